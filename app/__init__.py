@@ -1,0 +1,1 @@
+"""cragraph: corrective RAG on your own machine."""

@@ -1,0 +1,65 @@
+"""Passages from whatever a caller holds: strings, mappings, LangChain documents or objects with text and metadata."""
+
+from collections.abc import Iterable, Mapping
+from hashlib import sha256
+from typing import Any
+
+from cragraph.errors import InputError
+from cragraph.types import Passage
+
+_OWN = frozenset(Passage.__annotations__)
+
+
+def content_id(*parts: str) -> str:
+    """A 16-digit hexadecimal id of some text: the same text always has the same id."""
+    return sha256("\x1f".join(parts).encode("utf-8", "surrogatepass")).hexdigest()[:16]
+
+
+def as_passages(values: Iterable[Any]) -> list[Passage]:
+    """Read a caller's chunks as passages, in order; blank ones are kept so that positions still match."""
+    if isinstance(values, str | Mapping):
+        raise InputError(
+            f"passages came as one {type(values).__name__}; wanted a list of strings or of objects with `text`: "
+            "put it in a list."
+        )
+    return [as_passage(value, index) for index, value in enumerate(values)]
+
+
+def as_passage(value: Any, index: int = 0) -> Passage:
+    """Read one chunk as a passage; what it does not say is filled in from its text and position."""
+    text, metadata = _text_and_metadata(value, index)
+    known = {key: metadata[key] for key in _OWN & metadata.keys() if key not in ("text", "metadata")}
+    extra = {key: item for key, item in metadata.items() if key not in _OWN}
+    extra.update(metadata.get("metadata") or {})
+    source = str(known.get("source") or known.get("filename") or "")
+    doc_id = str(known.get("doc_id") or content_id(source or text))
+    return Passage(
+        text=text,
+        chunk_id=str(known.get("chunk_id") or content_id(doc_id, text)),
+        doc_id=doc_id,
+        chunk_index=int(known.get("chunk_index") or 0) if "chunk_index" in known else index,
+        start_index=int(known.get("start_index") or 0),
+        source=source,
+        filename=str(known.get("filename") or source.rsplit("/", 1)[-1]),
+        page=known.get("page"),
+        metadata=extra,
+        retrieval_score=known.get("retrieval_score"),
+        rerank_score=known.get("rerank_score"),
+    )
+
+
+def _text_and_metadata(value: Any, index: int) -> tuple[str, dict[str, Any]]:
+    if isinstance(value, str):
+        return value, {}
+    if isinstance(value, Mapping):
+        text = value.get("text", value.get("page_content"))
+        metadata = dict(value)
+    else:
+        text = getattr(value, "page_content", getattr(value, "text", None))
+        metadata = dict(getattr(value, "metadata", None) or {})
+    if not isinstance(text, str):
+        raise InputError(
+            f"passage {index} is a {type(value).__name__} without `text`; wanted a string or an object with `text` "
+            "and, if you like, metadata."
+        )
+    return text, metadata

@@ -1,0 +1,120 @@
+"""What each replaceable part of the graph has to do: one protocol each, one call each.
+
+Every part gets a `Notes` to say what it did: what was degraded and why, how many model calls it made, which model ran.
+"""
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from threading import Lock
+from typing import Any, Protocol, runtime_checkable
+
+from cragraph.types import Claim, Passage, Verdict
+
+
+@dataclass
+class Notes:
+    """A thread-safe record of what ran in one step, returned to the caller in the response."""
+
+    calls: int = 0
+    models: dict[str, str] = field(default_factory=dict)
+    _degraded: Counter[str] = field(default_factory=Counter)
+    _lock: Lock = field(default_factory=Lock, repr=False)
+
+    def degraded(self, sentence: str) -> None:
+        """Record in one plain sentence what was degraded and why; repeated sentences are counted."""
+        with self._lock:
+            self._degraded[sentence] += 1
+
+    def called(self, calls: int = 1) -> None:
+        """Count calls made to a chat model."""
+        with self._lock:
+            self.calls += calls
+
+    def ran(self, role: str, name: str) -> None:
+        """Record which model played a role, e.g. ``ran("judge", "embedding")``."""
+        with self._lock:
+            self.models[role] = name
+
+    @property
+    def sentences(self) -> list[str]:
+        """The degradations, in order of first appearance, with a count where one happened more than once."""
+        return [s if n == 1 else f"{s} ({n} times)" for s, n in self._degraded.items()]
+
+
+@dataclass(frozen=True)
+class Brief:
+    """What a generator is asked to write.
+
+    On a later pass `previous` is the answer so far, and `failed` the verdicts on the claims that did not hold, with
+    the judge's reasons and corrections.
+    """
+
+    question: str
+    passages: Sequence[Passage]
+    previous: str = ""
+    failed: Sequence[Verdict] = ()
+    temperature: float = 0.0
+
+
+class Generator(Protocol):
+    """Writes an answer with `[n]` markers (n counts the brief's passages from 1), or `IDK` when they do not answer."""
+
+    name: str
+
+    def __call__(self, brief: Brief, notes: Notes) -> str: ...
+
+
+class Judge(Protocol):
+    """Gives one verdict a claim, in the order of the claims; raises rather than guesses when it cannot judge."""
+
+    name: str
+
+    def __call__(
+        self, claims: Sequence[Claim], passages: Sequence[Passage], notes: Notes, *, question: str = ""
+    ) -> list[Verdict]: ...
+
+
+@runtime_checkable
+class AnswerJudge(Protocol):
+    """A judge that finds the claims of an answer and judges them in the same call (one model call instead of two)."""
+
+    def judge_answer(
+        self, answer: str, passages: Sequence[Passage], notes: Notes, *, question: str = ""
+    ) -> list[Verdict]: ...
+
+
+class ClaimExtractor(Protocol):
+    """Splits an answer into claims with offsets into it."""
+
+    name: str
+
+    def __call__(self, answer: str, notes: Notes) -> list[Claim]: ...
+
+
+class Retriever(Protocol):
+    """Finds passages for one or more queries, best first, each with a `retrieval_score` in 0..1."""
+
+    name: str
+
+    def __call__(
+        self, queries: Sequence[str], k: int, notes: Notes, *, where: Mapping[str, Any] | None = None
+    ) -> list[Passage]: ...
+
+
+class Reranker(Protocol):
+    """Sets `rerank_score` (0..1) on copies of the passages and returns them best first; may drop passages."""
+
+    name: str
+
+    def __call__(self, query: str, passages: Sequence[Passage], notes: Notes) -> list[Passage]: ...
+
+
+class QueryWriter(Protocol):
+    """Turns failed claims and unanswered parts of the question into targeted queries."""
+
+    name: str
+
+    def __call__(
+        self, question: str, failed: Sequence[Verdict], unanswered: Sequence[str], notes: Notes
+    ) -> list[str]: ...

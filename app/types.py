@@ -1,0 +1,98 @@
+"""The records that flow through the graph: plain JSON, so that any checkpointer round-trips them."""
+
+from typing import Any, Final, Literal, NotRequired, TypedDict
+
+IDK: Final = "I don't know based on the documents."
+"""What an abstaining run answers."""
+
+ClaimType = Literal["factual", "opinion", "conditional"]
+Label = Literal["supported", "partially_supported", "unsupported", "contradicted", "unjudged"]
+Level = Literal["high", "medium", "low", "very low"]
+Mode = Literal["low", "balanced", "high"]
+OnLowConfidence = Literal["abstain", "flag", "prune"]
+
+
+class Passage(TypedDict):
+    """A retrieved chunk of a document.
+
+    `start_index` is the offset of `text` in the document's text; `page` counts from 1 and is None where the format
+    has no pages. Scores are 0..1, None where that stage did not run.
+    """
+
+    text: str
+    chunk_id: str
+    doc_id: str
+    chunk_index: int
+    start_index: int
+    source: str
+    filename: str
+    page: int | None
+    metadata: dict[str, Any]
+    retrieval_score: float | None
+    rerank_score: float | None
+
+
+class Claim(TypedDict):
+    """A piece of the answer that can be checked on its own: `answer[start:end] == text` unless it was rephrased."""
+
+    text: str
+    start: int
+    end: int
+    type: ClaimType
+
+
+class Evidence(TypedDict):
+    """An exact quote: `passages[passage]["text"][start:end] == quote`."""
+
+    quote: str
+    passage: int
+    chunk_id: str
+    start: int
+    end: int
+
+
+class Verdict(Claim):
+    """What a judge says of a claim.
+
+    `support` and `contradiction` are 0..1 and independent of each other. `correction` is what the claim should say,
+    where the judge knows. `unsupported_spans` are answer offsets of the words that lack support, where the judge
+    can point at them.
+    """
+
+    verdict: Label
+    support: float
+    contradiction: float
+    evidence: Evidence | None
+    reasoning: str
+    judge: str
+    correction: NotRequired[str]
+    unsupported_spans: NotRequired[list[tuple[int, int]]]
+
+
+class Citation(TypedDict):
+    """A passage that the answer points at by `[number]`; `verified` when it supports every sentence that cites it."""
+
+    number: int
+    text: str
+    quote: str
+    metadata: dict[str, Any]
+    chunk_id: str
+    doc_id: str
+    start_index: int
+    verified: bool
+
+
+class Attempt(TypedDict):
+    """One pass of generate and verify. `verdicts` stays in the state and leaves the response unless asked for."""
+
+    attempt: int
+    answer: str
+    confidence: float
+    claims_checked: int
+    claims_supported: int
+    passages: int
+    new_passages: int
+    queries: list[str]
+    verdicts: NotRequired[list[Verdict]]
+    signals: NotRequired[dict[str, float]]
+    issues: NotRequired[list[str]]

@@ -1,0 +1,1 @@
+"""Writers of answers: extractive, or by a chat model."""

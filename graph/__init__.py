@@ -1,0 +1,1 @@
+"""The shape of the loop: state, context, routing; knows no model."""

@@ -1,0 +1,1 @@
+"""Chat models, embeddings, the embedded encoder and its weights."""

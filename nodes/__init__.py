@@ -1,0 +1,1 @@
+"""What the loop does: one verb a file."""

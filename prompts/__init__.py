@@ -1,0 +1,1 @@
+"""What chat models are told: one prompt a file."""

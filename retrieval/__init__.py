@@ -1,0 +1,1 @@
+"""Documents, stores, search and rerankers."""

@@ -1,0 +1,1 @@
+"""Test doubles that embedders may reuse."""

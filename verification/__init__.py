@@ -1,0 +1,1 @@
+"""Claims, judges, signals and policies."""
