@@ -83,16 +83,20 @@ class Citation(TypedDict):
 
 
 class Attempt(TypedDict):
-    """One pass of generate and verify. `verdicts` stays in the state and leaves the response unless asked for."""
+    """One pass of generate and verify.
+
+    `context` (the passages it was written from) and `verification` (verdicts and signals) stay in the state;
+    the response leaves them out unless asked for.
+    """
 
     attempt: int
     answer: str
-    confidence: float
+    confidence: float | None
+    is_grounded: bool | None
     claims_checked: int
     claims_supported: int
-    passages: int
     new_passages: int
     queries: list[str]
-    verdicts: NotRequired[list[Verdict]]
-    signals: NotRequired[dict[str, float]]
-    issues: NotRequired[list[str]]
+    context: NotRequired[list[Passage]]
+    verification: NotRequired[dict[str, Any]]
+    candidates: NotRequired[list[dict[str, Any]]]

@@ -1,0 +1,78 @@
+"""What may change from run to run: the form that Studio shows, and what a caller passes as `context=`."""
+
+from typing import Any, Final, Literal, Self
+
+from pydantic import BaseModel, ConfigDict, Field
+
+from cragraph.types import Mode, OnLowConfidence
+
+MAX_ATTEMPTS: Final = 10
+"""The largest `max_crag_attempts`; the graph's recursion limit follows from it."""
+
+PRESETS: Final[dict[Mode, dict[str, Any]]] = {
+    "low": {"min_chunks": 1, "verify": False, "second_pass_k": 5},
+    "balanced": {"min_chunks": 2, "verify": True, "second_pass_k": 8},
+    "high": {"min_chunks": 3, "verify": True, "second_pass_k": 10},
+}
+"""What a mode sets, unless it is set explicitly."""
+
+PolicyName = Literal["claims", "weighted", "reliability", "similarity", "calibrated"]
+JudgeName = Literal["auto", "lexical", "embedding", "encoder", "nli", "llm", "cascade", "custom"]
+
+
+class Context(BaseModel):
+    """Per-run options. A field left at None takes its mode's value."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    mode: Mode = Field("balanced", description="How strict: low (fast, unverified), balanced or high.")
+    confidence_threshold: float = Field(
+        0.7, ge=0, le=1, description="Accept an answer at or above this confidence; below it, correct."
+    )
+    max_crag_attempts: int = Field(
+        2, ge=0, le=MAX_ATTEMPTS, description="How many times an answer may be corrected."
+    )
+    verify: bool | None = Field(
+        None, description="Judge the answer's claims. By mode: low no, balanced yes, high yes."
+    )
+    crag: bool = Field(True, description="Correct low-confidence answers by targeted re-query and rewriting.")
+    policy: PolicyName = Field("claims", description="How verdicts and signals become a confidence.")
+    judge: JudgeName = Field(
+        "auto", description="Who judges the claims; auto takes the best that is available here."
+    )
+    min_chunks: int | None = Field(
+        None, ge=0, description="Abstain on fewer relevant passages than this. By mode: 1, 2, 3."
+    )
+    relevance_floor: float = Field(
+        0.0, ge=0, le=1, description="A passage below this relevance does not count as evidence."
+    )
+    top_k: int | None = Field(
+        None, ge=1, le=50, description="Passages kept for the first pass: 5, or 3 with the llm reranker."
+    )
+    second_pass_k: int | None = Field(
+        None, ge=1, le=50, description="Passages kept on correction passes. By mode: 5, 8, 10."
+    )
+    candidates: int = Field(10, ge=1, le=200, description="Passages fetched before reranking.")
+    where: dict[str, Any] | None = Field(
+        None, description='Metadata filter, e.g. {"year": 2023} or {"year": {"$gte": 2020}}.'
+    )
+    on_low_confidence: OnLowConfidence = Field(
+        "abstain", description="What to return below the threshold: abstain, flag, or prune to what is supported."
+    )
+    best_of: int = Field(1, ge=1, le=10, description="Answers written and judged a pass; the best is kept.")
+    show_claims: bool = Field(False, description="Put every claim's verdict and evidence into the response.")
+    policy_scores: bool = Field(False, description="Also report what every other policy would have said.")
+    known_facts: tuple[str, ...] = Field((), description="Facts that the answer must not contradict.")
+    deadline_s: float | None = Field(
+        None, gt=0, description="Seconds after which no new correction starts; the best attempt is returned."
+    )
+
+    def resolved(self) -> Self:
+        """A copy in which the mode has filled every field that it presets and nobody set."""
+        preset = PRESETS[self.mode]
+        unset = {name: value for name, value in preset.items() if getattr(self, name) is None}
+        return self.model_copy(update=unset)
+
+    def over(self, defaults: "Context") -> "Context":
+        """These options laid over some defaults: only what was set here counts."""
+        return defaults.model_copy(update={name: getattr(self, name) for name in self.model_fields_set})

@@ -1,0 +1,69 @@
+"""The two decisions of the loop, as pure functions of state and context."""
+
+import time
+from collections.abc import Sequence
+from typing import Literal
+
+from cragraph.graph.context import Context
+from cragraph.graph.state import State
+from cragraph.types import Attempt, Passage
+
+
+def relevance(passage: Passage) -> float:
+    """A passage's rerank score, else its retrieval score, else 1 (a passage that was given is relevant)."""
+    for score in (passage["rerank_score"], passage["retrieval_score"]):
+        if score is not None:
+            return score
+    return 1.0
+
+
+def wanted_chunks(state: State, context: Context) -> int:
+    """How many relevant passages the evidence gate wants.
+
+    A mode never asks for more passages than there are in all, except `high`; an explicit `min_chunks` is exact.
+    """
+    preset = context.resolved().min_chunks or 0
+    if context.min_chunks is not None or context.mode == "high":
+        return preset
+    return min(preset, max(state.available, 1))
+
+
+def after_rerank(state: State, context: Context) -> Literal["generate", "finalize"]:
+    """The evidence gate: write an answer only from enough relevant passages; a given answer is always judged."""
+    if state.drafts and not state.attempts:
+        return "generate"
+    relevant = sum(relevance(passage) >= context.relevance_floor for passage in state.held)
+    return "generate" if relevant >= max(wanted_chunks(state, context), 1) else "finalize"
+
+
+def after_verify(state: State, context: Context) -> Literal["requery", "finalize"]:
+    """Accept at the threshold; correct while attempts are left and the last pass made progress; else stop."""
+    last = state.attempts[-1]
+    confidence = last["confidence"]
+    if confidence is None or confidence >= context.confidence_threshold:
+        return "finalize"
+    if not context.crag or state.halted or len(state.attempts) > context.max_crag_attempts:
+        return "finalize"
+    if not progressed(state.attempts) or out_of_time(state, context):
+        return "finalize"
+    return "requery"
+
+
+def progressed(attempts: Sequence[Attempt]) -> bool:
+    """Whether the last pass found new passages or a better confidence than all before it; the first always did."""
+    *before, last = attempts
+    if not before or last["new_passages"]:
+        return True
+    return (last["confidence"] or 0.0) > max(a["confidence"] or 0.0 for a in before)
+
+
+def best(attempts: Sequence[Attempt]) -> Attempt:
+    """The attempt with the highest confidence; the earliest of equals, so that a later one must be better to win."""
+    return max(attempts, key=lambda a: (a["confidence"] or 0.0, -a["attempt"]))
+
+
+def out_of_time(state: State, context: Context, now: float | None = None) -> bool:
+    """Whether the run's deadline has passed."""
+    if context.deadline_s is None:
+        return False
+    return (time.time() if now is None else now) - state.started >= context.deadline_s

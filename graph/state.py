@@ -1,0 +1,132 @@
+"""State per step: plain JSON in every field, so that any checkpointer round-trips it.
+
+`answer`, `passages`, `messages` and `queries` are ephemeral: what a step writes is seen by the next step and then
+forgotten. So a given answer belongs to the run it was given to, and a new question on an old thread starts clean:
+`retrieve` sees `queries` only when `requery` has just written them.
+"""
+
+from dataclasses import dataclass, field
+from typing import Annotated, Any
+
+from langgraph.channels import EphemeralValue
+from pydantic import BaseModel, ConfigDict, Field
+
+from cragraph.types import Attempt, Citation, Level, Passage
+
+
+@dataclass
+class State:
+    """Everything that a run knows so far."""
+
+    question: str = ""
+    answer: Annotated[str | None, EphemeralValue] = None
+    passages: Annotated[list[Any] | None, EphemeralValue] = None
+    messages: Annotated[list[Any] | None, EphemeralValue] = None
+    queries: Annotated[list[str] | None, EphemeralValue] = None
+
+    asked: str = ""
+    """The question as it stands alone; differs from `question` only in a conversation."""
+    started: float = 0.0
+    """When the run began, in seconds since the epoch."""
+    held: list[Passage] = field(default_factory=list)
+    available: int = 0
+    """How many passages there are in all: those given, or those in the store."""
+    new_passages: int = 0
+    searched: list[str] = field(default_factory=list)
+    drafts: list[str] = field(default_factory=list)
+    attempts: list[Attempt] = field(default_factory=list)
+    halted: str = ""
+    """Why no further correction can be made, where a part failed for good."""
+
+    degraded: list[str] = field(default_factory=list)
+    models: dict[str, str] = field(default_factory=dict)
+    llm_calls: int = 0
+    timings_ms: dict[str, float] = field(default_factory=dict)
+
+    abstained: bool = False
+    confidence: float | None = None
+    confidence_level: Level | None = None
+    is_grounded: bool | None = None
+    citations: list[Citation] = field(default_factory=list)
+    verification: dict[str, Any] | None = None
+    issues: list[str] = field(default_factory=list)
+
+
+class CragInput(BaseModel):
+    """A question; optionally an answer to verify and correct, and passages to use instead of the store."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    question: str = Field(description="What you want to know.", json_schema_extra={"examples": ["What is CRAG?"]})
+    answer: str | None = Field(None, description="An answer to verify and correct instead of writing one.")
+    passages: list[str | dict[str, Any]] | None = Field(
+        None, description="Passages to use instead of searching: strings, or objects with text and metadata."
+    )
+    messages: list[dict[str, Any]] | None = Field(
+        None, description="The conversation so far, so that a follow-up question can be understood."
+    )
+
+
+class CragOutput(BaseModel):
+    """The response of a run."""
+
+    question: str
+    answer: str
+    abstained: bool
+    confidence: float | None = Field(description="0..1; null where verification was off.")
+    confidence_level: Level | None
+    is_grounded: bool | None
+    citations: list[Citation]
+    verification: dict[str, Any] | None = Field(description="null where verification was off or failed.")
+    attempts: list[Attempt]
+    issues: list[str] = Field(description="What is wrong with the answer, in plain sentences.")
+    degraded: list[str] = Field(description="What did not run as asked, and why; empty when all went well.")
+    models: dict[str, str] = Field(description="What ran, by role.")
+    llm_calls: int
+    timings_ms: dict[str, float]
+
+
+class VerifyInput(BaseModel):
+    """An answer and the passages to verify it against."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    answer: str = Field(description="The answer to verify.")
+    passages: list[str | dict[str, Any]] = Field(
+        description="What it must be supported by: strings, or objects with text and metadata."
+    )
+    question: str | None = Field(None, description="The question it answers, where there is one.")
+
+
+@dataclass
+class VerifyState:
+    """State of the verify graph: its input, and the verification."""
+
+    answer: str = ""
+    passages: list[Any] = field(default_factory=list)
+    question: str | None = None
+    confidence: float | None = None
+    level: Level | None = None
+    is_grounded: bool | None = None
+    claims: list[dict[str, Any]] = field(default_factory=list)
+    signals: dict[str, float] = field(default_factory=dict)
+    issues: list[str] = field(default_factory=list)
+    degraded: list[str] = field(default_factory=list)
+    models: dict[str, str] = field(default_factory=dict)
+    llm_calls: int = 0
+    ms: float = 0.0
+
+
+class VerifyOutput(BaseModel):
+    """The verification of one answer."""
+
+    confidence: float | None
+    level: Level | None
+    is_grounded: bool | None
+    claims: list[dict[str, Any]]
+    signals: dict[str, float]
+    issues: list[str]
+    degraded: list[str]
+    models: dict[str, str]
+    llm_calls: int
+    ms: float
