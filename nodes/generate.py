@@ -1,0 +1,50 @@
+"""Generate: write the answer from numbered passages, or correct the one before."""
+
+from dataclasses import dataclass
+from typing import Any
+
+from cragraph.graph.context import Context
+from cragraph.graph.routing import best
+from cragraph.graph.state import State
+from cragraph.protocols import Brief, Generator, Notes
+
+WARMTH = 0.4
+"""Added to the temperature for each further candidate of a best-of-N pass."""
+
+
+@dataclass(frozen=True)
+class Generate:
+    """Write one draft, or `best_of` drafts at rising temperatures; a given answer is the first draft."""
+
+    generator: Generator
+
+    def __call__(self, state: State, context: Context, notes: Notes) -> dict[str, Any]:
+        """Return the drafts; on later passes they are written from the best attempt and what failed in it."""
+        if state.drafts and not state.attempts:
+            return {}
+        notes.ran("generator", self.generator.name)
+        previous, failed = "", []
+        if state.attempts:
+            attempt = best(state.attempts)
+            previous = attempt["answer"]
+            failed = failed_claims(attempt)
+        drafts = [
+            self.generator(
+                Brief(
+                    question=state.asked or state.question,
+                    passages=state.held,
+                    previous=previous,
+                    failed=failed,
+                    temperature=WARMTH * n,
+                ),
+                notes,
+            )
+            for n in range(context.best_of)
+        ]
+        return {"drafts": list(dict.fromkeys(drafts))}
+
+
+def failed_claims(attempt: Any) -> list[Any]:
+    """The verdicts of an attempt that did not hold."""
+    claims = attempt.get("verification", {}).get("claims", [])
+    return [c for c in claims if c["type"] != "opinion" and c["verdict"] != "supported"]

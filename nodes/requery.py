@@ -1,0 +1,31 @@
+"""Requery: turn what failed and what is still unanswered into targeted queries."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+from cragraph.graph.context import Context
+from cragraph.graph.routing import best
+from cragraph.graph.state import State
+from cragraph.nodes.generate import failed_claims
+from cragraph.protocols import Notes, QueryWriter
+from cragraph.types import IDK
+
+
+@dataclass(frozen=True)
+class Requery:
+    """Ask only for what the best attempt lacks."""
+
+    writer: QueryWriter
+    unanswered: Callable[[str, str], list[str]]
+
+    def __call__(self, state: State, context: Context, notes: Notes) -> dict[str, Any]:
+        """Return at least one query: `retrieve` takes an empty list for a new run."""
+        attempt = best(state.attempts)
+        question = state.asked or state.question
+        answer = "" if attempt["answer"] == IDK else attempt["answer"]
+        gaps = self.unanswered(question, answer) if question else []
+        notes.ran("query_writer", self.writer.name)
+        queries = self.writer(question, failed_claims(attempt), gaps, notes)
+        wanted = [q for q in queries if q.strip()]
+        return {"queries": wanted or [question or attempt["answer"]]}

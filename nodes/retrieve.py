@@ -1,0 +1,106 @@
+"""Retrieve: passages for the question, and on later passes for the targeted queries."""
+
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from cragraph.errors import InputError
+from cragraph.graph.context import Context
+from cragraph.graph.state import State
+from cragraph.passages import as_passages
+from cragraph.protocols import Notes, Retriever
+from cragraph.types import Passage
+
+Contextualize = Callable[[str, Sequence[Any], Notes], str]
+
+
+@dataclass(frozen=True)
+class Retrieve:
+    """Fetch passages and merge them with what is held; on the first pass, begin the run."""
+
+    retriever: Retriever | None = None
+    available: Callable[[], int] | None = None
+    contextualize: Contextualize | None = None
+
+    def __call__(self, state: State, context: Context, notes: Notes) -> dict[str, Any]:
+        """Return the held passages and how many of them are new."""
+        if state.queries:
+            return self._more(state, state.queries, context, notes)
+        return self._begin(state, context, notes)
+
+    def _begin(self, state: State, context: Context, notes: Notes) -> dict[str, Any]:
+        question = _checked_question(state.question, state.answer)
+        fresh = State(question=question, started=time.time())
+        asked = self._alone(question, state.messages, notes)
+        if state.passages is not None:
+            held = [p for p in as_passages(state.passages) if p["text"].strip()]
+            available, searched = len(held), []
+        elif self.retriever is None:
+            raise InputError(
+                "There is nothing to search: no passages came with the question and the graph has no store. "
+                "Give `passages`, or create the graph with a store."
+            )
+        else:
+            searched = [asked]
+            held = self.retriever(searched, context.candidates, notes, where=context.where)
+            notes.ran("retriever", self.retriever.name)
+            available = self.available() if self.available else len(held)
+        drafts = [state.answer] if state.answer is not None else []
+        begun = {name: getattr(fresh, name) for name in _RESET}
+        return begun | {
+            "question": question,
+            "asked": asked,
+            "held": held,
+            "available": available,
+            "new_passages": len(held),
+            "searched": searched,
+            "drafts": drafts,
+        }
+
+    def _more(
+        self, state: State, queries: Sequence[str], context: Context, notes: Notes
+    ) -> dict[str, Any]:
+        found: list[Passage] = []
+        if self.retriever is not None:
+            found = self.retriever(queries, context.candidates, notes, where=context.where)
+        held = merge(state.held, found)
+        return {"held": held, "new_passages": len(held) - len(state.held), "searched": list(queries)}
+
+    def _alone(self, question: str, messages: Sequence[Any] | None, notes: Notes) -> str:
+        if not messages or not question:
+            return question
+        if self.contextualize is None:
+            notes.degraded("The conversation so far was not used: understanding a follow-up needs a chat model.")
+            return question
+        return self.contextualize(question, messages, notes)
+
+
+_RESET = (
+    "started", "attempts", "halted", "degraded", "models", "llm_calls", "timings_ms", "abstained", "confidence",
+    "confidence_level", "is_grounded", "citations", "verification", "issues",
+)  # fmt: skip
+"""What a new run on an old thread must not inherit."""
+
+
+def merge(held: Sequence[Passage], found: Sequence[Passage]) -> list[Passage]:
+    """Held passages followed by those that are new, by `chunk_id` and by text."""
+    ids, texts = {p["chunk_id"] for p in held}, {p["text"].strip() for p in held}
+    merged = list(held)
+    for passage in found:
+        text = passage["text"].strip()
+        if text and passage["chunk_id"] not in ids and text not in texts:
+            ids.add(passage["chunk_id"])
+            texts.add(text)
+            merged.append(passage)
+    return merged
+
+
+def _checked_question(question: Any, answer: Any) -> str:
+    if not isinstance(question, str) or (not question.strip() and answer is None):
+        raise InputError(
+            f"The question came as {question!r}; wanted a sentence, such as 'What changed in 2023?': ask one."
+        )
+    if answer is not None and not isinstance(answer, str):
+        raise InputError(f"The answer came as a {type(answer).__name__}; wanted text: give a string or leave it out.")
+    return question.strip()
