@@ -11,6 +11,7 @@
     │   ├── WeightsError         weights are missing, damaged or of another version
     │   ├── ModelNotFoundError   the server has no such model
     │   └── ModelUnavailableError  the server is not reachable, stalls or breaks off
+    │       └── ModelStalledError    it went silent for longer than the timeout; trying again rarely helps
     └── DeadlineError      the run's deadline passed before there was any answer
 
 A message says what came, what was wanted and what to do next.
@@ -59,6 +60,10 @@ class ModelNotFoundError(ModelError):
 
 class ModelUnavailableError(ModelError):
     """The model server cannot be reached, stalls or breaks off."""
+
+
+class ModelStalledError(ModelUnavailableError):
+    """The model server sent nothing for longer than the timeout."""
 
 
 class DeadlineError(CragError):

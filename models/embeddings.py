@@ -1,0 +1,76 @@
+"""Embeddings by name: ``ollama:<model>`` on the person's own server."""
+
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+from cragraph.errors import ModelError
+from cragraph.models.chat import ollama_url
+from cragraph.models.chat_errors import Target, translate
+from langchain_core.embeddings import Embeddings
+
+if TYPE_CHECKING:
+    from langchain_ollama import OllamaEmbeddings
+
+BATCH = 64
+"""Texts a request: large enough to keep the server busy, small enough to report progress and to try again."""
+
+
+class OllamaEncoder(Embeddings):
+    """An embedding model of an Ollama server, with a `name` that a store can remember.
+
+    Errors are ours: the server not running, the model not pulled. The client is made at first use.
+    """
+
+    def __init__(
+        self,
+        spec: str,
+        *,
+        base_url: str | None = None,
+        keep_alive: int | None = None,
+        timeout_s: float = 120.0,
+    ) -> None:
+        provider, _, model = spec.partition(":")
+        if provider != "ollama" or not model:
+            raise ModelError(
+                f"the embedding model came as {spec!r}; wanted 'ollama:<model>', "
+                "such as ollama:nomic-embed-text."
+            )
+        self.name = spec
+        self.model = model
+        self.base_url = ollama_url(base_url)
+        self.keep_alive = keep_alive
+        self.timeout_s = timeout_s
+
+    @cached_property
+    def _client(self) -> "OllamaEmbeddings":
+        from httpx import Limits, Timeout
+        from langchain_ollama import OllamaEmbeddings
+
+        return OllamaEmbeddings(
+            model=self.model,
+            base_url=self.base_url,
+            keep_alive=self.keep_alive,
+            client_kwargs={
+                "timeout": Timeout(self.timeout_s, connect=10.0),
+                "limits": Limits(max_keepalive_connections=0),
+            },
+        )
+
+    def embed_documents(self, texts: list[str]) -> list[list[float]]:
+        """One vector a text, in order."""
+        vectors: list[list[float]] = []
+        for start in range(0, len(texts), BATCH):
+            batch = texts[start : start + BATCH]
+            try:
+                vectors += self._client.embed_documents(batch)
+            except Exception as error:
+                target = Target(self.name, self.base_url, ollama=True)
+                raise translate(error, target, self.timeout_s) from error
+            got = len(vectors) - start
+            if got != len(batch):
+                raise ModelError(f"{self.name} gave {got} vectors for {len(batch)} texts; wanted one each.")
+        return vectors
+
+    def embed_query(self, text: str) -> list[float]:
+        """The vector of a question."""
+        return self.embed_documents([text])[0]
