@@ -1,1 +1,1 @@
-"""What chat models are told: one prompt a file."""
+"""Prompts, one a file, and the means to fill them safely."""
