@@ -1,6 +1,9 @@
 """The records that flow through the graph: plain JSON, so that any checkpointer round-trips them."""
 
-from typing import Any, Final, Literal, NotRequired, TypedDict
+from typing import Any, Final, Literal, NotRequired
+
+# Not typing's: pydantic reads these as schemas, which on Python 3.11 needs the backport.
+from typing_extensions import TypedDict
 
 IDK: Final = "I don't know based on the documents."
 """What an abstaining run answers."""

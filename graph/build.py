@@ -1,15 +1,14 @@
 """The shape of the loop. Nodes are arguments, so that it is tested with plain functions."""
 
 from collections.abc import Callable
-from typing import Any
-
-from langgraph.graph import END, START, StateGraph
-from langgraph.runtime import Runtime
-from langgraph.types import RetryPolicy
+from typing import Any, cast
 
 from cragraph.graph import routing
 from cragraph.graph.context import MAX_ATTEMPTS, Context
 from cragraph.graph.state import CragInput, CragOutput, State, VerifyInput, VerifyOutput, VerifyState
+from langgraph.graph import END, START, StateGraph
+from langgraph.runtime import Runtime
+from langgraph.types import RetryPolicy
 
 Node = Callable[[Any, Runtime[Context]], dict[str, Any]]
 
@@ -17,7 +16,7 @@ STEPS_A_PASS = 5
 """retrieve, rerank, generate, verify, requery."""
 
 
-class BoundedGraph(StateGraph):  # type: ignore[type-arg]
+class BoundedGraph(StateGraph[State, Context, CragInput, CragOutput]):
     """A state graph whose compiled form stops at the most steps that its loop can need."""
 
     def compile(self, *args: Any, **kwargs: Any) -> Any:
@@ -51,9 +50,7 @@ def build_graph(
     def after_verify(state: State, runtime: Runtime[Context]) -> str:
         return routing.after_verify(state, context_of(runtime, options))
 
-    graph = BoundedGraph(
-        State, input_schema=CragInput, output_schema=CragOutput, context_schema=context_schema
-    )
+    graph = BoundedGraph(State, input_schema=CragInput, output_schema=CragOutput, context_schema=context_schema)
     nodes = {
         "retrieve": retrieve,
         "rerank": rerank,
@@ -63,7 +60,7 @@ def build_graph(
         "finalize": finalize,
     }
     for name, node in nodes.items():
-        graph.add_node(name, node, retry_policy=retry)
+        graph.add_node(name, cast(Any, node), retry_policy=retry)
     graph.add_edge(START, "retrieve")
     graph.add_edge("retrieve", "rerank")
     graph.add_conditional_edges("rerank", after_rerank, ["generate", "finalize"])
@@ -78,10 +75,8 @@ def build_verifier(
     *, check: Node, context_schema: type[Context] = Context, retry: RetryPolicy | None = None
 ) -> StateGraph[VerifyState, Context, VerifyInput, VerifyOutput]:
     """A graph of one node that verifies an answer against passages."""
-    graph = StateGraph(
-        VerifyState, input_schema=VerifyInput, output_schema=VerifyOutput, context_schema=context_schema
-    )
-    graph.add_node("verify", check, retry_policy=retry)
+    graph = StateGraph(VerifyState, input_schema=VerifyInput, output_schema=VerifyOutput, context_schema=context_schema)
+    graph.add_node("verify", cast(Any, check), retry_policy=retry)
     graph.add_edge(START, "verify")
     graph.add_edge("verify", END)
     return graph

@@ -2,9 +2,8 @@
 
 from typing import Any, Final, Literal, Self
 
-from pydantic import BaseModel, ConfigDict, Field
-
 from cragraph.types import Mode, OnLowConfidence
+from pydantic import BaseModel, ConfigDict, Field
 
 MAX_ATTEMPTS: Final = 10
 """The largest `max_crag_attempts`; the graph's recursion limit follows from it."""
@@ -29,17 +28,11 @@ class Context(BaseModel):
     confidence_threshold: float = Field(
         0.7, ge=0, le=1, description="Accept an answer at or above this confidence; below it, correct."
     )
-    max_crag_attempts: int = Field(
-        2, ge=0, le=MAX_ATTEMPTS, description="How many times an answer may be corrected."
-    )
-    verify: bool | None = Field(
-        None, description="Judge the answer's claims. By mode: low no, balanced yes, high yes."
-    )
+    max_crag_attempts: int = Field(2, ge=0, le=MAX_ATTEMPTS, description="How many times an answer may be corrected.")
+    verify: bool | None = Field(None, description="Judge the answer's claims. By mode: low no, balanced yes, high yes.")
     crag: bool = Field(True, description="Correct low-confidence answers by targeted re-query and rewriting.")
     policy: PolicyName = Field("claims", description="How verdicts and signals become a confidence.")
-    judge: JudgeName = Field(
-        "auto", description="Who judges the claims; auto takes the best that is available here."
-    )
+    judge: JudgeName = Field("auto", description="Who judges the claims; auto takes the best that is available here.")
     min_chunks: int | None = Field(
         None, ge=0, description="Abstain on fewer relevant passages than this. By mode: 1, 2, 3."
     )
@@ -57,7 +50,8 @@ class Context(BaseModel):
         None, description='Metadata filter, e.g. {"year": 2023} or {"year": {"$gte": 2020}}.'
     )
     on_low_confidence: OnLowConfidence = Field(
-        "abstain", description="What to return below the threshold: abstain, flag, or prune to what is supported."
+        "abstain",
+        description="What to return below the threshold: abstain, flag, or prune to what is supported.",
     )
     best_of: int = Field(1, ge=1, le=10, description="Answers written and judged a pass; the best is kept.")
     show_claims: bool = Field(False, description="Put every claim's verdict and evidence into the response.")

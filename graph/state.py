@@ -8,10 +8,9 @@ forgotten. So a given answer belongs to the run it was given to, and a new quest
 from dataclasses import dataclass, field
 from typing import Annotated, Any
 
+from cragraph.types import Attempt, Citation, Level, Passage
 from langgraph.channels import EphemeralValue
 from pydantic import BaseModel, ConfigDict, Field
-
-from cragraph.types import Attempt, Citation, Level, Passage
 
 
 @dataclass

@@ -26,7 +26,11 @@ class Rerank:
         query = " ".join(dict.fromkeys([state.asked or state.question, *state.searched])).strip()
         ranked = self.reranker(query, state.held, notes) if query else list(state.held)
         if not state.attempts:
-            kept = ranked if state.available == len(ranked) and not state.searched else ranked[: context.top_k or self.top_k]
+            kept = (
+                ranked
+                if state.available == len(ranked) and not state.searched
+                else ranked[: context.top_k or self.top_k]
+            )
             return {"held": kept}
         size = context.second_pass_k or self.top_k
         proven = evidence_ids(best(state.attempts))

@@ -58,9 +58,7 @@ class Retrieve:
             "drafts": drafts,
         }
 
-    def _more(
-        self, state: State, queries: Sequence[str], context: Context, notes: Notes
-    ) -> dict[str, Any]:
+    def _more(self, state: State, queries: Sequence[str], context: Context, notes: Notes) -> dict[str, Any]:
         found: list[Passage] = []
         if self.retriever is not None:
             found = self.retriever(queries, context.candidates, notes, where=context.where)

@@ -4,15 +4,14 @@ import time
 from collections.abc import Callable
 from typing import Any, Protocol, TypeVar
 
-from langgraph.errors import NodeError
-from langgraph.runtime import Runtime
-from langgraph.types import Command
-
 from cragraph.errors import ModelError
 from cragraph.graph.build import Node, context_of
 from cragraph.graph.context import Context
 from cragraph.graph.state import State
 from cragraph.protocols import Notes
+from langgraph.errors import NodeError
+from langgraph.runtime import Runtime
+from langgraph.types import Command
 
 StateT = TypeVar("StateT", contravariant=True)
 
@@ -20,7 +19,8 @@ StateT = TypeVar("StateT", contravariant=True)
 class Act(Protocol[StateT]):
     """One verb of the loop: reads the state and the resolved options, notes what it did, returns an update."""
 
-    def __call__(self, state: StateT, context: Context, notes: Notes, /) -> dict[str, Any]: ...
+    def __call__(self, state: StateT, context: Context, notes: Notes, /) -> dict[str, Any]:
+        """The fields of the state that change."""
 
 
 def step(name: str, act: Act[Any], defaults: Context) -> Node:

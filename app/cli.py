@@ -1,0 +1,60 @@
+"""The `cragraph` command: parsing and printing only; each command has its file in `shell/`."""
+
+import sys
+
+import typer
+from cragraph.errors import CragError, InputError, SettingsError
+from cragraph.shell import ask, docs, doctor, evaluate, graph, ingest, search, stats, verify
+from cragraph.shell.console import FAILURE, USAGE, complain
+
+app = typer.Typer(
+    name="cragraph",
+    help="Cited answers from your own documents, every claim checked, on your own machine.\n\n"
+    "Exit codes: 0 answered or done, 3 abstained, 2 bad usage, 1 failure.",
+    no_args_is_help=True,
+    add_completion=False,
+    pretty_exceptions_enable=False,
+    rich_markup_mode="markdown",
+)
+
+app.command()(ingest.ingest)
+app.command()(ask.ask)
+app.command()(verify.verify)
+app.command()(search.search)
+app.command()(docs.docs)
+app.command()(docs.forget)
+app.command()(graph.graph)
+app.command()(doctor.doctor)
+app.command()(stats.stats)
+app.add_typer(evaluate.app, name="eval")
+
+
+@app.callback(invoke_without_command=True)
+def root(
+    version: bool = typer.Option(False, "--version", help="Print the version and leave.", is_eager=True),
+) -> None:
+    """Cited answers from your own documents, every claim checked, on your own machine."""
+    if version:
+        from cragraph import __version__
+
+        typer.echo(f"cragraph {__version__}")
+        raise typer.Exit
+
+
+def main() -> None:
+    """Run the command line; every error of ours becomes one message on stderr and an exit code."""
+    try:
+        app()
+    except (SettingsError, InputError) as error:
+        complain(str(error))
+        sys.exit(USAGE)
+    except CragError as error:
+        complain(str(error))
+        sys.exit(FAILURE)
+    except KeyboardInterrupt:
+        complain("interrupted; what was complete is kept")
+        sys.exit(130)
+    except BrokenPipeError:
+        # The reader of our output has gone (`| head`); there is nobody left to tell.
+        sys.stderr.close()
+        sys.exit(FAILURE)

@@ -1,0 +1,51 @@
+"""`cragraph docs` and `cragraph forget`: what is in the store, and taking it out."""
+
+from typing import Annotated
+
+import typer
+from cragraph.shell.console import FAILURE, emit, err, out
+from cragraph.shell.options import ConfigOption, JsonOption, StoreOption, settings_from
+
+
+def docs(store: StoreOption = None, json: JsonOption = False, config: ConfigOption = None) -> None:
+    """List the documents in the store.
+
+    Example: `cragraph docs --json`
+    """
+    from dataclasses import asdict
+
+    from cragraph.factory import open_settings_store
+
+    documents = open_settings_store(settings_from(config, store=store), create=False).documents()
+    if json:
+        emit([asdict(document) for document in documents])
+        return
+    console = out()
+    for document in documents:
+        console.print(f"{document.source}  {document.chunks} chunks", markup=False)
+    if not documents:
+        err().print("the store is empty")
+
+
+def forget(
+    path: Annotated[str, typer.Argument(help="A file or folder, as `cragraph docs` shows it.", show_default=False)],
+    store: StoreOption = None,
+    dry_run: Annotated[bool, typer.Option("--dry-run", help="Say what would go; remove nothing.")] = False,
+    json: JsonOption = False,
+    config: ConfigOption = None,
+) -> None:
+    """Remove a document, or all below a folder, from the store; the files stay.
+
+    Example: `cragraph forget old-report.pdf`
+    """
+    from cragraph.factory import forget_path
+
+    report = forget_path(settings_from(config, store=store), path, dry_run=dry_run)
+    if json:
+        emit(report.to_dict())
+    else:
+        would = "would be " if dry_run else ""
+        out().print(f"{len(report.removed)} documents {would}removed, {report.chunks} chunks", markup=False)
+    if not report.removed:
+        err().print(f"nothing in the store is at or below {path}; `cragraph docs` lists what there is", markup=False)
+        raise typer.Exit(FAILURE)

@@ -1,0 +1,27 @@
+"""`cragraph graph`: the graph as a picture in text."""
+
+from typing import Annotated
+
+import typer
+from cragraph.errors import InputError
+from cragraph.shell.console import emit
+from cragraph.shell.options import JsonOption
+
+
+def graph(
+    name: Annotated[str, typer.Argument(help="crag or verify.")] = "crag",
+    json: JsonOption = False,
+) -> None:
+    """Draw a graph as Mermaid text, or as nodes and edges in JSON.
+
+    Example: `cragraph graph crag`
+    """
+    from cragraph.factory import drawn
+
+    if name not in ("crag", "verify"):
+        raise InputError(f"there is no graph {name!r}; there are crag and verify.")
+    drawing = drawn(name)
+    if json:
+        emit(drawing.to_json())
+    else:
+        typer.echo(drawing.draw_mermaid(with_styles=False).strip())

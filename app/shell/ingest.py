@@ -1,0 +1,96 @@
+"""`cragraph ingest`: put documents into the store."""
+
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+from cragraph.shell.console import FAILURE, emit, err, out, status
+from cragraph.shell.options import ConfigOption, JsonOption, QuietOption, StoreOption, settings_from
+
+
+def ingest(
+    paths: Annotated[list[Path], typer.Argument(help="Files and folders.", show_default=False)],
+    store: StoreOption = None,
+    prune: Annotated[bool, typer.Option("--prune", help="Remove documents that have vanished.")] = False,
+    dry_run: Annotated[bool, typer.Option("--dry-run", help="Say what would change; change nothing.")] = False,
+    watch: Annotated[bool, typer.Option("--watch", help="Follow the paths until interrupted.")] = False,
+    json: JsonOption = False,
+    quiet: QuietOption = False,
+    config: ConfigOption = None,
+) -> None:
+    """Read documents into the store: md, txt, rst, html, pdf, docx, csv, json, jsonl.
+
+    Unchanged files cost nothing; changed ones replace what was there.
+
+    Example: `cragraph ingest docs/ report.pdf --prune`
+    """
+    from cragraph.factory import ingest_paths
+
+    settings = settings_from(config, store=store)
+    with progress_bar(shown=not quiet) as advance:
+        report = ingest_paths(settings, paths, prune=prune, dry_run=dry_run, progress=advance)
+    show_report(report, as_json=json, dry_run=dry_run)
+    if watch and not dry_run:
+        from cragraph.factory import watch_paths
+
+        status("following; press Ctrl-C to stop")
+        for change in watch_paths(settings, paths, prune=True):
+            show_report(change, as_json=json, dry_run=False)
+    if report.failed and not (report.added or report.changed or report.unchanged):
+        raise typer.Exit(FAILURE)
+
+
+class progress_bar:
+    """A bar on a terminal's stderr, nothing elsewhere; its value is the callback that moves it."""
+
+    def __init__(self, *, shown: bool) -> None:
+        self.shown = shown
+        self.bar: Any = None
+
+    def __enter__(self) -> Any:
+        console = err()
+        if not self.shown or not console.is_terminal:
+            return None
+        from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
+
+        self.bar = Progress(
+            TextColumn("{task.description}"),
+            BarColumn(),
+            MofNCompleteColumn(),
+            TextColumn("{task.fields[rate]}"),
+            TimeRemainingColumn(),
+            console=console,
+            transient=True,
+        )
+        self.bar.start()
+        self.task = self.bar.add_task("reading", total=None, rate="")
+        return self.advance
+
+    def advance(self, event: Any) -> None:
+        """Move the bar to a progress event of ingest."""
+        rate = f"{event.rate:.0f} chunks/s" if event.rate else ""
+        self.bar.update(self.task, completed=event.done, total=event.total, rate=rate, description=event.source[-40:])
+
+    def __exit__(self, *_: object) -> None:
+        if self.bar is not None:
+            self.bar.stop()
+
+
+def show_report(report: Any, *, as_json: bool, dry_run: bool) -> None:
+    """Print what an ingest did, as a sentence a group or as JSON."""
+    if as_json:
+        emit(report.to_dict())
+        return
+    console = out()
+    would = "would be " if dry_run else ""
+    counts = [
+        (report.added, "added"),
+        (report.changed, "changed"),
+        (report.unchanged, "unchanged"),
+        (report.removed, "removed"),
+    ]
+    said = ", ".join(f"{len(items)} {would}{word}" for items, word in counts if items) or "nothing to read"
+    console.print(f"{said}: {report.chunks} chunks in {report.seconds:.1f} s")
+    for word, items in (("skipped", report.skipped), ("failed", report.failed)):
+        for path, reason in items:
+            err().print(f"{word} {path}: {reason}", markup=False)

@@ -1,0 +1,137 @@
+"""A response as a person reads it."""
+
+from collections.abc import Iterable, Sequence
+from typing import Any, Final
+
+from cragraph.shell.console import err, out
+from rich.console import Console, Group, RenderableType
+from rich.padding import Padding
+from rich.text import Text
+
+MARKS: Final = {
+    "supported": ("✓", "green"),
+    "partially_supported": ("~", "yellow"),
+    "unsupported": ("✗", "red"),
+    "contradicted": ("!", "bold red"),
+    "unjudged": ("?", "magenta"),
+}
+QUOTE = 160
+"""Characters of a quote that are shown."""
+
+
+def show_answer(response: dict[str, Any]) -> None:
+    """Print an answer with its citations, claims, confidence and what ran."""
+    console = out()
+    console.print(Text(response["answer"], style="bold" if console.is_terminal else ""))
+    if response["citations"]:
+        section(console, "Citations", map(citation_line, response["citations"]))
+    claims = (response.get("verification") or {}).get("claims") or []
+    if claims and not response["abstained"]:
+        section(console, "Claims", (claim_line(claim, response["answer"]) for claim in claims))
+    console.print()
+    console.print(Text(verdict_line(response)))
+    for issue in response["issues"]:
+        console.print(Text(f"issue: {issue}", style="yellow"))
+    for sentence in response["degraded"]:
+        console.print(Text(f"degraded: {sentence}", style="magenta"))
+    console.print(Text(ran_line(response), style="dim"))
+
+
+def section(console: Console, title: str, lines: Iterable[RenderableType]) -> None:
+    """Print a titled, indented list."""
+    console.print()
+    console.print(Text(title, style="bold"))
+    console.print(Padding(Group(*lines), (0, 0, 0, 2)))
+
+
+def citation_line(citation: dict[str, Any]) -> Text:
+    """`[1] report.pdf, page 3: "the quote"`, and a warning where the passage does not support the sentence."""
+    metadata = citation["metadata"]
+    place = metadata.get("filename") or metadata.get("source") or citation["chunk_id"]
+    if metadata.get("page"):
+        place += f", page {metadata['page']}"
+    if metadata.get("heading"):
+        place += f" › {metadata['heading']}"
+    line = Text(f"[{citation['number']}] {place}: “{shortened(citation['quote'] or citation['text'])}”")
+    if not citation["verified"]:
+        line.append("  not verified", style="yellow")
+    return line
+
+
+def claim_line(claim: dict[str, Any], answer: str) -> Text:
+    """A claim with its verdict and scores; the words that lack support are underlined."""
+    mark, colour = MARKS[claim["verdict"]]
+    line = Text()
+    line.append(f"{mark} {claim['verdict'].replace('_', ' ')} ", style=colour)
+    line.append(f"{claim['support']:.2f}  ", style="dim")
+    text = Text(one_line(claim["text"]))
+    for start, end in claim.get("unsupported_spans") or []:
+        inside = (max(start - claim["start"], 0), max(end - claim["start"], 0))
+        text.stylize("underline red", *inside)
+    line.append_text(text)
+    if claim.get("reasoning") and claim["verdict"] != "supported":
+        line.append(f"  ({one_line(claim['reasoning'])})", style="dim")
+    evidence = claim.get("evidence")
+    if evidence and claim["verdict"] != "unjudged":
+        line.append(f"\n  ← “{shortened(evidence['quote'])}”", style="dim")
+    return line
+
+
+def verdict_line(response: dict[str, Any]) -> str:
+    """Confidence, level, groundedness and attempts in one line."""
+    attempts = len(response["attempts"])
+    tries = f"{attempts} attempt{'s' if attempts != 1 else ''}"
+    if response["confidence"] is None:
+        return f"Not verified · {tries}"
+    grounded = "grounded" if response["is_grounded"] else "not grounded"
+    if response["abstained"]:
+        grounded = "abstained"
+    return f"Confidence {response['confidence']:.2f} ({response['confidence_level']}) · {grounded} · {tries}"
+
+
+def ran_line(response: dict[str, Any]) -> str:
+    """Which parts ran, how many model calls they made and how long it took."""
+    ran = ", ".join(f"{role.replace('_', ' ')} {name}" for role, name in response["models"].items())
+    calls = f" · {response['llm_calls']} model calls" if response["llm_calls"] else ""
+    return f"Ran: {ran}{calls} · {response['timings_ms'].get('total', 0):.0f} ms"
+
+
+def show_verification(result: dict[str, Any], answer: str) -> None:
+    """Print the verification of one answer."""
+    console = out()
+    if result["claims"]:
+        section(console, "Claims", (claim_line(claim, answer) for claim in result["claims"]))
+    else:
+        console.print("No claim was found in the answer.")
+    console.print()
+    grounded = "grounded" if result["is_grounded"] else "not grounded"
+    if result["confidence"] is not None:
+        console.print(f"Confidence {result['confidence']:.2f} ({result['level']}) · {grounded}")
+    for issue in result["issues"]:
+        console.print(Text(f"issue: {issue}", style="yellow"))
+    for sentence in result.get("degraded", []):
+        console.print(Text(f"degraded: {sentence}", style="magenta"))
+
+
+def show_passages(passages: Sequence[dict[str, Any]]) -> None:
+    """Print search results, best first, with their scores by stage."""
+    console = out()
+    for number, passage in enumerate(passages, 1):
+        place = passage["source"] or passage["chunk_id"]
+        page = f", page {passage['page']}" if passage["page"] else ""
+        scores = ", ".join(f"{stage} {score:.3f}" for stage, score in passage["scores"].items() if score is not None)
+        console.print(Text(f"{number}. {place}{page}", style="bold"), Text(f" {scores}", style="dim"))
+        console.print(Padding(Text(shortened(passage["text"], 300)), (0, 0, 0, 3)))
+    if not passages:
+        err().print("nothing found")
+
+
+def one_line(text: str) -> str:
+    """Text with every run of white space as one space."""
+    return " ".join(text.split())
+
+
+def shortened(text: str, length: int = QUOTE) -> str:
+    """One line of at most `length` characters."""
+    line = one_line(text)
+    return line if len(line) <= length else line[: length - 1].rstrip() + "…"

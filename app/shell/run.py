@@ -1,0 +1,82 @@
+"""Run the graph from the shell: node by node on stderr, the model's words as they come."""
+
+import sys
+from typing import Any
+
+from cragraph.shell.console import err, status
+from cragraph.types import Passage
+
+
+def run_crag(settings: Any, question: str, *, quiet: bool, stream_tokens: bool) -> dict[str, Any]:
+    """Answer a question; says on stderr what each node did."""
+    from cragraph.factory import create_graph
+
+    graph = create_graph(settings).compile()
+    modes = ["updates", "values"] + (["messages"] if settings.model else [])
+    response: dict[str, Any] = {}
+    tokens = TokenPrinter(shown=stream_tokens and not quiet and sys.stderr.isatty())
+    for kind, event in graph.stream({"question": question}, stream_mode=modes):
+        if kind == "values":
+            response = event
+        elif kind == "messages":
+            tokens.write(event[0])
+        elif not quiet:
+            tokens.end()
+            for node, update in event.items():
+                status(described(node, update or {}))
+    return response
+
+
+class TokenPrinter:
+    """Prints a model's words on stderr as they come: stdout gets the checked answer only."""
+
+    def __init__(self, *, shown: bool) -> None:
+        self.shown = shown
+        self.open = False
+
+    def write(self, chunk: Any) -> None:
+        """Print one piece of a message."""
+        if self.shown and isinstance(chunk.content, str) and chunk.content:
+            err().print(chunk.content, end="", style="dim", markup=False)
+            self.open = True
+
+    def end(self) -> None:
+        """Close the line of the last message."""
+        if self.open:
+            err().print()
+            self.open = False
+
+
+def described(node: str, update: dict[str, Any]) -> str:
+    """One line on what a node did."""
+    ms = update.get("timings_ms", {}).get(node)
+    took = f" · {ms:.0f} ms" if ms is not None else ""
+    return f"{node:<9} {_DETAILS.get(node, lambda _: '')(update)}{took}"
+
+
+def _retrieved(update: dict[str, Any]) -> str:
+    searched = update.get("searched") or []
+    what = f" for {len(searched)} targeted queries" if len(searched) > 1 else ""
+    return f"{update.get('new_passages', 0)} new passages{what}"
+
+
+def _kept(update: dict[str, Any]) -> str:
+    held: list[Passage] = update.get("held") or []
+    return f"kept {len(held)}"
+
+
+def _judged(update: dict[str, Any]) -> str:
+    last = update["attempts"][-1]
+    if last["confidence"] is None:
+        return "off"
+    return f"{last['claims_supported']}/{last['claims_checked']} claims supported, confidence {last['confidence']:.2f}"
+
+
+_DETAILS: dict[str, Any] = {
+    "retrieve": _retrieved,
+    "rerank": _kept,
+    "generate": lambda update: f"{len(update.get('drafts') or [])} draft(s)",
+    "verify": _judged,
+    "requery": lambda update: "; ".join(update.get("queries") or []),
+    "finalize": lambda update: "abstained" if update.get("abstained") else "answered",
+}

@@ -1,0 +1,88 @@
+"""`cragraph verify`: check an answer against sources, one at a time or many rows."""
+
+import sys
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+from cragraph.errors import InputError
+from cragraph.shell.console import FAILURE, emit, status
+from cragraph.shell.options import (
+    ConfigOption,
+    JsonOption,
+    JudgeOption,
+    ModelOption,
+    PolicyOption,
+    QuietOption,
+    settings_from,
+)
+
+
+def verify(
+    question: Annotated[str | None, typer.Option("--question", help="The question it answers.")] = None,
+    answer: Annotated[str | None, typer.Option("--answer", help="The answer; - reads it from stdin.")] = None,
+    source: Annotated[list[Path] | None, typer.Option("--source", help="File it must rest on; repeatable.")] = None,
+    jsonl: Annotated[Path | None, typer.Option("--jsonl", help="Rows to verify; - reads stdin.")] = None,
+    out: Annotated[Path | None, typer.Option("--out", help="Where the rows go; stdout if absent.")] = None,
+    judge: JudgeOption = None,
+    policy: PolicyOption = None,
+    model: ModelOption = None,
+    workers: Annotated[int, typer.Option("--workers", min=1, help="Rows verified side by side.")] = 2,
+    json: JsonOption = False,
+    quiet: QuietOption = False,
+    config: ConfigOption = None,
+) -> None:
+    """Judge every claim of an answer against sources, with exact evidence.
+
+    Example: `cragraph verify --answer "Revenue was $394 billion." --source report.pdf`
+
+    Many rows: `cragraph verify --jsonl rows.jsonl --out verdicts.jsonl`
+    """
+    settings = settings_from(config, judge=judge, policy=policy, model=model)
+    if jsonl is not None:
+        if answer is not None or source:
+            raise InputError("--jsonl came with --answer or --source; rows bring their own: leave those out.")
+        _verify_rows(settings, jsonl, out, workers, quiet=quiet)
+        return
+    if answer is None or not source:
+        raise InputError("verify wants --answer TEXT (or -) and at least one --source FILE, or --jsonl FILE.")
+    from cragraph.api import read_passages, verifier_for
+    from cragraph.shell.render import show_verification
+
+    text = sys.stdin.read() if answer == "-" else answer
+    result = verifier_for(settings)(text, read_passages(source, settings), question).to_dict()
+    if json:
+        emit(result)
+    else:
+        show_verification(result, text)
+
+
+def _verify_rows(settings: Any, source: Path, target: Path | None, workers: int, *, quiet: bool) -> None:
+    from cragraph.api import verifier_for
+    from cragraph.shell.rows import verify_rows
+
+    lines = sys.stdin if str(source) == "-" else _opened(source)
+    sink = target.open("w", encoding="utf-8") if target else sys.stdout
+    good = bad = 0
+    try:
+        for number, row, problem in verify_rows(lines, verifier_for(settings), workers):
+            if problem:
+                bad += 1
+                status(f"line {number}: {problem}")
+            else:
+                good += 1
+                sink.write(row + "\n")
+                sink.flush()
+    finally:
+        if target:
+            sink.close()
+    if not quiet:
+        status(f"{good} rows verified, {bad} skipped")
+    if bad and not good:
+        raise typer.Exit(FAILURE)
+
+
+def _opened(path: Path) -> Any:
+    if not path.is_file():
+        raise InputError(f"--jsonl names {path}, which is not a file: give a file of one JSON object a line.")
+    return path.open(encoding="utf-8")

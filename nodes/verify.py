@@ -1,0 +1,87 @@
+"""Verify: judge each draft claim by claim, and record the attempt."""
+
+from dataclasses import dataclass
+from typing import Any
+
+from cragraph.graph.context import Context
+from cragraph.graph.state import State, VerifyState
+from cragraph.passages import as_passages
+from cragraph.protocols import Notes
+from cragraph.types import IDK, Attempt
+from cragraph.verification.engine import Verifier
+from cragraph.verification.result import Verification
+
+
+@dataclass(frozen=True)
+class Verify:
+    """Append one attempt: the best of the drafts, with what the judge says of it; the router reads its confidence."""
+
+    verifier: Verifier
+
+    def __call__(self, state: State, context: Context, notes: Notes) -> dict[str, Any]:
+        """Return the attempts with this one appended."""
+        judged = [self._attempt(draft, state, context, notes) for draft in state.drafts]
+        chosen = max(judged, key=lambda attempt: attempt["confidence"] or 0.0)
+        if len(judged) > 1:
+            chosen["candidates"] = [{"answer": a["answer"], "confidence": a["confidence"]} for a in judged]
+        return {"attempts": [*state.attempts, chosen], "drafts": []}
+
+    def _attempt(self, draft: str, state: State, context: Context, notes: Notes) -> Attempt:
+        attempt = Attempt(
+            attempt=len(state.attempts) + 1,
+            answer=draft,
+            confidence=None,
+            is_grounded=None,
+            claims_checked=0,
+            claims_supported=0,
+            new_passages=state.new_passages,
+            queries=state.searched,
+            context=state.held,
+        )
+        if draft == IDK:
+            # Not an error and not an answer: nothing was claimed, so another search may still find something.
+            return attempt | {"confidence": 0.0, "is_grounded": False}
+        if not context.verify:
+            return attempt
+        verification = verified(self.verifier, state.asked or state.question, draft, state.held, context, notes)
+        return attempt | {
+            "confidence": verification.confidence,
+            "is_grounded": verification.is_grounded,
+            "claims_checked": verification.claims_checked,
+            "claims_supported": verification.claims_supported,
+            "verification": verification.to_dict(),
+        }
+
+
+@dataclass(frozen=True)
+class Check:
+    """Verify a given answer against given passages: the whole of the verify graph."""
+
+    verifier: Verifier
+
+    def __call__(self, state: VerifyState, context: Context, notes: Notes) -> dict[str, Any]:
+        """Return the verification's fields."""
+        passages = as_passages(state.passages)
+        verification = verified(self.verifier, state.question or "", state.answer, passages, context, notes)
+        fields = verification.to_dict()
+        return {
+            name: fields[name] for name in ("confidence", "level", "is_grounded", "claims", "signals", "issues", "ms")
+        }
+
+
+def verified(
+    verifier: Verifier, question: str, answer: str, passages: Any, context: Context, notes: Notes
+) -> Verification:
+    """Run the verifier with the run's options and note which judge answered."""
+    verification = verifier(
+        question,
+        answer,
+        passages,
+        notes,
+        judge=context.judge,
+        policy=context.policy,
+        policy_scores=context.policy_scores,
+        known_facts=context.known_facts,
+    )
+    notes.ran("judge", verification.judge)
+    return verification

@@ -1,0 +1,110 @@
+"""Settings: who wins, and what is said when one is wrong."""
+
+from pathlib import Path
+
+import pytest
+from cragraph.errors import SettingsError
+from cragraph.graph.context import Context
+from cragraph.settings import context_schema, load_settings
+
+
+@pytest.fixture(autouse=True)
+def in_an_empty_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+def test_an_argument_beats_the_environment_beats_dotenv_beats_the_file(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert load_settings().confidence_threshold == 0.7
+    (tmp_path / "cragraph.yaml").write_text("confidence_threshold: 0.1\n")
+    assert load_settings().confidence_threshold == 0.1
+    (tmp_path / ".env").write_text("CRAG_CONFIDENCE_THRESHOLD=0.2\n")
+    assert load_settings().confidence_threshold == 0.2
+    monkeypatch.setenv("CRAG_CONFIDENCE_THRESHOLD", "0.3")
+    assert load_settings().confidence_threshold == 0.3
+    assert load_settings(confidence_threshold=0.4).confidence_threshold == 0.4
+
+
+def test_a_nested_setting_is_read_from_the_environment(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("CRAG_OLLAMA__NUM_CTX", "4096")
+    assert load_settings().ollama.num_ctx == 4096
+
+
+@pytest.mark.parametrize(
+    ("mode", "preset"), [("low", (1, False, 5)), ("balanced", (2, True, 8)), ("high", (3, True, 10))]
+)
+def test_a_mode_is_a_preset_that_an_explicit_setting_beats(mode: str, preset: tuple[int, bool, int]) -> None:
+    resolved = load_settings(mode=mode).context().resolved()
+    assert (resolved.min_chunks, resolved.verify, resolved.second_pass_k) == preset
+    explicit = load_settings(mode=mode, min_chunks=7).context().resolved()
+    assert (explicit.min_chunks, explicit.verify) == (7, preset[1])
+
+
+def test_the_blocks_of_the_file_set_per_run_fields(tmp_path: Path) -> None:
+    (tmp_path / "cragraph.yaml").write_text(
+        "verification:\n  enabled: false\n  confidence_threshold: 0.5\n  max_crag_attempts: 1\n"
+        "  show_claims: true\n  identifier_fields: [isin]\ncrag:\n  enabled: false\n"
+    )
+    settings = load_settings()
+    assert (settings.verify, settings.crag, settings.show_claims) == (False, False, True)
+    assert (settings.confidence_threshold, settings.max_crag_attempts) == (0.5, 1)
+    assert settings.verification.identifier_fields == ("isin",)
+
+
+@pytest.mark.parametrize(
+    ("variable", "value", "said"),
+    [
+        ("CRAG_CONFIDENCE_THRESHOLD", "1.5", "CRAG_CONFIDENCE_THRESHOLD.*'1.5'.*less than or equal to 1"),
+        ("CRAG_MODE", "hihg", "CRAG_MODE.*'hihg'.*'low', 'balanced' or 'high'"),
+        ("CRAG_TRESHOLD", "1", "CRAG_TRESHOLD is no setting"),
+        ("CRAG_OLLAMA__NUM_CTXX", "1", "CRAG_OLLAMA__NUM_CTXX.*unknown setting"),
+        ("CRAG_CONFIG", "nowhere.yaml", "nowhere.yaml, which is not a file"),
+    ],
+)
+def test_a_wrong_variable_is_named(monkeypatch: pytest.MonkeyPatch, variable: str, value: str, said: str) -> None:
+    monkeypatch.setenv(variable, value)
+    with pytest.raises(SettingsError, match=said):
+        load_settings()
+
+
+def test_a_wrong_key_in_the_file_names_the_file_and_the_nearest_setting(tmp_path: Path) -> None:
+    (tmp_path / "cragraph.yaml").write_text("confidence_treshold: 0.5\n")
+    with pytest.raises(SettingsError, match=r"cragraph\.yaml.*did you mean confidence_threshold"):
+        load_settings()
+
+
+def test_a_file_that_is_no_yaml_is_named(tmp_path: Path) -> None:
+    (tmp_path / "cragraph.yaml").write_text("mode: [unclosed\n")
+    with pytest.raises(SettingsError, match=r"cragraph\.yaml"):
+        load_settings()
+
+
+def test_variables_of_other_programs_in_dotenv_are_left_alone(tmp_path: Path) -> None:
+    (tmp_path / ".env").write_text("OTHER_KEY=1\nCRAG_MODE=high\n")
+    assert load_settings().mode == "high"
+    (tmp_path / ".env").write_text("CRAG_MOOD=high\n")
+    with pytest.raises(SettingsError, match=r"\.env.*mood"):
+        load_settings()
+
+
+def test_overlap_must_be_smaller_than_the_chunk() -> None:
+    with pytest.raises(SettingsError, match="chunk_overlap 90 must be smaller than chunk_size 80"):
+        load_settings(ingest={"chunk_size": 80, "chunk_overlap": 90})
+
+
+def test_reliability_weights_must_sum_to_one() -> None:
+    with pytest.raises(SettingsError, match=r"sum to 0\.5"):
+        load_settings(verification={"reliability_weights": {"retrieval_quality": 0.5}})
+
+
+def test_the_form_shows_the_settings_as_defaults_and_a_run_lays_its_options_over_them() -> None:
+    settings = load_settings(mode="high", top_k=3)
+    schema = context_schema(settings)
+    shown = schema.model_json_schema()["properties"]
+    assert (shown["mode"]["default"], shown["top_k"]["default"]) == ("high", 3)
+    assert all("description" in field and "default" in field for field in shown.values())
+    laid = Context(top_k=9).over(settings.context())
+    assert (laid.mode, laid.top_k) == ("high", 9)
+    assert Context.model_fields["mode"].default == "balanced"
