@@ -1,0 +1,139 @@
+"""Find the files under some paths that can be read, and say of every other one why not."""
+
+import os
+import stat
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final
+
+from cragraph.errors import InputError
+from cragraph.retrieval.documents.encoding import marked, unmarked_utf16
+from cragraph.retrieval.documents.suffixes import TEXTUAL, format_of, why_unread
+
+MAX_BYTES: Final = 100 * 1024 * 1024
+"""Files larger than this are passed over unless told otherwise."""
+
+_HEAD = 4096
+_MAGIC = (b"%PDF-", b"\x7fELF", b"\x89PNG", b"PK\x03\x04", b"\x1f\x8b", b"GIF8", b"\xff\xd8\xff", b"SQLite format 3")
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """A file that can be loaded; `size` in bytes."""
+
+    path: Path
+    format: str
+    size: int
+
+
+@dataclass(frozen=True, slots=True)
+class Skipped:
+    """A file or folder that is passed over, and why."""
+
+    path: Path
+    reason: str
+
+
+def discover(
+    paths: str | os.PathLike[str] | Iterable[str | os.PathLike[str]], *, max_bytes: int | None = MAX_BYTES
+) -> Iterator[Found | Skipped]:
+    """Every file at or under the paths, folders in order of name, each file once.
+
+    Hidden files and folders are passed over unless named outright. Links are followed, except back into a folder on
+    the way. `max_bytes` None sets no limit.
+
+    Raises:
+        InputError: at once, where a path does not exist.
+    """
+    if isinstance(paths, str | os.PathLike):
+        paths = [paths]
+    roots = [Path(path) for path in paths]
+    missing = [str(root) for root in roots if not os.path.lexists(root)]
+    if missing:
+        raise InputError(
+            f"{', '.join(missing)} does not exist; wanted files or folders: check the spelling, or the folder this "
+            f"runs in ({Path.cwd()})."
+        )
+    return _Walk(max_bytes)(roots)
+
+
+class _Walk:
+    def __init__(self, max_bytes: int | None) -> None:
+        self._max_bytes = max_bytes
+        self._seen: dict[tuple[int, int], Path] = {}
+
+    def __call__(self, roots: Iterable[Path]) -> Iterator[Found | Skipped]:
+        for root in roots:
+            yield from self._visit(root, ())
+
+    def _visit(self, path: Path, above: tuple[tuple[int, int], ...]) -> Iterator[Found | Skipped]:
+        try:
+            status = path.stat()
+        except FileNotFoundError:
+            yield Skipped(path, "a link to something that is not there")
+            return
+        except OSError as error:
+            yield Skipped(path, _why(error))
+            return
+        key = (status.st_dev, status.st_ino)
+        if key in above:
+            yield Skipped(path, "a link back into a folder it lies in (a loop)")
+        elif key in self._seen:
+            yield Skipped(path, f"the same as {self._seen[key]}, which is already in")
+        elif stat.S_ISDIR(status.st_mode):
+            self._seen[key] = path
+            yield from self._folder(path, (*above, key))
+        elif not stat.S_ISREG(status.st_mode):
+            yield Skipped(path, "not a regular file")
+        else:
+            self._seen[key] = path
+            yield self._file(path, status.st_size)
+
+    def _folder(self, folder: Path, above: tuple[tuple[int, int], ...]) -> Iterator[Found | Skipped]:
+        try:
+            names = sorted(entry.name for entry in os.scandir(folder))
+        except OSError as error:
+            yield Skipped(folder, _why(error))
+            return
+        for name in names:
+            if name.startswith("."):
+                yield Skipped(folder / name, "hidden; name it outright to take it in")
+            else:
+                yield from self._visit(folder / name, above)
+
+    def _file(self, path: Path, size: int) -> Found | Skipped:
+        form = format_of(path)
+        if form is None:
+            return Skipped(path, why_unread(path))
+        if size == 0:
+            return Skipped(path, "empty")
+        if self._max_bytes is not None and size > self._max_bytes:
+            return Skipped(
+                path, f"{_mb(size)} is over the limit of {_mb(self._max_bytes)}; raise max_bytes to take it in"
+            )
+        try:
+            with path.open("rb") as file:
+                head = file.read(_HEAD)
+        except OSError as error:
+            return Skipped(path, _why(error))
+        if form in TEXTUAL and is_binary(head):
+            return Skipped(path, f"binary data, although the name ends in {path.suffix}")
+        return Found(path, form, size)
+
+
+def is_binary(head: bytes) -> bool:
+    """Whether the first bytes of a file are no text in any encoding: the mark of another format, or zeros."""
+    if head.startswith(_MAGIC):
+        return True
+    return b"\x00" in head and not marked(head) and not unmarked_utf16(head)
+
+
+def _why(error: OSError) -> str:
+    if isinstance(error, PermissionError):
+        return "no permission to read it"
+    return f"cannot be read: {error.strerror or error}"
+
+
+def _mb(size: int) -> str:
+    return f"{size / 1024 / 1024:.1f} MB" if size >= 100_000 else f"{size} bytes"

@@ -1,0 +1,1 @@
+"""One file a format, each with `read(path)`, an iterator of drafts."""

@@ -1,0 +1,173 @@
+"""HTML: what a reader sees of it: headings, paragraphs, lists, tables and code, in order."""
+
+import re
+from collections.abc import Iterator
+from pathlib import Path
+
+from bs4 import BeautifulSoup
+from bs4.dammit import UnicodeDammit
+from bs4.element import Comment, NavigableString, PageElement, PreformattedString, Tag
+from cragraph.retrieval.documents.document import Draft
+from cragraph.retrieval.documents.encoding import encoding_of
+from cragraph.retrieval.documents.formats.html_table import is_layout, read_table
+from cragraph.retrieval.documents.writer import Writer
+
+_UNREAD_NAMES = (
+    "script style noscript template nav footer aside form svg math iframe object button select head dialog canvas "
+    "audio video map"
+)
+_UNREAD = frozenset(_UNREAD_NAMES.split())
+_BLOCK_NAMES = (
+    "address article blockquote body center dd details div dl dt fieldset figcaption figure h1 h2 h3 h4 h5 h6 "
+    "header hgroup hr html legend li main menu ol p pre section summary table tbody td tfoot th thead tr ul"
+)
+_BLOCKS = frozenset(_BLOCK_NAMES.split())
+_HIDDEN_STYLE = re.compile(
+    r"display\s*:\s*none|visibility\s*:\s*(?:hidden|collapse)|font-size\s*:\s*0(?![.\d])|opacity\s*:\s*0(?![.\d])",
+    re.IGNORECASE,
+)
+_DEEPEST = 400
+
+
+def read(path: Path) -> Iterator[Draft]:
+    """The whole file as one draft."""
+    data = path.read_bytes()
+    encoding = encoding_of(path)
+    if encoding not in ("utf-8", "utf-8-sig") and not encoding.startswith(("utf-16", "utf-32")):
+        declared = UnicodeDammit(data, is_html=True).declared_html_encoding
+        encoding = declared if declared and _fits(data, declared) else encoding
+    yield draft(data.decode(encoding, errors="replace"))
+
+
+def draft(markup: str) -> Draft:
+    """The visible text of a page; from its `main` element where it has one."""
+    soup = BeautifulSoup(markup, "lxml")
+    metadata = _metadata(soup)
+    _drop_unseen(soup)
+    writer = Writer()
+    main = soup.find("main") or soup.find(role="main") or soup.body or soup
+    if isinstance(main, Tag):
+        _Reader(writer).block(main, 0)
+    result = writer.draft(metadata)
+    if "title" not in metadata and result.headings:
+        metadata["title"] = result.headings[0].title
+    return result
+
+
+class _Reader:
+    def __init__(self, writer: Writer) -> None:
+        self._writer = writer
+
+    def block(self, tag: Tag, depth: int) -> None:
+        """Write the children of a block element; runs of inline content become paragraphs."""
+        if depth > _DEEPEST:
+            self._writer.paragraph(tag.get_text(" "))
+            return
+        inline: list[str] = []
+        for child in tag.children:
+            if isinstance(child, Tag) and (child.name in _BLOCKS or _holds_block(child)):
+                self._flush(inline)
+                self._element(child, depth + 1)
+            else:
+                inline.append(_inline(child))
+        self._flush(inline)
+
+    def _element(self, tag: Tag, depth: int) -> None:
+        name = tag.name
+        if name in ("h1", "h2", "h3", "h4", "h5", "h6"):
+            self._writer.heading(tag.get_text(" "), int(name[1]))
+        elif name == "pre":
+            self._writer.code(tag.get_text())
+        elif name == "table" and not is_layout(tag):
+            self._writer.table(read_table(tag))
+        elif name == "li" and not _holds_block(tag):
+            self._writer.item(_inline(tag), _marker(tag))
+        elif name == "li":
+            self._item(tag, depth)
+        else:
+            self.block(tag, depth)
+
+    def _item(self, tag: Tag, depth: int) -> None:
+        """An item with blocks in it: its own words first, then what is nested."""
+        inline: list[str] = []
+        nested: list[Tag] = []
+        for child in tag.children:
+            own = not isinstance(child, Tag) or child.name in ("p", "div") or child.name not in _BLOCKS
+            if isinstance(child, Tag) and (not own or _holds_block(child)):
+                nested.append(child)
+            else:
+                inline.append(_inline(child) + (" " if isinstance(child, Tag) and child.name in _BLOCKS else ""))
+        self._writer.item("".join(inline), _marker(tag))
+        for child in nested:
+            self._element(child, depth + 1)
+
+    def _flush(self, inline: list[str]) -> None:
+        text = "".join(inline)
+        inline.clear()
+        self._writer.paragraph("\n".join(" ".join(line.split()) for line in text.split("\v")))
+
+
+def _inline(node: PageElement) -> str:
+    """Text of inline content with white space as one space and `br` as a vertical tab, which becomes a line end."""
+    if isinstance(node, NavigableString):
+        return "" if isinstance(node, PreformattedString) else re.sub(r"\s+", " ", node)
+    if not isinstance(node, Tag):
+        return ""
+    if node.name == "br":
+        return "\v"
+    if node.name == "img":
+        return f" {node.get('alt') or ''} "
+    return "".join(_inline(child) for child in node.children)
+
+
+def _holds_block(tag: Tag) -> bool:
+    return tag.find(list(_BLOCKS)) is not None
+
+
+def _marker(item: Tag) -> str:
+    parent = item.parent
+    if parent is None or parent.name != "ol":
+        return "-"
+    start = str(parent.get("start") or "1")
+    before = len(item.find_previous_siblings("li"))
+    return f"{(int(start) if start.isdigit() else 1) + before}."
+
+
+def _drop_unseen(soup: BeautifulSoup) -> None:
+    for comment in soup.find_all(string=lambda text: isinstance(text, Comment)):
+        comment.extract()
+    for tag in soup.find_all(_is_unseen):
+        if not tag.decomposed:
+            tag.decompose()
+
+
+def _is_unseen(tag: Tag) -> bool:
+    if tag.name in _UNREAD or tag.has_attr("hidden") or tag.get("aria-hidden") == "true":
+        return True
+    if str(tag.get("role", "")) in ("navigation", "search", "banner", "contentinfo"):
+        return True
+    style = tag.get("style")
+    return bool(style and _HIDDEN_STYLE.search(str(style)))
+
+
+def _metadata(soup: BeautifulSoup) -> dict[str, str]:
+    found: dict[str, str] = {}
+    if soup.title and soup.title.get_text().strip():
+        found["title"] = " ".join(soup.title.get_text().split())
+    for name in ("author", "description", "keywords", "date"):
+        tag = soup.find("meta", attrs={"name": re.compile(f"^{name}$", re.IGNORECASE)})
+        content = str(tag.get("content") or "").strip() if isinstance(tag, Tag) else ""
+        if content:
+            found[name] = content
+    html = soup.find("html")
+    if isinstance(html, Tag) and html.get("lang"):
+        found["language"] = str(html["lang"])
+    return found
+
+
+def _fits(data: bytes, encoding: str) -> bool:
+    try:
+        data.decode(encoding)
+    except (LookupError, UnicodeDecodeError):
+        return False
+    return True

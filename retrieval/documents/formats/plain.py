@@ -1,0 +1,62 @@
+"""Plain text: kept as it is; paragraphs, list items and lines that can only be headings are found in it."""
+
+import re
+from collections.abc import Iterator
+from pathlib import Path
+
+from cragraph.retrieval.documents.document import Block, Draft, Heading
+from cragraph.retrieval.documents.encoding import read_text
+from cragraph.retrieval.documents.normalise import clean
+
+PARAGRAPH = re.compile(r"[^\n]*\S[^\n]*(?:\n[^\n]*\S[^\n]*)*")
+ITEM = re.compile(r"^[ \t]*(?:[-*+•‣▪◦]|\(?\d{1,3}[.)]|\(?[a-zA-Z][.)])[ \t]+\S", re.MULTILINE)
+_NUMBERED = re.compile(r"^(\d+(?:\.\d+)*)\.?[ \t]+(\S.*)$")
+_NAMED = re.compile(r"^(?:chapter|part|section|article|appendix)\s+([ivxlcdm]+|\d+|[a-z])\b", re.IGNORECASE)
+
+
+def read(path: Path) -> Iterator[Draft]:
+    """The whole file as one draft."""
+    yield draft(clean(read_text(path)))
+
+
+def draft(text: str) -> Draft:
+    """Map plain text; nothing of it is changed."""
+    blocks: list[Block] = []
+    headings: list[Heading] = []
+    for match in PARAGRAPH.finditer(text):
+        level = heading_level(match[0])
+        if level:
+            headings.append(Heading(match.start(), level, " ".join(match[0].split())))
+            blocks.append(Block(match.start(), match.end(), "heading"))
+        else:
+            blocks.extend(paragraph_blocks(text, match.start(), match.end()))
+    return Draft(text, tuple(blocks), tuple(headings))
+
+
+def heading_level(paragraph: str) -> int:
+    """The level of a paragraph that can only be a heading, else 0.
+
+    One short line without an end mark that is numbered (`2.1 Scope` is level 2), named (`Chapter 3`) or in capitals.
+    """
+    line = paragraph.strip()
+    if "\n" in line or len(line) > 80 or line[-1] in ".!?,;:":
+        return 0
+    numbered = _NUMBERED.match(line)
+    if numbered and numbered[2][0].isupper() and len(numbered[2].split()) <= 10:
+        return numbered[1].count(".") + 1
+    if _NAMED.match(line):
+        return 1
+    letters = [char for char in line if char.isalpha()]
+    return 1 if len(letters) > 3 and all(char.isupper() for char in letters) else 0
+
+
+def paragraph_blocks(text: str, start: int, end: int) -> Iterator[Block]:
+    """A paragraph as one block, or as one block an item where its lines begin with list marks."""
+    cuts = [start + match.start() for match in ITEM.finditer(text[start:end])]
+    if not cuts:
+        yield Block(start, end, "text")
+        return
+    if cuts[0] > start:
+        yield Block(start, cuts[0] - 1, "text")
+    for cut, following in zip(cuts, [*(c - 1 for c in cuts[1:]), end], strict=True):
+        yield Block(cut, following, "item")

@@ -1,0 +1,144 @@
+"""Split a document into passages along its structure, every one an exact stretch of the document's text."""
+
+from bisect import bisect_right
+from collections.abc import Iterator, Sequence
+from typing import Any, Final
+
+from cragraph.errors import InputError
+from cragraph.passages import content_id
+from cragraph.retrieval.documents.document import Document, Heading
+from cragraph.retrieval.documents.units import Break, Unit, units_of
+from cragraph.types import Passage
+
+CHUNK_SIZE: Final = 1000
+"""Characters a chunk at most, by default; see docs/documents.md for what it was chosen by."""
+
+CHUNK_OVERLAP: Final = 150
+"""Characters at most that a chunk repeats of the one before it, by default, in whole sentences."""
+
+_WHOLE = 0.25
+"""A chunk filled less than this goes on over the start of a section or page."""
+
+
+def split(document: Document, *, chunk_size: int = CHUNK_SIZE, chunk_overlap: int = CHUNK_OVERLAP) -> list[Passage]:
+    """Passages in order; `document.text[start_index:start_index + len(text)] == text` for each.
+
+    Sections and pages begin a chunk of their own unless the one before is nearly empty; within them chunks are cut
+    between paragraphs, rows and sentences, and inside a sentence only where it is longer than a chunk. A heading
+    stays with what it heads.
+
+    Raises:
+        InputError: `chunk_size` is below 1, or `chunk_overlap` not in 0..chunk_size-1.
+    """
+    if chunk_size < 1 or not 0 <= chunk_overlap < chunk_size:
+        raise InputError(
+            f"chunk_size {chunk_size} and chunk_overlap {chunk_overlap} do not go together; wanted a size of at least "
+            "1 and an overlap from 0 to below the size."
+        )
+    spans = chunk_spans(list(units_of(document, chunk_size)), chunk_size, chunk_overlap)
+    paths = HeadingPaths(document.headings)
+    return [_passage(document, units, index, paths) for index, units in enumerate(spans)]
+
+
+def chunk_spans(units: Sequence[Unit], size: int, overlap: int) -> Iterator[Sequence[Unit]]:
+    """Runs of units, each at most `size` characters from the start of the first to the end of the last."""
+    first = fresh = 0
+    while fresh < len(units):
+        last = _reach(units, first, fresh, size)
+        yield units[first:last]
+        first, fresh = _overlapping(units, first, last, size, overlap), last
+
+
+def _reach(units: Sequence[Unit], first: int, fresh: int, size: int) -> int:
+    """Where a chunk that begins at `first`, and is new from `fresh` on, ends (exclusive)."""
+    for index in range(fresh + 1, len(units)):
+        if units[index].end - units[first].start > size:
+            return _without_leads(units, fresh, index)
+        if _ends_here(units, first, index, size):
+            return index
+    return len(units)
+
+
+def _ends_here(units: Sequence[Unit], first: int, index: int, size: int) -> bool:
+    """Whether a section or page that begins at `index` ends the chunk."""
+    if units[index].cut < Break.PAGE or units[index - 1].leads:
+        return False
+    return units[index - 1].end - units[first].start >= size * _WHOLE
+
+
+def _without_leads(units: Sequence[Unit], first: int, index: int) -> int:
+    """Where to cut so that headings at the end move to the chunk of what they head, if anything stays before them."""
+    last = index
+    while last > first and units[last - 1].leads:
+        last -= 1
+    return last if last > first else index
+
+
+def _overlapping(units: Sequence[Unit], first: int, last: int, size: int, overlap: int) -> int:
+    """The first of the units at the end of a chunk that the next one repeats: prose, whole, within the overlap."""
+    if last >= len(units) or units[last].cut >= Break.PAGE or units[last].kind in ("row", "code"):
+        return last
+    start = last
+    while (
+        start - 1 > first
+        and units[start - 1].kind not in ("row", "code")
+        and units[last - 1].end - units[start - 1].start <= overlap
+        and units[last].end - units[start - 1].start <= size
+    ):
+        start -= 1
+    return start
+
+
+def _passage(document: Document, units: Sequence[Unit], index: int, paths: "HeadingPaths") -> Passage:
+    start, end = units[0].start, units[-1].end
+    text = document.text[start:end]
+    return Passage(
+        text=text,
+        chunk_id=content_id(document.doc_id, text, str(start)),
+        doc_id=document.doc_id,
+        chunk_index=index,
+        start_index=start,
+        source=document.source,
+        filename=document.filename,
+        page=_page(document, start),
+        metadata=_metadata(document, units, paths),
+        retrieval_score=None,
+        rerank_score=None,
+    )
+
+
+def _metadata(document: Document, units: Sequence[Unit], paths: "HeadingPaths") -> dict[str, Any]:
+    start, end = units[0].start, units[-1].end
+    metadata = {**document.metadata, "format": document.format, "title": document.title}
+    body = next((unit.start for unit in units if unit.kind != "heading"), start)
+    path = paths.at(body if units[0].kind == "heading" else start)
+    if path:
+        metadata["heading"] = " > ".join(path)
+    rows = [unit for unit in units if unit.kind == "row"]
+    if rows and rows[0].header:
+        metadata["table_header"] = rows[0].header
+    last = _page(document, end - 1)
+    if last is not None and last != _page(document, start):
+        metadata["last_page"] = last
+    return metadata
+
+
+class HeadingPaths:
+    """The titles above any offset, from the highest level to the lowest; built once a document."""
+
+    def __init__(self, headings: Sequence[Heading]) -> None:
+        self._starts = [heading.start for heading in headings]
+        self._paths: list[tuple[Heading, ...]] = []
+        stack: tuple[Heading, ...] = ()
+        for heading in headings:
+            stack = (*(above for above in stack if above.level < heading.level), heading)
+            self._paths.append(stack)
+
+    def at(self, offset: int) -> list[str]:
+        """The path that holds at an offset; empty above the first heading."""
+        index = bisect_right(self._starts, offset)
+        return [heading.title for heading in self._paths[index - 1]] if index else []
+
+
+def _page(document: Document, offset: int) -> int | None:
+    return max(1, bisect_right(document.page_starts, offset)) if document.page_starts else None

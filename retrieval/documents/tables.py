@@ -1,0 +1,119 @@
+"""Tables as lines of text: every row on its own line, every cell with the heading of its column.
+
+`Revenue | 2023: 394 | 2022: 383` can be found, quoted and judged without the rest of the table. Cells keep their
+order; empty cells leave nothing behind.
+"""
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+SEPARATOR = " | "
+_NUMBER = re.compile(r"^[\s$€£¥(+\-–—~<>≈]*[\d.,'’ ]*\d[\d.,'’ ]*[)%\s‰xX]*$")
+_DASH = frozenset({"-", "–", "—", "n/a", "N/A", "*", "nm", "NM"})
+_BEFORE = frozenset({"$", "€", "£", "¥", "US$", "C$", "A$", "(", "$("})
+_AFTER = frozenset({")", "%", ")%", "%)"})
+_AMOUNT = frozenset("0123456789(.-–—")
+_YEAR = re.compile(r"^(FY\s?)?(19|20)\d\d[*†‡]?$|^Q[1-4]\b")
+
+
+@dataclass(frozen=True)
+class Table:
+    """Cells by row; the first `headers` rows are headings. Short rows count as padded with empty cells."""
+
+    rows: Sequence[Sequence[str]]
+    headers: int = 0
+    caption: str = ""
+
+
+def is_number(cell: str) -> bool:
+    """Whether a cell holds an amount, a percentage or the dash that stands for none."""
+    cell = cell.strip()
+    return cell in _DASH or bool(_NUMBER.match(cell))
+
+
+def is_year(cell: str) -> bool:
+    """Whether a cell names a period, which makes a heading of it although it is a number."""
+    return bool(_YEAR.match(cell.strip()))
+
+
+def guess_headers(rows: Sequence[Sequence[str]]) -> int:
+    """How many of the first rows are headings where the format does not say: 1 or 0.
+
+    A first row without amounts (years do not count) heads a table; one that has amounts as the rest do is data.
+    """
+    if len(rows) < 2:
+        return 0
+    first = [cell for cell in rows[0] if cell.strip()]
+    if not first or any(is_number(cell) and not is_year(cell) for cell in first):
+        return 0
+    return 1
+
+
+def column_names(table: Table) -> list[str]:
+    """One heading a column: its heading cells from top to bottom, repeats left out."""
+    width = max((len(row) for row in table.rows), default=0)
+    names = []
+    for column in range(width):
+        parts: list[str] = []
+        for row in table.rows[: table.headers]:
+            cell = " ".join(row[column].split()) if column < len(row) else ""
+            if cell and cell not in parts:
+                parts.append(cell)
+        names.append(" ".join(parts))
+    return names
+
+
+def header_line(table: Table) -> str:
+    """Caption and column headings on one line, for what a chunk of the table says of itself."""
+    names = SEPARATOR.join(name for name in column_names(table) if name)
+    return SEPARATOR.join(part for part in (table.caption, names) if part)
+
+
+def row_lines(table: Table, *, labelled: bool | None = None) -> Iterator[tuple[str, bool]]:
+    """Lines of the table with whether each is its heading.
+
+    `labelled` says whether the first column names the row and goes without its heading; None looks at the cells: it
+    does where the other columns hold amounts or where it has no heading.
+    """
+    names = column_names(table)
+    body = table.rows[table.headers :]
+    head = header_line(table)
+    if head:
+        yield head, True
+    bare = _first_is_label(names, body) if labelled is None else labelled
+    for row in body:
+        yield row_line(row, names, bare_first=bare), False
+
+
+def joined_signs(row: Sequence[str]) -> list[str]:
+    """The row with currency signs, closing brackets and percent signs that stand in cells of their own moved to
+    their amounts; the columns stay where they are."""
+    cells = [" ".join(cell.split()) for cell in row]
+    for column, cell in enumerate(cells):
+        if cell in _BEFORE and column + 1 < len(cells) and cells[column + 1][:1] in _AMOUNT:
+            cells[column + 1] = f"{cell}{cells[column + 1]}"
+            cells[column] = ""
+        elif cell in _AFTER and column and cells[column - 1]:
+            cells[column - 1] += cell
+            cells[column] = ""
+    return cells
+
+
+def row_line(row: Sequence[str], names: Sequence[str], *, bare_first: bool) -> str:
+    """One row: `label | name: cell | name: cell`."""
+    cells = []
+    for column, cell in enumerate(joined_signs(row)):
+        name = names[column] if column < len(names) else ""
+        if not cell:
+            continue
+        plain = not name or name == cell or (column == 0 and bare_first)
+        cells.append(cell if plain else f"{name}: {cell}")
+    return SEPARATOR.join(cells)
+
+
+def _first_is_label(names: Sequence[str], body: Sequence[Sequence[str]]) -> bool:
+    if not names or not names[0]:
+        return True
+    others = [cell for row in body for cell in row[1:] if cell.strip()]
+    return bool(others) and sum(map(is_number, others)) * 2 > len(others)
