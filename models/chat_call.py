@@ -69,6 +69,12 @@ class ChatCaller:
                 return known
         return None
 
+    @property
+    def seed(self) -> int | None:
+        """The model's random seed, None where it has none."""
+        seed = getattr(self.model, "seed", None)
+        return seed if isinstance(seed, int) else None
+
     def __call__(
         self,
         messages: Messages,
@@ -148,16 +154,12 @@ class ChatCaller:
             last = {**last, **chunk.response_metadata}
             usage = getattr(chunk, "usage_metadata", None) or usage
             if len(text) > self.max_chars:
-                notes.degraded(
-                    f"{self.title} wrote more than {self.max_chars} characters; the rest was cut off."
-                )
+                notes.degraded(f"{self.title} wrote more than {self.max_chars} characters; the rest was cut off.")
                 return ChatReply(without_thinking(text[: self.max_chars]), cut=True)
         if self._target.ollama and last.get("done") is not True:
             raise broken_off(self._target)
         self._warn_of_truncation(usage, notes)
-        return ChatReply(
-            without_thinking(text), cut=last.get("done_reason", last.get("finish_reason")) == "length"
-        )
+        return ChatReply(without_thinking(text), cut=last.get("done_reason", last.get("finish_reason")) == "length")
 
     def _patience(self) -> float | None:
         left = remaining()
@@ -168,13 +170,11 @@ class ChatCaller:
         if self._target.ollama and self.num_ctx and total >= self.num_ctx:
             notes.degraded(
                 f"The prompt and the reply filled the context of {self.title} ({self.num_ctx} tokens), "
-                "so some of the prompt may have been lost: raise CRAG_NUM_CTX."
+                "so some of the prompt may have been lost: raise CRAG_OLLAMA__NUM_CTX."
             )
 
     def _too_late(self) -> DeadlineError:
-        return DeadlineError(
-            f"the run's deadline passed while {self.title} was asked: raise CRAG_DEADLINE_S."
-        )
+        return DeadlineError(f"the run's deadline passed while {self.title} was asked: raise CRAG_DEADLINE_S.")
 
     @property
     def _target(self) -> Target:

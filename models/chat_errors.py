@@ -54,11 +54,7 @@ def translate(error: Exception, target: Target, waited_s: float) -> ModelError:
     if status is not None and status >= 400:
         return _of_status(status, error, target)
     if _is_refusal(error):
-        fix = (
-            "start it with `ollama serve`, or set OLLAMA_HOST"
-            if target.ollama
-            else "check its address and network"
-        )
+        fix = "start it with `ollama serve`, or set OLLAMA_HOST" if target.ollama else "check its address and network"
         return ModelUnavailableError(f"{target.server} cannot be reached: {fix}.")
     if target.ollama:
         return _of_stream(error, target)
@@ -83,9 +79,7 @@ def _of_status(status: int, error: Exception, target: Target) -> ModelError:
             "or choose one of `ollama list`."
         )
     if status == 404:
-        return ModelNotFoundError(
-            f"{target.server} does not know {target.name!r} ({said}): check the model's name."
-        )
+        return ModelNotFoundError(f"{target.server} does not know {target.name!r} ({said}): check the model's name.")
     if status >= 500 or status in _BUSY:
         return ModelUnavailableError(
             f"{target.server} answered {status} ({said}): try again, or look at the server's log."

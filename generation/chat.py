@@ -1,0 +1,105 @@
+"""The generator with a chat model: writes a cited answer, corrects a faulty one, and says when it does not
+know.
+"""
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Final
+
+from cragraph.errors import ModelError
+from cragraph.generation.idk import settled
+from cragraph.models.budget import fitting
+from cragraph.models.chat_call import ChatCaller, Messages
+from cragraph.prompts.data import delimited, marker_for, neutral
+from cragraph.prompts.load import Prompts
+from cragraph.protocols import Brief, Notes
+from cragraph.types import IDK, Passage, Verdict
+
+MOST_FAILED: Final = 12
+"""Failed claims that a correction is told about: more than a small model can attend to."""
+
+SECOND_TRY: Final = 0.4
+"""Added to the temperature after an empty answer: at the same one, a seeded model would write nothing
+again.
+"""
+
+_LABEL = re.compile(r"\A(?:\*\*)?(?:corrected |final |revised )?answer(?:\*\*)?:(?:\*\*)?\s*", re.I)
+_MANY = re.compile(
+    r"[\[【](?:passages?|sources?|p\.)?\s*#?(\d{1,3}(?:\s*(?:,|;|and|&)\s*(?:passage\s*)?#?\d{1,3})*)[\]】]", re.I
+)
+
+
+@dataclass(frozen=True)
+class ChatGenerator:
+    """Writes with a chat model, token by token into LangGraph's message stream.
+
+    The passages are numbered and delimited; a reply that declines to answer becomes exactly `IDK`; an empty
+    one is asked for once more and then is a `ModelError`.
+    """
+
+    caller: ChatCaller
+    prompts: Prompts = field(default_factory=Prompts)
+
+    @property
+    def name(self) -> str:
+        """The model's name."""
+        return self.caller.title
+
+    def __call__(self, brief: Brief, notes: Notes) -> str:
+        """The answer with ``[n]`` markers that count the brief's passages from 1."""
+        if not brief.passages:
+            return IDK
+        task = "regenerate" if brief.previous and brief.failed else "generate"
+        notes.ran(f"prompt:{task}", self.prompts[task].digest)
+        passages = fitting(
+            brief.passages,
+            lambda some: "\n".join(text for _, text in self._messages(task, brief, some)),
+            self.caller.num_ctx,
+            self.caller.num_predict,
+            notes,
+            task=task,
+        )
+        messages = self._messages(task, brief, passages)
+        for more in (0.0, SECOND_TRY):
+            reply = self.caller(messages, notes, temperature=brief.temperature + more, quiet=False)
+            answer = tidy(reply.text)
+            if answer:
+                if reply.cut:
+                    notes.degraded(
+                        f"{self.name} was cut off in the middle of its answer: raise CRAG_OLLAMA__NUM_PREDICT."
+                    )
+                return settled(answer)
+        raise ModelError(f"{self.name} wrote an empty answer twice; wanted a sentence: try another model.")
+
+    def _messages(self, task: str, brief: Brief, passages: Sequence[Passage]) -> Messages:
+        failed = list(brief.failed)[:MOST_FAILED]
+        texts = [passage["text"] for passage in passages]
+        marker = marker_for(brief.question, brief.previous, *texts, seed=self.caller.seed)
+        return self.prompts[task].fill(
+            question=brief.question,
+            passages=delimited(passages, marker),
+            marker=marker,
+            idk=IDK,
+            previous=neutral(brief.previous, marker),
+            failed=neutral("\n".join(_fault(verdict) for verdict in failed), marker),
+        )
+
+
+def tidy(text: str) -> str:
+    """The answer without a label in front, quoted delimiters or fancy markers: ``[passage 1, 2]`` becomes
+    ``[1][2]``.
+    """
+    text = re.sub(r"<<(?:passage|end|answer)\b[^>\n]*>>", "", text)
+    text = _LABEL.sub("", text.strip())
+    text = _MANY.sub(lambda match: "".join(f"[{number}]" for number in re.findall(r"\d+", match[1])), text)
+    return text.strip()
+
+
+def _fault(verdict: Verdict) -> str:
+    parts = [f'- "{verdict["text"]}" is {verdict["verdict"].replace("_", " ")}']
+    if verdict["reasoning"]:
+        parts.append(f"reason: {verdict['reasoning']}")
+    if correction := verdict.get("correction"):
+        parts.append(f"correction: {correction}")
+    return "; ".join(parts)
