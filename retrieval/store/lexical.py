@@ -1,0 +1,70 @@
+"""Lexical search: BM25 over stemmed words, in SQLite."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from cragraph.retrieval.store.index import Index, passage_of
+from cragraph.retrieval.store.schema import COLUMNS
+from cragraph.retrieval.store.scores import lexical_share
+from cragraph.retrieval.store.sql import condition
+from cragraph.retrieval.store.terms import Analyser, match_any, telling
+from cragraph.types import Passage
+
+
+class Lexical:
+    """Finds passages by their words; counts of words are remembered until the index changes."""
+
+    def __init__(self, index: Index) -> None:
+        self._index = index
+        self._analyse = Analyser()
+        self._counted_at = -1
+        self._documents = 0
+        self._counts: dict[str, int] = {}
+
+    def __call__(self, query: str, k: int, where: Mapping[str, Any] | None = None) -> list[Passage]:
+        """The best `k` passages with any word of the query; `retrieval_score` is `scores.lexical_share`.
+
+        Any text is a query: quotes and operators are plain characters, and a query without words finds nothing.
+        `where` is already checked.
+        """
+        words = self._analyse(query)
+        if not words or k < 1:
+            return []
+        frequency, documents = self._frequency(list(words.values()))
+        chosen = telling(words, frequency, documents)
+        if not chosen:
+            return []
+        known = {words[word]: frequency[words[word]] for word in chosen}
+        return [
+            Passage(**{**passage_of(row), "retrieval_score": lexical_share(-row[-1], known, frequency, documents)})
+            for row in self._rows(match_any(chosen), k, where)
+        ]
+
+    def close(self) -> None:
+        """Free the memory it takes."""
+        self._analyse.close()
+
+    def _rows(self, match: str, k: int, where: Mapping[str, Any] | None) -> list[tuple[Any, ...]]:
+        columns = ", ".join(f"c.{name}" for name in COLUMNS.split(", "))
+        if where is None:
+            sql = (
+                f"SELECT {columns}, w.rank FROM (SELECT rowid, rank FROM words WHERE words MATCH ? "
+                "ORDER BY rank LIMIT ?) AS w JOIN chunks AS c ON c.id = w.rowid ORDER BY w.rank, c.chunk_id"
+            )
+            return self._index.database.rows(sql, (match, k))
+        clause, values = condition(where)
+        sql = (
+            f"SELECT {columns}, w.rank FROM words AS w JOIN chunks AS c ON c.id = w.rowid "
+            f"WHERE w.words MATCH ? AND {clause} ORDER BY w.rank, c.chunk_id LIMIT ?"
+        )
+        return self._index.database.rows(sql, (match, *values, k))
+
+    def _frequency(self, stems: list[str]) -> tuple[dict[str, int], int]:
+        """How many passages each stem is in, and how many there are."""
+        generation = self._index.stamp("generation")
+        if generation != self._counted_at:
+            self._counts, self._documents, self._counted_at = {}, self._index.count(), generation
+        missing = [stem for stem in stems if stem not in self._counts]
+        found = self._index.database.rows_in("SELECT term, doc FROM vocabulary WHERE term IN (?)", missing)
+        self._counts |= dict.fromkeys(missing, 0) | {term: documents for term, documents in found}
+        return {stem: self._counts[stem] for stem in stems}, self._documents
