@@ -72,7 +72,8 @@ def on_server(url: str) -> "ClientAPI":
 def close(client: "ClientAPI") -> None:
     """Let go of a client and, where it has its own, of its engine."""
     path = client.get_settings().persist_directory
-    client.close()
+    closing: Any = client  # `close` is missing from the type that chromadb declares
+    closing.close()
     _open_paths.discard(path)
 
 
@@ -81,5 +82,3 @@ def _settings() -> Any:
 
     # Without _env_file the settings of the program around us would be read from its .env file.
     return Settings(anonymized_telemetry=False, _env_file=None)
-
-

@@ -5,7 +5,6 @@ from dataclasses import replace
 from typing import Any, Final
 
 import numpy as np
-
 from cragraph.retrieval.store.index import Index
 from cragraph.retrieval.store.records import Record, with_context
 from cragraph.retrieval.store.sql import condition
@@ -50,7 +49,7 @@ def scan(index: Index, vector: Floats, k: int, where: Mapping[str, Any] | None) 
 
 
 def mend(vectors: Vectors, index: Index, embed: Callable[[list[str]], list[list[float]]]) -> None:
-    """Make Chroma's collection anew from its texts and the vectors kept here; only what is missing is embedded again."""
+    """Make Chroma's collection anew from its texts and the vectors kept here; what is missing is embedded again."""
     vectors.rebuild(_batches(vectors, index, vectors.ids(), embed))
 
 

@@ -30,7 +30,9 @@ def _clauses(where: Any, fields: Mapping[str, str]) -> list[dict[str, Any]]:
     for key, value in where.items():
         if key in ("$and", "$or"):
             if not isinstance(value, list | tuple) or not value:
-                raise InputError(f'{key} came with {value!r}; wanted a list of filters: {{"{key}": [{{"year": 2023}}]}}.')
+                raise InputError(
+                    f'{key} came with {value!r}; wanted a list of filters, {{"{key}": [{{"year": 1}}, …]}}.'
+                )
             found.append(_joined(key, [_joined("$and", _clauses(part, fields)) for part in value]))
         elif key not in fields:
             raise InputError(_unknown(str(key), fields))
@@ -54,7 +56,7 @@ def _test(key: str, operator: str, operand: Any, type_: str) -> dict[str, Any]:
     if operator in ("$eq", "$ne"):
         return {key: {operator: _value(key, operand, type_)}}
     if not isinstance(operand, list | tuple | set | frozenset) or not operand:
-        raise InputError(f'{operator} on {key} came with {operand!r}; wanted a list: {{"{key}": {{"$in": ["a", "b"]}}}}.')
+        raise InputError(f'{operator} on {key} came with {operand!r}; wanted a list of values, {{"$in": ["a", "b"]}}.')
     return _among(key, operator, [_value(key, item, type_) for item in operand])
 
 

@@ -2,11 +2,13 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, Final
-
-from langchain_core.embeddings import Embeddings
+from typing import TYPE_CHECKING, Any, Final
 
 from cragraph.errors import StoreMismatchError
+
+if TYPE_CHECKING:
+    from langchain_core.embeddings import Embeddings
+
 
 METRIC: Final = "cosine"
 _MODEL, _DIMENSION, _METRIC = "cragraph:embedding", "cragraph:dimension", "cragraph:metric"
@@ -22,7 +24,7 @@ class Identity:
     metric: str = METRIC
 
     @classmethod
-    def of(cls, embeddings: Embeddings) -> "Identity":
+    def of(cls, embeddings: "Embeddings") -> "Identity":
         """What the embeddings say of themselves: `name` (else `model`, else the class) and `dimension` where given."""
         own = getattr(embeddings, "name", None) or getattr(embeddings, "model", None)
         return cls(str(own or type(embeddings).__name__), int(getattr(embeddings, "dimension", 0) or 0))

@@ -92,7 +92,7 @@ class Index:
     def kept_vectors(self, chunk_ids: Iterable[str]) -> dict[str, bytes]:
         """The vectors held here beside Chroma's, as float16 bytes, by id."""
         sql = "SELECT chunk_id, vector FROM chunks WHERE vector IS NOT NULL AND chunk_id IN (?)"
-        return dict(self.database.rows_in(sql, chunk_ids))  # type: ignore[arg-type]
+        return dict(self.database.rows_in(sql, chunk_ids))
 
     def fields(self) -> dict[str, str]:
         """The fields that can be filtered by, with their types: text, number, true/false."""
@@ -128,7 +128,7 @@ def _row(record: Record, plain: Mapping[str, Any]) -> tuple[Any, ...]:
     passage = record.passage
     extra = {key: value for key, value in passage["metadata"].items() if key not in plain}
     return (
-        *(passage[key] for key in ("chunk_id", "doc_id", "chunk_index", "start_index", "source", "filename", "page")),  # type: ignore[literal-required]
+        *(passage[key] for key in ("chunk_id", "doc_id", "chunk_index", "start_index", "source", "filename", "page")),
         record.context,
         passage["text"],
         json.dumps(plain, ensure_ascii=False),

@@ -24,7 +24,7 @@ BEHIND: Final = (
     "recent passages; run cragraph ingest again where the store can be written."
 )
 DAMAGED: Final = (
-    "The vector index was damaged when a writer was killed; every vector is compared instead, which is exact but slower. "
+    "The vector index was damaged when a writer was killed; every vector is compared instead, exact but slower. "
     "Run cragraph ingest again to rebuild it."
 )
 

@@ -89,7 +89,8 @@ def filename_of(source: str) -> str:
 def _origin_id(db: sqlite3.Connection, origin: Origin) -> int:
     row = db.execute(
         f"INSERT INTO origins ({_ORIGIN}) VALUES (?, ?, ?, ?, ?, ?) ON CONFLICT (source, sha256, options) "
-        "DO UPDATE SET size = excluded.size, mtime_ns = excluded.mtime_ns, chunks = excluded.chunks RETURNING id",
+        "DO UPDATE SET size = excluded.size, mtime_ns = excluded.mtime_ns, chunks = max(chunks, excluded.chunks) "
+        "RETURNING id",
         (origin.source, *origin.row()),
     ).fetchone()
     return int(row[0])

@@ -66,5 +66,5 @@ class Lexical:
             self._counts, self._documents, self._counted_at = {}, self._index.count(), generation
         missing = [stem for stem in stems if stem not in self._counts]
         found = self._index.database.rows_in("SELECT term, doc FROM vocabulary WHERE term IN (?)", missing)
-        self._counts |= dict.fromkeys(missing, 0) | {term: documents for term, documents in found}
+        self._counts |= dict.fromkeys(missing, 0) | dict(found)
         return {stem: self._counts[stem] for stem in stems}, self._documents

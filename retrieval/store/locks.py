@@ -4,15 +4,14 @@ import json
 import os
 import platform
 from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from contextlib import AbstractContextManager, contextmanager, suppress
 from datetime import UTC, datetime
 from pathlib import Path
 from threading import RLock
-from typing import Any, Final, Protocol
-
-from filelock import FileLock, Timeout
+from typing import Final, Protocol
 
 from cragraph.errors import StoreError, StoreLockedError
+from filelock import FileLock, Timeout
 
 LOCK: Final = "write.lock"
 OWNER: Final = "writer.json"
@@ -21,9 +20,13 @@ OWNER: Final = "writer.json"
 class Writing(Protocol):
     """Whatever lets one writer in at a time."""
 
-    def __call__(self) -> Any: ...
+    def __call__(self) -> AbstractContextManager[None]:
+        """Hold it; raises StoreLockedError where somebody else does."""
+        ...
 
-    def busy(self) -> bool: ...
+    def busy(self) -> bool:
+        """Whether somebody else is writing at this moment."""
+        ...
 
 
 class FreeLock:

@@ -7,11 +7,8 @@ from contextlib import AbstractContextManager, contextmanager, nullcontext
 from functools import partial
 from hashlib import sha256
 from pathlib import Path
-from typing import Final
+from typing import TYPE_CHECKING, Final
 from uuid import uuid4
-
-from filelock import FileLock
-from langchain_core.embeddings import Embeddings
 
 from cragraph.errors import StoreError
 from cragraph.retrieval.store import clients
@@ -25,6 +22,11 @@ from cragraph.retrieval.store.probe import damaged
 from cragraph.retrieval.store.store import Store
 from cragraph.retrieval.store.vectors import Vectors
 from cragraph.retrieval.store.writer import Writer
+from filelock import FileLock
+
+if TYPE_CHECKING:
+    from langchain_core.embeddings import Embeddings
+
 
 _NAME: Final = re.compile(r"[a-zA-Z0-9][a-zA-Z0-9._-]{1,400}[a-zA-Z0-9]")
 _LOAD: Final = "load.lock"
@@ -37,7 +39,7 @@ UNCACHED: Final = (
 
 def open_store(
     target: str | os.PathLike[str] | None,
-    embeddings: Embeddings,
+    embeddings: "Embeddings",
     *,
     collection: str = "cragraph",
     create: bool = True,
@@ -65,7 +67,7 @@ def open_store(
     return _in_folder(Path(target).expanduser(), embeddings, collection, create)
 
 
-def _in_folder(folder: Path, embeddings: Embeddings, collection: str, create: bool) -> Store:
+def _in_folder(folder: Path, embeddings: "Embeddings", collection: str, create: bool) -> Store:
     if not create and not (folder / _CHROMA).exists():
         raise StoreError(f"there is no store in {folder}; wanted ingested documents: run cragraph ingest PATH first.")
     try:
@@ -95,7 +97,7 @@ def _in_folder(folder: Path, embeddings: Embeddings, collection: str, create: bo
 
 
 def _on_server(
-    url: str, embeddings: Embeddings, collection: str, create: bool, cache: str | os.PathLike[str] | None
+    url: str, embeddings: "Embeddings", collection: str, create: bool, cache: str | os.PathLike[str] | None
 ) -> Store:
     url = url.rstrip("/")
     vectors = Vectors(partial(clients.on_server, url), collection, embeddings, f"the store at {url}", create=create)
@@ -115,7 +117,7 @@ def _on_server(
 def _joined(
     vectors: Vectors,
     index: Index,
-    embeddings: Embeddings,
+    embeddings: "Embeddings",
     lock: Writing,
     guard: Guard,
     *,

@@ -23,6 +23,7 @@ def damaged(folder: Path, collection: str) -> bool:
 def main(folder: str, name: str) -> int:
     """Read every vector once and search for a few of them."""
     import chromadb
+    import numpy as np
     from chromadb.config import Settings
 
     settings = Settings(anonymized_telemetry=False, _env_file=None)
@@ -32,7 +33,7 @@ def main(folder: str, name: str) -> int:
         page = ids[start : start + _PAGE]
         found = collection.get(ids=page, include=["embeddings"])
         vectors = found["embeddings"]
-        if vectors is None or len(vectors) != len(page) or any(float(v @ v) < 1e-6 for v in vectors):
+        if vectors is None or len(vectors) != len(page) or any(not np.any(vector) for vector in vectors):
             return 1
         collection.query(query_embeddings=vectors[:5], n_results=min(20, len(ids)))
     return 0

@@ -3,7 +3,7 @@
 import json
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 from cragraph.retrieval.documents.context import contextual_text
 from cragraph.types import Passage
@@ -21,7 +21,7 @@ class Origin:
     """The file that chunks came from, as it was when they were made.
 
     `sha256` is of the file's bytes, `mtime_ns` its time of change, `options` names how it was split, `chunks` how many
-    it gave. A source is complete when that many of its chunks are in the store.
+    it gave, -1 while that is not known. A source is whole when that many of its chunks are in the store.
     """
 
     source: str
@@ -30,6 +30,11 @@ class Origin:
     mtime_ns: int
     options: str
     chunks: int
+
+    @property
+    def state(self) -> tuple[str, str, str]:
+        """What tells it from other states of the same file, and from other files."""
+        return (self.source, self.sha256, self.options)
 
     def row(self) -> list[Any]:
         """Everything but the source, as plain JSON."""
@@ -46,6 +51,14 @@ class StoredDocument:
     chunks: int
     size: int | None = None
     sha256: str | None = None
+
+
+class Item(NamedTuple):
+    """A passage to add, the file that it comes from, and its vector where that is known already."""
+
+    passage: Passage
+    origin: Origin | None = None
+    vector: Any = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,7 +88,7 @@ def to_chroma(record: Record) -> dict[str, Any]:
     passage = record.passage
     plain = filterable(passage["metadata"])
     rest = {key: value for key, value in passage["metadata"].items() if key not in plain}
-    meta: dict[str, Any] = {key: passage[key] for key in FIELDS if passage[key] is not None}  # type: ignore[literal-required]
+    meta: dict[str, Any] = {key: passage[key] for key in FIELDS if passage[key] is not None}
     meta.update(plain)
     meta[GENERATION] = record.generation
     held = {origin.source: origin.row() for origin in record.origins}

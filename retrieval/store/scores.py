@@ -18,7 +18,8 @@ K1: Final = 1.2
 def similarity(distance: float, metric: str) -> float:
     """The cosine similarity behind a distance, with "unrelated or opposite" (a cosine of 0 or less) as 0.
 
-    Favours nothing but the angle: lengths play no part. The floor at 0 keeps a threshold of 0.5 meaning a cosine of 0.5.
+    Favours nothing but the angle: lengths play no part. With the floor at 0 a threshold of 0.5 still
+    means a cosine of 0.5.
     """
     return min(1.0, max(0.0, METRICS[metric](distance)))
 

@@ -39,7 +39,9 @@ def _fetch(vectors: Vectors, index: Index, ledger: Ledger, chunk_ids: list[str])
     for ids in _batches(chunk_ids):
         records = [with_context(record) for record in vectors.records(ids)]
         index.put(records)
-        seen.update({(o.source, o.sha256, o.options): o for record in records for o in record.origins})
+        for origin in (origin for record in records for origin in record.origins):
+            if origin.chunks >= 0:
+                seen[origin.state] = origin
     for origin in seen.values():
         # One that was cut off is left for the next ingest to finish.
         if ledger.held(origin) == origin.chunks and origin.source not in ledger.sources():
@@ -50,5 +52,3 @@ def _fetch(vectors: Vectors, index: Index, ledger: Ledger, chunk_ids: list[str])
 def _batches(ids: list[str]) -> Iterator[list[str]]:
     for start in range(0, len(ids), _BATCH):
         yield ids[start : start + _BATCH]
-
-

@@ -2,12 +2,11 @@
 
 from collections.abc import Iterable, Mapping, Sequence
 from contextlib import AbstractContextManager
+from itertools import repeat
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
-from langchain_core.embeddings import Embeddings
-
 from cragraph.errors import StoreError
 from cragraph.retrieval.store.exact import floats, scan
 from cragraph.retrieval.store.filters import checked_where
@@ -15,12 +14,13 @@ from cragraph.retrieval.store.index import Index
 from cragraph.retrieval.store.keeping import Keeper
 from cragraph.retrieval.store.ledger import Ledger
 from cragraph.retrieval.store.lexical import Lexical
-from cragraph.retrieval.store.records import Origin, StoredDocument
+from cragraph.retrieval.store.records import Item, Origin, StoredDocument
 from cragraph.retrieval.store.vectors import Floats, Vectors, as_floats
 from cragraph.retrieval.store.writer import Writer
 from cragraph.types import Passage
 
 if TYPE_CHECKING:
+    from langchain_core.embeddings import Embeddings
     from langchain_core.vectorstores import VectorStore
 
 
@@ -36,7 +36,7 @@ class Store:
         vectors: Vectors,
         index: Index,
         ledger: Ledger,
-        embeddings: Embeddings,
+        embeddings: "Embeddings",
         writer: Writer,
         keeper: Keeper,
     ) -> None:
@@ -98,7 +98,8 @@ class Store:
         if not chunk_ids:
             return np.empty((0, self._vectors.dimension()), dtype=np.float32)
         matrix = np.stack([found[chunk_id] for chunk_id in chunk_ids])
-        return matrix / np.maximum(np.linalg.norm(matrix, axis=1, keepdims=True), 1e-12)
+        unit: Floats = matrix / np.maximum(np.linalg.norm(matrix, axis=1, keepdims=True), 1e-12)
+        return unit
 
     def adjacent(self, passage: Passage, before: int = 1, after: int = 1) -> list[Passage]:
         """The passages next to one in its document, in order; without the passage itself."""
@@ -133,7 +134,12 @@ class Store:
         What is in already with the same text is not embedded again. `origin` names the file that they come from.
         `vectors`, float32 (n, dimension), are stored instead of embedding where given.
         """
-        return self._writer.add(passages, origin, vectors)
+        rows: Iterable[Any] = repeat(None) if vectors is None else vectors
+        return self._writer.add(Item(passage, origin, row) for passage, row in zip(passages, rows, strict=False))
+
+    def add_items(self, items: Iterable[Item]) -> int:
+        """Add passages of several files at once; returns how many were new."""
+        return self._writer.add(items)
 
     def delete(self, chunk_ids: Sequence[str]) -> None:
         """Remove passages by id; unknown ids do no harm."""
@@ -161,7 +167,9 @@ class Store:
     def __enter__(self) -> Self:
         return self
 
-    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
         self.close()
 
     def _checked(self, where: Mapping[str, Any] | None) -> dict[str, Any] | None:

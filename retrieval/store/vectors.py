@@ -7,8 +7,6 @@ from threading import RLock
 from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
-from langchain_core.embeddings import Embeddings
-
 from cragraph.errors import StoreError
 from cragraph.retrieval.store import clients
 from cragraph.retrieval.store.identity import METRIC, Identity
@@ -18,6 +16,7 @@ from cragraph.retrieval.store.scores import similarity
 if TYPE_CHECKING:
     from chromadb.api.models.Collection import Collection
     from langchain_chroma import Chroma
+    from langchain_core.embeddings import Embeddings
 
 _GENERATION: Final = "cragraph:generation"
 _SPARE, _WHOLE = ".rebuilt", "cragraph:whole"
@@ -37,7 +36,7 @@ class Vectors:
         self,
         connect: clients.Connect,
         name: str,
-        embeddings: Embeddings,
+        embeddings: "Embeddings",
         where: str,
         *,
         create: bool = True,
@@ -71,8 +70,8 @@ class Vectors:
             stored = Identity.read(found.metadata or {})
             if stored is None:
                 raise StoreError(
-                    f"the collection {self.name!r} in {self.where} was not made by cragraph; wanted one that says which "
-                    "model made its vectors: choose another collection or another store."
+                    f"the collection {self.name!r} in {self.where} was not made by cragraph; wanted one that says "
+                    "which model made its vectors: choose another collection or another store."
                 )
             space = json.loads(json.dumps(found.configuration_json)).get("hnsw", {}).get("space", METRIC)
             wanted.check(Identity(stored.model, stored.dimension, str(space)), self.where)
@@ -282,7 +281,9 @@ def as_floats(vectors: Iterable[Sequence[float]]) -> Floats:
         rows = list(vectors)
         array = np.asarray(rows, dtype=np.float32) if rows else np.empty((0, 0), dtype=np.float32)
     except ValueError as error:
-        raise StoreError(f"the embedding model gave vectors of different lengths ({error}); wanted one length.") from error
+        raise StoreError(
+            f"the embedding model gave vectors of different lengths ({error}); wanted one length."
+        ) from error
     if array.ndim != 2 or not np.isfinite(array).all():
         raise StoreError(
             f"the embedding model gave vectors of shape {array.shape} or not finite; wanted (n, dimension) numbers: "

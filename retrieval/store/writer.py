@@ -3,11 +3,9 @@
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
-from itertools import islice, repeat
+from itertools import islice
 from time import time_ns
-from typing import Final
-
-from langchain_core.embeddings import Embeddings
+from typing import TYPE_CHECKING, Any, Final
 
 from cragraph.errors import InputError
 from cragraph.retrieval.store.exact import packed
@@ -15,9 +13,13 @@ from cragraph.retrieval.store.index import Index
 from cragraph.retrieval.store.keeping import Keeper
 from cragraph.retrieval.store.ledger import Ledger, filename_of
 from cragraph.retrieval.store.locks import Writing
-from cragraph.retrieval.store.records import Origin, Record, with_context
+from cragraph.retrieval.store.records import Item, Origin, Record, with_context
 from cragraph.retrieval.store.vectors import Floats, Vectors, as_floats
 from cragraph.types import Passage
+
+if TYPE_CHECKING:
+    from langchain_core.embeddings import Embeddings
+
 
 BATCH: Final = 256
 """Passages embedded and written at a time."""
@@ -35,7 +37,7 @@ class Writer:
         vectors: Vectors,
         index: Index,
         ledger: Ledger,
-        embeddings: Embeddings,
+        embeddings: "Embeddings",
         lock: Writing,
         keeper: Keeper,
         *,
@@ -61,17 +63,16 @@ class Writer:
             finally:
                 self._depth -= 1
 
-    def add(self, passages: Iterable[Passage], origin: Origin | None = None, vectors: Floats | None = None) -> int:
-        """Add passages, or rewrite those that are in; what is in with the same text is not embedded again.
+    def add(self, items: Iterable[Item]) -> int:
+        """Add passages, or rewrite those that are in; returns how many were new.
 
-        `vectors`, float32 (n, dimension), are used instead of embedding where given. Returns how many were new.
+        What is in with the same text is not embedded again, nor is an item that brings its vector.
         """
         added = 0
-        pairs: Iterator[tuple[Passage, Floats | None]]
-        pairs = zip(passages, repeat(None)) if vectors is None else zip(passages, vectors, strict=True)
+        items = iter(items)
         with self.session():
-            while batch := list(islice(pairs, BATCH)):
-                added += self._add(batch, origin)
+            while batch := list(islice(items, BATCH)):
+                added += self._add(batch)
         return added
 
     def remove(self, chunk_ids: Sequence[str]) -> None:
@@ -90,10 +91,10 @@ class Writer:
         Returns how many were removed.
         """
         with self.session():
-            kept = set(self._ledger.held_by(source, only=but)) if but else set()
+            stays = but.state if but else None
             mine = self._ledger.held_by(source)
             holders = self._ledger.holders(mine)
-            rest = {i: [o for o in holders[i] if o.source != source or (i in kept and o == but)] for i in mine}
+            rest = {i: [o for o in holders[i] if o.source != source or o.state == stays] for i in mine}
             gone = [chunk_id for chunk_id, left in rest.items() if not left]
             self._hand_over({i: left for i, left in rest.items() if left and left != holders[i]})
             self.remove(gone)
@@ -113,23 +114,25 @@ class Writer:
                 records.append(with_context(Record(passage, origins=tuple(origins))))
             self._write([], as_floats([]), records)
 
-    def _add(self, batch: list[tuple[Passage, Floats | None]], origin: Origin | None) -> int:
-        distinct = {passage["chunk_id"]: (checked(passage), vector) for passage, vector in batch}
-        known = self._index.contexts(distinct)
-        held = self._ledger.holders(distinct)
+    def _add(self, batch: Sequence[Item]) -> int:
+        distinct = {item.passage["chunk_id"]: item for item in batch}
+        origins: dict[str, list[Origin]] = {}
+        for item in batch:
+            origins.setdefault(item.passage["chunk_id"], []).extend([item.origin] if item.origin else [])
+        known, held = self._index.contexts(distinct), self._ledger.holders(distinct)
+        fresh: list[tuple[Record, Any]] = []
         same: list[Record] = []
-        fresh: list[tuple[Record, Floats | None]] = []
-        for chunk_id, (passage, vector) in distinct.items():
-            record = with_context(Record(passage, origins=_joined(held.get(chunk_id, []), origin)))
-            if known.get(chunk_id) == (record.context, passage["text"]) and vector is None:
-                if origin is None or list(record.origins) != held.get(chunk_id):
-                    same.append(record)
+        for chunk_id, item in distinct.items():
+            holders = _joined(held.get(chunk_id, []), origins[chunk_id])
+            record = with_context(Record(checked(item.passage), origins=holders))
+            if item.vector is None and known.get(chunk_id) == (record.context, item.passage["text"]):
+                same.append(record)
             else:
-                fresh.append((record, vector))
+                fresh.append((record, item.vector))
         self._write([record for record, _ in fresh], self._floats(fresh), same)
         return sum(chunk_id not in known for chunk_id in distinct)
 
-    def _floats(self, fresh: Sequence[tuple[Record, Floats | None]]) -> Floats:
+    def _floats(self, fresh: Sequence[tuple[Record, Any]]) -> Floats:
         texts = [record.context + record.passage["text"] for record, vector in fresh if vector is None]
         made = iter(self._embeddings.embed_documents(texts) if texts else [])
         return as_floats(next(made) if vector is None else vector for _, vector in fresh)
@@ -173,9 +176,6 @@ def checked(passage: Passage) -> Passage:
     return passage
 
 
-def _joined(held: Sequence[Origin], origin: Origin | None) -> tuple[Origin, ...]:
-    """The holders of a passage with one more; an older state of the same file stays until it is released."""
-    if origin is None:
-        return tuple(held)
-    key = (origin.source, origin.sha256, origin.options)
-    return (*(o for o in held if (o.source, o.sha256, o.options) != key), origin)
+def _joined(held: Sequence[Origin], more: Sequence[Origin]) -> tuple[Origin, ...]:
+    """The holders of a passage with some more; an older state of the same file stays until it is released."""
+    return tuple({origin.state: origin for origin in (*held, *more)}.values())
