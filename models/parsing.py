@@ -66,11 +66,14 @@ def schema_of(record: type[BaseModel]) -> Mapping[str, Any]:
     return plain
 
 
+_NOISE = frozenset({"title", "$defs", "default", "description", "minLength", "maxLength"})
+
+
 def _plain(part: Any, definitions: Mapping[str, Any]) -> Any:
     if isinstance(part, Mapping):
         if "$ref" in part:
             return _plain(definitions[part["$ref"].rpartition("/")[2]], definitions)
-        kept = {key: value for key, value in part.items() if key not in ("title", "$defs", "default", "description")}
+        kept = {key: value for key, value in part.items() if key not in _NOISE}
         if "properties" in kept:
             properties = {name: _plain(value, definitions) for name, value in kept["properties"].items()}
             return {**kept, "properties": properties, "required": list(properties)}

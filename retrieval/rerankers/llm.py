@@ -1,0 +1,94 @@
+"""The reranker with a chat model: each passage scored 0..1 by a call of its own, in parallel."""
+
+from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
+from contextvars import copy_context
+from dataclasses import dataclass, field
+from threading import Event
+
+from cragraph.errors import DeadlineError, ModelError, ModelNotFoundError, ModelUnavailableError
+from cragraph.models.budget import fitting
+from cragraph.models.chat_call import ChatCaller, Messages
+from cragraph.models.lenient import Score
+from cragraph.models.parsing import ask
+from cragraph.prompts.data import delimited, marker_for
+from cragraph.prompts.load import Prompts
+from cragraph.protocols import Notes
+from cragraph.types import Passage
+from pydantic import BaseModel
+
+
+class Relevance(BaseModel):
+    """How relevant one passage is."""
+
+    score: Score
+
+
+@dataclass(frozen=True)
+class LLMReranker:
+    """Scores every passage on its own, at temperature 0, at most `max_concurrency` at a time.
+
+    A passage whose scoring fails keeps the score that it came with, and that is noted; once the server is gone or the
+    deadline has passed, no further passage is tried.
+    """
+
+    caller: ChatCaller
+    prompts: Prompts = field(default_factory=Prompts)
+    max_concurrency: int = 4
+
+    @property
+    def name(self) -> str:
+        """The model's name."""
+        return self.caller.title
+
+    def __call__(self, query: str, passages: Sequence[Passage], notes: Notes) -> list[Passage]:
+        """Copies with `rerank_score`, best first; equal scores keep their order. One call a passage."""
+        if not passages:
+            return []
+        notes.ran("prompt:rerank", self.prompts["rerank"].digest)
+        gone = Event()
+        with ThreadPoolExecutor(min(self.max_concurrency, len(passages)), "cragraph-rerank") as pool:
+            futures = [
+                pool.submit(copy_context().run, self._score, query, passage, notes, gone) for passage in passages
+            ]
+            scores = [future.result() for future in futures]
+        failed = sum(score is None for score in scores)
+        if failed:
+            notes.degraded(f"{failed} of {len(passages)} passages kept the score they had, as {self.name} gave none.")
+        ranked: list[Passage] = [
+            {**passage, "rerank_score": _before(passage) if score is None else score}
+            for passage, score in zip(passages, scores, strict=True)
+        ]
+        return sorted(ranked, key=lambda passage: -(passage["rerank_score"] or 0.0))
+
+    def _score(self, query: str, passage: Passage, notes: Notes, gone: Event) -> float | None:
+        if gone.is_set():
+            return None
+        try:
+            return ask(self.caller, self._messages(query, passage, notes), Relevance, notes).score
+        except (DeadlineError, ModelNotFoundError, ModelUnavailableError) as error:
+            if not gone.is_set():
+                notes.degraded(f"Reranking by {self.name} stopped: {error}")
+            gone.set()
+        except ModelError as error:
+            notes.degraded(f"{self.name} could not score a passage: {error}")
+        return None
+
+    def _messages(self, query: str, passage: Passage, notes: Notes) -> Messages:
+        def messages(some: Sequence[Passage]) -> Messages:
+            marker = marker_for(query, *(one["text"] for one in some), seed=self.caller.seed)
+            return self.prompts["rerank"].fill(question=query, passages=delimited(some, marker), marker=marker)
+
+        used = fitting(
+            [passage],
+            lambda some: "\n".join(text for _, text in messages(some)),
+            self.caller.num_ctx,
+            self.caller.num_predict,
+            notes,
+            task="rerank",
+        )
+        return messages(used)
+
+
+def _before(passage: Passage) -> float | None:
+    return passage["rerank_score"] if passage["rerank_score"] is not None else passage["retrieval_score"]

@@ -1,0 +1,155 @@
+"""Queries that a chat model writes: other words for a question, what is still missing, a follow-up made whole."""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+from typing import Annotated, Any, Final
+
+from cragraph.errors import CragError, ModelError
+from cragraph.models.chat_call import ChatCaller
+from cragraph.models.lenient import Lines, Text
+from cragraph.models.parsing import ask
+from cragraph.prompts.data import marker_for, neutral
+from cragraph.prompts.load import Prompts
+from cragraph.protocols import Notes, QueryWriter
+from cragraph.types import Verdict
+from pydantic import BaseModel, Field
+
+MOST_QUERIES: Final = 5
+LAST_MESSAGES: Final = 10
+MESSAGE_CHARS: Final = 800
+QUERY_CHARS: Final = 500
+"""A longer "query" is an answer or a lecture."""
+
+
+class Queries(BaseModel):
+    """Search queries."""
+
+    queries: Lines
+
+
+class StandAlone(BaseModel):
+    """A question that needs no conversation."""
+
+    question: Annotated[Text, Field(min_length=1, max_length=QUERY_CHARS)]
+
+
+@dataclass(frozen=True)
+class MultiQuery:
+    """Rewrites a question into `count` others that ask for the same in other words; one call."""
+
+    caller: ChatCaller
+    prompts: Prompts = field(default_factory=Prompts)
+    count: int = 3
+
+    @property
+    def name(self) -> str:
+        """The model's name."""
+        return self.caller.title
+
+    def __call__(self, query: str, notes: Notes) -> list[str]:
+        """The other queries, without the question itself; none, and noted, when the model fails."""
+        prompt = self.prompts["multi_query"]
+        notes.ran("prompt:multi_query", prompt.digest)
+        try:
+            found = ask(self.caller, prompt.fill(question=query, count=self.count), Queries, notes)
+        except CragError as error:
+            notes.degraded(f"The question was searched as it stands, because it could not be rewritten: {error}")
+            return []
+        return _usable(found.queries, self.count, besides=query)
+
+
+@dataclass(frozen=True)
+class ChatQueries:
+    """Turns failed claims and unanswered parts into targeted queries; one call, else the `fallback` writer."""
+
+    caller: ChatCaller
+    prompts: Prompts = field(default_factory=Prompts)
+    fallback: QueryWriter | None = None
+    count: int = MOST_QUERIES
+
+    @property
+    def name(self) -> str:
+        """The model's name."""
+        return self.caller.title
+
+    def __call__(self, question: str, failed: Sequence[Verdict], unanswered: Sequence[str], notes: Notes) -> list[str]:
+        """At most `count` queries; raises `ModelError` only when there is no fallback."""
+        prompt = self.prompts["requery"]
+        notes.ran("prompt:requery", prompt.digest)
+        messages = prompt.fill(
+            question=question or "(not known)",
+            failed=_defused(_fault(verdict) for verdict in failed[: 2 * self.count]) or "(none)",
+            unanswered=_defused(f"- {part}" for part in unanswered) or "(none)",
+            count=self.count,
+        )
+        try:
+            queries = _usable(ask(self.caller, messages, Queries, notes).queries, self.count)
+            if not queries:
+                raise ModelError(f"{self.name} wrote no query.")
+        except CragError as error:
+            if self.fallback is None:
+                raise
+            notes.degraded(f"The targeted queries were written by {self.fallback.name}, because of this: {error}")
+            return self.fallback(question, failed, unanswered, notes)
+        return queries
+
+
+@dataclass(frozen=True)
+class Contextualizer:
+    """Makes a follow-up such as "and in 2022?" a question that stands alone; one call."""
+
+    caller: ChatCaller
+    prompts: Prompts = field(default_factory=Prompts)
+
+    def __call__(self, question: str, messages: Sequence[Any], notes: Notes) -> str:
+        """The stand-alone question; the question as it came, and noted, when the model fails.
+
+        `messages` are the conversation before the question: mappings with role and content, (role, text) pairs, or
+        LangChain messages. Only the last ten count.
+        """
+        said = [line for line in (_line(message) for message in messages[-LAST_MESSAGES:]) if line]
+        if not said:
+            return question
+        prompt = self.prompts["contextualize"]
+        notes.ran("prompt:contextualize", prompt.digest)
+        try:
+            found = ask(self.caller, prompt.fill(messages=_defused(said), question=question), StandAlone, notes)
+        except CragError as error:
+            notes.degraded(f"The question was not read in the light of the conversation: {error}")
+            return question
+        return found.question
+
+
+def _usable(queries: Sequence[str], count: int, besides: str = "") -> list[str]:
+    seen, kept = {besides.strip().lower()}, []
+    for query in queries:
+        text = " ".join(query.split())
+        if text and len(text) <= QUERY_CHARS and text.lower() not in seen:
+            seen.add(text.lower())
+            kept.append(text)
+    return kept[:count]
+
+
+def _defused(lines: Iterable[str]) -> str:
+    text = "\n".join(lines)
+    return neutral(text, marker_for(text))
+
+
+def _fault(verdict: Verdict) -> str:
+    reason = f" ({verdict['reasoning']})" if verdict["reasoning"] else ""
+    return f"- {verdict['text']}{reason}"
+
+
+def _line(message: Any) -> str:
+    if isinstance(message, tuple | list) and len(message) == 2:
+        role, text = message
+    elif isinstance(message, dict):
+        role, text = message.get("role") or message.get("type"), message.get("content")
+    else:
+        role, text = getattr(message, "type", None), getattr(message, "content", None)
+    if isinstance(text, list):
+        text = " ".join(str(part.get("text", "")) if isinstance(part, dict) else str(part) for part in text)
+    speaker = "Assistant" if str(role).lower() in ("assistant", "ai") else "Person"
+    if str(role).lower() in ("system", "developer", "tool") or not str(text or "").strip():
+        return ""
+    return f"{speaker}: {' '.join(str(text).split())[:MESSAGE_CHARS]}"

@@ -1,0 +1,156 @@
+"""Finding what a model quoted: a claim in the answer, evidence in a passage."""
+
+import re
+import unicodedata
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Final
+
+from cragraph.sentences import sentence_spans
+from cragraph.types import Evidence, Passage
+from cragraph.verification.keywords import STOPWORDS
+
+_WORD: Final = re.compile(r"\d+(?:[.,]\d+)*|[^\W\d_]+")
+_MARKERS: Final = re.compile(r"\s*\[\d{1,3}\]")
+_ELLIPSIS: Final = re.compile(r"\s*(?:\.\.\.|…|\[\.\.\.\]|\[…\])\s*")
+_SAME: Final = {
+    "\u2018": "'", "\u2019": "'", "\u201c": '"', "\u201d": '"', "\u2013": "-", "\u2014": "-", "\u2212": "-",
+    "\u2039": "<", "\u203a": ">", "\u00a6": "|", "\u00a0": " ",
+}  # fmt: skip
+"""Characters that models and prompts write for one another."""
+
+LONGEST_QUOTE: Final = 700
+CLOSE: Final = 0.8
+"""Share of a claim's words in one sentence from which on it is a rephrasing of words there."""
+RELATED: Final = 0.4
+"""Share below which the claim is not of the answer at all."""
+
+
+@dataclass(frozen=True)
+class Folded:
+    """A text as it is compared: lower case, plain quotes, single spaces; `at` holds each character's offset."""
+
+    text: str
+    at: Sequence[int]
+
+
+def folded(text: str) -> Folded:
+    """The comparable form of a text, with the way back to its offsets."""
+    characters: list[str] = []
+    at: list[int] = []
+    for offset, original in enumerate(text):
+        for character in unicodedata.normalize("NFKC", _SAME.get(original, original)).lower():
+            if unicodedata.category(character) in ("Cf", "Cc") and not character.isspace():
+                continue
+            if character.isspace():
+                if not characters or characters[-1] == " ":
+                    continue
+                character = " "
+            characters.append(character)
+            at.append(offset)
+    return Folded("".join(characters), at)
+
+
+def find(needle: str, text: str, after: int = 0) -> tuple[int, int] | None:
+    """Where `needle` stands in the text, exactly or but for case, spacing, quotes and citation markers."""
+    exact = text.find(needle, after)
+    if exact >= 0 and needle:
+        return exact, exact + len(needle)
+    wanted = folded(needle).text.strip(" \"'")
+    if not wanted:
+        return None
+    hay = folded(text)
+    for bare in (wanted, wanted.rstrip(" .;,:!?\"'")):
+        start = next((i for i in _places(bare, hay.text) if hay.at[i] >= after), None) if bare else None
+        if start is not None:
+            return hay.at[start], hay.at[start + len(bare) - 1] + 1
+    return None
+
+
+def quoted(quote: str, passages: Sequence[Passage], likely: int = 0) -> Evidence | None:
+    """The quote as evidence: exact text and offsets in the first passage that holds it, `likely` looked at first.
+
+    A quote with an ellipsis counts where all its pieces stand in order within `LONGEST_QUOTE` characters. None when
+    no passage holds it.
+    """
+    pieces = [piece for piece in _ELLIPSIS.split(quote.strip()) if _WORD.search(piece)]
+    if not pieces:
+        return None
+    order = sorted(range(len(passages)), key=lambda number: number != likely)
+    for number in order:
+        span = _in_order(pieces, passages[number]["text"])
+        if span is not None:
+            return evidence(number, passages[number], *span)
+    return None
+
+
+def best_sentence(claim: str, passages: Sequence[Passage], likely: int = 0, share: float = 0.6) -> Evidence | None:
+    """The sentence that holds most of the claim's words, at least `share` of them and all of its numbers."""
+    wanted = words(claim)
+    numbers = {word for word in wanted if word[0].isdigit()}
+    best: tuple[float, Evidence] | None = None
+    for number, passage in enumerate(passages):
+        for start, end in sentence_spans(passage["text"]):
+            held = set(words(passage["text"][start:end]))
+            covered = _share(wanted, held) + (0.001 if number == likely else 0.0)
+            if covered >= share and numbers <= held and (best is None or covered > best[0]):
+                best = covered, evidence(number, passage, start, end)
+    return best[1] if best else None
+
+
+def placed(claim: str, answer: str, after: int = 0) -> tuple[int, int] | None:
+    """Where the answer makes the claim: found, or the sentence that it rephrases; None when it makes no such claim."""
+    span = find(claim, answer, after) or find(claim, answer)
+    if span is not None:
+        return span
+    bare = _MARKERS.sub(lambda match: " " * len(match[0]), answer)
+    span = find(claim, bare)
+    if span is not None:
+        return span
+    wanted = words(claim)
+    scored = [(_share(wanted, set(words(answer[start:end]))), start, end) for start, end in sentence_spans(answer)]
+    share, start, end = max(scored, key=lambda item: (item[0], item[1] >= after), default=(0.0, 0, 0))
+    if share < RELATED:
+        return None
+    return _trimmed(wanted, answer, start, end) if share >= CLOSE else (start, end)
+
+
+def evidence(number: int, passage: Passage, start: int, end: int) -> Evidence:
+    """Evidence from the given offsets of a passage."""
+    quote = passage["text"][start:end]
+    return Evidence(quote=quote, passage=number, chunk_id=passage["chunk_id"], start=start, end=end)
+
+
+def words(text: str) -> list[str]:
+    """The words that carry meaning, lower case."""
+    return [word for word in _WORD.findall(folded(text).text) if word not in STOPWORDS]
+
+
+def _share(wanted: Sequence[str], held: set[str]) -> float:
+    return sum(word in held for word in wanted) / len(wanted) if wanted else 0.0
+
+
+def _trimmed(wanted: Sequence[str], answer: str, start: int, end: int) -> tuple[int, int]:
+    """The part of a sentence between the first and the last word of the claim."""
+    known = set(wanted)
+    hits = [match for match in _WORD.finditer(answer, start, end) if match[0].lower() in known]
+    return (hits[0].start(), hits[-1].end()) if hits else (start, end)
+
+
+def _places(needle: str, hay: str) -> list[int]:
+    places, start = [], hay.find(needle)
+    while start >= 0:
+        places.append(start)
+        start = hay.find(needle, start + 1)
+    return places
+
+
+def _in_order(pieces: Sequence[str], text: str) -> tuple[int, int] | None:
+    spans: list[tuple[int, int]] = []
+    for piece in pieces:
+        span = find(piece, text, spans[-1][1] if spans else 0)
+        if span is None:
+            return None
+        spans.append(span)
+    start, end = spans[0][0], spans[-1][1]
+    return (start, end) if len(pieces) == 1 or end - start <= LONGEST_QUOTE else None

@@ -1,0 +1,1 @@
+"""Judges: one file an implementation."""

@@ -1,0 +1,102 @@
+"""Scores that a chat model gives a whole answer: alignment, consistency, and whether it is supported at all."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Final
+
+from cragraph.models.budget import fitting
+from cragraph.models.chat_call import ChatCaller, Messages
+from cragraph.models.lenient import Flag, Score, Text
+from cragraph.models.parsing import ask
+from cragraph.prompts.data import delimited, marker_for, neutral
+from cragraph.prompts.load import Prompts
+from cragraph.protocols import Notes
+from cragraph.types import Passage
+from pydantic import BaseModel
+
+TOP: Final = 5
+"""Passages that alignment is scored over (weighted verification formula)."""
+
+
+class Rating(BaseModel):
+    """A score with its reason."""
+
+    reasoning: Text = ""
+    score: Score
+
+
+class Support(BaseModel):
+    """Whether an answer is supported, and why."""
+
+    reason: Text = ""
+    supported: Flag
+
+
+@dataclass(frozen=True)
+class LLMScores:
+    """Each method is one call at temperature 0 and raises `ModelError` when the reply cannot be read."""
+
+    caller: ChatCaller
+    prompts: Prompts = field(default_factory=Prompts)
+
+    def alignment(self, question: str, answer: str, passages: Sequence[Passage], notes: Notes) -> float:
+        """0..1: the answer addresses the question, the top five passages support it, and it contradicts none."""
+        messages = self._messages("alignment", question, answer, passages[:TOP], notes)
+        return ask(self.caller, messages, Rating, notes).score
+
+    def consistency(self, answer: str, known_facts: Sequence[str], notes: Notes) -> float:
+        """0..1: 0 where the answer contradicts itself or one of the known facts."""
+        facts = "\n".join(f"- {fact}" for fact in known_facts) or "(none)"
+        marker = marker_for(answer, facts, seed=self.caller.seed)
+        prompt = self.prompts["consistency"]
+        notes.ran("prompt:consistency", prompt.digest)
+        messages = prompt.fill(answer=neutral(answer, marker), facts=neutral(facts, marker), marker=marker)
+        return ask(self.caller, messages, Rating, notes).score
+
+    def supported(
+        self, question: str, answer: str, passages: Sequence[Passage], notes: Notes
+    ) -> Mapping[str, bool | str]:
+        """``{"supported", "reason"}``: is all of the answer in the passages. An unreadable reply raises."""
+        messages = self._messages("verify_supported", question, answer, passages, notes)
+        found = ask(self.caller, messages, Support, notes)
+        return {"supported": found.supported, "reason": found.reason}
+
+    def _messages(self, task: str, question: str, answer: str, passages: Sequence[Passage], notes: Notes) -> Messages:
+        prompt = self.prompts[task]
+        notes.ran(f"prompt:{task}", prompt.digest)
+
+        def messages(some: Sequence[Passage]) -> Messages:
+            texts = [passage["text"] for passage in some]
+            marker = marker_for(question, answer, *texts, seed=self.caller.seed)
+            return prompt.fill(
+                passages=delimited(some, marker),
+                answer=neutral(answer, marker),
+                question=question or "(not known)",
+                marker=marker,
+            )
+
+        used = fitting(
+            passages,
+            lambda some: "\n".join(text for _, text in messages(some)),
+            self.caller.num_ctx,
+            self.caller.num_predict,
+            notes,
+            task=task,
+        )
+        return messages(used)
+
+
+@dataclass(frozen=True)
+class LLMAlignment:
+    """`LLMScores.alignment` as the verifier's alignment scorer."""
+
+    scores: LLMScores
+
+    @property
+    def name(self) -> str:
+        """The model's name."""
+        return self.scores.caller.title
+
+    def __call__(self, question: str, answer: str, passages: Sequence[Passage], notes: Notes) -> float:
+        """The alignment, 0..1."""
+        return self.scores.alignment(question, answer, passages, notes)
