@@ -7,7 +7,7 @@ DATA ?= ../shared/data
 DEMO_STORE := .cragraph-demo
 QUESTION ?= When does the loop stop?
 
-.PHONY: help install fix check test demo studio bench train clean
+.PHONY: help install documents fix check test demo studio bench train clean
 
 help:  ## List the verbs.
 	@grep -E '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 10
@@ -29,6 +29,9 @@ $(VENV)/.runtime: pyproject.toml $(SOURCES) | $(VENV)/bin/python
 
 install: $(STAMP)  ## Set up .venv with everything for development.
 
+documents: $(STAMP)  ## Rewrite the parts of the documents that come from the code.
+	$(BIN)/python tools/documents.py
+
 fix: $(STAMP)  ## Format and mend what can be mended.
 	$(BIN)/ruff format .
 	$(BIN)/ruff check --fix .
@@ -38,7 +41,7 @@ check: $(STAMP)  ## Lint, types, import direction, and documents that must match
 	$(BIN)/ruff check .
 	$(BIN)/mypy -p cragraph
 	$(BIN)/lint-imports
-	$(BIN)/python benchmarks/readme_parts.py --check
+	$(BIN)/python tools/documents.py --check
 
 test: $(STAMP)  ## Run the whole test suite.
 	CRAG_DATA=$(DATA) $(BIN)/python -m pytest -q

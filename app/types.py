@@ -88,7 +88,7 @@ class Citation(TypedDict):
 class Attempt(TypedDict):
     """One pass of generate and verify.
 
-    `context` (the passages it was written from) and `verification` (verdicts and signals) stay in the state;
+    `context` (the passages it was written from), `verdicts` and `verification` (what was measured) stay in the state;
     the response leaves them out unless asked for.
     """
 
@@ -101,5 +101,6 @@ class Attempt(TypedDict):
     new_passages: int
     queries: list[str]
     context: NotRequired[list[Passage]]
+    verdicts: NotRequired[list[Verdict]]
     verification: NotRequired[dict[str, Any]]
     candidates: NotRequired[list[dict[str, Any]]]

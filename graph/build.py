@@ -12,6 +12,9 @@ from langgraph.types import RetryPolicy
 
 Node = Callable[[Any, Runtime[Context]], dict[str, Any]]
 
+UNRESCUED = ("verify", "finalize")
+"""Nodes that deal with their own failures: a judge is stood in for, and the end must be reached."""
+
 STEPS_A_PASS = 5
 """retrieve, rerank, generate, verify, requery."""
 
@@ -40,8 +43,13 @@ def build_graph(
     defaults: Context | None = None,
     context_schema: type[Context] = Context,
     retry: RetryPolicy | None = None,
+    rescue: Callable[..., Any] | None = None,
 ) -> StateGraph[State, Context, CragInput, CragOutput]:
-    """Join six nodes into the corrective loop; returns it uncompiled, so that the embedder picks the checkpointer."""
+    """Join six nodes into the corrective loop; returns it uncompiled, so that the embedder picks the checkpointer.
+
+    `retry` is how a node that failed is tried again; `rescue` handles what still fails then, from any node that works
+    on a correction.
+    """
     options = defaults or context_schema()
 
     def after_rerank(state: State, runtime: Runtime[Context]) -> str:
@@ -60,7 +68,7 @@ def build_graph(
         "finalize": finalize,
     }
     for name, node in nodes.items():
-        graph.add_node(name, cast(Any, node), retry_policy=retry)
+        graph.add_node(name, cast(Any, node), retry_policy=retry, error_handler=None if name in UNRESCUED else rescue)
     graph.add_edge(START, "retrieve")
     graph.add_edge("retrieve", "rerank")
     graph.add_conditional_edges("rerank", after_rerank, ["generate", "finalize"])

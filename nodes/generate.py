@@ -7,6 +7,7 @@ from cragraph.graph.context import Context
 from cragraph.graph.routing import best
 from cragraph.graph.state import State
 from cragraph.protocols import Brief, Generator, Notes
+from cragraph.types import Attempt, Verdict
 
 WARMTH = 0.4
 """Added to the temperature for each further candidate of a best-of-N pass."""
@@ -23,7 +24,8 @@ class Generate:
         if state.drafts and not state.attempts:
             return {}
         notes.ran("generator", self.generator.name)
-        previous, failed = "", []
+        previous: str = ""
+        failed: list[Verdict] = []
         if state.attempts:
             attempt = best(state.attempts)
             previous = attempt["answer"]
@@ -44,7 +46,6 @@ class Generate:
         return {"drafts": list(dict.fromkeys(drafts))}
 
 
-def failed_claims(attempt: Any) -> list[Any]:
-    """The verdicts of an attempt that did not hold."""
-    claims = attempt.get("verification", {}).get("claims", [])
-    return [c for c in claims if c["type"] != "opinion" and c["verdict"] != "supported"]
+def failed_claims(attempt: Attempt) -> list[Verdict]:
+    """The verdicts of an attempt that did not hold; opinions are not held against it."""
+    return [v for v in attempt.get("verdicts", []) if v["type"] != "opinion" and v["verdict"] != "supported"]

@@ -26,24 +26,19 @@ class Rerank:
         query = " ".join(dict.fromkeys([state.asked or state.question, *state.searched])).strip()
         ranked = self.reranker(query, state.held, notes) if query else list(state.held)
         if not state.attempts:
-            kept = (
-                ranked
-                if state.available == len(ranked) and not state.searched
-                else ranked[: context.top_k or self.top_k]
-            )
-            return {"held": kept}
-        size = context.second_pass_k or self.top_k
-        proven = evidence_ids(best(state.attempts))
-        pinned = [p for p in ranked if p["chunk_id"] in proven]
-        others = [p for p in ranked if p["chunk_id"] not in proven]
-        room = max(size - len(pinned), 0)
-        chosen = {p["chunk_id"] for p in [*pinned, *others[:room]]}
-        return {"held": [p for p in ranked if p["chunk_id"] in chosen]}
+            # Passages that the caller chose are all kept; what was searched is cut to the best.
+            return {"held": ranked[: context.top_k or self.top_k] if state.searched else ranked}
+        return {"held": pinned(ranked, evidence_ids(best(state.attempts)), context.second_pass_k or self.top_k)}
+
+
+def pinned(ranked: Sequence[Passage], proven: set[str], size: int) -> list[Passage]:
+    """The best `size` passages in rank order, among them every proven one."""
+    others = [p["chunk_id"] for p in ranked if p["chunk_id"] not in proven]
+    chosen = proven | set(others[: max(size - len(proven), 0)])
+    return [p for p in ranked if p["chunk_id"] in chosen]
 
 
 def evidence_ids(attempt: Attempt) -> set[str]:
     """The chunks that support a claim of an attempt."""
-    passages: Sequence[Passage] = attempt.get("context", [])
-    claims = attempt.get("verification", {}).get("claims", [])
-    supported = [c for c in claims if c["verdict"] in ("supported", "partially_supported") and c["evidence"]]
-    return {passages[c["evidence"]["passage"]]["chunk_id"] for c in supported}
+    supported = [v for v in attempt.get("verdicts", []) if v["verdict"] in ("supported", "partially_supported")]
+    return {v["evidence"]["chunk_id"] for v in supported if v["evidence"]}

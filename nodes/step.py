@@ -4,10 +4,11 @@ import time
 from collections.abc import Callable
 from typing import Any, Protocol, TypeVar
 
-from cragraph.errors import ModelError
+from cragraph.errors import DeadlineError, ModelError
 from cragraph.graph.build import Node, context_of
 from cragraph.graph.context import Context
 from cragraph.graph.state import State
+from cragraph.models.deadline import deadline
 from cragraph.protocols import Notes
 from langgraph.errors import NodeError
 from langgraph.runtime import Runtime
@@ -28,12 +29,22 @@ def step(name: str, act: Act[Any], defaults: Context) -> Node:
 
     def node(state: Any, runtime: Runtime[Context]) -> dict[str, Any]:
         notes, begun = Notes(), time.perf_counter()
-        update = act(state, context_of(runtime, defaults).resolved(), notes)
+        context = context_of(runtime, defaults).resolved()
+        with deadline(seconds_left(name, state, context)):
+            update = act(state, context, notes)
         return update | noted(state, update, notes, name, (time.perf_counter() - begun) * 1000)
 
     node.__name__ = name
     node.__doc__ = (act.__doc__ or type(act).__doc__ or "").strip()
     return node
+
+
+def seconds_left(name: str, state: Any, context: Context) -> float | None:
+    """How long a run's model calls may still take; None without a deadline."""
+    if context.deadline_s is None:
+        return None
+    begins = not isinstance(state, State) or (name == "retrieve" and not state.queries)
+    return context.deadline_s if begins else max(context.deadline_s - (time.time() - state.started), 0.0)
 
 
 def noted(state: Any, update: dict[str, Any], notes: Notes, name: str, ms: float) -> dict[str, Any]:
@@ -53,7 +64,7 @@ def noted(state: Any, update: dict[str, Any], notes: Notes, name: str, ms: float
 
 def rescue(state: State, error: NodeError) -> Command[str]:
     """End a run whose model failed for good with the best attempt so far; without one, raise the error."""
-    if not state.attempts or not isinstance(error.error, ModelError):
+    if not state.attempts or not isinstance(error.error, ModelError | DeadlineError):
         raise error.error
     sentence = f"The correction stopped in {error.node}: {error.error}"
     return Command(update={"halted": sentence, "degraded": [*state.degraded, sentence]}, goto="finalize")

@@ -3,6 +3,7 @@
 from dataclasses import dataclass
 from typing import Any
 
+from cragraph.errors import SettingsError
 from cragraph.graph.context import Context
 from cragraph.graph.state import State, VerifyState
 from cragraph.passages import as_passages
@@ -10,6 +11,15 @@ from cragraph.protocols import Notes
 from cragraph.types import IDK, Attempt
 from cragraph.verification.engine import Verifier
 from cragraph.verification.result import Verification
+
+WANTS = {
+    "llm": "needs a chat model: set CRAG_MODEL or pass --model ollama:<model>",
+    "cascade": "needs a chat model: set CRAG_MODEL or pass --model ollama:<model>",
+    "nli": "needs a model: set CRAG_NLI_MODEL to the folder of an ONNX classifier",
+    "encoder": "needs its weights, which this installation does not have",
+    "custom": "needs a judge passed to create_graph(judge=...)",
+}
+"""What a judge that is not available needs."""
 
 
 @dataclass(frozen=True)
@@ -49,6 +59,7 @@ class Verify:
             "is_grounded": verification.is_grounded,
             "claims_checked": verification.claims_checked,
             "claims_supported": verification.claims_supported,
+            "verdicts": list(verification.claims),
             "verification": verification.to_dict(),
         }
 
@@ -72,7 +83,10 @@ class Check:
 def verified(
     verifier: Verifier, question: str, answer: str, passages: Any, context: Context, notes: Notes
 ) -> Verification:
-    """Run the verifier with the run's options and note which judge answered."""
+    """Run the verifier with the run's options; raises SettingsError for a judge that is not available here."""
+    if context.judge not in verifier.judges:
+        wants = WANTS.get(context.judge, "is not known")
+        raise SettingsError(f"The judge {context.judge!r} {wants}; available are {', '.join(sorted(verifier.judges))}.")
     verification = verifier(
         question,
         answer,

@@ -1,0 +1,187 @@
+"""The library face: verify an answer, or verify and correct it, without a graph on screen."""
+
+import asyncio
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, field
+from functools import lru_cache
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from cragraph.errors import InputError
+from cragraph.factory import create_graph, make_verifier
+from cragraph.graph.context import Context
+from cragraph.passages import as_passages
+from cragraph.protocols import Notes
+from cragraph.settings import Settings, load_settings
+from cragraph.types import OnLowConfidence, Passage
+from cragraph.verification.result import Verification
+
+if TYPE_CHECKING:
+    from cragraph.protocols import Judge
+    from langchain_core.embeddings import Embeddings
+    from langchain_core.language_models import BaseChatModel
+
+Verify = Callable[[str, Iterable[Any], str | None], Verification]
+
+
+@dataclass(frozen=True)
+class CorrectionResult:
+    """What became of an answer.
+
+    `attempts` counts the corrections that were made, so 0 where the answer was accepted as it came; `history` has
+    the verification of every attempt, the given answer's first; `additional_context_used` says whether a correction
+    found passages beyond the given ones. `response` is the whole response of the graph.
+    """
+
+    final_response: str
+    confidence: float
+    attempts: int
+    history: list[dict[str, Any]]
+    additional_context_used: bool
+    is_grounded: bool
+    abstained: bool
+    response: dict[str, Any] = field(repr=False)
+
+    @property
+    def verification_history(self) -> list[dict[str, Any]]:
+        """The same as `history`."""
+        return self.history
+
+
+def verify(
+    answer: str,
+    passages: Iterable[Any],
+    question: str | None = None,
+    *,
+    settings: Settings | None = None,
+    chat_model: "BaseChatModel | None" = None,
+    embeddings: "Embeddings | None" = None,
+    judge: "str | Judge | None" = None,
+    policy: str | None = None,
+    policy_scores: bool = False,
+    known_facts: Sequence[str] = (),
+) -> Verification:
+    """Judge every claim of an answer against passages.
+
+    `passages` are strings, LangChain documents, or objects with text and metadata. `judge` is a name or any callable
+    of the judge protocol. Raises InputError for an answer or passages of the wrong shape.
+    """
+    if not isinstance(answer, str):
+        raise InputError(f"The answer came as a {type(answer).__name__}; wanted text: pass a string.")
+    options = settings or load_settings()
+    named = judge if isinstance(judge, str) else None
+    own = None if isinstance(judge, str) else judge
+    verifier = _verifier(options, chat_model, embeddings, own)
+    return verifier(
+        question or "",
+        answer,
+        as_passages(passages),
+        Notes(),
+        judge=named or ("custom" if own else options.judge),
+        policy=policy or options.policy,
+        policy_scores=policy_scores,
+        known_facts=tuple(known_facts),
+    )
+
+
+async def averify(answer: str, passages: Iterable[Any], question: str | None = None, **options: Any) -> Verification:
+    """`verify` in a thread, so that an event loop stays free."""
+    return await asyncio.to_thread(verify, answer, passages, question, **options)
+
+
+def verify_and_correct(
+    question: str,
+    answer: str,
+    passages: Iterable[Any] | None = None,
+    *,
+    settings: Settings | None = None,
+    chat_model: "BaseChatModel | None" = None,
+    embeddings: "Embeddings | None" = None,
+    store: Any = None,
+    judge: "str | Judge | None" = None,
+    max_crag_attempts: int | None = None,
+    confidence_threshold: float | None = None,
+    on_low_confidence: OnLowConfidence = "flag",
+) -> CorrectionResult:
+    """Verify an answer and correct it until it reaches the threshold, the attempts are used up or nothing improves.
+
+    Corrections search `store` where one is given; else they work with the given passages. By default an answer that
+    stays below the threshold is returned with its issues, because it was the caller's.
+    """
+    named = judge if isinstance(judge, str) else None
+    own = None if isinstance(judge, str) else judge
+    options = settings or (load_settings() if store is not None else load_settings(store=None))
+    given = {
+        "show_claims": True,
+        "on_low_confidence": on_low_confidence,
+        "verify": True,
+        "judge": named or ("custom" if own else None),
+        "max_crag_attempts": max_crag_attempts,
+        "confidence_threshold": confidence_threshold,
+    }
+    graph = create_graph(options, chat_model=chat_model, embeddings=embeddings, store=store, judge=own).compile()
+    inputs: dict[str, Any] = {"question": question, "answer": answer}
+    if passages is not None:
+        inputs["passages"] = as_passages(passages)
+    response = graph.invoke(inputs, context=Context(**{k: v for k, v in given.items() if v is not None}))
+    attempts = response["attempts"]
+    return CorrectionResult(
+        final_response=response["answer"],
+        confidence=response["confidence"],
+        attempts=len(attempts) - 1,
+        history=[a.get("verification", {}) for a in attempts],
+        additional_context_used=any(a["new_passages"] for a in attempts[1:]),
+        is_grounded=bool(response["is_grounded"]),
+        abstained=response["abstained"],
+        response=response,
+    )
+
+
+async def averify_and_correct(
+    question: str, answer: str, passages: Iterable[Any] | None = None, **options: Any
+) -> CorrectionResult:
+    """`verify_and_correct` in a thread, so that an event loop stays free."""
+    return await asyncio.to_thread(verify_and_correct, question, answer, passages, **options)
+
+
+def verifier_for(settings: Settings) -> Verify:
+    """A verifier with the judge and policy of some settings, to be called many times."""
+    verifier = make_verifier(settings)
+
+    def run(answer: str, passages: Iterable[Any], question: str | None = None) -> Verification:
+        return verifier(
+            question or "",
+            answer,
+            as_passages(passages),
+            Notes(),
+            judge=settings.judge,
+            policy=settings.policy,
+            policy_scores=settings.policy_scores,
+            known_facts=settings.known_facts,
+        )
+
+    return run
+
+
+def read_passages(paths: Iterable[Path], settings: Settings) -> list[Passage]:
+    """The passages of some files, without a store; raises DocumentError for one that cannot be read."""
+    from cragraph.retrieval.documents import load, split
+
+    sizes = settings.ingest
+    return [
+        passage
+        for path in paths
+        for document in load(path, source=str(path))
+        for passage in split(document, chunk_size=sizes.chunk_size, chunk_overlap=sizes.chunk_overlap)
+    ]
+
+
+@lru_cache(maxsize=1)
+def _default_verifier() -> Any:
+    return make_verifier(load_settings())
+
+
+def _verifier(settings: Settings, chat_model: Any, embeddings: Any, judge: Any) -> Any:
+    if chat_model is None and embeddings is None and judge is None and settings == load_settings():
+        return _default_verifier()
+    return make_verifier(settings, chat_model=chat_model, embeddings=embeddings, judge=judge)

@@ -1,0 +1,144 @@
+"""The graphs under a real LangGraph server, driven over HTTP."""
+
+import json
+import os
+import re
+import shutil
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from contextlib import suppress
+from pathlib import Path
+from typing import Any
+
+import httpx
+import pytest
+
+from cragraph.testing.ports import free_port
+
+pytestmark = [pytest.mark.server, pytest.mark.slow, pytest.mark.enable_socket, pytest.mark.timeout(300)]
+
+ROOT = Path(__file__).resolve().parents[2]
+SALT = ["The sea is salt because rivers carry minerals into it.", "Lakes are mostly fresh."]
+
+
+class Server:
+    """`langgraph dev` on a port of its own."""
+
+    def __init__(self, folder: Path) -> None:
+        self.url = f"http://127.0.0.1:{(port := free_port())}"
+        self.log = folder / "server.log"
+        command = [Path(sys.executable).parent / "langgraph", "dev", "--no-browser", "--no-reload", "--port", str(port)]
+        environment = os.environ | {"LANGSMITH_TRACING": "false", "LANGGRAPH_STRICT_MSGPACK": "true"}
+        with self.log.open("w") as log:
+            self.process = subprocess.Popen(
+                list(map(str, command)), cwd=folder, env=environment, stdout=log, stderr=subprocess.STDOUT
+            )
+
+    def wait(self, seconds: float = 120) -> None:
+        for _ in range(int(seconds * 4)):
+            with suppress(httpx.HTTPError):
+                if httpx.get(f"{self.url}/ok").status_code == 200:
+                    return
+            if self.process.poll() is not None:
+                break
+            time.sleep(0.25)
+        raise AssertionError(f"the server did not start:\n{self.log.read_text()[-4000:]}")
+
+    def post(self, path: str, body: dict[str, Any]) -> Any:
+        answer = httpx.post(f"{self.url}{path}", json=body, timeout=120)
+        assert answer.status_code == 200, answer.text
+        return answer
+
+    def assistant(self, graph: str) -> dict[str, Any]:
+        found = self.post("/assistants/search", {"graph_id": graph}).json()
+        assert len(found) == 1
+        return dict(found[0])
+
+    def schemas(self, graph: str) -> dict[str, Any]:
+        return dict(httpx.get(f"{self.url}/assistants/{self.assistant(graph)['assistant_id']}/schemas").json())
+
+    def stop(self) -> None:
+        self.process.terminate()
+        with suppress(subprocess.TimeoutExpired):
+            self.process.wait(20)
+        self.process.kill()
+
+
+@pytest.fixture(scope="module")
+def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
+    folder = tmp_path_factory.mktemp("studio")
+    # The server gets the repository's own langgraph.json, in a folder without a `.env` of the developer's.
+    config = json.loads((ROOT / "langgraph.json").read_text())
+    (folder / "langgraph.json").write_text(json.dumps(config))
+    shutil.copy(ROOT / "README.md", folder / "notes.md")
+    (folder / ".env").write_text("")
+    command = [sys.executable, "-m", "cragraph", "ingest", "notes.md", "-q"]
+    subprocess.run(command, cwd=folder, check=True, capture_output=True)
+    running = Server(folder)
+    try:
+        running.wait()
+        yield running
+    finally:
+        running.stop()
+
+
+def test_both_graphs_are_there_with_their_descriptions(server: Server) -> None:
+    for graph, word in (("crag", "correct"), ("verify", "verdict")):
+        assert word in (server.assistant(graph)["description"] or "")
+
+
+def test_context_is_a_form_whose_every_field_has_a_default_and_a_description(server: Server) -> None:
+    for graph in ("crag", "verify"):
+        fields = server.schemas(graph)["context_schema"]["properties"]
+        assert {"mode", "confidence_threshold", "max_crag_attempts", "judge", "policy", "show_claims"} <= fields.keys()
+        assert all("default" in field and field["description"] for field in fields.values())
+
+
+def test_input_and_output_schemas_are_narrow_and_real(server: Server) -> None:
+    crag, verify = server.schemas("crag"), server.schemas("verify")
+    assert crag["input_schema"]["properties"].keys() == {"question", "answer", "passages", "messages"}
+    assert verify["input_schema"]["properties"].keys() == {"question", "answer", "passages"}
+    assert {"answer", "citations", "confidence", "issues", "degraded"} <= crag["output_schema"]["properties"].keys()
+    assert {"held", "drafts", "queries"} & crag["output_schema"]["properties"].keys() == set()
+    assert {"confidence", "claims", "signals"} <= verify["output_schema"]["properties"].keys()
+
+
+@pytest.mark.parametrize("context", [None, {}, {"show_claims": True, "mode": "high"}], ids=str)
+def test_crag_runs_with_and_without_context(server: Server, context: Any) -> None:
+    body = {"assistant_id": "crag", "input": {"question": "When does the loop stop?"}}
+    if context is not None:
+        body["context"] = context
+    response = server.post("/runs/wait", body).json()
+    assert "__error__" not in response, response
+    assert response["answer"]
+    assert response["models"]["generator"] == "extractive"
+
+
+def test_verify_runs(server: Server) -> None:
+    body = {"assistant_id": "verify", "input": {"answer": "The sea is salt.", "passages": SALT}}
+    response = server.post("/runs/wait", body).json()
+    assert [claim["verdict"] for claim in response["claims"]] == ["supported"]
+
+
+def test_a_run_on_a_thread_streams_its_nodes(server: Server) -> None:
+    thread = server.post("/threads", {}).json()["thread_id"]
+    body = {
+        "assistant_id": "crag",
+        "input": {"question": "Why is the sea salt?", "passages": SALT},
+        "stream_mode": ["updates"],
+    }
+    lines = server.post(f"/threads/{thread}/runs/stream", body).text
+    nodes = re.findall(r'^data: \{"(\w+)":', lines, re.MULTILINE)
+    assert [n for n in nodes if n in ("retrieve", "rerank", "generate", "verify", "finalize")][:3] == [
+        "retrieve",
+        "rerank",
+        "generate",
+    ]
+
+
+def test_no_blocking_call_was_seen(server: Server) -> None:
+    log = server.log.read_text()
+    assert "BlockingError" not in log
+    assert "Blocking call" not in log

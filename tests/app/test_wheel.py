@@ -1,0 +1,60 @@
+"""The built wheel, installed into an environment that holds nothing else."""
+
+import os
+import subprocess
+import sys
+import venv
+import zipfile
+from pathlib import Path
+
+import pytest
+
+pytestmark = [pytest.mark.slow, pytest.mark.enable_socket, pytest.mark.timeout(600)]
+
+ROOT = Path(__file__).resolve().parents[2]
+FOLDERS = {
+    "app": "", "evals": "evals", "generation": "generation", "graph": "graph", "models": "models", "nodes": "nodes",
+    "prompts": "prompts", "retrieval": "retrieval", "testing": "testing", "verification": "verification",
+}  # fmt: skip
+
+
+@pytest.fixture(scope="module")
+def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("dist")
+    command = [sys.executable, "-m", "pip", "wheel", "--quiet", "--no-deps", "--wheel-dir", str(folder), str(ROOT)]
+    subprocess.run(command, check=True, capture_output=True, cwd=folder)
+    (built,) = folder.glob("*.whl")
+    return built
+
+
+def test_every_module_prompt_and_weight_is_inside(wheel: Path) -> None:
+    inside = set(zipfile.ZipFile(wheel).namelist())
+    wanted = set()
+    for folder, package in FOLDERS.items():
+        for path in (ROOT / folder).rglob("*"):
+            if path.is_file() and "__pycache__" not in path.parts and path.suffix not in (".pyc", ".egg-info"):
+                wanted.add("/".join(("cragraph", package, path.relative_to(ROOT / folder).as_posix())).replace("//", "/"))
+    assert wanted - inside == set()
+    assert "cragraph/py.typed" in inside
+
+
+def test_nothing_else_is_inside(wheel: Path) -> None:
+    tops = {name.split("/")[0] for name in zipfile.ZipFile(wheel).namelist()}
+    assert {top for top in tops if not top.endswith(".dist-info")} == {"cragraph"}
+
+
+def test_it_answers_from_an_empty_environment(wheel: Path, tmp_path: Path) -> None:
+    venv.create(tmp_path / "env", with_pip=True)
+    scripts = tmp_path / "env" / ("Scripts" if os.name == "nt" else "bin")
+    clean = {name: value for name, value in os.environ.items() if name not in ("PYTHONPATH", "PYTHONHOME")}
+    subprocess.run(
+        [scripts / "python", "-m", "pip", "install", "--quiet", str(wheel)], check=True, capture_output=True, env=clean
+    )
+    (tmp_path / "notes").mkdir()
+    (tmp_path / "notes" / "sea.md").write_text(
+        "# The sea\n\nThe sea is salt because rivers carry minerals into it. Lakes are mostly fresh water.\n"
+    )
+    ask = [scripts / "cragraph", "ask", "Why is the sea salt?", "--source", "notes", "--json", "-q"]
+    done = subprocess.run(ask, cwd=tmp_path, capture_output=True, text=True, env=clean, check=False)
+    assert done.returncode == 0, done.stderr
+    assert "rivers carry minerals" in done.stdout

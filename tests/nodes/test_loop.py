@@ -1,0 +1,237 @@
+"""The loop with the real nodes, the real verifier and fake parts."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import pytest
+from langgraph.checkpoint.memory import InMemorySaver
+
+from cragraph.errors import InputError, ModelUnavailableError
+from cragraph.graph.build import build_graph
+from cragraph.graph.context import Context
+from cragraph.nodes.finalize import Finalize
+from cragraph.nodes.generate import Generate
+from cragraph.nodes.requery import Requery
+from cragraph.nodes.rerank import Rerank
+from cragraph.nodes.retrieve import Retrieve
+from cragraph.nodes.step import rescue, step
+from cragraph.nodes.verify import Verify
+from cragraph.testing.fakes import FakeGenerator, FakeJudge, FakeQueryWriter, FakeReranker, FakeRetriever
+from cragraph.types import IDK
+from cragraph.verification.claims import SentenceExtractor
+from cragraph.verification.engine import Verifier
+
+SEA = "The sea is salt."
+SKY = "The sky is green."
+BLUE = "The sky is blue."
+TABLE = {"sea": ["The sea is salt, as all know.", "Rivers carry salt."], "sky": ["The sky is blue by day."]}
+SUPPORT = {SEA: 0.95, SKY: 0.1, BLUE: 0.95}
+
+
+class Loop:
+    """A graph of fakes, and the fakes."""
+
+    def __init__(
+        self,
+        answers: Sequence[str | Exception] = (SEA,),
+        table: Mapping[str, Sequence[Any]] = TABLE,
+        support: Mapping[str, float] = SUPPORT,
+        **defaults: Any,
+    ) -> None:
+        self.retriever = FakeRetriever(table)
+        self.reranker = FakeReranker()
+        self.generator = FakeGenerator(answers)
+        self.judge = FakeJudge(support)
+        self.writer = FakeQueryWriter()
+        verifier = Verifier({"auto": self.judge}, ("auto",), SentenceExtractor())
+        options = Context(**defaults)
+        self.builder = build_graph(
+            retrieve=step("retrieve", Retrieve(self.retriever, lambda: 10), options),
+            rerank=step("rerank", Rerank(self.reranker), options),
+            generate=step("generate", Generate(self.generator), options),
+            verify=step("verify", Verify(verifier), options),
+            requery=step("requery", Requery(self.writer, lambda question, answer: []), options),
+            finalize=step("finalize", Finalize(), options),
+            rescue=rescue,
+            defaults=options,
+        )
+        self.graph = self.builder.compile()
+
+    def ask(self, question: str = "Is the sea salt?", context: Any = None, **inputs: Any) -> dict[str, Any]:
+        return self.graph.invoke({"question": question, **inputs}, context=context)
+
+
+def test_a_supported_answer_is_accepted_at_once() -> None:
+    response = Loop().ask()
+    assert response["answer"].startswith(SEA[:-1])
+    assert (response["abstained"], response["confidence"], response["confidence_level"]) == (False, 1.0, "high")
+    assert response["is_grounded"] is True
+    assert response["verification"] == {
+        "confidence": 1.0,
+        "is_grounded": True,
+        "claims_checked": 1,
+        "claims_supported": 1,
+        "crag_attempts": 0,
+    }
+    assert [c["number"] for c in response["citations"]] == [1]
+    assert response["citations"][0]["verified"]
+    assert response["issues"] == response["degraded"] == []
+    assert response["models"] == {"retriever": "fake", "reranker": "fake", "generator": "fake", "judge": "fake"}
+    assert (
+        response["timings_ms"].keys()
+        == {"retrieve", "rerank", "generate", "verify", "finalize", "total"} - {"finalize"}
+        or "total" in response["timings_ms"]
+    )
+
+
+def test_a_failed_claim_is_requeried_and_the_better_answer_returned() -> None:
+    loop = Loop([f"{SEA} {SKY}", f"{SEA} {BLUE}"])
+    response = loop.ask()
+    assert response["confidence"] == 1.0
+    assert [a["confidence"] for a in response["attempts"]] == [pytest.approx(0.4), 1.0]
+    assert response["verification"]["crag_attempts"] == 1
+    assert loop.retriever.history == [("Is the sea salt?",), (SKY,)]
+    second = loop.generator.history[1]
+    assert second.previous == f"{SEA} {SKY}"
+    assert [v["text"] for v in second.failed] == [SKY]
+    assert "The sky is blue by day." in [p["text"] for p in second.passages]
+
+
+def test_it_never_ends_worse_than_it_began() -> None:
+    response = Loop([f"{SEA} {SKY}", f"{SKY}"]).ask(context=Context(on_low_confidence="flag"))
+    assert SEA[:-1] in response["answer"]
+    assert response["confidence"] == pytest.approx(0.4)
+    assert response["issues"][0] == "Confidence 0.40 is below the threshold of 0.70."
+
+
+def test_it_stops_when_it_makes_no_progress() -> None:
+    loop = Loop([SKY], table={"sea": TABLE["sea"]}, max_crag_attempts=10)
+    response = loop.ask()
+    assert len(response["attempts"]) == 2
+    assert response["abstained"]
+
+
+def test_it_stops_at_the_attempts() -> None:
+    table = {"sea": TABLE["sea"], "sky": [f"Note {n} on the sky." for n in range(100)]}
+    loop = Loop([SKY], table=table)
+    response = loop.ask(context=Context(max_crag_attempts=1))
+    assert len(response["attempts"]) == 2
+
+
+@pytest.mark.parametrize(
+    ("choice", "answer", "abstained"),
+    [("abstain", IDK, True), ("flag", f"{SEA[:-1]}", False), ("prune", f"{SEA[:-1]}", False)],
+)
+def test_the_low_confidence_policy_decides_what_comes_back(choice: Any, answer: str, abstained: bool) -> None:
+    response = Loop([f"{SEA} {SKY}"]).ask(context=Context(on_low_confidence=choice, crag=False))
+    assert response["answer"].startswith(answer)
+    assert (SKY[:-1] in response["answer"]) is (choice == "flag")
+    assert response["abstained"] is abstained
+
+
+def test_prune_abstains_where_nothing_is_left() -> None:
+    response = Loop([SKY]).ask(context=Context(on_low_confidence="prune", crag=False))
+    assert (response["answer"], response["abstained"]) == (IDK, True)
+
+
+def test_too_little_evidence_abstains_without_generating() -> None:
+    loop = Loop(table={"sea": ["One."]})
+    response = loop.ask()
+    assert (response["answer"], response["abstained"], loop.generator.history) == (IDK, True, [])
+    assert response["issues"] == [
+        "Only 1 relevant passage was found and 2 are wanted: ingest more about this, or set min_chunks to 1."
+    ]
+
+
+def test_a_given_answer_is_verified_and_not_generated() -> None:
+    loop = Loop()
+    response = loop.ask(answer=SEA, passages=["The sea is salt."])
+    assert response["answer"].startswith(SEA[:-1])
+    assert (loop.generator.history, loop.retriever.history) == ([], [])
+
+
+def test_a_given_answer_that_fails_is_corrected() -> None:
+    loop = Loop([f"{SEA} {BLUE}"])
+    response = loop.ask(answer=f"{SEA} {SKY}")
+    assert BLUE[:-1] in response["answer"]
+    assert len(response["attempts"]) == 2
+
+
+def test_low_mode_does_not_verify() -> None:
+    loop = Loop()
+    response = loop.ask(context=Context(mode="low"))
+    assert (response["confidence"], response["is_grounded"], response["verification"]) == (None, None, None)
+    assert loop.judge.asked == []
+
+
+def test_internals_stay_out_of_the_response_unless_asked_for() -> None:
+    plain = Loop().ask()
+    assert "claims" not in plain["verification"]
+    assert not {"context", "verdicts", "verification"} & plain["attempts"][0].keys()
+    shown = Loop().ask(context=Context(show_claims=True))
+    claim = shown["verification"]["claims"][0]
+    assert (claim["verdict"], claim["judge"]) == ("supported", "fake")
+    assert claim["evidence"]["chunk_id"]
+
+
+def test_the_best_of_several_candidates_is_kept() -> None:
+    loop = Loop([SKY, SEA, SKY])
+    response = loop.ask(context=Context(best_of=3))
+    assert response["answer"].startswith(SEA[:-1])
+    assert [brief.temperature for brief in loop.generator.history] == pytest.approx([0.0, 0.4, 0.8])
+    assert [c["confidence"] for c in response["attempts"][0]["candidates"]] == [0.0, 1.0]
+
+
+def test_a_new_question_on_an_old_thread_starts_clean() -> None:
+    loop = Loop([f"{SEA} {SKY}", f"{SEA} {SKY}", SEA])
+    graph = loop.builder.compile(checkpointer=InMemorySaver())
+    thread = {"configurable": {"thread_id": "1"}}
+    graph.invoke({"question": "Is the sea salt?", "answer": SKY}, thread)
+    again = graph.invoke({"question": "Is the sea salt?"}, thread)
+    assert len(again["attempts"]) <= 3
+    assert SKY not in again["attempts"][0]["answer"] or again["attempts"][0]["attempt"] == 1
+    assert again["llm_calls"] == 0
+
+
+def test_a_model_that_fails_later_leaves_the_best_attempt_and_says_so() -> None:
+    gone = ModelUnavailableError("the server went away")
+    response = Loop([f"{SEA} {SKY}", gone]).ask(context=Context(on_low_confidence="flag"))
+    assert SEA[:-1] in response["answer"]
+    assert response["degraded"] == ["The correction stopped in generate: the server went away"]
+    assert "the server went away" in response["issues"][0] or "the server went away" in response["issues"][1]
+
+
+def test_a_model_that_fails_at_once_is_one_clear_error() -> None:
+    with pytest.raises(ModelUnavailableError, match="the server went away"):
+        Loop([ModelUnavailableError("the server went away")]).ask()
+
+
+@pytest.mark.parametrize(
+    ("inputs", "said"),
+    [
+        ({"question": 3}, "came as 3"),
+        ({"question": "  "}, "came as '  '"),
+        ({"question": "q", "answer": 3}, "answer came as a int"),
+        ({"question": "q", "passages": "text"}, "one str"),
+        ({"question": "q", "passages": [{"no": "text"}]}, "passage 0 is a dict without `text`"),
+    ],
+)
+def test_bad_input_says_what_came_and_what_was_wanted(inputs: Any, said: str) -> None:
+    with pytest.raises(InputError, match=said):
+        Loop().graph.invoke(inputs)
+
+
+async def test_it_runs_asynchronously_and_streams_its_nodes() -> None:
+    loop = Loop()
+    response = await loop.graph.ainvoke({"question": "Is the sea salt?"})
+    assert response["confidence"] == 1.0
+    nodes = [node async for event in loop.graph.astream({"question": "sea?"}, stream_mode="updates") for node in event]
+    assert nodes == ["retrieve", "rerank", "generate", "verify", "finalize"]
+
+
+def test_the_recursion_limit_covers_every_attempt_that_can_be_asked_for() -> None:
+    table = {"sea": TABLE["sea"], "sky": [f"Note {n} on the sky." for n in range(200)]}
+    answers = [" ".join([SEA] * n + [SKY]) for n in range(1, 13)]
+    loop = Loop(answers, table=table)
+    response = loop.ask(context=Context(max_crag_attempts=10, confidence_threshold=1.0, candidates=200))
+    assert len(response["attempts"]) <= 11

@@ -1,0 +1,177 @@
+"""Write the parts of the documents that come from the code; ``--check`` fails where one no longer matches.
+
+python tools/documents.py [--check]
+"""
+
+import argparse
+import sys
+from pathlib import Path
+from typing import Any
+
+from pydantic import BaseModel
+from pydantic.fields import FieldInfo
+
+from cragraph.factory import drawn
+from cragraph.graph.context import PRESETS
+from cragraph.settings import Settings
+
+ROOT = Path(__file__).resolve().parent.parent
+BEGIN, END = "<!-- {name}: written by tools/documents.py -->", "<!-- /{name} -->"
+
+
+def main() -> int:
+    """Write or check every generated part."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--check", action="store_true", help="write nothing; fail where a part is out of date")
+    check = parser.parse_args().check
+    stale = [path for path, text in generated().items() if not same(path, text)]
+    for path in stale:
+        if check:
+            print(f"{path.relative_to(ROOT)} does not match the code: run `make documents`", file=sys.stderr)
+        else:
+            path.write_text(generated()[path], encoding="utf-8")
+            print(f"wrote {path.relative_to(ROOT)}")
+    return 1 if check and stale else 0
+
+
+def same(path: Path, text: str) -> bool:
+    """Whether a file holds this text already."""
+    return path.is_file() and path.read_text(encoding="utf-8") == text
+
+
+def generated() -> dict[Path, str]:
+    """Each generated file with the text that it should have."""
+    readme = ROOT / "README.md"
+    return {
+        readme: between(readme.read_text(encoding="utf-8"), "graph", f"```mermaid\n{picture()}\n```"),
+        ROOT / "docs" / "settings.md": settings_page(),
+        ROOT / "cragraph.example.yaml": example_yaml(),
+        ROOT / ".env.example": example_env(),
+    }
+
+
+def between(text: str, name: str, part: str) -> str:
+    """`text` with the part between a name's two comments replaced."""
+    begin, end = BEGIN.format(name=name), END.format(name=name)
+    head, _, rest = text.partition(begin)
+    _, found, tail = rest.partition(end)
+    if not found:
+        raise SystemExit(f"README.md lacks the comments {begin} and {end}: put them where the part belongs")
+    return f"{head}{begin}\n{part}\n{end}{tail}"
+
+
+def picture() -> str:
+    """The corrective loop as Mermaid text."""
+    return str(drawn("crag").draw_mermaid(with_styles=False)).strip()
+
+
+def fields(model: type[BaseModel], prefix: str = "") -> list[tuple[str, FieldInfo, Any]]:
+    """Every setting with its dotted name and its default, groups opened."""
+    found: list[tuple[str, FieldInfo, Any]] = []
+    for name, info in model.model_fields.items():
+        default = info.get_default(call_default_factory=True)
+        if isinstance(default, BaseModel):
+            found += fields(type(default), f"{prefix}{name}.")
+        else:
+            found.append((f"{prefix}{name}", info, default))
+    return found
+
+
+def limits(info: FieldInfo) -> str:
+    """The range of a number, or the choices of a name, in words."""
+    signs = {"ge": "≥", "gt": ">", "le": "≤", "lt": "<", "min_length": "length ≥"}
+    said = [f"{sign} {getattr(m, key)}" for m in info.metadata for key, sign in signs.items() if hasattr(m, key)]
+    args = getattr(info.annotation, "__args__", ())
+    choices = [str(a) for a in args if isinstance(a, str)]
+    return ", ".join(said or choices)
+
+
+def settings_page() -> str:
+    """Every setting in one table."""
+    rows = "\n".join(
+        f"| `{name}` | `CRAG_{name.upper().replace('.', '__')}` | {shown(default)} | {limits(info)} | {info.description} |"
+        for name, info, default in fields(Settings)
+    )
+    modes = "\n".join(
+        f"| {mode} | {p['min_chunks']} | {'yes' if p['verify'] else 'no'} | {p['second_pass_k']} |"
+        for mode, p in PRESETS.items()
+    )
+    return f"""# Settings
+
+An explicit argument wins over the environment, which wins over `.env`, then `cragraph.yaml` (or the file that
+`CRAG_CONFIG` names), then the mode's preset, then the default. An unknown key or a value out of range is an error that
+names the file or variable. In `cragraph.yaml`, `verification: {{enabled, confidence_threshold, max_crag_attempts,
+show_claims}}` and `crag: {{enabled}}` are understood too. `OLLAMA_HOST` is honoured.
+
+| setting | environment | default | range | meaning |
+| --- | --- | --- | --- | --- |
+{rows}
+
+The fields up to `deadline_s` can be given for each run as `context=` (and are what Studio shows as a form).
+
+## Modes
+
+| mode | min_chunks | verify | second_pass_k |
+| --- | --- | --- | --- |
+{modes}
+
+A mode is a preset: whatever is set explicitly wins over it. Below `high`, a mode never asks for more passages than
+there are in all.
+"""
+
+
+def shown(default: Any) -> str:
+    """A default as it is written in YAML; an empty one as a dash."""
+    if default is None or default in ({}, (), ""):
+        return "—"
+    if isinstance(default, bool):
+        return f"`{str(default).lower()}`"
+    return f"`{', '.join(map(str, default)) if isinstance(default, tuple) else default}`"
+
+
+def example_yaml() -> str:
+    """A settings file with everything commented out."""
+    lines = ["# Settings of cragraph: copy to cragraph.yaml and uncomment what you change."]
+    group = ""
+    for name, info, default in fields(Settings):
+        head, _, leaf = name.rpartition(".")
+        if head != group:
+            lines += ["", f"# {head}:"]
+            group = head
+        indent = "#   " if head else "# "
+        lines += [
+            "" if not head else "#",
+            f"# {'  ' if head else ''}{info.description}",
+            f"{indent}{leaf or name}: {yaml_value(default)}",
+        ]
+    return "\n".join(lines) + "\n"
+
+
+def yaml_value(default: Any) -> str:
+    """A default as YAML."""
+    if default is None:
+        return "null"
+    if isinstance(default, bool):
+        return str(default).lower()
+    if isinstance(default, tuple):
+        return f"[{', '.join(map(str, default))}]"
+    return "{}" if default == {} else str(default)
+
+
+def example_env() -> str:
+    """The variables that people set most."""
+    return """# Copy to .env and uncomment what you change. Every setting has a variable: see docs/settings.md.
+# CRAG_STORE=.cragraph
+# CRAG_MODEL=ollama:llama3.2
+# OLLAMA_HOST=127.0.0.1:11434
+# CRAG_MODE=balanced
+# CRAG_CONFIDENCE_THRESHOLD=0.7
+# CRAG_MAX_CRAG_ATTEMPTS=2
+# CRAG_OLLAMA__NUM_CTX=8192
+# Tracing is off unless you ask for it:
+LANGSMITH_TRACING=false
+"""
+
+
+if __name__ == "__main__":
+    sys.exit(main())
