@@ -1,0 +1,180 @@
+"""Bounded, thread-safe caches for what is judged or embedded again and again."""
+
+from collections import OrderedDict
+from collections.abc import Callable, Hashable, Sequence
+from dataclasses import dataclass, field
+from hashlib import sha256
+from threading import Lock
+from typing import Generic, TypeVar, cast
+
+from cragraph.errors import ModelError, SettingsError
+from cragraph.protocols import AnswerJudge, Judge, Notes
+from cragraph.types import Claim, Passage, Verdict
+from langchain_core.embeddings import Embeddings
+
+Key = TypeVar("Key", bound=Hashable)
+Value = TypeVar("Value")
+
+
+@dataclass
+class LRU(Generic[Key, Value]):
+    """At most `size` values; the one that was not used for longest leaves first. Size 0 keeps nothing."""
+
+    size: int
+    hits: int = 0
+    misses: int = 0
+    _values: OrderedDict[Key, Value] = field(default_factory=OrderedDict, repr=False)
+    _lock: Lock = field(default_factory=Lock, repr=False)
+
+    def __post_init__(self) -> None:
+        if self.size < 0:
+            raise SettingsError(f"a cache of size {self.size} was asked for; wanted 0 (no cache) or more.")
+
+    def __len__(self) -> int:
+        return len(self._values)
+
+    def get(self, key: Key) -> Value | None:
+        """The value under a key, or None."""
+        with self._lock:
+            if key not in self._values:
+                self.misses += 1
+                return None
+            self.hits += 1
+            self._values.move_to_end(key)
+            return self._values[key]
+
+    def put(self, key: Key, value: Value) -> None:
+        """Keep a value under a key, dropping the least recently used one when full."""
+        if not self.size:
+            return
+        with self._lock:
+            self._values[key] = value
+            self._values.move_to_end(key)
+            while len(self._values) > self.size:
+                self._values.popitem(last=False)
+
+
+def digest(texts: Sequence[str]) -> bytes:
+    """A hash of texts in order; their lengths are in it, so that moving a border changes it."""
+    whole = sha256()
+    for text in texts:
+        data = text.encode("utf-8", "surrogatepass")
+        whole.update(len(data).to_bytes(8, "big"))
+        whole.update(data)
+    return whole.digest()
+
+
+VerdictCache = LRU[tuple[str, bytes, bytes], list[Verdict]]
+
+
+@dataclass(frozen=True)
+class CachedJudge:
+    """A judge that remembers its verdicts by claim, passage texts and its own name; an unjudged claim is not kept.
+
+    Only claims that are new are judged, in one call. Offsets are moved to where the claim stands now.
+    """
+
+    judge: Judge
+    cache: VerdictCache
+
+    @property
+    def name(self) -> str:
+        """The name of the judge behind the cache."""
+        return self.judge.name
+
+    def __call__(
+        self, claims: Sequence[Claim], passages: Sequence[Passage], notes: Notes, *, question: str = ""
+    ) -> list[Verdict]:
+        """One verdict a claim, in order."""
+        context = digest([question, *(passage["text"] for passage in passages)])
+        keys = [(self.name, digest([claim["text"], claim["type"]]), context) for claim in claims]
+        found = [self.cache.get(key) for key in keys]
+        new = [index for index, hit in enumerate(found) if hit is None]
+        # No claim, no cached one: the judge decides what to make of an empty call.
+        judged = self.judge([claims[i] for i in new], passages, notes, question=question) if new or not claims else []
+        if len(judged) != len(new):
+            raise ModelError(
+                f"judge {self.name!r} returned {len(judged)} verdicts for {len(new)} claims; wanted one a claim."
+            )
+        for index, verdict in zip(new, judged, strict=True):
+            found[index] = [verdict]
+            if verdict["verdict"] != "unjudged":
+                self.cache.put(keys[index], [verdict])
+        return [moved(cast(list[Verdict], hit)[0], claim, passages) for hit, claim in zip(found, claims, strict=True)]
+
+
+@dataclass(frozen=True)
+class CachedAnswerJudge(CachedJudge):
+    """A cached judge that also finds the claims of an answer itself."""
+
+    def judge_answer(
+        self, answer: str, passages: Sequence[Passage], notes: Notes, *, question: str = ""
+    ) -> list[Verdict]:
+        """The verdicts on the answer's claims; kept when every one of them was judged."""
+        key = (self.name, digest(["answer", answer]), digest([question, *(p["text"] for p in passages)]))
+        found = self.cache.get(key)
+        if found is None:
+            found = cast(AnswerJudge, self.judge).judge_answer(answer, passages, notes, question=question)
+            if found and all(verdict["verdict"] != "unjudged" for verdict in found):
+                self.cache.put(key, found)
+        return [moved(verdict, verdict, passages) for verdict in found]
+
+
+def cached(judge: Judge, cache: VerdictCache) -> CachedJudge:
+    """The judge behind a cache; one that judges whole answers still does."""
+    return (CachedAnswerJudge if isinstance(judge, AnswerJudge) else CachedJudge)(judge, cache)
+
+
+def moved(verdict: Verdict, claim: Claim, passages: Sequence[Passage]) -> Verdict:
+    """A copy of a verdict for the same claim at another place, with the chunk id of the passage as it is called now."""
+    shift = claim["start"] - verdict["start"]
+    fresh = verdict.copy()
+    fresh["start"], fresh["end"] = claim["start"], claim["end"]
+    if "unsupported_spans" in verdict:
+        fresh["unsupported_spans"] = [(start + shift, end + shift) for start, end in verdict["unsupported_spans"]]
+    evidence = verdict["evidence"]
+    if evidence is not None and 0 <= evidence["passage"] < len(passages):
+        current = evidence.copy()
+        current["chunk_id"] = passages[evidence["passage"]]["chunk_id"]
+        fresh["evidence"] = current
+    return fresh
+
+
+@dataclass(frozen=True)
+class CachedEmbeddings(Embeddings):
+    """Embeddings that remember texts, so that judge and signals embed the same sentence once.
+
+    A vector is kept as the model returned it. Documents that are new are embedded in one call.
+    """
+
+    embeddings: Embeddings
+    cache: LRU[tuple[str, str], list[float]] = field(default_factory=lambda: LRU(4096))
+
+    @property
+    def name(self) -> str:
+        """The name of the model behind the cache."""
+        return str(getattr(self.embeddings, "name", type(self.embeddings).__name__))
+
+    def embed_documents(self, texts: list[str]) -> list[list[float]]:
+        """One vector a text, in order."""
+        return self._remembered("document", texts, self.embeddings.embed_documents)
+
+    def embed_query(self, text: str) -> list[float]:
+        """The vector of a query, which some models embed in another way than a document."""
+        return self._remembered("query", [text], lambda texts: [self.embeddings.embed_query(texts[0])])[0]
+
+    def _remembered(
+        self, kind: str, texts: list[str], embed: Callable[[list[str]], list[list[float]]]
+    ) -> list[list[float]]:
+        known = {text: self.cache.get((kind, text)) for text in dict.fromkeys(texts)}
+        new = [text for text, vector in known.items() if vector is None]
+        vectors = embed(new) if new else []
+        if len(vectors) != len(new):
+            raise ModelError(
+                f"embedding model {self.name!r} returned {len(vectors)} vectors for {len(new)} texts; "
+                "wanted one a text."
+            )
+        for text, vector in zip(new, vectors, strict=True):
+            known[text] = vector
+            self.cache.put((kind, text), vector)
+        return [cast(list[float], known[text]) for text in texts]

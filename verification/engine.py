@@ -1,0 +1,253 @@
+"""The verifier: claims, judges, signals and a policy joined into one call that does not fail."""
+
+import logging
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from time import perf_counter
+from types import MappingProxyType
+from typing import Final, TypeVar
+
+from cragraph.errors import InputError, ModelError, SettingsError
+from cragraph.passages import as_passages
+from cragraph.protocols import ClaimExtractor, Judge, Notes
+from cragraph.types import Claim, Passage, Verdict
+from cragraph.verification.cache import LRU, VerdictCache, cached
+from cragraph.verification.judging import Judging, judge_names, unjudged
+from cragraph.verification.measuring import Measured, closeness_for, measure
+from cragraph.verification.policies import POLICIES, Policy, Weights, checked_weights
+from cragraph.verification.result import Verification
+from cragraph.verification.sides import Sides
+from cragraph.verification.signals import (
+    SIGNALS,
+    AlignmentScorer,
+    Material,
+    SignalOptions,
+    issues_of,
+    judge_failed,
+    key_claims,
+)
+from cragraph.verification.similarity import Windows
+from cragraph.verification.uncovered import uncovered_parts
+from langchain_core.embeddings import Embeddings
+
+logger = logging.getLogger(__name__)
+T = TypeVar("T")
+
+ALWAYS: Final = (
+    "fact_score",
+    "hallucination",
+    "attribution_coverage",
+    "retrieval_quality",
+    "completeness",
+    "uncertainty",
+    "internal_consistency",
+)
+"""Signals that are measured whatever the policy, because they cost little."""
+
+
+@dataclass(frozen=True)
+class VerifierOptions:
+    """Settings of a verifier: the confidence that is good enough, weights by policy, what to measure, cache size."""
+
+    threshold: float = 0.7
+    weights: Mapping[str, Weights] = field(default_factory=lambda: MappingProxyType({}))
+    signals: SignalOptions = field(default_factory=SignalOptions)
+    measure: Sequence[str] = ALWAYS
+    cache_size: int = 4096
+
+
+@dataclass(frozen=True)
+class Verifier:
+    """Judges an answer claim by claim against passages, measures it, and says how confident to be of it.
+
+    `judges` are the judges by name; `fallback` names those that take over, in order, when the one asked for fails.
+    `embeddings` serve the signals that compare texts (a `CachedEmbeddings` shared with the embedding judge embeds
+    each text once), cut by `windows`. `alignment` scores alignment in place of keyword overlap. Safe to call from
+    several threads.
+    """
+
+    judges: Mapping[str, Judge]
+    fallback: Sequence[str]
+    extractor: ClaimExtractor
+    embeddings: Embeddings | None = None
+    options: VerifierOptions = field(default_factory=VerifierOptions)
+    alignment: AlignmentScorer | None = None
+    policies: Mapping[str, Policy] = POLICIES
+    spare_extractor: ClaimExtractor | None = None
+    windows: Windows = lambda text: [text]
+    cache: VerdictCache = field(init=False, repr=False)
+    _judging: Judging = field(init=False, repr=False)
+
+    def __post_init__(self) -> None:
+        for name in self.fallback:
+            _known("judge", name, self.judges)
+        for name in self.options.measure:
+            _known("signal", name, SIGNALS)
+        for name, weights in self.options.weights.items():
+            checked_weights(_known("policy", name, self.policies), weights)
+        object.__setattr__(self, "cache", LRU(self.options.cache_size))
+        behind = {name: cached(judge, self.cache) for name, judge in self.judges.items()}
+        object.__setattr__(self, "_judging", Judging(behind, self.fallback, self.extractor, self.spare_extractor))
+
+    def __call__(
+        self,
+        question: str,
+        answer: str,
+        passages: Sequence[Passage],
+        notes: Notes,
+        *,
+        judge: str = "embedding",
+        policy: str = "claims",
+        policy_scores: bool = False,
+        known_facts: Sequence[str] = (),
+    ) -> Verification:
+        """Verify an answer; raises SettingsError for an unknown judge or policy, and nothing else.
+
+        When verification fails altogether, the result holds the answer unjudged with confidence 0.0, says so in its
+        issues, and the failure is logged. What was degraded is added to `notes` and is in the result.
+        """
+        _known("judge", judge, self.judges)
+        _known("policy", policy, self.policies)
+        start = perf_counter()
+        mine = Notes()
+        try:
+            found = self._verified(question, answer, passages, mine, judge, policy, policy_scores, known_facts)
+        # The answer must come back whatever happens to its verification.
+        except Exception as error:
+            logger.exception("verification failed; the answer is returned unjudged")
+            mine.degraded(f"Verification failed ({type(error).__name__}: {error}).")
+            found = failed_verification(answer, policy, mine, self.options.threshold)
+        _pass_on(mine, notes)
+        return replace(found, ms=(perf_counter() - start) * 1000)
+
+    def _verified(
+        self,
+        question: str,
+        answer: str,
+        passages: Sequence[Passage],
+        notes: Notes,
+        judge: str,
+        policy: str,
+        policy_scores: bool,
+        known_facts: Sequence[str],
+    ) -> Verification:
+        names = list(self.policies) if policy_scores else [policy]
+        needed = (signal for name in names for signal in self.policies[name].needs)
+        wanted = list(dict.fromkeys([*self.options.measure, *needed]))
+        with Sides() as sides:
+            scored = None
+            if self.alignment is not None and "alignment" in wanted and passages:
+                scored = sides.start(self._align, question, answer, passages, notes)
+            verdicts = self._judging.answer(judge, answer, passages, notes, question=question)
+            known = None
+            if known_facts:
+                known = sides.start(self._know, judge, verdicts, known_facts, notes)
+            closeness = closeness_for(
+                wanted, self.embeddings, self.windows, question, answer, verdicts, passages, notes
+            )
+            material = Material(
+                answer=answer,
+                passages=passages,
+                verdicts=verdicts,
+                closeness=closeness,
+                question=question,
+                alignment=scored() if scored else None,
+                knowledge=known() if known else (),
+                options=self.options.signals,
+            )
+        measured = measure(wanted, material, notes)
+        if "fact_score" in measured.signals and judge_failed(key_claims(verdicts)):
+            notes.degraded("No judge could verify the facts; the fact score of 0.5 only says that it is not known.")
+        scores = self._scores(names, policy, verdicts, measured, notes)
+        uncovered = tuple(uncovered_parts(answer, verdicts))
+        return Verification(
+            confidence=scores[policy] if policy in scores else scores["claims"],
+            claims=tuple(verdicts),
+            signals=MappingProxyType(dict(measured.signals)),
+            issues=(*issues_of(measured.signals), *_told(verdicts, [part["text"] for part in uncovered])),
+            judge=judge_names(verdicts),
+            policy=policy if policy in scores else "claims",
+            policy_scores=MappingProxyType(scores),
+            degraded=tuple(notes.sentences),
+            uncovered=uncovered,
+            threshold=self.options.threshold,
+        )
+
+    def _scores(
+        self, names: Sequence[str], policy: str, verdicts: Sequence[Verdict], measured: Measured, notes: Notes
+    ) -> dict[str, float]:
+        """The policies' values; one whose signals are missing has none, and `claims` stands in for the chosen one."""
+        scores = {}
+        for name in names:
+            try:
+                value = self.policies[name](verdicts, measured.signals, self.options.weights.get(name))
+            except InputError as error:
+                reasons = [measured.missing[s] for s in self.policies[name].needs if s in measured.missing]
+                notes.degraded(f"Policy {name!r} could not be computed: {'; '.join(reasons) or error}.")
+            else:
+                scores[name] = round(value, 6)
+        if policy not in scores:
+            scores["claims"] = round(POLICIES["claims"](verdicts), 6)
+            notes.degraded(f"The confidence is that of the policy 'claims' instead of {policy!r}.")
+        return scores
+
+    def _align(self, question: str, answer: str, passages: Sequence[Passage], notes: Notes) -> float | None:
+        """The injected scorer's alignment over the top passages; None, and noted, when it fails."""
+        scorer = self.alignment
+        if scorer is None:
+            return None
+        try:
+            score = float(scorer(question, answer, passages, notes))
+            if not 0.0 <= score <= 1.0:
+                raise ModelError(f"it returned {score}; wanted a number of 0..1")
+        # A model's server may raise anything; keyword overlap stands in.
+        except Exception as error:
+            notes.degraded(
+                f"The alignment scorer {scorer.name!r} failed ({type(error).__name__}: {error}); "
+                "alignment was measured by keyword overlap."
+            )
+            return None
+        return score
+
+    def _know(
+        self, judge: str, verdicts: Sequence[Verdict], facts: Sequence[str], notes: Notes
+    ) -> Sequence[Verdict] | None:
+        """The answer's claims judged against the known facts; None when no judge could."""
+        claims = [Claim(text=v["text"], start=v["start"], end=v["end"], type=v["type"]) for v in verdicts]
+        found = self._judging.claims(self._judging.order(judge), claims, as_passages(facts), notes)
+        return None if judge_failed(found) else found
+
+
+def failed_verification(answer: str, policy: str, notes: Notes, threshold: float = 0.7) -> Verification:
+    """What a caller gets when verification failed: the whole answer as one unjudged claim, confidence 0.0, and why."""
+    whole = Claim(text=answer, start=0, end=len(answer), type="factual")
+    why = "Verification failed: nothing was judged, and the confidence of 0.0 says only that"
+    return Verification(
+        confidence=0.0,
+        claims=(unjudged(whole, why + "."),) if answer.strip() else (),
+        issues=(why,),
+        policy=policy,
+        degraded=tuple(notes.sentences),
+        threshold=threshold,
+        failed=True,
+    )
+
+
+def _told(verdicts: Sequence[Verdict], uncovered: Sequence[str]) -> list[str]:
+    issues = [f"Part of the answer was not checked: “{text}”" for text in uncovered]
+    lost = sum(verdict["verdict"] == "unjudged" for verdict in verdicts)
+    return [*([f"{lost} claim(s) could not be judged"] if lost else []), *issues]
+
+
+def _pass_on(mine: Notes, notes: Notes) -> None:
+    for sentence in mine.sentences:
+        notes.degraded(sentence)
+    notes.called(mine.calls)
+    for role, name in mine.models.items():
+        notes.ran(role, name)
+
+
+def _known(kind: str, name: str, table: Mapping[str, T]) -> T:
+    if name not in table:
+        raise SettingsError(f"there is no {kind} {name!r}; choose one of {', '.join(table)}.")
+    return table[name]

@@ -1,0 +1,201 @@
+"""Policies: the pure functions that turn verdicts and signals into a confidence."""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from enum import Enum
+from math import isclose
+from types import MappingProxyType
+from typing import Any, Final, cast
+
+from cragraph.errors import InputError, SettingsError
+from cragraph.types import Label, Verdict
+from cragraph.verification.counting import AGAINST, CREDIT, counted
+
+Weights = Mapping[str, float]
+Formula = Callable[[Sequence[Verdict], Mapping[str, float], Weights], float]
+
+PENALTY: Final = 0.1
+"""What the claims policy takes off for each unsupported claim."""
+BONUS: Final = 0.1
+"""What it adds when every claim was judged and none is unsupported."""
+
+
+@dataclass(frozen=True)
+class Policy:
+    """A named formula with the signals it needs and its default weights."""
+
+    name: str
+    formula: Formula = field(repr=False)
+    needs: tuple[str, ...] = ()
+    weights: Weights = field(default_factory=lambda: MappingProxyType({}))
+
+    def __call__(
+        self,
+        verdicts: Sequence[Verdict],
+        signals: Mapping[str, float] | None = None,
+        weights: Weights | None = None,
+    ) -> float:
+        """The confidence, 0..1. Raises InputError when a signal that it needs was not measured."""
+        signals = signals or {}
+        missing = [name for name in self.needs if name not in signals]
+        if missing:
+            raise InputError(
+                f"policy {self.name!r} came without {', '.join(missing)}; it needs the signals "
+                f"{', '.join(self.needs)}: measure them first or choose the policy 'claims'."
+            )
+        return clamp(self.formula(verdicts, signals, checked_weights(self, weights)))
+
+
+def clamp(value: float) -> float:
+    """The value moved into 0..1; anything that is not a number is an error of the caller."""
+    if value != value:
+        raise InputError("a confidence came out as NaN; wanted a number: a signal holds NaN, leave it out instead.")
+    return min(max(value, 0.0), 1.0)
+
+
+def checked_weights(policy: Policy, weights: Weights | None) -> Weights:
+    """The policy's weights with the caller's in their place; raises SettingsError unless they sum to 1."""
+    if not weights:
+        return policy.weights
+    unknown = sorted(weights.keys() - policy.weights.keys())
+    if unknown:
+        raise SettingsError(
+            f"policy {policy.name!r} has no weight {', '.join(unknown)}; it has {', '.join(policy.weights) or 'none'}."
+        )
+    merged = {**policy.weights, **weights}
+    total = sum(merged.values())
+    if any(not 0.0 <= weight <= 1.0 for weight in merged.values()) or not isclose(total, 1.0, abs_tol=1e-6):
+        listed = ", ".join(f"{name}={weight:g}" for name, weight in merged.items())
+        raise SettingsError(
+            f"the weights of policy {policy.name!r} are {listed} (sum {total:g}); wanted weights of 0..1 that sum to 1."
+        )
+    return merged
+
+
+def confidence_of_labels(labels: Sequence[Label]) -> float:
+    """Supported share, less 0.1 for each unsupported claim, plus 0.1 when none is unsupported; clamped to 0..1.
+
+    Claim-verification formula. It favours answers with no unsupported claim at all: one bad claim of five costs
+    0.2 of the share, 0.1 of penalty and the bonus. Partly supported counts half and is not unsupported;
+    contradicted counts as unsupported. An unjudged claim is worth nothing and forfeits the bonus, because nobody
+    can say that none is unsupported; without any claim there is nothing to be confident of, hence 0.0.
+    """
+    if not labels:
+        return 0.0
+    base = sum(CREDIT[label] for label in labels) / len(labels)
+    against = sum(label in AGAINST for label in labels)
+    bonus = BONUS if against == 0 and "unjudged" not in labels else 0.0
+    # Nine digits are plenty for a score and keep 0.8 - 0.1 from being 0.7000000000000001 or just under it.
+    return clamp(round(base - PENALTY * against + bonus, 9))
+
+
+def _claims(verdicts: Sequence[Verdict], _signals: Mapping[str, float], _weights: Weights) -> float:
+    return confidence_of_labels([verdict["verdict"] for verdict in counted(verdicts)])
+
+
+def _weighted(_verdicts: Sequence[Verdict], signals: Mapping[str, float], weights: Weights) -> float:
+    """0.4 alignment + 0.3 citation coverage + 0.3 facts (weighted verification formula).
+
+    It favours answers in the words of their sources that name them, and forgives one wrong fact.
+    """
+    return (
+        weights["alignment"] * signals["alignment"]
+        + weights["citation"] * signals["citation_coverage"]
+        + weights["facts"] * signals["fact_score"]
+    )
+
+
+def _reliability(_verdicts: Sequence[Verdict], signals: Mapping[str, float], weights: Weights) -> float:
+    """0.3 retrieval quality + 0.25 source agreement + 0.25 (1 - hallucination) + 0.2 consistency (reliability formula).
+
+    It favours answers that many well-matching sources share, even where single claims are weakly supported.
+    """
+    return (
+        weights["retrieval_quality"] * signals["retrieval_quality"]
+        + weights["source_agreement"] * signals["source_agreement"]
+        + weights["hallucination_score"] * (1.0 - signals["hallucination"])
+        + weights["consistency_score"] * min(signals["internal_consistency"], signals["knowledge_consistency"])
+    )
+
+
+def _similarity(_verdicts: Sequence[Verdict], signals: Mapping[str, float], weights: Weights) -> float:
+    """0.35 relevance + 0.40 faithfulness + 0.25 completeness - uncertainty penalty (answer-validation formula).
+
+    It favours fluent answers close to question and sources; it cannot see a contradiction.
+    """
+    return (
+        weights["relevance"] * signals["relevance"]
+        + weights["faithfulness"] * signals["faithfulness"]
+        + weights["completeness"] * signals["completeness"]
+        - UNCERTAINTY_COST * signals["uncertainty"]
+    )
+
+
+UNCERTAINTY_COST: Final = 0.3
+"""What full uncertainty takes off the similarity policy: 0.1 a phrase, up to three."""
+
+
+POLICIES: Final[Mapping[str, Policy]] = MappingProxyType(
+    {
+        policy.name: policy
+        for policy in (
+            Policy("claims", _claims),
+            Policy(
+                "weighted",
+                _weighted,
+                ("alignment", "citation_coverage", "fact_score"),
+                MappingProxyType({"alignment": 0.4, "citation": 0.3, "facts": 0.3}),
+            ),
+            Policy(
+                "reliability",
+                _reliability,
+                (
+                    "retrieval_quality",
+                    "source_agreement",
+                    "hallucination",
+                    "internal_consistency",
+                    "knowledge_consistency",
+                ),
+                MappingProxyType(
+                    {
+                        "retrieval_quality": 0.3,
+                        "source_agreement": 0.25,
+                        "hallucination_score": 0.25,
+                        "consistency_score": 0.2,
+                    }
+                ),
+            ),
+            Policy(
+                "similarity",
+                _similarity,
+                ("relevance", "faithfulness", "completeness", "uncertainty"),
+                MappingProxyType({"relevance": 0.35, "faithfulness": 0.40, "completeness": 0.25}),
+            ),
+        )
+    }
+)
+"""Every policy by its name; `claims` is the default."""
+
+
+def calculate_confidence(verification: Any) -> float:
+    """The `claims` policy's confidence, 0..1, of a Verification, of verdicts, or of labels such as ``"supported"``.
+
+    Opinions and questions among verdicts are not counted. Raises InputError for a label that does not exist.
+    """
+    items = getattr(verification, "claims", verification)
+    if isinstance(items, str | Mapping) or not isinstance(items, Sequence):
+        raise InputError(
+            f"calculate_confidence got a {type(verification).__name__}; wanted a Verification or a list of labels."
+        )
+    verdicts = [item for item in items if isinstance(item, Mapping)]
+    if verdicts and len(verdicts) == len(items):
+        items = [v["verdict"] for v in verdicts if "type" not in v or counted([cast(Verdict, v)])]
+    return confidence_of_labels([_label(item) for item in items])
+
+
+def _label(value: object) -> Label:
+    text = value.value if isinstance(value, Enum) else value
+    name = str(text).strip().lower()
+    if name not in CREDIT:
+        raise InputError(f"a claim is labelled {value!r}; wanted one of {', '.join(CREDIT)}.")
+    return name
