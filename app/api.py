@@ -3,7 +3,6 @@
 import asyncio
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
-from functools import lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -176,12 +175,17 @@ def read_passages(paths: Iterable[Path], settings: Settings) -> list[Passage]:
     ]
 
 
-@lru_cache(maxsize=1)
-def _default_verifier() -> Any:
-    return make_verifier(load_settings())
+_shared: dict[str, Any] = {}
+"""The verifier of the last settings, so that calls in a row load nothing twice."""
 
 
 def _verifier(settings: Settings, chat_model: Any, embeddings: Any, judge: Any) -> Any:
-    if chat_model is None and embeddings is None and judge is None and settings == load_settings():
-        return _default_verifier()
-    return make_verifier(settings, chat_model=chat_model, embeddings=embeddings, judge=judge)
+    if any(own is not None for own in (chat_model, embeddings, judge)):
+        return make_verifier(settings, chat_model=chat_model, embeddings=embeddings, judge=judge)
+    key = settings.model_dump_json()
+    if key not in _shared:
+        made = make_verifier(settings)
+        _shared.clear()
+        _shared[key] = made
+        return made
+    return _shared[key]

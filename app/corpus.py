@@ -4,13 +4,76 @@ from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from cragraph.errors import InputError
-from cragraph.factory import make_embeddings, make_retriever, make_store
+from cragraph.factory import Parts
 from cragraph.protocols import Notes
 from cragraph.settings import Settings
 
 if TYPE_CHECKING:
     from cragraph.retrieval.ingest import IngestReport
-    from cragraph.retrieval.store import StoredDocument
+    from cragraph.retrieval.store import Store
 
 Progress = Callable[[Any], None]
+
+
+def open_for_writing(settings: Settings) -> "Store":
+    """The settings' store, made where there is none."""
+    from cragraph.retrieval.store import open_store
+
+    return open_store(settings.store or None, Parts(settings).embeddings, collection=settings.collection)
+
+
+def ingest_paths(
+    settings: Settings,
+    paths: Sequence[Path],
+    *,
+    prune: bool = False,
+    dry_run: bool = False,
+    progress: Progress | None = None,
+) -> "IngestReport":
+    """Read files and folders into the store."""
+    from cragraph.retrieval.ingest import ingest
+
+    sizes = settings.ingest
+    return ingest(
+        paths,
+        open_for_writing(settings),
+        split_options={"chunk_size": sizes.chunk_size, "chunk_overlap": sizes.chunk_overlap},
+        prune=prune,
+        dry_run=dry_run,
+        progress=progress,
+        max_bytes=int(sizes.max_file_mb * 1_000_000),
+    )
+
+
+def watch_paths(settings: Settings, paths: Sequence[Path], *, prune: bool = True) -> "Iterator[IngestReport]":
+    """Follow files and folders, yielding a report for every change that was taken in."""
+    from cragraph.retrieval.ingest import watch
+
+    return watch(paths, open_for_writing(settings), prune=prune)
+
+
+def forget_path(settings: Settings, path: str, *, dry_run: bool = False) -> "IngestReport":
+    """Take a document, or all below a folder, out of the store."""
+    from cragraph.retrieval.ingest import forget
+
+    return forget(opened(settings), path, dry_run=dry_run)
+
+
+def opened(settings: Settings) -> "Store":
+    """The settings' store; raises StoreError where there is none yet."""
+    from cragraph.errors import StoreError
+
+    store = Parts(settings).store
+    if store is None:
+        raise StoreError("There is no store: set CRAG_STORE or pass --store, then `cragraph ingest PATH`.")
+    return store
+
+
+def search_passages(settings: Settings, query: str, k: int) -> list[dict[str, Any]]:
+    """The best passages for a query, after reranking, each with its scores by stage."""
+    parts, notes = Parts(settings), Notes()
+    found = parts.retriever([query], max(k, settings.candidates), notes, where=settings.where)
+    return [
+        dict(passage) | {"scores": passage["metadata"].get("scores", {}) | {"rerank": passage["rerank_score"]}}
+        for passage in parts.reranker(query, found, notes)[:k]
+    ]

@@ -1,19 +1,33 @@
 """The one place that builds parts and joins them into graphs."""
 
+from collections.abc import Mapping
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from cragraph.errors import ModelUnavailableError
-from cragraph.lazy import part
-from cragraph.protocols import Judge, QueryWriter, Reranker, Retriever
-from cragraph.settings import Settings
+from langgraph.graph import StateGraph
 from langgraph.types import RetryPolicy
 
+from cragraph.errors import ModelUnavailableError, SettingsError, StoreError
+from cragraph.graph.build import build_graph, build_verifier
+from cragraph.lazy import Late, part
+from cragraph.nodes.finalize import Finalize
+from cragraph.nodes.generate import Generate
+from cragraph.nodes.requery import Requery
+from cragraph.nodes.rerank import Rerank
+from cragraph.nodes.retrieve import Retrieve
+from cragraph.nodes.step import rescue, step
+from cragraph.nodes.verify import Check, Verify
+from cragraph.protocols import Generator, Judge, QueryWriter, Reranker, Retriever
+from cragraph.settings import Settings, context_schema, load_settings
+
 if TYPE_CHECKING:
+    from langchain_core.embeddings import Embeddings
+    from langchain_core.language_models import BaseChatModel
+
     from cragraph.models.chat_call import ChatCaller
     from cragraph.prompts.load import Prompts
     from cragraph.retrieval.store import Store
-    from langchain_core.embeddings import Embeddings
-    from langchain_core.language_models import BaseChatModel
+    from cragraph.verification.engine import Verifier
 
 RETRY = RetryPolicy(max_attempts=3, initial_interval=0.5, retry_on=ModelUnavailableError)
 """Transient faults of a model server are tried again, with backoff; everything else is not."""
@@ -104,11 +118,18 @@ class Parts:
     @part
     def retriever(self) -> Retriever:
         """What finds passages in the store."""
-        from cragraph.retrieval.search import SearchRetriever
+        from cragraph.retrieval.search import SearchRetriever, SourceWeights
 
-        return SearchRetriever(
-            self.store, mode=self.settings.search, weights=self.settings.source_weights, rewriter=self._rewriter()
-        )
+        store = self.store
+        if store is None:
+            raise StoreError("There is no store to search: set CRAG_STORE, or give `passages` with the question.")
+        weights = SourceWeights(self.settings.source_weights)
+        if self.chat is None or not self.settings.multi_query:
+            return SearchRetriever(store, mode=self.settings.search, weights=weights)
+        from cragraph.retrieval.search.llm_queries import MultiQuery
+
+        rewrite = MultiQuery(self.chat, self.prompts)
+        return SearchRetriever(store, mode=self.settings.search, weights=weights, expand=rewrite)
 
     @part
     def reranker(self) -> Reranker:
@@ -123,7 +144,11 @@ class Parts:
         if self.settings.reranker == "llm":
             from cragraph.retrieval.rerankers.llm import LLMReranker
 
-            return LLMReranker(self._needed("reranker: llm"), self.prompts, self.settings.max_concurrency)
+            if self.chat is None:
+                raise SettingsError(
+                    "The reranker llm needs a chat model: set CRAG_MODEL or pass --model ollama:<model>."
+                )
+            return LLMReranker(self.chat, self.prompts, self.settings.max_concurrency)
         return LexicalReranker()
 
     @part
@@ -136,6 +161,25 @@ class Parts:
         from cragraph.retrieval.search.llm_queries import ChatQueries
 
         return ChatQueries(self.chat, self.prompts, fallback=TargetedQueries())
+
+    @part
+    def contextualize(self) -> Any:
+        """What makes a follow-up question stand alone; None without a chat model."""
+        if self.chat is None:
+            return None
+        from cragraph.retrieval.search.llm_queries import Contextualizer
+
+        return Contextualizer(self.chat, self.prompts)
+
+    def available(self) -> int:
+        """How many passages the store holds."""
+        return self.store.count() if self.store is not None else 0
+
+    def unanswered(self, question: str, answer: str) -> list[str]:
+        """Parts of a question that an answer does not address."""
+        from cragraph.retrieval.search import unanswered_parts
+
+        return unanswered_parts(question, answer, self.cached_embeddings)
 
     # -- generation and verification ---------------------------------------------------------------------------
 
@@ -226,3 +270,77 @@ class Parts:
         from cragraph.models.pump import Gate
 
         return Gate(self.settings.max_concurrency)
+
+
+def create_graph(
+    settings: Settings | None = None,
+    *,
+    chat_model: "BaseChatModel | None" = None,
+    embeddings: "Embeddings | None" = None,
+    store: Any = None,
+    reranker: Any = None,
+    judge: "Judge | None" = None,
+) -> StateGraph[Any, Any, Any, Any]:
+    """The corrective loop, uncompiled: compile it with the checkpointer of your choice, or none.
+
+    Without settings, they are loaded from the environment and `cragraph.yaml`. `chat_model` is any LangChain chat
+    model; `embeddings` any LangChain embeddings; `store` a folder, a server URL or an opened `Store`; `reranker` a
+    part of the reranker protocol or a LangChain `BaseDocumentCompressor`; `judge` a part of the judge protocol.
+    """
+    settings = settings or load_settings()
+    parts = Parts(settings, chat_model=chat_model, embeddings=embeddings, store=store, reranker=reranker, judge=judge)
+    searches = store is not None or bool(settings.store)
+    acts = {
+        "retrieve": Retrieve(Late(lambda: parts.retriever) if searches else None, parts.available, parts.contextualize),
+        "rerank": Rerank(parts.reranker, RERANKED_K if settings.reranker == "llm" else MERGED_K),
+        "generate": Generate(parts.generator),
+        "verify": Verify(parts.verifier),
+        "requery": Requery(parts.query_writer, parts.unanswered),
+        "finalize": Finalize(metrics_logger(settings)),
+    }
+    defaults = settings.context()
+    return build_graph(
+        **{name: step(name, act, defaults) for name, act in acts.items()},
+        defaults=defaults,
+        context_schema=context_schema(settings),
+        retry=RETRY,
+        rescue=rescue,
+    )
+
+
+def create_verifier(
+    settings: Settings | None = None,
+    *,
+    chat_model: "BaseChatModel | None" = None,
+    embeddings: "Embeddings | None" = None,
+    judge: "Judge | None" = None,
+) -> StateGraph[Any, Any, Any, Any]:
+    """A graph that verifies a given answer against given passages, uncompiled."""
+    settings = settings or load_settings()
+    check = Check(make_verifier(settings, chat_model=chat_model, embeddings=embeddings, judge=judge))
+    return build_verifier(
+        check=step("verify", check, settings.context()), context_schema=context_schema(settings), retry=RETRY
+    )
+
+
+def make_verifier(settings: Settings, **own: Any) -> "Verifier":
+    """The verifier of some settings, with the caller's own chat model, embeddings or judge."""
+    return Parts(settings, **own).verifier
+
+
+def metrics_logger(settings: Settings) -> Any:
+    """What appends one line a run to the metrics log; None where none is kept."""
+    if settings.metrics_log is None:
+        return None
+    from functools import partial
+
+    from cragraph.metrics_log import log_run
+
+    return partial(log_run, settings.metrics_log)
+
+
+def drawn(name: str) -> Any:
+    """A graph's drawing: `crag` or `verify`."""
+    settings = Settings.model_construct()
+    graphs = {"crag": create_graph, "verify": create_verifier}
+    return graphs[name](settings).compile().get_graph()

@@ -67,7 +67,7 @@ def ask(
         show_claims=True if show_claims or not json else None,
     )
     if source:
-        from cragraph.factory import ingest_paths
+        from cragraph.corpus import ingest_paths
         from cragraph.shell.ingest import progress_bar
 
         with progress_bar(shown=not quiet) as advance:

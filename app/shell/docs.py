@@ -14,9 +14,9 @@ def docs(store: StoreOption = None, json: JsonOption = False, config: ConfigOpti
     """
     from dataclasses import asdict
 
-    from cragraph.factory import open_settings_store
+    from cragraph.corpus import opened
 
-    documents = open_settings_store(settings_from(config, store=store), create=False).documents()
+    documents = opened(settings_from(config, store=store)).documents()
     if json:
         emit([asdict(document) for document in documents])
         return
@@ -38,7 +38,7 @@ def forget(
 
     Example: `cragraph forget old-report.pdf`
     """
-    from cragraph.factory import forget_path
+    from cragraph.corpus import forget_path
 
     report = forget_path(settings_from(config, store=store), path, dry_run=dry_run)
     if json:

@@ -24,14 +24,14 @@ def ingest(
 
     Example: `cragraph ingest docs/ report.pdf --prune`
     """
-    from cragraph.factory import ingest_paths
+    from cragraph.corpus import ingest_paths
 
     settings = settings_from(config, store=store)
     with progress_bar(shown=not quiet) as advance:
         report = ingest_paths(settings, paths, prune=prune, dry_run=dry_run, progress=advance)
     show_report(report, as_json=json, dry_run=dry_run)
     if watch and not dry_run:
-        from cragraph.factory import watch_paths
+        from cragraph.corpus import watch_paths
 
         status("following; press Ctrl-C to stop")
         for change in watch_paths(settings, paths, prune=True):

@@ -19,7 +19,7 @@ def search(
 
     Example: `cragraph search "net revenue" --where year=2023 -k 3`
     """
-    from cragraph.factory import search_passages
+    from cragraph.corpus import search_passages
     from cragraph.shell.render import show_passages
 
     settings = settings_from(config, store=store, where=where)
