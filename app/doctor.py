@@ -1,0 +1,182 @@
+"""The doctor: what a run needs, checked one by one, each with the line that mends it."""
+
+import sys
+from collections.abc import Callable, Sequence
+from dataclasses import asdict, dataclass, field
+from importlib import import_module
+from typing import Any, Final
+
+from cragraph.errors import CragError, ModelError
+from cragraph.models.budget import MARGIN, estimated_tokens
+from cragraph.models.chat import NUM_CTX, NUM_PREDICT, chat_model, ollama_url
+from cragraph.prompts.load import Prompts
+
+PATIENCE_S: Final = 5.0
+CHARACTERS_A_TOKEN: Final = 3.5
+"""Fewer than English prose has, as tables and names have fewer."""
+
+Probe = Callable[[], str]
+"""Looks at one part: returns what it found in a few words, or raises `CragError` with what to do."""
+
+
+@dataclass(frozen=True)
+class Check:
+    """One finding. `fix` is the line that mends it, empty where all is well."""
+
+    name: str
+    ok: bool
+    detail: str
+    fix: str = ""
+
+    def to_dict(self) -> dict[str, Any]:
+        """The check as JSON."""
+        return asdict(self)
+
+
+@dataclass(frozen=True)
+class Patient:
+    """What is to be examined: the models by name, the size of their prompts, and probes of the parts that
+    need no model.
+
+    `passages` of at most `passage_chars` characters go into a prompt; `probes` are looked at in order, by
+    name.
+    """
+
+    models: Sequence[str] = ()
+    embeddings: str = "embedded"
+    base_url: str | None = None
+    num_ctx: int = NUM_CTX
+    num_predict: int = NUM_PREDICT
+    passages: int = 8
+    passage_chars: int = 900
+    probes: Sequence[tuple[str, Probe]] = ()
+    prompts: Prompts = field(default_factory=Prompts)
+
+
+def examine(patient: Patient) -> list[Check]:
+    """All checks, in the order in which their fixes make sense. Nothing is changed and nothing is
+    downloaded.
+    """
+    checks = [python(), package("onnxruntime"), package("chromadb")]
+    checks += [_probed(name, probe) for name, probe in patient.probes]
+    return checks + models(patient)
+
+
+def healthy(checks: Sequence[Check]) -> bool:
+    """Whether all is well: the exit code of ``cragraph doctor`` follows it."""
+    return all(check.ok for check in checks)
+
+
+def python(version: tuple[int, int] = sys.version_info[:2]) -> Check:
+    """Python 3.11 to 3.13."""
+    found = f"{version[0]}.{version[1]}"
+    if (3, 11) <= version <= (3, 13):
+        return Check("python", True, f"Python {found}")
+    return Check("python", False, f"Python {found}; wanted 3.11 to 3.13", "install Python 3.13 and cragraph into it")
+
+
+def package(name: str) -> Check:
+    """Whether a package that cragraph is built on can be imported."""
+    try:
+        module = import_module(name)
+    except ImportError as error:  # also where its compiled part does not fit this machine
+        return Check(name, False, f"{name} cannot be imported: {error}", f"pip install --force-reinstall {name}")
+    return Check(name, True, f"{name} {getattr(module, '__version__', '')}".strip())
+
+
+def models(patient: Patient) -> list[Check]:
+    """The models by name: without any, the embedded parts answer, and that is well too."""
+    named = [name for name in dict.fromkeys([*patient.models, patient.embeddings]) if name != "embedded"]
+    if not named:
+        return [Check("models", True, "no chat model chosen: the embedded parts answer")]
+    ollama = [name for name in named if name.startswith("ollama:")]
+    checks = [_buildable(name) for name in named if name not in ollama]
+    return checks + (_ollama(ollama, patient) if ollama else [])
+
+
+def _ollama(names: Sequence[str], patient: Patient) -> list[Check]:
+    # Imported here: httpx costs start-up time that `--help` does not have.
+    import httpx
+
+    checks: list[Check] = []
+    try:
+        url = ollama_url(patient.base_url)
+        with httpx.Client(base_url=url, timeout=PATIENCE_S) as client:
+            version = client.get("/api/version").raise_for_status().json()["version"]
+            checks.append(Check("ollama server", True, f"Ollama {version} at {url}"))
+            for name in names:
+                shown = client.post("/api/show", json={"model": name.removeprefix("ollama:")})
+                checks += _model(name, shown.status_code, shown.json(), patient)
+    except httpx.TimeoutException:
+        fix = "restart `ollama serve`, or wait until it has loaded its model"
+        checks.append(Check("ollama server", False, f"the server at {url} did not answer in {PATIENCE_S:g} s", fix))
+    except httpx.TransportError:
+        fix = "start it with `ollama serve`, or set OLLAMA_HOST"
+        checks.append(Check("ollama server", False, f"no Ollama server can be reached at {url}", fix))
+    except ModelError as error:
+        checks.append(_failed("ollama server", error))
+    except (httpx.HTTPError, ValueError, KeyError, TypeError) as error:
+        what = f"what answers at {url} is not Ollama ({type(error).__name__})"
+        checks.append(Check("ollama server", False, what, "set OLLAMA_HOST to the address of an Ollama server"))
+    return checks
+
+
+def _model(name: str, status: int, shown: Any, patient: Patient) -> list[Check]:
+    plain = name.removeprefix("ollama:")
+    if status == 404:
+        return [Check(f"model {name}", False, f"the model {plain!r} is not pulled", f"ollama pull {plain}")]
+    if status >= 400:
+        said = shown.get("error", "")
+        return [Check(f"model {name}", False, f"the server answered {status}: {said}", f"ollama pull {plain}")]
+    able = shown.get("capabilities") or []
+    wanted = "embedding" if name == patient.embeddings else "completion"
+    if able and wanted not in able:
+        what = f"the model {plain!r} can do {', '.join(able)}; wanted {wanted}"
+        return [Check(f"model {name}", False, what, f"choose a model for {wanted} from `ollama list`")]
+    checks = [Check(f"model {name}", True, f"pulled, {shown.get('details', {}).get('parameter_size', 'size unknown')}")]
+    if name in patient.models:
+        info: dict[str, Any] = shown.get("model_info") or {}
+        longest = next((value for key, value in info.items() if key.endswith(".context_length")), None)
+        checks.append(_context(name, patient, longest))
+    return checks
+
+
+def _context(name: str, patient: Patient, longest: int | None) -> Check:
+    """Whether the largest prompt, with `passages` passages and the reply, fits into the context."""
+    room = min(patient.num_ctx, longest or patient.num_ctx)
+    frame = max(
+        estimated_tokens(patient.prompts[task].system + patient.prompts[task].user)
+        for task in ("generate", "regenerate", "judge_answer")
+    )
+    passages = int(patient.passages * patient.passage_chars / CHARACTERS_A_TOKEN)
+    reply = min(patient.num_predict, room // 2)
+    # An answer as long as it may be is part of the prompt of the judge and of the correction.
+    needed = int((frame + passages + reply) * (1 + MARGIN)) + reply
+    title = f"context of {name}"
+    if needed <= room:
+        return Check(title, True, f"the largest prompt needs about {needed} of {room} tokens")
+    detail = f"the largest prompt needs about {needed} tokens, and the context has {room}: passages will be left out"
+    if longest is not None and longest < needed:
+        return Check(title, False, detail, "lower second_pass_k or chunk_size, or choose a model with a longer context")
+    return Check(title, False, detail, f"set CRAG_OLLAMA__NUM_CTX={-(-needed // 1024) * 1024}")
+
+
+def _buildable(name: str) -> Check:
+    try:
+        chat_model(name)
+    except ModelError as error:
+        return _failed(f"model {name}", error)
+    return Check(f"model {name}", True, "can be built; its server was not asked")
+
+
+def _probed(name: str, probe: Probe) -> Check:
+    try:
+        return Check(name, True, probe())
+    except CragError as error:
+        return _failed(name, error)
+
+
+def _failed(name: str, error: CragError) -> Check:
+    """Our messages end with what to do, after the last colon."""
+    detail, _, fix = str(error).rpartition(": ")
+    return Check(name, False, detail or str(error), fix.rstrip("."))
