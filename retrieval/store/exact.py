@@ -5,6 +5,7 @@ from dataclasses import replace
 from typing import Any, Final
 
 import numpy as np
+
 from cragraph.retrieval.store.index import Index
 from cragraph.retrieval.store.records import Record, with_context
 from cragraph.retrieval.store.sql import condition

@@ -50,6 +50,11 @@ class Ledger:
         sql += " AND o.sha256 = ? AND o.options = ?"
         return [row[0] for row in self._database.rows(sql, (source, only.sha256, only.options))]
 
+    def unheld(self, source: str) -> list[str]:
+        """The ids of passages that say they are from a source without any file holding them."""
+        sql = "SELECT chunk_id FROM chunks WHERE source = ? AND id NOT IN (SELECT chunk FROM holdings)"
+        return [row[0] for row in self._database.rows(sql, (source,))]
+
     def holders(self, chunk_ids: Iterable[str]) -> dict[str, list[Origin]]:
         """Every state of every file that holds each of these passages."""
         held: dict[str, list[Origin]] = {}

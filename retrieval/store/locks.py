@@ -10,8 +10,9 @@ from pathlib import Path
 from threading import RLock
 from typing import Final, Protocol
 
-from cragraph.errors import StoreError, StoreLockedError
 from filelock import FileLock, Timeout
+
+from cragraph.errors import StoreError, StoreLockedError
 
 LOCK: Final = "write.lock"
 OWNER: Final = "writer.json"

@@ -10,6 +10,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final
 from uuid import uuid4
 
+from filelock import FileLock
+
 from cragraph.errors import StoreError
 from cragraph.retrieval.store import clients
 from cragraph.retrieval.store.database import DamagedError
@@ -22,7 +24,6 @@ from cragraph.retrieval.store.probe import damaged
 from cragraph.retrieval.store.store import Store
 from cragraph.retrieval.store.vectors import Vectors
 from cragraph.retrieval.store.writer import Writer
-from filelock import FileLock
 
 if TYPE_CHECKING:
     from langchain_core.embeddings import Embeddings

@@ -1,7 +1,7 @@
 """Read a vector index whole, in a process of its own: a torn one can take its reader down with it.
 
-Run as a script: `python probe.py FOLDER COLLECTION`. Exit status 0 says that every vector could be read and the index
-searched.
+Run as a script: `python -P probe.py FOLDER COLLECTION`. Exit status 0 says that every vector could be read and
+the index searched.
 """
 
 import subprocess
@@ -15,7 +15,7 @@ _PATIENCE: Final = 1800.0
 
 def damaged(folder: Path, collection: str) -> bool:
     """Whether the vector index in a folder cannot be read whole; nothing else may write to it meanwhile."""
-    command = [sys.executable, __file__, str(folder), collection]
+    command = [sys.executable, "-P", __file__, str(folder), collection]
     result = subprocess.run(command, capture_output=True, timeout=_PATIENCE, check=False)
     return result.returncode != 0
 

@@ -7,6 +7,7 @@ from types import TracebackType
 from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
+
 from cragraph.errors import StoreError
 from cragraph.retrieval.store.exact import floats, scan
 from cragraph.retrieval.store.filters import checked_where

@@ -7,6 +7,7 @@ from threading import RLock
 from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
+
 from cragraph.errors import StoreError
 from cragraph.retrieval.store import clients
 from cragraph.retrieval.store.identity import METRIC, Identity
