@@ -1,0 +1,136 @@
+"""The embedded sentence encoder: int8 MiniLM on onnxruntime, with nothing to download and no server to start.
+
+Texts go through the model one at a time, without padding, on as many threads as asked for. The int8 layers scale
+their activations by the largest value they see, so that in a shared batch a text's vector would depend on its
+neighbours; alone it does not, and on a CPU batching gains little that skipping the padding does not already give.
+"""
+
+from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from os import cpu_count
+from pathlib import Path
+from threading import Lock
+from typing import Any, Final
+
+import numpy as np
+from langchain_core.embeddings import Embeddings
+from numpy.typing import NDArray
+
+from cragraph.errors import WeightsError
+from cragraph.models.weights import DATA, Weights, weights
+
+Vectors = NDArray[np.float32]
+
+MAX_THREADS: Final = 4
+"""The default stops here: beyond it a laptop's other work suffers more than ingest gains."""
+
+_LONGEST: Final = 16_384
+"""Characters that are tokenised at most: far beyond 256 tokens of any prose, and a bound for pathological input."""
+
+
+@dataclass(frozen=True)
+class _Model:
+    """A loaded model; both parts may be used from many threads at once."""
+
+    session: Any
+    tokenizer: Any
+
+    def __call__(self, text: str) -> Vectors:
+        # A lone surrogate cannot be UTF-8; such a character says nothing anyway.
+        clean = text[:_LONGEST].encode("utf-8", "replace").decode("utf-8")
+        ids = np.array([self.tokenizer.encode(clean).ids], dtype=np.int64)
+        [vectors] = self.session.run(None, {"input_ids": ids})
+        return np.asarray(vectors[0], dtype=np.float32)
+
+
+_loaded: dict[Path, _Model] = {}
+_loading: Final = Lock()
+
+
+def _load(parts: Weights) -> _Model:
+    """The model of these weights, loaded by the first caller; one a process."""
+    with _loading:
+        if parts.folder not in _loaded:
+            _loaded[parts.folder] = _open(parts)
+        return _loaded[parts.folder]
+
+
+def _open(parts: Weights) -> _Model:
+    # Imported here because onnxruntime takes longer to import than a command line should take to print its help.
+    import onnxruntime
+    from tokenizers import Tokenizer
+
+    model, vocabulary = parts.path("encoder.onnx"), parts.path("encoder-tokenizer.json")
+    options = onnxruntime.SessionOptions()
+    # One thread a text: parallelism comes from running several texts, and sums are always added in the same order.
+    options.intra_op_num_threads = 1
+    options.inter_op_num_threads = 1
+    options.log_severity_level = 3
+    try:
+        session = onnxruntime.InferenceSession(str(model), options, providers=["CPUExecutionProvider"])
+        tokenizer = Tokenizer.from_file(str(vocabulary))
+    except Exception as error:  # both raise bare Exceptions of their own
+        raise WeightsError(
+            f"onnxruntime {onnxruntime.__version__} cannot load {model.name} ({error}); wanted 1.20 or newer: "
+            "pip install --upgrade onnxruntime tokenizers."
+        ) from error
+    tokenizer.no_padding()
+    tokenizer.enable_truncation(parts.card["max_tokens"])
+    return _Model(session, tokenizer)
+
+
+class EmbeddedEncoder(Embeddings):
+    """Turns texts into unit-length vectors of 384 numbers; loads on first use, safe to share between threads.
+
+    `threads` is how many texts are encoded at once (default: the machine's cores, at most 4). A text is read up to
+    its 256th token. The same text always gets the same vector, bit for bit, whatever it is embedded together with.
+    """
+
+    def __init__(self, *, threads: int | None = None, folder: Path = DATA) -> None:
+        if threads is not None and threads < 1:
+            raise ValueError(f"threads is {threads}; wanted 1 or more, or None for one a core.")
+        self.threads = threads or min(cpu_count() or 1, MAX_THREADS)
+        self._folder = folder
+
+    @property
+    def _weights(self) -> Weights:
+        return weights("encoder", self._folder)
+
+    @property
+    def name(self) -> str:
+        """Names the weights: vectors of encoders with different names must not be compared."""
+        return f"{self._weights.name}@{self._weights.version}"
+
+    @property
+    def dimension(self) -> int:
+        """Numbers in a vector."""
+        return int(self._weights.card["dimension"])
+
+    def embed(self, texts: Sequence[str]) -> Vectors:
+        """Embed many texts: float32, shape (len(texts), dimension), each row of unit length."""
+        if not texts:
+            return np.empty((0, self.dimension), dtype=np.float32)
+        model = _load(self._weights)
+        # Longest first, so that no thread is left with a long text when the others are done; each text once.
+        distinct = sorted(set(texts), key=lambda text: (-len(text), text))
+        workers = min(self.threads, len(distinct))
+        if workers == 1:
+            found = [model(text) for text in distinct]
+        else:
+            with ThreadPoolExecutor(workers, thread_name_prefix="cragraph-encoder") as pool:
+                found = list(pool.map(model, distinct))
+        row = dict(zip(distinct, found, strict=True))
+        return np.stack([row[text] for text in texts])
+
+    def embed_documents(self, texts: list[str]) -> list[list[float]]:
+        """Embed many texts, in order, as LangChain wants them."""
+        rows: list[list[float]] = self.embed(texts).tolist()
+        return rows
+
+    def embed_query(self, text: str) -> list[float]:
+        """Embed one question; MiniLM treats questions and documents alike."""
+        return self.embed_documents([text])[0]
+
+    def __repr__(self) -> str:
+        return f"EmbeddedEncoder(threads={self.threads})"

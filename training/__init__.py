@@ -1,0 +1,1 @@
+"""How the shipped weights are made; not installed."""
