@@ -1,0 +1,160 @@
+"""Claims: the pieces of an answer that can be checked on their own, with exact offsets."""
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Final
+
+from cragraph.protocols import Notes
+from cragraph.sentences import CITATION, sentence_spans
+from cragraph.types import IDK, Claim, ClaimType
+
+SPLIT_FROM: Final = 100
+"""Characters from which on a sentence of several statements is split; shorter ones lose too much context."""
+_SIDE: Final = 30
+
+_LEADING: Final = re.compile(
+    r"\s*(?:>\s*)*(?:#{1,6}\s+|[-*+•‣◦▪●○■–—·]\s+|\(?(?:\d{1,3}|[A-Za-z])[.)]\s+|\[[ xX]\]\s+)?(?:>\s*)*"
+)
+_MARKERS: Final = re.compile(rf"(?:[ \t]?{CITATION})+")
+_TRAILING: Final = re.compile(rf"(?:\s*{CITATION})+\s*[.,;:]?\s*$")
+_WORD: Final = re.compile(r"[^\W_]")
+
+_HEADING: Final = re.compile(r"\s*(?:#{1,6}\s|\*\*[^*]+\*\*:?\s*$|__[^_]+__:?\s*$)")
+_RULE_ROW: Final = re.compile(r"\s*\|?\s*:?-{2,}")
+_GREETING: Final = re.compile(
+    r"(?:hi|hello|hey|dear|greetings|sure|certainly|of course|absolutely|yes|no|okay|ok|thanks|thank you|"
+    r"you(?:'|’)re welcome|(?:that(?:'|’)s an? )?(?:great|good|excellent|interesting) question|"
+    r"i hope (?:this|that|it) helps?|hope (?:this|that) helps?|(?:please )?let me know|(?:please )?feel free|"
+    r"(?:i(?:'|’)m|i am|happy|glad) (?:happy|glad|here)?\s?to help|good (?:morning|afternoon|evening)|"
+    r"i(?:'|’)m sorry|sorry|hallo|guten tag|bonjour)\b[^.!]{0,60}[.!,]*$",
+    re.IGNORECASE,
+)
+_LEAD_IN: Final = re.compile(
+    r"(?:(?:sure|certainly|of course|okay|ok)[,!.]\s*)?(?:here(?:'|’)?s?\b|here (?:is|are)\b|the following\b|below\b|"
+    r"(?:based on|according to|from|using|in)\b[^.:]{0,80}:$|in (?:summary|short|conclusion|brief)\b|to summari[sz]e\b|"
+    r"(?:summary|answer|note|sources?|references?|conclusion|overview|result|response|details|key (?:points|facts|"
+    r"findings|takeaways))\b|let(?:'|’)?s\b|i (?:found|will|have found)\b|this is what\b|as follows\b)[^:]{0,120}:\s*$",
+    re.IGNORECASE,
+)
+_OWN: Final = re.compile(
+    r"\b(?:i(?:'d| would|’d)? (?:think|believe|feel|guess|suppose|recommend|suggest|prefer|hope|love|like|enjoy)|"
+    r"in my (?:opinion|view|experience)|personally|arguably|imho|if you ask me|to my mind|"
+    r"you (?:should|might want|may want|could consider)|it (?:is|would be) (?:best|advisable|recommended|worth)|"
+    r"ich (?:glaube|denke|finde|meine)|meiner meinung nach|je (?:pense|crois)|à mon avis)\b",
+    re.IGNORECASE,
+)
+_EVALUATION: Final = re.compile(
+    r"\b(?:is|are|was|were|sounds?|looks?|seems?) (?:(?:a|an|the|so|really|truly|very|quite|just|such) ){0,3}"
+    r"(?:great|wonderful|amazing|awesome|terrible|awful|beautiful|fantastic|boring|interesting|fascinating|cool|fun)\b"
+    r"[^.]{0,40}[.!]*$",
+    re.IGNORECASE,
+)
+_ON_SOURCES: Final = re.compile(
+    r"(?:unfortunately,? |however,? )?(?:the|these|this|provided|given)\b[^.]{0,40}"
+    r"\b(?:passages?|context|documents?|sources?|texts?|articles?|excerpts?|information)\b[^.]{0,30}"
+    r"\b(?:do(?:es)? not|don(?:'|’)t|doesn(?:'|’)t|did not|no|not)\b[^.]{0,20}"
+    r"\b(?:mention|contain|provide|specify|state|say|include|give|discuss|address|information|enough)",
+    re.IGNORECASE,
+)
+_CONDITION: Final = re.compile(
+    r"^(?:if|unless|provided (?:that)?|assuming|in case|as long as|should (?:you|the|it|they)|wenn|falls|si)\b"
+    r"|[,;] (?:if|unless|provided that|assuming|in case|as long as|wenn|falls)\b"
+    r"|(?<!ask)(?<!asked)(?<!as)(?<!even)(?<!know)(?<!see)(?<!wonder)(?<!only) (?:if|unless|provided that) (?!and\b)",
+    re.IGNORECASE,
+)
+_JOINT: Final = re.compile(
+    r"(?P<cut>;\s+|,\s+(?:and|but|while|whereas|und|aber|während|et|mais)\s+)"
+    r"(?=(?:it|they|he|she|we|this|these|the|its|their|his|her|there|der|die|das|es|sie|er|il|elle|[A-Z][\w’'-]*)\s+"
+    r"(?:[\w’'%$,.-]+\s+){0,6}?"
+    r"(?:is|are|was|were|has|have|had|will|would|can|could|does|did|\w{2,}(?:ed|s)|rose|fell|grew|became|made|won|"
+    r"lost|began|ist|sind|war|hat|wurde|est|sont|a|était)\b)"
+)
+_ENCLOSED: Final = re.compile(r"\([^()]*\)|\"[^\"]*\"|“[^”]*”|„[^“”]*[“”]|«[^»]*»|`[^`]*`")
+
+
+def split_claims(answer: str) -> list[Claim]:
+    """The claims of an answer, in order; ``answer[start:end] == text`` for each.
+
+    Questions, greetings, lead-ins ("Here is what I found:"), headings, fenced code and the answer "I don't know" are
+    no claims. List marks before a claim and citation markers after it stay outside its offsets.
+    """
+    spans = sentence_spans(answer)
+    headers = {span for span, after in zip(spans, spans[1:], strict=False) if _RULE_ROW.match(answer[slice(*after)])}
+    claims = []
+    for span in spans:
+        start, end = _core(answer, *span)
+        if span in headers or not _is_claim(answer[slice(*span)], answer[start:end]):
+            continue
+        for left, right in _statements(answer, start, end):
+            text = answer[left:right]
+            claims.append(Claim(text=text, start=left, end=right, type=claim_type(text)))
+    return claims
+
+
+def claim_type(text: str) -> ClaimType:
+    """Whether a claim states a fact, an opinion (also: advice, or what the sources lack), or a condition.
+
+    Opinions are recognised narrowly, because they are not counted against an answer.
+    """
+    said = without_markers(text).strip(" *_>\"'“”")
+    if _OWN.search(said) or _EVALUATION.search(said) or _ON_SOURCES.match(said):
+        return "opinion"
+    return "conditional" if _CONDITION.search(said) else "factual"
+
+
+def without_markers(text: str) -> str:
+    """The text as it is judged: without citation markers and without markdown emphasis."""
+    bare = _MARKERS.sub("", text)
+    return bare.replace("**", "").replace("__", "").strip() if "**" in bare or "__" in bare else bare.strip()
+
+
+@dataclass(frozen=True)
+class SentenceExtractor:
+    """Finds claims by splitting the answer into sentences; needs no model and cannot fail."""
+
+    name: str = "sentences"
+
+    def __call__(self, answer: str, notes: Notes) -> list[Claim]:
+        """The claims of the answer, in order."""
+        notes.ran("claims", self.name)
+        return split_claims(answer)
+
+
+def _core(answer: str, start: int, end: int) -> tuple[int, int]:
+    """The offsets without list marks before and citation markers behind."""
+    lead = _LEADING.match(answer, start, end)
+    left = lead.end() if lead else start
+    trail = _TRAILING.search(answer, left, end)
+    right = trail.start() if trail else end
+    while left < right and answer[left].isspace():
+        left += 1
+    while right > left and answer[right - 1].isspace():
+        right -= 1
+    return left, right
+
+
+def _is_claim(sentence: str, text: str) -> bool:
+    bare = without_markers(text).strip(" \t\n*_>\"'“”")
+    if not _WORD.search(bare) or sentence.lstrip().startswith(("```", "~~~")):
+        return False
+    if _HEADING.match(sentence) or bare.endswith(("?", "？", "؟")):
+        return False
+    if bare.rstrip(".") == IDK.rstrip("."):
+        return False
+    return not (_LEAD_IN.match(bare) or _GREETING.match(bare))
+
+
+def _statements(answer: str, start: int, end: int) -> Iterator[tuple[int, int]]:
+    """The independent statements of a long sentence, cut at semicolons and at conjunctions before a new subject."""
+    if end - start >= SPLIT_FROM and not _CONDITION.search(answer[start:end]):
+        enclosed = [match.span() for match in _ENCLOSED.finditer(answer, start, end)]
+        for joint in _JOINT.finditer(answer, start, end):
+            if joint.start() - start < _SIDE or end - joint.end() < _SIDE:
+                continue
+            if any(left < joint.start() < right for left, right in enclosed):
+                continue
+            trail = _TRAILING.search(answer, start, joint.start())
+            yield start, trail.start() if trail else joint.start()
+            start = joint.end("cut")
+    yield start, end
