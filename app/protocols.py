@@ -60,7 +60,8 @@ class Brief:
 class Generator(Protocol):
     """Writes an answer with `[n]` markers (n counts the brief's passages from 1), or `IDK` when they do not answer."""
 
-    name: str
+    @property
+    def name(self) -> str: ...
 
     def __call__(self, brief: Brief, notes: Notes) -> str: ...
 
@@ -68,7 +69,8 @@ class Generator(Protocol):
 class Judge(Protocol):
     """Gives one verdict a claim, in the order of the claims; raises rather than guesses when it cannot judge."""
 
-    name: str
+    @property
+    def name(self) -> str: ...
 
     def __call__(
         self, claims: Sequence[Claim], passages: Sequence[Passage], notes: Notes, *, question: str = ""
@@ -87,7 +89,8 @@ class AnswerJudge(Protocol):
 class ClaimExtractor(Protocol):
     """Splits an answer into claims with offsets into it."""
 
-    name: str
+    @property
+    def name(self) -> str: ...
 
     def __call__(self, answer: str, notes: Notes) -> list[Claim]: ...
 
@@ -95,7 +98,8 @@ class ClaimExtractor(Protocol):
 class Retriever(Protocol):
     """Finds passages for one or more queries, best first, each with a `retrieval_score` in 0..1."""
 
-    name: str
+    @property
+    def name(self) -> str: ...
 
     def __call__(
         self, queries: Sequence[str], k: int, notes: Notes, *, where: Mapping[str, Any] | None = None
@@ -105,7 +109,8 @@ class Retriever(Protocol):
 class Reranker(Protocol):
     """Sets `rerank_score` (0..1) on copies of the passages and returns them best first; may drop passages."""
 
-    name: str
+    @property
+    def name(self) -> str: ...
 
     def __call__(self, query: str, passages: Sequence[Passage], notes: Notes) -> list[Passage]: ...
 
@@ -113,7 +118,8 @@ class Reranker(Protocol):
 class QueryWriter(Protocol):
     """Turns failed claims and unanswered parts of the question into targeted queries."""
 
-    name: str
+    @property
+    def name(self) -> str: ...
 
     def __call__(
         self, question: str, failed: Sequence[Verdict], unanswered: Sequence[str], notes: Notes

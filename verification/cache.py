@@ -7,10 +7,11 @@ from hashlib import sha256
 from threading import Lock
 from typing import Generic, TypeVar, cast
 
+from langchain_core.embeddings import Embeddings
+
 from cragraph.errors import ModelError, SettingsError
 from cragraph.protocols import AnswerJudge, Judge, Notes
 from cragraph.types import Claim, Passage, Verdict
-from langchain_core.embeddings import Embeddings
 
 Key = TypeVar("Key", bound=Hashable)
 Value = TypeVar("Value")

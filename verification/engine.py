@@ -7,6 +7,8 @@ from time import perf_counter
 from types import MappingProxyType
 from typing import Final, TypeVar
 
+from langchain_core.embeddings import Embeddings
+
 from cragraph.errors import InputError, ModelError, SettingsError
 from cragraph.passages import as_passages
 from cragraph.protocols import ClaimExtractor, Judge, Notes
@@ -28,7 +30,6 @@ from cragraph.verification.signals import (
 )
 from cragraph.verification.similarity import Windows
 from cragraph.verification.uncovered import uncovered_parts
-from langchain_core.embeddings import Embeddings
 
 logger = logging.getLogger(__name__)
 T = TypeVar("T")

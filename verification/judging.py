@@ -41,7 +41,11 @@ class Judging:
 
     def order(self, name: str) -> list[str]:
         """The judge that was asked for and then those that stand in for it."""
-        return list(dict.fromkeys([name, *self.fallback]))
+        order: dict[int, str] = {}
+        for other in (name, *self.fallback):
+            # One judge may go by two names; it is not worth a second try.
+            order.setdefault(id(self.judges[other]), other)
+        return list(order.values())
 
     def extract(self, answer: str, notes: Notes) -> list[Claim]:
         """The claims of an answer; by the spare extractor, and noted, where the first one fails."""

@@ -4,11 +4,12 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from math import isfinite
 
+from langchain_core.embeddings import Embeddings
+
 from cragraph.protocols import Notes
 from cragraph.types import Passage, Verdict
 from cragraph.verification.signals import BY_SIMILARITY, SIGNALS, Material, NotMeasured
 from cragraph.verification.similarity import Closeness, Windows, measure_closeness
-from langchain_core.embeddings import Embeddings
 
 
 @dataclass(frozen=True)

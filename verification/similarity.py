@@ -4,12 +4,13 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
+from langchain_core.embeddings import Embeddings
+from numpy.typing import NDArray
+
 from cragraph.errors import ModelError
 from cragraph.protocols import Notes
 from cragraph.types import Passage
 from cragraph.verification.keywords import overlap
-from langchain_core.embeddings import Embeddings
-from numpy.typing import NDArray
 
 Vectors = NDArray[np.float32]
 Windows = Callable[[str], Sequence[str]]

@@ -1,0 +1,171 @@
+"""Citations: every marker verified, put right or dropped, and the passages that remain, numbered."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Any, Final
+
+from cragraph.sentences import sentence_spans
+from cragraph.types import Citation, Passage, Verdict
+from cragraph.verification.counting import IN_FAVOUR, is_counted
+from cragraph.verification.markers import Marker, code_spans, find_markers, without_markers
+from cragraph.verification.placing import insertion_point, spliced
+from cragraph.verification.standing import stands_in
+
+MOST: Final = 5
+"""How many citations a response has at most."""
+
+PREFIX: Final = 120
+"""Passages without a chunk id are the same when they share this many characters."""
+
+
+@dataclass
+class Pointer:
+    """Passages (positions from 0) that the answer will cite at ``answer[start:end]``, and whether each was verified."""
+
+    start: int
+    end: int
+    passages: list[int]
+    verified: bool
+    quotes: dict[int, str] = field(default_factory=dict)
+
+
+def cite(
+    answer: str, verdicts: Sequence[Verdict], passages: Sequence[Passage], *, most: int = MOST
+) -> tuple[str, list[Citation]]:
+    """The answer with verified, renumbered markers, and the citations that they point at.
+
+    A marker stays where its passage supports the sentence that carries it, is moved to the passage that does, or is
+    dropped where none does or the claim failed. Supported claims without a marker get one. Without verdicts (or on
+    text that no claim covers) a marker that names a passage is kept as not verified. Citations are numbered by first
+    appearance, one a chunk id or first 120 characters, at most five; further markers are dropped.
+    """
+    markers = find_markers(answer)
+    sentences = sentence_spans(answer)
+    pointers = [_checked(marker, answer, markers, sentences, verdicts, passages) for marker in markers]
+    pointers += _added(answer, sentences, verdicts, passages, pointers)
+    pointers.sort(key=lambda pointer: (pointer.start, pointer.end))
+    first = _same(passages)
+    numbers: dict[int, int] = {}
+    edits = []
+    for pointer in pointers:
+        shown = []
+        for passage in dict.fromkeys(first[position] for position in pointer.passages):
+            if passage not in numbers and len(numbers) < most:
+                numbers[passage] = len(numbers) + 1
+            if passage in numbers:
+                shown.append(f"[{numbers[passage]}]")
+        edits.append((pointer.start, pointer.end, "".join(shown)))
+    return spliced(answer, edits), [
+        _citation(number, passages[passage], [p for p in pointers if passage in (first[i] for i in p.passages)])
+        for passage, number in numbers.items()
+    ]
+
+
+def _checked(
+    marker: Marker,
+    answer: str,
+    markers: Sequence[Marker],
+    sentences: Sequence[tuple[int, int]],
+    verdicts: Sequence[Verdict],
+    passages: Sequence[Passage],
+) -> Pointer:
+    """A written marker, pointing where it should."""
+    named = [number - 1 for number in marker.numbers if 1 <= number <= len(passages)]
+    start, end = _sentence_of(marker, sentences)
+    # A marker within a sentence speaks for the words since the marker before it.
+    since = max((m.end for m in markers if start <= m.start and m.end <= marker.start), default=start)
+    within = [v for v in verdicts if v["start"] < end and start < v["end"]]
+    carriers = [v for v in within if v["start"] < marker.start and since < v["end"]] or within
+    if not carriers or all(v["verdict"] == "unjudged" for v in carriers):
+        return Pointer(marker.start, marker.end, named, verified=False)
+    good = [v for v in carriers if v["verdict"] in IN_FAVOUR]
+    if not good:
+        return Pointer(marker.start, marker.end, [], verified=False)
+    quotes = {v["evidence"]["passage"]: v["evidence"]["quote"] for v in reversed(good) if v["evidence"]}
+    said = without_markers(answer, markers, since, marker.start)
+    kept = [n for n in named if n in quotes or (said and stands_in(said, passages[n]["text"]))]
+    return Pointer(
+        marker.start,
+        marker.end,
+        kept or [position for position in quotes if position < len(passages)],
+        verified=all(v["verdict"] == "supported" for v in carriers),
+        quotes=quotes,
+    )
+
+
+def _added(
+    answer: str,
+    sentences: Sequence[tuple[int, int]],
+    verdicts: Sequence[Verdict],
+    passages: Sequence[Passage],
+    written: Sequence[Pointer],
+) -> list[Pointer]:
+    """Pointers for the supported claims whose sentence has none."""
+    code = code_spans(answer)
+    added: dict[int, Pointer] = {}
+    for verdict in verdicts:
+        evidence = verdict["evidence"]
+        if verdict["verdict"] != "supported" or not is_counted(verdict) or evidence is None:
+            continue
+        if evidence["passage"] >= len(passages) or verdict["start"] >= verdict["end"]:
+            continue
+        whole = next(((s, e) for s, e in sentences if s < verdict["end"] and verdict["start"] < e), None)
+        start, end = whole or (verdict["start"], verdict["end"])
+        if any(pointer.passages and start <= pointer.start < end for pointer in written):
+            continue
+        place = insertion_point(answer, min(verdict["end"], len(answer)), start, end, code)
+        if place is None:
+            continue
+        pointer = added.setdefault(place, Pointer(place, place, [], verified=True))
+        if evidence["passage"] not in pointer.passages:
+            pointer.passages.append(evidence["passage"])
+        pointer.quotes.setdefault(evidence["passage"], evidence["quote"])
+    return list(added.values())
+
+
+def _sentence_of(marker: Marker, sentences: Sequence[tuple[int, int]]) -> tuple[int, int]:
+    """The sentence that carries a marker: the one around it, else the last one before it."""
+    for start, end in sentences:
+        if start <= marker.start < end:
+            # A line that holds nothing but the marker cites what stands above it.
+            if (start, end) == (marker.start, marker.end):
+                break
+            return start, end
+    before = [(start, end) for start, end in sentences if end <= marker.start]
+    return before[-1] if before else (marker.start, marker.end)
+
+
+def _same(passages: Sequence[Passage]) -> list[int]:
+    """For each passage the position of the first one that is the same chunk."""
+    seen: dict[str, int] = {}
+    return [seen.setdefault(p["chunk_id"] or p["text"][:PREFIX], position) for position, p in enumerate(passages)]
+
+
+def _citation(number: int, passage: Passage, pointers: Sequence[Pointer]) -> Citation:
+    metadata: dict[str, Any] = {
+        **passage["metadata"],
+        "chunk_id": passage["chunk_id"],
+        "doc_id": passage["doc_id"],
+        "chunk_index": passage["chunk_index"],
+        "start_index": passage["start_index"],
+        "filename": passage["filename"],
+        "source": passage["source"],
+    }
+    if passage["page"] is not None:
+        metadata["page"] = passage["page"]
+    quotes = (
+        quote
+        for pointer in pointers
+        for position, quote in pointer.quotes.items()
+        if position in pointer.passages and quote in passage["text"]
+    )
+    return Citation(
+        number=number,
+        text=passage["text"],
+        quote=next(quotes, ""),
+        metadata=metadata,
+        chunk_id=passage["chunk_id"],
+        doc_id=passage["doc_id"],
+        start_index=passage["start_index"],
+        verified=bool(pointers) and all(pointer.verified for pointer in pointers),
+    )

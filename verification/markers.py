@@ -1,0 +1,95 @@
+"""Citation markers in an answer: where they stand and which passages they name."""
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Final
+
+WIDEST: Final = 20
+"""Most passages that a range such as ``[1-3]`` may name; a wider one is not a citation."""
+
+_NUMBERS: Final = r"\^?\d{1,3}(?:\s?[,;–-]\s?\^?\d{1,3})*"
+_NOUN: Final = r"(?:(?:sources?|passages?|documents?|docs?|refs?|citations?)\s*:?\s*)"
+_MARKER: Final = re.compile(
+    rf"\[{_NOUN}?#?(?P<square>{_NUMBERS})\](?!\()"
+    rf"|【{_NOUN}?(?P<wide>{_NUMBERS})(?:[:†][^】\n]{{0,60}})?】"
+    rf"|\({_NOUN}(?P<round>{_NUMBERS})\)",
+    re.IGNORECASE,
+)
+_CODE: Final = re.compile(
+    r"^[ \t]*(?P<fence>```+|~~~+)[^\n]*\n.*?(?:^[ \t]*(?P=fence)[ \t]*$|\Z)|``[^\n]+?``|`[^`\n]+`",
+    re.MULTILINE | re.DOTALL,
+)
+_LABEL: Final = re.compile(
+    r"^[ \t>]*(?:[-*+•][ \t]+)?(?:\*\*)?(?P<label>\[\^?\d{1,3}\])(?=:|(?:\*\*)?[ \t]+\S)", re.MULTILINE
+)
+_BEFORE: Final = re.compile(r"[\w)\]]+$")
+_AFTER: Final = re.compile(r"\s?(?:[-+*/]?=|\[|\(|\.\w)")
+
+
+@dataclass(frozen=True)
+class Marker:
+    """One marker, or several in a row: ``answer[start:end]``, and the passages that it names, counted from 1."""
+
+    start: int
+    end: int
+    numbers: tuple[int, ...]
+
+
+def find_markers(answer: str) -> list[Marker]:
+    """The citation markers of an answer in order: ``[1]``, ``[1, 2]``, ``[1-3]``, ``[Source: 1]``, ``【1】``…
+
+    Brackets in code, labels of a list ("[1] first item"), links and array indices are not markers. Markers that
+    stand side by side come as one.
+    """
+    untouchable = code_spans(answer) + [match.span("label") for match in _LABEL.finditer(answer)]
+    found: list[Marker] = []
+    for match in _MARKER.finditer(answer):
+        if any(start < match.end() and match.start() < end for start, end in untouchable):
+            continue
+        numbers = _numbers(match.group("square") or match.group("wide") or match.group("round"))
+        if not numbers or _is_index(answer, match.start(), match.end(), numbers):
+            continue
+        last = found[-1] if found else None
+        if last and not answer[last.end : match.start()].strip(" ,") and "\n" not in answer[last.end : match.start()]:
+            found[-1] = Marker(last.start, match.end(), tuple(dict.fromkeys((*last.numbers, *numbers))))
+        else:
+            found.append(Marker(match.start(), match.end(), numbers))
+    return found
+
+
+def code_spans(text: str) -> list[tuple[int, int]]:
+    """Offsets of code blocks and code spans."""
+    return [match.span() for match in _CODE.finditer(text)]
+
+
+def without_markers(text: str, markers: Sequence[Marker], start: int, end: int) -> str:
+    """``text[start:end]`` without the markers in it."""
+    pieces, position = [], start
+    for marker in markers:
+        if start <= marker.start and marker.end <= end:
+            pieces.append(text[position : marker.start])
+            position = marker.end
+    return " ".join("".join([*pieces, text[position:end]]).split())
+
+
+def _numbers(text: str) -> tuple[int, ...]:
+    found: dict[int, None] = {}
+    for part in re.split(r"[,;]", text.replace("^", "").replace(" ", "")):
+        first, _, last = part.replace("–", "-").partition("-")
+        low, high = int(first), int(last or first)
+        if high - low >= WIDEST or high < low:
+            return ()
+        found.update(dict.fromkeys(range(low, high + 1)))
+    return tuple(found)
+
+
+def _is_index(text: str, start: int, end: int, numbers: tuple[int, ...]) -> bool:
+    """Whether the bracket is glued to a name as in ``x[1]`` or ``rows_seen[0]`` rather than to a word of prose."""
+    glued = _BEFORE.search(text[max(0, start - 40) : start])
+    if not glued or text[start] != "[" or glued.group().endswith("]"):
+        return False
+    name = glued.group()
+    return (
+        numbers == (0,) or len(name) == 1 or "_" in name or bool(_AFTER.match(text, end) and text[end : end + 1] != ".")
+    )

@@ -1,0 +1,194 @@
+"""Prune: an answer reduced to what is supported, and still readable."""
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import accumulate
+from typing import Final
+
+from cragraph.sentences import sentence_spans
+from cragraph.types import Verdict
+from cragraph.verification.counting import is_counted
+
+_LISTED: Final = re.compile(r"^[ \t>]*(?:[-*+•]|\(?\d{1,3}[.)])[ \t]+", re.MULTILINE)
+_NUMBERED: Final = re.compile(r"^(?P<indent>[ \t]*)(?P<number>\d{1,3})(?=[.)][ \t])", re.MULTILINE)
+_LEFTOVER: Final = re.compile(r"^[\s>]*(?:[-*+•]|\(?\d{1,3}[.)])?[\s*_~]*(?:\[[\d,\s–-]+\]\s*)*[\s*_~]*$")
+_HEADING: Final = re.compile(r"^[ \t]*(?P<level>#{1,6})[ \t]|^[ \t]*(?:\*\*|__)[^*_\n]+(?:\*\*|__):?[ \t]*$")
+_CONNECTIVE: Final = re.compile(
+    r"(?:(?:However|Moreover|Furthermore|In addition|Additionally|Also|Therefore|Thus|Hence|So|Consequently|Besides"
+    r"|As a result|As a consequence|Nevertheless|Nonetheless|Still|Yet|On the other hand|In contrast|By contrast"
+    r"|Conversely|Instead|Similarly|Likewise|Then|For example|For instance|Accordingly|That said|In turn|Finally)"
+    r",[ \t]+|(?:But|And|Or|So)[ \t]+)(?=\S)"
+)
+
+
+@dataclass(frozen=True)
+class _Sentence:
+    start: int
+    end: int
+    text: str
+    kept: bool
+    judged: bool
+
+    @property
+    def level(self) -> int:
+        """Rank of a heading, 1 the highest, bold lines 7; 0 for what is none."""
+        match = _HEADING.match(self.text) if not self.judged else None
+        return (len(match.group("level")) if match.group("level") else 7) if match else 0
+
+    @property
+    def leads_in(self) -> bool:
+        """Whether it announces what follows."""
+        return self.text.rstrip(" *_").endswith(":")
+
+
+def prune(answer: str, verdicts: Sequence[Verdict]) -> tuple[str, list[Verdict]]:
+    """Only the supported sentences of an answer, and their verdicts with offsets into the new text.
+
+    A sentence is kept when it makes a claim that counts and every such claim in it is supported. Headings, lead-ins
+    and table heads are kept where something under them is. Emptied list items go, numbered lists are renumbered, and
+    a connective that has lost what it connected to is cut. Returns ``("", [])`` when no sentence is supported.
+    """
+    sentences = _structured(answer, [_read(answer, start, end, verdicts) for start, end in sentence_spans(answer)])
+    if not any(s.kept and s.judged for s in sentences):
+        return "", []
+    pieces = list(answer)
+    _cut_sentences(answer, pieces, sentences)
+    _cut_empty_lines(answer, pieces)
+    _mend_openings(answer, pieces, sentences)
+    _renumber(answer, pieces)
+    _tidy(pieces)
+    text = "".join(pieces)
+    at = [0, *accumulate(len(piece) for piece in pieces)]
+    return text, [
+        _moved(verdict, answer, text, at)
+        for verdict in verdicts
+        if verdict["verdict"] == "supported"
+        and is_counted(verdict)
+        and any(s.kept and s.start < verdict["end"] and verdict["start"] < s.end for s in sentences)
+    ]
+
+
+def _read(answer: str, start: int, end: int, verdicts: Sequence[Verdict]) -> _Sentence:
+    claims = [v for v in verdicts if v["start"] < end and start < v["end"] and is_counted(v)]
+    kept = bool(claims) and all(v["verdict"] == "supported" for v in claims)
+    return _Sentence(start, end, answer[start:end], kept, bool(claims))
+
+
+def _structured(answer: str, sentences: list[_Sentence]) -> list[_Sentence]:
+    """The sentences with headings, lead-ins and table heads kept where they still hold something."""
+    result = list(sentences)
+    for index in range(len(sentences) - 1, -1, -1):
+        sentence, after = sentences[index], result[index + 1 :]
+        if sentence.judged:
+            continue
+        if sentence.level:
+            under: list[_Sentence] = []
+            for other in after:
+                if other.level and other.level <= sentence.level:
+                    break
+                under.append(other)
+        elif sentence.leads_in:
+            under = _announced(answer, after)
+        elif sentence.text.lstrip().startswith("|"):
+            under = [other for other in after if other.text.lstrip().startswith("|")]
+        else:
+            continue
+        if any(other.kept and other.judged for other in under):
+            result[index] = _Sentence(sentence.start, sentence.end, sentence.text, True, False)
+    return result
+
+
+def _announced(answer: str, after: Sequence[_Sentence]) -> list[_Sentence]:
+    """What a lead-in announces: the list items that follow, else the next sentence."""
+    items = []
+    for other in after:
+        line = answer.rfind("\n", 0, other.start) + 1
+        if not _LISTED.match(answer, line):
+            break
+        items.append(other)
+    return items or list(after[:1])
+
+
+def _cut_sentences(answer: str, pieces: list[str], sentences: Sequence[_Sentence]) -> None:
+    for sentence in sentences:
+        if sentence.kept:
+            continue
+        end = sentence.end
+        while end < len(answer) and answer[end] in " \t":
+            end += 1
+        for position in range(sentence.start, end):
+            if pieces[position] != "\n" or position < sentence.end:
+                pieces[position] = ""
+
+
+def _cut_empty_lines(answer: str, pieces: list[str]) -> None:
+    """Cut the lines of which nothing but a bullet, a number or emphasis is left."""
+    start = 0
+    for line in answer.splitlines(keepends=True):
+        end = start + len(line)
+        left = "".join(pieces[start:end])
+        if line.strip() and left != line and _LEFTOVER.match(left):
+            pieces[start:end] = [""] * (end - start)
+        start = end
+
+
+def _mend_openings(answer: str, pieces: list[str], sentences: Sequence[_Sentence]) -> None:
+    """Cut connectives after a removed sentence, and close lead-ins whose list is gone."""
+    for index, sentence in enumerate(sentences):
+        if not (sentence.kept and sentence.judged):
+            continue
+        mark = _LISTED.match(answer, sentence.start)
+        opening = mark.end() if mark else sentence.start
+        if index and not sentences[index - 1].kept and (match := _CONNECTIVE.match(answer, opening)):
+            pieces[match.start() : match.end()] = [""] * (match.end() - match.start())
+            pieces[match.end()] = pieces[match.end()].upper()
+        announced = _announced(answer, sentences[index + 1 :])
+        if sentence.leads_in and not any(other.kept for other in announced):
+            colon = answer.rfind(":", sentence.start, sentence.end)
+            pieces[colon] = "."
+
+
+def _renumber(answer: str, pieces: list[str]) -> None:
+    """Number the items of each ordered list anew, from where it began, where items are gone."""
+    following: dict[str, int] = {}
+    previous_end = 0
+    for match in _NUMBERED.finditer(answer):
+        indent, number = match.group("indent"), int(match.group("number"))
+        between = answer[previous_end : match.start()]
+        if indent not in following or re.search(r"\n[ \t]*\n(?![ \t]*\d)[^\n]*\S[^\n]*\n", between):
+            following[indent] = number
+        previous_end = match.end()
+        start, end = match.span("number")
+        if not pieces[start]:
+            continue
+        pieces[start:end] = [str(following[indent]), *[""] * (end - start - 1)]
+        following[indent] += 1
+
+
+def _tidy(pieces: list[str]) -> None:
+    """Take away blanks at the ends of lines and of the text, and more than one empty line in a row."""
+    line_end, newlines = True, 2
+    for position in range(len(pieces) - 1, -1, -1):
+        if line_end and pieces[position] in (" ", "\t"):
+            pieces[position] = ""
+        elif pieces[position] == "\n":
+            line_end = True
+            newlines += 1
+            if newlines > 2:
+                pieces[position] = ""
+        elif pieces[position]:
+            line_end, newlines = False, 0
+    for position, piece in enumerate(pieces):
+        if piece.strip():
+            break
+        pieces[position] = ""
+
+
+def _moved(verdict: Verdict, answer: str, text: str, at: Sequence[int]) -> Verdict:
+    start, end = (at[min(max(place, 0), len(answer))] for place in (verdict["start"], verdict["end"]))
+    fresh = verdict.copy()
+    fresh["start"], fresh["end"] = start, end
+    if verdict["text"] == answer[verdict["start"] : verdict["end"]]:
+        fresh["text"] = text[start:end]
+    return fresh
