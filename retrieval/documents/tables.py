@@ -50,7 +50,7 @@ def guess_headers(rows: Sequence[Sequence[str]]) -> int:
     return 1
 
 
-def column_names(table: Table) -> list[str]:
+def full_names(table: Table) -> list[str]:
     """One heading a column: its heading cells from top to bottom, repeats left out."""
     width = max((len(row) for row in table.rows), default=0)
     names = []
@@ -64,9 +64,21 @@ def column_names(table: Table) -> list[str]:
     return names
 
 
+def column_names(table: Table) -> list[str]:
+    """What a cell is labelled with: the lowest heading of its column where that tells the columns apart (`2023`, not
+    `Year ended December 31, 2023`), else all of them."""
+    full = full_names(table)
+    lowest = [""] * len(full)
+    for row in table.rows[: table.headers]:
+        for column, cell in enumerate(row):
+            lowest[column] = " ".join(cell.split()) or lowest[column]
+    named = [name for name in lowest[1:] if name]
+    return lowest if len(set(named)) == len(named) else full
+
+
 def header_line(table: Table) -> str:
     """Caption and column headings on one line, for what a chunk of the table says of itself."""
-    names = SEPARATOR.join(name for name in column_names(table) if name)
+    names = SEPARATOR.join(name for name in full_names(table) if name)
     return SEPARATOR.join(part for part in (table.caption, names) if part)
 
 

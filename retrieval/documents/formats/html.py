@@ -7,6 +7,7 @@ from pathlib import Path
 from bs4 import BeautifulSoup
 from bs4.dammit import UnicodeDammit
 from bs4.element import Comment, NavigableString, PageElement, PreformattedString, Tag
+
 from cragraph.retrieval.documents.document import Draft
 from cragraph.retrieval.documents.encoding import encoding_of
 from cragraph.retrieval.documents.formats.html_table import is_layout, read_table

@@ -1,6 +1,7 @@
 """HTML tables as a grid of cells, spans filled in."""
 
 from bs4.element import Tag
+
 from cragraph.retrieval.documents.tables import Table, guess_headers
 
 _WIDEST = 1000

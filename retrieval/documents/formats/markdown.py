@@ -6,12 +6,13 @@ from pathlib import Path
 from typing import Any
 
 import yaml
+from markdown_it import MarkdownIt
+from markdown_it.token import Token
+
 from cragraph.retrieval.documents.document import Block, Draft, Heading
 from cragraph.retrieval.documents.encoding import read_text
 from cragraph.retrieval.documents.normalise import clean
 from cragraph.retrieval.documents.tables import SEPARATOR
-from markdown_it import MarkdownIt
-from markdown_it.token import Token
 
 _FRONT = re.compile(r"\A---[ \t]*\n(.*?)\n(?:---|\.\.\.)[ \t]*(?:\n|\Z)", re.DOTALL)
 _FENCED = r"^[ ]{0,3}(?P<fence>`{3,}|~{3,})[^\n]*\n.*?(?:^[ ]{0,3}(?P=fence)[`~]*[ \t]*$|\Z)"

@@ -1,17 +1,29 @@
-"""PDF: the text of each page, by PDFium."""
+"""PDF: pages by PDFium, laid out anew: columns in order, tables as rows, headers and footers left out."""
 
-from collections.abc import Iterator
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from pathlib import Path
 from threading import Lock
-from typing import Any
+from typing import Any, Final
 
 import pypdfium2
+
 from cragraph.errors import DocumentError
-from cragraph.retrieval.documents.document import Draft
+from cragraph.retrieval.documents.document import Draft, Heading
+from cragraph.retrieval.documents.normalise import one_line
+from cragraph.retrieval.documents.pdf.layout import PageWriter
+from cragraph.retrieval.documents.pdf.lines import Line, lines_of
+from cragraph.retrieval.documents.pdf.repeats import without_repeats
+from cragraph.retrieval.documents.pdf.words import words_of
 from cragraph.retrieval.documents.writer import Writer
+
+WINDOW: Final = 200
+"""Pages that are held in memory and compared with one another at a time."""
 
 # PDFium keeps global state and is not safe to call from two threads.
 _ONE_AT_A_TIME = Lock()
+_WORD = re.compile(r"[^\W\d_]{2,}")
 
 
 def read(path: Path) -> Iterator[Draft]:
@@ -26,21 +38,61 @@ def read(path: Path) -> Iterator[Draft]:
         finally:
             pdf.close()
     if not draft.text.strip():
+        pages = len(draft.page_starts)
         raise DocumentError(
-            f"{path} has {len(draft.page_starts)} pages without text, so it holds pictures of pages; run it through "
-            "text recognition (OCR) first, for example with ocrmypdf."
+            f"{path} has {pages} page{'s' * (pages != 1)} and no text: pictures of pages, or blank; run it through text "
+            "recognition (OCR) first, for example with ocrmypdf."
         )
     yield draft
 
 
 def _draft(pdf: Any) -> Draft:
     writer = Writer()
-    for page in pdf:
-        writer.page()
-        for line in page.get_textpage().get_text_range().splitlines():
-            writer.paragraph(line)
-    metadata = {key.lower(): value for key, value in pdf.get_metadata_dict().items() if key in ("Title", "Author")}
-    return writer.draft(metadata)
+    page_writer = PageWriter(writer)
+    seen: set[str] = set()
+    failed: list[int] = []
+    for start in range(0, len(pdf), WINDOW):
+        pages, across = [], []
+        for number in range(start, min(start + WINDOW, len(pdf))):
+            lines, aside = _read_page(pdf, number, failed)
+            pages.append(lines)
+            across.append(aside)
+        page_writer.write(without_repeats(pages, seen), across)
+    draft = writer.draft(_metadata(pdf, failed))
+    return replace(draft, headings=_ranked(draft.headings))
+
+
+def _read_page(pdf: Any, number: int, failed: list[int]) -> tuple[list[Line], list[str]]:
+    try:
+        page = pdf[number]
+        try:
+            words, across = words_of(page)
+        finally:
+            page.close()
+    except pypdfium2.PdfiumError:
+        failed.append(number + 1)
+        return [], []
+    return lines_of(words), across
+
+
+def _metadata(pdf: Any, failed: Sequence[int]) -> dict[str, Any]:
+    """Title and author where they are words: many programs write a number or a file name as the title."""
+    stated = pdf.get_metadata_dict()
+    title, author = one_line(stated.get("Title", "")), one_line(stated.get("Author", ""))
+    metadata: dict[str, Any] = {}
+    if len(_WORD.findall(title)) > 1:
+        metadata["title"] = title
+    if author:
+        metadata["author"] = author
+    if failed:
+        metadata["unread_pages"] = ", ".join(map(str, failed))
+    return metadata
+
+
+def _ranked(headings: Sequence[Heading]) -> tuple[Heading, ...]:
+    """Headings with the levels in use counted from 1."""
+    ranks = {level: rank for rank, level in enumerate(sorted({h.level for h in headings}), start=1)}
+    return tuple(replace(heading, level=ranks[heading.level]) for heading in headings)
 
 
 def _why(path: Path, error: str) -> str:

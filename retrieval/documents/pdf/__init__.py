@@ -1,0 +1,1 @@
+"""The layout of PDF pages: words to lines, columns, tables, paragraphs and headings."""

@@ -1,0 +1,106 @@
+"""Reading order: where a page is set in columns of prose, the left one comes before the right one.
+
+Tables are columns too, of figures and short cells; they are left alone and read row by row.
+"""
+
+from collections.abc import Sequence
+from statistics import median
+
+from cragraph.retrieval.documents.pdf.lines import Line, Segment
+
+LEAST_LINES = 4
+"""A column has at least this many lines on either side of the gutter."""
+
+_STEP = 4.0
+_SHARE = 0.2
+
+
+def in_reading_order(lines: Sequence[Line]) -> list[list[Line]]:
+    """Runs of lines that belong together, in the order a reader takes them."""
+    if len(lines) < 2 * LEAST_LINES:
+        return [list(lines)] if lines else []
+    best = _best_gutter(lines)
+    if best is None:
+        return [list(lines)]
+    gutter, start, end = best
+    left, right = _sides(lines[start:end], gutter)
+    return [
+        *in_reading_order(lines[:start]),
+        *in_reading_order(left),
+        *in_reading_order(right),
+        *in_reading_order(lines[end:]),
+    ]
+
+
+def _best_gutter(lines: Sequence[Line]) -> tuple[float, int, int] | None:
+    """The gutter with the longest band of lines that it parts into two columns of prose."""
+    left, right = min(line.x0 for line in lines), max(line.x1 for line in lines)
+    width = right - left
+    best: tuple[int, float, int, int] | None = None
+    refused: set[tuple[int, int, int]] = set()
+    steps = int(width * (1 - 2 * _SHARE) / _STEP)
+    for step in range(steps + 1):
+        gutter = left + width * _SHARE + step * _STEP
+        for start, end in _bands(lines, gutter):
+            if end - start < LEAST_LINES or (best is not None and end - start < best[0]):
+                continue
+            # Of the places within one gutter the middle is taken: nearest to half the page.
+            off = abs(gutter - (left + right) / 2)
+            if best is not None and end - start == best[0] and off >= best[1]:
+                continue
+            # Gutters with the same segments on their left are one and the same.
+            key = (start, end, sum(s.x1 <= gutter for line in lines[start:end] for s in line.segments))
+            if key in refused:
+                continue
+            if _is_column(lines[start:end], gutter, width):
+                best = (end - start, off, start, end)
+                chosen = gutter
+            else:
+                refused.add(key)
+    return None if best is None else (chosen, best[2], best[3])
+
+
+def _bands(lines: Sequence[Line], gutter: float) -> list[tuple[int, int]]:
+    """Runs of lines that no segment carries across the gutter."""
+    bands: list[tuple[int, int]] = []
+    start = 0
+    for index, line in enumerate(lines):
+        if any(segment.x0 < gutter < segment.x1 for segment in line.segments):
+            if index > start:
+                bands.append((start, index))
+            start = index + 1
+    if start < len(lines):
+        bands.append((start, len(lines)))
+    return bands
+
+
+def _is_column(lines: Sequence[Line], gutter: float, width: float) -> bool:
+    left, right = _sides(lines, gutter)
+    return _is_prose(left, width) and _is_prose(right, width)
+
+
+def _sides(lines: Sequence[Line], gutter: float) -> tuple[list[Line], list[Line]]:
+    left = [_part(line, [s for s in line.segments if s.x1 <= gutter]) for line in lines]
+    right = [_part(line, [s for s in line.segments if s.x1 > gutter]) for line in lines]
+    return [line for line in left if line], [line for line in right if line]
+
+
+def _part(line: Line, segments: Sequence[Segment]) -> Line | None:
+    if len(segments) == len(line.segments):
+        return line
+    return Line(tuple(segments)) if segments else None
+
+
+def _is_prose(lines: Sequence[Line], width: float) -> bool:
+    """Whether lines fill a column of their own with words, one segment a line."""
+    if len(lines) < LEAST_LINES:
+        return False
+    if sum(len(line.segments) == 1 for line in lines) < 0.75 * len(lines):
+        return False
+    extent = max(line.x1 for line in lines) - min(line.x0 for line in lines)
+    if extent <= _SHARE * width or median(line.x1 - line.x0 for line in lines) < 0.6 * extent:
+        return False
+    if median(len(line.words) for line in lines) < 3:
+        return False
+    signs = "".join(line.text for line in lines)
+    return sum(map(str.isalpha, signs)) >= 0.7 * (len(signs) - sum(map(str.isspace, signs)))
