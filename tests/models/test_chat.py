@@ -1,0 +1,109 @@
+"""Chat and embedding models by name."""
+
+import subprocess
+import sys
+
+import pytest
+from cragraph.errors import ModelError, ModelNotFoundError, ModelUnavailableError
+from cragraph.models.chat import chat_model, ollama_url
+from cragraph.models.embeddings import OllamaEncoder
+from cragraph.testing.ollama import OllamaServer
+
+
+@pytest.mark.parametrize(
+    ("given", "url"),
+    [
+        (None, "http://127.0.0.1:11434"),
+        ("", "http://127.0.0.1:11434"),
+        ("gpu-box", "http://gpu-box:11434"),
+        ("gpu-box:1234", "http://gpu-box:1234"),
+        ("http://gpu-box", "http://gpu-box:80"),
+        ("https://gpu-box/ollama/", "https://gpu-box:443/ollama"),
+        ("0.0.0.0", "http://127.0.0.1:11434"),
+        ("0.0.0.0:9999", "http://127.0.0.1:9999"),
+        ("[::]:9999", "http://[::1]:9999"),
+        ("[fe80::1]", "http://[fe80::1]:11434"),
+        ("http://me:secret@box:1", "http://me:secret@box:1"),
+    ],
+)
+def test_ollama_host_is_read_in_every_shape_that_ollama_accepts(
+    given: str | None, url: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.delenv("OLLAMA_HOST", raising=False)
+    assert ollama_url(given) == url
+    if given is not None:
+        monkeypatch.setenv("OLLAMA_HOST", given)
+        assert ollama_url() == url
+
+
+def test_an_argument_beats_the_environment(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("OLLAMA_HOST", "elsewhere:1")
+    assert ollama_url("here:2") == "http://here:2"
+
+
+def test_a_port_that_is_no_number_is_a_clear_error() -> None:
+    with pytest.raises(ModelError, match="wanted host:port"):
+        ollama_url("box:port")
+
+
+@pytest.mark.parametrize("spec", ["llama3.2", "ollama:", ":x", ""])
+def test_a_name_without_provider_or_model_says_what_is_wanted(spec: str) -> None:
+    with pytest.raises(ModelError, match=r"wanted 'ollama:<model>'"):
+        chat_model(spec)
+
+
+def test_another_provider_without_langchain_names_the_pip_line() -> None:
+    with pytest.raises(ModelError, match=r"pip install langchain langchain-openai"):
+        chat_model("openai:gpt-5")
+
+
+def test_a_tag_stays_part_of_the_model() -> None:
+    assert chat_model("ollama:qwen3:4b").model == "qwen3:4b"  # type: ignore[attr-defined]
+
+
+def test_importing_the_parts_does_not_import_the_client() -> None:
+    modules = (
+        "cragraph.models.chat, cragraph.models.chat_call, cragraph.models.embeddings, cragraph.models.parsing, "
+        "cragraph.generation.chat, cragraph.verification.judges.llm, cragraph.retrieval.rerankers.llm, "
+        "cragraph.retrieval.search.llm_queries"
+    )
+    code = f"import {modules}, sys; sys.exit(any(m in sys.modules for m in ('langchain_ollama', 'ollama', 'httpx')))"
+    assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
+
+
+@pytest.mark.server
+@pytest.mark.enable_socket
+class TestOverTheServer:
+    def test_every_option_reaches_the_server(self) -> None:
+        with OllamaServer("ok") as server:
+            model = chat_model(
+                "ollama:llama3.2", base_url=server.url, num_ctx=2048, num_predict=99, keep_alive="1h", seed=7
+            )
+            model.invoke("hi")
+            request = server.chats[0]
+        assert request.options == {"num_ctx": 2048, "num_predict": 99, "temperature": 0.0, "seed": 7}
+        assert (request.body["keep_alive"], request.body["think"]) == ("1h", False)
+
+    def test_ollama_host_is_honoured(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        with OllamaServer("ok") as server:
+            monkeypatch.setenv("OLLAMA_HOST", server.url.removeprefix("http://"))
+            assert chat_model("ollama:llama3.2").invoke("hi").content == "ok"
+
+    def test_embeddings_come_in_order_and_in_batches(self) -> None:
+        texts = [f"text number {n}" for n in range(130)]
+        with OllamaServer() as server:
+            encoder = OllamaEncoder("ollama:nomic-embed-text", base_url=server.url)
+            vectors = encoder.embed_documents(texts)
+            assert [len(r.body["input"]) for r in server.requests] == [64, 64, 2]
+            assert encoder.embed_query(texts[100]) == vectors[100]
+        assert encoder.name == "ollama:nomic-embed-text"
+
+    def test_an_embedding_model_that_is_not_pulled_says_what_to_pull(self) -> None:
+        with OllamaServer() as server, pytest.raises(ModelNotFoundError, match="ollama pull absent"):
+            OllamaEncoder("ollama:absent", base_url=server.url).embed_query("x")
+
+    def test_an_embedding_server_that_is_down_says_how_to_start_it(self) -> None:
+        with OllamaServer() as server:
+            url = server.url
+        with pytest.raises(ModelUnavailableError, match="ollama serve"):
+            OllamaEncoder("ollama:nomic-embed-text", base_url=url).embed_query("x")

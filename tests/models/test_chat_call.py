@@ -1,0 +1,234 @@
+"""Nothing that a model or its server does may hang, flood or break a run."""
+
+import threading
+import time
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any
+
+import pytest
+from cragraph.errors import DeadlineError, ModelError, ModelNotFoundError, ModelStalledError, ModelUnavailableError
+from cragraph.models.chat import chat_model
+from cragraph.models.chat_call import QUIET, ChatCaller
+from cragraph.models.deadline import deadline
+from cragraph.models.pump import Gate, stop_all_calls
+from cragraph.protocols import Notes
+from cragraph.testing.ollama import ModelInfo, OllamaServer, Reply
+from langchain_core.callbacks import BaseCallbackHandler
+from langchain_core.language_models import GenericFakeChatModel
+from langchain_core.messages import AIMessage
+
+pytestmark = [pytest.mark.server, pytest.mark.enable_socket]
+
+ASK = [("system", "Be brief."), ("human", "hi")]
+
+
+@pytest.fixture
+def server() -> Iterator[OllamaServer]:
+    with OllamaServer("fine") as running:
+        yield running
+
+
+def caller(server: OllamaServer, model: str = "llama3.2", num_predict: int = 1024, **limits: Any) -> ChatCaller:
+    built = chat_model(f"ollama:{model}", base_url=server.url, num_predict=num_predict, timeout_s=5)
+    return ChatCaller(built, f"ollama:{model}", **{"backoff_s": 0.01, "timeout_s": 5.0} | limits)
+
+
+def test_one_call_is_counted_and_nothing_is_degraded_when_all_goes_well(server: OllamaServer) -> None:
+    notes = Notes()
+    assert caller(server)(ASK, notes).text == "fine"
+    assert (notes.calls, notes.sentences) == (1, [])
+
+
+@pytest.mark.parametrize(
+    "fault",
+    [
+        Reply("a b c", fault="reset", after=1),
+        Reply("a b c", fault="garbage", after=1),
+        Reply("a b c", fault="unfinished", after=1),
+        Reply("a b c", error="llama runner process has terminated", after=1),
+        Reply(status=500, error="out of memory"),
+        Reply(status=503, error="server busy"),
+        Reply(status=429, error="too many requests"),
+    ],
+    ids=["reset", "garbage", "unfinished", "error in mid-stream", "500", "503", "429"],
+)
+def test_a_transient_fault_is_tried_again_counted_and_said(server: OllamaServer, fault: Reply) -> None:
+    server.play([fault, "fine"])
+    notes = Notes()
+    assert caller(server)(ASK, notes).text == "fine"
+    assert notes.calls == 2
+    assert notes.sentences[0].startswith("A call to ollama:llama3.2 was tried again: ")
+
+
+def test_a_fault_that_stays_ends_as_one_clear_error(server: OllamaServer) -> None:
+    server.play(Reply(status=500, error="out of memory"))
+    notes = Notes()
+    with pytest.raises(ModelUnavailableError, match=r"answered 500 \(out of memory"):
+        caller(server, retries=2)(ASK, notes)
+    assert (notes.calls, len(server.chats)) == (3, 3)
+
+
+def test_a_server_that_is_not_running_says_how_to_start_it(server: OllamaServer) -> None:
+    server.stop()
+    with pytest.raises(ModelUnavailableError, match=r"cannot be reached: start it with `ollama serve`"):
+        caller(server)(ASK, Notes())
+
+
+def test_a_server_that_comes_back_between_tries_is_used(server: OllamaServer) -> None:
+    server.stop()
+    revival = threading.Timer(0.2, server.start)
+    revival.start()
+    assert caller(server, retries=4, backoff_s=0.1)(ASK, Notes()).text == "fine"
+    revival.join()
+
+
+def test_a_model_that_is_not_pulled_says_what_to_pull_and_is_not_tried_again(server: OllamaServer) -> None:
+    notes = Notes()
+    with pytest.raises(ModelNotFoundError, match="ollama pull absent"):
+        caller(server, "absent")(ASK, notes)
+    assert notes.calls == 1
+
+
+def test_a_rejected_request_is_not_tried_again(server: OllamaServer) -> None:
+    server.play(Reply(status=400, error="invalid options"))
+    with pytest.raises(ModelError, match=r"rejected the request with 400 \(invalid options"):
+        caller(server)(ASK, Notes())
+    assert len(server.chats) == 1
+
+
+@pytest.mark.parametrize("after", [0, 2], ids=["before the first token", "in mid-stream"])
+def test_a_stall_ends_after_the_timeout_and_is_not_tried_again(server: OllamaServer, after: int) -> None:
+    server.play(Reply("a b c", fault="stall", after=after))
+    begun = time.monotonic()
+    with pytest.raises(ModelStalledError, match=r"sent nothing for 0.3 s"):
+        caller(server, timeout_s=0.3)(ASK, Notes())
+    assert time.monotonic() - begun < 1.5
+    assert len(server.chats) == 1
+
+
+def test_a_slow_model_that_keeps_writing_is_no_stall() -> None:
+    with OllamaServer("a b c d e f", tokens_per_s=10) as slow:
+        assert caller(slow, timeout_s=0.4)(ASK, Notes()).text == "a b c d e f"
+
+
+def test_endless_output_is_cut_at_the_character_cap_and_the_server_is_hung_up_on(server: OllamaServer) -> None:
+    server.play(Reply("la ", fault="endless"))
+    notes = Notes()
+    reply = caller(server, num_predict=-1, max_chars=500)(ASK, notes)
+    assert (len(reply.text) <= 500, reply.cut) == (True, True)
+    assert notes.sentences == ["ollama:llama3.2 wrote more than 500 characters; the rest was cut off."]
+    limit = time.monotonic() + 5
+    while not server.chats[0].broken and time.monotonic() < limit:
+        time.sleep(0.01)
+    assert server.chats[0].broken
+
+
+def test_num_predict_ends_endless_output_too(server: OllamaServer) -> None:
+    server.play(Reply("la ", fault="endless"))
+    assert caller(server, num_predict=20)(ASK, Notes()).cut
+
+
+def test_the_deadline_of_the_run_ends_a_call(server: OllamaServer) -> None:
+    server.play(Reply("a", fault="stall"))
+    begun = time.monotonic()
+    with deadline(0.2), pytest.raises(DeadlineError, match="deadline passed"):
+        caller(server)(ASK, Notes())
+    assert time.monotonic() - begun < 1
+
+
+def test_no_try_begins_that_the_deadline_would_not_let_end(server: OllamaServer) -> None:
+    server.play(Reply(status=500, error="x"))
+    with deadline(0.2), pytest.raises(ModelUnavailableError):
+        caller(server, backoff_s=5.0)(ASK, Notes())
+    assert len(server.chats) == 1
+
+
+def test_an_inner_deadline_never_extends_the_outer_one(server: OllamaServer) -> None:
+    server.play(Reply("a", fault="stall"))
+    with deadline(0.2), deadline(60), deadline(None), pytest.raises(DeadlineError):
+        caller(server)(ASK, Notes())
+
+
+def test_stopping_ends_running_and_waiting_calls_at_once(server: OllamaServer) -> None:
+    server.play(Reply("a", fault="stall"))
+    one = caller(server, gate=Gate(1))
+
+    def call() -> str:
+        try:
+            return one(ASK, Notes()).text
+        except ModelError as error:
+            return str(error)
+
+    with ThreadPoolExecutor(3) as pool:
+        futures = [pool.submit(call) for _ in range(3)]
+        time.sleep(0.2)
+        begun = time.monotonic()
+        stop_all_calls()
+        assert {future.result() for future in futures} == {"the call to ollama:llama3.2 was stopped."}
+    assert time.monotonic() - begun < 1
+
+
+def test_no_more_calls_run_at_once_than_the_gate_lets_through() -> None:
+    with OllamaServer(Reply("x", delay_s=0.05), max_parallel=32) as wide, ThreadPoolExecutor(12) as pool:
+        shared = caller(wide, gate=Gate(3))
+        list(pool.map(lambda _: shared(ASK, Notes()), range(12)))
+        assert wide.peak == 3
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["<think>hm</think>fine", "hm, let me see</think>\nfine", "<thinking>\nhm\n</thinking>\n\nfine", "fine <think>and"],
+)
+def test_thoughts_are_stripped_also_where_a_tag_is_missing(server: OllamaServer, text: str) -> None:
+    server.play(text)
+    assert caller(server)(ASK, Notes()).text == "fine"
+
+
+def test_judging_turns_reasoning_off_whatever_the_model_was_built_with(server: OllamaServer) -> None:
+    server.models["llama3.2"] = ModelInfo(capabilities=("completion", "thinking"))
+    thinker = ChatCaller(chat_model("ollama:llama3.2", base_url=server.url, reasoning=True, temperature=0.9))
+    thinker(ASK, Notes(), schema={"type": "object"})
+    thinker(ASK, Notes(), temperature=0.9)
+    assert [(r.body["think"], r.options["temperature"]) for r in server.chats] == [(False, 0.0), (True, 0.9)]
+
+
+def test_a_context_that_overflows_is_said(server: OllamaServer) -> None:
+    notes = Notes()
+    model = chat_model("ollama:llama3.2", base_url=server.url, num_ctx=64, num_predict=64)
+    server.play("word " * 60)
+    ChatCaller(model, "ollama:llama3.2")([("human", "x " * 30)], notes)
+    assert "filled the context of ollama:llama3.2 (64 tokens)" in notes.sentences[0]
+
+
+def test_quiet_calls_carry_the_tag_and_others_do_not(server: OllamaServer) -> None:
+    class Tags(BaseCallbackHandler):
+        def __init__(self) -> None:
+            self.seen: list[Any] = []
+
+        def on_chat_model_start(self, *args: Any, tags: list[str] | None = None, **kwargs: Any) -> None:
+            self.seen.append(tags or [])
+
+    tags = Tags()
+    model = chat_model("ollama:llama3.2", base_url=server.url).model_copy(update={"callbacks": [tags]})
+    for quiet in (True, False):
+        ChatCaller(model)(ASK, Notes(), quiet=quiet)
+    assert tags.seen == [[QUIET], []]
+
+
+def test_any_langchain_chat_model_can_be_passed_in() -> None:
+    model = GenericFakeChatModel(messages=iter([AIMessage("from elsewhere")]))
+    reply = ChatCaller(model, timeout_s=5)(ASK, Notes(), schema={"type": "object"}, temperature=0.3)
+    assert reply.text == "from elsewhere"
+
+
+@pytest.mark.parametrize(
+    ("error", "kind"), [(ConnectionError("gone"), ModelUnavailableError), (KeyError("choices"), ModelError)]
+)
+def test_what_another_providers_client_raises_becomes_one_of_our_errors(error: Exception, kind: type) -> None:
+    class Broken(GenericFakeChatModel):
+        def _stream(self, *args: Any, **kwargs: Any) -> Iterator[Any]:
+            raise error
+
+    with pytest.raises(kind, match=type(error).__name__):
+        ChatCaller(Broken(messages=iter([])), "acme:model", retries=0)(ASK, Notes())
