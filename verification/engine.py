@@ -73,7 +73,7 @@ class Verifier:
     embeddings: Embeddings | None = None
     options: VerifierOptions = field(default_factory=VerifierOptions)
     alignment: AlignmentScorer | None = None
-    policies: Mapping[str, Policy] = POLICIES
+    policies: Mapping[str, Policy] = field(default_factory=lambda: POLICIES)
     spare_extractor: ClaimExtractor | None = None
     windows: Windows = lambda text: [text]
     cache: VerdictCache = field(init=False, repr=False)

@@ -12,8 +12,6 @@ from cragraph.verification.levels import level_of
 GROUNDED_BELOW: Final = 0.3
 """An answer is grounded when its hallucination score lies below this (reliability policy's document)."""
 
-_NOTHING: Final[Mapping[str, float]] = MappingProxyType({})
-
 
 class Uncovered(TypedDict):
     """A part of the answer that no claim covers: ``answer[start:end] == text``."""
@@ -34,11 +32,11 @@ class Verification:
 
     confidence: float
     claims: tuple[Verdict, ...] = ()
-    signals: Mapping[str, float] = _NOTHING
+    signals: Mapping[str, float] = field(default_factory=lambda: MappingProxyType({}))
     issues: tuple[str, ...] = ()
     judge: str = "none"
     policy: str = "claims"
-    policy_scores: Mapping[str, float] = _NOTHING
+    policy_scores: Mapping[str, float] = field(default_factory=lambda: MappingProxyType({}))
     degraded: tuple[str, ...] = ()
     uncovered: tuple[Uncovered, ...] = ()
     threshold: float = 0.7

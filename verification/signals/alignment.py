@@ -5,6 +5,7 @@ from typing import Final, Protocol
 
 from cragraph.protocols import Notes
 from cragraph.types import Passage
+from cragraph.verification.claims import without_markers
 from cragraph.verification.keywords import content_words, overlap
 from cragraph.verification.signals.material import Material
 
@@ -37,7 +38,7 @@ def keyword_overlap(answer: str, texts: Sequence[str]) -> float:
 
     It favours answers that all the top passages repeat, and is low for a right answer that one passage holds.
     """
-    top = texts[:TOP]
-    if not top or not content_words(answer):
+    top, said = texts[:TOP], without_markers(answer)
+    if not top or not content_words(said):
         return 0.0
-    return sum(overlap(answer, text) for text in top) / len(top)
+    return sum(overlap(said, text) for text in top) / len(top)

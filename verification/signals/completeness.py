@@ -4,6 +4,7 @@ import re
 from typing import Final
 
 from cragraph.types import IDK
+from cragraph.verification.claims import without_markers
 from cragraph.verification.keywords import content_words, words
 from cragraph.verification.signals.material import Material
 
@@ -33,7 +34,7 @@ def completeness(material: Material) -> float:
     text = material.answer.strip()
     if not text or text == IDK:
         return 0.0
-    substance = min(len(words(text)) / SUBSTANTIAL, 1.0)
+    substance = min(len(words(without_markers(text))) / SUBSTANTIAL, 1.0)
     finish = 1.0 if _END.search(text) or _LIST_ITEM.search(text) else 0.0
     asked = _asked(material.question)
     if not asked:
