@@ -3,6 +3,7 @@
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import Final
 
 from cragraph.protocols import Notes
@@ -23,22 +24,23 @@ _WORD: Final = re.compile(r"[^\W_]")
 _HEADING: Final = re.compile(r"\s*(?:#{1,6}\s|\*\*[^*]+\*\*:?\s*$|__[^_]+__:?\s*$)")
 _RULE_ROW: Final = re.compile(r"\s*\|?\s*:?-{2,}")
 _GREETING: Final = re.compile(
-    r"(?:hi|hello|hey|dear|greetings|sure|certainly|of course|absolutely|yes|no|okay|ok|thanks|thank you|"
-    r"you(?:'|’)re welcome|(?:that(?:'|’)s an? )?(?:great|good|excellent|interesting) question|"
-    r"i hope (?:this|that|it) helps?|hope (?:this|that) helps?|(?:please )?let me know|(?:please )?feel free|"
-    r"(?:i(?:'|’)m|i am|happy|glad) (?:happy|glad|here)?\s?to help|good (?:morning|afternoon|evening)|"
-    r"i(?:'|’)m sorry|sorry|hallo|guten tag|bonjour)\b[^.!]{0,60}[.!,]*$",
+    r"(?:(?:sure|certainly|of course|absolutely|yes|no|okay|ok|(?:that(?:'|’)s an? |an? )?(?:great|good|excellent|"
+    r"interesting) question)(?:[,!]? (?:thing|sir|please))?"
+    r"|(?:hi|hello|hey|dear|greetings|thanks|thank you|you(?:'|’)re welcome|(?:i )?hope (?:this|that|it) helps?|"
+    r"(?:please )?let me know|(?:please )?feel free|(?:i(?:'|’)m |i am )?(?:happy|glad|here) to help|"
+    r"good (?:morning|afternoon|evening)|i(?:'|’)m sorry|sorry|hallo|guten tag|bonjour)\b[^.!\d]{0,60})[.!,]*$",
     re.IGNORECASE,
 )
 _LEAD_IN: Final = re.compile(
     r"(?:(?:sure|certainly|of course|okay|ok)[,!.]\s*)?(?:here(?:'|’)?s?\b|here (?:is|are)\b|the following\b|below\b|"
     r"(?:based on|according to|from|using|in)\b[^.:]{0,80}:$|in (?:summary|short|conclusion|brief)\b|to summari[sz]e\b|"
     r"(?:summary|answer|note|sources?|references?|conclusion|overview|result|response|details|key (?:points|facts|"
-    r"findings|takeaways))\b|let(?:'|’)?s\b|i (?:found|will|have found)\b|this is what\b|as follows\b)[^:]{0,120}:\s*$",
+    r"findings|takeaways))\b|[^\d:]{0,80}\b(?:following|follows|below|these)\b|let(?:'|’)?s\b|"
+    r"i (?:found|will|have found)\b|this is what\b|as follows\b)[^:]{0,120}:\s*$|[^\W\d]+(?:\s+[^\W\d]+){0,3}:$",
     re.IGNORECASE,
 )
 _OWN: Final = re.compile(
-    r"\b(?:i(?:'d| would|’d)? (?:think|believe|feel|guess|suppose|recommend|suggest|prefer|hope|love|like|enjoy)|"
+    r"\b(?:i(?:'d| would|’d)? (?:think|believe|feel|guess|suppose|recommend|suggest|prefer|love|like|enjoy)|"
     r"in my (?:opinion|view|experience)|personally|arguably|imho|if you ask me|to my mind|"
     r"you (?:should|might want|may want|could consider)|it (?:is|would be) (?:best|advisable|recommended|worth)|"
     r"ich (?:glaube|denke|finde|meine)|meiner meinung nach|je (?:pense|crois)|à mon avis)\b",
@@ -80,7 +82,7 @@ def split_claims(answer: str) -> list[Claim]:
     no claims. List marks before a claim and citation markers after it stay outside its offsets.
     """
     spans = sentence_spans(answer)
-    headers = {span for span, after in zip(spans, spans[1:], strict=False) if _RULE_ROW.match(answer[slice(*after)])}
+    headers = {span for span, after in pairwise(spans) if _RULE_ROW.match(answer[slice(*after)])}
     claims = []
     for span in spans:
         start, end = _core(answer, *span)
