@@ -14,6 +14,9 @@ _TRAILING_COMMA = re.compile(r",(?=\s*[}\]])")
 _BARE_KEY = re.compile(r"(?<=[{,])(\s*)([A-Za-z_]\w*)(\s*):")
 _WORDS = {"true": "True", "false": "False", "null": "None", "nan": "None", "infinity": "None"}
 _WORD = re.compile(r"(?<![\w\"'])-?(true|false|null|nan|infinity)(?![\w\"'])", re.I)
+_OPENER = re.compile(r"[{\[]")
+MOST_UNBALANCED = 4
+"""Brackets without a partner that are tried as a reply that was cut off; each costs a pass over the text."""
 _CLOSERS = {"{": "}", "[": "]"}
 
 
@@ -41,13 +44,12 @@ def _candidates(text: str) -> Iterator[str]:
     stripped = text.strip()
     if stripped[:1] in _CLOSERS:
         yield stripped
-    position = 0
-    while (found := re.compile(r"[{\[]").search(text, position)) is not None:
+    position = unbalanced = 0
+    while (found := _OPENER.search(text, position)) is not None and unbalanced < MOST_UNBALANCED:
         end, missing = _balance(text, found.start())
         yield text[found.start() : end] + missing
-        position = end if not missing else found.start() + 1
-        if missing and position > 4000:
-            return  # a long unbalanced text: the first candidates are the only sensible ones
+        unbalanced += bool(missing)
+        position = found.start() + 1 if missing else end
 
 
 def _balance(text: str, start: int) -> tuple[int, str]:

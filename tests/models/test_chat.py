@@ -4,6 +4,7 @@ import subprocess
 import sys
 
 import pytest
+
 from cragraph.errors import ModelError, ModelNotFoundError, ModelUnavailableError
 from cragraph.models.chat import chat_model, ollama_url
 from cragraph.models.embeddings import OllamaEncoder

@@ -7,6 +7,10 @@ from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 import pytest
+from langchain_core.callbacks import BaseCallbackHandler
+from langchain_core.language_models import GenericFakeChatModel
+from langchain_core.messages import AIMessage
+
 from cragraph.errors import DeadlineError, ModelError, ModelNotFoundError, ModelStalledError, ModelUnavailableError
 from cragraph.models.chat import chat_model
 from cragraph.models.chat_call import QUIET, ChatCaller
@@ -14,9 +18,6 @@ from cragraph.models.deadline import deadline
 from cragraph.models.pump import Gate, stop_all_calls
 from cragraph.protocols import Notes
 from cragraph.testing.ollama import ModelInfo, OllamaServer, Reply
-from langchain_core.callbacks import BaseCallbackHandler
-from langchain_core.language_models import GenericFakeChatModel
-from langchain_core.messages import AIMessage
 
 pytestmark = [pytest.mark.server, pytest.mark.enable_socket]
 

@@ -6,8 +6,9 @@ from concurrent.futures import ThreadPoolExecutor
 
 import httpx
 import pytest
-from cragraph.testing.ollama import ModelInfo, OllamaServer, Reply, by_fields, by_pattern
 from langchain_ollama import ChatOllama, OllamaEmbeddings
+
+from cragraph.testing.ollama import ModelInfo, OllamaServer, Reply, by_fields, by_pattern
 
 pytestmark = [pytest.mark.server, pytest.mark.enable_socket]
 
@@ -60,7 +61,9 @@ def test_a_stream_cut_at_any_byte_is_read_whole_even_inside_a_character(cut: int
 
 def test_every_request_is_remembered_with_what_was_asked_of_the_model() -> None:
     with OllamaServer("x") as server:
-        chat(server, num_ctx=999, seed=3, temperature=0.5, keep_alive="1h", format="json").invoke([("human", "hi there")])
+        chat(server, num_ctx=999, seed=3, temperature=0.5, keep_alive="1h", format="json").invoke(
+            [("human", "hi there")]
+        )
         request = server.chats[0]
     assert request.options == {"num_ctx": 999, "seed": 3, "temperature": 0.5}
     assert (request.format, request.body["keep_alive"], request.prompt) == ("json", "1h", "hi there")
