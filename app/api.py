@@ -16,9 +16,10 @@ from cragraph.types import OnLowConfidence, Passage
 from cragraph.verification.result import Verification
 
 if TYPE_CHECKING:
-    from cragraph.protocols import Judge
     from langchain_core.embeddings import Embeddings
     from langchain_core.language_models import BaseChatModel
+
+    from cragraph.protocols import Judge
 
 Verify = Callable[[str, Iterable[Any], str | None], Verification]
 

@@ -3,6 +3,7 @@
 import sys
 
 import typer
+
 from cragraph.errors import CragError, InputError, SettingsError
 from cragraph.shell import ask, docs, doctor, evaluate, graph, ingest, search, stats, verify
 from cragraph.shell.console import FAILURE, USAGE, complain

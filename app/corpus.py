@@ -33,30 +33,32 @@ def ingest_paths(
     """Read files and folders into the store."""
     from cragraph.retrieval.ingest import ingest
 
-    sizes = settings.ingest
-    return ingest(
-        paths,
-        open_for_writing(settings),
-        split_options={"chunk_size": sizes.chunk_size, "chunk_overlap": sizes.chunk_overlap},
-        prune=prune,
-        dry_run=dry_run,
-        progress=progress,
-        max_bytes=int(sizes.max_file_mb * 1_000_000),
-    )
+    store = open_for_writing(settings)
+    return ingest(paths, store, prune=prune, dry_run=dry_run, progress=progress, **_reading(settings))
 
 
 def watch_paths(settings: Settings, paths: Sequence[Path], *, prune: bool = True) -> "Iterator[IngestReport]":
-    """Follow files and folders, yielding a report for every change that was taken in."""
+    """Follow files and folders: a report for the first ingest, then one for every change."""
     from cragraph.retrieval.ingest import watch
 
-    return watch(paths, open_for_writing(settings), prune=prune)
+    return watch(paths, open_for_writing(settings), prune=prune, **_reading(settings))
 
 
-def forget_path(settings: Settings, path: str, *, dry_run: bool = False) -> "IngestReport":
-    """Take a document, or all below a folder, out of the store."""
+def forget_path(settings: Settings, path: str) -> list[str]:
+    """Take a document, or all below a folder, out of the store; returns what was removed."""
     from cragraph.retrieval.ingest import forget
 
-    return forget(opened(settings), path, dry_run=dry_run)
+    return forget(opened(settings), path)
+
+
+def _reading(settings: Settings) -> dict[str, Any]:
+    from cragraph.retrieval.ingest import SplitOptions
+
+    sizes = settings.ingest
+    return {
+        "split_options": SplitOptions(sizes.chunk_size, sizes.chunk_overlap),
+        "max_bytes": int(sizes.max_file_mb * 1_000_000),
+    }
 
 
 def opened(settings: Settings) -> "Store":
@@ -77,3 +79,13 @@ def search_passages(settings: Settings, query: str, k: int) -> list[dict[str, An
         dict(passage) | {"scores": passage["metadata"].get("scores", {}) | {"rerank": passage["rerank_score"]}}
         for passage in parts.reranker(query, found, notes)[:k]
     ]
+
+
+def store_health(settings: Settings) -> str:
+    """What the store holds, in a few words; raises StoreError with what to do where it cannot be used."""
+    store = opened(settings)
+    try:
+        documents = store.documents()
+        return f"{settings.store}: {len(documents)} documents, {store.count()} chunks"
+    finally:
+        store.close()

@@ -3,16 +3,6 @@
 from pathlib import Path
 from typing import Any, Literal
 
-from cragraph.errors import SettingsError
-from cragraph.graph.context import Context
-from cragraph.settings_sources import (
-    PREFIX,
-    BlocksSource,
-    OwnDotEnvSource,
-    config_path,
-    explained,
-    refuse_unknown_variables,
-)
 from pydantic import (
     BaseModel,
     ConfigDict,
@@ -25,6 +15,17 @@ from pydantic import (
 from pydantic_settings import BaseSettings, PydanticBaseSettingsSource, SettingsConfigDict
 from pydantic_settings import SettingsError as SourceError
 from yaml import YAMLError
+
+from cragraph.errors import SettingsError
+from cragraph.graph.context import Context
+from cragraph.settings_sources import (
+    PREFIX,
+    BlocksSource,
+    OwnDotEnvSource,
+    config_path,
+    explained,
+    refuse_unknown_variables,
+)
 
 
 class Group(BaseModel):

@@ -6,9 +6,10 @@ from difflib import get_close_matches
 from pathlib import Path
 from typing import Any, Final
 
-from cragraph.errors import SettingsError
 from pydantic import ValidationError
 from pydantic_settings import BaseSettings, DotEnvSettingsSource, EnvSettingsSource, YamlConfigSettingsSource
+
+from cragraph.errors import SettingsError
 
 PREFIX: Final = "CRAG_"
 CONFIG_FILE: Final = "cragraph.yaml"

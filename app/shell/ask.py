@@ -4,7 +4,9 @@ from pathlib import Path
 from typing import Annotated
 
 import typer
-from cragraph.shell.console import ABSTAINED, emit
+
+from cragraph.errors import InputError
+from cragraph.shell.console import ABSTAINED, complain, emit
 from cragraph.shell.options import (
     ConfigOption,
     JsonOption,
@@ -68,10 +70,14 @@ def ask(
     )
     if source:
         from cragraph.corpus import ingest_paths
-        from cragraph.shell.ingest import progress_bar
+        from cragraph.shell.progress import ingesting
 
-        with progress_bar(shown=not quiet) as advance:
-            ingest_paths(settings, source, progress=advance).raise_if_nothing_was_read()
+        with ingesting(shown=not quiet) as advance:
+            report = ingest_paths(settings, source, progress=advance)
+        for path, reason in report.failed:
+            complain(f"{path}: {reason}")
+        if not (report.added or report.changed or report.unchanged):
+            raise InputError("Nothing could be read from --source: give files or folders that `cragraph ingest` takes.")
     response = run_crag(settings, question, quiet=quiet, stream_tokens=not json)
     if json:
         emit(response)

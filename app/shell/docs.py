@@ -3,7 +3,8 @@
 from typing import Annotated
 
 import typer
-from cragraph.shell.console import FAILURE, emit, err, out
+
+from cragraph.shell.console import emit, err, out
 from cragraph.shell.options import ConfigOption, JsonOption, StoreOption, settings_from
 
 
@@ -30,7 +31,6 @@ def docs(store: StoreOption = None, json: JsonOption = False, config: ConfigOpti
 def forget(
     path: Annotated[str, typer.Argument(help="A file or folder, as `cragraph docs` shows it.", show_default=False)],
     store: StoreOption = None,
-    dry_run: Annotated[bool, typer.Option("--dry-run", help="Say what would go; remove nothing.")] = False,
     json: JsonOption = False,
     config: ConfigOption = None,
 ) -> None:
@@ -40,12 +40,9 @@ def forget(
     """
     from cragraph.corpus import forget_path
 
-    report = forget_path(settings_from(config, store=store), path, dry_run=dry_run)
+    removed = forget_path(settings_from(config, store=store), path)
     if json:
-        emit(report.to_dict())
+        emit({"removed": removed})
     else:
-        would = "would be " if dry_run else ""
-        out().print(f"{len(report.removed)} documents {would}removed, {report.chunks} chunks", markup=False)
-    if not report.removed:
-        err().print(f"nothing in the store is at or below {path}; `cragraph docs` lists what there is", markup=False)
-        raise typer.Exit(FAILURE)
+        for source in removed:
+            out().print(f"removed {source}", markup=False)

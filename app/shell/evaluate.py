@@ -1,5 +1,74 @@
 """`cragraph eval`: measure retrieval and grounding on labelled data."""
 
+from pathlib import Path
+from typing import Annotated
+
 import typer
 
+from cragraph.shell.console import emit, out
+from cragraph.shell.options import ConfigOption, JsonOption, ModelOption, PolicyOption, QuietOption, settings_from
+from cragraph.shell.progress import counting
+
 app = typer.Typer(help="Measure retrieval and grounding on labelled data.", no_args_is_help=True)
+
+
+@app.command()
+def grounding(
+    files: Annotated[list[Path], typer.Argument(help="JSONL files of labelled answers.", show_default=False)],
+    judge: Annotated[str, typer.Option("--judge", help="One or more judges, comma-separated.")] = "embedding",
+    policy: PolicyOption = None,
+    model: ModelOption = None,
+    limit: Annotated[int | None, typer.Option("--limit", min=1, help="Rows a file at most.")] = None,
+    report: Annotated[Path | None, typer.Option("--report", help="Folder for the HTML, PNG and JSON report.")] = None,
+    json: JsonOption = False,
+    quiet: QuietOption = False,
+    config: ConfigOption = None,
+) -> None:
+    """How well judges tell supported answers from unsupported ones.
+
+    Example: `cragraph eval grounding dev/*.jsonl --judge lexical,embedding`
+    """
+    from cragraph.evals.grounding import run, table
+    from cragraph.factory import make_verifier
+
+    settings = settings_from(config, policy=policy, model=model)
+    names = [name.strip() for name in judge.split(",") if name.strip()]
+    with counting("rows", shown=not quiet) as progress:
+        result = run(files, names, make_verifier(settings), limit=limit, progress=progress)
+    if report is not None:
+        from cragraph.evals.report import write_report
+
+        write_report(result, report)
+    if json:
+        emit(result)
+    else:
+        out().print(table(result))
+
+
+@app.command()
+def retrieval(
+    folder: Annotated[Path, typer.Argument(help="Folder with corpus.jsonl, queries.jsonl, qrels.tsv.")],
+    limit: Annotated[int | None, typer.Option("--limit", min=1, help="Queries at most.")] = None,
+    plot: Annotated[Path | None, typer.Option("--plot", help="File for the plot (PNG).")] = None,
+    json: JsonOption = False,
+    quiet: QuietOption = False,
+    config: ConfigOption = None,
+) -> None:
+    """How well each stage of retrieval finds what was judged relevant.
+
+    Example: `cragraph eval retrieval data/cranfield`
+    """
+    from cragraph.evals.retrieval import run, table
+    from cragraph.factory import Parts
+
+    settings = settings_from(config)
+    with counting("queries", shown=not quiet) as progress:
+        result = run(folder, Parts(settings).embeddings, limit=limit, progress=progress)
+    if plot is not None:
+        from cragraph.evals.retrieval import write_plot
+
+        write_plot(result, plot)
+    if json:
+        emit(result)
+    else:
+        out().print(table(result))

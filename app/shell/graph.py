@@ -3,6 +3,7 @@
 from typing import Annotated
 
 import typer
+
 from cragraph.errors import InputError
 from cragraph.shell.console import emit
 from cragraph.shell.options import JsonOption

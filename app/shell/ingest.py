@@ -4,8 +4,10 @@ from pathlib import Path
 from typing import Annotated, Any
 
 import typer
+
 from cragraph.shell.console import FAILURE, emit, err, out, status
 from cragraph.shell.options import ConfigOption, JsonOption, QuietOption, StoreOption, settings_from
+from cragraph.shell.progress import ingesting
 
 
 def ingest(
@@ -27,7 +29,7 @@ def ingest(
     from cragraph.corpus import ingest_paths
 
     settings = settings_from(config, store=store)
-    with progress_bar(shown=not quiet) as advance:
+    with ingesting(shown=not quiet) as advance:
         report = ingest_paths(settings, paths, prune=prune, dry_run=dry_run, progress=advance)
     show_report(report, as_json=json, dry_run=dry_run)
     if watch and not dry_run:
@@ -38,42 +40,6 @@ def ingest(
             show_report(change, as_json=json, dry_run=False)
     if report.failed and not (report.added or report.changed or report.unchanged):
         raise typer.Exit(FAILURE)
-
-
-class progress_bar:
-    """A bar on a terminal's stderr, nothing elsewhere; its value is the callback that moves it."""
-
-    def __init__(self, *, shown: bool) -> None:
-        self.shown = shown
-        self.bar: Any = None
-
-    def __enter__(self) -> Any:
-        console = err()
-        if not self.shown or not console.is_terminal:
-            return None
-        from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
-
-        self.bar = Progress(
-            TextColumn("{task.description}"),
-            BarColumn(),
-            MofNCompleteColumn(),
-            TextColumn("{task.fields[rate]}"),
-            TimeRemainingColumn(),
-            console=console,
-            transient=True,
-        )
-        self.bar.start()
-        self.task = self.bar.add_task("reading", total=None, rate="")
-        return self.advance
-
-    def advance(self, event: Any) -> None:
-        """Move the bar to a progress event of ingest."""
-        rate = f"{event.rate:.0f} chunks/s" if event.rate else ""
-        self.bar.update(self.task, completed=event.done, total=event.total, rate=rate, description=event.source[-40:])
-
-    def __exit__(self, *_: object) -> None:
-        if self.bar is not None:
-            self.bar.stop()
 
 
 def show_report(report: Any, *, as_json: bool, dry_run: bool) -> None:

@@ -4,6 +4,7 @@ from pathlib import Path
 from typing import Annotated, Any
 
 import typer
+
 from cragraph.errors import SettingsError
 
 StoreOption = Annotated[str | None, typer.Option("--store", help="Folder or server URL of the store.")]

@@ -3,10 +3,11 @@
 from collections.abc import Iterable, Sequence
 from typing import Any, Final
 
-from cragraph.shell.console import err, out
 from rich.console import Console, Group, RenderableType
 from rich.padding import Padding
 from rich.text import Text
+
+from cragraph.shell.console import err, out
 
 MARKS: Final = {
     "supported": ("✓", "green"),

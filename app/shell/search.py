@@ -3,6 +3,7 @@
 from typing import Annotated
 
 import typer
+
 from cragraph.shell.console import emit
 from cragraph.shell.options import ConfigOption, JsonOption, StoreOption, WhereOption, settings_from
 

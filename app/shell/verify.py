@@ -5,6 +5,7 @@ from pathlib import Path
 from typing import Annotated, Any
 
 import typer
+
 from cragraph.errors import InputError
 from cragraph.shell.console import FAILURE, emit, status
 from cragraph.shell.options import (

@@ -33,7 +33,9 @@ def test_every_module_prompt_and_weight_is_inside(wheel: Path) -> None:
     for folder, package in FOLDERS.items():
         for path in (ROOT / folder).rglob("*"):
             if path.is_file() and "__pycache__" not in path.parts and path.suffix not in (".pyc", ".egg-info"):
-                wanted.add("/".join(("cragraph", package, path.relative_to(ROOT / folder).as_posix())).replace("//", "/"))
+                wanted.add(
+                    "/".join(("cragraph", package, path.relative_to(ROOT / folder).as_posix())).replace("//", "/")
+                )
     assert wanted - inside == set()
     assert "cragraph/py.typed" in inside
 

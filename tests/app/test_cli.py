@@ -1,0 +1,208 @@
+"""The commands as a person or a program meets them."""
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from cragraph.types import IDK
+from tests.app.conftest import Shell
+
+RESPONSE = {
+    "question", "answer", "abstained", "confidence", "confidence_level", "is_grounded", "citations", "verification",
+    "attempts", "issues", "degraded", "models", "llm_calls", "timings_ms",
+}  # fmt: skip
+ROW = {"confidence", "level", "is_grounded", "claims", "signals", "issues", "ms"}
+CLAIM = {"text", "start", "end", "verdict", "support", "contradiction", "judge", "evidence"}
+
+
+def test_ask_ingests_a_source_and_answers_from_it(shell: Shell, notes: Path) -> None:
+    ran = shell("ask", "Why is the sea salt?", "--source", str(notes), "--json")
+    assert ran.code == 0, ran.err
+    assert ran.json.keys() == RESPONSE
+    assert "rivers carry minerals" in ran.json["answer"]
+    assert "[1]" in ran.json["answer"]
+    citation = ran.json["citations"][0]
+    assert (citation["number"], citation["verified"], citation["metadata"]["filename"]) == (1, True, "sea.md")
+    assert ran.json["degraded"] == []
+    assert [line.split()[0] for line in ran.err.splitlines()] == [
+        "retrieve", "rerank", "generate", "verify", "finalize"
+    ]  # fmt: skip
+
+
+def test_ask_prints_the_answer_the_citations_the_claims_and_what_ran(shell: Shell, notes: Path) -> None:
+    ran = shell("ask", "How deep is the Mariana Trench?", "--source", str(notes), "-q")
+    assert ran.code == 0
+    assert ran.err == ""
+    lines = ran.out.splitlines()
+    assert "10,935 metres deep" in lines[0]
+    assert lines[2] == "Citations"
+    assert lines[3].startswith("  [1] sea.md")
+    assert "  ✓ supported" in ran.out
+    assert "Confidence 1.00 (high) · grounded · 1 attempt" in ran.out
+    assert "Ran: retriever hybrid" in ran.out
+    assert "\x1b[" not in ran.out
+
+
+def test_ask_abstains_with_exit_code_3_where_the_documents_do_not_say(shell: Shell, notes: Path) -> None:
+    ran = shell("ask", "Who won the 1998 chess olympiad?", "--source", str(notes), "--json", "-q")
+    assert ran.code == 3
+    assert (ran.json["answer"], ran.json["abstained"], ran.json["citations"]) == (IDK, True, [])
+    assert ran.json["issues"]
+
+
+def test_ask_without_a_store_says_how_to_make_one(shell: Shell) -> None:
+    ran = shell("ask", "What?")
+    assert ran.code == 1
+    assert "cragraph ingest" in ran.err
+
+
+def test_claims_are_in_the_json_only_where_asked_for(shell: Shell, notes: Path) -> None:
+    shell("ingest", str(notes))
+    plain = shell("ask", "Why is the sea salt?", "--json", "-q").json
+    assert plain["verification"].keys() == {
+        "confidence", "is_grounded", "claims_checked", "claims_supported", "crag_attempts"
+    }  # fmt: skip
+    shown = shell("ask", "Why is the sea salt?", "--json", "-q", "--show-claims").json
+    assert shown["verification"]["claims"][0].keys() >= CLAIM
+
+
+def test_ingest_is_incremental_and_reports_what_it_did(shell: Shell, notes: Path) -> None:
+    first = shell("ingest", str(notes), "--json").json
+    assert (len(first["added"]), len(first["failed"])) == (2, 0)
+    again = shell("ingest", str(notes), "--json").json
+    assert (len(again["added"]), len(again["unchanged"])) == (0, 2)
+    (notes / "tea.md").write_text("Tea is a drink.")
+    (notes / "broken.pdf").write_bytes(b"%PDF-1.4 not a pdf")
+    third = shell("ingest", str(notes), "--json")
+    assert len(third.json["changed"]) == 1
+    assert len(third.json["failed"]) == 1
+    (notes / "tea.md").unlink()
+    assert len(shell("ingest", str(notes), "--json", "--prune").json["removed"]) == 1
+
+
+def test_ingest_of_a_path_that_does_not_exist_is_bad_usage(shell: Shell) -> None:
+    ran = shell("ingest", "nowhere")
+    assert ran.code == 2
+    assert "nowhere" in ran.err
+
+
+def test_docs_lists_and_forget_removes(shell: Shell, notes: Path) -> None:
+    shell("ingest", str(notes))
+    listed = shell("docs", "--json").json
+    assert sorted(Path(d["source"]).name for d in listed) == ["sea.md", "tea.md"]
+    assert shell("forget", listed[0]["source"]).code == 0
+    assert len(shell("docs", "--json").json) == 1
+    assert shell("forget", "nowhere.md").code == 2
+
+
+def test_search_prints_passages_with_their_scores_by_stage(shell: Shell, notes: Path) -> None:
+    shell("ingest", str(notes))
+    found = shell("search", "oolong tea", "--json", "-k", "1").json
+    assert len(found) == 1
+    assert "oolong" in found[0]["text"]
+    assert {"dense", "lexical", "rerank"} <= found[0]["scores"].keys()
+    assert "1. " in shell("search", "oolong tea").out
+
+
+def test_search_refuses_a_filter_on_a_field_that_does_not_exist(shell: Shell, notes: Path) -> None:
+    shell("ingest", str(notes))
+    ran = shell("search", "tea", "--where", "colour=green")
+    assert ran.code == 2
+    assert "colour" in ran.err
+
+
+def test_verify_judges_an_answer_against_files(shell: Shell, notes: Path) -> None:
+    wrong = "The Mariana Trench is 8,000 metres deep."
+    ran = shell("verify", "--answer", wrong, "--source", str(notes / "sea.md"), "--json")
+    assert ran.code == 0, ran.err
+    assert ran.json.keys() >= ROW
+    (claim,) = ran.json["claims"]
+    assert claim["verdict"] in ("unsupported", "contradicted")
+    assert wrong[claim["start"] : claim["end"]] == claim["text"]
+    right = shell(
+        "verify", "--answer", "-", "--source", str(notes / "sea.md"), "--json", stdin=wrong.replace("8,000", "10,935")
+    )
+    assert right.json["claims"][0]["verdict"] == "supported"
+    assert right.json["is_grounded"] is True
+
+
+def test_verify_reads_rows_in_order_and_skips_a_bad_line_by_its_number(shell: Shell, tmp_path: Path) -> None:
+    sea = "The sea is salt because rivers carry minerals into it."
+    rows = [
+        json.dumps({"id": "a", "answer": sea, "passages": [sea, "Tea is a drink."]}),
+        "not json",
+        json.dumps({"id": "c", "answer": "Tea is a metal.", "passages": [{"text": sea}]}),
+        json.dumps({"id": "d", "answer": sea}),
+        "",
+        json.dumps({"id": "f", "question": "Salt?", "answer": sea, "passages": [sea]}),
+    ]
+    (tmp_path / "in.jsonl").write_text("\n".join(rows) + "\n")
+    ran = shell("verify", "--jsonl", "in.jsonl", "--out", "out.jsonl", "--judge", "lexical")
+    assert ran.code == 0, ran.err
+    out = [json.loads(line) for line in (tmp_path / "out.jsonl").read_text().splitlines()]
+    assert [row["id"] for row in out] == ["a", "c", "f"]
+    for row in out:
+        assert row.keys() >= ROW | {"id"}
+        assert row["claims"][0].keys() >= CLAIM
+    assert out[0]["claims"][0]["evidence"] == {"quote": sea, "passage": 0, "start": 0, "end": len(sea)}
+    assert out[1]["claims"][0]["verdict"] == "unsupported"
+    assert "line 2: not JSON" in ran.err
+    assert "line 4: has no list in `passages`" in ran.err
+    assert "3 rows verified, 2 skipped" in ran.err
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (("verify",), "--answer"),
+        (("verify", "--jsonl", "nowhere.jsonl"), "nowhere.jsonl"),
+        (("verify", "--answer", "x", "--source", "nowhere.md"), "nowhere.md"),
+        (("ask", "q", "--threshold", "7"), "confidence_threshold came as 7"),
+        (("ask", "q", "--judge", "oracle"), "oracle"),
+        (("ask", "q", "--config", "nowhere.yaml"), "nowhere.yaml"),
+        (("graph", "nothing"), "there is no graph 'nothing'"),
+        (("ask",), "Missing argument"),
+        (("frobnicate",), "No such command"),
+    ],
+    ids=lambda value: " ".join(value) if isinstance(value, tuple) else "",
+)
+def test_bad_usage_is_exit_code_2_and_says_what_was_wrong(shell: Shell, arguments: tuple[str, ...], said: str) -> None:
+    ran = shell(*arguments)
+    assert ran.code == 2, ran.err
+    assert said in " ".join(ran.err.split())
+    assert ran.out == ""
+
+
+def test_graph_draws_the_loop(shell: Shell) -> None:
+    drawn = shell("graph").out
+    for edge in ("__start__ --> retrieve", "retrieve --> rerank", "verify -.-> requery", "requery --> retrieve"):
+        assert edge in drawn.replace(";", "")
+    assert {"nodes", "edges"} <= shell("graph", "verify", "--json").json.keys()
+
+
+def test_doctor_says_what_is_wrong_and_how_to_mend_it(shell: Shell, notes: Path) -> None:
+    ill = shell("doctor", "--json")
+    assert ill.code == 1
+    store = next(check for check in ill.json["checks"] if check["name"] == "store")
+    assert "cragraph ingest" in store["fix"] + store["detail"]
+    shell("ingest", str(notes))
+    well = shell("doctor", "--json")
+    assert well.code == 0, well.out
+    assert well.json["ok"] is True
+
+
+def test_every_command_has_help_with_an_example(shell: Shell) -> None:
+    for command in ("ingest", "ask", "verify", "search", "docs", "forget", "graph", "doctor", "stats"):
+        ran = shell(command, "--help")
+        assert ran.code == 0
+        assert "Example" in ran.out, command
+
+
+def test_a_reader_that_goes_away_is_no_traceback(notes: Path, tmp_path: Path) -> None:
+    command = f"{sys.executable} -m cragraph graph | head -1"
+    done = subprocess.run(command, shell=True, cwd=tmp_path, capture_output=True, text=True, env=os.environ)
+    assert "Traceback" not in done.stderr
