@@ -1,0 +1,1 @@
+"""How fast it is, and how good: commands that anyone can run."""

@@ -1,0 +1,60 @@
+"""A question to a small store: cold, as a command, and warm, in a process that has asked before.
+
+python -m benchmarks.asking
+"""
+
+import statistics
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+
+from benchmarks.measure import Figure, below, milliseconds
+from cragraph.corpus import ingest_paths
+from cragraph.factory import create_graph
+from cragraph.settings import Settings, load_settings
+
+ROOT = Path(__file__).resolve().parent.parent
+QUESTIONS = (
+    "When does the loop stop?",
+    "Which judge runs without a chat model?",
+    "What does the evidence gate want?",
+    "How is a changed file ingested again?",
+)
+
+
+def store_of_documents(folder: str) -> Settings:
+    """A store of this project's documents in a folder."""
+    settings = load_settings(store=folder)
+    ingest_paths(settings, [ROOT / "README.md", ROOT / "docs", ROOT / "CONTRIBUTING.md"])
+    return settings
+
+
+def measure() -> list[Figure]:
+    """Milliseconds a warm question, by part, and seconds a cold one."""
+    with tempfile.TemporaryDirectory() as folder:
+        settings = store_of_documents(folder)
+        graph = create_graph(settings).compile()
+        parts: dict[str, list[float]] = {}
+        turn = iter(range(1_000_000))
+
+        def ask() -> None:
+            # Each question differs, so that no cache answers for the parts.
+            number = next(turn)
+            response = graph.invoke({"question": f"{QUESTIONS[number % len(QUESTIONS)]} (take {number})"})
+            for name, ms in response["timings_ms"].items():
+                parts.setdefault(name, []).append(ms)
+
+        warm = milliseconds(ask, runs=20)
+        figures = [below("ask, warm", warm, 400)]
+        for name, taken in parts.items():
+            if name != "total":
+                figures.append(Figure(f"  {name}", statistics.median(taken), "ms", "", True))
+        command = [sys.executable, "-m", "cragraph", "ask", QUESTIONS[0], "--store", folder, "-q"]
+        cold = milliseconds(lambda: subprocess.run(command, check=False, stdout=subprocess.DEVNULL), runs=3, warm_up=1)
+        return [*figures, below("ask, cold, as a command", [ms / 1000 for ms in cold], 3, "s")]
+
+
+if __name__ == "__main__":
+    for figure in measure():
+        print(figure.row())
