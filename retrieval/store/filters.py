@@ -5,6 +5,7 @@ from difflib import get_close_matches
 from typing import Any, Final
 
 from cragraph.errors import InputError
+from cragraph.retrieval.store.fractions import exact, whole
 
 RANGES: Final = ("$gt", "$gte", "$lt", "$lte")
 OPERATORS: Final = ("$eq", "$ne", "$in", "$nin", *RANGES)
@@ -52,21 +53,22 @@ def _test(key: str, operator: str, operand: Any, type_: str) -> dict[str, Any]:
     if operator not in OPERATORS:
         raise InputError(f"{operator!r} on {key} is no operator; wanted one of {', '.join(OPERATORS)}.")
     if operator in RANGES:
-        return {key: {operator: _bound(key, operand, type_)}}
+        return exact(key, operator, _bound(key, operand, type_))
     if operator in ("$eq", "$ne"):
-        return {key: {operator: _value(key, operand, type_)}}
+        return exact(key, operator, _value(key, operand, type_))
     if not isinstance(operand, list | tuple | set | frozenset) or not operand:
         raise InputError(f'{operator} on {key} came with {operand!r}; wanted a list of values, {{"$in": ["a", "b"]}}.')
     return _among(key, operator, [_value(key, item, type_) for item in operand])
 
 
 def _among(key: str, operator: str, values: list[Any]) -> dict[str, Any]:
-    """Chroma wants lists of one type; a mixed one becomes several."""
+    """Chroma wants lists of one type, and takes fractions one by one; a mixed list becomes several tests."""
     groups: dict[type, list[Any]] = {}
-    for value in values:
+    for value in map(whole, values):
         groups.setdefault(type(value), []).append(value)
-    parts = [{key: {operator: group}} for group in groups.values()]
-    return _joined("$or" if operator == "$in" else "$and", parts)
+    single, joined = ("$eq", "$or") if operator == "$in" else ("$ne", "$and")
+    parts = [exact(key, single, fraction) for fraction in groups.pop(float, [])]
+    return _joined(joined, [{key: {operator: group}} for group in groups.values()] + parts)
 
 
 def _bound(key: str, operand: Any, type_: str) -> int | float:

@@ -1,0 +1,46 @@
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from cragraph.passages import as_passages
+from cragraph.retrieval.store import Store, open_store
+from cragraph.testing.embeddings import HashEmbeddings
+from cragraph.types import Passage
+
+LINES = [
+    {"text": "The revenue of Apple was 383 billion dollars.", "source": "a/apple.md", "ticker": "AAPL", "year": 2023},
+    {"text": "The revenue of Microsoft was 212 billion dollars.", "source": "a/ms.md", "ticker": "MSFT", "year": 2023},
+    {"text": "Apple sold phones in the year before.", "source": "a/old.md", "ticker": "AAPL", "year": 2022},
+    {"text": "Penguins swim under the ice.", "source": "b/birds.md", "checked": True, "weight": 4.5},
+    {"text": "Whales sing, and nobody knows why.", "source": "b/whales.md", "checked": False, "tags": ["sea", "song"]},
+]
+
+
+@pytest.fixture
+def lines() -> list[Passage]:
+    return as_passages(LINES)
+
+
+@pytest.fixture
+def embeddings() -> HashEmbeddings:
+    return HashEmbeddings(48)
+
+
+@pytest.fixture(params=["memory", "folder"])
+def store(request: pytest.FixtureRequest, tmp_path: Path, embeddings: HashEmbeddings) -> Iterator[Store]:
+    """The same behaviour is wanted wherever the store lies."""
+    with open_store(None if request.param == "memory" else tmp_path / "store", embeddings) as opened:
+        yield opened
+
+
+@pytest.fixture
+def full(store: Store, lines: list[Passage]) -> Store:
+    store.add(lines)
+    return store
+
+
+@pytest.fixture
+def python() -> str:
+    return sys.executable

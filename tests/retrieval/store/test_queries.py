@@ -1,0 +1,64 @@
+"""Any text is a query."""
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from cragraph.passages import as_passages
+from cragraph.retrieval.store import Store, open_store
+from cragraph.retrieval.store.terms import Analyser, match_any, telling
+from cragraph.testing.embeddings import HashEmbeddings
+
+ODD = [
+    '"', "'", '""', "*", "AND", "OR NOT", "NEAR(a b)", "text:revenue", "revenue AND", "(revenue", "^revenue", "-revenue",
+    "a + b", "revenue*", "{revenue}", "\x00revenue\x00", "revenue; DROP TABLE chunks", "🐧🐧", "¿qué?", "日本語", "...",
+    " \n\t", "_", "a_b", "\ud800 revenue", "%s", "\\", "'; --", "rev\"enue", "x" * 10_000, "revenue " * 2000,
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("query", ODD, ids=lambda query: repr(query[:20]))
+def test_odd_queries_are_searched_like_any_other(full: Store, query: str) -> None:
+    found = full.lexical(query, 3)
+    if "revenue" in query.lower():
+        assert {"a/apple.md", "a/ms.md"} <= {p["source"] for p in found}
+    if query != "\ud800 revenue":
+        full.dense(query, 3)
+
+
+@pytest.fixture(scope="module")
+def memory() -> Store:
+    opened = open_store(None, HashEmbeddings(16))
+    opened.add(as_passages(["Ein Satz mit Wörtern.", "a sentence with words", "penguins"]))
+    return opened
+
+
+@given(query=st.text())
+@settings(max_examples=200, deadline=None)
+def test_no_text_breaks_the_search(memory: Store, query: str) -> None:
+    assert all(0.0 <= (p["retrieval_score"] or 0.0) <= 1.0 for p in memory.lexical(query, 3))
+
+
+def test_operators_are_plain_words(store: Store) -> None:
+    store.add(as_passages(["near the shore", "far out at sea", "somewhere else"]))
+    assert [p["text"] for p in store.lexical("NEAR NOT", 3)] == ["near the shore"]
+
+
+def test_a_word_in_most_passages_is_left_out_unless_all_are() -> None:
+    words, frequency = {"the": "the", "penguins": "penguin"}, {"the": 9, "penguin": 2}
+    assert telling(words, frequency, 10) == ["penguins"]
+    assert telling({"the": "the"}, frequency, 10) == ["the"]
+    assert telling({"none": "none"}, {"none": 0}, 10) == []
+
+
+def test_a_query_is_words_in_quotes() -> None:
+    assert match_any(["and", 'a"b']) == '"and" OR "a""b"'
+
+
+def test_words_are_stemmed_as_in_the_index() -> None:
+    analyse = Analyser()
+    assert analyse("Running companies, RUNNING! Café") == {
+        "running": "run",
+        "companies": "compani",
+        "cafe": "cafe",
+    }
+    analyse.close()
