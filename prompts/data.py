@@ -67,8 +67,10 @@ def neutral(text: str, marker: str) -> str:
     chat-template tokens and lines that begin like a speaker's turn are altered visibly but minimally.
     """
     text = _CONTROL.sub("", _INVISIBLE.sub("", text))
-    if "\uff1c" in text or "\u226a" in text or "\ufe64" in text:
-        text = text.translate({0xFF1C: "<", 0xFF1E: ">", 0xFE64: "<", 0xFE65: ">", 0x226A: "<<", 0x226B: ">>"})
+    unified = unicodedata.normalize("NFKC", text)
+    if any(len(known.findall(unified)) > len(known.findall(text)) for known in (_DELIMITER, _TEMPLATE)):
+        text = unified  # written in compatibility characters, such as full-width ones, to look like ours
+    text = text.translate(_WIDE)
     text = _TEMPLATE.sub(lambda match: match[0].translate(_TAME), text)
     text = _DELIMITER.sub(lambda match: match[0].translate(_TAME), text)
     text = _ROLE_LINE.sub(r"\1\2 \3", text)

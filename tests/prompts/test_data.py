@@ -86,8 +86,8 @@ def test_invisible_and_control_characters_do_not_survive(text: str) -> None:
 
 @pytest.mark.parametrize(
     "text",
-    ["Net sales were $383,285 million (down 3%).", "if a < b and c > d: x = [1, 2]", "<p>HTML &amp; entities</p>", "日本語の文。 ÄÖÜ 😀",
-     "A << B means much less; C >> D much more.", "a | b | c\n--|---|--"],
+    ["Net sales were $383,285 million (down 3%).", "if a < b and c > d: x = [1, 2]", "<p>HTML &amp; entities</p>",
+     "日本語の文。 ÄÖÜ 😀 ½ ﬁ", "A << B means much less; C >> D much more.", "a | b | c\n--|---|--"],
 )  # fmt: skip
 def test_ordinary_text_stays_as_it_is(text: str) -> None:
     assert neutral(text, "0" * 16) == text

@@ -46,8 +46,8 @@ def test_values_are_filled_in_once_so_that_braces_in_them_stay() -> None:
     ("text", "says"),
     [
         ("just text {{question}}", "wanted a line '# system'"),
-        ("# system\nx\n# user\n{{question}} {{passages}}\n", r"uses \{\{passages\}\}, unknown to multi_query"),
-        ("# system\nx\n# user\nhello\n", r"lacks \{\{question\}\}"),
+        ("# system\nx\n# user\n{{question}} {{passages}}\n", r"uses \{\{passages\}\}, which multi_query does not have"),
+        ("# system\nx\n# user\nhello\n", r"does not use \{\{question\}\}"),
     ],
 )
 def test_a_prompt_that_cannot_work_is_refused_with_its_file(tmp_path: Path, text: str, says: str) -> None:
