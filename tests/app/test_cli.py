@@ -4,12 +4,15 @@ import json
 import os
 import subprocess
 import sys
+from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from cragraph.types import IDK
-from tests.app.conftest import Shell
+
+Shell = Callable[..., Any]
 
 RESPONSE = {
     "question", "answer", "abstained", "confidence", "confidence_level", "is_grounded", "citations", "verification",

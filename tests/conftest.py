@@ -1,0 +1,25 @@
+"""What every test stands on: no settings of the developer's own, and the data folder where there is one."""
+
+import os
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parent.parent
+
+
+@pytest.fixture(autouse=True)
+def no_settings_of_our_own(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Take away the variables that would change what is tested."""
+    for variable in os.environ:
+        if (variable.startswith("CRAG_") and variable != "CRAG_DATA") or variable == "OLLAMA_HOST":
+            monkeypatch.delenv(variable)
+
+
+@pytest.fixture(scope="session")
+def data() -> Path:
+    """The folder of public evaluation data; the test is skipped where it is absent."""
+    folder = (ROOT / os.environ.get("CRAG_DATA", "../shared/data")).resolve()
+    if not folder.is_dir():
+        pytest.skip(f"the evaluation data is not at {folder}: set CRAG_DATA to its folder")
+    return folder
