@@ -1,0 +1,172 @@
+"""Which facts of a claim its evidence holds, lacks, or gives another value for."""
+
+import re
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import Final
+
+from cragraph.verification.facts.fact import Fact, Kind
+from cragraph.verification.facts.names import initials
+
+ABOUT: Final = 0.05
+"""Relative distance that "about" forgives."""
+CONVERTED: Final = 0.01
+"""Relative distance that a conversion between units of one dimension forgives."""
+BEYOND: Final = 0.25
+"""How far beyond a bound a value may lie to be what "more than" stands for."""
+
+NUMERIC: Final[frozenset[Kind]] = frozenset(["number", "percent", "points", "money", "measure", "ordinal", "time"])
+_SCALED: Final = re.compile(
+    r"\bin (thousands|millions|billions|€m|\$m|EUR m)\b|\((?:in )?(?:US)?\$ ?(thousands|millions|billions)"
+)
+_SCALE_OF: Final = {"thousands": 1e3, "millions": 1e6, "billions": 1e9}
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """The claim's facts that the evidence has, lacks, and those for which it has another value (with that value)."""
+
+    matched: tuple[Fact, ...] = ()
+    missing: tuple[Fact, ...] = ()
+    conflicting: tuple[tuple[Fact, Fact], ...] = ()
+
+    @property
+    def total(self) -> int:
+        """How many facts were compared."""
+        return len(self.matched) + len(self.missing) + len(self.conflicting)
+
+    @property
+    def share(self) -> float:
+        """Share of the facts that matched, 0..1; 1.0 without facts."""
+        return len(self.matched) / self.total if self.total else 1.0
+
+
+def compare(claim: Iterable[Fact], evidence: Sequence[Fact], text: str = "") -> Comparison:
+    """Match each fact of the claim against the facts of the evidence.
+
+    `text` is the evidence's text: names are also sought among its words, and "in millions" in a table's heading scales
+    its bare numbers. A fact conflicts when the evidence has no such value but another one of the same kind and unit
+    that the claim does not have; it is missing when the evidence has nothing of that kind.
+    """
+    claimed = list(claim)
+    held = set(re.findall(r"\w+", text.lower()))
+    scales = {_SCALE_OF[word] for found in _SCALED.findall(text) for word in found if word in _SCALE_OF}
+    matched, missing, conflicting = [], [], []
+    for fact in claimed:
+        if matches(fact, evidence, held, scales):
+            matched.append(fact)
+            continue
+        other = _other_value(fact, claimed, evidence, scales)
+        if other is None:
+            missing.append(fact)
+        else:
+            conflicting.append((fact, other))
+    return Comparison(tuple(matched), tuple(missing), tuple(conflicting))
+
+
+def matches(
+    fact: Fact, evidence: Sequence[Fact], held: set[str] | frozenset[str] = frozenset(), scales: Iterable[float] = ()
+) -> bool:
+    """Whether the evidence holds a fact; `held` are the evidence's words, `scales` the ones its tables announce."""
+    if fact.kind == "name":
+        return _name_held(fact, evidence, held)
+    if fact.kind == "date":
+        return _date_held(fact, [other for other in evidence if other.kind in ("date", "quarter")], evidence)
+    if fact.kind == "quarter":
+        return any(
+            other.kind == "quarter" and other.value == fact.value and _agree(fact.date, other.date)
+            for other in evidence
+        )
+    return any(same_value(fact, other, scales) for other in evidence)
+
+
+def same_value(claim: Fact, evidence: Fact, scales: Iterable[float] = ()) -> bool:
+    """Whether two numbers are the same within the precision and bounds that the claim states."""
+    if evidence.kind == "date" and claim.bare:
+        return claim.value == evidence.date[0]  # "2000" of something, read as a year
+    if evidence.kind not in NUMERIC or not _comparable(claim, evidence):
+        return False
+    sizes = [1.0, *scales] if evidence.bare else [1.0]
+    return any(_close(claim, evidence.value * size, evidence) for size in sizes)
+
+
+def _comparable(claim: Fact, evidence: Fact) -> bool:
+    if claim.kind == evidence.kind:
+        return claim.unit == evidence.unit
+    # A table's cell has its unit in the heading; a claim may leave the unit out ("394 billion").
+    if evidence.bare:
+        return claim.kind in ("percent", "money", "measure")
+    return claim.bare and evidence.kind in ("money", "measure")
+
+
+def _close(claim: Fact, value: float, evidence: Fact) -> bool:
+    distance = abs(claim.value - value)
+    scale = max(abs(value), abs(claim.value))
+    if distance <= 1e-9 * max(scale, 1e-12) or distance <= 0.5000001 * claim.step:
+        return not (claim.bound in "<>" and claim.bound and evidence.bound in "<>" and evidence.bound != claim.bound
+                    and evidence.bound)  # fmt: skip
+    if claim.kind == "measure" and claim.said.split()[-1:] != evidence.said.split()[-1:]:
+        return distance <= CONVERTED * scale
+    if claim.bound == "~" or evidence.bound == "~":
+        return distance <= ABOUT * scale
+    if claim.bound == ">":
+        return claim.value < value <= claim.value * (1 + BEYOND)
+    return claim.bound == "<" and claim.value * (1 - BEYOND) <= value < claim.value
+
+
+def _agree(one: tuple[int | None, ...], other: tuple[int | None, ...]) -> bool:
+    return all(a is None or b is None or a == b for a, b in zip(one, other, strict=True))
+
+
+def _date_held(fact: Fact, dates: Sequence[Fact], evidence: Sequence[Fact]) -> bool:
+    """Whether a date is held, whole or in two parts ("January 5" and "2023" beside it)."""
+    if fact.unit == "decade":
+        first = fact.date[0] or 0
+        return any(first <= (other.date[0] or -1) < first + 10 for other in dates)
+    for other in dates:
+        if other.unit == "decade" or not _agree(fact.date, other.date):
+            continue
+        lacking = [i for i, part in enumerate(fact.date) if part is not None and other.date[i] is None]
+        if all(any(more.date[i] == fact.date[i] for more in dates) for i in lacking):
+            return True
+    year, month, _ = fact.date
+    return month is None and any(other.bare and other.value == year for other in evidence)
+
+
+def _name_held(fact: Fact, evidence: Sequence[Fact], held: set[str] | frozenset[str]) -> bool:
+    """Whether a name is held: all its words, its last word (a surname), its initials, or what its letters stand for."""
+    words = [part for word in fact.words for part in re.findall(r"\w+", word)]
+    if not words or all(word in held for word in words):
+        return True
+    if len(words) > 1 and fact.unit != "acronym" and words[-1] in held and len(words[-1]) > 3:
+        return True
+    others = [other for other in evidence if other.kind == "name"]
+    if fact.unit == "acronym":
+        return any(initials(other.words).startswith(words[0]) for other in others if len(other.words) > 1)
+    return len(words) > 1 and any(
+        other.unit == "acronym" and initials(tuple(words)) == other.words[0] for other in others
+    )
+
+
+def _other_value(fact: Fact, claimed: Sequence[Fact], evidence: Sequence[Fact], scales: Iterable[float]) -> Fact | None:
+    """Another value that the evidence has in this fact's place: same kind and unit, and not said by the claim too."""
+    if fact.kind == "name":
+        return None
+    rivals = []
+    for other in evidence:
+        if other.kind != fact.kind or other.unit != fact.unit or any(matches(own, [other]) for own in claimed):
+            continue
+        if fact.kind == "date" and not _comparable_dates(fact, other):
+            continue
+        rivals.append(other)
+    if not rivals:
+        return None
+    if fact.kind in ("date", "quarter"):
+        return rivals[0]
+    return min(rivals, key=lambda other: abs(other.value - fact.value))
+
+
+def _comparable_dates(one: Fact, other: Fact) -> bool:
+    return one.unit == other.unit and any(
+        a is not None and b is not None for a, b in zip(one.date, other.date, strict=True)
+    )

@@ -1,0 +1,21 @@
+"""All facts of a text."""
+
+from functools import lru_cache
+
+from cragraph.verification.facts.dates import dates
+from cragraph.verification.facts.fact import Fact
+from cragraph.verification.facts.names import names
+from cragraph.verification.facts.numbers import numbers
+
+
+@lru_cache(maxsize=8192)
+def extract(text: str) -> tuple[Fact, ...]:
+    """The numbers, dates and names of a text in order of appearance; no two of dates and numbers overlap."""
+    found = list(dates(text))
+    taken = [(fact.start, fact.end) for fact in found]
+    for fact in numbers(text):
+        if not any(start < fact.end and fact.start < end for start, end in taken):
+            taken.append((fact.start, fact.end))
+            found.append(fact)
+    found.extend(fact for fact in names(text) if not any(start < fact.end and fact.start < end for start, end in taken))
+    return tuple(sorted(found, key=lambda fact: (fact.start, fact.end)))
