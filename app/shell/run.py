@@ -1,6 +1,9 @@
 """Run the graph from the shell: node by node on stderr, the model's words as they come."""
 
+import signal
 import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Any
 
 from cragraph.shell.console import err, status
@@ -15,16 +18,35 @@ def run_crag(settings: Any, question: str, *, quiet: bool, stream_tokens: bool) 
     modes = ["updates", "values"] + (["messages"] if settings.model else [])
     response: dict[str, Any] = {}
     tokens = TokenPrinter(shown=stream_tokens and not quiet and sys.stderr.isatty())
-    for kind, event in graph.stream({"question": question}, stream_mode=modes):
-        if kind == "values":
-            response = event
-        elif kind == "messages":
-            tokens.write(event[0])
-        elif not quiet:
-            tokens.end()
-            for node, update in event.items():
-                status(described(node, update or {}))
+    with stopping_calls():
+        for kind, event in graph.stream({"question": question}, stream_mode=modes):
+            if kind == "values":
+                response = event
+            elif kind == "messages":
+                tokens.write(event[0])
+            elif not quiet:
+                tokens.end()
+                for node, update in event.items():
+                    status(described(node, update or {}))
     return response
+
+
+@contextmanager
+def stopping_calls() -> Iterator[None]:
+    """Let Ctrl-C end the model calls that are under way: the graph waits for its nodes before it gives up."""
+
+    def interrupt(_number: int, _frame: Any) -> None:
+        if "cragraph.models.pump" in sys.modules:
+            from cragraph.models.pump import stop_all_calls
+
+            stop_all_calls()
+        raise KeyboardInterrupt
+
+    before = signal.signal(signal.SIGINT, interrupt)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGINT, before)
 
 
 class TokenPrinter:

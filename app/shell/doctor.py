@@ -1,0 +1,63 @@
+"""`cragraph doctor`: is everything here that a run needs?"""
+
+from typing import Any
+
+import typer
+
+from cragraph.shell.console import FAILURE, emit, escape, out
+from cragraph.shell.options import ConfigOption, JsonOption, ModelOption, StoreOption, settings_from
+
+
+def doctor(
+    store: StoreOption = None,
+    model: ModelOption = None,
+    json: JsonOption = False,
+    config: ConfigOption = None,
+) -> None:
+    """Check Python, the embedded models, the store and the Ollama server; print what mends each fault.
+
+    Exit code 0 when all is well, 1 when something is not.
+
+    Example: `cragraph doctor --model ollama:llama3.2`
+    """
+    from cragraph.doctor import examine, healthy
+
+    checks = examine(_patient(settings_from(config, store=store, model=model)))
+    if json:
+        emit({"ok": healthy(checks), "checks": [check.to_dict() for check in checks]})
+    else:
+        console = out()
+        for check in checks:
+            mark = "[green]ok  [/]" if check.ok else "[red]FAIL[/]"
+            console.print(f"{mark} {escape(check.name)}: {escape(check.detail)}")
+            if check.fix:
+                console.print(f"     mend it: {escape(check.fix)}")
+    if not healthy(checks):
+        raise typer.Exit(FAILURE)
+
+
+def _patient(settings: Any) -> Any:
+    from cragraph.corpus import store_health
+    from cragraph.doctor import Patient
+    from cragraph.models.encoder import EmbeddedEncoder
+    from cragraph.prompts.load import Prompts
+
+    def weights() -> str:
+        encoder = EmbeddedEncoder()
+        return f"{encoder.name}, {len(encoder.embed_query('ready?'))} dimensions"
+
+    probes = [("store", lambda: store_health(settings))]
+    if settings.embeddings == "embedded":
+        probes.insert(0, ("weights", weights))
+    models = dict.fromkeys(name for name in (settings.model, settings.judge_model) if name)
+    return Patient(
+        models=tuple(models),
+        embeddings=settings.embeddings,
+        base_url=settings.ollama.base_url,
+        num_ctx=settings.ollama.num_ctx,
+        num_predict=settings.ollama.num_predict,
+        passages=settings.context().resolved().second_pass_k or 8,
+        passage_chars=settings.ingest.chunk_size,
+        probes=probes,
+        prompts=Prompts(settings.prompts),
+    )

@@ -1,0 +1,52 @@
+"""Progress on a terminal's stderr, and nothing elsewhere."""
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import Any
+
+from cragraph.shell.console import err
+
+
+@contextmanager
+def bar(*, shown: bool) -> Iterator[Any]:
+    """A bar with count, rate and time left; None where it would not be seen."""
+    console = err()
+    if not shown or not console.is_terminal:
+        yield None
+        return
+    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
+
+    columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TextColumn("{task.fields[rate]}"))
+    with Progress(*columns, TimeRemainingColumn(), console=console, transient=True) as shown_bar:
+        yield shown_bar
+
+
+@contextmanager
+def ingesting(*, shown: bool) -> Iterator[Callable[[Any], None] | None]:
+    """A callback for the progress events of ingest."""
+    with bar(shown=shown) as progress:
+        if progress is None:
+            yield None
+            return
+        task = progress.add_task("reading", total=None, rate="")
+
+        def advance(event: Any) -> None:
+            rate = f"{event.rate:.0f} chunks/s" if event.rate else ""
+            progress.update(task, completed=event.done, total=event.total, rate=rate, description=event.source[-40:])
+
+        yield advance
+
+
+@contextmanager
+def counting(what: str, *, shown: bool) -> Iterator[Callable[..., None] | None]:
+    """A callback ``(done, total, label="")``."""
+    with bar(shown=shown) as progress:
+        if progress is None:
+            yield None
+            return
+        task = progress.add_task(what, total=None, rate="")
+
+        def advance(done: int, total: int, label: str = "") -> None:
+            progress.update(task, completed=done, total=total, description=label or what)
+
+        yield advance
