@@ -121,6 +121,13 @@ class Verifier:
         _pass_on(mine, notes)
         return replace(found, ms=(perf_counter() - start) * 1000)
 
+    def judged(
+        self, claims: Sequence[Claim], passages: Sequence[Passage], notes: Notes, *, judge: str, question: str = ""
+    ) -> list[Verdict]:
+        """Verdicts on given claims, by the judge that was asked for or those that stand in for it."""
+        _known("judge", judge, self.judges)
+        return self._judging.claims(self._judging.order(judge), claims, passages, notes, question=question)
+
     def _verified(
         self,
         question: str,

@@ -28,8 +28,8 @@ class Judging:
             try:
                 found = judge.judge_answer(answer, passages, notes, question=question)
                 _check(found, len(found) or 1)
-                notes.ran("judge", _names(found))
-            # A judge may be the caller's own or a model's server: whatever it raises, the next one takes over.
+                notes.ran("judge", judge_names(found))
+            # As below: whatever a judge raises, the next one takes over.
             except Exception as error:
                 notes.degraded(_failure(name, error))
             else:
@@ -69,22 +69,34 @@ class Judging:
         *,
         question: str = "",
     ) -> list[Verdict]:
-        """One verdict a claim by the first of the named judges that can; `unjudged`, and noted, when none can."""
+        """One verdict a claim, by the first of the named judges that can judge it.
+
+        A judge that fails is replaced by the next one, and claims that a judge declines go to the next one too; what
+        none of them can judge is `unjudged`. Both are noted.
+        """
         if not claims:
             return []
         if not any(passage["text"].strip() for passage in passages):
             return [_without_passages(claim) for claim in claims]
+        verdicts: dict[int, Verdict] = {}
+        open_claims = list(range(len(claims)))
         for name in names:
             try:
-                found = self.judges[name](claims, passages, notes, question=question)
-                _check(found, len(claims))
+                found = self.judges[name]([claims[i] for i in open_claims], passages, notes, question=question)
+                _check(found, len(open_claims))
+            # A judge may be the caller's own or a model's server: whatever it raises, the next one takes over.
             except Exception as error:
                 notes.degraded(_failure(name, error))
-            else:
-                notes.ran("judge", _names(found))
-                return found
-        notes.degraded("No judge could judge the claims; they are unjudged.")
-        return [unjudged(claim, "No judge could judge this claim.") for claim in claims]
+                continue
+            verdicts.update(zip(open_claims, found, strict=True))
+            open_claims = [i for i in open_claims if verdicts[i]["verdict"] == "unjudged"]
+            if not open_claims:
+                break
+        if open_claims:
+            notes.degraded(f"No judge could judge {len(open_claims)} of {len(claims)} claims; they are unjudged.")
+        result = [verdicts.get(i) or unjudged(c, "No judge could judge this claim.") for i, c in enumerate(claims)]
+        notes.ran("judge", judge_names(result))
+        return result
 
 
 def unjudged(claim: Claim, reasoning: str) -> Verdict:
@@ -105,11 +117,8 @@ def unjudged(claim: Claim, reasoning: str) -> Verdict:
 
 def judge_names(verdicts: Sequence[Verdict]) -> str:
     """The judges whose verdicts stand, joined by ``+`` in order of appearance; ``none`` when nothing was judged."""
-    return _names([verdict for verdict in verdicts if verdict["verdict"] != "unjudged"])
-
-
-def _names(verdicts: Sequence[Verdict]) -> str:
-    return "+".join(dict.fromkeys(verdict["judge"] for verdict in verdicts)) or "none"
+    judged = (verdict["judge"] for verdict in verdicts if verdict["verdict"] != "unjudged")
+    return "+".join(dict.fromkeys(judged)) or "none"
 
 
 def _without_passages(claim: Claim) -> Verdict:

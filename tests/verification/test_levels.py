@@ -1,0 +1,25 @@
+import pytest
+
+from cragraph.verification.levels import level_of
+
+
+@pytest.mark.parametrize(
+    ("confidence", "level"),
+    [
+        (1.0, "high"),
+        (0.9, "high"),
+        (0.8999, "medium"),
+        (0.7, "medium"),
+        (0.6999, "low"),
+        (0.5, "low"),
+        (0.4999, "very low"),
+        (0.0, "very low"),
+    ],
+)
+def test_each_level_begins_at_its_bound(confidence: float, level: str) -> None:
+    assert level_of(confidence) == level
+
+
+def test_a_sum_that_floats_just_below_a_bound_is_at_it() -> None:
+    assert 0.1 + 0.7 + 0.1 < 0.9
+    assert level_of(0.1 + 0.7 + 0.1) == "high"

@@ -1,0 +1,134 @@
+import json
+
+import pytest
+
+from cragraph.passages import as_passages
+from cragraph.testing.verdicts import quoted, verdict
+from cragraph.verification.result import Verification, claim_row
+
+PASSAGES = as_passages(["Revenue was $394 billion.", "Costs fell."])
+
+
+def verification(*labels: str, confidence: float = 0.9, **fields: object) -> Verification:
+    return Verification(confidence=confidence, claims=tuple(verdict(label) for label in labels), **fields)
+
+
+def test_the_row_has_the_documented_shape() -> None:
+    held = verdict("supported", "Revenue was $394 billion.", evidence=quoted(PASSAGES, 0, "$394 billion"))
+    bare = verdict("unsupported", "Costs rose.", start=26, reasoning="It says fell.")
+    bare["correction"], bare["unsupported_spans"] = "Costs fell.", [(32, 36)]
+    row = Verification(
+        confidence=0.4, claims=(held, bare), signals={"fact_score": 0.5}, issues=("x",), ms=12.34
+    ).to_dict()
+    assert json.loads(json.dumps(row)) == row
+    assert {"confidence", "level", "is_grounded", "claims", "signals", "issues", "ms"} <= row.keys()
+    assert (row["confidence"], row["level"], row["is_grounded"], row["ms"]) == (0.4, "very low", False, 12.3)
+    assert row["claims"][0] == {
+        "text": "Revenue was $394 billion.",
+        "start": 0,
+        "end": 25,
+        "type": "factual",
+        "verdict": "supported",
+        "support": 1.0,
+        "contradiction": 0.0,
+        "judge": "fake",
+        "evidence": {"quote": "$394 billion", "passage": 0, "start": 12, "end": 24},
+    }
+    assert row["claims"][1]["evidence"] is None
+    assert row["claims"][1]["reasoning"] == "It says fell."
+    assert row["claims"][1]["correction"] == "Costs fell."
+    assert row["claims"][1]["unsupported_spans"] == [[32, 36]]
+    assert row["suggested_corrections"] == ["Costs fell."]
+
+
+def test_what_a_judge_did_not_say_is_left_out_of_a_row() -> None:
+    assert claim_row(verdict()).keys().isdisjoint({"reasoning", "correction", "unsupported_spans"})
+
+
+@pytest.mark.parametrize(
+    ("supports", "score", "grounded"),
+    [
+        ([1.0, 1.0], 0.0, True),
+        ([0.8, 0.8], 0.2, True),
+        ([0.71, 0.71], 0.29, True),
+        ([0.7, 0.7], 0.3, False),
+        ([1.0, 0.2], 0.4, False),
+    ],
+)
+def test_an_answer_is_grounded_below_a_hallucination_score_of_three_tenths(
+    supports: list[float], score: float, grounded: bool
+) -> None:
+    found = Verification(confidence=1.0, claims=tuple(verdict(support=s) for s in supports))
+    assert found.hallucination_score == pytest.approx(score)
+    assert found.is_grounded is grounded
+
+
+@pytest.mark.parametrize("label", ["unjudged", "contradicted"])
+def test_an_answer_with_an_unjudged_or_a_contradicted_claim_is_never_grounded(label: str) -> None:
+    claims = (*[verdict(support=1.0)] * 9, verdict(label, support=1.0))
+    assert not Verification(confidence=1.0, claims=claims).is_grounded
+
+
+def test_an_answer_without_a_claim_is_not_grounded_and_does_not_pass() -> None:
+    empty = Verification(confidence=0.0)
+    assert (empty.is_grounded, empty.passed, empty.hallucination_score) == (False, False, 0.0)
+    assert "No claim to check was found in the answer" in empty.warnings
+
+
+def test_a_failed_verification_is_not_grounded_whatever_it_holds() -> None:
+    assert not verification("supported", failed=True).is_grounded
+
+
+def test_an_opinion_is_neither_counted_nor_held_against_the_answer() -> None:
+    claims = (verdict("supported"), verdict("contradicted", type="opinion"))
+    found = Verification(confidence=1.0, claims=claims)
+    assert (found.claims_checked, found.claims_supported, found.is_grounded, found.passed) == (1, 1, True, True)
+    assert found.unsupported_claims == []
+
+
+def test_claims_are_counted_by_what_became_of_them() -> None:
+    found = verification("supported", "partially_supported", "unsupported", "contradicted", "unjudged")
+    assert (found.claims_checked, found.claims_supported) == (4, 1)
+    assert [v["verdict"] for v in found.unsupported_claims] == ["unsupported", "contradicted"]
+    assert len(found.unverified_claims) == 4
+    assert found.warnings == ["Found 2 unsupported claim(s)", "1 claim(s) could not be judged"]
+
+
+def test_low_confidence_is_warned_of_with_both_figures() -> None:
+    assert verification("supported", confidence=0.45).warnings == ["Low confidence: 0.45 (threshold 0.70)"]
+    assert verification("supported", confidence=0.7).passed
+    assert verification("supported", confidence=0.7, threshold=0.71).warnings
+
+
+def test_verified_sources_are_the_chunks_of_the_evidence_once_each() -> None:
+    claims = tuple(
+        verdict(label, evidence=quoted(PASSAGES, place))
+        for label, place in [("supported", 1), ("supported", 0), ("supported", 1), ("unsupported", 0)]
+    )
+    found = Verification(confidence=1.0, claims=claims)
+    assert found.verified_sources == [PASSAGES[1]["chunk_id"], PASSAGES[0]["chunk_id"]]
+
+
+def test_the_summary_holds_no_claim_and_the_weighted_fields_only_where_they_were_measured() -> None:
+    plain = verification("supported")
+    assert plain.summary() == {"confidence": 0.9, "is_grounded": True, "claims_checked": 1, "claims_supported": 1}
+    full = verification(
+        "supported",
+        signals={"alignment": 0.45, "citation_coverage": 1.0, "fact_score": 1.0},
+        policy_scores={"weighted": 0.78},
+        issues=("Answer may not be well-supported by retrieved sources",),
+    )
+    assert full.summary() == plain.summary() | {
+        "overall_score": 0.78,
+        "answer_source_alignment": 0.45,
+        "citation_coverage": 1.0,
+        "fact_verification_score": 1.0,
+        "issues": ["Answer may not be well-supported by retrieved sources"],
+        "verified_sources": [],
+        "unverified_claims": [],
+    }
+
+
+def test_attribution_coverage_is_none_where_it_was_not_measured() -> None:
+    assert verification("supported").attribution_coverage is None
+    assert verification("supported", signals={"attribution_coverage": 0.5}).attribution_coverage == 0.5
