@@ -3,6 +3,7 @@
 import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Final
 
 from cragraph.verification.facts.fact import Fact, Kind
@@ -17,7 +18,7 @@ BEYOND: Final = 0.25
 
 NUMERIC: Final[frozenset[Kind]] = frozenset(["number", "percent", "points", "money", "measure", "ordinal", "time"])
 _SCALED: Final = re.compile(
-    r"\bin (thousands|millions|billions|€m|\$m|EUR m)\b|\((?:in )?(?:US)?\$ ?(thousands|millions|billions)"
+    r"\bin (thousands|millions|billions)\b|\((?:in )?(?:US)?[$€£] ?(thousands|millions|billions)", re.IGNORECASE
 )
 _SCALE_OF: Final = {"thousands": 1e3, "millions": 1e6, "billions": 1e9}
 
@@ -49,8 +50,7 @@ def compare(claim: Iterable[Fact], evidence: Sequence[Fact], text: str = "") -> 
     that the claim does not have; it is missing when the evidence has nothing of that kind.
     """
     claimed = list(claim)
-    held = set(re.findall(r"\w+", text.lower()))
-    scales = {_SCALE_OF[word] for found in _SCALED.findall(text) for word in found if word in _SCALE_OF}
+    held, scales = (_words(text), _scales(text)) if claimed else (frozenset(), frozenset())
     matched, missing, conflicting = [], [], []
     for fact in claimed:
         if matches(fact, evidence, held, scales):
@@ -64,8 +64,19 @@ def compare(claim: Iterable[Fact], evidence: Sequence[Fact], text: str = "") -> 
     return Comparison(tuple(matched), tuple(missing), tuple(conflicting))
 
 
+@lru_cache(maxsize=4096)
+def _words(text: str) -> frozenset[str]:
+    return frozenset(re.findall(r"\w+", text.lower()))
+
+
+@lru_cache(maxsize=4096)
+def _scales(text: str) -> frozenset[float]:
+    """What a table's heading multiplies its numbers by."""
+    return frozenset(_SCALE_OF[word.lower()] for found in _SCALED.findall(text) for word in found if word)
+
+
 def matches(
-    fact: Fact, evidence: Sequence[Fact], held: set[str] | frozenset[str] = frozenset(), scales: Iterable[float] = ()
+    fact: Fact, evidence: Sequence[Fact], held: frozenset[str] = frozenset(), scales: Iterable[float] = ()
 ) -> bool:
     """Whether the evidence holds a fact; `held` are the evidence's words, `scales` the ones its tables announce."""
     if fact.kind == "name":
@@ -133,7 +144,7 @@ def _date_held(fact: Fact, dates: Sequence[Fact], evidence: Sequence[Fact]) -> b
     return month is None and any(other.bare and other.value == year for other in evidence)
 
 
-def _name_held(fact: Fact, evidence: Sequence[Fact], held: set[str] | frozenset[str]) -> bool:
+def _name_held(fact: Fact, evidence: Sequence[Fact], held: frozenset[str]) -> bool:
     """Whether a name is held: all its words, its last word (a surname), its initials, or what its letters stand for."""
     words = [part for word in fact.words for part in re.findall(r"\w+", word)]
     if not words or all(word in held for word in words):

@@ -1,0 +1,99 @@
+"""What can be measured of a claim and the window it most likely rests on."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from math import log1p
+
+from cragraph.types import Passage
+from cragraph.verification.facts import Comparison, Fact, compare, extract
+from cragraph.verification.facts.polarity import negations, opposite_words, possible
+from cragraph.verification.terms import is_light, terms, weight
+from cragraph.verification.windows import Space, Window
+
+FEATURES = (
+    "coverage", "phrases", "whole", "figures_missing", "figures_nowhere", "names_missing", "negation", "opposite",
+    "unsure", "new_words", "new_weight", "length", "cosine",
+)  # fmt: skip
+"""Names of the numbers of `Reading.values`, in order."""
+
+
+@dataclass(frozen=True)
+class Reading:
+    """A claim against one window: the measured values (see `FEATURES`) and what they rest on.
+
+    `facts` compares figures and names with the window, `elsewhere` the figures with all passages. `negation` says
+    that one of the two sides is negated; `opposite` holds a word of the claim and its opposite in the window.
+    """
+
+    window: Window
+    sentence: Window
+    values: tuple[float, ...]
+    facts: Comparison
+    elsewhere: Comparison
+    negation: bool
+    opposite: tuple[str, str] | None
+    coverage: float
+
+    def __getitem__(self, name: str) -> float:
+        """One measured value by its name."""
+        return self.values[FEATURES.index(name)]
+
+
+@dataclass(frozen=True)
+class Held:
+    """All passages of a call as one body of facts."""
+
+    facts: Sequence[Fact]
+    text: str
+
+    @classmethod
+    def of(cls, passages: Sequence[Passage]) -> "Held":
+        """The facts of some passages."""
+        return cls(
+            [fact for passage in passages for fact in extract(passage["text"])],
+            "\n".join(passage["text"] for passage in passages),
+        )
+
+
+def read(
+    claim: str, column: int, place: int, found: Space, held: Held, passages: Sequence[Passage], cosine: float = 0.0
+) -> Reading:
+    """Measure a claim (the space's `column`) against the space's window number `place`."""
+    window = found.windows[place]
+    sentence = _sentence(column, window, found)
+    claimed = extract(claim)
+    figures = [fact for fact in claimed if fact.kind != "name"]
+    names = [fact for fact in claimed if fact.kind == "name"]
+    own = passages[window.passage]["text"]
+    near = compare(figures, extract(window.text), own)
+    named = compare(names, extract(own), own)
+    lacking = [*near.missing, *(fact for fact, _ in near.conflicting)]
+    elsewhere = compare(lacking, held.facts, held.text)
+    negated = negations(claim) % 2 != negations(sentence.text) % 2
+    opposite = opposite_words(claim, sentence.text)
+    heavy = {term for term in terms(claim) if not is_light(term)}
+    new = heavy - set(terms(window.text))
+    total = sum(map(weight, heavy)) or 1.0
+    values = (
+        float(found.coverage[place, column]),
+        float(found.phrases[place, column]),
+        float(found.whole[column]),
+        len(lacking) / max(1, len(figures)),
+        (len(elsewhere.missing) + len(elsewhere.conflicting)) / max(1, len(figures)),
+        1 - named.share,
+        float(negated),
+        float(opposite is not None),
+        float(possible(sentence.text) and not possible(claim)),
+        log1p(len(new)),
+        max(map(weight, new), default=0.0) / total,
+        log1p(len(heavy)),
+        cosine,
+    )
+    facts = Comparison(near.matched + named.matched, near.missing + named.missing, near.conflicting)
+    return Reading(window, sentence, values, facts, elsewhere, negated, opposite, values[0])
+
+
+def _sentence(column: int, window: Window, found: Space) -> Window:
+    """The sentence of a window that covers most of the claim."""
+    inside = range(window.first, window.last + 1)
+    return found.sentences[max(inside, key=lambda number: found.coverage[found.singles[number], column])]

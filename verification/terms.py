@@ -1,0 +1,94 @@
+"""Terms of a text: stems of its words, so that "increased revenues" and "revenue increase" share theirs."""
+
+import re
+from functools import lru_cache
+from itertools import pairwise
+from typing import Final
+
+from cragraph.verification.keywords import STOPWORDS
+
+_TOKEN: Final = re.compile(
+    r"[\uac00-\ud7af]+|[\u3040-\u30ff\u3400-\u9fff]+|\d+(?:[.,:]\d+)*|[^\W\d_\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]+"
+)
+_ENDINGS: Final = (
+    ("ations", "at"), ("ation", "at"), ("ational", "at"), ("iveness", "iv"), ("fulness", "ful"), ("ments", ""),
+    ("ment", ""), ("nesses", ""), ("ness", ""), ("ities", ""), ("ity", ""), ("ingly", ""), ("edly", ""), ("ings", ""),
+    ("ing", ""), ("ied", "y"), ("ies", "y"), ("ically", "ic"), ("ally", "al"), ("sses", "ss"),
+    ("ions", ""), ("ion", ""),
+    ("ers", ""), ("er", ""), ("ed", ""), ("ly", ""), ("es", ""), ("s", ""), ("e", ""),
+)  # fmt: skip
+_CONTRACTED: Final = re.compile(r"[’']s\b")
+_IRREGULAR: Final = {
+    "was": "be", "were": "be", "is": "be", "are": "be", "been": "be", "has": "have", "had": "have", "won": "win",
+    "began": "begin", "begun": "begin", "born": "birth", "died": "death", "dead": "death", "wrote": "write",
+    "written": "write", "made": "make", "led": "lead", "grew": "grow", "grown": "grow", "rose": "rise", "fell": "fall",
+    "men": "man", "women": "woman", "children": "child", "people": "person", "built": "build", "sold": "sell",
+    "bought": "buy", "held": "hold", "found": "find", "said": "say", "told": "tell", "came": "come", "went": "go",
+    "took": "take", "taken": "take", "gave": "give", "given": "give", "became": "become", "lost": "lose",
+    "left": "leave",
+    "sang": "sing", "sung": "sing", "known": "know", "knew": "know", "ran": "run", "saw": "see", "seen": "see",
+}  # fmt: skip
+
+LIGHT: Final = 0.15
+"""Weight of a function word: its order and presence tell little about what is claimed."""
+
+
+@lru_cache(maxsize=65536)
+def stem(word: str) -> str:
+    """The stem of a lower-case word; of three letters at least, so that short words stay what they are."""
+    if word in _IRREGULAR:
+        return _IRREGULAR[word]
+    if len(word) < 4 or not word.isascii():
+        return word
+    for ending, instead in _ENDINGS:
+        if word.endswith(ending) and len(word) - len(ending) >= 3:
+            found = word[: -len(ending)] + instead
+            if len(found) > 3 and found[-1] == found[-2] and found[-1] not in "lsz":
+                found = found[:-1]
+            return found[:-1] + "i" if found[-1] == "y" else found
+    return word[:-1] + "i" if word[-1] == "y" else word
+
+
+@lru_cache(maxsize=16384)
+def terms(text: str) -> tuple[str, ...]:
+    """The terms of a text in order; Chinese, Japanese and Korean runs as pairs of characters."""
+    found: list[str] = []
+    for token in _TOKEN.findall(_CONTRACTED.sub("", text.lower())):
+        if token[0].isdigit():
+            found.append(token.replace(",", "").rstrip(".:"))
+        elif token[0] >= "\u3040" and (token[0] <= "\u9fff" or "\uac00" <= token[0] <= "\ud7af"):
+            found.extend([token] if len(token) == 1 else [token[i : i + 2] for i in range(len(token) - 1)])
+        else:
+            found.append(stem(token))
+    return tuple(found)
+
+
+_LIGHT_STEMS: Final = frozenset(stem(word) for word in STOPWORDS) | STOPWORDS | {"be", "have"}
+
+
+@lru_cache(maxsize=65536)
+def weight(term: str) -> float:
+    """How much a term says, 0.15..1.6: a function word little, a long word or a number much.
+
+    A stand-in for inverse document frequency that needs no corpus: the passages of one question all speak of the same
+    matter, so that frequencies among them mislead.
+    """
+    if term in _LIGHT_STEMS:
+        return LIGHT
+    if term[0].isdigit():
+        return 1.4
+    if term[0] >= "\u3040":
+        return 1.0
+    return min(1.6, 0.55 + 0.11 * len(term))
+
+
+def is_light(term: str) -> bool:
+    """Whether a term is a function word."""
+    return term in _LIGHT_STEMS
+
+
+@lru_cache(maxsize=16384)
+def pairs(text: str) -> frozenset[tuple[str, str]]:
+    """Neighbouring terms of a text that are no function words."""
+    heavy = [term for term in terms(text) if term not in _LIGHT_STEMS]
+    return frozenset(pairwise(heavy))

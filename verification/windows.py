@@ -1,0 +1,170 @@
+"""Windows over passages: one to three adjacent sentences, and which of them a claim most likely rests on."""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from functools import lru_cache
+from typing import Final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from cragraph.sentences import sentence_spans
+from cragraph.types import Passage
+from cragraph.verification.terms import pairs, terms, weight
+
+SPAN: Final = 3
+"""Sentences that a window holds at most."""
+LONGEST: Final = 900
+"""Characters that a window of several sentences holds at most; a single longer sentence is cut into pieces."""
+WIDER: Final = 0.03
+"""What each further sentence of a window must add to its coverage to be worth it."""
+PAIRS: Final = 0.35
+"""Share of the coverage that neighbouring words make up; single words make up the rest."""
+
+Floats = NDArray[np.float32]
+
+
+@dataclass(frozen=True)
+class Window:
+    """A stretch of a passage: ``passages[passage]["text"][start:end] == text``; sentences `first` to `last`."""
+
+    passage: int
+    start: int
+    end: int
+    text: str
+    first: int
+    last: int
+
+
+@dataclass(frozen=True)
+class Space:
+    """Every window of some passages, and how much of each claim it covers: `coverage[window, claim]` in 0..1.
+
+    `coverage` weighs single words, `phrases` neighbouring pairs of them; `likely` is both, less `WIDER` a sentence.
+    `whole` is each claim's coverage by all passages together; `singles` says which window each sentence is alone.
+    """
+
+    sentences: Sequence[Window]
+    windows: Sequence[Window]
+    coverage: Floats
+    phrases: Floats
+    whole: Floats
+    likely: Floats = field(init=False)
+    singles: Sequence[int] = field(init=False)
+
+    def __post_init__(self) -> None:
+        extra = np.array([[window.last - window.first] for window in self.windows], dtype=np.float32)
+        likely = (1 - PAIRS) * self.coverage + PAIRS * self.phrases - WIDER * extra.reshape(-1, 1)
+        object.__setattr__(self, "likely", likely)
+        alone = [place for place, window in enumerate(self.windows) if window.first == window.last]
+        object.__setattr__(self, "singles", alone)
+
+    def best(self, claim: int, count: int = 1) -> list[int]:
+        """The likeliest windows of a claim, best first; of those that overlap, only the best one."""
+        order = np.argsort(-self.likely[:, claim], kind="stable")
+        chosen: list[int] = []
+        for index in order[: count * 8].tolist():
+            window = self.windows[index]
+            if not any(_overlap(window, self.windows[other]) for other in chosen):
+                chosen.append(index)
+                if len(chosen) == count:
+                    break
+        return chosen
+
+
+def windows(text: str) -> list[tuple[int, int]]:
+    """Offsets of the windows of a text, by start and then by end."""
+    return [(window.start, window.end) for window in _widened(text, _sentences(0, text))]
+
+
+def window_texts(text: str) -> list[str]:
+    """The windows of a text as strings; the text itself where it holds no sentence."""
+    return [text[start:end] for start, end in windows(text)] or [text]
+
+
+def space(claims: Sequence[str], passages: Sequence[Passage]) -> Space:
+    """The windows of the passages with their coverage of the claims; one multiplication of matrices does the work."""
+    sentences: list[Window] = []
+    found: list[Window] = []
+    for number, passage in enumerate(passages):
+        own = _sentences(number, passage["text"])
+        found += _widened(passage["text"], own, len(sentences))
+        sentences += own
+    vocabulary: dict[object, int] = {}
+    for claim in claims:
+        for item in (*terms(claim), *pairs(claim)):
+            vocabulary.setdefault(item, len(vocabulary))
+    held = np.zeros((len(sentences), len(vocabulary)), dtype=bool)
+    for row, sentence in enumerate(sentences):
+        columns = [vocabulary[item] for item in (*terms(sentence.text), *pairs(sentence.text)) if item in vocabulary]
+        held[row, columns] = True
+    in_window = _joined(held, found)
+    single, double = _weights(claims, vocabulary, whole=False), _weights(claims, vocabulary, whole=True)
+    anywhere = held.any(axis=0, keepdims=True).astype(np.float32)
+    return Space(sentences, found, in_window @ single, in_window @ double, (anywhere @ single)[0])
+
+
+def _joined(held: NDArray[np.bool_], found: Sequence[Window]) -> Floats:
+    """What each window holds: its first sentence, and the others up to its last."""
+    if not found:
+        return np.zeros((0, held.shape[1]), dtype=np.float32)
+    first = np.array([window.first for window in found])
+    last = np.array([window.last for window in found])
+    joined = held[first]
+    for step in range(1, SPAN):
+        joined = joined | held[np.minimum(first + step, last)]
+    return joined.astype(np.float32)
+
+
+def _weights(claims: Sequence[str], vocabulary: dict[object, int], *, whole: bool) -> Floats:
+    """Weights of the vocabulary for each claim that add up to 1; of pairs where `whole`, else of single terms."""
+    table = np.zeros((len(vocabulary), len(claims)), dtype=np.float32)
+    for column, claim in enumerate(claims):
+        own = set(terms(claim))
+        if whole and pairs(claim):
+            for pair in pairs(claim):
+                table[vocabulary[pair], column] = weight(pair[0]) + weight(pair[1])
+        else:
+            for term in own:
+                table[vocabulary[term], column] = weight(term)
+    total = table.sum(axis=0, keepdims=True)
+    return np.asarray(table / np.where(total > 0, total, 1), dtype=np.float32)
+
+
+@lru_cache(maxsize=2048)
+def _spans(text: str) -> tuple[tuple[int, int], ...]:
+    return tuple(piece for span in sentence_spans(text) for piece in _pieces(text, *span))
+
+
+def _sentences(number: int, text: str) -> list[Window]:
+    return [Window(number, start, end, text[start:end], i, i) for i, (start, end) in enumerate(_spans(text))]
+
+
+def _pieces(text: str, start: int, end: int) -> Iterator[tuple[int, int]]:
+    """A sentence, cut at blanks where it is longer than a window may be."""
+    while end - start > LONGEST:
+        cut = text.rfind(" ", start + LONGEST // 2, start + LONGEST)
+        cut = cut if cut > 0 else start + LONGEST
+        yield start, cut
+        start = cut
+        while start < end and text[start].isspace():
+            start += 1
+    if start < end:
+        yield start, end
+
+
+def _widened(text: str, sentences: Sequence[Window], offset: int = 0) -> list[Window]:
+    """One, two and three adjacent sentences of one passage; `offset` numbers its first sentence among all."""
+    found: list[Window] = []
+    for index, sentence in enumerate(sentences):
+        for last in sentences[index : index + SPAN]:
+            if last is sentence or last.end - sentence.start <= LONGEST:
+                whole = text[sentence.start : last.end]
+                found.append(
+                    Window(sentence.passage, sentence.start, last.end, whole, offset + index, offset + last.first)
+                )
+    return found
+
+
+def _overlap(one: Window, other: Window) -> bool:
+    return one.passage == other.passage and one.start < other.end and other.start < one.end
