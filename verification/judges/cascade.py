@@ -1,0 +1,64 @@
+"""A cascade: a cheap judge for all claims, a strong one for those it is unsure of."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Final
+
+from cragraph.errors import SettingsError
+from cragraph.protocols import Judge, Notes
+from cragraph.types import Claim, Passage, Verdict
+from cragraph.verification.judges.evidence import checked
+
+BAND: Final = (0.3, 0.7)
+"""Support scores between which the cheap judge is not relied on."""
+
+
+@dataclass(frozen=True)
+class CascadeJudge:
+    """Judges with `cheap`, and asks `strong` about the claims whose support lies in the band, all in one call.
+
+    Each verdict names the judge that gave it. How many claims went on is in the notes as the model
+    ``cascade: escalated`` ("2 of 5"). When the strong judge fails, the cheap verdicts stand, and the notes say so;
+    a claim that the cheap judge leaves `unjudged` always goes on.
+    """
+
+    cheap: Judge
+    strong: Judge
+    band: tuple[float, float] = BAND
+    name: str = "cascade"
+
+    def __post_init__(self) -> None:
+        low, high = self.band
+        if not 0.0 <= low <= high <= 1.0:
+            raise SettingsError(f"the band is {self.band}; wanted two numbers of 0..1, the lower one first.")
+
+    def __call__(
+        self, claims: Sequence[Claim], passages: Sequence[Passage], notes: Notes, *, question: str = ""
+    ) -> list[Verdict]:
+        """One verdict a claim, in order; raises what the cheap judge raises."""
+        if not claims:
+            return []
+        found = self.cheap(claims, passages, notes, question=question)
+        verdicts = checked(found, claims, passages, self.cheap.name)
+        unsure = [number for number, verdict in enumerate(verdicts) if self._is_unsure(verdict)]
+        notes.ran("cascade: escalated", f"{len(unsure)} of {len(claims)}")
+        if not unsure:
+            return verdicts
+        asked = [claims[number] for number in unsure]
+        try:
+            strong = checked(self.strong(asked, passages, notes, question=question), asked, passages, self.strong.name)
+        # The strong judge may be a model's server: its failure must not cost the verdicts that are there.
+        except Exception as error:
+            notes.degraded(
+                f"The strong judge {self.strong.name!r} of the cascade failed ({type(error).__name__}: {error}); "
+                f"the verdicts of {self.cheap.name!r} stand."
+            )
+            return verdicts
+        for number, verdict in zip(unsure, strong, strict=True):
+            if verdict["verdict"] != "unjudged":
+                verdicts[number] = verdict
+        return verdicts
+
+    def _is_unsure(self, verdict: Verdict) -> bool:
+        low, high = self.band
+        return verdict["verdict"] == "unjudged" or low <= verdict["support"] <= high
