@@ -1,0 +1,74 @@
+"""Any LangChain document compressor as a reranker."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from cragraph.errors import ModelError
+from cragraph.protocols import Notes
+from cragraph.retrieval.rerankers.scored import with_score
+from cragraph.types import Passage
+
+if TYPE_CHECKING:
+    from langchain_core.documents import BaseDocumentCompressor, Document
+
+_KEY = "_cragraph_position"
+
+
+@dataclass(frozen=True)
+class CompressorReranker:
+    """Lets a `BaseDocumentCompressor` order and drop passages; what it returns is matched back to the passages.
+
+    Its `relevance_score` (or `score`) in a document's metadata becomes the `rerank_score` where it is in 0..1;
+    otherwise the score falls evenly with the rank, from 1 for the first, and `notes` says so. A compressor that
+    rewrites texts decides which passages stay, not their text: citations quote the document.
+    """
+
+    compressor: "BaseDocumentCompressor"
+
+    @property
+    def name(self) -> str:
+        """The compressor's class."""
+        return type(self.compressor).__name__
+
+    def __call__(self, query: str, passages: Sequence[Passage], notes: Notes) -> list[Passage]:
+        """Copies of the passages that the compressor kept, in its order.
+
+        Raises:
+            ModelError: it returned a document that it was not given.
+        """
+        from langchain_core.documents import Document
+
+        if not passages:
+            return []
+        documents = [
+            Document(page_content=p["text"], metadata={**p["metadata"], "source": p["source"], _KEY: position})
+            for position, p in enumerate(passages)
+        ]
+        returned = list(self.compressor.compress_documents(documents, query))
+        positions = list(dict.fromkeys(self._position(document, passages) for document in returned))
+        given = {self._position(document, passages): _score(document) for document in reversed(returned)}
+        scores = [given[position] for position in positions]
+        if any(score is None or not 0.0 <= score <= 1.0 for score in scores):
+            notes.degraded(f"{self.name} gave no scores in 0..1; rerank scores are by rank.")
+            scores = [1.0 - rank / len(positions) for rank in range(len(positions))]
+        return [with_score(passages[position], score or 0.0) for position, score in zip(positions, scores, strict=True)]
+
+    def _position(self, document: "Document", passages: Sequence[Passage]) -> int:
+        position = document.metadata.get(_KEY)
+        if position is None:
+            position = next((i for i, p in enumerate(passages) if p["text"] == document.page_content), None)
+        if position is None:
+            raise ModelError(
+                f"{self.name} returned a document that it was not given ({document.page_content[:60]!r}); wanted some "
+                "of the passages: use a compressor that keeps metadata or texts."
+            )
+        return int(position)
+
+
+def _score(document: "Document") -> float | None:
+    for key in ("relevance_score", "score"):
+        value = document.metadata.get(key)
+        if isinstance(value, int | float) and not isinstance(value, bool):
+            return float(value)
+    return None

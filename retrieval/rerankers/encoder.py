@@ -1,0 +1,48 @@
+"""A reranker that lets a model read question and passage together."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+from cragraph.errors import ModelError
+from cragraph.protocols import Notes
+from cragraph.retrieval.documents.context import contextual_text
+from cragraph.retrieval.rerankers.scored import logistic, logit, ranked
+from cragraph.types import Passage
+
+Scorer = Callable[[Sequence[tuple[str, str]]], Sequence[float]]
+"""Relevance 0..1 of each (question, passage) pair, such as a cross-encoder gives."""
+
+
+@dataclass(frozen=True)
+class EncoderReranker:
+    """Scores (question, passage) pairs with a model, and joins its odds with those of retrieval.
+
+    `share` is the model's say, 1 for the model alone; passages without a retrieval score are always scored by the
+    model alone.
+    """
+
+    scorer: Scorer
+    share: float = 0.5
+    name: str = "encoder"
+
+    def __call__(self, query: str, passages: Sequence[Passage], notes: Notes) -> list[Passage]:
+        """Copies with their `rerank_score`, best first.
+
+        Raises:
+            ModelError: the model gave another number of scores than it got pairs.
+        """
+        if not passages:
+            return []
+        scores = list(self.scorer([(query, contextual_text(passage)) for passage in passages]))
+        if len(scores) != len(passages):
+            raise ModelError(
+                f"the {self.name} reranker's model gave {len(scores)} scores for {len(passages)} passages; wanted one "
+                "each: check the scorer that it was made with."
+            )
+        return ranked(passages, [self._joined(float(s), p) for s, p in zip(scores, passages, strict=True)])
+
+    def _joined(self, score: float, passage: Passage) -> float:
+        prior = passage["retrieval_score"]
+        if prior is None:
+            return score
+        return logistic(self.share * logit(score) + (1.0 - self.share) * logit(prior))

@@ -1,0 +1,108 @@
+"""The retriever: passages for one or more queries, by meaning, by words or both."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+from cragraph.errors import InputError
+from cragraph.protocols import Notes
+from cragraph.retrieval.search.calibration import Calibration
+from cragraph.retrieval.search.candidates import Candidate, Finder, FusionOptions, Mode, across, levelled, peak
+from cragraph.retrieval.search.decompose import Decompose
+from cragraph.retrieval.search.diversity import mmr
+from cragraph.retrieval.search.feedback import Feedback
+from cragraph.retrieval.search.searchable import QueryExpander, Searchable, Where
+from cragraph.retrieval.search.weights import SourceWeights
+from cragraph.types import Passage
+
+
+@dataclass(frozen=True)
+class SearchRetriever:
+    """Finds passages in a store.
+
+    Each query is searched by `mode` and, where `expand` finds several questions in it, by those as well. `feedback`
+    gives a weak first pass a second look. `weights` are multiplied into the relevance. `redundancy` is what an exact
+    copy of a passage already chosen loses, and `same` the cosine from which a passage begins to count as a copy; 0
+    turns that off.
+    """
+
+    store: Searchable
+    mode: Mode = "hybrid"
+    weights: SourceWeights = field(default_factory=SourceWeights)
+    expand: QueryExpander | None = field(default_factory=Decompose)
+    feedback: Feedback | None = field(default_factory=Feedback)
+    redundancy: float = 0.5
+    same: float = 0.9
+    fusion: FusionOptions = field(default_factory=FusionOptions)
+    calibration: Calibration = field(default_factory=Calibration)
+
+    @property
+    def name(self) -> str:
+        """The mode: what `notes` and reports call this retriever."""
+        return self.mode
+
+    def __call__(
+        self, queries: Sequence[str], k: int, notes: Notes, *, where: Mapping[str, Any] | None = None
+    ) -> list[Passage]:
+        """At most `k` passages, best first.
+
+        `retrieval_score` is the calibrated relevance times the source's weight; it never rises along the list, and
+        means the same in every mode. `metadata["scores"]` keeps what it was made of.
+
+        Raises:
+            InputError: `k` is below 1, or no query has a word.
+        """
+        asked = list(dict.fromkeys(query.strip() for query in queries if query.strip()))
+        if k < 1 or not asked:
+            raise InputError(
+                f"The search was asked for {k} passages with {len(asked)} queries; wanted at least one of each."
+            )
+        found = self._weighed(self._found(self._expanded(asked, notes), k, where))
+        return [_scored(candidate, self.weights) for candidate in self._diverse(found, k)]
+
+    def _expanded(self, asked: Sequence[str], notes: Notes) -> list[str]:
+        more = [query for one in asked for query in self.expand(one, notes)] if self.expand else []
+        return list(dict.fromkeys([*asked, *more]))
+
+    def _found(self, queries: Sequence[str], k: int, where: Where | None) -> list[Candidate]:
+        find = Finder(self.store, self.mode, self.fusion, self.calibration)
+        depth = max(self.fusion.depth, k)
+        found = [find(query, depth, where) for query in queries]
+        if self.feedback and self.mode != "dense" and 0.0 < max(map(peak, found)) < self.feedback.weak_below:
+            longer = [self.feedback(query, [c.passage for c in one]) for query, one in zip(queries, found, strict=True)]
+            found = [find(query, depth, where, expansion=text) for query, text in zip(queries, longer, strict=True)]
+        return across(found, self.fusion.constant)
+
+    def _weighed(self, found: Sequence[Candidate]) -> list[Candidate]:
+        if not self.weights:
+            return list(found)
+        weighed = [replace(c, relevance=c.relevance * self.weights(c.passage)) for c in found]
+        # Order is decided by weighted fusion, as relevance alone has ties where `levelled` made them.
+        order = {c.passage["chunk_id"]: c.fused * self.weights(c.passage) for c in found}
+        kept = [c for c in weighed if order[c.passage["chunk_id"]] > 0.0]
+        return levelled(sorted(kept, key=lambda c: -order[c.passage["chunk_id"]]))
+
+    def _diverse(self, found: Sequence[Candidate], k: int) -> list[Candidate]:
+        pool = found[: 2 * k + 20]
+        if len(pool) <= k or not self.redundancy:
+            return list(found[:k])
+        vectors = self.store.vectors([c.passage["chunk_id"] for c in pool])
+        best = max(c.fused for c in pool)
+        relevance = [c.fused / best for c in pool]
+        picked = mmr(relevance, vectors, k, redundancy=self.redundancy, same=self.same)
+        return [pool[index] for index in sorted(picked)]
+
+
+def _scored(candidate: Candidate, weights: SourceWeights) -> Passage:
+    scores: dict[str, Any] = {
+        "dense": candidate.dense,
+        "lexical": candidate.lexical,
+        "fused": candidate.fused,
+        "retrieval": candidate.relevance,
+    }
+    if weights:
+        scores["weight"] = weights(candidate.passage)
+    passage = candidate.passage.copy()
+    passage["metadata"] = {**passage["metadata"], "scores": scores}
+    passage["retrieval_score"] = candidate.relevance
+    return passage
