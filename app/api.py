@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from langchain_core.language_models import BaseChatModel
 
     from cragraph.protocols import Judge
+    from cragraph.verification.engine import Verifier
 
 Verify = Callable[[str, Iterable[Any], str | None], Verification]
 
@@ -176,11 +177,11 @@ def read_passages(paths: Iterable[Path], settings: Settings) -> list[Passage]:
     ]
 
 
-_shared: dict[str, Any] = {}
+_shared: "dict[str, Verifier]" = {}
 """The verifier of the last settings, so that calls in a row load nothing twice."""
 
 
-def _verifier(settings: Settings, chat_model: Any, embeddings: Any, judge: Any) -> Any:
+def _verifier(settings: Settings, chat_model: Any, embeddings: Any, judge: Any) -> "Verifier":
     if any(own is not None for own in (chat_model, embeddings, judge)):
         return make_verifier(settings, chat_model=chat_model, embeddings=embeddings, judge=judge)
     key = settings.model_dump_json()

@@ -15,7 +15,7 @@ from cragraph.nodes.generate import Generate
 from cragraph.nodes.requery import Requery
 from cragraph.nodes.rerank import Rerank
 from cragraph.nodes.retrieve import Retrieve
-from cragraph.nodes.step import rescue, step
+from cragraph.nodes.step import Act, rescue, step
 from cragraph.nodes.verify import Check, Verify
 from cragraph.protocols import Generator, Judge, QueryWriter, Reranker, Retriever
 from cragraph.settings import Settings, context_schema, load_settings
@@ -75,8 +75,9 @@ class Parts:
     @part
     def embeddings(self) -> "Embeddings":
         """The embedding model, with a cache so that a text of a run is embedded once."""
-        if self._given["embeddings"] is not None:
-            return self._given["embeddings"]
+        given: Embeddings | None = self._given["embeddings"]
+        if given is not None:
+            return given
         spec = self.settings.embeddings
         if spec == "embedded":
             from cragraph.models.encoder import EmbeddedEncoder
@@ -134,11 +135,13 @@ class Parts:
     @part
     def reranker(self) -> Reranker:
         """What orders the passages."""
-        from cragraph.retrieval.rerankers import CompressorReranker, LexicalReranker, NoReranker
+        from cragraph.retrieval.rerankers import LexicalReranker, NoReranker
+        from cragraph.retrieval.rerankers.compressor import CompressorReranker
 
-        given = self._given["reranker"]
+        given: Any = self._given["reranker"]
         if given is not None:
-            return CompressorReranker(given) if hasattr(given, "compress_documents") else given
+            own: Reranker = CompressorReranker(given) if hasattr(given, "compress_documents") else given
+            return own
         if self.settings.reranker == "none":
             return NoReranker()
         if self.settings.reranker == "llm":
@@ -290,7 +293,7 @@ def create_graph(
     settings = settings or load_settings()
     parts = Parts(settings, chat_model=chat_model, embeddings=embeddings, store=store, reranker=reranker, judge=judge)
     searches = store is not None or bool(settings.store)
-    acts = {
+    acts: dict[str, Act[Any]] = {
         "retrieve": Retrieve(Late(lambda: parts.retriever) if searches else None, parts.available, parts.contextualize),
         "rerank": Rerank(parts.reranker, RERANKED_K if settings.reranker == "llm" else MERGED_K),
         "generate": Generate(parts.generator),

@@ -6,7 +6,7 @@ from typing import Any
 
 from cragraph.passages import as_passages
 from cragraph.protocols import Brief, Notes
-from cragraph.types import Claim, Evidence, Passage, Verdict
+from cragraph.types import Claim, Evidence, Label, Passage, Verdict
 
 
 @dataclass
@@ -47,10 +47,13 @@ class FakeJudge:
         if support >= 0.5 and passages:
             quote = passages[0]["text"][:40]
             evidence = Evidence(quote=quote, passage=0, chunk_id=passages[0]["chunk_id"], start=0, end=len(quote))
-        label = "supported" if support >= 0.7 else "partially_supported" if support >= 0.5 else "unsupported"
+        label: Label = "supported" if support >= 0.7 else "partially_supported" if support >= 0.5 else "unsupported"
         return Verdict(
-            **claim,
-            verdict=label,  # type: ignore[typeddict-item]
+            text=claim["text"],
+            start=claim["start"],
+            end=claim["end"],
+            type=claim["type"],
+            verdict=label,
             support=support,
             contradiction=0.0,
             evidence=evidence,
@@ -86,7 +89,7 @@ class FakeReranker:
     def __call__(self, query: str, passages: Sequence[Passage], notes: Notes) -> list[Passage]:
         """Copies with a `rerank_score`."""
         self.history.append(query)
-        return [Passage(**(p | {"rerank_score": 1.0 / (n + 1)})) for n, p in enumerate(passages)]  # type: ignore[typeddict-item]
+        return [Passage(**(p | {"rerank_score": 1.0 / (n + 1)})) for n, p in enumerate(passages)]
 
 
 @dataclass

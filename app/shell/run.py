@@ -15,11 +15,12 @@ def run_crag(settings: Any, question: str, *, quiet: bool, stream_tokens: bool) 
     from cragraph.factory import create_graph
 
     graph = create_graph(settings).compile()
-    modes = ["updates", "values"] + (["messages"] if settings.model else [])
+    modes: Any = ["updates", "values"] + (["messages"] if settings.model else [])
     response: dict[str, Any] = {}
     tokens = TokenPrinter(shown=stream_tokens and not quiet and sys.stderr.isatty())
     with stopping_calls():
-        for kind, event in graph.stream({"question": question}, stream_mode=modes):
+        events: Any = graph.stream({"question": question}, stream_mode=modes)
+        for kind, event in events:
             if kind == "values":
                 response = event
             elif kind == "messages":

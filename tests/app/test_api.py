@@ -1,0 +1,122 @@
+"""The library face: verify, and verify and correct."""
+
+from pathlib import Path
+
+import pytest
+from langchain_core.documents import Document
+
+from cragraph import (
+    IDK,
+    Context,
+    InputError,
+    SettingsError,
+    averify,
+    averify_and_correct,
+    calculate_confidence,
+    create_graph,
+    create_verifier,
+    load_settings,
+    verify,
+    verify_and_correct,
+)
+from cragraph.testing.fakes import FakeJudge
+
+SEA = "The sea is salt because rivers carry minerals into it."
+LAKES = "Most lakes are fresh water."
+WRONG = "Revenue was $394 billion in 2023."
+TRUE = "Revenue was $383 billion in 2023."
+
+
+@pytest.fixture(autouse=True)
+def in_an_empty_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+
+
+@pytest.mark.parametrize("judge", ["lexical", "embedding", "auto"])
+def test_a_supported_answer_has_a_verdict_with_exact_evidence(judge: str) -> None:
+    passages = [LAKES, f"As is known: {SEA} So it is."]
+    found = verify(SEA, passages, judge=judge)
+    (claim,) = found.claims
+    assert (claim["verdict"], found.confidence, found.level, found.is_grounded) == ("supported", 1.0, "high", True)
+    evidence = claim["evidence"]
+    assert evidence is not None
+    assert passages[evidence["passage"]][evidence["start"] : evidence["end"]] == evidence["quote"]
+
+
+@pytest.mark.parametrize("judge", ["lexical", "embedding", "auto"])
+def test_another_figure_is_not_support_however_similar_the_sentence(judge: str) -> None:
+    found = verify(WRONG, [TRUE], judge=judge)
+    assert found.claims[0]["verdict"] in ("unsupported", "contradicted")
+    assert not found.is_grounded
+    assert found.confidence < 0.5
+
+
+def test_passages_may_be_strings_documents_or_objects() -> None:
+    for passages in ([SEA], [Document(SEA, metadata={"source": "a.md"})], [{"text": SEA, "page": 3}]):
+        assert verify(SEA, passages).claims[0]["verdict"] == "supported"
+
+
+@pytest.mark.parametrize(
+    ("answer", "passages", "said"),
+    [(3, [SEA], "answer came as a int"), (SEA, SEA, "one str"), (SEA, [3], "passage 0 is a int")],
+)
+def test_input_of_the_wrong_shape_is_named(answer: object, passages: object, said: str) -> None:
+    with pytest.raises(InputError, match=said):
+        verify(answer, passages)  # type: ignore[arg-type]
+
+
+def test_a_judge_that_is_not_available_says_what_it_needs() -> None:
+    with pytest.raises(SettingsError, match="llm"):
+        verify(SEA, [SEA], judge="llm")
+
+
+def test_a_judge_of_one_s_own_is_asked() -> None:
+    judge = FakeJudge({"sea": 0.95})
+    assert verify(SEA, [LAKES], judge=judge).claims[0]["judge"] == "fake"
+    assert judge.asked == [SEA]
+
+
+def test_an_answer_that_fails_is_corrected_from_the_given_passages() -> None:
+    result = verify_and_correct("What was revenue in 2023?", WRONG, [TRUE, LAKES])
+    assert "$383 billion" in result.final_response
+    assert (result.attempts, result.additional_context_used, result.is_grounded) == (1, False, True)
+    assert [h["confidence"] for h in result.history] == [0.0, 1.0]
+    assert result.verification_history == result.history
+
+
+def test_an_answer_that_holds_is_left_alone() -> None:
+    result = verify_and_correct("Why is the sea salt?", SEA, [SEA, LAKES])
+    assert (result.attempts, result.confidence) == (0, 1.0)
+    assert result.final_response.startswith(SEA[:-1])
+
+
+def test_an_answer_that_cannot_be_mended_comes_back_flagged_or_withheld() -> None:
+    flagged = verify_and_correct("Who rules the moon?", "Queen Selene rules the moon.", [SEA, LAKES])
+    assert (flagged.abstained, flagged.is_grounded) == (False, False)
+    withheld = verify_and_correct(
+        "Who rules the moon?", "Queen Selene rules the moon.", [SEA, LAKES], on_low_confidence="abstain"
+    )
+    assert (withheld.final_response, withheld.abstained) == (IDK, True)
+
+
+async def test_both_have_an_asynchronous_form() -> None:
+    assert (await averify(SEA, [SEA])).is_grounded
+    assert (await averify_and_correct("Why is the sea salt?", SEA, [SEA, LAKES])).attempts == 0
+
+
+def test_confidence_is_computed_from_a_verification_or_from_labels() -> None:
+    assert calculate_confidence(verify(SEA, [SEA])) == 1.0
+    assert calculate_confidence(["supported"] * 4 + ["unsupported"]) == pytest.approx(0.7)
+
+
+def test_the_verify_graph_returns_claims_and_signals() -> None:
+    graph = create_verifier(load_settings()).compile()
+    found = graph.invoke({"answer": SEA, "passages": [SEA]}, context=Context(policy="similarity"))
+    assert found["claims"][0]["verdict"] == "supported"
+    assert {"relevance", "faithfulness"} <= found["signals"].keys()
+    assert (found["models"]["judge"], found["degraded"]) == ("embedding", [])
+
+
+def test_a_graph_without_a_store_says_what_is_missing() -> None:
+    with pytest.raises(InputError, match="nothing to search"):
+        create_graph(load_settings(store=None)).compile().invoke({"question": "Why?"})
