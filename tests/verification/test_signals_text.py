@@ -1,0 +1,253 @@
+"""Signals measured on the words of question, answer and passages."""
+
+import pytest
+
+from cragraph.passages import as_passages
+from cragraph.testing.verdicts import verdict
+from cragraph.types import IDK
+from cragraph.verification.contradiction import contradict
+from cragraph.verification.signals import SIGNALS, SignalOptions, issues_of, unaddressed_parts, uncertainty_indicators
+from cragraph.verification.signals.alignment import keyword_overlap
+from cragraph.verification.signals.citations import coverage, identifiers, names
+from cragraph.verification.signals.material import UNCERTAINTY_PHRASES, NotMeasured
+
+APPLE = {"ticker": "AAPL", "year": 2023, "filing_type": "10-Q"}
+
+
+# -- alignment -------------------------------------------------------------------------------------------------
+
+
+def test_keyword_overlap_is_the_share_of_the_answers_words_averaged_over_the_passages() -> None:
+    # apple, revenue, 394, billion: 4 of 4, 2 of 4, 0 of 4
+    texts = ["Apple had a revenue of $394 billion.", "Revenue at Apple grew.", "Phones are sold."]
+    assert keyword_overlap("Apple's revenue was $394 billion".replace("'s", ""), texts) == pytest.approx(0.5)
+
+
+def test_only_the_top_five_passages_are_aligned() -> None:
+    assert keyword_overlap("gold", ["gold"] * 5 + ["lead"] * 5) == 1.0
+    assert keyword_overlap("gold", ["lead"] * 5 + ["gold"] * 5) == 0.0
+
+
+@pytest.mark.parametrize(("answer", "texts"), [("", ["gold"]), ("gold", []), ("[1]", ["1"])])
+def test_nothing_to_compare_is_no_alignment(answer: str, texts: list[str]) -> None:
+    assert keyword_overlap(answer, texts) == 0.0
+
+
+def test_citation_markers_are_no_words_of_the_answer() -> None:
+    assert keyword_overlap("Gold shines [1].", ["gold shines"]) == 1.0
+
+
+def test_an_injected_score_takes_the_place_of_keyword_overlap(material) -> None:
+    assert SIGNALS["alignment"](material("gold", ["gold"], alignment=0.85)) == 0.85
+    assert SIGNALS["alignment"](material("gold", ["gold"])) == 1.0
+
+
+# -- citation coverage -----------------------------------------------------------------------------------------
+
+
+def test_the_founding_example_is_fully_covered() -> None:
+    found = coverage(
+        "Apple's revenue was $394 billion [Source: AAPL 10-Q 2023]", as_passages([{"text": "x", **APPLE}] * 5)
+    )
+    assert found.value == 1.0
+    assert found.cited == (0, 1, 2, 3, 4)
+    assert {"AAPL", "2023", "10-Q", "AAPL 2023", "AAPL 2023 10-Q"} <= set(found.found)
+
+
+@pytest.mark.parametrize(
+    ("answer", "value"),
+    [
+        ("Revenue rose.", 0.0),
+        ("AAPL grew.", 0.5),
+        ("AAPL grew and MSFT fell.", 1.0),
+        ("According to the text, AAPL grew.", 0.6),
+        ("According to the text, and in the annual filing [Source: 1] (Source: 2), per the filing.", 1.0),
+        ("According to one, according to two.", 0.2),
+        ("According to a, according to b, according to c, according to d.", 0.3),
+        ("Revenue rose [1].", 0.5),
+        ("Revenue rose [1, 2].", 1.0),
+        ("Revenue rose [1-2].", 1.0),
+        ("Revenue rose [7].", 0.0),
+        ("aapl grew.", 0.0),
+        ("AAPLX grew.", 0.0),
+    ],
+)
+def test_cited_sources_and_patterns_make_the_coverage(answer: str, value: float) -> None:
+    passages = as_passages([{"text": "x", "ticker": "AAPL"}, {"text": "y", "ticker": "MSFT"}])
+    assert coverage(answer, passages).value == pytest.approx(value)
+
+
+def test_which_fields_identify_a_source_is_a_setting(material) -> None:
+    passages = [{"text": "x", "court": "Third Circuit", "ticker": "AAPL"}]
+    assert SIGNALS["citation_coverage"](material("The Third Circuit held so.", passages)) == 0.0
+    options = SignalOptions(identifier_fields=("court",))
+    assert SIGNALS["citation_coverage"](material("The third circuit held so.", passages, options=options)) == 1.0
+
+
+def test_a_source_is_identified_by_its_file_name_in_every_form_that_is_long_enough() -> None:
+    report, short = as_passages([{"text": "x", "source": "docs/annual-report.pdf"}, {"text": "y", "source": "a.md"}])
+    assert identifiers(report) == ["docs/annual-report.pdf", "annual-report.pdf", "annual-report"]
+    assert identifiers(short) == ["a.md"]
+
+
+def test_short_tickers_are_found_in_their_own_case_alone() -> None:
+    assert not names("It is a test of all.", "ALL")
+    assert names("ALL rose.", "ALL")
+    assert names("the 10-q says", "10-Q")
+
+
+def test_an_answer_without_sources_covers_none() -> None:
+    assert coverage("According to me.", []).value == 0.0
+
+
+# -- completeness ----------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("answer", "question", "value"),
+    [
+        ("", "What is it?", 0.0),
+        (IDK, "What is it?", 0.0),
+        (
+            "Sliding window attention limits each token's attention to a window.",
+            "What is sliding window attention?",
+            1.0,
+        ),
+        ("Paris.", "What is the capital of France?", 0.4 / 8 + 0.2),
+        ("It limits what each token can see of", "", 0.7),  # eight words, cut off
+        ("It limits what each token can see now.", "", 1.0),
+        ("It limits what each token can see now [1].", "", 1.0),
+    ],
+)
+def test_completeness_weighs_substance_finish_and_the_questions_words(
+    answer: str, question: str, value: float, material
+) -> None:
+    assert SIGNALS["completeness"](material(answer, question=question)) == pytest.approx(value)
+
+
+@pytest.mark.parametrize(
+    ("question", "answer", "parts"),
+    [
+        ("What is the revenue and who is the chairman?", "Revenue was $5 million.", ["who is the chairman"]),
+        ("What is the revenue and who is the chairman?", "The chairman is Ann; revenue was $5 million.", []),
+        ("When was it founded? Where are its offices?", "It was founded in 1976.", ["Where are its offices"]),
+        ("What is the capital of France?", "Paris.", []),
+        ("What are research and development costs?", "Paris.", []),
+    ],
+)
+def test_parts_of_a_question_that_the_answer_leaves_out_are_named(question: str, answer: str, parts: list[str]) -> None:
+    assert unaddressed_parts(question, answer) == parts
+
+
+# -- uncertainty -----------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("phrase", UNCERTAINTY_PHRASES)
+def test_each_phrase_of_the_list_is_found_whatever_its_case(phrase: str) -> None:
+    assert uncertainty_indicators(f"Well, {phrase.upper()} so.") == [phrase]
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["It is unlikely.", "In May 2023 it rose.", "Since May it rose.", "May 5 was warm.", "Mighty.", "A dismay.", ""],
+)
+def test_months_and_parts_of_words_are_not_uncertain(text: str) -> None:
+    assert uncertainty_indicators(text) == []
+
+
+def test_a_curly_apostrophe_is_an_apostrophe_and_may_at_the_start_is_a_doubt() -> None:
+    assert uncertainty_indicators("I don’t know.") == ["don't know"]
+    assert uncertainty_indicators("May be so.") == ["may"]
+
+
+def test_three_phrases_make_an_answer_wholly_uncertain(material) -> None:
+    values = [
+        SIGNALS["uncertainty"](material(text))
+        for text in (
+            "So.",
+            "Perhaps, perhaps.",
+            "Perhaps it might.",
+            "Perhaps it might, possibly.",
+            "May, could, might, likely.",
+        )
+    ]
+    assert values == pytest.approx([0, 1 / 3, 2 / 3, 1, 1])
+
+
+def test_the_list_of_phrases_is_the_founding_one() -> None:
+    founding = ["might", "possibly", "perhaps", "unclear", "may", "could", "probably", "likely"]
+    assert list(UNCERTAINTY_PHRASES) == [
+        *founding,
+        "i think",
+        "i believe",
+        "not sure",
+        "don't know",
+        "cannot determine",
+    ]
+
+
+def test_phrases_can_be_added() -> None:
+    assert uncertainty_indicators("It is roughly so.", ["roughly"]) == ["roughly"]
+
+
+# -- consistency -----------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [
+        ("Revenue was $394 billion.", "Revenue was $383 billion."),
+        ("Revenue rose.", "Revenue fell."),
+        ("The plant is open.", "The plant is not open."),
+        ("The plant isn't open.", "The plant is open."),
+        ("Profit increased in 2022.", "Profit decreased in 2022."),
+    ],
+)
+def test_the_same_statement_with_another_figure_direction_or_a_negation_contradicts(one: str, other: str) -> None:
+    assert contradict(one, other)
+    assert contradict(other, one)
+
+
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [
+        ("Revenue was $394 billion.", "Revenue was $394 billion."),
+        ("Revenue was $394 billion in 2022.", "Revenue was $383 billion in 2023."),
+        ("Apple's revenue was $394 billion.", "Google's revenue was $383 billion."),
+        ("Revenue rose.", "Costs fell."),
+        ("The plant is open.", "The office is not open."),
+        ("", "Revenue rose."),
+    ],
+)
+def test_statements_on_different_matters_do_not_contradict(one: str, other: str) -> None:
+    assert not contradict(one, other)
+
+
+def test_internal_consistency_is_the_share_of_claims_that_contradict_no_other(material) -> None:
+    texts = ["Revenue was $394 billion.", "Costs fell.", "Revenue was $383 billion.", "Staff grew."]
+    assert SIGNALS["internal_consistency"](material(verdicts=[verdict(text=t) for t in texts])) == 0.5
+    assert SIGNALS["internal_consistency"](material(verdicts=[verdict(text=texts[0])])) == 1.0
+    assert SIGNALS["internal_consistency"](material()) == 1.0
+
+
+def test_knowledge_consistency_is_whole_without_known_facts_and_unmeasured_without_a_judge(material) -> None:
+    signal = SIGNALS["knowledge_consistency"]
+    assert signal(material()) == 1.0
+    assert signal(material(knowledge=[verdict("contradicted"), verdict("unsupported")])) == 0.5
+    with pytest.raises(NotMeasured):
+        signal(material(knowledge=None))
+    with pytest.raises(NotMeasured):
+        signal(material(knowledge=[verdict("supported"), verdict("unjudged")]))
+
+
+# -- issues ----------------------------------------------------------------------------------------------------
+
+
+def test_issues_have_the_founding_wording_below_their_bounds() -> None:
+    assert issues_of({"alignment": 0.49, "citation_coverage": 0.49, "fact_score": 0.69}) == [
+        "Answer may not be well-supported by retrieved sources",
+        "Many sources are not cited in the answer",
+        "Some claims in the answer could not be verified",
+    ]
+    assert issues_of({"alignment": 0.5, "citation_coverage": 0.5, "fact_score": 0.7}) == []
+    assert issues_of({}) == []
