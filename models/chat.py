@@ -44,25 +44,35 @@ def chat_model(
     if provider != "ollama":
         return _through_langchain(spec, provider, temperature, timeout_s)
     # Imported here: langchain-ollama takes a tenth of a second that `cragraph --help` does not have.
-    from httpx import Limits, Timeout
     from langchain_ollama import ChatOllama
 
+    url = ollama_url(base_url)
     return ChatOllama(
         model=name,
-        base_url=ollama_url(base_url),
+        base_url=url,
         num_ctx=num_ctx,
         num_predict=num_predict,
         keep_alive=keep_alive,
         seed=seed,
         temperature=temperature,
         reasoning=reasoning,
-        # A kept-alive connection to a server that restarts costs a failed call; a new one on loopback costs
-        # nothing.
-        client_kwargs={
-            "timeout": Timeout(timeout_s, connect=10.0),
-            "limits": Limits(max_keepalive_connections=0),
-        },
+        client_kwargs=client_options(url, timeout_s),
     )
+
+
+def client_options(url: str, timeout_s: float) -> dict[str, Any]:
+    """Options of the HTTP clients: silence of `timeout_s` is a stall; certificates only where the URL uses them.
+
+    Loading certificates takes longer than everything else at start-up. Connections are not kept alive: one to a
+    server that restarted costs a failed call, and a new one on loopback costs nothing.
+    """
+    from httpx import Limits, Timeout
+
+    return {
+        "timeout": Timeout(timeout_s, connect=10.0),
+        "limits": Limits(max_keepalive_connections=0),
+        "verify": url.startswith("https:"),
+    }
 
 
 def ollama_url(base_url: str | None = None) -> str:
@@ -77,9 +87,7 @@ def ollama_url(base_url: str | None = None) -> str:
     try:
         port = parts.port
     except ValueError:
-        raise ModelError(
-            f"OLLAMA_HOST came as {given!r}; wanted host:port such as 127.0.0.1:11434."
-        ) from None
+        raise ModelError(f"OLLAMA_HOST came as {given!r}; wanted host:port such as 127.0.0.1:11434.") from None
     try:
         address = ip_address(host)
     except ValueError:

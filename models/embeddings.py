@@ -3,10 +3,11 @@
 from functools import cached_property
 from typing import TYPE_CHECKING
 
-from cragraph.errors import ModelError
-from cragraph.models.chat import ollama_url
-from cragraph.models.chat_errors import Target, translate
 from langchain_core.embeddings import Embeddings
+
+from cragraph.errors import ModelError
+from cragraph.models.chat import client_options, ollama_url
+from cragraph.models.chat_errors import Target, translate
 
 if TYPE_CHECKING:
     from langchain_ollama import OllamaEmbeddings
@@ -32,8 +33,7 @@ class OllamaEncoder(Embeddings):
         provider, _, model = spec.partition(":")
         if provider != "ollama" or not model:
             raise ModelError(
-                f"the embedding model came as {spec!r}; wanted 'ollama:<model>', "
-                "such as ollama:nomic-embed-text."
+                f"the embedding model came as {spec!r}; wanted 'ollama:<model>', such as ollama:nomic-embed-text."
             )
         self.name = spec
         self.model = model
@@ -43,17 +43,13 @@ class OllamaEncoder(Embeddings):
 
     @cached_property
     def _client(self) -> "OllamaEmbeddings":
-        from httpx import Limits, Timeout
         from langchain_ollama import OllamaEmbeddings
 
         return OllamaEmbeddings(
             model=self.model,
             base_url=self.base_url,
             keep_alive=self.keep_alive,
-            client_kwargs={
-                "timeout": Timeout(self.timeout_s, connect=10.0),
-                "limits": Limits(max_keepalive_connections=0),
-            },
+            client_kwargs=client_options(self.base_url, self.timeout_s),
         )
 
     def embed_documents(self, texts: list[str]) -> list[list[float]]:

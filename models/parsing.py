@@ -5,12 +5,13 @@ from collections.abc import Mapping
 from functools import cache
 from typing import Any, TypeVar
 
+from pydantic import BaseModel, ValidationError
+
 from cragraph.errors import ModelError
 from cragraph.models.chat_call import ChatCaller, Messages
 from cragraph.models.json_repair import values_in
 from cragraph.models.thinking import without_thinking
 from cragraph.protocols import Notes
-from pydantic import BaseModel, ValidationError
 
 Record = TypeVar("Record", bound=BaseModel)
 
@@ -91,7 +92,8 @@ def _bare(text: str, record: type[Record]) -> list[Any]:
 
 
 def _shapes(value: Any, record: type[BaseModel]) -> list[Any]:
-    lists = [name for name, info in record.model_fields.items() if "list" in str(info.annotation).lower()]
+    needed = [(name, str(info.annotation)) for name, info in record.model_fields.items() if info.is_required()]
+    lists = [name for name, kind in needed if "list" in kind.lower()]
     if isinstance(value, list):
         wrapped = [{lists[0]: _renamed(value, record)}] if len(lists) == 1 else []
         return wrapped + ([_renamed(value[0], record)] if len(value) == 1 else [])

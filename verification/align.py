@@ -28,7 +28,8 @@ RELATED: Final = 0.4
 
 @dataclass(frozen=True)
 class Folded:
-    """A text as it is compared: lower case, plain quotes, single spaces; `at` holds each character's offset."""
+    """A text as it is compared: lower case, plain quotes, single spaces, no citation markers; `at` holds each
+    character's offset."""
 
     text: str
     at: Sequence[int]
@@ -38,7 +39,10 @@ def folded(text: str) -> Folded:
     """The comparable form of a text, with the way back to its offsets."""
     characters: list[str] = []
     at: list[int] = []
+    skipped = {offset for marker in _MARKERS.finditer(text) for offset in range(*marker.span())}
     for offset, original in enumerate(text):
+        if offset in skipped:
+            continue
         for character in unicodedata.normalize("NFKC", _SAME.get(original, original)).lower():
             if unicodedata.category(character) in ("Cf", "Cc") and not character.isspace():
                 continue
@@ -100,11 +104,8 @@ def best_sentence(claim: str, passages: Sequence[Passage], likely: int = 0, shar
 
 def placed(claim: str, answer: str, after: int = 0) -> tuple[int, int] | None:
     """Where the answer makes the claim: found, or the sentence that it rephrases; None when it makes no such claim."""
-    span = find(claim, answer, after) or find(claim, answer)
-    if span is not None:
-        return span
-    bare = _MARKERS.sub(lambda match: " " * len(match[0]), answer)
-    span = find(claim, bare)
+    bare = claim.strip().rstrip(".;,:!?")
+    span = find(bare, answer, after) or find(bare, answer)
     if span is not None:
         return span
     wanted = words(claim)
