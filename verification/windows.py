@@ -74,7 +74,7 @@ class Space:
 
 def windows(text: str) -> list[tuple[int, int]]:
     """Offsets of the windows of a text, by start and then by end."""
-    return [(window.start, window.end) for window in _widened(text, _sentences(0, text))]
+    return [(window.start, window.end) for window in _widened(text, sentence_windows(0, text))]
 
 
 def window_texts(text: str) -> list[str]:
@@ -87,7 +87,7 @@ def space(claims: Sequence[str], passages: Sequence[Passage]) -> Space:
     sentences: list[Window] = []
     found: list[Window] = []
     for number, passage in enumerate(passages):
-        own = _sentences(number, passage["text"])
+        own = sentence_windows(number, passage["text"])
         found += _widened(passage["text"], own, len(sentences))
         sentences += own
     vocabulary: dict[object, int] = {}
@@ -113,7 +113,7 @@ def _joined(held: NDArray[np.bool_], found: Sequence[Window]) -> Floats:
     joined = held[first]
     for step in range(1, SPAN):
         joined = joined | held[np.minimum(first + step, last)]
-    return joined.astype(np.float32)
+    return np.asarray(joined, dtype=np.float32)
 
 
 def _weights(claims: Sequence[str], vocabulary: dict[object, int], *, whole: bool) -> Floats:
@@ -136,7 +136,8 @@ def _spans(text: str) -> tuple[tuple[int, int], ...]:
     return tuple(piece for span in sentence_spans(text) for piece in _pieces(text, *span))
 
 
-def _sentences(number: int, text: str) -> list[Window]:
+def sentence_windows(number: int, text: str) -> list[Window]:
+    """The sentences of passage number `number` as windows."""
     return [Window(number, start, end, text[start:end], i, i) for i, (start, end) in enumerate(_spans(text))]
 
 

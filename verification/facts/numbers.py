@@ -15,7 +15,8 @@ _NUMBER: Final = re.compile(
 )
 _LONG: Final = sorted([*SCALES], key=len, reverse=True)
 _SCALE: Final = re.compile(
-    rf"(?:[\s-]?(?P<long>{'|'.join(_LONG)})\b\.?|\s?(?P<short>mm|bn|tn|[kKMmBbTt])(?![\w/²³°]))", re.IGNORECASE
+    rf"(?:[\s-]?(?P<long>{'|'.join(_LONG)})\b(?:(?<=mio)\.|(?<=mrd)\.)?|\s?(?P<short>mm|bn|tn|[kKMmBbTt])(?![\w/²³°]))",
+    re.IGNORECASE,
 )
 _UNIT_NAMES: Final = sorted([*UNITS, *TEMPERATURES], key=len, reverse=True)
 _UNIT: Final = re.compile(rf"[\s-]?(?:{'|'.join(map(re.escape, _UNIT_NAMES))})(?![\w²³/])", re.IGNORECASE)

@@ -21,7 +21,7 @@ CURRENCIES: Final = {
     "aud": "AUD", "a$": "AUD", "hk$": "HKD", "cent": "USD/100", "cents": "USD/100",
 }  # fmt: skip
 
-_LENGTH: Final = {
+_LENGTH: Final[dict[tuple[str, ...], float]] = {
     ("m", "metre", "metres", "meter", "meters"): 1.0,
     ("km", "kilometre", "kilometres", "kilometer", "kilometers"): 1e3,
     ("cm", "centimetre", "centimetres", "centimeter", "centimeters"): 1e-2,
@@ -32,7 +32,7 @@ _LENGTH: Final = {
     ("inch", "inches"): 0.0254,
     ("yd", "yard", "yards"): 0.9144,
 }
-_MASS: Final = {
+_MASS: Final[dict[tuple[str, ...], float]] = {
     ("g", "gram", "grams"): 1.0,
     ("kg", "kilogram", "kilograms", "kilo", "kilos"): 1e3,
     ("mg", "milligram", "milligrams"): 1e-3,
@@ -42,7 +42,7 @@ _MASS: Final = {
     ("lb", "lbs", "pound", "pounds"): 453.59237,
     ("oz", "ounce", "ounces"): 28.349523125,
 }
-_TIME: Final = {
+_TIME: Final[dict[tuple[str, ...], float]] = {
     ("ms", "millisecond", "milliseconds"): 1e-3,
     ("s", "sec", "secs", "second", "seconds"): 1.0,
     ("min", "mins", "minute", "minutes"): 60.0,
@@ -54,14 +54,14 @@ _TIME: Final = {
     ("decade", "decades"): 315569520.0,
     ("century", "centuries"): 3155695200.0,
 }
-_DATA: Final = {
+_DATA: Final[dict[tuple[str, ...], float]] = {
     ("byte", "bytes"): 1.0,
     ("kb", "kilobyte", "kilobytes"): 1e3,
     ("mb", "megabyte", "megabytes"): 1e6,
     ("gb", "gigabyte", "gigabytes"): 1e9,
     ("tb", "terabyte", "terabytes"): 1e12,
 }
-_AREA: Final = {
+_AREA: Final[dict[tuple[str, ...], float]] = {
     ("square metres", "square meters", "m²", "sqm"): 1.0,
     ("square kilometres", "square kilometers", "km²", "km2"): 1e6,
     ("square miles", "sq mi"): 2589988.11,
@@ -69,21 +69,25 @@ _AREA: Final = {
     ("acre", "acres"): 4046.8564224,
     ("hectare", "hectares", "ha"): 1e4,
 }
-_VOLUME: Final = {
+_VOLUME: Final[dict[tuple[str, ...], float]] = {
     ("l", "litre", "litres", "liter", "liters"): 1.0,
     ("ml", "millilitre", "millilitres", "milliliter", "milliliters"): 1e-3,
     ("gallon", "gallons"): 3.785411784,
     ("barrel", "barrels"): 158.987,
 }
-_SPEED: Final = {("km/h", "kph", "kmh"): 1 / 3.6, ("mph", "miles per hour"): 0.44704, ("m/s",): 1.0}
-_POWER: Final = {
+_SPEED: Final[dict[tuple[str, ...], float]] = {
+    ("km/h", "kph", "kmh"): 1 / 3.6,
+    ("mph", "miles per hour"): 0.44704,
+    ("m/s",): 1.0,
+}
+_POWER: Final[dict[tuple[str, ...], float]] = {
     ("watt", "watts"): 1.0, ("kw", "kilowatt", "kilowatts"): 1e3, ("mw", "megawatt", "megawatts"): 1e6,
     ("gw", "gigawatt", "gigawatts"): 1e9,
 }  # fmt: skip
-_ENERGY: Final = {("kwh",): 1.0, ("mwh",): 1e3, ("gwh",): 1e6, ("twh",): 1e9}
-_FREQUENCY: Final = {("hz",): 1.0, ("khz",): 1e3, ("mhz",): 1e6, ("ghz",): 1e9}
+_ENERGY: Final[dict[tuple[str, ...], float]] = {("kwh",): 1.0, ("mwh",): 1e3, ("gwh",): 1e6, ("twh",): 1e9}
+_FREQUENCY: Final[dict[tuple[str, ...], float]] = {("hz",): 1.0, ("khz",): 1e3, ("mhz",): 1e6, ("ghz",): 1e9}
 
-_DIMENSIONS: Final = {
+_DIMENSIONS: Final[dict[str, dict[tuple[str, ...], float]]] = {
     "length": _LENGTH, "mass": _MASS, "duration": _TIME, "data": _DATA, "area": _AREA, "volume": _VOLUME,
     "speed": _SPEED, "power": _POWER, "energy": _ENERGY, "frequency": _FREQUENCY,
 }  # fmt: skip

@@ -3,7 +3,7 @@
 import re
 from collections.abc import Sequence
 from math import isfinite
-from typing import Any, Final, cast
+from typing import Any, Final
 
 from cragraph.errors import ModelError
 from cragraph.types import Claim, Evidence, Label, Passage, Verdict
@@ -147,9 +147,9 @@ def _at(number: int, start: int, end: int, passages: Sequence[Passage]) -> Evide
 
 def _spans(given: Any, claim: Claim) -> list[tuple[int, int]]:
     """The spans that lie within the claim."""
-    found = []
+    found: list[tuple[int, int]] = []
     for span in given:
         start, end = span
         if isinstance(start, int) and isinstance(end, int) and claim["start"] <= start < end <= claim["end"]:
             found.append((start, end))
-    return cast(list[tuple[int, int]], found)
+    return found

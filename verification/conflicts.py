@@ -1,0 +1,125 @@
+"""Contradictions between passages: two that speak of the same thing and do not say the same."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Final
+
+import numpy as np
+
+from cragraph.types import Evidence, Passage
+from cragraph.verification.facts import Fact, compare, extract
+from cragraph.verification.facts.polarity import negations, opposite_words, possible
+from cragraph.verification.judges.evidence import evidence_of
+from cragraph.verification.terms import is_light, terms, weight
+from cragraph.verification.windows import Floats, sentence_windows
+
+ALIKE: Final = 0.7
+"""Share of the words, weighed, that two sentences must have in common, each way, to be on the same thing."""
+FEWEST: Final = 3
+"""Words that carry meaning which a sentence must have besides its figures."""
+MOST: Final = 5
+SENTENCES: Final = 600
+"""Sentences that are compared at most: each with each."""
+_LONGEST: Final = 160
+
+
+@dataclass(frozen=True)
+class Conflict:
+    """Two passages that contradict each other: both quotes, and what differs."""
+
+    one: Evidence
+    other: Evidence
+    difference: str
+
+    @property
+    def issue(self) -> str:
+        """The contradiction as an issue, with both quotes."""
+        return (
+            f"Passages {self.one['passage'] + 1} and {self.other['passage'] + 1} contradict each other "
+            f"({self.difference}): “{_short(self.one['quote'])}” — “{_short(self.other['quote'])}”"
+        )
+
+
+def find_conflicts(passages: Sequence[Passage], most: int = MOST) -> list[Conflict]:
+    """Pairs of sentences of different passages that say the same but for a figure, a negation or an opposite word.
+
+    Favours precision: sentences on other years, with other names, or that share too few words are taken to speak of
+    other things. At most `most` are returned, the most alike first.
+    """
+    found = [
+        (window, context)
+        for number, passage in enumerate(passages)
+        for window in sentence_windows(number, passage["text"])
+        if len(context := _context(window.text)) >= FEWEST
+    ][:SENTENCES]
+    if len(found) < 2:
+        return []
+    alike = _alike([context for _, context in found])
+    first, second = np.nonzero(np.triu(alike >= ALIKE, k=1))
+    conflicts: list[Conflict] = []
+    for place in np.argsort(-alike[first, second], kind="stable"):
+        one, other = found[first[place]][0], found[second[place]][0]
+        difference = _difference(one.text, other.text) if one.passage != other.passage else ""
+        if difference:
+            conflicts.append(Conflict(evidence_of(one, passages), evidence_of(other, passages), difference))
+            if len(conflicts) == most:
+                break
+    return conflicts
+
+
+def _context(text: str) -> frozenset[str]:
+    return frozenset(term for term in terms(text) if not is_light(term) and not term[0].isdigit())
+
+
+def _alike(contexts: Sequence[frozenset[str]]) -> Floats:
+    """For each two sentences the share that the one with more to say has in common with the other."""
+    vocabulary = {term: column for column, term in enumerate(sorted(frozenset().union(*contexts)))}
+    weights = np.array([weight(term) for term in vocabulary], dtype=np.float32)
+    held = np.zeros((len(contexts), len(vocabulary)), dtype=np.float32)
+    for row, context in enumerate(contexts):
+        held[row, [vocabulary[term] for term in context]] = 1.0
+    shared = (held * weights) @ held.T
+    own = np.diag(shared)
+    return np.asarray(shared / np.maximum(own[:, None], own[None, :]), dtype=np.float32)
+
+
+def _difference(one: str, other: str) -> str:
+    """What two sentences on the same thing disagree about; empty where they do not, or may speak of other things."""
+    first, second = extract(one), extract(other)
+    if _names_differ(first, one, second, other) or _dates_differ(first, second):
+        return ""
+    figures, others = _figures(first), _figures(second)
+    compared = compare(figures, others, other)
+    back = compare(others, figures, one)
+    if compared.conflicting and back.conflicting and len(figures) == len(others):
+        mine, theirs = compared.conflicting[0]
+        return f"{mine.said.strip()} and {theirs.said.strip()}"
+    if compared.missing or compared.conflicting or possible(one) != possible(other):
+        return ""
+    opposite = opposite_words(one, other)
+    negated = negations(one) % 2 != negations(other) % 2
+    if opposite and not negated:
+        return f"{opposite[0]!r} and {opposite[1]!r}"
+    return "only one is negated" if negated and not opposite else ""
+
+
+def _figures(facts: Sequence[Fact]) -> list[Fact]:
+    return [fact for fact in facts if fact.kind not in ("name", "date", "quarter")]
+
+
+def _names_differ(first: Sequence[Fact], one: str, second: Sequence[Fact], other: str) -> bool:
+    mine = [fact for fact in first if fact.kind == "name"]
+    theirs = [fact for fact in second if fact.kind == "name"]
+    return bool(compare(mine, second, other).missing or compare(theirs, first, one).missing)
+
+
+def _dates_differ(first: Sequence[Fact], second: Sequence[Fact]) -> bool:
+    """Whether one of the sentences is dated and the other otherwise, or not at all: then both may be right."""
+    mine = [fact for fact in first if fact.kind in ("date", "quarter")]
+    theirs = [fact for fact in second if fact.kind in ("date", "quarter")]
+    return compare(mine, theirs).share < 1 or compare(theirs, mine).share < 1
+
+
+def _short(quote: str) -> str:
+    flat = " ".join(quote.split())
+    return flat if len(flat) <= _LONGEST else flat[: _LONGEST - 1].rstrip() + "…"

@@ -1,0 +1,52 @@
+"""The judge by words: how much of a claim the likeliest window covers, and whether its facts are there."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Final
+
+from cragraph.protocols import Notes
+from cragraph.types import Claim, Passage, Verdict
+from cragraph.verification.claims import without_markers
+from cragraph.verification.judges.deciding import Thresholds, decide
+from cragraph.verification.judges.features import Held, Reading, read
+from cragraph.verification.judges.weighing import LEXICAL, checked_weights, support_of
+from cragraph.verification.windows import Space, space
+
+THRESHOLDS: Final = Thresholds(supported=0.5, partial=0.3, contradicted=0.75)
+WINDOWS: Final = 3
+"""Windows that each claim is measured against; the one with the best support counts."""
+
+
+@dataclass(frozen=True)
+class LexicalJudge:
+    """Judges by stems, neighbouring words, figures, names and negation; needs no model, takes milliseconds.
+
+    `weights` turn the measured values into support (see `weighing`), `thresholds` turn scores into verdicts. It knows
+    no synonyms: a faithful paraphrase in other words looks unsupported to it.
+    """
+
+    thresholds: Thresholds = THRESHOLDS
+    weights: Mapping[str, float] = LEXICAL
+    windows: int = WINDOWS
+    name: str = "lexical"
+
+    def __post_init__(self) -> None:
+        checked_weights(self.weights)
+
+    def __call__(
+        self, claims: Sequence[Claim], passages: Sequence[Passage], notes: Notes, *, question: str = ""
+    ) -> list[Verdict]:
+        """One verdict a claim, in order."""
+        texts = [without_markers(claim["text"]) for claim in claims]
+        found = space(texts, passages)
+        held = Held.of(passages)
+        verdicts = []
+        for column, claim in enumerate(claims):
+            reading = self._best(texts[column], column, found, held, passages)
+            support = support_of(reading, self.weights) if reading else 0.0
+            verdicts.append(decide(claim, reading, support, 0.0, self.thresholds, passages, self.name))
+        return verdicts
+
+    def _best(self, text: str, column: int, found: Space, held: Held, passages: Sequence[Passage]) -> Reading | None:
+        readings = [read(text, column, place, found, held, passages) for place in found.best(column, self.windows)]
+        return max(readings, key=lambda reading: support_of(reading, self.weights), default=None)
