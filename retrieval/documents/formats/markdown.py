@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Iterator, Sequence
+from itertools import zip_longest
 from pathlib import Path
 from typing import Any
 
@@ -36,7 +37,7 @@ def draft(text: str) -> Draft:
     headings: list[Heading] = []
     header = ""
     in_head = False
-    for token, following in zip(tokens, [*tokens[1:], None], strict=True):
+    for token, following in zip_longest(tokens, tokens[1:]):
         if token.type in ("thead_open", "thead_close"):
             in_head = token.type == "thead_open"
         if token.map is None:

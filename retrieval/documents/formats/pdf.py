@@ -40,8 +40,8 @@ def read(path: Path) -> Iterator[Draft]:
     if not draft.text.strip():
         pages = len(draft.page_starts)
         raise DocumentError(
-            f"{path} has {pages} page{'s' * (pages != 1)} and no text: pictures of pages, or blank; run it through text "
-            "recognition (OCR) first, for example with ocrmypdf."
+            f"{path} has {pages} page{'s' * (pages != 1)} and no text: pictures of pages, or blank; run it through "
+            "text recognition (OCR) first, for example with ocrmypdf."
         )
     yield draft
 

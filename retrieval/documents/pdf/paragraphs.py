@@ -83,11 +83,8 @@ def joined(texts: Iterable[str], words: Vocabulary) -> str:
     """Lines as one, words that were cut at a line end put together."""
     result = ""
     for text in texts:
-        if result.endswith("-") and text:
-            result = words.joined(result, text)
-        else:
-            result = f"{result} {text}" if result else text
-    return result
+        result = words.joined(result, text) if result else text
+    return words.mended(result)
 
 
 def _heading_level(group: Sequence[Line], text: str, body: float) -> int:

@@ -14,7 +14,6 @@ SHARE = 0.2
 """A line is a header where it stands on this share of the pages, and on three at least."""
 
 _NUMBERS = re.compile(r"\d+|\b[ivxlc]+\b")
-_PAGE_NUMBER = re.compile(r"^\W*(?:page\s+)?[A-Z]?-?\d{1,4}(?:\s*(?:of|/)\s*\d{1,4})?\W*$", re.IGNORECASE)
 
 
 def without_repeats(pages: Sequence[Sequence[Line]], seen: set[str]) -> list[list[Line]]:
@@ -30,9 +29,12 @@ def without_repeats(pages: Sequence[Sequence[Line]], seen: set[str]) -> list[lis
     kept: list[list[Line]] = []
     for lines in pages:
         dropped: set[int] = set()
+        ended: set[str] = set()
         for line, edge in _edges(lines):
             key = _key(line)
-            if len(places[key, edge]) < least:
+            if edge in ended or len(places[key, edge]) < least:
+                # Nothing further in is header or footer.
+                ended.add(edge)
                 continue
             if key in seen or not any(sign.isalpha() for sign in key.replace("page", "")):
                 dropped.add(id(line))
@@ -42,11 +44,10 @@ def without_repeats(pages: Sequence[Sequence[Line]], seen: set[str]) -> list[lis
 
 
 def _edges(lines: Sequence[Line]) -> Iterator[tuple[Line, str]]:
-    """The outermost lines of a page with the edge they are at; bare numbers only where nothing is further out."""
-    for edge, outermost in (("top", lines[:EDGE]), ("bottom", lines[: -EDGE - 1 : -1])):
-        for place, line in enumerate(outermost):
-            if place == 0 or not _PAGE_NUMBER.match(line.text):
-                yield line, edge
+    """The outermost lines of a page with the edge they are at, from the edge inwards."""
+    half = (len(lines) + 1) // 2
+    yield from ((line, "top") for line in lines[:half][:EDGE])
+    yield from ((line, "bottom") for line in lines[half:][::-1][:EDGE])
 
 
 def _key(line: Line) -> str:
