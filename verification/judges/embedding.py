@@ -5,6 +5,9 @@ from dataclasses import dataclass, field
 from typing import Final
 
 import numpy as np
+from langchain_core.embeddings import Embeddings
+from numpy.typing import NDArray
+
 from cragraph.errors import ModelError
 from cragraph.protocols import Notes
 from cragraph.types import Claim, Passage, Verdict
@@ -14,8 +17,6 @@ from cragraph.verification.judges.deciding import Thresholds, decide
 from cragraph.verification.judges.features import Held, Reading, read
 from cragraph.verification.judges.weighing import EMBEDDING, checked_weights, support_of
 from cragraph.verification.windows import Space, space
-from langchain_core.embeddings import Embeddings
-from numpy.typing import NDArray
 
 THRESHOLDS: Final = Thresholds(supported=0.5, partial=0.3, contradicted=0.75)
 WINDOWS: Final = 3
@@ -33,7 +34,7 @@ class EmbeddingJudge:
 
     embeddings: Embeddings
     thresholds: Thresholds = THRESHOLDS
-    weights: Mapping[str, float] = EMBEDDING
+    weights: Mapping[str, float] = field(default_factory=lambda: EMBEDDING)
     windows: int = WINDOWS
     name: str = "embedding"
     _cached: CachedEmbeddings = field(init=False, repr=False)

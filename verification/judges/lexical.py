@@ -1,7 +1,7 @@
 """The judge by words: how much of a claim the likeliest window covers, and whether its facts are there."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Final
 
 from cragraph.protocols import Notes
@@ -26,7 +26,7 @@ class LexicalJudge:
     """
 
     thresholds: Thresholds = THRESHOLDS
-    weights: Mapping[str, float] = LEXICAL
+    weights: Mapping[str, float] = field(default_factory=lambda: LEXICAL)
     windows: int = WINDOWS
     name: str = "lexical"
 
