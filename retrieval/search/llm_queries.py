@@ -4,6 +4,8 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import Annotated, Any, Final
 
+from pydantic import BaseModel, Field
+
 from cragraph.errors import CragError, ModelError
 from cragraph.models.chat_call import ChatCaller
 from cragraph.models.lenient import Lines, Text
@@ -12,7 +14,6 @@ from cragraph.prompts.data import marker_for, neutral
 from cragraph.prompts.load import Prompts
 from cragraph.protocols import Notes, QueryWriter
 from cragraph.types import Verdict
-from pydantic import BaseModel, Field
 
 MOST_QUERIES: Final = 5
 LAST_MESSAGES: Final = 10
@@ -113,7 +114,7 @@ class Contextualizer:
         prompt = self.prompts["contextualize"]
         notes.ran("prompt:contextualize", prompt.digest)
         try:
-            found = ask(self.caller, prompt.fill(messages=_defused(said), question=question), StandAlone, notes)
+            found = ask(self.caller, prompt.fill(messages="\n".join(said), question=question), StandAlone, notes)
         except CragError as error:
             notes.degraded(f"The question was not read in the light of the conversation: {error}")
             return question
@@ -130,8 +131,8 @@ def _usable(queries: Sequence[str], count: int, besides: str = "") -> list[str]:
     return kept[:count]
 
 
-def _defused(lines: Iterable[str]) -> str:
-    text = "\n".join(lines)
+def _defused(lines: Iterable[str], between: str = "\n") -> str:
+    text = between.join(lines)
     return neutral(text, marker_for(text))
 
 
@@ -152,4 +153,4 @@ def _line(message: Any) -> str:
     speaker = "Assistant" if str(role).lower() in ("assistant", "ai") else "Person"
     if str(role).lower() in ("system", "developer", "tool") or not str(text or "").strip():
         return ""
-    return f"{speaker}: {' '.join(str(text).split())[:MESSAGE_CHARS]}"
+    return f"{speaker}: {_defused(str(text).split(), ' ')[:MESSAGE_CHARS]}"

@@ -1,0 +1,97 @@
+"""The doctor names what is wrong and the line that mends it."""
+
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+
+from cragraph.doctor import Check, Patient, examine, healthy, models, package, python
+from cragraph.errors import StoreError
+from cragraph.testing.ollama import ModelInfo, OllamaServer
+
+MODEL = "ollama:llama3.2"
+
+
+def broken() -> str:
+    raise StoreError("the store .cragraph is empty; wanted passages: run `cragraph ingest FOLDER`.")
+
+
+def test_without_a_chat_model_all_is_well() -> None:
+    checks = examine(Patient(probes=[("store", lambda: "12 passages of 3 documents")]))
+    assert [c.name for c in checks] == ["python", "onnxruntime", "chromadb", "store", "models"]
+    assert healthy(checks)
+    assert checks[3].to_dict() == {"name": "store", "ok": True, "detail": "12 passages of 3 documents", "fix": ""}
+
+
+def test_a_part_that_fails_its_probe_is_shown_with_what_to_do() -> None:
+    checks = examine(Patient(probes=[("store", broken)]))
+    assert checks[3] == Check(
+        "store", False, "the store .cragraph is empty; wanted passages", "run `cragraph ingest FOLDER`"
+    )
+    assert not healthy(checks)
+
+
+@pytest.mark.parametrize(("version", "ok"), [((3, 10), False), ((3, 11), True), ((3, 13), True), ((3, 14), False)])
+def test_python_must_be_one_of_three(version: tuple[int, int], ok: bool) -> None:
+    check = python(version)
+    assert (check.ok, bool(check.fix)) == (ok, not ok)
+
+
+def test_a_package_that_is_missing_is_named_with_its_pip_line() -> None:
+    check = package("surely_not_installed")
+    assert (check.ok, check.fix) == (False, "pip install --force-reinstall surely_not_installed")
+
+
+def test_a_provider_whose_package_is_missing_is_named_with_its_pip_line() -> None:
+    (check,) = models(Patient(models=("openai:gpt-5",)))
+    assert not check.ok
+    assert check.fix.startswith("run `pip install langchain langchain-openai`")
+
+
+@pytest.mark.server
+@pytest.mark.enable_socket
+class TestOllama:
+    @pytest.fixture
+    def server(self) -> Iterator[OllamaServer]:
+        with OllamaServer() as running:
+            yield running
+
+    def checks(self, server: OllamaServer, *names: str, **more: Any) -> dict[str, Check]:
+        return {c.name: c for c in models(Patient(models=names, base_url=server.url, **more))}
+
+    def test_a_running_server_with_the_model_is_well(self, server: OllamaServer) -> None:
+        checks = self.checks(server, MODEL, embeddings="ollama:nomic-embed-text")
+        assert list(checks) == [
+            "ollama server", f"model {MODEL}", f"context of {MODEL}", "model ollama:nomic-embed-text",
+        ]  # fmt: skip
+        assert healthy(list(checks.values()))
+
+    def test_a_server_that_is_down_is_started(self, server: OllamaServer) -> None:
+        server.stop()
+        check = self.checks(server, MODEL)["ollama server"]
+        assert (check.ok, check.fix) == (False, "start it with `ollama serve`, or set OLLAMA_HOST")
+
+    def test_a_model_that_is_not_pulled_is_pulled(self, server: OllamaServer) -> None:
+        check = self.checks(server, "ollama:qwen3:4b")["model ollama:qwen3:4b"]
+        assert (check.ok, check.fix) == (False, "ollama pull qwen3:4b")
+
+    def test_a_model_that_only_embeds_cannot_chat(self, server: OllamaServer) -> None:
+        server.models["llama3.2"] = ModelInfo(capabilities=("embedding",))
+        check = self.checks(server, MODEL)[f"model {MODEL}"]
+        assert (check.ok, check.detail) == (False, "the model 'llama3.2' can do embedding; wanted completion")
+
+    def test_a_context_that_is_set_too_small_names_the_setting(self, server: OllamaServer) -> None:
+        check = self.checks(server, MODEL, num_ctx=2048)[f"context of {MODEL}"]
+        assert not check.ok
+        assert check.fix.startswith("set CRAG_OLLAMA__NUM_CTX=")
+
+    def test_a_model_whose_own_context_is_too_small_is_told_apart(self, server: OllamaServer) -> None:
+        server.models["llama3.2"] = ModelInfo(context_length=2048)
+        check = self.checks(server, MODEL)[f"context of {MODEL}"]
+        assert (check.ok, "longer context" in check.fix) == (False, True)
+
+    def test_something_else_on_that_port_is_not_taken_for_ollama(self, server: OllamaServer) -> None:
+        check = {c.name: c for c in models(Patient(models=(MODEL,), base_url=f"{server.url}/elsewhere"))}[
+            "ollama server"
+        ]
+        assert (check.ok, "is not Ollama" in check.detail) == (False, True)
