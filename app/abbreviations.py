@@ -14,7 +14,8 @@ TITLES: Final = frozenset(
         """
     mr mrs ms mx dr prof gen sen rep gov capt cmdr lt col maj sgt st ste mt ft hon rev fr messrs mme mmes
     mlle mgr hr herr frau dipl ing bzw usw ggf inkl exkl evtl ca cca approx vs cf viz resp incl excl env dt
-    engl frz geb gest gegr sog bspw allg eigtl vgl pres supt adm brig
+    engl frz geb gest gegr sog bspw allg eigtl vgl pres supt adm brig e.g i.e z.b d.h u.a v.a i.d.r
+    p.ex c.-à-d
     """
     )
 )
