@@ -1,4 +1,4 @@
-"""Bounded, thread-safe caches for what is judged or embedded again and again."""
+"""Bounded, thread-safe caches, and embeddings behind one."""
 
 from collections import OrderedDict
 from collections.abc import Callable, Hashable, Sequence
@@ -10,8 +10,6 @@ from typing import Generic, TypeVar, cast
 from langchain_core.embeddings import Embeddings
 
 from cragraph.errors import ModelError, SettingsError
-from cragraph.protocols import AnswerJudge, Judge, Notes
-from cragraph.types import Claim, Passage, Verdict
 
 Key = TypeVar("Key", bound=Hashable)
 Value = TypeVar("Value")
@@ -63,82 +61,6 @@ def digest(texts: Sequence[str]) -> bytes:
         whole.update(len(data).to_bytes(8, "big"))
         whole.update(data)
     return whole.digest()
-
-
-VerdictCache = LRU[tuple[str, bytes, bytes], list[Verdict]]
-
-
-@dataclass(frozen=True)
-class CachedJudge:
-    """A judge that remembers its verdicts by claim, passage texts and its own name; an unjudged claim is not kept.
-
-    Only claims that are new are judged, in one call. Offsets are moved to where the claim stands now.
-    """
-
-    judge: Judge
-    cache: VerdictCache
-
-    @property
-    def name(self) -> str:
-        """The name of the judge behind the cache."""
-        return self.judge.name
-
-    def __call__(
-        self, claims: Sequence[Claim], passages: Sequence[Passage], notes: Notes, *, question: str = ""
-    ) -> list[Verdict]:
-        """One verdict a claim, in order."""
-        context = digest([question, *(passage["text"] for passage in passages)])
-        keys = [(self.name, digest([claim["text"], claim["type"]]), context) for claim in claims]
-        found = [self.cache.get(key) for key in keys]
-        new = [index for index, hit in enumerate(found) if hit is None]
-        # No claim, no cached one: the judge decides what to make of an empty call.
-        judged = self.judge([claims[i] for i in new], passages, notes, question=question) if new or not claims else []
-        if len(judged) != len(new):
-            raise ModelError(
-                f"judge {self.name!r} returned {len(judged)} verdicts for {len(new)} claims; wanted one a claim."
-            )
-        for index, verdict in zip(new, judged, strict=True):
-            found[index] = [verdict]
-            if verdict["verdict"] != "unjudged":
-                self.cache.put(keys[index], [verdict])
-        return [moved(cast(list[Verdict], hit)[0], claim, passages) for hit, claim in zip(found, claims, strict=True)]
-
-
-@dataclass(frozen=True)
-class CachedAnswerJudge(CachedJudge):
-    """A cached judge that also finds the claims of an answer itself."""
-
-    def judge_answer(
-        self, answer: str, passages: Sequence[Passage], notes: Notes, *, question: str = ""
-    ) -> list[Verdict]:
-        """The verdicts on the answer's claims; kept when every one of them was judged."""
-        key = (self.name, digest(["answer", answer]), digest([question, *(p["text"] for p in passages)]))
-        found = self.cache.get(key)
-        if found is None:
-            found = cast(AnswerJudge, self.judge).judge_answer(answer, passages, notes, question=question)
-            if found and all(verdict["verdict"] != "unjudged" for verdict in found):
-                self.cache.put(key, found)
-        return [moved(verdict, verdict, passages) for verdict in found]
-
-
-def cached(judge: Judge, cache: VerdictCache) -> CachedJudge:
-    """The judge behind a cache; one that judges whole answers still does."""
-    return (CachedAnswerJudge if isinstance(judge, AnswerJudge) else CachedJudge)(judge, cache)
-
-
-def moved(verdict: Verdict, claim: Claim, passages: Sequence[Passage]) -> Verdict:
-    """A copy of a verdict for the same claim at another place, with the chunk id of the passage as it is called now."""
-    shift = claim["start"] - verdict["start"]
-    fresh = verdict.copy()
-    fresh["start"], fresh["end"] = claim["start"], claim["end"]
-    if "unsupported_spans" in verdict:
-        fresh["unsupported_spans"] = [(start + shift, end + shift) for start, end in verdict["unsupported_spans"]]
-    evidence = verdict["evidence"]
-    if evidence is not None and 0 <= evidence["passage"] < len(passages):
-        current = evidence.copy()
-        current["chunk_id"] = passages[evidence["passage"]]["chunk_id"]
-        fresh["evidence"] = current
-    return fresh
 
 
 @dataclass(frozen=True)

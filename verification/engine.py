@@ -13,8 +13,10 @@ from cragraph.errors import InputError, ModelError, SettingsError
 from cragraph.passages import as_passages
 from cragraph.protocols import ClaimExtractor, Judge, Notes
 from cragraph.types import Claim, Passage, Verdict
-from cragraph.verification.cache import LRU, VerdictCache, cached
-from cragraph.verification.judging import Judging, judge_names, unjudged
+from cragraph.verification.cache import LRU
+from cragraph.verification.cached_judge import VerdictCache, cached
+from cragraph.verification.judges.evidence import unjudged
+from cragraph.verification.judging import Judging, judge_names
 from cragraph.verification.measuring import Measured, closeness_for, measure
 from cragraph.verification.policies import POLICIES, Policy, Weights, checked_weights
 from cragraph.verification.result import Verification
@@ -48,13 +50,17 @@ ALWAYS: Final = (
 
 @dataclass(frozen=True)
 class VerifierOptions:
-    """Settings of a verifier: the confidence that is good enough, weights by policy, what to measure, cache size."""
+    """Settings of a verifier: the confidence that is good enough, weights by policy, what to measure, cache size.
+
+    `judge_timeout` is how many seconds a judge may take before the next one is asked; None for no limit.
+    """
 
     threshold: float = 0.7
     weights: Mapping[str, Weights] = field(default_factory=lambda: MappingProxyType({}))
     signals: SignalOptions = field(default_factory=SignalOptions)
     measure: Sequence[str] = ALWAYS
     cache_size: int = 4096
+    judge_timeout: float | None = None
 
 
 @dataclass(frozen=True)
@@ -87,8 +93,11 @@ class Verifier:
         for name, weights in self.options.weights.items():
             checked_weights(_known("policy", name, self.policies), weights)
         object.__setattr__(self, "cache", LRU(self.options.cache_size))
-        behind = {name: cached(judge, self.cache) for name, judge in self.judges.items()}
-        object.__setattr__(self, "_judging", Judging(behind, self.fallback, self.extractor, self.spare_extractor))
+        # One judge under two names keeps one wrapper, so that it is recognised.
+        wrapped = {id(judge): cached(judge, self.cache, name) for name, judge in self.judges.items()}
+        behind = {name: wrapped[id(judge)] for name, judge in self.judges.items()}
+        judging = Judging(behind, self.fallback, self.extractor, self.spare_extractor, self.options.judge_timeout)
+        object.__setattr__(self, "_judging", judging)
 
     def __call__(
         self,

@@ -2,42 +2,47 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from math import isfinite
 
-from cragraph.errors import ModelError
 from cragraph.protocols import AnswerJudge, ClaimExtractor, Judge, Notes
 from cragraph.types import Claim, Passage, Verdict
-from cragraph.verification.counting import CREDIT
+from cragraph.verification.judges.chain import JudgeChain
+from cragraph.verification.judges.evidence import checked, verdict_of
 
 
 @dataclass(frozen=True)
 class Judging:
-    """Judges by name, the order in which they stand in for one another, and what finds the claims."""
+    """Judges by name, the order in which they stand in for one another, and what finds the claims.
+
+    `timeout` is how many seconds a judge may take; None for no limit.
+    """
 
     judges: Mapping[str, Judge]
     fallback: Sequence[str]
     extractor: ClaimExtractor
     spare_extractor: ClaimExtractor | None = None
+    timeout: float | None = None
 
     def answer(
         self, name: str, answer: str, passages: Sequence[Passage], notes: Notes, *, question: str = ""
     ) -> list[Verdict]:
         """Verdicts on the claims of an answer; a judge that finds claims itself is asked for both in one call."""
+        if not answer.strip():
+            return []
+        order = self.order(name)
         judge = self.judges[name]
-        if isinstance(judge, AnswerJudge):
+        if isinstance(judge, AnswerJudge) and _any_text(passages):
             try:
                 found = judge.judge_answer(answer, passages, notes, question=question)
-                _check(found, len(found) or 1)
-                notes.ran("judge", judge_names(found))
-            # As below: whatever a judge raises, the next one takes over.
+                verdicts = checked(found, found, passages, name)
+                notes.ran("judge", judge_names(verdicts))
+            # A judge may be the caller's own or a model's server: whatever it raises, the next one takes over.
             except Exception as error:
-                notes.degraded(_failure(name, error))
+                order = order[1:]
+                after = f"{order[0]!r} took over" if order else "no judge is left"
+                notes.degraded(f"Judge {name!r} failed ({_told(error)}); {after}.")
             else:
-                return found
-            names = self.order(name)[1:]
-        else:
-            names = self.order(name)
-        return self.claims(names, self.extract(answer, notes), passages, notes, question=question)
+                return verdicts
+        return self.claims(order, self.extract(answer, notes), passages, notes, question=question)
 
     def order(self, name: str) -> list[str]:
         """The judge that was asked for and then those that stand in for it."""
@@ -62,57 +67,25 @@ class Judging:
 
     def claims(
         self,
-        names: Sequence[str],
+        order: Sequence[str],
         claims: Sequence[Claim],
         passages: Sequence[Passage],
         notes: Notes,
         *,
         question: str = "",
     ) -> list[Verdict]:
-        """One verdict a claim, by the first of the named judges that can judge it.
-
-        A judge that fails is replaced by the next one, and claims that a judge declines go to the next one too; what
-        none of them can judge is `unjudged`. Both are noted.
-        """
+        """One verdict a claim, by the first judge of the order that can judge it; `unjudged` where none can."""
         if not claims:
             return []
-        if not any(passage["text"].strip() for passage in passages):
-            return [_without_passages(claim) for claim in claims]
-        verdicts: dict[int, Verdict] = {}
-        open_claims = list(range(len(claims)))
-        for name in names:
-            try:
-                found = self.judges[name]([claims[i] for i in open_claims], passages, notes, question=question)
-                _check(found, len(open_claims))
-            # A judge may be the caller's own or a model's server: whatever it raises, the next one takes over.
-            except Exception as error:
-                notes.degraded(_failure(name, error))
-                continue
-            verdicts.update(zip(open_claims, found, strict=True))
-            open_claims = [i for i in open_claims if verdicts[i]["verdict"] == "unjudged"]
-            if not open_claims:
-                break
-        if open_claims:
-            notes.degraded(f"No judge could judge {len(open_claims)} of {len(claims)} claims; they are unjudged.")
-        result = [verdicts.get(i) or unjudged(c, "No judge could judge this claim.") for i, c in enumerate(claims)]
-        notes.ran("judge", judge_names(result))
-        return result
-
-
-def unjudged(claim: Claim, reasoning: str) -> Verdict:
-    """The verdict on a claim that nobody judged."""
-    return Verdict(
-        text=claim["text"],
-        start=claim["start"],
-        end=claim["end"],
-        type=claim["type"],
-        verdict="unjudged",
-        support=0.0,
-        contradiction=0.0,
-        evidence=None,
-        reasoning=reasoning,
-        judge="none",
-    )
+        if not _any_text(passages):
+            why = "There is no passage to support it."
+            return [verdict_of(claim, "unsupported", 0.0, 0.0, None, why, "none") for claim in claims]
+        judges = [self.judges[name] for name in order]
+        if not judges:
+            return [
+                verdict_of(c, "unjudged", 0.0, 0.0, None, "No judge could judge this claim.", "none") for c in claims
+            ]
+        return JudgeChain(judges, self.timeout)(claims, passages, notes, question=question)
 
 
 def judge_names(verdicts: Sequence[Verdict]) -> str:
@@ -121,27 +94,10 @@ def judge_names(verdicts: Sequence[Verdict]) -> str:
     return "+".join(dict.fromkeys(judged)) or "none"
 
 
-def _without_passages(claim: Claim) -> Verdict:
-    verdict = unjudged(claim, "There is no passage to support it.")
-    verdict["verdict"] = "unsupported"
-    return verdict
-
-
-def _check(verdicts: Sequence[Verdict], wanted: int) -> None:
-    """Raise ModelError unless there are as many verdicts as wanted, each with a known label and scores of 0..1."""
-    if len(verdicts) != wanted:
-        raise ModelError(f"it returned {len(verdicts)} verdicts; wanted {wanted}")
-    for verdict in verdicts:
-        if verdict["verdict"] not in CREDIT:
-            raise ModelError(f"it returned the verdict {verdict['verdict']!r}; wanted one of {', '.join(CREDIT)}")
-        for name, score in (("support", verdict["support"]), ("contradiction", verdict["contradiction"])):
-            if not isfinite(score) or not 0.0 <= score <= 1.0:
-                raise ModelError(f"it returned a {name} of {score}; wanted a number of 0..1")
-
-
-def _failure(name: str, error: Exception) -> str:
-    return f"Judge {name!r} failed ({_told(error)}); the next one took over."
+def _any_text(passages: Sequence[Passage]) -> bool:
+    return any(passage["text"].strip() for passage in passages)
 
 
 def _told(error: Exception) -> str:
-    return f"{type(error).__name__}: {error}" if str(error) else type(error).__name__
+    said = str(error).strip().rstrip(".")
+    return f"{type(error).__name__}: {said}" if said else type(error).__name__

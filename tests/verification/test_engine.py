@@ -1,0 +1,438 @@
+import logging
+from threading import Event, Thread, current_thread
+from typing import Any
+
+import pytest
+
+from cragraph.errors import ModelError, SettingsError
+from cragraph.passages import as_passages
+from cragraph.protocols import Notes
+from cragraph.testing.embeddings import HashEmbeddings
+from cragraph.testing.fakes import FakeJudge
+from cragraph.testing.verdicts import verdict
+from cragraph.types import IDK, Claim
+from cragraph.verification.claims import SentenceExtractor
+from cragraph.verification.engine import Verifier, VerifierOptions
+from cragraph.verification.signals import SIGNALS, SignalOptions
+from cragraph.verification.uncovered import uncovered_parts
+
+PASSAGES = as_passages([{"text": "Gold shines and is heavy.", "ticker": "AU"}, "Lead is heavy and dull."])
+ANSWER = "Gold shines. Lead floats."
+
+
+class Failing(FakeJudge):
+    def __call__(self, claims: Any, passages: Any, notes: Notes, *, question: str = "") -> Any:
+        self.asked += [c["text"] for c in claims]
+        raise TimeoutError("no token for 120 s")
+
+
+class Garbage(FakeJudge):
+    def __call__(self, claims: Any, passages: Any, notes: Notes, *, question: str = "") -> Any:
+        found = super().__call__(claims, passages, notes)
+        return [v | self.damage for v in found] if isinstance(self.damage, dict) else self.damage  # type: ignore[attr-defined]
+
+
+def build(**more: Any) -> Verifier:
+    given = {
+        "judges": {"good": FakeJudge({"Gold": 0.9}, "good"), "bad": Failing({}, "bad")},
+        "fallback": ["good"],
+        "extractor": SentenceExtractor(),
+        "embeddings": HashEmbeddings(),
+    }
+    return Verifier(**given | more)
+
+
+def run(
+    verifier: Verifier, answer: str = ANSWER, passages: Any = PASSAGES, question: str = "What shines?", **options: Any
+):
+    return verifier(question, answer, passages, Notes(), **{"judge": "good"} | options)
+
+
+def test_an_answer_is_judged_measured_and_scored() -> None:
+    found = run(build())
+    assert [(v["text"], v["verdict"]) for v in found.claims] == [
+        ("Gold shines.", "supported"),
+        ("Lead floats.", "unsupported"),
+    ]
+    assert (found.confidence, found.level, found.is_grounded, found.judge, found.policy) == (
+        0.4,
+        "very low",
+        False,
+        "good",
+        "claims",
+    )
+    assert found.signals["hallucination"] == pytest.approx(0.55)
+    assert found.signals["fact_score"] == 0.5
+    assert found.issues == ("Some claims in the answer could not be verified",)
+    assert found.degraded == ()
+    assert found.ms > 0
+
+
+def test_only_the_signals_that_the_policy_needs_are_measured_beside_the_cheap_ones() -> None:
+    plain, weighted = run(build()), run(build(), policy="weighted")
+    assert "alignment" not in plain.signals
+    assert {"alignment", "citation_coverage", "fact_score"} <= weighted.signals.keys()
+    assert "relevance" not in weighted.signals
+
+
+def test_all_policies_side_by_side_measure_every_signal() -> None:
+    found = run(build(), policy_scores=True)
+    assert found.signals.keys() == SIGNALS.keys()
+    assert list(found.policy_scores) == ["claims", "weighted", "reliability", "similarity"]
+    assert found.confidence == found.policy_scores["claims"]
+
+
+def test_the_weighted_policy_is_the_sum_of_its_signals_and_reports_the_issues_of_all_three() -> None:
+    found = run(build(), policy="weighted")
+    signals = found.signals
+    by_hand = 0.4 * signals["alignment"] + 0.3 * signals["citation_coverage"] + 0.3 * signals["fact_score"]
+    assert found.confidence == pytest.approx(by_hand, abs=1e-6)
+    assert found.issues == (
+        "Answer may not be well-supported by retrieved sources",
+        "Many sources are not cited in the answer",
+        "Some claims in the answer could not be verified",
+    )
+    assert found.to_dict()["overall_score"] == found.confidence
+
+
+@pytest.mark.parametrize(("kind", "name"), [("judge", "llm"), ("policy", "magic")])
+def test_an_unknown_judge_or_policy_is_the_callers_error(kind: str, name: str) -> None:
+    with pytest.raises(SettingsError, match=f"there is no {kind} '{name}'; choose one of"):
+        run(build(), **{kind: name})
+
+
+def test_a_verifier_checks_its_settings_when_it_is_built() -> None:
+    with pytest.raises(SettingsError, match="no judge 'llm'"):
+        build(fallback=["llm"])
+    with pytest.raises(SettingsError, match="no signal 'charm'"):
+        build(options=VerifierOptions(measure=("charm",)))
+    with pytest.raises(SettingsError, match="sum to 1"):
+        build(options=VerifierOptions(weights={"reliability": {"retrieval_quality": 1.0}}))
+    with pytest.raises(SettingsError, match="no policy 'magic'"):
+        build(options=VerifierOptions(weights={"magic": {}}))
+
+
+def test_custom_weights_reach_the_policy() -> None:
+    weights = {"alignment": 0.0, "citation": 0.0, "facts": 1.0}
+    found = run(build(options=VerifierOptions(weights={"weighted": weights})), policy="weighted")
+    assert found.confidence == found.signals["fact_score"]
+
+
+# -- failure ---------------------------------------------------------------------------------------------------
+
+
+def test_a_judge_that_fails_is_stood_in_for_and_the_response_says_so() -> None:
+    notes = Notes()
+    found = build()("", ANSWER, PASSAGES, notes, judge="bad")
+    assert found.judge == "good"
+    assert found.degraded == ("Judge 'bad' failed (TimeoutError: no token for 120 s); 'good' took over.",)
+    assert notes.sentences == list(found.degraded)
+    assert notes.models["judge"] == "good"
+
+
+@pytest.mark.parametrize(
+    "damage",
+    [
+        [],
+        None,
+        "supported",
+        [{}],
+        {"verdict": "true"},
+        {"support": float("nan")},
+        {"support": None},
+        {"contradiction": float("inf")},
+    ],
+)
+def test_a_judge_that_returns_garbage_is_stood_in_for(damage: Any) -> None:
+    judge = Garbage({"Gold": 0.9}, "odd")
+    judge.damage = damage  # type: ignore[attr-defined]
+    found = run(build(judges={"odd": judge, "good": FakeJudge({"Gold": 0.9}, "good")}), judge="odd")
+    assert found.judge == "good"
+    assert "Judge 'odd' failed" in found.degraded[0]
+
+
+def test_when_no_judge_is_left_the_claims_are_unjudged_and_nothing_is_invented() -> None:
+    found = run(build(judges={"bad": Failing({}, "bad")}, fallback=[]), judge="bad")
+    assert {v["verdict"] for v in found.claims} == {"unjudged"}
+    assert (found.confidence, found.is_grounded, found.judge, found.claims_checked, found.passed) == (
+        0.0,
+        False,
+        "none",
+        0,
+        False,
+    )
+    assert "2 claim(s) could not be judged" in found.issues
+    assert any("no judge is left" in sentence for sentence in found.degraded)
+    assert any("fact score of 0.5" in sentence for sentence in found.degraded)
+    assert found.signals["fact_score"] == 0.5
+
+
+class Half(FakeJudge):
+    def __call__(self, claims: Any, passages: Any, notes: Notes, *, question: str = "") -> Any:
+        found = super().__call__(claims, passages, notes)
+        return [v | {"verdict": "unjudged"} if "Lead" in v["text"] else v for v in found]
+
+
+def test_a_claim_that_one_judge_declines_goes_to_the_next() -> None:
+    good = FakeJudge({"Lead": 0.8}, "good")
+    found = run(build(judges={"half": Half({"Gold": 0.9}, "half"), "good": good}), judge="half")
+    assert [v["judge"] for v in found.claims] == ["half", "good"]
+    assert good.asked == ["Lead floats."]
+    assert found.judge == "half+good"
+    assert found.confidence == 1.0
+
+
+def test_a_judge_under_two_names_is_tried_once() -> None:
+    bad = Failing({}, "bad")
+    run(build(judges={"auto": bad, "bad": bad}, fallback=["bad"]), judge="auto")
+    assert bad.asked == ["Gold shines.", "Lead floats."]
+
+
+class BrokenExtractor:
+    name = "broken"
+
+    def __call__(self, answer: str, notes: Notes) -> list[Claim]:
+        raise ModelError("no JSON")
+
+
+def test_when_verification_fails_altogether_the_answer_comes_back_unjudged(caplog: pytest.LogCaptureFixture) -> None:
+    notes = Notes()
+    with caplog.at_level(logging.ERROR):
+        found = build(extractor=BrokenExtractor())("", ANSWER, PASSAGES, notes, judge="good")
+    assert (found.confidence, found.is_grounded, found.judge, found.failed) == (0.0, False, "none", True)
+    assert [(v["text"], v["verdict"]) for v in found.claims] == [(ANSWER, "unjudged")]
+    assert found.issues == ("Verification failed: nothing was judged, and the confidence of 0.0 says only that",)
+    assert notes.sentences == ["Verification failed (ModelError: no JSON)."]
+    assert "verification failed" in caplog.text
+    assert found.to_dict()["claims"][0]["verdict"] == "unjudged"
+
+
+def test_a_spare_extractor_takes_over_from_one_that_fails() -> None:
+    found = run(build(extractor=BrokenExtractor(), spare_extractor=SentenceExtractor()))
+    assert len(found.claims) == 2
+    assert found.degraded == ("Claim extraction by 'broken' failed (ModelError: no JSON); 'sentences' took over.",)
+
+
+def test_a_policy_whose_signal_cannot_be_measured_gives_way_to_claims() -> None:
+    found = run(build(), question="", policy="similarity")
+    assert (found.policy, found.confidence) == ("claims", 0.4)
+    assert found.degraded == (
+        "Policy 'similarity' could not be computed: relevance needs a question.",
+        "The confidence is that of the policy 'claims' instead of 'similarity'.",
+    )
+
+
+class BrokenEmbeddings(HashEmbeddings):
+    def embed_documents(self, texts: Any) -> Any:
+        raise ConnectionError("refused")
+
+
+def test_without_embeddings_similarities_come_from_shared_words() -> None:
+    found = run(build(embeddings=BrokenEmbeddings()), policy="similarity")
+    assert found.policy == "similarity"
+    assert (
+        "The embedding model failed (ConnectionError: refused); similarities were measured by shared words."
+        in found.degraded
+    )
+
+
+# -- inputs at the edges ---------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("answer", ["", "  \n", IDK])
+def test_an_answer_without_a_claim_has_no_confidence(answer: str) -> None:
+    found = run(build(), answer)
+    assert (found.claims, found.confidence, found.is_grounded) == ((), 0.0, False)
+
+
+@pytest.mark.parametrize("passages", [[], as_passages([""]), as_passages(["  \n"])])
+def test_without_passages_nothing_is_supported_and_no_judge_is_asked(passages: Any) -> None:
+    judge = FakeJudge({"Gold": 0.9}, "good")
+    found = run(build(judges={"good": judge}), passages=passages, policy_scores=True)
+    assert {v["verdict"] for v in found.claims} == {"unsupported"}
+    assert judge.asked == []
+    assert (found.confidence, found.is_grounded) == (0.0, False)
+
+
+def test_opinions_and_questions_are_not_counted_against_the_answer() -> None:
+    found = run(build(), "Gold shines. I think lead is ugly. Is lead heavy?")
+    assert (found.confidence, found.claims_checked) == (1.0, 1)
+
+
+# -- known facts and alignment ---------------------------------------------------------------------------------
+
+
+class Contradicting(FakeJudge):
+    """Says that a claim is contradicted wherever a passage says "dull"."""
+
+    def __call__(self, claims: Any, passages: Any, notes: Notes, *, question: str = "") -> Any:
+        found = super().__call__(claims, passages, notes)
+        dull = any("dull" in p["text"] for p in passages)
+        return [v | {"verdict": "contradicted"} if dull and "Gold" in v["text"] else v for v in found]
+
+
+def test_known_facts_are_judged_apart_from_the_passages() -> None:
+    verifier = build(judges={"good": Contradicting({"Gold": 0.9, "Lead": 0.9}, "good")})
+    clean = run(verifier, passages=PASSAGES[:1], policy="reliability")
+    dull = run(verifier, passages=PASSAGES[:1], policy="reliability", known_facts=["Gold is dull."])
+    assert clean.signals["knowledge_consistency"] == 1.0
+    assert dull.signals["knowledge_consistency"] == 0.5
+    assert dull.confidence == pytest.approx(clean.confidence - 0.2 * 0.5, abs=1e-6)
+    assert [v["verdict"] for v in dull.claims] == ["supported", "supported"]
+
+
+def test_known_facts_that_no_judge_can_compare_leave_the_signal_unmeasured() -> None:
+    found = run(
+        build(judges={"bad": Failing({}, "bad")}, fallback=[]), judge="bad", known_facts=["x"], policy="reliability"
+    )
+    assert "knowledge_consistency" not in found.signals
+    assert found.policy == "claims"
+
+
+class Scorer:
+    name = "scorer"
+
+    def __init__(self, score: Any) -> None:
+        self.score = score
+        self.asked: list[tuple[str, str, int]] = []
+        self.thread = ""
+
+    def __call__(self, question: str, answer: str, passages: Any, notes: Notes) -> float:
+        self.asked.append((question, answer, len(passages)))
+        self.thread = current_thread().name
+        if isinstance(self.score, Exception):
+            raise self.score
+        return self.score
+
+
+def test_an_injected_scorer_measures_alignment_beside_the_judging() -> None:
+    scorer = Scorer(0.85)
+    found = run(build(alignment=scorer), policy="weighted")
+    assert found.signals["alignment"] == 0.85
+    assert scorer.asked == [("What shines?", ANSWER, 2)]
+    assert scorer.thread != current_thread().name
+
+
+@pytest.mark.parametrize("score", [TimeoutError("slow"), float("nan"), 7.0, "high"])
+def test_a_scorer_that_fails_leaves_alignment_to_keyword_overlap(score: Any) -> None:
+    with_scorer, without = run(build(alignment=Scorer(score)), policy="weighted"), run(build(), policy="weighted")
+    assert with_scorer.signals["alignment"] == without.signals["alignment"]
+    assert "alignment was measured by keyword overlap" in with_scorer.degraded[0]
+
+
+def test_a_scorer_is_not_asked_when_nothing_needs_it() -> None:
+    scorer = Scorer(0.85)
+    run(build(alignment=scorer))
+    assert scorer.asked == []
+
+
+class Waiting(FakeJudge):
+    """Judges only once the scorer has begun."""
+
+    begun: Event
+
+    def __call__(self, claims: Any, passages: Any, notes: Notes, *, question: str = "") -> Any:
+        assert self.begun.wait(5), "the scorer did not run beside the judge"
+        return super().__call__(claims, passages, notes)
+
+
+def test_scorer_and_judge_run_side_by_side() -> None:
+    judge = Waiting({"Gold": 0.9}, "good")
+    judge.begun = Event()
+
+    class Signalling(Scorer):
+        def __call__(self, *args: Any) -> float:
+            judge.begun.set()
+            return super().__call__(*args)
+
+    assert run(build(judges={"good": judge}, alignment=Signalling(0.5)), policy="weighted").judge == "good"
+
+
+# -- answer judges, cache, coverage ----------------------------------------------------------------------------
+
+
+class WholeAnswer(FakeJudge):
+    answers: Any = None
+
+    def judge_answer(self, answer: str, passages: Any, notes: Notes, *, question: str = "") -> Any:
+        self.asked.append(f"whole: {answer}")
+        if isinstance(self.answers, Exception):
+            raise self.answers
+        return self.answers
+
+
+def test_a_judge_of_whole_answers_is_asked_once_for_claims_and_verdicts() -> None:
+    judge = WholeAnswer({}, "whole")
+    judge.answers = [verdict("supported", "Gold shines.", judge="whole")]
+    found = run(build(judges={"whole": judge}, fallback=[]), judge="whole")
+    assert judge.asked == [f"whole: {ANSWER}"]
+    assert found.judge == "whole"
+    assert found.uncovered == ({"text": "Lead floats", "start": 13, "end": 24},)
+    assert "Part of the answer was not checked: “Lead floats”" in found.issues
+
+
+@pytest.mark.parametrize("answers", [ModelError("no JSON"), None, [{"verdict": "yes"}]])
+def test_when_it_fails_the_next_judge_gets_the_sentences(answers: Any) -> None:
+    judge = WholeAnswer({}, "whole")
+    judge.answers = answers
+    found = run(build(judges={"whole": judge, "good": FakeJudge({"Gold": 0.9}, "good")}), judge="whole")
+    assert found.judge == "good"
+    assert len(found.claims) == 2
+    assert judge.asked == [f"whole: {ANSWER}"]
+    assert "Judge 'whole' failed" in found.degraded[0]
+
+
+def test_a_claim_is_judged_once_within_and_across_runs() -> None:
+    judge = FakeJudge({"Gold": 0.9}, "good")
+    verifier = build(judges={"good": judge})
+    run(verifier)
+    again = run(verifier, "Lead floats. Gold shines.")
+    assert judge.asked == ["Gold shines.", "Lead floats."]
+    assert [v["start"] for v in again.claims] == [0, 13]
+    run(verifier, passages=PASSAGES[:1])
+    assert len(judge.asked) == 4
+
+
+def test_eight_threads_get_the_same_verification() -> None:
+    verifier = build(options=VerifierOptions(cache_size=3))
+    expected = run(verifier, policy_scores=True).to_dict() | {"ms": 0}
+    found: list[Any] = []
+
+    def work() -> None:
+        found.extend(run(verifier, policy_scores=True).to_dict() | {"ms": 0} for _ in range(20))
+
+    threads = [Thread(target=work) for _ in range(8)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert len(found) == 160
+    assert all(one == expected for one in found)
+
+
+def test_the_settings_of_the_signals_reach_them() -> None:
+    options = VerifierOptions(signals=SignalOptions(uncertainty_phrases=("floats",), identifier_fields=("ticker",)))
+    found = run(build(options=options), "Gold (AU) floats.", policy="weighted")
+    assert found.signals["uncertainty"] == pytest.approx(1 / 3, abs=1e-6)
+    assert found.signals["citation_coverage"] == 0.5
+
+
+@pytest.mark.parametrize(
+    ("answer", "covered", "left"),
+    [
+        ("Gold shines. Lead floats.", ["Gold shines.", "Lead floats."], []),
+        ("Gold shines. Lead floats.", [], ["Gold shines", "Lead floats"]),
+        ("# Metals\n\nHere is what I found:\n\n- Gold shines. [1]", ["Gold shines."], []),
+        (
+            "Gold shines, and lead is a dull heavy toxic metal.",
+            ["Gold shines"],
+            ["and lead is a dull heavy toxic metal"],
+        ),
+        ("Gold, by the way, shines.", ["shines"], []),
+    ],
+)
+def test_statements_that_no_claim_covers_are_named(answer: str, covered: list[str], left: list[str]) -> None:
+    claims = [Claim(text=t, start=answer.index(t), end=answer.index(t) + len(t), type="factual") for t in covered]
+    parts = uncovered_parts(answer, claims)
+    assert [part["text"] for part in parts] == left
+    assert all(answer[part["start"] : part["end"]] == part["text"] for part in parts)
