@@ -1,12 +1,13 @@
 """The vectors kept beside Chroma: half precision, to rebuild its index from and to search without it."""
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import replace
 from typing import Any, Final
 
 import numpy as np
 
+from cragraph.errors import StoreError
 from cragraph.retrieval.store.index import Index
+from cragraph.retrieval.store.ledger import Ledger
 from cragraph.retrieval.store.records import Record, with_context
 from cragraph.retrieval.store.sql import condition
 from cragraph.retrieval.store.vectors import Floats, Vectors, as_floats
@@ -49,21 +50,37 @@ def scan(index: Index, vector: Floats, k: int, where: Mapping[str, Any] | None) 
     return best
 
 
-def mend(vectors: Vectors, index: Index, embed: Callable[[list[str]], list[list[float]]]) -> None:
-    """Make Chroma's collection anew from its texts and the vectors kept here; what is missing is embedded again."""
-    vectors.rebuild(_batches(vectors, index, vectors.ids(), embed))
+def mend(vectors: Vectors, index: Index, ledger: Ledger, embed: Callable[[list[str]], list[list[float]]]) -> None:
+    """Make Chroma's collection anew from what is kept here; only what has no vector here is embedded again.
+
+    What Chroma took in and the index did not, in the write that was cut off, is left out: its file is not recorded
+    either, so the next ingest reads it again.
+
+    Raises:
+        StoreError: where the index is empty, so that there is nothing to make it from.
+    """
+    ids = sorted(index.ids())
+    if not ids:
+        raise StoreError(
+            f"{vectors.where} was damaged when a writer was killed, and its index is gone; wanted one of the two: "
+            "delete the store and run cragraph ingest PATH again."
+        )
+    vectors.rebuild(_batches(index, ledger, ids, embed))
 
 
 def _batches(
-    vectors: Vectors, index: Index, ids: list[str], embed: Callable[[list[str]], list[list[float]]]
+    index: Index, ledger: Ledger, ids: list[str], embed: Callable[[list[str]], list[list[float]]]
 ) -> Iterator[tuple[list[Record], Floats]]:
     for start in range(0, len(ids), _BATCH):
         batch = ids[start : start + _BATCH]
-        kept = index.kept_vectors(batch)
-        records = [with_context(record) for record in vectors.records(batch)]
-        missing = [r for r in records if r.passage["chunk_id"] not in kept]
+        kept, holders = index.kept_vectors(batch), ledger.holders(batch)
+        generation = index.stamp("generation")
+        records = [
+            with_context(Record(passage, origins=tuple(holders.get(passage["chunk_id"], ())), generation=generation))
+            for passage in index.get(batch)
+        ]
+        missing = [record for record in records if record.passage["chunk_id"] not in kept]
         if missing:
-            made = as_floats(embed([r.context + r.passage["text"] for r in missing]))
+            made = as_floats(embed([record.context + record.passage["text"] for record in missing]))
             kept |= {r.passage["chunk_id"]: blob for r, blob in zip(missing, packed(made), strict=True)}
-        records = [replace(r, vector=kept[r.passage["chunk_id"]]) for r in records]
-        yield records, unpacked([r.vector or b"" for r in records])
+        yield records, unpacked([kept[record.passage["chunk_id"]] for record in records])

@@ -1,7 +1,7 @@
 """Keeping a store right: both sides in step, interrupted writes settled, other processes' writes read in."""
 
 from collections.abc import Callable, Iterator
-from contextlib import AbstractContextManager, contextmanager
+from contextlib import AbstractContextManager, contextmanager, suppress
 from threading import RLock
 from time import monotonic
 from typing import Final
@@ -69,8 +69,11 @@ class Keeper:
 
     def opened(self) -> None:
         """On opening: mend what can be mended, say what cannot; a writer at work is left alone."""
-        if self._index.stamp("writing") == 0 and in_step(self._vectors, self._index):
-            return
+        with self._guard():
+            if self._damaged and not self._index.stamp("generation") and self._vectors.generation():
+                self._unsure()
+            if not self._index.stamp("writing") and in_step(self._vectors, self._index):
+                return
         if self._lock.busy():
             return
         try:
@@ -79,7 +82,7 @@ class Keeper:
         except StoreLockedError:
             return
         except StoreError:
-            if not in_step(self._vectors, self._index):
+            if self._index.stamp("generation") != self._vectors.generation():
                 self.note(BEHIND)
 
     def settle(self, *, patient: bool = True) -> None:
@@ -88,16 +91,19 @@ class Keeper:
         `patient` False leaves a large damaged vector index for the next writer.
         """
         if self._index.stamp("writing") and self._damaged and self._damaged():
-            if not patient and self._vectors.count() > _QUICK:
+            if not patient and self._index.count() > _QUICK:
                 self._break()
-            elif self._mend:
-                self._mend()
+                return
+            if self._mend:
+                with self._guard():
+                    self._mend()
                 self._loaded = -1
                 self._heal()
-        if not in_step(self._vectors, self._index):
-            step(self._vectors, self._index, self._ledger)
-        if self._index.stamp("writing") and not self.broken:
-            self._index.set_stamp(writing=0)
+        with self._guard():
+            if not in_step(self._vectors, self._index):
+                step(self._vectors, self._index, self._ledger)
+            if self._index.stamp("writing"):
+                self._index.set_stamp(writing=0)
 
     @contextmanager
     def writing(self, generation: int, dimension: int = 0) -> Iterator[None]:
@@ -109,6 +115,7 @@ class Keeper:
                 self._index.set_stamp(writing=generation)
             self._vectors.set_generation(generation, dimension)
             yield
+            self._vectors.count()  # Chroma answers when it has taken in what was written, files included
             self._loaded = generation
 
     def words_ready(self) -> None:
@@ -150,6 +157,11 @@ class Keeper:
     def _heal(self) -> None:
         self.broken = False
         self._notes.pop(DAMAGED, None)
+
+    def _unsure(self) -> None:
+        """The index is gone, and with it the mark of a write under way: look as if there had been one."""
+        with suppress(StoreError):
+            self._index.set_stamp(writing=1)
 
     def _break(self) -> None:
         self.broken = True

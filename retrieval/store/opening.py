@@ -7,7 +7,7 @@ from contextlib import AbstractContextManager, contextmanager, nullcontext
 from functools import partial
 from hashlib import sha256
 from pathlib import Path
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, TypeVar
 from uuid import uuid4
 
 from filelock import FileLock
@@ -22,12 +22,15 @@ from cragraph.retrieval.store.ledger import Ledger
 from cragraph.retrieval.store.locks import FolderLock, FreeLock, Writing
 from cragraph.retrieval.store.probe import damaged
 from cragraph.retrieval.store.store import Store
+from cragraph.retrieval.store.sweep import sweep
 from cragraph.retrieval.store.vectors import Vectors
 from cragraph.retrieval.store.writer import Writer
 
 if TYPE_CHECKING:
     from langchain_core.embeddings import Embeddings
 
+
+T = TypeVar("T")
 
 _NAME: Final = re.compile(r"[a-zA-Z0-9][a-zA-Z0-9._-]{1,400}[a-zA-Z0-9]")
 _LOAD: Final = "load.lock"
@@ -78,41 +81,80 @@ def _in_folder(folder: Path, embeddings: "Embeddings", collection: str, create: 
             f"the folder {folder} cannot be made ({error.strerror or error}); wanted one with write permission: choose "
             "another with --store."
         ) from error
-    guard: Guard = partial(_guard, folder / _LOAD)
-    vectors = Vectors(partial(clients.in_folder, folder), collection, embeddings, f"the store {folder}", create=create)
+    path = folder / f"{collection}.index.sqlite3"
     lock = FolderLock(folder)
-    try:
-        index = _index(folder / f"{collection}.index.sqlite3", lock)
-    except BaseException:
-        vectors.close()
-        raise
-    return _joined(
-        vectors,
-        index,
-        embeddings,
-        lock,
-        guard,
-        damaged=partial(damaged, folder, collection),
-        mend=lambda: mend(vectors, index, embeddings.embed_documents),
-    )
+
+    def opened() -> Store:
+        where = f"the store {folder}"
+        vectors = Vectors(partial(clients.in_folder, folder), collection, embeddings, where, create=create)
+        index = _closing(vectors, lambda: Index(path))
+
+        def mended() -> None:
+            mend(vectors, index, Ledger(index.database), embeddings.embed_documents)
+            sweep(folder)
+
+        return _joined(
+            vectors,
+            index,
+            embeddings,
+            lock,
+            partial(_guard, folder / _LOAD),
+            damaged=partial(damaged, folder, collection),
+            mend=mended,
+        )
+
+    return _once_more(opened, path, lock)
 
 
 def _on_server(
     url: str, embeddings: "Embeddings", collection: str, create: bool, cache: str | os.PathLike[str] | None
 ) -> Store:
     url = url.rstrip("/")
-    vectors = Vectors(partial(clients.on_server, url), collection, embeddings, f"the store at {url}", create=create)
     folder = Path(cache) if cache is not None else _cache_folder()
-    note = ""
+    path = folder / f"{sha256(url.encode()).hexdigest()[:16]}.{collection}.sqlite3"
+    lock = FreeLock()
+
+    def opened() -> Store:
+        vectors = Vectors(partial(clients.on_server, url), collection, embeddings, f"the store at {url}", create=create)
+        index, note = _closing(vectors, lambda: _cached(path))
+        return _joined(vectors, index, embeddings, lock, nullcontext, remote=True, note=note)
+
+    return _once_more(opened, path, lock)
+
+
+def _cached(path: Path) -> tuple[Index, str]:
+    """The index in the cache folder, or in memory with a sentence to say so."""
     try:
-        folder.mkdir(parents=True, exist_ok=True)
-        index = _index(folder / f"{sha256(url.encode()).hexdigest()[:16]}.{collection}.sqlite3", FreeLock())
-        if index.database.read_only:
-            index.close()
-            index, note = Index(), UNCACHED
+        path.parent.mkdir(parents=True, exist_ok=True)
+        index = Index(path)
+    except DamagedError:
+        raise
     except (OSError, StoreError):
-        index, note = Index(), UNCACHED
-    return _joined(vectors, index, embeddings, FreeLock(), nullcontext, remote=True, note=note)
+        return Index(), UNCACHED
+    if not index.database.read_only:
+        return index, ""
+    index.close()
+    return Index(), UNCACHED
+
+
+def _once_more(opened: Callable[[], Store], path: Path, lock: Writing) -> Store:
+    """Open; where the index turns out damaged, throw it away, to be made again from Chroma, and open again."""
+    try:
+        return opened()
+    except DamagedError:
+        with lock():
+            for suffix in ("", "-wal", "-shm"):
+                path.with_name(path.name + suffix).unlink(missing_ok=True)
+    return opened()
+
+
+def _closing(vectors: Vectors, made: Callable[[], T]) -> T:
+    """What was made, or its error with Chroma closed."""
+    try:
+        return made()
+    except BaseException:
+        vectors.close()
+        raise
 
 
 def _joined(
@@ -139,17 +181,6 @@ def _joined(
         store.close()
         raise
     return store
-
-
-def _index(path: Path, lock: Writing) -> Index:
-    """Open the index; one that is damaged is thrown away, to be made again from Chroma."""
-    try:
-        return Index(path)
-    except DamagedError:
-        with lock():
-            for suffix in ("", "-wal", "-shm"):
-                path.with_name(path.name + suffix).unlink(missing_ok=True)
-        return Index(path)
 
 
 @contextmanager

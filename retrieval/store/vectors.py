@@ -45,7 +45,8 @@ class Vectors:
         self.where, self.name = where, name
         self._connect, self._embeddings = connect, embeddings
         self._lock = RLock()
-        self._client = connect()
+        with self._told("opened"):
+            self._client = connect()
         try:
             self._collection = self._open(create)
             self._chroma: Chroma = self._langchain()

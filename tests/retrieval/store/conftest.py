@@ -1,5 +1,7 @@
+import subprocess
 import sys
-from collections.abc import Iterator
+import textwrap
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
@@ -44,3 +46,32 @@ def full(store: Store, lines: list[Passage]) -> Store:
 @pytest.fixture
 def python() -> str:
     return sys.executable
+
+
+WRITER = """
+import sys, time
+from cragraph.passages import as_passages
+from cragraph.retrieval.store import open_store
+from cragraph.testing.embeddings import HashEmbeddings
+store = open_store(sys.argv[1], HashEmbeddings(48))
+"""
+
+
+@pytest.fixture
+def writer() -> Iterator[Callable[..., "subprocess.Popen[str]"]]:
+    """Start a process that opens a store and goes on with some code; it is killed at the end."""
+    started: list[subprocess.Popen[str]] = []
+
+    def start(folder: Path, code: str) -> "subprocess.Popen[str]":
+        process = subprocess.Popen(
+            [sys.executable, "-c", WRITER + textwrap.dedent(code), str(folder)], stdout=subprocess.PIPE, text=True
+        )
+        started.append(process)
+        return process
+
+    yield start
+    for process in started:
+        process.kill()
+        process.wait()
+        if process.stdout:
+            process.stdout.close()

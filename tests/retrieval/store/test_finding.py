@@ -40,7 +40,7 @@ def test_metadata_of_any_shape_survives(store: Store) -> None:
         "doc_id": "theirs",
         "chroma:document": "reserved",
         "ünï": "©",
-        "a\"b": 1,
+        'a"b': 1,
     }
     passage = Passage(**{**as_passage("Some text."), "page": 7, "metadata": metadata})
     store.add([passage])

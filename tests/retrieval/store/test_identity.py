@@ -13,9 +13,7 @@ def filled(folder: Path) -> None:
         store.add(as_passages(["some text"]))
 
 
-@pytest.mark.parametrize(
-    "other", [HashEmbeddings(64), HashEmbeddings(32, name="other")], ids=["dimension", "model"]
-)
+@pytest.mark.parametrize("other", [HashEmbeddings(64), HashEmbeddings(32, name="other")], ids=["dimension", "model"])
 def test_another_model_is_refused_on_opening_with_both_named_and_the_fix(tmp_path: Path, other: HashEmbeddings) -> None:
     filled(tmp_path)
     with pytest.raises(StoreMismatchError) as error:
@@ -82,7 +80,7 @@ def test_a_store_that_was_never_filled_is_an_error_that_leaves_nothing_behind(tm
         open_store(tmp_path / "none", HashEmbeddings(16), create=False)
     assert not (tmp_path / "none").exists()
     filled(tmp_path / "some")
-    with pytest.raises(StoreError, match="no collection 'others'.*cragraph ingest PATH first"):
+    with pytest.raises(StoreError, match=r"no collection 'others'.*cragraph ingest PATH first"):
         open_store(tmp_path / "some", HashEmbeddings(32), collection="others", create=False)
 
 
