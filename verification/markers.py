@@ -48,7 +48,7 @@ def find_markers(answer: str) -> list[Marker]:
         if any(start < match.end() and match.start() < end for start, end in untouchable):
             continue
         numbers = _numbers(match.group("square") or match.group("wide") or match.group("round"))
-        if not numbers or _is_index(answer, match.start(), match.end(), numbers):
+        if not any(numbers) or _is_index(answer, match.start(), match.end()):
             continue
         last = found[-1] if found else None
         if last and not answer[last.end : match.start()].strip(" ,") and "\n" not in answer[last.end : match.start()]:
@@ -84,12 +84,10 @@ def _numbers(text: str) -> tuple[int, ...]:
     return tuple(found)
 
 
-def _is_index(text: str, start: int, end: int, numbers: tuple[int, ...]) -> bool:
+def _is_index(text: str, start: int, end: int) -> bool:
     """Whether the bracket is glued to a name as in ``x[1]`` or ``rows_seen[0]`` rather than to a word of prose."""
     glued = _BEFORE.search(text[max(0, start - 40) : start])
     if not glued or text[start] != "[" or glued.group().endswith("]"):
         return False
     name = glued.group()
-    return (
-        numbers == (0,) or len(name) == 1 or "_" in name or bool(_AFTER.match(text, end) and text[end : end + 1] != ".")
-    )
+    return len(name) == 1 or "_" in name or bool(_AFTER.match(text, end) and text[end : end + 1] != ".")

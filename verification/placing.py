@@ -21,7 +21,7 @@ def insertion_point(text: str, claim_end: int, start: int, end: int, code: Seque
         if match := pattern.search(text, start, place):
             place = match.start()
     for opening, closing in code:
-        if opening < place < closing:
+        if opening < place <= closing:
             if "\n" in text[opening:closing]:
                 return None
             place = closing

@@ -117,7 +117,9 @@ def _cut_sentences(answer: str, pieces: list[str], sentences: Sequence[_Sentence
         end = sentence.end
         while end < len(answer) and answer[end] in " \t":
             end += 1
-        for position in range(sentence.start, end):
+        mark = _LISTED.match(answer, sentence.start)
+        # The mark stays for the item's other sentences; where there is none, its line goes as an empty one.
+        for position in range(mark.end() if mark else sentence.start, end):
             if pieces[position] != "\n" or position < sentence.end:
                 pieces[position] = ""
 
