@@ -165,10 +165,16 @@ def verifier_for(settings: Settings) -> Verify:
 
 
 def read_passages(paths: Iterable[Path], settings: Settings) -> list[Passage]:
-    """The passages of some files, without a store; raises DocumentError for one that cannot be read."""
+    """The passages of some files, without a store.
+
+    Raises InputError for a path that is no file, DocumentError for a file that cannot be read.
+    """
     from cragraph.retrieval.documents import load, split
 
-    sizes = settings.ingest
+    sizes, paths = settings.ingest, list(paths)
+    for path in paths:
+        if not path.is_file():
+            raise InputError(f"{path} is not a file: give files to verify against.")
     return [
         passage
         for path in paths

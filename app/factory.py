@@ -157,7 +157,7 @@ class Parts:
     @part
     def query_writer(self) -> QueryWriter:
         """What writes targeted queries: the chat model, or without one the embedded writer."""
-        from cragraph.retrieval.search import TargetedQueries
+        from cragraph.retrieval.search.queries import TargetedQueries
 
         if self.chat is None:
             return TargetedQueries()
@@ -180,7 +180,7 @@ class Parts:
 
     def unanswered(self, question: str, answer: str) -> list[str]:
         """Parts of a question that an answer does not address."""
-        from cragraph.retrieval.search import unanswered_parts
+        from cragraph.retrieval.search.unanswered import unanswered_parts
 
         return unanswered_parts(question, answer, self.cached_embeddings)
 
@@ -201,14 +201,18 @@ class Parts:
     @part
     def judges(self) -> Mapping[str, Judge]:
         """Every judge that can run here, by name; `auto` is the best of them."""
-        from cragraph.verification.judges import CascadeJudge, EmbeddingJudge, LexicalJudge, NLIJudge
+        from cragraph.verification.judges.embedding import EmbeddingJudge
+        from cragraph.verification.judges.lexical import LexicalJudge
 
         own: Judge | None = self._given["judge"]
         judges: dict[str, Judge] = {"lexical": LexicalJudge(), "embedding": EmbeddingJudge(self.cached_embeddings)}
         best = "embedding"
         if self.settings.nli_model is not None:
+            from cragraph.verification.judges.nli import NLIJudge
+
             judges["nli"] = NLIJudge(self.settings.nli_model)
         if self.judging_chat is not None:
+            from cragraph.verification.judges.cascade import CascadeJudge
             from cragraph.verification.judges.llm import LLMJudge
 
             judges["llm"] = LLMJudge(self.judging_chat, self.prompts)

@@ -13,6 +13,7 @@ from cragraph.types import Passage
 def run_crag(settings: Any, question: str, *, quiet: bool, stream_tokens: bool) -> dict[str, Any]:
     """Answer a question; says on stderr what each node did."""
     from cragraph.factory import create_graph
+    from cragraph.graph.state import CragOutput
 
     graph = create_graph(settings).compile()
     modes: Any = ["updates", "values"] + (["messages"] if settings.model else [])
@@ -29,7 +30,7 @@ def run_crag(settings: Any, question: str, *, quiet: bool, stream_tokens: bool) 
                 tokens.end()
                 for node, update in event.items():
                     status(described(node, update or {}))
-    return response
+    return {name: response[name] for name in CragOutput.model_fields}
 
 
 @contextmanager

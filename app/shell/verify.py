@@ -1,6 +1,7 @@
 """`cragraph verify`: check an answer against sources, one at a time or many rows."""
 
 import sys
+from contextlib import nullcontext
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -62,10 +63,8 @@ def _verify_rows(settings: Any, source: Path, target: Path | None, workers: int,
     from cragraph.api import verifier_for
     from cragraph.shell.rows import verify_rows
 
-    lines = sys.stdin if str(source) == "-" else _opened(source)
-    sink = target.open("w", encoding="utf-8") if target else sys.stdout
     good = bad = 0
-    try:
+    with _reading(source) as lines, _writing(target) as sink:
         for number, row, problem in verify_rows(lines, verifier_for(settings), workers):
             if problem:
                 bad += 1
@@ -74,16 +73,19 @@ def _verify_rows(settings: Any, source: Path, target: Path | None, workers: int,
                 good += 1
                 sink.write(row + "\n")
                 sink.flush()
-    finally:
-        if target:
-            sink.close()
     if not quiet:
         status(f"{good} rows verified, {bad} skipped")
     if bad and not good:
         raise typer.Exit(FAILURE)
 
 
-def _opened(path: Path) -> Any:
+def _reading(path: Path) -> Any:
+    if str(path) == "-":
+        return nullcontext(sys.stdin)
     if not path.is_file():
         raise InputError(f"--jsonl names {path}, which is not a file: give a file of one JSON object a line.")
     return path.open(encoding="utf-8")
+
+
+def _writing(path: Path | None) -> Any:
+    return nullcontext(sys.stdout) if path is None else path.open("w", encoding="utf-8")

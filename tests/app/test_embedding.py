@@ -68,7 +68,7 @@ def test_it_runs_beside_modules_of_the_same_names_sync_async_and_streamed(tmp_pa
     done = run(RUN, tmp_path)
     assert done.returncode == 0, done.stderr
     answer, verdict, unverified, steps = json.loads(done.stdout)
-    assert answer == "The sea is salt because rivers carry minerals into it [1]."
+    assert answer == "The sea is salt because rivers carry minerals into it. [1]"
     assert (verdict, unverified) == ("supported", None)
     assert steps == ["retrieve", "rerank", "generate", "verify", "finalize"]
 
@@ -79,5 +79,5 @@ def test_a_run_killed_between_nodes_is_resumed_by_another_process(tmp_path: Path
     resumed = run(CHECKPOINTED, tmp_path, "second", LANGGRAPH_STRICT_MSGPACK="true")
     assert resumed.returncode == 0, resumed.stderr
     answer, confidence, judge = json.loads(resumed.stdout)
-    assert answer == "The sea is salt because rivers carry minerals into it [1]."
+    assert answer == "The sea is salt because rivers carry minerals into it. [1]"
     assert (confidence, judge) == (1.0, "embedding")

@@ -1,11 +1,14 @@
 """Sentences: what ends one and what does not, with exact offsets."""
 
+# ruff: noqa: E501
+
 from time import perf_counter
 
 import pytest
-from cragraph.sentences import sentence_spans, sentences
 from hypothesis import given, settings
 from hypothesis import strategies as st
+
+from cragraph.sentences import sentence_spans, sentences
 
 # Each case is the list of its sentences; the text is those joined by a blank.
 JOINED = {

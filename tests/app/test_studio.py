@@ -1,6 +1,5 @@
 """The graphs under a real LangGraph server, driven over HTTP."""
 
-import json
 import os
 import re
 import shutil
@@ -69,11 +68,9 @@ class Server:
 @pytest.fixture(scope="module")
 def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
     folder = tmp_path_factory.mktemp("studio")
-    # The server gets the repository's own langgraph.json, in a folder without a `.env` of the developer's.
-    config = json.loads((ROOT / "langgraph.json").read_text())
-    (folder / "langgraph.json").write_text(json.dumps(config))
+    # The repository's own langgraph.json, in a folder without the developer's settings and store.
+    shutil.copy(ROOT / "langgraph.json", folder)
     shutil.copy(ROOT / "README.md", folder / "notes.md")
-    (folder / ".env").write_text("")
     command = [sys.executable, "-m", "cragraph", "ingest", "notes.md", "-q"]
     subprocess.run(command, cwd=folder, check=True, capture_output=True)
     running = Server(folder)

@@ -1,0 +1,321 @@
+"""The whole graph over a real server that speaks Ollama's protocol."""
+
+import threading
+import time
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+import pytest
+from langchain_core.language_models import GenericFakeChatModel
+from langchain_core.messages import AIMessage
+
+from cragraph.errors import DeadlineError, ModelNotFoundError, ModelStalledError, ModelUnavailableError
+from cragraph.factory import create_graph
+from cragraph.models.pump import stop_all_calls
+from cragraph.settings import Settings
+from cragraph.testing.ollama import OllamaServer, Reply, Request, by_fields
+from cragraph.types import IDK
+
+pytestmark = [pytest.mark.server, pytest.mark.enable_socket]
+
+QUESTION = "What were net sales in 2023, and when was the company founded?"
+PASSAGES = ["Net sales were $383 billion in 2023, down 3%.", "The company was founded in 1976 in Cupertino."]
+SALES, FOUNDED = "Net sales were $383 billion in 2023", "The company was founded in 1976"
+WRONG_SALES, WRONG_FOUNDED = "Net sales were $390 billion in 2023", "The company was founded in 1980"
+RIGHT = f"{SALES} [1]. {FOUNDED} [2]."
+HALF = f"{SALES} [1]. {WRONG_FOUNDED} [2]."
+WRONG = f"{WRONG_SALES} [1]. {WRONG_FOUNDED} [2]."
+QUOTES = {SALES: (SALES, 1), FOUNDED: ("founded in 1976", 2)}
+QUERIES = {"queries": ["net sales 2023", "year of foundation"]}
+
+
+def judged(answer: str) -> dict[str, Any]:
+    """What a sound judge says of one of the answers above."""
+    rows = []
+    for claim in (SALES, WRONG_SALES, FOUNDED, WRONG_FOUNDED):
+        if claim in answer:
+            quote, passage = QUOTES.get(claim, ("", 0))
+            status = "SUPPORTED" if quote else "UNSUPPORTED"
+            rows.append({"claim": claim, "status": status, "evidence": quote, "passage": passage, "reasoning": "r"})
+    return {"claims": rows}
+
+
+def sound_judge(request: Request) -> dict[str, Any]:
+    return judged(request.prompt.rpartition("<<answer")[2])
+
+
+def script(answers: Any, judge: Any = sound_judge) -> Any:
+    return by_fields({"": answers, "claims": judge, "queries": QUERIES, "question": {"question": QUESTION}})
+
+
+@pytest.fixture
+def server() -> Iterator[OllamaServer]:
+    with OllamaServer(script(RIGHT)) as running:
+        yield running
+
+
+def graph(server: OllamaServer, **settings: Any) -> Any:
+    ollama = {"base_url": server.url, **settings.pop("ollama", {})}
+    return create_graph(Settings(**{"model": "ollama:llama3.2", "store": None, "ollama": ollama} | settings)).compile()
+
+
+def ask(server: OllamaServer, context: Mapping[str, Any] | None = None, **settings: Any) -> dict[str, Any]:
+    given = {"question": QUESTION, "passages": PASSAGES}
+    response: dict[str, Any] = graph(server, **settings).invoke(given, context=context or {})
+    return response
+
+
+def kinds(requests: Sequence[Request]) -> list[str]:
+    """Each call by what it asked for: prose, claims or queries."""
+    return [request.fields[0] if request.fields else "prose" for request in requests]
+
+
+# -- all goes well ---------------------------------------------------------------------------------------------
+
+
+def test_an_accepted_answer_takes_two_calls(server: OllamaServer) -> None:
+    response = ask(server)
+    assert (response["answer"], response["confidence"], response["is_grounded"]) == (RIGHT, 1.0, True)
+    assert (response["llm_calls"], kinds(server.chats)) == (2, ["prose", "claims"])
+    assert response["degraded"] == []
+    assert [(c["number"], c["verified"]) for c in response["citations"]] == [(1, True), (2, True)]
+    assert response["models"]["generator"] == "ollama:llama3.2"
+    assert response["models"]["judge"] == "llm"
+    assert len(response["models"]["prompt:generate"]) == 12
+
+
+async def test_the_async_form_gives_the_same(server: OllamaServer) -> None:
+    response = await graph(server).ainvoke({"question": QUESTION, "passages": PASSAGES})
+    assert (response["answer"], response["llm_calls"]) == (RIGHT, 2)
+
+
+def test_the_streamed_form_shows_the_answer_word_by_word_and_no_word_of_the_judge(server: OllamaServer) -> None:
+    server.play(script([WRONG, HALF, RIGHT]))
+    given = {"question": QUESTION, "passages": PASSAGES}
+    streamed: dict[str, str] = {}
+    for message, metadata in graph(server).stream(given, stream_mode="messages"):
+        assert metadata["langgraph_node"] == "generate"
+        streamed[message.id] = streamed.get(message.id, "") + message.text
+    assert list(streamed.values()) == [WRONG, HALF, RIGHT]
+    assert kinds(server.chats).count("claims") == 3
+
+
+async def test_the_async_streamed_form_does_so_too(server: OllamaServer) -> None:
+    given = {"question": QUESTION, "passages": PASSAGES}
+    pieces = [m.text async for m, _ in graph(server).astream(given, stream_mode="messages")]
+    assert "".join(pieces) == RIGHT
+    assert len(pieces) > 10
+
+
+def test_two_corrections_take_three_calls_each(server: OllamaServer) -> None:
+    server.play(script([WRONG, HALF, RIGHT]))
+    response = ask(server)
+    assert (response["answer"], response["confidence"]) == (RIGHT, 1.0)
+    assert [a["confidence"] for a in response["attempts"]] == [0.0, pytest.approx(0.4), 1.0]
+    assert (response["llm_calls"], len(server.chats)) == (8, 8)
+    assert kinds(server.chats) == ["prose", "claims", "queries"] + ["prose", "claims", "queries"] + ["prose", "claims"]
+    correction = server.chats[3].prompt
+    assert WRONG in correction
+    assert f'"{WRONG_SALES}" is unsupported' in correction
+
+
+def test_a_model_that_does_not_know_is_not_judged(server: OllamaServer) -> None:
+    server.play(script("I'm sorry, the passages do not contain this."))
+    response = ask(server, {"max_crag_attempts": 0})
+    assert (response["answer"], response["abstained"], response["llm_calls"]) == (IDK, True, 1)
+
+
+def test_a_given_answer_is_only_judged(server: OllamaServer) -> None:
+    given = {"question": QUESTION, "passages": PASSAGES, "answer": RIGHT}
+    response = graph(server).invoke(given)
+    assert (response["answer"], response["llm_calls"], kinds(server.chats)) == (RIGHT, 1, ["claims"])
+
+
+def test_a_follow_up_is_understood_from_the_conversation_by_one_call_more(server: OllamaServer) -> None:
+    talk = [
+        {"role": "user", "content": "What were net sales in 2022?"},
+        {"role": "assistant", "content": "394 billion."},
+    ]
+    response = graph(server).invoke({"question": "and in 2023?", "passages": PASSAGES, "messages": talk})
+    assert (response["question"], response["answer"]) == ("and in 2023?", RIGHT)
+    assert (response["llm_calls"], server.chats[0].fields) == (3, ["question"])
+    assert f"Question: {QUESTION}" in server.chats[1].prompt
+
+
+def test_the_environment_names_the_model_and_its_server(server: OllamaServer, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("CRAG_MODEL", "ollama:llama3.2")
+    monkeypatch.setenv("OLLAMA_HOST", server.url)
+    response = create_graph(Settings(store=None)).compile().invoke({"question": QUESTION, "passages": PASSAGES})
+    assert (response["answer"], response["llm_calls"]) == (RIGHT, 2)
+
+
+def test_another_model_may_judge(server: OllamaServer) -> None:
+    server.models["judge"] = server.models["llama3.2"]
+    ask(server, judge_model="ollama:judge")
+    assert [r.model for r in server.chats] == ["llama3.2", "judge"]
+
+
+def test_any_langchain_chat_model_can_be_passed_in() -> None:
+    replies = iter([AIMessage(RIGHT), AIMessage(str(judged(RIGHT)))])
+    own = create_graph(Settings(store=None), chat_model=GenericFakeChatModel(messages=replies)).compile()
+    response = own.invoke({"question": QUESTION, "passages": PASSAGES})
+    assert (response["answer"], response["confidence"], response["llm_calls"]) == (RIGHT, 1.0, 2)
+
+
+def test_the_llm_reranker_scores_each_passage_by_a_call_of_its_own(server: OllamaServer) -> None:
+    server.play(by_fields({"score": {"score": 0.9}, "": RIGHT, "claims": sound_judge}))
+    response = ask(server, reranker="llm")
+    assert (response["answer"], response["llm_calls"]) == (RIGHT, 4)
+
+
+# -- things go wrong -------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("reply", ["", "It all looks fine!", '{"claims": []}', '{"claims": [{"claim": "NaN"}]}'])
+def test_a_judge_that_cannot_be_read_is_replaced_by_the_embedded_one_and_it_is_said(
+    server: OllamaServer, reply: str
+) -> None:
+    server.play(script(RIGHT, reply))
+    response = ask(server)
+    assert response["answer"] == RIGHT
+    assert response["models"]["judge"] != "llm"
+    assert any("Judge 'llm' failed" in s or "Judge 'auto' failed" in s for s in response["degraded"])
+    assert response["llm_calls"] <= 3
+
+
+def test_a_judge_that_breaks_half_way_leaves_the_corrections_to_the_embedded_one(server: OllamaServer) -> None:
+    server.play(script([WRONG, RIGHT], [judged(WRONG), "broken", "broken", "broken", "broken"]))
+    response = ask(server)
+    assert response["answer"] == RIGHT
+    assert len(response["attempts"]) == 2
+    assert any("failed" in sentence for sentence in response["degraded"])
+
+
+@pytest.mark.parametrize(
+    "fault",
+    [
+        Reply(RIGHT, fault="reset", after=3),
+        Reply(RIGHT, fault="garbage", after=3),
+        Reply(RIGHT, fault="unfinished", after=3),
+        Reply(status=500, error="out of memory"),
+    ],
+    ids=["reset", "garbage", "unfinished", "500"],
+)
+def test_a_generator_that_fails_once_is_tried_again(server: OllamaServer, fault: Reply) -> None:
+    server.play(script([fault, RIGHT]))
+    assert ask(server)["answer"] == RIGHT
+    assert kinds(server.chats) == ["prose", "prose", "claims"]
+
+
+def test_a_server_that_dies_and_returns_is_used_again(server: OllamaServer) -> None:
+    def die(request: Request) -> str:
+        if len(server.chats) == 1:
+            threading.Thread(target=lambda: (server.stop(), server.start())).start()
+            server.stopping.wait(5)
+        return RIGHT
+
+    server.play(script(die))
+    assert ask(server)["answer"] == RIGHT
+
+
+def test_a_server_that_dies_during_a_correction_leaves_the_best_answer_so_far(server: OllamaServer) -> None:
+    def die(request: Request) -> str:
+        threading.Thread(target=server.stop).start()
+        server.stopping.wait(5)
+        return ""
+
+    server.play(script([HALF, Reply(status=500, error="gone"), Reply(status=500), Reply(status=500)]))
+    response = ask(server, {"on_low_confidence": "flag"})
+    assert response["answer"] == HALF
+    assert any("The correction stopped in generate" in sentence for sentence in response["degraded"])
+
+
+def test_a_server_that_is_not_running_is_one_clear_error(server: OllamaServer) -> None:
+    server.stop()
+    with pytest.raises(ModelUnavailableError, match="start it with `ollama serve`"):
+        ask(server)
+
+
+def test_a_model_that_is_not_pulled_is_one_clear_error(server: OllamaServer) -> None:
+    with pytest.raises(ModelNotFoundError, match="ollama pull absent"):
+        ask(server, model="ollama:absent")
+    assert len(server.chats) == 1
+
+
+def test_a_stall_is_one_clear_error_after_the_timeout(server: OllamaServer) -> None:
+    server.play(script(Reply(RIGHT, fault="stall", after=2)))
+    with pytest.raises(ModelStalledError, match=r"sent nothing for 0.3 s"):
+        ask(server, timeout_s=0.3)
+
+
+def test_a_stalled_judge_is_replaced_by_the_embedded_one(server: OllamaServer) -> None:
+    server.play(script(RIGHT, Reply(fault="stall")))
+    response = ask(server, timeout_s=0.3)
+    assert response["answer"] == RIGHT
+    assert any("sent nothing for 0.3 s" in sentence for sentence in response["degraded"])
+
+
+def test_endless_output_is_ended_by_num_predict_and_it_is_said(server: OllamaServer) -> None:
+    server.play(script(Reply(f"{SALES} [1]. ", fault="endless")))
+    response = ask(server, {"on_low_confidence": "flag", "max_crag_attempts": 0}, ollama={"num_predict": 64})
+    assert any("was cut off" in sentence for sentence in response["degraded"])
+
+
+def test_the_deadline_ends_the_loop_with_the_best_answer_so_far(server: OllamaServer) -> None:
+    server.play(script([HALF, Reply(RIGHT, delay_s=30)]))
+    begun = time.monotonic()
+    response = ask(server, {"deadline_s": 4, "on_low_confidence": "flag"})
+    assert time.monotonic() - begun < 8
+    assert response["answer"] == HALF
+    assert any("deadline" in sentence for sentence in response["degraded"])
+
+
+def test_the_deadline_before_any_answer_is_an_error(server: OllamaServer) -> None:
+    server.play(script(Reply(RIGHT, delay_s=30)))
+    with pytest.raises(DeadlineError, match="CRAG_DEADLINE_S"):
+        ask(server, {"deadline_s": 0.5})
+
+
+def test_stopping_ends_a_run_at_once(server: OllamaServer) -> None:
+    server.play(script(Reply(RIGHT, delay_s=30)))
+    timer = threading.Timer(0.5, stop_all_calls)
+    timer.start()
+    begun = time.monotonic()
+    with pytest.raises(Exception, match="was stopped"):
+        ask(server)
+    assert time.monotonic() - begun < 3
+    timer.join()
+
+
+def test_a_small_context_drops_the_lowest_ranked_passages_with_a_warning(server: OllamaServer) -> None:
+    filler = [f"Filler number {n} says nothing of use. " * 30 for n in range(8)]
+    response = graph(server, ollama={"num_ctx": 2048, "num_predict": 128}).invoke(
+        {"question": QUESTION, "passages": [*PASSAGES, *filler]}, context={"top_k": 10}
+    )
+    assert response["answer"] == RIGHT
+    assert not any(request.truncated for request in server.chats)
+    assert any("left out of the generate prompt" in sentence for sentence in response["degraded"])
+
+
+# -- many at once ----------------------------------------------------------------------------------------------
+
+
+def test_many_questions_at_once_never_mix_and_never_exceed_the_bound() -> None:
+    def answer(request: Request) -> str:
+        number = request.prompt.rpartition("Question: ")[2].split("item ")[1].split("?")[0]
+        return f"Item {number} costs {number} euro [1]."
+
+    def judge(request: Request) -> dict[str, Any]:
+        text = request.prompt.rpartition("<<answer")[2]
+        number = text.split("Item ")[1].split(" ")[0]
+        claim = f"Item {number} costs {number} euro"
+        return {"claims": [{"claim": claim, "status": "SUPPORTED", "evidence": claim, "passage": 1, "reasoning": ""}]}
+
+    with OllamaServer(by_fields({"": answer, "claims": judge}), max_parallel=16) as server:
+        one = graph(server, max_concurrency=4)
+        inputs = [{"question": f"What costs item {n}?", "passages": [f"Item {n} costs {n} euro."]} for n in range(32)]
+        responses = one.batch(inputs, config={"max_concurrency": 32})
+        assert server.peak <= 4
+    assert [r["answer"] for r in responses] == [f"Item {n} costs {n} euro [1]." for n in range(32)]
+    assert {r["llm_calls"] for r in responses} == {2}
+    assert all(r["degraded"] == [] for r in responses)
