@@ -1,0 +1,112 @@
+"""Claims: what of an answer can be checked, where it stands, and of which kind it is."""
+
+# ruff: noqa: E501
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from cragraph.protocols import ClaimExtractor, Notes
+from cragraph.types import IDK
+from cragraph.verification.claims import SentenceExtractor, claim_type, split_claims, without_markers
+
+CLAIMS = {
+    "each sentence is a claim": ("Sales rose. Costs fell.", ["Sales rose.", "Costs fell."]),
+    "markers behind a sentence stay outside": ("Sales rose. [1] Costs fell.[2]", ["Sales rose.", "Costs fell."]),
+    "markers before the full stop stay outside": ("Sales rose [1]. Costs fell [2, 3].", ["Sales rose", "Costs fell"]),
+    "markers inside stay": ("Sales [1] rose.", ["Sales [1] rose."]),
+    "list marks stay outside": ("- Sales rose.\n2. Costs fell.", ["Sales rose.", "Costs fell."]),
+    "a table's row": ("| year | sales |\n|---|---|\n| 2022 | 394 |", ["| 2022 | 394 |"]),
+    "a question is none": ("Why did sales rise? Prices fell.", ["Prices fell."]),
+    "a greeting is none": ("Hello! Sales rose.", ["Sales rose."]),
+    "a polite opening is none": ("Sure! Sales rose. Let me know if you need more.", ["Sales rose."]),
+    "yes alone is none": ("Yes. Sales rose.", ["Sales rose."]),
+    "yes with a statement is one": ("Yes, sales rose.", ["Yes, sales rose."]),
+    "thanks with a statement are one": ("Thanks for asking, it was 5.", ["Thanks for asking, it was 5."]),
+    "a lead-in is none": ("Here is what I found:\n- Sales rose.", ["Sales rose."]),
+    "a lead-in on sources is none": ("Based on the passages:\nSales rose.", ["Sales rose."]),
+    "a short line with a colon is none": ("The answer is:\nSales rose.", ["Sales rose."]),
+    "a colon after a statement is one": (
+        "Apple has three main segments: phones, Macs and services.",
+        ["Apple has three main segments: phones, Macs and services."],
+    ),
+    "a heading is none": ("## Results\nSales rose.", ["Sales rose."]),
+    "a bold heading is none": ("**Results**\nSales rose.", ["Sales rose."]),
+    "fenced code is none": ("Sales rose.\n```\nx = 1\n```", ["Sales rose."]),
+    "abstaining is none": (IDK, []),
+    "punctuation is none": ("---\n... Sales rose.", ["Sales rose."]),
+    "an empty answer has none": ("", []),
+    "a long sentence of two statements is two": (
+        "Apple Inc. reported revenue of $394 billion in the year 2022 [1], and its net income was $99.8 billion [2].",
+        ["Apple Inc. reported revenue of $394 billion in the year 2022", "its net income was $99.8 billion"],
+    ),
+    "a long sentence is cut at a semicolon": (
+        "Apple Inc. reported revenue of $394 billion in the year 2022; Google reported a profit of 60 billion dollars.",
+        [
+            "Apple Inc. reported revenue of $394 billion in the year 2022",
+            "Google reported a profit of 60 billion dollars.",
+        ],
+    ),
+    "a long list of names is not cut": (
+        "The board of the company is made up of Anna Miller, Bert Jones, Carla Smith, Dora Brown, and Emil Green today.",
+        ["The board of the company is made up of Anna Miller, Bert Jones, Carla Smith, Dora Brown, and Emil Green today."],
+    ),
+    "a long condition is not cut": (
+        "If revenue in the next quarter rises by more than ten percent, the bonus is paid, and the shares are split in two.",
+        ["If revenue in the next quarter rises by more than ten percent, the bonus is paid, and the shares are split in two."],
+    ),
+}  # fmt: skip
+
+TYPES = {
+    "Revenue was $394 billion.": "factual",
+    "The company thinks about its customers.": "factual",
+    "I think revenue will rise.": "opinion",
+    "In my opinion the plan failed.": "opinion",
+    "You should read the filing.": "opinion",
+    "It is a great film!": "opinion",
+    "The passages do not mention the price.": "opinion",
+    "If sales fall, the bonus is lost.": "conditional",
+    "The bonus is paid unless sales fall.": "conditional",
+    "Wenn es regnet, bleibt er da.": "conditional",
+    "They asked if sales fell.": "factual",
+    "It looks as if sales fell.": "factual",
+}
+
+
+@pytest.mark.parametrize(("answer", "expected"), CLAIMS.values(), ids=CLAIMS)
+def test_an_answer_is_split_into_claims(answer: str, expected: list[str]) -> None:
+    assert [claim["text"] for claim in split_claims(answer)] == expected
+
+
+@pytest.mark.parametrize(("text", "expected"), TYPES.items())
+def test_a_claim_has_a_type(text: str, expected: str) -> None:
+    assert claim_type(text) == expected
+
+
+def test_the_text_to_judge_has_neither_markers_nor_emphasis() -> None:
+    assert without_markers("Sales **rose** [1] in 2022 (Source: 10-K).") == "Sales rose in 2022."
+
+
+def test_the_extractor_keeps_the_protocol_and_says_that_it_ran() -> None:
+    extractor: ClaimExtractor = SentenceExtractor()
+    notes = Notes()
+    assert [claim["text"] for claim in extractor("Sales rose.", notes)] == ["Sales rose."]
+    assert notes.models == {"claims": "sentences"}
+
+
+@given(
+    st.text(max_size=300)
+    | st.lists(
+        st.sampled_from(
+            ["Sales rose", ". ", "[1]", "- ", "\n", ", and it was so ", "; ", "**", "if ", "?", ":", "Yes, "]
+        )
+    ).map("".join)
+)
+@settings(max_examples=300, deadline=None)
+def test_offsets_are_exact_and_claims_do_not_overlap(answer: str) -> None:
+    at = 0
+    for claim in split_claims(answer):
+        assert answer[claim["start"] : claim["end"]] == claim["text"]
+        assert claim["start"] >= at
+        assert claim["text"].strip()
+        at = claim["end"]

@@ -1,0 +1,137 @@
+"""Facts: what is read out of a text, with its value and its place."""
+
+# ruff: noqa: E501
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from cragraph.verification.facts import Fact, extract
+from cragraph.verification.facts.number_words import value_of
+
+NUMBERS = {
+    "394": ("number", 394, ""),
+    "394,328": ("number", 394328, ""),
+    "1.234.567,8": ("number", 1234567.8, ""),
+    "3,5": ("number", 3.5, ""),
+    "394 billion": ("number", 394e9, ""),
+    "394bn": ("number", 394e9, ""),
+    "5k": ("number", 5000, ""),
+    "$394 billion": ("money", 394e9, "USD"),
+    "US$ 394m": ("money", 394e6, "USD"),
+    "€5m": ("money", 5e6, "EUR"),
+    "394 million dollars": ("money", 394e6, "USD"),
+    "2 Mrd. Euro": ("money", 2e9, "EUR"),
+    "50 cents": ("money", 0.5, "USD"),
+    "8%": ("percent", 8, ""),
+    "8.5 per cent": ("percent", 8.5, ""),
+    "5 percentage points": ("points", 5, ""),
+    "50 basis points": ("points", 0.5, ""),
+    "5 km": ("measure", 5000, "length"),
+    "5 m": ("measure", 5, "length"),
+    "12 kilograms": ("measure", 12000, "mass"),
+    "36 months": ("measure", 36 * 2629746, "duration"),
+    "32 °F": ("measure", 273.15, "temperature"),
+    "2 square kilometres": ("measure", 2e6, "area"),
+    "3rd": ("ordinal", 3, ""),
+    "third": ("ordinal", 3, ""),
+    "twenty-three": ("number", 23, ""),
+    "two hundred and five": ("number", 205, ""),
+    "five years": ("measure", 5 * 31556952, "duration"),
+    "a dozen": ("number", 12, ""),
+    "a million": ("number", 1e6, ""),
+    "5:30 pm": ("time", 1050, ""),
+}
+
+DATES = {
+    "Jan 5, 2023": (2023, 1, 5),
+    "January 5th, 2023": (2023, 1, 5),
+    "5 January 2023": (2023, 1, 5),
+    "2023-01-05": (2023, 1, 5),
+    "25/12/2023": (2023, 12, 25),
+    "12/25/2023": (2023, 12, 25),
+    "5.12.2023": (2023, 12, 5),
+    "March 2021": (2021, 3, None),
+    "3. Oktober 1990": (1990, 10, 3),
+    "14 juillet 1789": (1789, 7, 14),
+    "May 4": (None, 5, 4),
+    "2023": (2023, None, None),
+    "FY23": (2023, None, None),
+    "FY2023": (2023, None, None),
+    "the 1990s": (1990, None, None),
+}
+
+NAMES = {
+    "He met Angela Merkel there.": [("angela", "merkel")],
+    "He flew to Paris.": [("paris",)],
+    "The United States of America agreed.": [("united", "states", "america")],
+    "He works at IBM.": [("ibm",)],
+    "Sales rose.": [],
+    "The sales rose in May.": [],
+    "IBM rose.": [("ibm",)],
+    "Merkel's party won.": [],
+}
+
+
+def one(text: str) -> Fact:
+    [fact] = [fact for fact in extract(text) if fact.kind != "name"]
+    return fact
+
+
+@pytest.mark.parametrize(("text", "expected"), NUMBERS.items())
+def test_a_number_is_read_with_its_scale_and_unit(text: str, expected: tuple[str, float, str]) -> None:
+    fact = one(f"It was {text} then.")
+    assert (fact.kind, fact.value, fact.unit) == (expected[0], pytest.approx(expected[1]), expected[2])
+
+
+@pytest.mark.parametrize(("text", "expected"), DATES.items())
+def test_a_date_is_read(text: str, expected: tuple[int | None, ...]) -> None:
+    fact = one(f"It was in {text} then.")
+    assert (fact.kind, fact.date) == ("date", expected)
+
+
+@pytest.mark.parametrize("text", ["Q3 2023", "3Q 2023", "the third quarter of 2023", "third-quarter of fiscal 2023"])
+def test_a_quarter_is_read_with_its_year(text: str) -> None:
+    fact = one(f"It rose in {text} again.")
+    assert (fact.kind, fact.value, fact.date[0]) == ("quarter", 3, 2023)
+
+
+@pytest.mark.parametrize(("text", "expected"), NAMES.items())
+def test_names_are_capitalised_words_that_do_not_open_a_sentence(text: str, expected: list[tuple[str, ...]]) -> None:
+    assert [fact.words for fact in extract(text) if fact.kind == "name"] == expected
+
+
+@pytest.mark.parametrize(
+    ("text", "bound"),
+    [("about 400 cars", "~"), ("nearly 400 cars", "~"), ("more than 400 cars", ">"), ("under 400 cars", "<"), ("400 cars", "")],
+)  # fmt: skip
+def test_a_number_knows_what_bounds_it(text: str, bound: str) -> None:
+    assert one(f"There were {text}.").bound == bound
+
+
+def test_a_year_that_counts_something_is_a_number() -> None:
+    assert one("It has 2000 employees.").kind == "number"
+
+
+def test_a_lone_one_is_no_number() -> None:
+    assert value_of("one") is None
+    assert not extract("He was the one.")
+
+
+def test_the_verb_may_is_no_month() -> None:
+    assert not extract("he may 5 times"[:6])
+
+
+@given(st.text(max_size=200) | st.lists(st.sampled_from(["$", "394", ".", ",", " ", "billion", "Jan", "5", "2023", "%", "km", "-", "IBM", "New York", "one", "hundred"])).map("".join))  # fmt: skip
+@settings(max_examples=300, deadline=None)
+def test_facts_stand_where_they_say(text: str) -> None:
+    for fact in extract(text):
+        assert text[fact.start : fact.end] == fact.said
+        assert fact.said
+
+
+@given(st.integers(0, 999_999))
+@settings(deadline=None)
+def test_grouping_thousands_does_not_change_a_number(value: int) -> None:
+    grouped = [fact.value for fact in extract(f"It sold {value:,} cars") if fact.kind == "number"]
+    assert grouped == [value]
