@@ -5,8 +5,8 @@ from dataclasses import dataclass, field
 from time import sleep
 from typing import TYPE_CHECKING, Any, Final
 
-from cragraph.errors import DeadlineError, ModelError, ModelStalledError, ModelUnavailableError
-from cragraph.models.chat_errors import Target, broken_off, translate
+from cragraph.errors import DeadlineError, ModelError, ModelUnavailableError
+from cragraph.models.chat_errors import Target, broken_off, is_transient, translate
 from cragraph.models.deadline import remaining
 from cragraph.models.pump import Gate, Pump, StalledError
 from cragraph.models.thinking import without_thinking
@@ -96,7 +96,7 @@ class ChatCaller:
             except ModelUnavailableError as error:
                 pause = self.backoff_s * 2**attempt
                 left = remaining()
-                hopeless = isinstance(error, ModelStalledError) or (left is not None and left <= pause)
+                hopeless = not is_transient(error) or (left is not None and left <= pause)
                 if attempt == self.retries or hopeless:
                     raise
                 notes.degraded(f"A call to {self.title} was tried again: {error}")

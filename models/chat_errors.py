@@ -64,6 +64,11 @@ def translate(error: Exception, target: Target, waited_s: float) -> ModelError:
     return ModelError(f"{text}; check the model's name, key and settings.")
 
 
+def is_transient(error: BaseException) -> bool:
+    """Whether trying again may help; a stall has already cost a whole timeout, and the next try would too."""
+    return isinstance(error, ModelUnavailableError) and not isinstance(error, ModelStalledError)
+
+
 def broken_off(target: Target) -> ModelUnavailableError:
     """The stream ended without its last line."""
     return ModelUnavailableError(
