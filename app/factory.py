@@ -7,9 +7,10 @@ from typing import TYPE_CHECKING, Any
 from langgraph.graph import StateGraph
 from langgraph.types import RetryPolicy
 
-from cragraph.errors import ModelUnavailableError, SettingsError, StoreError
+from cragraph.errors import SettingsError, StoreError
 from cragraph.graph.build import build_graph, build_verifier
 from cragraph.lazy import Late, part
+from cragraph.models.chat_errors import is_transient
 from cragraph.nodes.finalize import Finalize
 from cragraph.nodes.generate import Generate
 from cragraph.nodes.requery import Requery
@@ -29,7 +30,7 @@ if TYPE_CHECKING:
     from cragraph.retrieval.store import Store
     from cragraph.verification.engine import Verifier
 
-RETRY = RetryPolicy(max_attempts=3, initial_interval=0.5, retry_on=ModelUnavailableError)
+RETRY = RetryPolicy(max_attempts=3, initial_interval=0.5, retry_on=is_transient)
 """Transient faults of a model server are tried again, with backoff; everything else is not."""
 
 MERGED_K, RERANKED_K = 5, 3

@@ -250,6 +250,7 @@ def test_a_stall_is_one_clear_error_after_the_timeout(server: OllamaServer) -> N
     server.play(script(Reply(RIGHT, fault="stall", after=2)))
     with pytest.raises(ModelStalledError, match=r"sent nothing for 0.3 s"):
         ask(server, timeout_s=0.3)
+    assert len(server.chats) == 1
 
 
 def test_a_stalled_judge_is_replaced_by_the_embedded_one(server: OllamaServer) -> None:
