@@ -97,9 +97,7 @@ class AnswerValidator:
     def _closeness(self, answer: str, query: str, passages: Sequence[Passage]) -> tuple[list[Any], Closeness]:
         sentences = split_claims(answer)
         said = [without_markers(claim["text"]) for claim in sentences]
-        return sentences, measure_closeness(
-            self._parts.cached_embeddings, query, answer, said, passages, Notes(), self._parts.verifier.windows
-        )
+        return sentences, measure_closeness(self._parts.cached_embeddings, query, answer, said, passages, Notes())
 
     def _confidence(self, answer: str, query: str, passages: Sequence[Passage], closeness: Closeness) -> dict[str, Any]:
         words = self.config.uncertainty_words
@@ -141,7 +139,7 @@ class AnswerValidator:
         self, sentences: Sequence[Any], closeness: Closeness, passages: Sequence[Passage]
     ) -> list[dict[str, Any]]:
         citations = []
-        for claim, row in zip(sentences, closeness.rows, strict=True):
+        for claim, row in zip(sentences, closeness.by_passage, strict=True):
             ranked = sorted(enumerate(row), key=lambda item: -item[1])[:MOST_SOURCES]
             sources = [
                 {

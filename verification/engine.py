@@ -15,11 +15,12 @@ from cragraph.protocols import ClaimExtractor, Judge, Notes
 from cragraph.types import Claim, Passage, Verdict
 from cragraph.verification.cache import LRU
 from cragraph.verification.cached_judge import VerdictCache, cached
+from cragraph.verification.conflicts import find_conflicts
 from cragraph.verification.judges.evidence import unjudged
 from cragraph.verification.judging import Judging, judge_names
 from cragraph.verification.measuring import Measured, closeness_for, measure
 from cragraph.verification.policies import POLICIES, Policy, Weights, checked_weights
-from cragraph.verification.result import Verification
+from cragraph.verification.result import Uncovered, Verification
 from cragraph.verification.sides import Sides
 from cragraph.verification.signals import (
     SIGNALS,
@@ -30,7 +31,6 @@ from cragraph.verification.signals import (
     judge_failed,
     key_claims,
 )
-from cragraph.verification.similarity import Windows
 from cragraph.verification.uncovered import uncovered_parts
 
 logger = logging.getLogger(__name__)
@@ -69,7 +69,7 @@ class Verifier:
 
     `judges` are the judges by name; `fallback` names those that take over, in order, when the one asked for fails.
     `embeddings` serve the signals that compare texts (a `CachedEmbeddings` shared with the embedding judge embeds
-    each text once), cut by `windows`. `alignment` scores alignment in place of keyword overlap. Safe to call from
+    each text once). `alignment` scores alignment in place of keyword overlap. Safe to call from
     several threads.
     """
 
@@ -81,7 +81,6 @@ class Verifier:
     alignment: AlignmentScorer | None = None
     policies: Mapping[str, Policy] = field(default_factory=lambda: POLICIES)
     spare_extractor: ClaimExtractor | None = None
-    windows: Windows = lambda text: [text]
     cache: VerdictCache = field(init=False, repr=False)
     _judging: Judging = field(init=False, repr=False)
 
@@ -159,9 +158,7 @@ class Verifier:
             known = None
             if known_facts:
                 known = sides.start(self._know, judge, verdicts, known_facts, notes)
-            closeness = closeness_for(
-                wanted, self.embeddings, self.windows, question, answer, verdicts, passages, notes
-            )
+            closeness = closeness_for(wanted, self.embeddings, question, answer, verdicts, passages, notes)
             material = Material(
                 answer=answer,
                 passages=passages,
@@ -181,7 +178,7 @@ class Verifier:
             confidence=scores[policy] if policy in scores else scores["claims"],
             claims=tuple(verdicts),
             signals=MappingProxyType(dict(measured.signals)),
-            issues=(*issues_of(measured.signals), *_told(verdicts, [part["text"] for part in uncovered])),
+            issues=(*issues_of(measured.signals), *_told(verdicts, uncovered, passages)),
             judge=judge_names(verdicts),
             policy=policy if policy in scores else "claims",
             policy_scores=MappingProxyType(scores),
@@ -250,10 +247,14 @@ def failed_verification(answer: str, policy: str, notes: Notes, threshold: float
     )
 
 
-def _told(verdicts: Sequence[Verdict], uncovered: Sequence[str]) -> list[str]:
-    issues = [f"Part of the answer was not checked: “{text}”" for text in uncovered]
+def _told(verdicts: Sequence[Verdict], uncovered: Sequence[Uncovered], passages: Sequence[Passage]) -> list[str]:
+    """Issues that are no signal's: claims without a verdict, parts without a claim, passages at odds."""
     lost = sum(verdict["verdict"] == "unjudged" for verdict in verdicts)
-    return [*([f"{lost} claim(s) could not be judged"] if lost else []), *issues]
+    return [
+        *([f"{lost} claim(s) could not be judged"] if lost else []),
+        *(f"Part of the answer was not checked: “{part['text']}”" for part in uncovered),
+        *(conflict.issue for conflict in find_conflicts(passages)),
+    ]
 
 
 def _pass_on(mine: Notes, notes: Notes) -> None:

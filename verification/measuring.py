@@ -9,7 +9,7 @@ from langchain_core.embeddings import Embeddings
 from cragraph.protocols import Notes
 from cragraph.types import Passage, Verdict
 from cragraph.verification.signals import BY_SIMILARITY, SIGNALS, Material, NotMeasured
-from cragraph.verification.similarity import Closeness, Windows, measure_closeness
+from cragraph.verification.similarity import Closeness, measure_closeness
 
 
 @dataclass(frozen=True)
@@ -23,7 +23,6 @@ class Measured:
 def closeness_for(
     wanted: Collection[str],
     embeddings: Embeddings | None,
-    windows: Windows,
     question: str,
     answer: str,
     verdicts: Sequence[Verdict],
@@ -35,7 +34,9 @@ def closeness_for(
         return Closeness()
     # Without relevance among the wanted signals, question and answer need not be embedded.
     asked = question if "relevance" in wanted else ""
-    return measure_closeness(embeddings, asked, answer, [v["text"] for v in verdicts], passages, notes, windows)
+    texts = [verdict["text"] for verdict in verdicts]
+    whole = "source_agreement" in wanted
+    return measure_closeness(embeddings, asked, answer, texts, passages, notes, whole=whole)
 
 
 def measure(

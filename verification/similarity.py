@@ -1,7 +1,8 @@
 """How close the answer is to its question and its passages, embedded once for every signal."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Final
 
 import numpy as np
 from langchain_core.embeddings import Embeddings
@@ -10,23 +11,40 @@ from numpy.typing import NDArray
 from cragraph.errors import ModelError
 from cragraph.protocols import Notes
 from cragraph.types import Passage
+from cragraph.verification.claims import without_markers
 from cragraph.verification.keywords import overlap
+from cragraph.verification.windows import space
 
 Vectors = NDArray[np.float32]
-Windows = Callable[[str], Sequence[str]]
+Rows = tuple[tuple[float, ...], ...]
+
+LIKELIEST: Final = 3
+"""Windows that a claim is compared with: the embedding judge takes as many, so that they are embedded once."""
 
 
 @dataclass(frozen=True)
 class Closeness:
-    """Similarities in 0..1: `rows[claim][passage]`, and question to answer."""
+    """Similarities in 0..1.
 
-    rows: tuple[tuple[float, ...], ...] = ()
+    `rows[claim][passage]` is that of the claim to its likeliest windows in the passage, 0.0 where none of them lies
+    there; `whole[claim][passage]` that to the passage as a whole, empty where it was not wanted.
+    """
+
+    rows: Rows = ()
     question_to_answer: float = 0.0
+    whole: Rows = ()
 
     @property
     def best(self) -> list[float]:
-        """Similarity of each claim to its closest passage; 0.0 without passages."""
+        """Similarity of each claim to its closest window; 0.0 without passages."""
         return [max(row, default=0.0) for row in self.rows]
+
+    @property
+    def by_passage(self) -> Rows:
+        """Similarity of each claim to each passage, by window or as a whole, whichever is closer."""
+        if not self.whole:
+            return self.rows
+        return tuple(tuple(map(max, near, far)) for near, far in zip(self.rows, self.whole, strict=True))
 
 
 def measure_closeness(
@@ -36,30 +54,32 @@ def measure_closeness(
     claims: Sequence[str],
     passages: Sequence[Passage],
     notes: Notes,
-    windows: Windows = lambda text: [text],
+    *,
+    whole: bool = True,
 ) -> Closeness:
     """Cosine similarities by the embedding model; by shared words, and said so in the notes, where it cannot run.
 
-    A passage is as close as its closest window, so that a long passage is not judged by its average.
+    `whole` is whether passages are compared as wholes too, which costs an embedding each.
     """
+    said = [without_markers(claim) for claim in claims]
     texts = [passage["text"] for passage in passages]
     if embeddings is None:
         notes.degraded("There is no embedding model; similarities were measured by shared words.")
-        return by_words(question, answer, claims, texts)
+        return by_words(question, answer, said, texts)
     try:
-        return by_vectors(embeddings, question, answer, claims, texts, windows)
+        return by_vectors(embeddings, question, answer, said, passages, whole=whole)
     # Whatever an embedding model of the caller's own raises must not cost the answer its verification.
     except Exception as error:
         notes.degraded(
             f"The embedding model failed ({type(error).__name__}: {error}); similarities were measured by shared words."
         )
-        return by_words(question, answer, claims, texts)
+        return by_words(question, answer, said, texts)
 
 
 def by_words(question: str, answer: str, claims: Sequence[str], texts: Sequence[str]) -> Closeness:
     """Closeness as the share of a claim's content words in a passage, and of the question's in the answer."""
     rows = tuple(tuple(overlap(claim, text) for text in texts) for claim in claims)
-    return Closeness(rows, overlap(question, answer))
+    return Closeness(rows, overlap(question, answer), rows)
 
 
 def by_vectors(
@@ -67,25 +87,33 @@ def by_vectors(
     question: str,
     answer: str,
     claims: Sequence[str],
-    texts: Sequence[str],
-    windows: Windows = lambda text: [text],
+    passages: Sequence[Passage],
+    *,
+    whole: bool = True,
 ) -> Closeness:
     """Closeness as cosine similarity, negative ones as 0.0; everything is embedded in one call."""
-    cut = [[window for window in windows(text) if window.strip()] for text in texts]
-    flat = [window for group in cut for window in group]
     # The question and the answer are embedded as documents too: they are compared as two statements.
     pair = [question, answer] if question.strip() and answer.strip() else []
-    vectors = unit(embeddings.embed_documents([*pair, *claims, *flat]), len(pair) + len(claims) + len(flat))
-    said, kept = vectors[len(pair) : len(pair) + len(claims)], vectors[len(pair) + len(claims) :]
-    scores = np.clip(said @ kept.T, 0.0, 1.0)
-    rows = np.zeros((len(claims), len(texts)), dtype=np.float32)
-    position = 0
-    for column, group in enumerate(cut):
-        if group and len(claims):
-            rows[:, column] = scores[:, position : position + len(group)].max(axis=1)
-        position += len(group)
-    relevance = float(np.clip(vectors[0] @ vectors[1], 0.0, 1.0)) if pair else 0.0
-    return Closeness(tuple(tuple(float(value) for value in row) for row in rows), relevance)
+    found = space(claims, passages)
+    chosen = [[found.windows[place] for place in found.best(column, LIKELIEST)] for column in range(len(claims))]
+    texts = [passage["text"] for passage in passages] if whole and claims else []
+    near = [window.text for own in chosen for window in own]
+    wanted = list(dict.fromkeys([*pair, *claims, *near, *texts]))
+    vectors = unit(embeddings.embed_documents(wanted), len(wanted))
+    row = {text: number for number, text in enumerate(wanted)}
+
+    def cosine(one: str, other: str) -> float:
+        return min(max(float(vectors[row[one]] @ vectors[row[other]]), 0.0), 1.0)
+
+    rows = [[0.0] * len(passages) for _ in claims]
+    for claim, own, places in zip(claims, chosen, rows, strict=True):
+        for window in own:
+            places[window.passage] = max(places[window.passage], cosine(claim, window.text))
+    return Closeness(
+        tuple(map(tuple, rows)),
+        cosine(question, answer) if pair else 0.0,
+        tuple(tuple(cosine(claim, text) for text in texts) for claim in claims) if texts else (),
+    )
 
 
 def unit(vectors: object, wanted: int) -> Vectors:

@@ -118,24 +118,33 @@ def test_claims_more_than_seven_tenths_similar_to_a_passage_are_attributed(mater
     assert SIGNALS["attribution_coverage"](material()) == 0.0
 
 
-def test_everything_is_embedded_in_one_call_and_a_passage_is_as_close_as_its_closest_window() -> None:
+def test_everything_is_embedded_in_one_call_each_text_once() -> None:
     embeddings = HashEmbeddings()
-    found = by_vectors(
-        embeddings, "gold?", "gold shines", ["gold shines", "lead"], ["lead lead", "iron|gold shines", ""], str.split
-    )
-    assert embeddings.asked == ["gold?", "gold shines", "gold shines", "lead", "lead", "lead", "iron|gold", "shines"]
-    assert found.rows[1][0] == pytest.approx(1.0)
-    assert found.rows[0][2] == 0.0
-    whole = by_vectors(embeddings, "", "gold shines", ["gold shines"], ["iron gold shines"])
-    halves = by_vectors(embeddings, "", "gold shines", ["gold shines"], ["iron|gold shines"], lambda t: t.split("|"))
-    assert halves.rows[0][0] == pytest.approx(1.0)
-    assert halves.rows[0][0] > whole.rows[0][0]
-    assert whole.question_to_answer == 0.0
+    by_vectors(embeddings, "gold?", "Gold shines.", ["Gold shines."], as_passages(["Gold shines.", "Lead is dull."]))
+    assert sorted(embeddings.asked) == ["Gold shines.", "Lead is dull.", "gold?"]
+
+
+def test_a_claim_is_as_close_as_its_closest_window_not_as_the_passages_average() -> None:
+    [long] = as_passages(["Iron rusts in rain. Gold shines in the sun. Tin bends when cold."])
+    found = by_vectors(HashEmbeddings(), "", "", ["Gold shines in the sun."], [long])
+    assert found.best == [pytest.approx(1.0)]
+    assert found.whole[0][0] < 0.9
+    assert found.by_passage == found.rows
+    assert found.question_to_answer == 0.0
+
+
+def test_passages_are_compared_as_wholes_only_where_that_is_wanted() -> None:
+    claims, passages = ["Gold shines in the sun."], as_passages(["Gold shines in the sun.", "Zinc. Tin. Lead."])
+    without = by_vectors(HashEmbeddings(), "", "", claims, passages, whole=False)
+    assert without.whole == ()
+    assert without.by_passage == without.rows
+    assert len(by_vectors(HashEmbeddings(), "", "", claims, passages).whole[0]) == 2
 
 
 def test_without_claims_or_passages_there_is_nothing_close() -> None:
     assert by_vectors(HashEmbeddings(), "", "", [], []).best == []
     assert by_vectors(HashEmbeddings(), "q", "a", ["a"], []).best == [0.0]
+    assert by_vectors(HashEmbeddings(), "q", "a", ["a"], as_passages([""])).best == [0.0]
 
 
 class Broken(HashEmbeddings):
@@ -181,7 +190,7 @@ WORDS = st.lists(st.sampled_from(["gold", "lead", "iron", "tin", "zinc"]), min_s
 @given(WORDS, WORDS, st.lists(WORDS, max_size=4), st.lists(WORDS, max_size=4))
 def test_similarities_stay_within_their_bounds(question: str, answer: str, claims: list[str], texts: list[str]) -> None:
     for found in (
-        by_vectors(HashEmbeddings(), question, answer, claims, texts),
+        by_vectors(HashEmbeddings(), question, answer, claims, as_passages(texts)),
         by_words(question, answer, claims, texts),
     ):
         assert all(0.0 <= value <= 1.0 + 1e-6 for row in found.rows for value in row)

@@ -40,7 +40,8 @@ def source_agreement(material: Material) -> float:
         for verdict in material.verdicts
         if verdict["verdict"] == "contradicted" and verdict["evidence"]
     }
-    rows = [row for row, verdict in zip(material.closeness.rows, material.verdicts, strict=True) if is_counted(verdict)]
+    pairs = zip(material.closeness.by_passage, material.verdicts, strict=True)
+    rows = [row for row, verdict in pairs if is_counted(verdict)]
     threshold = material.options.agreement_threshold
     agreeing = sum(
         position not in against and any(row[position] >= threshold for row in rows)
