@@ -12,7 +12,8 @@ from cragraph.testing.embeddings import HashEmbeddings
 ODD = [
     '"', "'", '""', "*", "AND", "OR NOT", "NEAR(a b)", "text:revenue", "revenue AND", "(revenue", "^revenue",
     "-revenue", "a + b", "revenue*", "{revenue}", "\x00revenue\x00", "revenue; DROP TABLE chunks", "🐧🐧", "¿qué?",
-    "日本語", "...",    " \n\t", "_", "a_b", "\ud800 revenue", "%s", "\\", "'; --", "rev\"enue", "x" * 10_000, "revenue " * 2000,
+    "日本語", "...", " \n\t", "_", "a_b", "\ud800 revenue", "%s",
+    "\\", "'; --", "rev\"enue", "x" * 10_000, "revenue " * 2000,
 ]  # fmt: skip
 
 
