@@ -118,8 +118,8 @@ class Settings(Context, BaseSettings):
         settings_cls: type[BaseSettings],
         init_settings: PydanticBaseSettingsSource,
         env_settings: PydanticBaseSettingsSource,
-        dotenv_settings: PydanticBaseSettingsSource,  # noqa: ARG003 - the base class names it
-        file_secret_settings: PydanticBaseSettingsSource,  # noqa: ARG003 - the base class names it
+        dotenv_settings: PydanticBaseSettingsSource,
+        file_secret_settings: PydanticBaseSettingsSource,
     ) -> tuple[PydanticBaseSettingsSource, ...]:
         """Put the YAML file after the environment and `.env`."""
         path = config_path()

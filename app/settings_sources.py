@@ -42,7 +42,7 @@ LIFTED = ("confidence_threshold", "max_crag_attempts", "show_claims")
 
 
 def lift_blocks(data: Mapping[str, Any]) -> dict[str, Any]:
-    """Read ``verification: {enabled: true, confidence_threshold: 0.7}`` and ``crag: {enabled: true}`` as per-run fields."""
+    """Read the blocks ``verification: {enabled: true, …}`` and ``crag: {enabled: true}`` as per-run fields."""
     lifted = dict(data)
     crag = lifted.get("crag")
     if isinstance(crag, Mapping) and set(crag) == {"enabled"}:

@@ -3,12 +3,13 @@
 from collections.abc import Callable
 from typing import Any, cast
 
-from cragraph.graph import routing
-from cragraph.graph.context import MAX_ATTEMPTS, Context
-from cragraph.graph.state import CragInput, CragOutput, State, VerifyInput, VerifyOutput, VerifyState
 from langgraph.graph import END, START, StateGraph
 from langgraph.runtime import Runtime
 from langgraph.types import RetryPolicy
+
+from cragraph.graph import routing
+from cragraph.graph.context import MAX_ATTEMPTS, Context
+from cragraph.graph.state import CragInput, CragOutput, State, VerifyInput, VerifyOutput, VerifyState
 
 Node = Callable[[Any, Runtime[Context]], dict[str, Any]]
 

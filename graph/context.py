@@ -2,8 +2,9 @@
 
 from typing import Any, Final, Literal, Self
 
-from cragraph.types import Mode, OnLowConfidence
 from pydantic import BaseModel, ConfigDict, Field
+
+from cragraph.types import Mode, OnLowConfidence
 
 MAX_ATTEMPTS: Final = 10
 """The largest `max_crag_attempts`; the graph's recursion limit follows from it."""

@@ -8,9 +8,10 @@ forgotten. So a given answer belongs to the run it was given to, and a new quest
 from dataclasses import dataclass, field
 from typing import Annotated, Any
 
-from cragraph.types import Attempt, Citation, Level, Passage
 from langgraph.channels import EphemeralValue
 from pydantic import BaseModel, ConfigDict, Field
+
+from cragraph.types import Attempt, Citation, Level, Passage
 
 
 @dataclass
@@ -30,6 +31,8 @@ class State:
     held: list[Passage] = field(default_factory=list)
     available: int = 0
     """How many passages there are in all: those given, or those in the store."""
+    seen: list[str] = field(default_factory=list)
+    """Ids of every passage that the run has met, also those that reranking dropped."""
     new_passages: int = 0
     searched: list[str] = field(default_factory=list)
     drafts: list[str] = field(default_factory=list)

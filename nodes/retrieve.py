@@ -53,6 +53,7 @@ class Retrieve:
             "asked": asked,
             "held": held,
             "available": available,
+            "seen": [p["chunk_id"] for p in held],
             "new_passages": len(held),
             "searched": searched,
             "drafts": drafts,
@@ -63,7 +64,9 @@ class Retrieve:
         if self.retriever is not None:
             found = self.retriever(queries, context.candidates, notes, where=context.where)
         held = merge(state.held, found)
-        return {"held": held, "new_passages": len(held) - len(state.held), "searched": list(queries)}
+        # Counted against all that the run has met: a passage that was dropped and found again is no progress.
+        new = [p["chunk_id"] for p in held if p["chunk_id"] not in state.seen]
+        return {"held": held, "seen": state.seen + new, "new_passages": len(new), "searched": list(queries)}
 
     def _alone(self, question: str, messages: Sequence[Any] | None, notes: Notes) -> str:
         if not messages or not question:

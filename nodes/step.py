@@ -4,15 +4,16 @@ import time
 from collections.abc import Callable
 from typing import Any, Protocol, TypeVar
 
+from langgraph.errors import NodeError
+from langgraph.runtime import Runtime
+from langgraph.types import Command
+
 from cragraph.errors import DeadlineError, ModelError
 from cragraph.graph.build import Node, context_of
 from cragraph.graph.context import Context
 from cragraph.graph.state import State
 from cragraph.models.deadline import deadline
 from cragraph.protocols import Notes
-from langgraph.errors import NodeError
-from langgraph.runtime import Runtime
-from langgraph.types import Command
 
 StateT = TypeVar("StateT", contravariant=True)
 

@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Sequence
 from typing import Any, Final
 
-from rich.console import Console, Group, RenderableType
+from rich.console import Console
 from rich.padding import Padding
 from rich.text import Text
 
@@ -28,7 +28,7 @@ def show_answer(response: dict[str, Any]) -> None:
         section(console, "Citations", map(citation_line, response["citations"]))
     claims = (response.get("verification") or {}).get("claims") or []
     if claims and not response["abstained"]:
-        section(console, "Claims", (claim_line(claim, response["answer"]) for claim in claims))
+        section(console, "Claims", map(claim_line, claims))
     console.print()
     console.print(Text(verdict_line(response)))
     for issue in response["issues"]:
@@ -38,11 +38,20 @@ def show_answer(response: dict[str, Any]) -> None:
     console.print(Text(ran_line(response), style="dim"))
 
 
-def section(console: Console, title: str, lines: Iterable[RenderableType]) -> None:
+def section(console: Console, title: str, lines: Iterable[Text]) -> None:
     """Print a titled, indented list."""
     console.print()
     console.print(Text(title, style="bold"))
-    console.print(Padding(Group(*lines), (0, 0, 0, 2)))
+    for line in lines:
+        indented(console, line, 2)
+
+
+def indented(console: Console, line: Text, by: int) -> None:
+    """Print a line with a margin; wrapped within it on a terminal, as it is elsewhere."""
+    if console.is_terminal:
+        console.print(Padding(line, (0, 0, 0, by)))
+    else:
+        console.print("\n".join(" " * by + part for part in line.plain.split("\n")), markup=False)
 
 
 def citation_line(citation: dict[str, Any]) -> Text:
@@ -59,7 +68,7 @@ def citation_line(citation: dict[str, Any]) -> Text:
     return line
 
 
-def claim_line(claim: dict[str, Any], answer: str) -> Text:
+def claim_line(claim: dict[str, Any]) -> Text:
     """A claim with its verdict and scores; the words that lack support are underlined."""
     mark, colour = MARKS[claim["verdict"]]
     line = Text()
@@ -92,16 +101,17 @@ def verdict_line(response: dict[str, Any]) -> str:
 
 def ran_line(response: dict[str, Any]) -> str:
     """Which parts ran, how many model calls they made and how long it took."""
-    ran = ", ".join(f"{role.replace('_', ' ')} {name}" for role, name in response["models"].items())
+    shown = {role: name for role, name in response["models"].items() if not role.startswith("prompt:")}
+    ran = ", ".join(f"{role.replace('_', ' ')} {name}" for role, name in shown.items())
     calls = f" · {response['llm_calls']} model calls" if response["llm_calls"] else ""
     return f"Ran: {ran}{calls} · {response['timings_ms'].get('total', 0):.0f} ms"
 
 
-def show_verification(result: dict[str, Any], answer: str) -> None:
+def show_verification(result: dict[str, Any]) -> None:
     """Print the verification of one answer."""
     console = out()
     if result["claims"]:
-        section(console, "Claims", (claim_line(claim, answer) for claim in result["claims"]))
+        section(console, "Claims", map(claim_line, result["claims"]))
     else:
         console.print("No claim was found in the answer.")
     console.print()
@@ -122,7 +132,7 @@ def show_passages(passages: Sequence[dict[str, Any]]) -> None:
         page = f", page {passage['page']}" if passage["page"] else ""
         scores = ", ".join(f"{stage} {score:.3f}" for stage, score in passage["scores"].items() if score is not None)
         console.print(Text(f"{number}. {place}{page}", style="bold"), Text(f" {scores}", style="dim"))
-        console.print(Padding(Text(shortened(passage["text"], 300)), (0, 0, 0, 3)))
+        indented(console, Text(shortened(passage["text"], 300)), 3)
     if not passages:
         err().print("nothing found")
 

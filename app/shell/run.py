@@ -7,7 +7,7 @@ from contextlib import contextmanager
 from typing import Any
 
 from cragraph.shell.console import err, status
-from cragraph.types import Passage
+from cragraph.types import IDK, Passage
 
 
 def run_crag(settings: Any, question: str, *, quiet: bool, stream_tokens: bool) -> dict[str, Any]:
@@ -18,6 +18,7 @@ def run_crag(settings: Any, question: str, *, quiet: bool, stream_tokens: bool) 
     graph = create_graph(settings).compile()
     modes: Any = ["updates", "values"] + (["messages"] if settings.model else [])
     response: dict[str, Any] = {}
+    taken: dict[str, float] = {}
     tokens = TokenPrinter(shown=stream_tokens and not quiet and sys.stderr.isatty())
     with stopping_calls():
         events: Any = graph.stream({"question": question}, stream_mode=modes)
@@ -29,7 +30,8 @@ def run_crag(settings: Any, question: str, *, quiet: bool, stream_tokens: bool) 
             elif not quiet:
                 tokens.end()
                 for node, update in event.items():
-                    status(described(node, update or {}))
+                    status(described(node, update or {}, taken))
+                    taken |= (update or {}).get("timings_ms", {})
     return {name: response[name] for name in CragOutput.model_fields}
 
 
@@ -71,10 +73,10 @@ class TokenPrinter:
             self.open = False
 
 
-def described(node: str, update: dict[str, Any]) -> str:
-    """One line on what a node did."""
+def described(node: str, update: dict[str, Any], before: dict[str, float]) -> str:
+    """One line on what a node did; `before` says what its earlier passes took."""
     ms = update.get("timings_ms", {}).get(node)
-    took = f" · {ms:.0f} ms" if ms is not None else ""
+    took = f" · {ms - before.get(node, 0.0):.0f} ms" if ms is not None else ""
     return f"{node:<9} {_DETAILS.get(node, lambda _: '')(update)}{took}"
 
 
@@ -91,6 +93,8 @@ def _kept(update: dict[str, Any]) -> str:
 
 def _judged(update: dict[str, Any]) -> str:
     last = update["attempts"][-1]
+    if last["answer"] == IDK:
+        return "no answer to judge"
     if last["confidence"] is None:
         return "off"
     return f"{last['claims_supported']}/{last['claims_checked']} claims supported, confidence {last['confidence']:.2f}"

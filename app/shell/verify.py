@@ -56,7 +56,7 @@ def verify(
     if json:
         emit(result)
     else:
-        show_verification(result, text)
+        show_verification(result)
 
 
 def _verify_rows(settings: Any, source: Path, target: Path | None, workers: int, *, quiet: bool) -> None:

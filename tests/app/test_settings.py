@@ -3,6 +3,7 @@
 from pathlib import Path
 
 import pytest
+
 from cragraph.errors import SettingsError
 from cragraph.graph.context import Context
 from cragraph.settings import context_schema, load_settings

@@ -3,13 +3,14 @@
 from typing import Any
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
 from cragraph.graph.context import Context
 from cragraph.graph.routing import after_rerank, after_verify, best, progressed
 from cragraph.graph.state import State
 from cragraph.passages import as_passages
 from cragraph.types import Attempt
-from hypothesis import given
-from hypothesis import strategies as st
 
 
 def attempts(*confidences: float | None, new: int = 1) -> list[Attempt]:
