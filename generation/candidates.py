@@ -1,0 +1,136 @@
+"""The sentences and table rows of passages that could be quoted as an answer, each with what it must be read with."""
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Final
+
+from cragraph.sentences import sentence_spans
+from cragraph.types import Passage
+
+_PRONOUN: Final = re.compile(
+    r"[\"'“(]*(?:it|its|he|she|his|her|him|they|their|them|this|these|those|that|such|the (?:former|latter)|both|"
+    r"here|there|es|er|sie|dies\w*)\b(?! (?:is|are|was|were) (?:a|an|no|many|several|two|three)\b)",
+    re.I,
+)
+_CELL: Final = re.compile(r"^\(?[-–—]?\s?[$€£]?\s?\(?\d[\d,]*(?:\.\d+)?\)?\s?%?\)?$|^[-–—]$")
+_YEAR: Final = re.compile(r"^(?:19|20)\d\d$")
+_YEARS: Final = re.compile(r"\b(?:19|20)\d\d\b")
+_HEADING: Final = re.compile(r"^#{1,6}\s|^\*\*[^*]+\*\*:?$")
+_FIGURE: Final = re.compile(r"^[|$€£%()–—-]+$|^\W*\d[\d.,]*\W*$")
+READ: Final = 400
+"""Characters of a sentence that the encoder reads: what it is about is said by then, and reading is what costs."""
+LONGEST: Final = 700
+"""Characters of a sentence that may still be quoted; longer ones are usually lists that failed to split."""
+
+
+@dataclass(frozen=True)
+class Candidate:
+    """One quotable piece: `passages[passage]["text"][start:end] == text`.
+
+    `context` says what it is about where it does not say so itself (title, heading, table header); `opener` is the
+    sentence before it, where it begins with a pronoun; `header` is the table row that names its columns.
+    """
+
+    passage: int
+    start: int
+    end: int
+    text: str
+    context: str = ""
+    opener: str = ""
+    header: str = ""
+
+    @property
+    def is_row(self) -> bool:
+        """Whether it is a row of a table."""
+        return is_row(self.text)
+
+    @property
+    def label(self) -> str:
+        """What a row is about: its cells that are not figures; empty for a sentence."""
+        return " ".join(word for word in self.text.split() if not _FIGURE.search(word)) if self.is_row else ""
+
+    @property
+    def subject(self) -> str:
+        """What the opening pronoun may point to: the names and the first words of the sentence before."""
+        words = self.opener.split()
+        return " ".join(word for i, word in enumerate(words) if i < 3 or word[:1].isupper())
+
+    @property
+    def read(self) -> str:
+        """What the encoder reads: a row's label with its heading, a sentence with what its pronoun points to."""
+        if self.is_row:
+            return f"{self.context[-120:]} {self.label}".strip()
+        return f"{self.subject[:160]} {self.text[:READ]}".strip()
+
+
+def candidates(passages: Sequence[Passage]) -> list[Candidate]:
+    """Everything quotable in the passages, in order; what several passages share is kept once."""
+    seen: set[str] = set()
+    kept = []
+    for number, passage in enumerate(passages):
+        for candidate in _of_passage(number, passage):
+            key = f"{' '.join(candidate.text.split())}\n{candidate.header}"
+            if key not in seen:
+                seen.add(key)
+                kept.append(candidate)
+    return kept
+
+
+def _of_passage(number: int, passage: Passage) -> Iterator[Candidate]:
+    text, about = passage["text"], passage["metadata"]
+    fixed = " ".join(str(about[key]) for key in ("title", "heading") if about.get(key))
+    heading, before, header = "", "", str(about.get("table_header") or "")
+    for start, end in sentence_spans(text):
+        piece = text[start:end]
+        if is_row(piece):
+            if _is_header(piece):
+                # A row such as "(in millions)" or "Liabilities:" must not hide the one that names the years.
+                if _YEARS.search(piece) or not _YEARS.search(header):
+                    header = piece
+                continue
+            if len(piece) <= LONGEST:
+                yield Candidate(number, start, end, piece, f"{fixed} {heading} {header}".strip(), header=header)
+            continue
+        if before and not piece.strip("|-=: \n"):
+            continue
+        header = ""
+        if _is_heading(piece):
+            heading, before = piece, ""
+            continue
+        if len(piece) <= LONGEST and len(piece.split()) >= 3 and not piece.rstrip("\"'”) ").endswith("?"):
+            opener = before if _PRONOUN.match(piece) and len(before) <= LONGEST // 2 else ""
+            yield Candidate(number, start, end, piece, f"{fixed} {heading}".strip(), opener=opener)
+        before = piece
+
+
+def is_row(text: str) -> bool:
+    """Whether a line is a table row: cells between bars or tabs, or a label followed by figures."""
+    if " | " in text or text.lstrip().startswith("|") or "\t" in text:
+        return True
+    figures = _trailing_figures(text.split())
+    return figures >= 2 and "\n" not in text.strip()
+
+
+def _is_header(row: str) -> bool:
+    cells = [cell.strip() for cell in re.split(r"\||\t", row) if cell.strip()]
+    if len(cells) == 1:
+        cells = row.split()[-_trailing_figures(row.split()) :]
+    figures = [cell for cell in cells if _CELL.match(cell)]
+    return all(_YEAR.match(cell) for cell in figures)
+
+
+def _trailing_figures(words: Sequence[str]) -> int:
+    count = 0
+    for word in reversed(words):
+        if not _CELL.match(word) and word not in "$€£%)(":
+            break
+        count += word not in "$€£%)("
+    return count
+
+
+def _is_heading(text: str) -> bool:
+    plain = text.strip()
+    if _HEADING.match(plain):
+        return True
+    return len(plain.split()) <= 12 and plain[-1:] not in ".!?。…\"”')]" and "\n" not in plain

@@ -1,0 +1,186 @@
+"""What kind of answer a question expects, and whether a sentence offers one that the question did not."""
+
+import re
+from collections.abc import Callable
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import Final
+
+_MONTH: Final = (
+    r"(?:jan(?:uary|uar)?|feb(?:ruary|ruar)?|mar(?:ch)?|märz|apr(?:il)?|may|mai|june?|juni|july?|juli"
+    r"|aug(?:ust)?|"
+    r"sept?(?:ember)?|o[ck]t(?:ober)?|nov(?:ember)?|de[cz](?:ember)?)"
+)
+_YEAR: Final = r"(?:1[0-9]\d\d|20\d\d)"
+_TIME: Final = re.compile(
+    rf"\b{_YEAR}s?\b|\b{_MONTH}\.?\s+\d|\b\d{{1,2}}\.?\s+{_MONTH}\b|\b\d{{1,2}}(?:st|nd|rd"
+    rf"|th)[ -]century|\b\d+ ?(?:bc|ad|bce|ce)\b"
+    r"|\b\d{1,2}[:.]\d\d ?(?:[ap]\.?m|uhr)?|\b(?:mon|tues|wednes|thurs|fri|satur|sun)day\b"
+    r"|\bcentury\b|\b\d{4}-\d\d-\d\d\b"
+    r"|\b(?:spring|summer|autumn|winter|easter|christmas)\b",
+    re.I,
+)
+_COUNT_WORDS: Final = (
+    r"(?:two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|twenty|thirty|forty|fifty|sixty"
+    r"|seventy|eighty|ninety|"
+    r"hundred|thousand|dozen|half|twice|third|quarter|zero|none|million|billion|"
+    r"zwei|drei|vier|fünf|sechs|sieben|acht|neun|zehn|elf|zwölf|hundert|tausend|million(?:en)?|milliarden?)"
+)
+_NUMBER: Final = re.compile(rf"(?<![\w.,])[$€£¥(]?\s?\d[\d,]*(?:\.\d+)?|\b{_COUNT_WORDS}\b|[½¼¾]", re.I)
+_PERCENT: Final = re.compile(r"\d[\d.,]* ?(?:%|percent|per cent|prozent|basis points|bps)|\bpercent(?:age)?\b", re.I)
+_MONEY: Final = re.compile(
+    r"[$€£¥]\s?\d|\d[\d.,]* ?(?:dollars?|euros?|pounds?|cents?|usd|eur)\b|\d[\d.,]* (?:million|billion)", re.I
+)
+_REASON: Final = re.compile(
+    r"\b(?:because|due to|owing to|since|in order to|so that|so as to|as a result|resulted? (?:in"
+    r"|from)|caused?|causes|"
+    r"thanks to|driven|attribut\w+|reflect\w*|led to|leads? to|therefore|thus|hence|reasons?|purpose"
+    r"|offset|primarily|"
+    r"intended|prevents?|allow\w*|enabl\w+|weil|wegen|aufgrund|deshalb|daher|damit|da)\b"
+    r"|\bto (?!the\b|a\b|an\b)[a-z]+\b",
+    re.I,
+)
+_NAME: Final = re.compile(
+    r"(?<![.!?]\s)(?<!^)(?<!\w)[A-ZÄÖÜ][\w’'.-]*[^\W\d_](?:\s+(?:of |the |de |von |van "
+    r"|and )?[A-ZÄÖÜ][\w’'-]+)*"
+)
+_DEFINES: Final = re.compile(
+    r"\b(?:is|are|was|were) (?:an?|the|any|one|defined|known|considered|used|called)\b|\b(?:refers?"
+    r"|defined|means?|consists?|describes?|"
+    r"denotes?|represents?|involves?|comprises?)\b|\bist (?:eine?|der|die|das)\b|^[^.]{2,60}:\s",
+    re.I,
+)
+_LISTS: Final = re.compile(
+    r",[^,]+(?:,| and | or | und )|\b(?:include|includes|including|such as|namely|consists? of)\b|;"
+    r"|^\s*(?:[-*•]|\d+[.)])\s",
+    re.M,
+)
+
+
+class Kind(StrEnum):
+    """What a question asks for."""
+
+    PERSON = "person"
+    TIME = "time"
+    PLACE = "place"
+    NUMBER = "number"
+    PERCENT = "percent"
+    MONEY = "money"
+    REASON = "reason"
+    MANNER = "manner"
+    DEFINITION = "definition"
+    LIST = "list"
+    YES_NO = "yes or no"
+    OTHER = "other"
+
+
+# The first pattern that matches decides. "In which year", "what percentage" come before plain "what".
+_QUESTIONS: Final[tuple[tuple[str, Kind], ...]] = (
+    (
+        r"\b(?:what|which|how (?:much|large|big|high))\b.{0,60}\b(?:percent|percentage|per cent|%"
+        r"|share of|proportion)|\bwie viel prozent",
+        Kind.PERCENT,
+    ),
+    (
+        r"\bhow (?:many|often|far|long|old|tall|deep|wide|large|big|heavy|fast|high)\b|\bwie (?:viele"
+        r"|lange?|oft|weit|alt|hoch|groß|schnell)\b",
+        Kind.NUMBER,
+    ),
+    (
+        r"\bhow much\b|\bwie viel\b|\bwhat (?:was|is|were|are) the (?:\w+ ){0,3}(?:price|costs?"
+        r"|revenues?|sales|income|expenses?|profit|"
+        r"earnings|assets|liabilities|debt|cash|dividends?|ebitda|capex|margin|spending|expenditures?)\b",
+        Kind.MONEY,
+    ),
+    (
+        r"\bwhat (?:(?:was|is|were|are) the )?(?:\w+ ){0,2}(?:number|amount|total|average|sum|rate"
+        r"|ratio|size|population|height|length|"
+        r"distance|temperature|age|weight|change|difference|increase|decrease|balance|value|quantity)\b",
+        Kind.NUMBER,
+    ),
+    (
+        r"\bwhen\b|\b(?:what|which|in what|in which) (?:\w+ )?(?:year|date|day|month|decade|century"
+        r"|time)\b|\bwann\b|\bwelchem jahr\b",
+        Kind.TIME,
+    ),
+    (
+        r"\bwhy\b|\bwhat (?:was|is|were|are) the (?:\w+ )?(?:reasons?|causes?|purpose)\b"
+        r"|\bwhat (?:caused|led|drove|made)\b|\bwarum\b|\bwieso\b",
+        Kind.REASON,
+    ),
+    (
+        r"\bwho(?:m|se)?\b|\b(?:what|which) (?:person|author|actor|actress|president|player|singer"
+        r"|man|woman|king|queen|scientist)\b"
+        r"|\bwer\b|\bwen\b|\bwem\b",
+        Kind.PERSON,
+    ),
+    (
+        r"\bwhere\b|\b(?:what|which|in what|in which) (?:\w+ )?(?:country|city|state|town|place"
+        r"|region|location|island|continent)\b|\bwo\b|\bwoher\b",
+        Kind.PLACE,
+    ),
+    (
+        r"\b(?:list|name) (?:the|all|some|\w+ )|\bwhat (?:are|were) (?:the "
+        r"|some )?(?:\w+ ){0,3}\w+s\b|\bwhich (?:\w+ )?\w+s (?:are|were|does|do)\b",
+        Kind.LIST,
+    ),
+    (r"\bhow\b|\bwie\b", Kind.MANNER),
+    (
+        r"^(?:what (?:is|are|was|were)\b|what does .{1,60} mean\b|define\b|was ist\b|explain\b|describe\b)"
+        r"|\bmeaning of\b|\bstand for\b",
+        Kind.DEFINITION,
+    ),
+    (r"^(?:is|are|was|were|do|does|did|can|could|has|have|had|will|would|should|may|ist|sind|hat|kann)\b", Kind.YES_NO),
+)
+_COMPILED: Final = tuple((re.compile(pattern, re.I), kind) for pattern, kind in _QUESTIONS)
+
+_OFFERS: Final[dict[Kind, Callable[[str], list[str]]]] = {
+    Kind.PERSON: lambda text: [m.group() for m in _NAME.finditer(text)],
+    Kind.PLACE: lambda text: [m.group() for m in _NAME.finditer(text)],
+    Kind.TIME: lambda text: [m.group() for m in _TIME.finditer(text)],
+    Kind.NUMBER: lambda text: [m.group() for m in _NUMBER.finditer(text)],
+    Kind.MONEY: lambda text: [m.group() for m in _MONEY.finditer(text)] or [m.group() for m in _NUMBER.finditer(text)],
+    Kind.PERCENT: lambda text: [m.group() for m in _PERCENT.finditer(text)],
+    Kind.REASON: lambda text: [m.group() for m in _REASON.finditer(text)],
+    Kind.DEFINITION: lambda text: [m.group() for m in _DEFINES.finditer(text)],
+    Kind.LIST: lambda text: [m.group() for m in _LISTS.finditer(text)],
+}
+_QUOTED_KINDS: Final = frozenset({Kind.PERSON, Kind.PLACE, Kind.TIME, Kind.NUMBER, Kind.MONEY, Kind.PERCENT})
+"""Kinds whose answer is a name or figure, which must be one that the question does not hold already."""
+
+
+@dataclass(frozen=True)
+class Question:
+    """A question and the kind of answer it expects."""
+
+    text: str
+    kind: Kind
+
+    @property
+    def sentences(self) -> int:
+        """How many sentences an answer may take: a name or figure takes one, a reason or a list several."""
+        if self.kind in _QUOTED_KINDS or self.kind is Kind.YES_NO:
+            return 1
+        return 2 if self.kind in (Kind.OTHER, Kind.DEFINITION) else 3
+
+    @property
+    def wants_figures(self) -> bool:
+        """Whether a row of figures may answer it."""
+        return self.kind not in (Kind.PERSON, Kind.PLACE, Kind.REASON, Kind.MANNER, Kind.DEFINITION)
+
+    def answered_in_kind(self, sentence: str) -> float | None:
+        """1 where the sentence offers what is asked for and the question lacks, 0 where not; None for open kinds."""
+        offers = _OFFERS.get(self.kind)
+        if offers is None:
+            return None
+        found = offers(sentence)
+        if self.kind in _QUOTED_KINDS:
+            asked = self.text.casefold()
+            found = [item for item in found if item.casefold().strip(" $(") not in asked]
+        return float(bool(found))
+
+
+def read_question(text: str) -> Question:
+    """Tell what a question asks for by its wording, in English and German."""
+    plain = " ".join(text.split())
+    return Question(plain, next((kind for pattern, kind in _COMPILED if pattern.search(plain)), Kind.OTHER))

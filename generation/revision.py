@@ -1,0 +1,65 @@
+"""What a second pass keeps of the answer before, and what it must not say again."""
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Final
+
+from cragraph.generation.words import content_words
+from cragraph.protocols import Brief
+from cragraph.sentences import sentence_spans
+
+_MARKERS: Final = re.compile(r"\s*\[\^?\d{1,3}(?:\s*[,;–-]\s*\d{1,3})*\]")
+_GROUNDED: Final = 0.6
+"""Share of a kept sentence's words that one passage must hold to be cited for it."""
+
+
+@dataclass(frozen=True)
+class Kept:
+    """A sentence of the previous answer that held, and the passage (from 0) to cite for it."""
+
+    text: str
+    passage: int
+
+
+def kept_sentences(brief: Brief) -> list[Kept]:
+    """Sentences of the previous answer that no failed verdict touches and that a passage still carries."""
+    if not brief.previous or not brief.failed:
+        return []
+    broken = [(verdict["start"], verdict["end"]) for verdict in brief.failed]
+    failed = failed_texts(brief)
+    kept = []
+    for start, end in sentence_spans(brief.previous):
+        text = _MARKERS.sub("", brief.previous[start:end]).strip()
+        touched = any(start < right and left < end for left, right in broken)
+        if text and not touched and not is_failed(text, failed):
+            passage = _carrier(text, brief)
+            if passage is not None:
+                kept.append(Kept(text, passage))
+    return kept
+
+
+def failed_texts(brief: Brief) -> list[str]:
+    """What failed, in a form that quotations can be compared with."""
+    return [plain for verdict in brief.failed if (plain := _plain(verdict["text"]))]
+
+
+def is_failed(text: str, failed: Sequence[str]) -> bool:
+    """Whether a text is, or holds, something that failed."""
+    return any(claim in _plain(text) for claim in failed)
+
+
+def _carrier(text: str, brief: Brief) -> int | None:
+    wanted = set(content_words(text))
+    best, share = None, _GROUNDED
+    for number, passage in enumerate(brief.passages):
+        if text in passage["text"]:
+            return number
+        held = len(wanted & set(content_words(passage["text"]))) / max(1, len(wanted))
+        if held > share:
+            best, share = number, held
+    return best
+
+
+def _plain(text: str) -> str:
+    return re.sub(r"\W+", " ", _MARKERS.sub("", text)).strip().casefold()

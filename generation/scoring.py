@@ -1,0 +1,131 @@
+"""How well a sentence answers a question: words covered, meaning, and the kind of answer offered."""
+
+import re
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from math import log
+from typing import Final
+
+import numpy as np
+from langchain_core.embeddings import Embeddings
+from numpy.typing import NDArray
+
+from cragraph.generation.candidates import Candidate
+from cragraph.generation.expected import Question
+from cragraph.generation.words import content_words
+
+_ASKED: Final = re.compile(r"\b(?:which|what|welche\w?) ((?!is\b|are\b|was\b|were\b|do\b|does\b|did\b)\w+)", re.I)
+IN_SUBJECT: Final = 0.9
+"""What a question word counts that stands where the sentence's opening pronoun points to."""
+ASKED_FOR: Final = 0.5
+"""What "company" in "which company" weighs: the answer is a company's name and need not say that it is one."""
+IN_CONTEXT: Final = 0.6
+"""What a question word counts that stands only in a heading or title."""
+
+
+@dataclass(frozen=True)
+class Features:
+    """What is known of one candidate; all 0..1.
+
+    `coverage` is the share of the question's words that it holds, rare words counting more; `similarity` the cosine
+    to the question; `kind` whether it offers the kind of answer asked for (0.5 where any would do); `news` whether
+    it says anything beyond the question; `standing` how well its passage was ranked.
+    """
+
+    coverage: float
+    similarity: float
+    kind: float
+    news: float
+    standing: float
+
+
+@dataclass(frozen=True)
+class Weights:
+    """What each feature counts for; a sentence that only restates the question loses the most."""
+
+    coverage: float = 0.35
+    similarity: float = 0.45
+    kind: float = 0.15
+    standing: float = 0.05
+
+    def score(self, features: Features) -> float:
+        """How well the candidate answers, 0..1; favours sentences that are on topic *and* offer something new."""
+        total = (
+            self.coverage * features.coverage
+            + self.similarity * features.similarity
+            + self.kind * features.kind
+            + self.standing * features.standing
+        )
+        return total * (0.5 + 0.5 * features.news)
+
+
+def rarity(texts: Iterable[Sequence[str]]) -> Mapping[str, float]:
+    """Inverse document frequency of every word over some texts; unknown words are looked up as the rarest."""
+    counted = [set(words) for words in texts]
+    seen = Counter(word for words in counted for word in words)
+    return Rarity({word: log(1 + len(counted) / count) for word, count in seen.items()}, log(1 + len(counted) / 0.5))
+
+
+class Rarity(dict[str, float]):
+    """Weights of words; a word never seen weighs the most."""
+
+    def __init__(self, known: Mapping[str, float], unseen: float) -> None:
+        super().__init__(known)
+        self._unseen = unseen
+
+    def __missing__(self, word: str) -> float:
+        return self._unseen
+
+
+def question_weights(question: Question, rare: Mapping[str, float]) -> dict[str, float]:
+    """What each word of the question weighs: rare ones more, the noun after "which" or "what" less."""
+    named = {word for match in _ASKED.finditer(question.text) for word in content_words(match.group(1))}
+    return {w: rare[w] * (ASKED_FOR if w in named else 1) for w in content_words(question.text)}
+
+
+def coverage(weights: Mapping[str, float], found: Mapping[str, float]) -> float:
+    """Share of the question's words found, by weight; `found` says how much each word found counts (0..1)."""
+    total = sum(weights.values())
+    return sum(weight * found.get(word, 0.0) for word, weight in weights.items()) / total if total else 0.0
+
+
+def news(asked: Sequence[str], own: Sequence[str]) -> float:
+    """0 where a sentence says no word that the question does not, 0.75 for one (a name may be the answer), else 1."""
+    new = len(set(own) - set(asked))
+    return min(1.0, 0.5 + 0.25 * new) if new else 0.0
+
+
+def similarities(embeddings: Embeddings, question: str, texts: Sequence[str]) -> NDArray[np.float32]:
+    """Cosine of the question and each text, in 0..1 (unrelated and opposite are both 0); one batch."""
+    vectors = np.array(embeddings.embed_documents([question, *texts]), dtype=np.float32)
+    vectors /= np.maximum(np.linalg.norm(vectors, axis=1, keepdims=True), 1e-12)
+    cosines: NDArray[np.float32] = np.clip(vectors[1:] @ vectors[0], 0, 1)
+    return cosines
+
+
+def kind_of(question: Question, candidate: Candidate) -> float:
+    """Whether the candidate offers the kind of answer asked for; 0.5 where the question leaves it open.
+
+    A row of figures offers one as far as its label is what the question asks about: "Total sales" is a better row for
+    "total sales in 2019" than "Total cost of sales and services".
+    """
+    if candidate.is_row:
+        label = set(content_words(candidate.label))
+        shared = len(label & set(content_words(question.text))) / len(label) if label else 0.0
+        return shared if question.wants_figures else shared / 2
+    offered = question.answered_in_kind(candidate.text)
+    return 0.5 if offered is None else offered
+
+
+def own_words(candidate: Candidate) -> list[str]:
+    """The candidate's words; a row owns those of the header that names its columns."""
+    return content_words(f"{candidate.header} {candidate.text}")
+
+
+def found_words(candidate: Candidate) -> dict[str, float]:
+    """The words that the candidate is read with, and how much each counts."""
+    found = dict.fromkeys(content_words(candidate.context), IN_CONTEXT)
+    found.update(dict.fromkeys(content_words(candidate.subject), IN_SUBJECT))
+    found.update(dict.fromkeys(own_words(candidate), 1.0))
+    return found

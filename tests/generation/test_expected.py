@@ -1,0 +1,54 @@
+import pytest
+
+from cragraph.generation.expected import Kind, read_question
+
+
+@pytest.mark.parametrize(
+    ("question", "kind"),
+    [
+        ("Who discovered radium?", Kind.PERSON),
+        ("which president signed it", Kind.PERSON),
+        ("When was the bridge opened?", Kind.TIME),
+        ("In which year did the war end?", Kind.TIME),
+        ("Where is the head office?", Kind.PLACE),
+        ("In what country is Normandy located?", Kind.PLACE),
+        ("How many plants are there?", Kind.NUMBER),
+        ("What is the population of Warsaw?", Kind.NUMBER),
+        ("How much did it cost?", Kind.MONEY),
+        ("What was the net income in 2019?", Kind.MONEY),
+        ("What percentage of sales came from Asia?", Kind.PERCENT),
+        ("Why did margins fall?", Kind.REASON),
+        ("What caused the fire?", Kind.REASON),
+        ("How does a lock work?", Kind.MANNER),
+        ("What is a monad?", Kind.DEFINITION),
+        ("What are the three methods?", Kind.LIST),
+        ("Does it run on Windows?", Kind.YES_NO),
+        ("Wann wurde die Brücke eröffnet?", Kind.TIME),
+        ("Wie viele Einwohner hat Berlin?", Kind.NUMBER),
+        ("Which chloroplast is red?", Kind.OTHER),
+        ("", Kind.OTHER),
+    ],
+)
+def test_the_wording_of_a_question_tells_what_it_asks_for(question: str, kind: Kind) -> None:
+    assert read_question(question).kind is kind
+
+
+@pytest.mark.parametrize(
+    ("question", "sentence", "offered"),
+    [
+        ("When was it opened?", "It was opened on 3 May 1932.", 1),
+        ("When was it opened?", "It was opened by the mayor.", 0),
+        ("When in 1932 was it opened?", "It was opened in 1932.", 0),
+        ("How many died?", "Twelve sailors died.", 1),
+        ("Who led Apple?", "It was led by Tim Cook.", 1),
+        ("Who led Apple?", "That year Apple was led well.", 0),
+        ("What percentage left?", "Some 12.5% of them left.", 1),
+        ("What percentage left?", "Some 12 of them left.", 0),
+        ("Why did it fall?", "It fell because demand was weak.", 1),
+        ("Which lock is red?", "The first one is.", None),
+    ],
+)
+def test_a_sentence_offers_an_answer_only_if_it_has_one_that_the_question_lacks(
+    question: str, sentence: str, offered: float | None
+) -> None:
+    assert read_question(question).answered_in_kind(sentence) == offered

@@ -1,0 +1,168 @@
+from collections.abc import Sequence
+
+import pytest
+from langchain_core.embeddings import Embeddings
+
+from cragraph.generation.extractive import ExtractiveGenerator
+from cragraph.models.encoder import EmbeddedEncoder
+from cragraph.passages import as_passages
+from cragraph.protocols import Brief, Notes
+from cragraph.types import IDK, Verdict
+
+FILING = (
+    "# Apple Inc.\n\nApple designs phones.\n\n| | 2023 | 2022 |\n|---|---|---|\n| (in millions) | | |\n"
+    "| Total net sales | $383,285 | $394,328 |\n| Cost of sales | 214,137 | 223,546 |\n"
+)
+COOK = "Tim Cook became chief executive in August 2011. He had joined Apple in 1998 from Compaq."
+SALES = (
+    "What do customers say about net sales? iPhone net sales fell because demand in China weakened. "
+    "Net sales of services are shown below."
+)
+PASSAGES = as_passages([FILING, COOK, SALES])
+
+
+class Recording(Embeddings):
+    """The embedded encoder, with the batches it was asked for."""
+
+    def __init__(self) -> None:
+        self.encoder = EmbeddedEncoder(threads=1)
+        self.batches: list[list[str]] = []
+
+    def embed_documents(self, texts: list[str]) -> list[list[float]]:
+        self.batches.append(texts)
+        return self.encoder.embed_documents(texts)
+
+    def embed_query(self, text: str) -> list[float]:
+        return self.embed_documents([text])[0]
+
+
+@pytest.fixture(scope="module")
+def generator() -> ExtractiveGenerator:
+    return ExtractiveGenerator(EmbeddedEncoder(threads=1))
+
+
+def ask(generator: ExtractiveGenerator, question: str, passages: Sequence[object] = PASSAGES) -> str:
+    return generator(Brief(question, as_passages(passages)), Notes())
+
+
+def failed(answer: str, text: str) -> Verdict:
+    start = answer.index(text)
+    return Verdict(
+        text=text,
+        start=start,
+        end=start + len(text),
+        type="factual",
+        verdict="unsupported",
+        support=0.1,
+        contradiction=0.0,
+        evidence=None,
+        reasoning="",
+        judge="fake",
+    )
+
+
+@pytest.mark.parametrize(
+    ("question", "answer"),
+    [
+        ("When did Tim Cook become chief executive?", "Tim Cook became chief executive in August 2011. [2]"),
+        ("Who is the chief executive?", "Tim Cook became chief executive in August 2011. [2]"),
+        ("Why did iPhone net sales fall?", "iPhone net sales fell because demand in China weakened. [3]"),
+        (
+            "What was the cost of sales in 2023?",
+            "| | 2023 | 2022 | [1]\n| Cost of sales | 214,137 | 223,546 | [1]",
+        ),
+    ],
+)
+def test_it_quotes_the_sentence_or_row_that_answers(generator: ExtractiveGenerator, question: str, answer: str) -> None:
+    assert ask(generator, question) == answer
+
+
+def test_a_sentence_that_begins_with_a_pronoun_comes_with_the_one_it_points_to(
+    generator: ExtractiveGenerator,
+) -> None:
+    said = ask(generator, "From which company did Cook join Apple in 1998?")
+    assert said == "Tim Cook became chief executive in August 2011. [2] He had joined Apple in 1998 from Compaq. [2]"
+
+
+@pytest.mark.parametrize(
+    "question",
+    ["How tall is the Eiffel Tower?", "What is the capital of France?", "Who wrote Hamlet?", "", "???"],
+)
+def test_it_abstains_when_nothing_answers(generator: ExtractiveGenerator, question: str) -> None:
+    assert ask(generator, question) == IDK
+
+
+@pytest.mark.parametrize("passages", [[], [""], ["# Heading"], ["Why is the sky blue?"]])
+def test_passages_without_a_statement_answer_nothing(generator: ExtractiveGenerator, passages: list[str]) -> None:
+    assert ask(generator, "Why is the sky blue?", passages) == IDK
+
+
+def test_a_sentence_that_only_restates_the_question_is_not_its_answer(generator: ExtractiveGenerator) -> None:
+    passages = [
+        "The question is when the bridge was opened. The bridge was opened.",
+        "After six years of work, the bridge was opened to traffic on 3 May 1932 by the mayor.",
+    ]
+    assert ask(generator, "When was the bridge opened?", passages) == f"{passages[1]} [2]"
+
+
+def test_every_quotation_stands_word_for_word_in_the_passage_it_cites(generator: ExtractiveGenerator) -> None:
+    for question in ("What does Apple design?", "Why did iPhone net sales fall?", "What did Tim Cook become?"):
+        said = ask(generator, question)
+        assert said != IDK
+        for line in said.splitlines():
+            for part in line.split("] "):
+                quote, _, number = part.removesuffix("]").rpartition(" [")
+                if number:
+                    assert quote in PASSAGES[int(number) - 1]["text"]
+
+
+def test_what_two_passages_share_is_said_once(generator: ExtractiveGenerator) -> None:
+    assert ask(generator, "When did Tim Cook become chief executive?", [COOK, COOK]).count("August 2011") == 1
+
+
+def test_no_more_sentences_than_asked_for() -> None:
+    causes = (
+        "Sales fell because of heavy rain in the harvest season. Sales fell due to new tariffs on imported steel. "
+        "Sales fell since dock workers went on strike for three weeks. Sales fell because a recall closed two plants."
+    )
+    few = ExtractiveGenerator(EmbeddedEncoder(threads=1), max_sentences=2, margin=0.1)
+    assert ask(few, "Why did sales fall?", [causes]).count("[1]") == 2
+
+
+def test_everything_is_embedded_in_one_batch_no_larger_than_the_shortlist() -> None:
+    embeddings = Recording()
+    many = " ".join(f"Plant number {n} opened in the year {1900 + n}." for n in range(90))
+    ExtractiveGenerator(embeddings, shortlist=20)(Brief("When did plant 7 open?", as_passages([many])), Notes())
+    [batch] = embeddings.batches
+    assert len(batch) == 21
+    assert batch[0] == "When did plant 7 open?"
+
+
+def test_a_second_pass_does_not_repeat_what_failed(generator: ExtractiveGenerator) -> None:
+    previous = "iPhone net sales fell because demand in China weakened. [1]"
+    claim = "iPhone net sales fell because demand in China weakened."
+    wider = as_passages([*PASSAGES, "iPhone net sales fell since a strike closed two plants."])
+    brief = Brief("Why did iPhone net sales fall?", wider, previous, [failed(previous, claim)])
+    said = generator(brief, Notes())
+    assert claim not in said
+    assert "a strike closed two plants. [4]" in said
+
+
+def test_a_second_pass_keeps_what_was_supported_and_cites_it_by_its_new_number(
+    generator: ExtractiveGenerator,
+) -> None:
+    previous = "Tim Cook became chief executive in August 2011. [1] He founded Compaq. [1]"
+    brief = Brief("Who is Tim Cook?", PASSAGES, previous, [failed(previous, "He founded Compaq.")])
+    said = generator(brief, Notes())
+    assert said.startswith("Tim Cook became chief executive in August 2011. [2]")
+    assert "founded" not in said
+
+
+def test_what_no_passage_carries_is_not_kept(generator: ExtractiveGenerator) -> None:
+    previous = "Gravity bends light. Cook is tall."
+    brief = Brief("How tall is the Eiffel Tower?", PASSAGES, previous, [failed(previous, "Cook is tall.")])
+    assert generator(brief, Notes()) == IDK
+
+
+def test_the_same_brief_always_gets_the_same_answer(generator: ExtractiveGenerator) -> None:
+    assert len({ask(generator, "How did net sales develop?") for _ in range(3)}) == 1
