@@ -1,10 +1,14 @@
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
 from typing import Any
 
 import pytest
 
 from cragraph.passages import as_passages
-from cragraph.types import Verdict
+from cragraph.protocols import Notes
+from cragraph.types import Claim, Passage, Verdict
+from cragraph.verification.claims import split_claims
+from cragraph.verification.judges.evidence import verdict_of
 from cragraph.verification.signals import Material
 from cragraph.verification.similarity import Closeness
 
@@ -27,3 +31,51 @@ def material() -> Callable[..., Material]:
         )
 
     return build
+
+
+@dataclass
+class ScriptedJudge:
+    """Keeps the protocol of a judge: returns what `script` makes of the claims, and remembers what it was asked."""
+
+    script: Callable[[Sequence[Claim], Sequence[Passage]], Any]
+    name: str = "scripted"
+    asked: list[list[str]] = field(default_factory=list)
+
+    def __call__(
+        self, claims: Sequence[Claim], passages: Sequence[Passage], notes: Notes, *, question: str = ""
+    ) -> list[Verdict]:
+        self.asked.append([claim["text"] for claim in claims])
+        found: list[Verdict] = self.script(claims, passages)
+        return found
+
+
+@pytest.fixture
+def scripted() -> type[ScriptedJudge]:
+    return ScriptedJudge
+
+
+@pytest.fixture
+def scoring() -> Callable[..., ScriptedJudge]:
+    """A judge that gives each claim the support named for it, else 0.9."""
+
+    def make(name: str, **support: float) -> ScriptedJudge:
+        def script(claims: Sequence[Claim], passages: Sequence[Passage]) -> list[Verdict]:
+            scores = [support.get(claim["text"].split()[0].lower(), 0.9) for claim in claims]
+            return [
+                verdict_of(claim, "supported" if score >= 0.5 else "unsupported", score, 0.0, None, "", name)
+                for claim, score in zip(claims, scores, strict=True)
+            ]
+
+        return ScriptedJudge(script, name)
+
+    return make
+
+
+@pytest.fixture
+def claims() -> list[Claim]:
+    return split_claims("Sales rose. Costs fell. Profits doubled.")
+
+
+@pytest.fixture
+def passages() -> list[Passage]:
+    return as_passages(["In spring sales rose. In autumn costs fell.", "The moon\nis far."])

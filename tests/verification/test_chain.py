@@ -1,0 +1,132 @@
+"""A chain of judges: the next one takes over, says so, and nothing is invented."""
+
+from collections.abc import Callable, Sequence
+from threading import Event
+from typing import Any
+
+import pytest
+
+from cragraph.errors import ModelUnavailableError, SettingsError
+from cragraph.protocols import Judge, Notes
+from cragraph.types import Claim, Passage
+from cragraph.verification.judges import JudgeChain
+from cragraph.verification.judges.evidence import unjudged, verdict_of
+
+Make = Callable[..., Any]
+
+
+def broken(error: Exception) -> Callable[..., Any]:
+    def script(claims: Sequence[Claim], passages: Sequence[Passage]) -> Any:
+        raise error
+
+    return script
+
+
+def nan(claims: Sequence[Claim], passages: Sequence[Passage]) -> Any:
+    return [verdict_of(claim, "supported", float("nan"), 0.0, None, "", "bad") for claim in claims]
+
+
+FAILURES: dict[str, Callable[..., Any]] = {
+    "an exception": broken(ModelUnavailableError("the server is away.")),
+    "a bug": broken(KeyError("x")),
+    "too few": lambda claims, passages: [unjudged(claims[0], "")],
+    "nothing": lambda claims, passages: [],
+    "none": lambda claims, passages: None,
+    "garbage": lambda claims, passages: ["supported"] * len(claims),
+    "not a number": nan,
+}
+
+
+@pytest.mark.parametrize("script", FAILURES.values(), ids=FAILURES)
+def test_the_next_judge_takes_over_and_it_is_said(
+    script: Callable[..., Any], scripted: Make, scoring: Make, claims: list[Claim], passages: list[Passage]
+) -> None:
+    notes, second = Notes(), scoring("second")
+    verdicts = JudgeChain([scripted(script, "first"), second])(claims, passages, notes)
+    assert [verdict["judge"] for verdict in verdicts] == ["second"] * 3
+    [said] = notes.sentences
+    assert said.startswith("Judge 'first' failed (")
+    assert said.endswith("'second' took over.")
+    assert notes.models["judge"] == "second"
+
+
+@pytest.mark.parametrize("script", FAILURES.values(), ids=FAILURES)
+def test_when_none_is_left_every_claim_is_unjudged(
+    script: Callable[..., Any], scripted: Make, claims: list[Claim], passages: list[Passage]
+) -> None:
+    notes = Notes()
+    verdicts = JudgeChain([scripted(script, "only")])(claims, passages, notes)
+    assert [(v["verdict"], v["support"], v["contradiction"]) for v in verdicts] == [("unjudged", 0.0, 0.0)] * 3
+    assert [verdict["text"] for verdict in verdicts] == [claim["text"] for claim in claims]
+    assert "no judge is left" in notes.sentences[0]
+    assert "judge" not in notes.models
+
+
+def test_the_second_judge_is_not_asked_when_the_first_one_can(
+    scoring: Make, claims: list[Claim], passages: list[Passage]
+) -> None:
+    notes, second = Notes(), scoring("second")
+    JudgeChain([scoring("first"), second])(claims, passages, notes)
+    assert second.asked == []
+    assert notes.sentences == []
+
+
+def test_a_judge_that_hangs_is_left_behind(
+    scripted: Make, scoring: Make, claims: list[Claim], passages: list[Passage]
+) -> None:
+    release, notes = Event(), Notes()
+    slow = scripted(lambda claims, passages: release.wait(20), "slow")
+    verdicts = JudgeChain([slow, scoring("second")], timeout=0.05)(claims, passages, notes)
+    release.set()
+    assert {verdict["judge"] for verdict in verdicts} == {"second"}
+    assert "no verdict within 0.05 s" in notes.sentences[0]
+
+
+def test_a_quick_judge_is_not_hurt_by_the_limit(scoring: Make, claims: list[Claim], passages: list[Passage]) -> None:
+    notes = Notes()
+    assert JudgeChain([scoring("first")], timeout=20)(claims, passages, notes)[0]["judge"] == "first"
+    assert notes.sentences == []
+
+
+def test_a_time_limit_inside_a_judge_is_reported_as_its_own(
+    scripted: Make, claims: list[Claim], passages: list[Passage]
+) -> None:
+    notes = Notes()
+    JudgeChain([scripted(broken(TimeoutError("read timed out")), "only")], timeout=20)(claims, passages, notes)
+    assert "TimeoutError: read timed out" in notes.sentences[0]
+
+
+def test_claims_that_a_judge_leaves_open_go_on_to_the_next(
+    scripted: Make, scoring: Make, claims: list[Claim], passages: list[Passage]
+) -> None:
+    def half(claims: Sequence[Claim], passages: Sequence[Passage]) -> Any:
+        first, *rest = claims
+        return [verdict_of(first, "supported", 0.8, 0, None, "", "half"), *(unjudged(c, "", "half") for c in rest)]
+
+    notes, second = Notes(), scoring("second")
+    verdicts = JudgeChain([scripted(half, "half"), second])(claims, passages, notes)
+    assert [verdict["judge"] for verdict in verdicts] == ["half", "second", "second"]
+    assert second.asked == [["Costs fell.", "Profits doubled."]]
+    assert notes.sentences == ["Judge 'half' left 2 claims unjudged; 'second' took over."]
+
+
+def test_no_claims_need_no_judge(scoring: Make, passages: list[Passage]) -> None:
+    judge = scoring("first")
+    assert JudgeChain([judge])([], passages, Notes()) == []
+    assert judge.asked == []
+
+
+def test_a_chain_is_a_judge_itself(scoring: Make, claims: list[Claim], passages: list[Passage]) -> None:
+    inner: Judge = JudgeChain([scoring("first")], name="inner")
+    assert JudgeChain([inner])(claims, passages, Notes())[0]["judge"] == "first"
+
+
+def test_an_empty_chain_is_refused() -> None:
+    with pytest.raises(SettingsError, match="at least one"):
+        JudgeChain([])
+
+
+@pytest.mark.parametrize("timeout", [0, -1, float("nan")])
+def test_a_time_limit_must_be_more_than_nothing(timeout: float, scoring: Make) -> None:
+    with pytest.raises(SettingsError, match="more than 0 seconds"):
+        JudgeChain([scoring("first")], timeout=timeout)
