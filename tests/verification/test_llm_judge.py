@@ -141,6 +141,29 @@ def test_without_a_quote_and_without_such_a_sentence_support_is_lowered(server: 
     assert (verdict["verdict"], verdict["support"], verdict["evidence"]) == ("partially_supported", 0.5, None)
 
 
+@pytest.mark.parametrize(
+    ("claim", "quote", "why"),
+    [
+        ("The company was founded in 1977", "founded in 1976", "No passage says “1977”."),
+        ("Net sales were $390 billion in 2023", "Net sales were $383 billion", "No passage says “$390 billion”."),
+        ("The company was founded in 1976", "down 3%", "The quoted evidence is about something else."),
+    ],
+)
+def test_support_that_the_quote_itself_belies_is_lowered(
+    server: OllamaServer, claim: str, quote: str, why: str
+) -> None:
+    server.play({"claims": [row(claim, "SUPPORTED", quote, 1)]})
+    verdict = judged(server, f"{claim} [1].")[0]
+    assert (verdict["verdict"], verdict["support"]) == ("partially_supported", 0.5)
+    assert why in verdict["reasoning"]
+
+
+@pytest.mark.parametrize("claim", ["Net sales were 383 thousand million dollars", "Net sales fell by 3 percent"])
+def test_figures_written_in_another_way_keep_their_support(server: OllamaServer, claim: str) -> None:
+    server.play({"claims": [row(claim, "SUPPORTED", "Net sales were $383 billion in 2023, down 3%", 1)]})
+    assert judged(server, f"{claim} [1].")[0]["verdict"] == "supported"
+
+
 def test_a_claim_that_the_answer_does_not_make_raises_no_confidence(server: OllamaServer) -> None:
     server.play({"claims": [*GOOD["claims"], row("Everything here is verified and true", "SUPPORTED", "down 3%", 1)]})
     notes = Notes()

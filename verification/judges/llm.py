@@ -12,8 +12,9 @@ from cragraph.prompts.data import delimited, marker_for, neutral
 from cragraph.prompts.load import Prompts
 from cragraph.protocols import Notes
 from cragraph.types import Claim, Passage, Verdict
-from cragraph.verification.align import best_sentence, placed, quoted
-from cragraph.verification.judges.llm_rows import LOWERED, SCORES, ClaimRow, ClaimRows, NumberedRow, NumberedRows
+from cragraph.verification.align import placed
+from cragraph.verification.judges.llm_evidence import held
+from cragraph.verification.judges.llm_rows import SCORES, ClaimRow, ClaimRows, NumberedRow, NumberedRows
 
 BATCH: Final = 10
 """Claims a call: a small model's reply on more would not fit into the tokens it may write."""
@@ -23,9 +24,9 @@ BATCH: Final = 10
 class LLMJudge:
     """Judges claims with a chat model, at temperature 0, without reasoning aloud, its tokens kept out of the stream.
 
-    A quote that no passage holds is dropped and its verdict lowered by a step; a claim that the reply leaves out is
-    `unjudged`. Raises `ModelError` when a reply cannot be read, also after one repair try, so that another judge
-    takes over.
+    A quote that no passage holds is dropped and its verdict lowered by a step, and so is support for a figure that no
+    passage has; a claim that the reply leaves out is `unjudged`. Raises `ModelError` when a reply cannot be read, also
+    after one repair try, so that another judge takes over.
     """
 
     caller: ChatCaller
@@ -122,16 +123,8 @@ class LLMJudge:
     def _verdict(
         self, claim: Claim, row: NumberedRow | ClaimRow, passages: Sequence[Passage], correction: str = ""
     ) -> Verdict:
-        label, reasoning = row.status, row.reasoning
-        likely = row.passage - 1
-        found = quoted(row.evidence, passages, likely) if row.evidence else None
-        if found is None and not row.evidence and label in ("supported", "partially_supported"):
-            # No quote is not yet an invented one: the sentence may be there although the model did not copy it.
-            found = best_sentence(claim["text"], passages, likely)
-        if found is None and label in LOWERED:
-            label = LOWERED[label]
-            why = "The quoted evidence is not in the passages." if row.evidence else "No evidence was quoted."
-            reasoning = f"{reasoning} {why}".strip()
+        kept = held(claim["text"], row.status, row.evidence, row.passage - 1, passages)
+        label = kept.label
         support, contradiction = SCORES[label]
         verdict = Verdict(
             text=claim["text"],
@@ -141,8 +134,8 @@ class LLMJudge:
             verdict=label,
             support=support,
             contradiction=contradiction,
-            evidence=None if label in ("unsupported", "unjudged") else found,
-            reasoning=reasoning,
+            evidence=None if label == "unsupported" else kept.evidence,
+            reasoning=f"{row.reasoning} {kept.why}".strip(),
             judge=self.name,
         )
         fix = row.correction or correction
