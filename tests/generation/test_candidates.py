@@ -1,0 +1,81 @@
+import pytest
+
+from cragraph.generation.candidates import Candidate, candidates, is_row
+from cragraph.generation.words import content_words
+from cragraph.passages import as_passages
+
+
+def found(text: str, **metadata: str) -> list[Candidate]:
+    return candidates(as_passages([{"text": text, **metadata}]))
+
+
+def test_offsets_point_at_the_exact_text() -> None:
+    passages = as_passages(
+        ["# Title\n\nOne plant opened. It closed again.\n\nLabel | 2023\nSales | 12\n", "Another one here."]
+    )
+    made = candidates(passages)
+    assert [passages[c.passage]["text"][c.start : c.end] for c in made] == [c.text for c in made]
+    assert len(made) == 4
+
+
+def test_headings_and_questions_are_context_not_answers() -> None:
+    [only] = found("## Dividends\n\nWhat was paid out? The board paid 24 cents a share.", title="Annual report")
+    assert only.text == "The board paid 24 cents a share."
+    assert only.context == "Annual report ## Dividends"
+
+
+@pytest.mark.parametrize(
+    "table",
+    [
+        " | 2019 | 2018\nTotal sales | $1,496.5 | $1,202.9\n",
+        "| | 2019 | 2018 |\n|---|---|---|\n| Total sales | $1,496.5 | $1,202.9 |\n",
+        " | 2019 | 2018\n | (In millions) | (In millions)\nTotal sales | $1,496.5 | $1,202.9\n",
+        "2019\t2018\nTotal sales\t1,496.5\t1,202.9\n",
+    ],
+    ids=["bars", "markdown", "two header rows", "tabs"],
+)
+def test_a_row_knows_its_label_and_the_header_that_names_its_years(table: str) -> None:
+    [row] = found(table)
+    assert row.is_row
+    assert row.label == "Total sales"
+    assert "2019" in row.header
+    assert "2018" in row.header
+
+
+def test_a_table_cut_from_its_header_uses_the_one_in_the_metadata() -> None:
+    [row] = found("Total sales | 12 | 13\n", table_header=" | 2019 | 2018")
+    assert row.header == " | 2019 | 2018"
+
+
+def test_a_header_does_not_reach_beyond_its_table() -> None:
+    after = found(" | 2019 | 2018\nSales | 1 | 2\n\nThe plant closed in March.\n\nStaff | 3 | 4\n")[-1]
+    assert (after.label, after.header) == ("Staff", "")
+
+
+@pytest.mark.parametrize(
+    ("line", "row"),
+    [
+        ("Total net sales 383,285 394,328 365,817", True),
+        ("Total net sales $ 383,285 $ 394,328", True),
+        ("It rose from 12 to 13.", False),
+        ("Sales were 12.", False),
+        ("a | b | c", True),
+    ],
+)
+def test_a_label_followed_by_figures_is_a_row_even_without_bars(line: str, row: bool) -> None:
+    assert is_row(line) is row
+
+
+def test_a_pronoun_points_to_the_names_of_the_sentence_before() -> None:
+    [first, second] = found("Late in May the engineer Ada Byron met Charles. She wrote the first program.")
+    assert first.opener == ""
+    assert second.opener == first.text
+    assert second.subject == "Late in May Ada Byron Charles."
+
+
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [("increased", "increase"), ("losses", "loss"), ("companies", "company"), ("1,000", "1000"), ("Cook's", "cook")],
+)
+def test_inflections_meet(one: str, other: str) -> None:
+    assert content_words(one) == content_words(other) != []
