@@ -16,6 +16,10 @@ CHUNK_SIZE: Final = 1000
 CHUNK_OVERLAP: Final = 150
 """Characters at most that a chunk repeats of the one before it, by default, in whole sentences."""
 
+ROWS: Final = 0.65
+"""Share of the size that a chunk with table rows has at most: an encoder needs twice as many pieces for figures as for
+words, and what is beyond its 256 is not seen."""
+
 _WHOLE = 0.25
 """A chunk filled less than this goes on over the start of a section or page."""
 
@@ -51,8 +55,10 @@ def chunk_spans(units: Sequence[Unit], size: int, overlap: int) -> Iterator[Sequ
 
 def _reach(units: Sequence[Unit], first: int, fresh: int, size: int) -> int:
     """Where a chunk that begins at `first`, and is new from `fresh` on, ends (exclusive)."""
+    rows = any(unit.kind == "row" for unit in units[first : fresh + 1])
     for index in range(fresh + 1, len(units)):
-        if units[index].end - units[first].start > size:
+        rows = rows or units[index].kind == "row"
+        if units[index].end - units[first].start > (size * ROWS if rows else size):
             return _without_leads(units, fresh, index)
         if _ends_here(units, first, index, size):
             return index

@@ -19,11 +19,15 @@ _YEAR = re.compile(r"^(FY\s?)?(19|20)\d\d[*†‡]?$|^Q[1-4]\b")
 
 @dataclass(frozen=True)
 class Table:
-    """Cells by row; the first `headers` rows are headings. Short rows count as padded with empty cells."""
+    """Cells by row; the first `headers` rows are headings. Short rows count as padded with empty cells.
+
+    `names` are the columns' headings where they stand above an earlier part of the same table.
+    """
 
     rows: Sequence[Sequence[str]]
     headers: int = 0
     caption: str = ""
+    names: Sequence[str] = ()
 
 
 def is_number(cell: str) -> bool:
@@ -67,6 +71,8 @@ def full_names(table: Table) -> list[str]:
 def column_names(table: Table) -> list[str]:
     """What a cell is labelled with: the lowest heading of its column where that tells the columns apart (`2023`, not
     `Year ended December 31, 2023`), else all of them."""
+    if table.names:
+        return list(table.names)
     full = full_names(table)
     lowest = [""] * len(full)
     for row in table.rows[: table.headers]:
@@ -78,7 +84,7 @@ def column_names(table: Table) -> list[str]:
 
 def header_line(table: Table) -> str:
     """Caption and column headings on one line, for what a chunk of the table says of itself."""
-    names = SEPARATOR.join(name for name in full_names(table) if name)
+    names = SEPARATOR.join(name for name in table.names or full_names(table) if name)
     return SEPARATOR.join(part for part in (table.caption, names) if part)
 
 
@@ -91,7 +97,7 @@ def row_lines(table: Table, *, labelled: bool | None = None) -> Iterator[tuple[s
     names = column_names(table)
     body = table.rows[table.headers :]
     head = header_line(table)
-    if head:
+    if head and not table.names:
         yield head, True
     bare = _first_is_label(names, body) if labelled is None else labelled
     for row in body:

@@ -6,6 +6,9 @@ from dataclasses import dataclass
 from cragraph.retrieval.documents.pdf.lines import Line
 from cragraph.retrieval.documents.tables import is_number
 
+Columns = Sequence[tuple[float, float]]
+"""Left and right edges, from left to right; the first holds the labels."""
+
 _SIGNS = frozenset({"$", "€", "£", "¥", "US$", "C$", "A$", "(", "$("})
 _TAILS = frozenset({")", "%", ")%", "%)"})
 
@@ -60,7 +63,7 @@ def _parts(line: Line) -> list[Cell]:
     return parts
 
 
-def columns_of(rows: Sequence[Sequence[Cell]]) -> list[tuple[float, float]]:
+def columns_of(rows: Sequence[Sequence[Cell]]) -> Columns:
     """The columns of rows, from left to right: the stretches that cells cover, cut where few rows cross.
 
     The first column ends where the first amounts begin, so that one long label does not swallow a column.
@@ -80,6 +83,13 @@ def columns_of(rows: Sequence[Sequence[Cell]]) -> list[tuple[float, float]]:
     return [(min(cell.x0 for cell in labels), min(max(cell.x1 for cell in labels), first)), *columns]
 
 
+def same_columns(columns: Columns, others: Columns) -> bool:
+    """Whether two tables have the same columns, labels aside: as many, each over its counterpart."""
+    return len(columns) == len(others) > 1 and all(
+        left < other[1] and right > other[0] for (left, right), other in zip(columns[1:], others[1:], strict=True)
+    )
+
+
 def _merged(cells: Sequence[Cell]) -> list[tuple[float, float]]:
     """Stretches covered by cells, those that overlap as one."""
     merged: list[tuple[float, float]] = []
@@ -91,7 +101,7 @@ def _merged(cells: Sequence[Cell]) -> list[tuple[float, float]]:
     return merged
 
 
-def place(row: Sequence[Cell], columns: Sequence[tuple[float, float]], *, spread: bool = False) -> list[str]:
+def place(row: Sequence[Cell], columns: Columns, *, spread: bool = False) -> list[str]:
     """A row with every cell in the column it overlaps most, or lies nearest to.
 
     With `spread`, a cell over several columns (a heading of a group) stands in each of them.
@@ -108,7 +118,7 @@ def place(row: Sequence[Cell], columns: Sequence[tuple[float, float]], *, spread
     return placed
 
 
-def _nearest(cell: Cell, columns: Sequence[tuple[float, float]]) -> int:
+def _nearest(cell: Cell, columns: Columns) -> int:
     def distance(number: int) -> tuple[float, float]:
         left, right = columns[number]
         overlap = min(cell.x1, right) - max(cell.x0, left)

@@ -2,25 +2,22 @@
 
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
-from cragraph.retrieval.documents.pdf.grid import Cell, cells_of, columns_of, place
+from cragraph.retrieval.documents.pdf.grid import Cell, Columns, cells_of, columns_of, place, same_columns
+from cragraph.retrieval.documents.pdf.heads import head_of, is_period
 from cragraph.retrieval.documents.pdf.lines import Line
-from cragraph.retrieval.documents.tables import Table, is_number, is_year
+from cragraph.retrieval.documents.tables import Table, column_names, is_number, is_year
 
 LONGEST_BREAK = 3
 """Lines without figures (labels of sections, wrapped labels) between two rows of one table at most."""
 
-MOST_HEADERS = 4
+MOST_HEADERS = 6
 """Heading lines above the first row of figures at most."""
 
 MOST_LABELS = 3
 """Lines with the label of a section between the headings and the first row of figures at most."""
 
-_DATE = re.compile(
-    r"\b(?:19|20)\d\d\b|^(?:jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)\w*\.?\s+\d{1,2},?$|^q[1-4]\b",
-    re.IGNORECASE,
-)
 _SENTENCE_END = re.compile(r"[.!?][\"”’)]*$")
 
 
@@ -39,12 +36,20 @@ def tables_in(lines: Sequence[Line]) -> Iterator[Span]:
     right = max((line.x1 for line in lines), default=0.0)
     left = min((line.x0 for line in lines), default=0.0)
     done = 0
+    above: tuple[Columns, list[str]] = ([], [])
     for first, last in _bodies(lines, rows, left, right):
         start, end = _heading_lines(lines, rows, max(done, first - MOST_HEADERS - MOST_LABELS), first)
-        table = _table(lines, rows, (start, end, last), [row for row in rows[first:last] if len(row) > 1])
-        if table is not None:
-            yield Span(start, last, table)
-            done = last
+        columns = columns_of([row for row in rows[first:last] if len(row) > 1])
+        if len(columns) < 2:
+            continue
+        head = head_of(rows[start:end], columns)
+        table = Table([*head, *_body(lines[end:last], rows[end:last], columns)], headers=len(head))
+        if head:
+            above = columns, column_names(table)
+        elif same_columns(columns, above[0]):
+            table = replace(table, names=above[1])
+        yield Span(start, last, table)
+        done = last
 
 
 def _bodies(
@@ -61,7 +66,9 @@ def _bodies(
         while probe < len(lines) and probe - end < LONGEST_BREAK:
             if _has_figures(rows[probe]):
                 end = probe + 1
-            elif _is_prose(lines[probe], left, right) or (_is_heading_row(rows[probe])):
+            elif _is_heading_row(rows[probe]) or (
+                _is_prose(lines[probe], left, right) and not _wraps(lines, rows, probe)
+            ):
                 break
             probe += 1
         if sum(_has_figures(row) for row in rows[index:end]) >= 2:
@@ -74,14 +81,15 @@ def _has_figures(row: Sequence[Cell]) -> bool:
     return len(row) > 1 and any(is_number(cell.text) and not is_period(cell.text) for cell in row[1:])
 
 
-def is_period(text: str) -> bool:
-    """Whether a cell names a year, a quarter or a date."""
-    return is_year(text) or bool(_DATE.search(text) and not re.search(r"\d[.,]\d|[$%]", text))
-
-
 def _is_heading_row(row: Sequence[Cell]) -> bool:
     """Whether a line inside a table begins the next one: several cells, all of them periods or words."""
     return len(row) > 2 or (len(row) == 2 and is_period(row[1].text))
+
+
+def _wraps(lines: Sequence[Line], rows: Sequence[Sequence[Cell]], index: int) -> bool:
+    """Whether a line is the beginning of a label that ends in the next one, beside the figures."""
+    following = index + 1
+    return following < len(rows) and _has_figures(rows[following]) and not _SENTENCE_END.search(lines[index].text)
 
 
 def _is_prose(line: Line, left: float, right: float) -> bool:
@@ -125,26 +133,18 @@ def _is_heading(lines: Sequence[Line], rows: Sequence[Sequence[Cell]], index: in
     return len(row) > 1 or row[0].x0 > amounts
 
 
-def _table(
-    lines: Sequence[Line], rows: Sequence[Sequence[Cell]], span: tuple[int, int, int], figures: Sequence[Sequence[Cell]]
-) -> Table | None:
-    """The lines `start..end` as headings and `end..last` as rows; None where they fall into one column."""
-    start, end, last = span
-    columns = columns_of(figures)
-    if len(columns) < 2:
-        return None
+def _body(lines: Sequence[Line], rows: Sequence[Sequence[Cell]], columns: Columns) -> list[list[str]]:
     body = _Body(columns)
-    for line, row in zip(lines[end:last], rows[end:last], strict=True):
+    for line, row in zip(lines, rows, strict=True):
         body.add(line, row)
-    head = [place(row, columns, spread=True) for row in rows[start:end]]
-    return Table([*head, *body.rows()], headers=len(head))
+    return body.rows()
 
 
 class _Body:
     """Rows of a table as they come: labels that wrap are put together, a year that heads a section goes before each
     of its labels."""
 
-    def __init__(self, columns: Sequence[tuple[float, float]]) -> None:
+    def __init__(self, columns: Columns) -> None:
         self._columns = columns
         self._rows: list[list[str]] = []
         self._period = ""
@@ -161,7 +161,7 @@ class _Body:
             self._period = row[0].text
             return
         cells = place(row, self._columns)
-        if self._label and cells[0][:1].islower():
+        if self._label and (cells[0][:1].islower() or cells[0][:1] in "$€£0123456789" or self._label[-1] in ",-"):
             cells[0] = f"{self._label} {cells[0]}"
             self._label = ""
         self._flush()

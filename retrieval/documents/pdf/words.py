@@ -109,9 +109,9 @@ def _size(page: Any) -> tuple[float, float]:
 def _turned(word: Word, turn: int, width: float, height: float) -> Word:
     """A word as it stands once the page is turned so that it reads from left to right, y downwards."""
     x0, x1, low, high = word.x0, word.x1, word.top, word.bottom
-    if turn == 1:  # reads upwards
+    if turn == 3:  # reads upwards
         x0, x1, low, high, height = low, high, width - x1, width - x0, width
-    elif turn == 3:  # reads downwards
+    elif turn == 1:  # reads downwards
         x0, x1, low, high, height = height - high, height - low, x0, x1, width
     elif turn == 2:
         x0, x1, low, high = width - x1, width - x0, height - high, height - low

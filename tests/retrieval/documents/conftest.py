@@ -12,10 +12,13 @@ Text = tuple[float, float, str]
 Styled = tuple[float, float, str, str, float]
 
 
-def pdf_bytes(pages: Sequence[Sequence[Text | Styled]], *, title: str = "", rotate: int = 0) -> bytes:
+def pdf_bytes(
+    pages: Sequence[Sequence[Text | Styled]], *, title: str = "", rotate: int = 0, upwards: bool = False
+) -> bytes:
     """A PDF of text at positions (x from the left, y from the top, in points on a letter page).
 
-    A text is (x, y, text) in 10 point Helvetica, or (x, y, text, "F1" or "F2" for bold, size).
+    A text is (x, y, text) in 10 point Helvetica, or (x, y, text, "F1" or "F2" for bold, size). `rotate` is the page's
+    own turn in degrees; with `upwards`, the text reads from the bottom to the top of the page.
     """
     objects: list[bytes] = [b"<< /Type /Catalog /Pages 2 0 R >>", b""]
     for name in (b"Helvetica", b"Helvetica-Bold"):
@@ -23,7 +26,7 @@ def pdf_bytes(pages: Sequence[Sequence[Text | Styled]], *, title: str = "", rota
     objects.append(b"<< /Title (" + _escaped(title) + b") >>")
     kids: list[bytes] = []
     for texts in pages:
-        stream = b"".join(_shown(text) for text in texts)
+        stream = b"".join(_shown(text, upwards) for text in texts)
         objects.append(b"<< /Length %d >>\nstream\n%s\nendstream" % (len(stream), stream))
         objects.append(
             b"<< /Type /Page /Parent 2 0 R /MediaBox [0 0 612 792] /Rotate %d /Contents %d 0 R /Resources "
@@ -44,9 +47,11 @@ def pdf_bytes(pages: Sequence[Sequence[Text | Styled]], *, title: str = "", rota
     )
 
 
-def _shown(text: Text | Styled) -> bytes:
+def _shown(text: Text | Styled, upwards: bool) -> bytes:
     x, y, words, font, size = text if len(text) == 5 else (*text, "F1", 10.0)
-    return b"BT /%s %g Tf %g %g Td (%s) Tj ET\n" % (font.encode(), size, x, 792 - y, _escaped(words))
+    matrix = (0, 1, -1, 0, y, x) if upwards else (1, 0, 0, 1, x, 792 - y)
+    place = " ".join(f"{number:g}" for number in matrix).encode()
+    return b"BT /%s %g Tf %s Tm (%s) Tj ET\n" % (font.encode(), size, place, _escaped(words))
 
 
 def _escaped(text: str) -> bytes:

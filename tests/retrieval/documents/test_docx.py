@@ -46,6 +46,7 @@ def test_insertions_and_links_are_read_and_deletions_and_hidden_runs_are_not(tmp
     for markup in (
         "<w:ins {}><w:r><w:t>inserted </w:t></w:r></w:ins>",
         "<w:del {}><w:r><w:delText>deleted </w:delText></w:r></w:del>",
+        "<w:moveFrom {}><w:r><w:t>moved </w:t></w:r></w:moveFrom>",
         "<w:hyperlink {}><w:r><w:t>linked</w:t></w:r></w:hyperlink>",
         "<w:r {}><w:rPr><w:vanish/></w:rPr><w:t>hidden</w:t></w:r>",
     ):

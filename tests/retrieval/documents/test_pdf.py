@@ -93,6 +93,37 @@ def test_a_year_that_heads_a_section_of_a_table_goes_with_its_rows(document: Rea
     ]
 
 
+def test_a_year_over_several_columns_is_in_the_heading_of_each(document: Read, pdf: Pdf) -> None:
+    page: list[tuple[float, float, str]] = [(288, 100, "2022"), (448, 100, "2021")]
+    for number, (label, *cells) in enumerate(
+        [
+            ("Cost", "Cost", "Value", "Cost", "Value"),
+            ("Bonds", "64", "54", "106", "111"),
+            ("Shares", "13", "12", "17", "18"),
+        ]
+    ):
+        page += [(72, 112 + 12 * number, label)] if number else []
+        page += [(x, 112 + 12 * number, cell) for x, cell in zip((250, 330, 410, 490), cells, strict=True)]
+    assert document("a.pdf", pdf([page])).text.splitlines()[1] == (
+        "Bonds | 2022 Cost: 64 | 2022 Value: 54 | 2021 Cost: 106 | 2021 Value: 111"
+    )
+
+
+def test_a_table_that_goes_on_below_a_break_keeps_its_headings(document: Read, pdf: Pdf) -> None:
+    page: list[tuple[float, float, str]] = [(300, 100, "2023"), (400, 100, "2022")]
+    for y, label, cells in (
+        (112, "Assets", ("17,003", "17,426")),
+        (124, "Debt", ("13", "14")),
+        (220, "Shares", ("64", "59")),
+        (232, "Total", ("4,090", "4,141")),
+    ):
+        page += [(72, y, label), (300, y, cells[0]), (400, y, cells[1])]
+    page += [(72, 150 + 12 * number, line) for number, line in enumerate(PROSE)]
+    loaded = document("a.pdf", pdf([page]))
+    assert loaded.text.endswith("Shares | 2023: 64 | 2022: 59\nTotal | 2023: 4,090 | 2022: 4,141")
+    assert loaded.blocks[-1].header == "2023 | 2022"
+
+
 def test_a_label_over_two_lines_is_put_together(document: Read, pdf: Pdf) -> None:
     page = [
         (72, 100, "Sales"),
@@ -144,8 +175,9 @@ def test_a_paragraph_that_runs_over_the_page_is_one_chunk(document: Read, pdf: P
     assert (passage["page"], passage["metadata"]["last_page"]) == (1, 2)
 
 
-def test_a_page_set_sideways_is_read_upright(document: Read, pdf: Pdf) -> None:
-    assert document("a.pdf", pdf([column(72, 100, PROSE)], rotate=90)).text == " ".join(PROSE)
+@pytest.mark.parametrize("options", [{"rotate": 90}, {"upwards": True}, {"upwards": True, "rotate": 90}])
+def test_a_page_set_sideways_is_read_upright(document: Read, pdf: Pdf, options: dict[str, int]) -> None:
+    assert document("a.pdf", pdf([column(72, 100, PROSE)], **options)).text == " ".join(PROSE)
 
 
 def test_bullets_become_items(document: Read, pdf: Pdf) -> None:
