@@ -1,0 +1,113 @@
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+import pytest
+
+from cragraph.errors import ModelError
+from cragraph.models.grounding import Grounding, Word
+from cragraph.models.grounding_reading import readable
+from cragraph.passages import as_passages
+from cragraph.protocols import Notes
+from cragraph.types import Claim
+from cragraph.verification.judges.encoder import EncoderJudge
+
+PASSAGES = as_passages(["Revenue was $3.2 million. It rose.", "Berlin is the capital."])
+ANSWER = "In short: Revenue was $3.5 million. 매출은 증가했다."
+
+
+def claim(text: str, answer: str = ANSWER) -> Claim:
+    start = answer.find(text)
+    return Claim(text=text, start=max(start, 0), end=max(start, 0) + len(text), type="factual")
+
+
+@dataclass
+class FakeModel:
+    """Gives the groundings it was made with, and remembers what it was asked."""
+
+    groundings: Sequence[Grounding]
+    name: str = "fake@1"
+    threshold: float = 0.5
+    word_threshold: float = 0.4
+    asked: list[tuple[list[str], list[str]]] = field(default_factory=list)
+
+    def reads(self, text: str) -> bool:
+        return readable(text)
+
+    def judge(self, claims: Sequence[str], passages: Sequence[str]) -> list[Grounding]:
+        self.asked.append((list(claims), list(passages)))
+        return list(self.groundings[: len(claims)])
+
+
+WORDS = (Word(0, 7, 0.1), Word(8, 11, 0.1), Word(12, 16, 0.9), Word(17, 24, 0.6))
+
+
+@pytest.mark.parametrize(
+    ("grounding", "label"),
+    [
+        (Grounding(0.8, 0.1, 0.1, WORDS, (0, 0, 25)), "supported"),
+        (Grounding(0.1, 0.2, 0.7, WORDS, (0, 0, 25)), "contradicted"),
+        (Grounding(0.3, 0.6, 0.1, WORDS, (0, 0, 25)), "partially_supported"),
+        (Grounding(0.1, 0.8, 0.1, WORDS, (0, 0, 25)), "unsupported"),
+    ],
+)
+def test_the_probabilities_decide_the_verdict(grounding: Grounding, label: str) -> None:
+    [verdict] = EncoderJudge(FakeModel([grounding]))([claim("Revenue was $3.5 million.")], PASSAGES, Notes())
+    assert verdict["verdict"] == label
+    assert verdict["support"] == grounding.supported
+    assert verdict["contradiction"] == grounding.contradicted
+    assert verdict["judge"] == "encoder"
+
+
+def test_doubtful_words_are_pointed_at_in_the_answer_and_neighbours_share_a_span() -> None:
+    model = FakeModel([Grounding(0.1, 0.2, 0.7, WORDS, (0, 0, 25))])
+    [verdict] = EncoderJudge(model)([claim("Revenue was $3.5 million.")], PASSAGES, Notes())
+    assert [ANSWER[a:b] for a, b in verdict["unsupported_spans"]] == ["$3.5 million"]
+    assert "'$3.5', 'million'" in verdict["reasoning"]
+
+
+def test_a_supported_claim_and_one_that_was_rephrased_have_no_spans() -> None:
+    model = FakeModel([Grounding(0.9, 0.1, 0.0, WORDS), Grounding(0.1, 0.9, 0.0, WORDS)])
+    rephrased = Claim(text="Revenue was $3.5 million.", start=3, end=10, type="factual")
+    first, second = EncoderJudge(model)([claim("Revenue was $3.5 million."), rephrased], PASSAGES, Notes())
+    assert "unsupported_spans" not in first
+    assert "unsupported_spans" not in second
+
+
+def test_the_evidence_is_an_exact_quote() -> None:
+    model = FakeModel([Grounding(0.8, 0.1, 0.1, WORDS, (1, 0, 22))])
+    [verdict] = EncoderJudge(model)([claim("Revenue was $3.5 million.")], PASSAGES, Notes())
+    evidence = verdict["evidence"]
+    assert evidence is not None
+    assert evidence["quote"] == PASSAGES[1]["text"][evidence["start"] : evidence["end"]] == "Berlin is the capital."
+    assert evidence["chunk_id"] == PASSAGES[1]["chunk_id"]
+
+
+def test_a_claim_in_another_script_is_unjudged_and_noted_while_the_others_are_judged() -> None:
+    model = FakeModel([Grounding(0.8, 0.1, 0.1, WORDS, (0, 0, 25))])
+    notes = Notes()
+    claims = [claim("매출은 증가했다."), claim("Revenue was $3.5 million.")]
+    verdicts = EncoderJudge(model)(claims, PASSAGES, notes)
+    assert [v["verdict"] for v in verdicts] == ["unjudged", "supported"]
+    assert model.asked == [(["Revenue was $3.5 million."], [p["text"] for p in PASSAGES])]
+    assert notes.sentences == ["The encoder judge reads English only: claims in another script are unjudged."]
+
+
+def test_a_passage_in_another_script_is_left_out_and_noted() -> None:
+    model = FakeModel([Grounding(0.8, 0.1, 0.1, WORDS, (0, 0, 25))])
+    notes = Notes()
+    passages = [PASSAGES[0], *as_passages(["매출은 증가했다."])]
+    EncoderJudge(model)([claim("Revenue was $3.5 million.")], passages, notes)
+    assert model.asked[0][1] == [PASSAGES[0]["text"], ""]
+    assert notes.sentences == ["The encoder judge reads English only: passages in another script were left out."]
+
+
+@pytest.mark.parametrize(
+    ("text", "passage"), [("매출은 증가했다.", "Revenue rose."), ("Revenue rose.", "매출은 증가했다.")]
+)
+def test_where_nothing_can_be_read_the_judge_raises_so_that_another_takes_over(text: str, passage: str) -> None:
+    with pytest.raises(ModelError, match="another script"):
+        EncoderJudge(FakeModel([]))([claim(text, text)], as_passages([passage]), Notes())
+
+
+def test_no_claims_give_no_verdicts() -> None:
+    assert EncoderJudge(FakeModel([]))([], PASSAGES, Notes()) == []

@@ -1,0 +1,1 @@
+"""How the grounding judge is made: data, hard negatives, training, calibration, export and evaluation."""

@@ -1,0 +1,148 @@
+"""Run a network over grounding data and keep its logits beside the cheap features, for fitting and measuring.
+
+    python -m training.judge.featurise RUN MODEL.onnx OUT.npz --files FILE... [--limit N]
+    python -m training.judge.featurise RUN MODEL.onnx OUT.npz --unseen DATA --rows N [--limit N]
+
+With --files every answer is read sentence by sentence. With --unseen the claims are the examples of the training
+epoch that the network did not get to see in its N rows: its logits on rows it was trained on would look too sure.
+"""
+
+import argparse
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from random import Random
+from typing import Any
+from zlib import crc32
+
+import numpy as np
+from numpy.typing import NDArray
+
+from cragraph.models.grounding_features import learned_features
+from cragraph.models.grounding_network import Network, open_network
+from cragraph.models.grounding_reading import Reading, read_claims
+from cragraph.models.grounding_text import Reader, sentences
+from cragraph.models.grounding_weights import pack_idf, unpack_idf
+from training.judge.prepare import MADE, SEED, epoch, minilm, reader
+from training.judge.rows import CLASSES, Example, key, read_rows
+from training.judge.train import Rows
+
+RAGGED = ("words", "missing", "glued", "tags")
+
+
+@dataclass(frozen=True)
+class Item:
+    """A row to read: its number within its source, its answer's claims as (start, end), and the example itself."""
+
+    row: int
+    cuts: Sequence[tuple[int, int]]
+    example: Example
+
+
+def items_of(files: Iterable[Path], limit: int, seed: int) -> Iterator[Item]:
+    """The rows of files, sentence by sentence; at most `limit` of each (0: all)."""
+    for path in files:
+        rows = list(enumerate(read_rows(path)))
+        rows = _sample(rows, limit, seed) if limit else rows
+        for place, row in rows:
+            answer = str(row["answer"])
+            passages = tuple(str(p) for p in row["passages"])  # type: ignore[attr-defined]
+            spans = tuple((int(a), int(b)) for a, b in row["spans"] or ())  # type: ignore[attr-defined]
+            cuts = [(a, b) for a, b in sentences(answer) if any(c.isalnum() for c in answer[a:b])]
+            example = Example(answer, passages, CLASSES[str(row["label"])], spans, path.stem)
+            yield Item(place, cuts or [(0, len(answer))], example)
+
+
+def _sample(rows: list[tuple[int, dict[str, object]]], limit: int, seed: int) -> list[tuple[int, dict[str, object]]]:
+    """Rows of at most `limit` distinct answers, with all rows of each answer, in their order."""
+    answers = list(dict.fromkeys(str(row["answer"]) for _, row in rows))
+    kept = set(Random(seed).sample(answers, min(limit, len(answers))))
+    return [item for item in rows if str(item[1]["answer"]) in kept]
+
+
+def unseen_items(run: Path, data: Path, rows: int, limit: int, seed: int) -> Iterator[Item]:
+    """At most `limit` examples of each source that were not among the first `rows` of the epoch, nor were repeats."""
+    examples, _ = epoch(data, MADE, SEED)
+    table = Rows(run / "train.npz")
+    if [e.label for e in examples] != table.labels.tolist():
+        raise SystemExit(f"{run}/train.npz was not prepared from {data} by this code: remove it and prepare again.")
+    seen: set[int] = set()
+    for batch in table.batches(0, SEED):
+        if len(seen) >= rows:
+            break
+        seen.update(batch.tolist())
+    claims = {key(examples[i].claim) for i in seen}
+    kept: dict[str, dict[str, Item]] = defaultdict(dict)
+    order = [i for i in range(len(examples)) if i not in seen]
+    Random(seed).shuffle(order)
+    for i in order:
+        example, claim = examples[i], key(examples[i].claim)
+        own = kept["made" if example.source.startswith("made/") else example.source]
+        if claim not in claims and claim not in own and len(own) < limit:
+            own[claim] = Item(i, [(0, len(example.claim))], example)
+    for own in kept.values():
+        yield from own.values()
+
+
+def word_tags(reading: Reading, start: int, spans: Sequence[Sequence[int]]) -> NDArray[np.bool_]:
+    """For each piece whether it touches an unsupported range of the answer."""
+    starts, ends = (side + reading.offset + start for side in (reading.pieces.starts, reading.pieces.ends))
+    tagged = np.zeros(len(starts), np.bool_)
+    for a, b in spans:
+        tagged |= (starts < b) & (ends > a)
+    return tagged
+
+
+def featurise(network: Network, read: Reader, items: Iterable[Item], threads: int) -> dict[str, Any]:
+    """The arrays of all readings: `source` indexes `names`, `row` numbers the rows within their source."""
+    table: dict[str, list[Any]] = defaultdict(list)
+    names: dict[str, int] = {}
+    for item in items:
+        example = item.example
+        name = "made" if example.source.startswith("made/") else example.source
+        if name not in names:
+            names[name] = len(names)
+            print(name, flush=True)
+        readings = read_claims(read, [example.claim[a:b] for a, b in item.cuts], example.passages)
+        results = network.many([(r.pieces.ids, r.passage) for r in readings], threads)
+        for reading, (logits, words) in zip(readings, results, strict=True):
+            table["source"].append(names[name])
+            table["row"].append(item.row)
+            table["answer"].append(crc32(example.claim.encode("utf-8", "replace")))
+            table["label"].append(example.label)
+            table["marked"].append(example.spans is not None)
+            table["logits"].append(logits)
+            table["features"].append(np.concatenate([learned_features(logits, words, reading.weight), reading.cheap]))
+            table["pieces"].append(len(words))
+            table["words"].append(words)
+            table["missing"].append(reading.missing)
+            table["glued"].append(np.append(False, reading.pieces.starts[1:] <= reading.pieces.ends[:-1]))
+            table["tags"].append(word_tags(reading, item.cuts[reading.claim][0], example.spans or ()))
+    arrays = {k: np.concatenate(v) if k in RAGGED else np.array(v) for k, v in table.items()}
+    return arrays | {"names": np.array(list(names))}
+
+
+def main() -> None:
+    """Read the options, run the network, write the arrays."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("run", type=Path)
+    parser.add_argument("model", type=Path)
+    parser.add_argument("out", type=Path)
+    parser.add_argument("--files", type=Path, nargs="*", default=[])
+    parser.add_argument("--unseen", type=Path, help="folder with train/ and dev/")
+    parser.add_argument("--rows", type=int, default=0, help="rows that the network was trained on")
+    parser.add_argument("--limit", type=int, default=0, help="distinct answers of each source, 0 for all")
+    parser.add_argument("--threads", type=int, default=2)
+    options = parser.parse_args()
+    idf = unpack_idf(pack_idf(np.load(options.run / "idf.npy")))
+    read = reader(minilm() / "tokenizer.json", idf)
+    if options.unseen:
+        items = unseen_items(options.run, options.unseen, options.rows, options.limit or 250, SEED)
+    else:
+        items = items_of(options.files, options.limit, SEED)
+    np.savez(options.out, **featurise(open_network(options.model), read, items, options.threads))
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,163 @@
+"""Fit the head on training claims, choose and calibrate it on dev, and write its numbers and reports.
+
+    python -m training.judge.fit RUN FIT.npz DEV.npz      RUN gets head.json and report.json
+
+The weights come from training claims that the network did not see. Dev decides the strength of the penalty, how much
+the network's features count, the thresholds, and the calibration curve.
+"""
+
+import argparse
+import json
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from training.judge.calibrate import calibration_knots, cross_fitted
+from training.judge.logistic import FEATURES, LEARNED, HeadFit, fit_contradiction, fit_words
+from training.judge.metrics import auroc, balanced_accuracy, expected_calibration_error, f1
+from training.judge.rows import CONTRADICTED, SUPPORTED
+from training.judge.table import Table
+
+Array = NDArray[Any]
+RowsByFile = dict[str, tuple[Array, Array]]
+ONE_SIDED = ("clapnq_dev", "tatqa_dev", "wice_dev_subclaim_spans")
+APART = ("financebench_dev", "xnli_ko_dev")
+SPAN_FILES = ("wice_dev_subclaim_spans", "defacto_val", "summedits_set_scitldr")
+AGAINST_FILES = ("fever_symmetric_dev", "covidfact_dev", "healthver_dev", "defacto_val")
+SHARES = (0.0, 0.25, 0.5, 0.75, 1.0, 1.5)
+"""What the weights of the network's features are multiplied by: it is surer of sets like those it was trained on."""
+
+
+def macro(rows: RowsByFile) -> tuple[float, dict[str, float]]:
+    """Macro AUROC of *supported* over the English files with both labels, and each file's."""
+    each = {n: auroc(s, la == SUPPORTED) for n, (s, la) in rows.items()}
+    each = {n: round(v, 4) for n, v in each.items() if not np.isnan(v)}
+    return float(np.mean([v for n, v in each.items() if n not in APART])), each
+
+
+def choose(head: HeadFit, dev: Table) -> tuple[dict[str, Any], list[dict[str, Any]]]:
+    """Try feature sets, penalties and shares; the best by dev macro AUROC, and all of them."""
+    learned, everything = np.arange(len(LEARNED)), np.arange(len(FEATURES))
+    sets = {"network": learned, "cheap": everything[len(LEARNED) :], "both": everything}
+    tried: list[dict[str, Any]] = []
+    for name, columns in sets.items():
+        for penalty in (0.001, 0.01, 0.1):
+            fitted, bias = head.fit(columns, penalty)
+            left_out = head.left_out(columns, penalty)
+            for share in SHARES if name == "both" else (1.0,):
+                weights = np.where(np.isin(everything, learned), fitted * share, fitted)
+                value, each = macro(dev.rows(head.score(dev, weights, bias)))
+                row = {"features": name, "penalty": penalty, "share": share, "dev": value, "left out": left_out}
+                print(row, flush=True)
+                tried.append(row | {"each": each, "weights": weights.tolist(), "bias": bias})
+    return max(tried, key=lambda t: t["dev"]), tried
+
+
+def baselines(dev: Table) -> dict[str, Any]:
+    """Dev AUROC of each feature alone."""
+    return {name: macro(dev.rows(dev["features"][:, i])) for i, name in enumerate(FEATURES)}
+
+
+def best_threshold(rows: RowsByFile) -> float:
+    """The support that gives the best macro balanced accuracy."""
+
+    def value(at: float) -> float:
+        return float(np.mean([balanced_accuracy(s >= at, la == SUPPORTED) for s, la in rows.values()]))
+
+    return max(np.arange(0.2, 0.8, 0.01).round(2).tolist(), key=value)
+
+
+def word_figures(dev: Table, word: Sequence[float]) -> tuple[float, dict[str, Any]]:
+    """The word threshold with the best mean F1 on dev, and by file its figures beside *words that do not occur*."""
+    found = {}
+    for name in SPAN_FILES:
+        readings = np.flatnonzero(dev.sources == name)
+        if readings.size:
+            words = dev.words(readings)
+            found[name] = (1 / (1 + np.exp(-(word[0] * words.logits + word[1] * words.missing + word[2]))), words)
+
+    def mean(at: float) -> float:
+        return float(np.mean([f1(c >= at, w.tags)[2] for c, w in found.values()]))
+
+    at = max(np.arange(0.05, 0.8, 0.01).round(2).tolist(), key=mean)
+    return at, {
+        n: {"model": f1(c >= at, w.tags), "words that do not occur": f1(w.missing > 0, w.tags)}
+        for n, (c, w) in found.items()
+    }
+
+
+def calibration_report(rows: RowsByFile, calibrated: RowsByFile) -> dict[str, Any]:
+    """Expected calibration error before and after, by file, and with curves fitted on other rows or files."""
+    true = np.concatenate([la for _, la in rows.values()]) == SUPPORTED
+    plain = 1 / (1 + np.exp(-np.concatenate([s for s, _ in rows.values()])))
+    other_rows, other_files = cross_fitted(rows)
+    return {
+        "before": expected_calibration_error(plain, true),
+        "after": expected_calibration_error(np.concatenate([s for s, _ in calibrated.values()]), true),
+        "after, other rows": other_rows,
+        "after, other files": other_files,
+        "each": {n: expected_calibration_error(s, la == SUPPORTED) for n, (s, la) in calibrated.items()},
+    }
+
+
+def main() -> None:
+    """Fit, choose, calibrate, write."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("run", type=Path)
+    parser.add_argument("fit", type=Path)
+    parser.add_argument("dev", type=Path)
+    options = parser.parse_args()
+    train, dev = Table.load(options.fit), Table.load(options.dev)
+    head = HeadFit(train)
+    best, tried = choose(head, dev)
+    logits = head.score(dev, np.array(best["weights"]), best["bias"])
+    rows = {n: r for n, r in dev.rows(logits).items() if n not in (*APART, *ONE_SIDED)}
+    knots = calibration_knots(rows)
+    calibrated = {n: (np.interp(s, *knots), la) for n, (s, la) in rows.items()}
+    at = best_threshold(calibrated)
+    chance = np.concatenate([s for s, _ in calibrated.values()])
+    precision, recall, _ = f1(chance >= at, np.concatenate([la for _, la in rows.values()]) == SUPPORTED)
+    scale, shift = fit_contradiction(train)
+    doubt = 1 / (1 + np.exp(-(scale * (dev["logits"][:, 2] - dev["logits"][:, 1]) + shift)))
+    against = dev.rows(-(1 - np.interp(logits, *knots)) * doubt)
+    word = fit_words(train)
+    word_at, words = word_figures(dev, word)
+    card = {
+        "head": {
+            "features": FEATURES,
+            "weights": best["weights"],
+            "means": head.means.tolist(),
+            "scales": head.scales.tolist(),
+            "bias": best["bias"],
+            "knots": [k.tolist() for k in knots],
+            "contradiction": (scale, shift),
+            "word": word,
+        },
+        "thresholds": {
+            "supported": {"at": at, "precision": round(precision, 3), "recall": round(recall, 3)},
+            "word": {"at": word_at},
+        },
+    }
+    accuracy = {n: balanced_accuracy(s >= at, la == SUPPORTED) for n, (s, la) in calibrated.items()}
+    report = {
+        "chosen": best,
+        "balanced accuracy": accuracy | {"macro": float(np.mean(list(accuracy.values())))},
+        "ece": calibration_report(rows, calibrated),
+        "contradiction auroc": {
+            n: auroc(-against[n][0], against[n][1] == CONTRADICTED) for n in AGAINST_FILES if n in against
+        },
+        "words": words,
+        "one feature alone": baselines(dev),
+        "tried": [{k: t[k] for k in ("features", "penalty", "share", "dev", "left out")} for t in tried],
+    }
+    (options.run / "head.json").write_text(json.dumps(card, indent=1) + "\n", encoding="utf-8")
+    (options.run / "report.json").write_text(json.dumps(report, indent=1) + "\n", encoding="utf-8")
+    print(json.dumps({k: v for k, v in report.items() if k != "tried"}, indent=1))
+    print(card["thresholds"], dict(zip(FEATURES, np.round(best["weights"], 2).tolist(), strict=True)))
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,104 @@
+"""Draws the trained network as an ONNX graph with the same int8 layers as the sentence encoder.
+
+Takes one pair at a time: `input_ids` and `types`, int64, 1 x pieces, no padding. Gives `claim` (3 logits) and `word`
+(one logit a piece). One pair a call keeps a claim's figures the same whatever it is judged together with, because the
+int8 layers scale their activations by the largest value they see.
+"""
+
+import numpy as np
+import onnx
+from onnx import TensorProto, helper
+
+from training import encoder_graph as minilm
+from training.encoder_graph import FUSED, HEADS, LAYERS, Array, Drawing, Smoothing, Tensors
+
+MAX_TOKENS = 256
+
+
+def draw(tensors: Tensors, smoothing: Smoothing | None = None) -> tuple[onnx.ModelProto, list[str]]:
+    """The model and the names of its linear layers' inputs, in order; int8 where `smoothing` is given.
+
+    `tensors` are the network's, named as in `GroundingNet`; the two heads stay in full precision.
+    """
+    trunk = {name.removeprefix("trunk."): value for name, value in tensors.items()}
+    g = Drawing()
+    x = _embed(g, trunk, quantise=smoothing is not None)
+    for i in range(LAYERS):
+        at = f"encoder.layer.{i}."
+        parts = [f"{at}attention.self.{name}" for name in ("query", "key", "value")]
+        packed = {kind: np.concatenate([trunk[f"{p}.{kind}"] for p in parts]) for kind in ("weight", "bias")}
+        qkv = minilm._linear(g, x, packed["weight"], packed["bias"], smoothing)
+        query, key, value = g.op("Split", qkv, outputs=3, axis=2, num_outputs=3)
+        [seen] = g.op("MultiHeadAttention", query, key, value, domain=FUSED, num_heads=HEADS)
+        seen = minilm._dense(g, seen, trunk, f"{at}attention.output.dense", smoothing)
+        x = minilm._add_and_normalise(g, seen, x, trunk, f"{at}attention.output.LayerNorm")
+        wide = minilm._dense(g, x, trunk, f"{at}intermediate.dense", smoothing)
+        [wide] = g.op("Gelu", wide, domain=FUSED)
+        narrow = minilm._dense(g, wide, trunk, f"{at}output.dense", smoothing)
+        x = minilm._add_and_normalise(g, narrow, x, trunk, f"{at}output.LayerNorm")
+    _heads(g, x, tensors)
+    graph = helper.make_graph(
+        g.nodes,
+        "grounding",
+        [helper.make_tensor_value_info(n, TensorProto.INT64, [1, "pieces"]) for n in ("input_ids", "types")],
+        [
+            helper.make_tensor_value_info("claim", TensorProto.FLOAT, [1, 3]),
+            helper.make_tensor_value_info("word", TensorProto.FLOAT, [1, "pieces"]),
+        ],
+        g.constants,
+    )
+    opsets = [helper.make_opsetid("", 18), helper.make_opsetid(FUSED, 1)]
+    return helper.make_model(graph, opset_imports=opsets, ir_version=9), g.inputs
+
+
+def _embed(g: Drawing, trunk: Tensors, *, quantise: bool) -> str:
+    words: Array = trunk["embeddings.word_embeddings.weight"]
+    if quantise:
+        rows, scales = minilm.quantised(words.T)
+        [codes] = g.op("Gather", g.constant(rows.T), "input_ids")
+        [whole] = g.op("Cast", codes, to=TensorProto.FLOAT)
+        [scale] = g.op("Gather", g.constant(scales[:, None]), "input_ids")
+        [x] = g.op("Mul", whole, scale)
+    else:
+        [x] = g.op("Gather", g.constant(words), "input_ids")
+    [kind] = g.op("Gather", g.constant(trunk["embeddings.token_type_embeddings.weight"]), "types")
+    [x] = g.op("Add", x, kind)
+    [count] = g.op("Shape", "input_ids", start=1, end=2)
+    zero = g.constant(np.array([0]))
+    places = g.constant(trunk["embeddings.position_embeddings.weight"][:MAX_TOKENS])
+    [place] = g.op("Slice", places, zero, count, zero)
+    [x] = g.op("Add", x, place)
+    norm = [g.constant(trunk[f"embeddings.LayerNorm.{kind}"]) for kind in ("weight", "bias")]
+    return g.op("LayerNormalization", x, *norm, axis=-1, epsilon=minilm.EPSILON)[0]
+
+
+def _heads(g: Drawing, x: str, tensors: Tensors) -> None:
+    """The two heads, as in `GroundingNet.forward`."""
+    [word] = g.op("MatMul", x, g.constant(tensors["word.weight"].T))
+    [word] = g.op("Add", word, g.constant(tensors["word.bias"]))
+    axis = g.constant(np.array([2]))
+    g.nodes.append(helper.make_node("Squeeze", [word, axis], ["word"]))
+    # The claim's own pieces: type 0, without [CLS] at place 0; its [SEP] counts, as it did in training.
+    [other] = g.op("Cast", "types", to=TensorProto.FLOAT)
+    [own] = g.op("Sub", g.constant(np.array(1, np.float32)), other)
+    [ones] = g.op("Slice", own, g.constant(np.array([1])), g.constant(np.array([2**31])), g.constant(np.array([1])))
+    [own] = g.op("Concat", g.constant(np.zeros((1, 1), np.float32)), ones, axis=1)
+    first = g.constant(np.array([1]))
+    [size] = g.op("ReduceSum", own, first, keepdims=1)
+    [share] = g.op("Div", own, size)
+    [blocked] = g.op("Sub", g.constant(np.array(1, np.float32)), own)
+    [blocked] = g.op("Mul", blocked, g.constant(np.array(-1e4, np.float32)))
+    [doubt] = g.op("Add", "word", blocked)
+    [doubt] = g.op("Softmax", doubt, axis=1)
+    [start] = g.op("Gather", x, g.constant(np.array([0])), axis=1)
+    [start] = g.op("Squeeze", start, first)
+    seen = [start]
+    for weight in (share, doubt):
+        [column] = g.op("Unsqueeze", weight, axis)
+        [part] = g.op("Mul", x, column)
+        seen.extend(g.op("ReduceSum", part, first, keepdims=0))
+    [joined] = g.op("Concat", *seen, axis=1)
+    [mixed] = g.op("Gemm", joined, g.constant(tensors["mix.weight"]), g.constant(tensors["mix.bias"]), transB=1)
+    [mixed] = g.op("Tanh", mixed)
+    claim = [mixed, g.constant(tensors["claim.weight"]), g.constant(tensors["claim.bias"])]
+    g.nodes.append(helper.make_node("Gemm", claim, ["claim"], transB=1))
