@@ -1,0 +1,194 @@
+import json
+import logging
+from pathlib import Path
+from threading import Thread
+from typing import Any
+
+import pytest
+
+from cragraph.errors import InputError
+from cragraph.metrics_log import citation_coverage, log_run, record, rerank_gain, summarise, table
+from cragraph.metrics_summary import percentile
+from cragraph.passages import as_passages
+from cragraph.types import IDK
+
+RESPONSE: dict[str, Any] = {
+    "question": "What shines?",
+    "answer": "Gold shines [1]. Lead is heavy.",
+    "abstained": False,
+    "confidence": 0.9,
+    "is_grounded": True,
+    "verification": {"claims_checked": 2, "claims_supported": 2},
+    "citations": [{"verified": True}, {"verified": False}],
+    "attempts": [
+        {"answer": "Pigs fly.", "confidence": 0.4},
+        {"answer": "Gold shines [1]. Lead is heavy.", "confidence": 0.9},
+    ],
+    "models": {"judge": "embedding"},
+    "llm_calls": 0,
+    "degraded": [],
+    "issues": [],
+    "timings_ms": {"retrieve": 10.0, "verify": 40.0, "total": 60.0},
+}
+ABSTAINED = RESPONSE | {
+    "answer": IDK,
+    "abstained": True,
+    "confidence": 0.3,
+    "is_grounded": False,
+    "citations": [],
+    "attempts": [{"answer": "Pigs fly.", "confidence": 0.3}],
+    "degraded": ["Judge 'llm' failed; 'embedding' took over."],
+    "timings_ms": {"verify": 80.0, "total": 100.0},
+}
+
+
+def test_a_line_says_what_the_loop_did() -> None:
+    line = record(RESPONSE)
+    assert json.loads(json.dumps(line)) == line
+    assert (line["attempts"], line["triggered"], line["improved"]) == (1, True, True)
+    assert (line["first_confidence"], line["best_confidence"]) == (0.4, 0.9)
+    assert (line["rejected"], line["abstained"], line["judge"]) == (False, False, "embedding")
+    assert (line["claims_checked"], line["claims_supported"]) == (2, 2)
+    assert (line["citations"], line["citation_coverage"], line["citation_accuracy"]) == (2, 0.5, 0.5)
+    assert line["timings_ms"] == RESPONSE["timings_ms"]
+    assert line["timestamp"].endswith("+00:00")
+
+
+def test_a_withheld_answer_is_a_rejection_and_no_answer_at_all_is_none() -> None:
+    assert record(ABSTAINED)["rejected"]
+    assert not record(ABSTAINED | {"attempts": []})["rejected"]
+    assert not record(ABSTAINED | {"attempts": [{"answer": IDK, "confidence": 0.0}]})["rejected"]
+    assert record(ABSTAINED)["citation_coverage"] is None
+
+
+@pytest.mark.parametrize(
+    ("confidences", "improved"),
+    [
+        ([0.4], None),
+        ([0.4, 0.4], False),
+        ([0.4, 0.3], False),
+        ([0.4, 0.3, 0.5], True),
+        ([None, None], None),
+        ([], None),
+    ],
+)
+def test_a_correction_helped_when_some_later_attempt_beats_the_first(confidences: list[Any], improved: Any) -> None:
+    attempts = [{"answer": "x", "confidence": confidence} for confidence in confidences]
+    assert record(RESPONSE | {"attempts": attempts})["improved"] is improved
+
+
+def test_a_response_with_next_to_nothing_in_it_is_recorded_too() -> None:
+    line = record({"answer": "x"}, {"total": 1.0})
+    assert (line["confidence"], line["judge"], line["timings_ms"]) == (None, None, {"total": 1.0})
+
+
+def test_only_the_first_hundred_characters_of_an_answer_are_kept() -> None:
+    assert len(record(RESPONSE | {"answer": "x" * 500})["answer"]) == 100
+
+
+@pytest.mark.parametrize(
+    ("answer", "share"),
+    [
+        ("Gold shines [1]. Lead is heavy [2].", 1.0),
+        ("Gold shines. [1] Lead is heavy.", 0.5),
+        ("Gold shines.", 0.0),
+        ("", None),
+    ],
+)
+def test_citation_coverage_is_the_share_of_claims_with_a_marker(answer: str, share: float | None) -> None:
+    assert citation_coverage(answer) == share
+
+
+def test_rerank_gain_is_what_the_kept_passages_score_above_all_candidates() -> None:
+    candidates = as_passages([{"text": str(n), "rerank_score": n / 10} for n in range(1, 6)])
+    assert rerank_gain(candidates, candidates[3:]) == pytest.approx(0.45 - 0.3)
+    assert rerank_gain(as_passages(["x"]), as_passages(["x"])) is None
+
+
+def test_runs_are_appended_one_a_line_also_from_many_threads(tmp_path: Path) -> None:
+    log = tmp_path / "new" / "runs.jsonl"
+    threads = [Thread(target=lambda: [log_run(log, RESPONSE) for _ in range(20)]) for _ in range(8)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    lines = log.read_text().splitlines()
+    assert len(lines) == 160
+    assert all(json.loads(line)["question"] == "What shines?" for line in lines)
+
+
+def test_a_log_that_cannot_be_written_costs_a_warning_and_no_answer(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    with caplog.at_level(logging.WARNING):
+        log_run(tmp_path, RESPONSE)
+    assert "cannot be written" in caplog.text
+
+
+def test_a_summary_has_the_rates_and_latencies_by_hand(tmp_path: Path) -> None:
+    log = tmp_path / "runs.jsonl"
+    for response in (RESPONSE, RESPONSE | {"attempts": RESPONSE["attempts"][1:]}, ABSTAINED, RESPONSE):
+        log_run(log, response)
+    with log.open("a") as file:
+        file.write('{"cut off\n[1]\n\n')
+    found = summarise(log)
+    assert (found["runs"], found["bad_lines"], found["answered"]) == (4, 2, 3)
+    assert (found["abstention_rate"], found["rejection_rate"]) == (0.25, 0.25)
+    assert (found["trigger_rate"], found["success_rate"]) == (0.5, 1.0)
+    assert (found["hallucination_rate"], found["grounded_rate"]) == (0.0, 1.0)
+    assert (found["citation_coverage"], found["citation_accuracy"]) == (0.5, 0.5)
+    assert found["confidence"] == pytest.approx(0.9)
+    assert found["degraded"] == {"Judge 'llm' failed; 'embedding' took over.": 1}
+    assert found["judges"] == {"embedding": 4}
+    assert found["latency_ms"]["verify"] == {"p50": 40.0, "p95": 80.0, "p99": 80.0, "runs": 4}
+    assert list(found["latency_ms"])[-1] == "total"
+    assert json.loads(json.dumps(found)) == found
+
+
+def test_the_founding_figures_stand_beside_their_targets(tmp_path: Path) -> None:
+    log = tmp_path / "runs.jsonl"
+    for response in (RESPONSE, ABSTAINED):
+        log_run(log, response)
+    targets = {row["name"]: (row["value"], row["target"], row["met"]) for row in summarise(log)["targets"]}
+    assert targets == {
+        "unsupported claims in answers": (0.0, "< 5%", True),
+        "confidence agrees with a person's judgement": (None, "> 80%", None),
+        "runs that needed a correction": (0.5, "< 20%", False),
+        "corrections that raised the confidence": (1.0, "> 70%", True),
+        "claims with a citation": (0.5, "> 90%", False),
+        "verification, p50": (40.0, "< 500 ms", True),
+    }
+
+
+def test_runs_that_a_person_has_marked_show_how_far_confidence_can_be_trusted(tmp_path: Path) -> None:
+    log = tmp_path / "runs.jsonl"
+    marks = [(0.9, True), (0.9, False), (0.5, False), (0.5, True), (0.7, True)]
+    log.write_text("".join(json.dumps({"confidence": c, "correct": ok}) + "\n" for c, ok in marks))
+    assert summarise(log)["confidence_accuracy"] == 0.6
+
+
+def test_an_empty_log_has_no_rates_and_a_missing_one_is_an_error_that_says_what_to_do(tmp_path: Path) -> None:
+    (tmp_path / "empty.jsonl").write_text("")
+    found = summarise(tmp_path / "empty.jsonl")
+    assert (found["runs"], found["trigger_rate"], found["latency_ms"]) == (0, None, {})
+    with pytest.raises(InputError, match="CRAG_METRICS_LOG"):
+        summarise(tmp_path / "none.jsonl")
+
+
+def test_the_summary_is_shown_as_tables(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    from rich.console import Console
+
+    log = tmp_path / "runs.jsonl"
+    for response in (RESPONSE, ABSTAINED):
+        log_run(log, response)
+    Console(width=120).print(table(summarise(log)))
+    shown = capsys.readouterr().out
+    for text in ("2 runs", "trigger rate", "50.0%", "embedding (2)", "Targets", "< 500 ms", "verify", "took over"):
+        assert text in shown
+
+
+@pytest.mark.parametrize(
+    ("values", "share", "value"), [([1, 2, 3, 4], 0.5, 2), ([1, 2, 3, 4], 0.95, 4), ([5], 0.5, 5), ([3, 1, 2], 0.99, 3)]
+)
+def test_percentiles_are_by_nearest_rank(values: list[float], share: float, value: float) -> None:
+    assert percentile(values, share) == value
