@@ -12,6 +12,10 @@ if TYPE_CHECKING:
     from chromadb.api import ClientAPI
 
 Connect = Callable[[], "ClientAPI"]
+_SECONDS: Final = 60.0
+"""How long a server may take over one request: a write of 2,000 chunks takes it a few."""
+
+_FIRST_SECONDS: Final = 10.0
 _open_paths: Final[set[str]] = set()
 
 
@@ -52,16 +56,22 @@ def on_server(url: str) -> "ClientAPI":
         StoreError: where nothing answers at the URL, or what answers is no Chroma server.
     """
     import chromadb
+    import httpx
 
     parts = urlsplit(url)
     secure = parts.scheme.lower() == "https"
     try:
-        return chromadb.HttpClient(
+        # chromadb itself would wait for ever for a server that takes the connection and says nothing.
+        httpx.get(f"{url}/api/v2/heartbeat", timeout=_FIRST_SECONDS).raise_for_status()
+        client = chromadb.HttpClient(
             host=parts.hostname or "localhost",
             port=parts.port or (443 if secure else 8000),
             ssl=secure,
             settings=_settings(),
         )
+        for session in _sessions(client):
+            session.timeout = _SECONDS
+        return client
     except Exception as error:  # chromadb raises ValueError, KeyError, httpx and its own errors here
         raise StoreError(
             f"no Chroma server answers at {url} ({type(error).__name__}: {error}); wanted one to keep the store: start "
@@ -72,9 +82,18 @@ def on_server(url: str) -> "ClientAPI":
 def close(client: "ClientAPI") -> None:
     """Let go of a client and, where it has its own, of its engine."""
     path = client.get_settings().persist_directory
+    for session in _sessions(client):
+        session.close()
     closing: Any = client  # `close` is missing from the type that chromadb declares
     closing.close()
     _open_paths.discard(path)
+
+
+def _sessions(client: Any) -> list[Any]:
+    """The HTTP sessions of a client of a server, which chromadb gives no time limit and does not close itself."""
+    parts = (client, getattr(client, "_admin_client", None))
+    found = (getattr(getattr(part, "_server", None), "_session", None) for part in parts)
+    return [session for session in found if session is not None]
 
 
 def _settings() -> Any:

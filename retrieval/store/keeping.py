@@ -23,6 +23,7 @@ BEHIND: Final = (
     "The lexical index is behind the vectors and the store cannot be written to mend it, so word matches may miss "
     "recent passages; run cragraph ingest again where the store can be written."
 )
+ALONE: Final = "Words are searched as they were when the server last answered: {reason}."
 DAMAGED: Final = (
     "The vector index was damaged when a writer was killed; every vector is compared instead, exact but slower. "
     "Run cragraph ingest again to rebuild it."
@@ -122,9 +123,14 @@ class Keeper:
         """Before a lexical search: bring over what others wrote to a server."""
         if self._remote and monotonic() - self._looked > _SERVER_SECONDS:
             with self._threads:
-                if not in_step(self._vectors, self._index):
-                    step(self._vectors, self._index, self._ledger)
                 self._looked = monotonic()
+                try:
+                    if not in_step(self._vectors, self._index):
+                        step(self._vectors, self._index, self._ledger)
+                except StoreError as error:
+                    self.note(ALONE.format(reason=str(error).split(";")[0]))
+                else:
+                    self._notes = {note: None for note in self._notes if not note.startswith(ALONE[:20])}
 
     def vectors_ready(self) -> bool:
         """Before a dense search: read in what others wrote; False where the vector index cannot be used."""

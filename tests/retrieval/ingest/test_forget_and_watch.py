@@ -1,0 +1,106 @@
+import os
+from collections.abc import Callable
+from pathlib import Path
+from threading import Event, Thread
+from time import monotonic, sleep
+
+import pytest
+
+from cragraph.errors import InputError
+from cragraph.passages import as_passages
+from cragraph.retrieval.ingest import IngestReport, forget, ingest, watch
+from cragraph.retrieval.store import Store
+
+
+def test_a_forgotten_file_is_gone_from_both_sides_and_stays_on_disk(store: Store, docs: Path) -> None:
+    ingest(docs, store)
+    assert forget(store, docs / "penguins.md") == [(docs / "penguins.md").as_posix()]
+    assert store.lexical("penguins", 3) == []
+    assert all("enguins" not in p["text"] for p in store.dense("Penguins swim under the ice.", 9))
+    assert (docs / "penguins.md").exists()
+    assert len(ingest(docs, store).added) == 1
+
+
+def test_a_folder_is_forgotten_with_all_that_is_below_even_when_it_is_gone(store: Store, docs: Path) -> None:
+    ingest(docs, store)
+    docs.rename(docs.with_name("away"))
+    assert len(forget(store, docs)) == 3
+    assert (store.count(), store.documents()) == (0, [])
+
+
+def test_passages_that_no_file_holds_are_forgotten_by_their_source(store: Store) -> None:
+    store.add(as_passages([{"text": "from an app", "source": "app/1"}, {"text": "another", "source": "app/2"}]))
+    assert forget(store, "app/1") == ["app/1"]
+    assert [p["text"] for p in store.lexical("from an app another", 9)] == ["another"]
+
+
+def test_what_is_not_there_cannot_be_forgotten(store: Store, docs: Path) -> None:
+    ingest(docs, store)
+    with pytest.raises(InputError, match="cragraph docs"):
+        forget(store, docs / "peng")
+    assert len(store.documents()) == 3
+
+
+def test_watching_follows_new_changed_and_vanished_files(store: Store, docs: Path) -> None:
+    reports: list[IngestReport] = []
+    stop = Event()
+
+    def follow() -> None:
+        reports.extend(_until(stop, docs, store, reports))
+
+    thread = Thread(target=follow)
+    thread.start()
+    try:
+        _wait(lambda: len(reports) == 1)
+        (docs / "new.md").write_text("Otters hold hands.")
+        _wait(lambda: len(reports) == 2)
+        (docs / "new.md").unlink()
+        _wait(lambda: len(reports) == 3)
+    finally:
+        stop.set()
+        thread.join()
+    assert [len(report.added) for report in reports] == [3, 1, 0]
+    assert [Path(path).name for path in reports[2].removed] == ["new.md"]
+    assert store.lexical("otters", 3) == []
+
+
+def test_watching_does_nothing_while_nothing_changes(store: Store, docs: Path) -> None:
+    stop = Event()
+    Thread(target=lambda: (sleep(0.6), stop.set())).start()
+    reports = list(watch(docs, store, interval=0.05, stop=stop))
+    assert len(reports) == 1
+
+
+def test_a_file_is_taken_when_it_has_stopped_growing(store: Store, docs: Path) -> None:
+    stop = Event()
+    growing = docs / "growing.md"
+
+    def grow() -> None:
+        sleep(0.3)
+        for i in range(10):
+            with growing.open("a") as file:
+                file.write(f"line {i} of the story\n\n")
+            os.utime(growing, (i + 1, i + 1))
+            sleep(0.05)
+        sleep(2.0)
+        stop.set()
+
+    thread = Thread(target=grow)
+    thread.start()
+    reports = list(watch(docs, store, interval=0.15, stop=stop))
+    thread.join()
+    assert len(reports) == 2
+    assert "line 9" in store.lexical("line 9 story", 1)[0]["text"]
+
+
+def _until(stop: Event, docs: Path, store: Store, reports: list[IngestReport]) -> list[IngestReport]:
+    for report in watch(docs, store, interval=0.05, stop=stop):
+        reports.append(report)
+    return []
+
+
+def _wait(done: Callable[[], bool]) -> None:
+    end = monotonic() + 60
+    while not done():
+        assert monotonic() < end
+        sleep(0.02)

@@ -1,0 +1,91 @@
+"""Reading in a process of its own, which may die without taking the ingest along."""
+
+import os
+import signal
+import sys
+import time
+from pathlib import Path
+from threading import Thread
+
+import pytest
+
+from cragraph.retrieval.ingest import SplitOptions
+from cragraph.retrieval.ingest.parallel import WORTH_A_PROCESS, ReaderProcess, messages
+from cragraph.retrieval.ingest.reading import PIECE, Failed, Piece, read
+
+OPTIONS = SplitOptions(200, 20)
+
+
+@pytest.fixture
+def files(tmp_path: Path) -> list[str]:
+    made = []
+    for number in range(6):
+        file = tmp_path / f"{number}.txt"
+        file.write_text("\n\n".join(f"Paragraph {i} of file {number}." for i in range(1 + number * 400)))
+        made.append(str(file))
+    (tmp_path / "broken.pdf").write_bytes(b"%PDF-1.7 nonsense")
+    return [*made[:3], str(tmp_path / "broken.pdf"), *made[3:]]
+
+
+def test_a_process_gives_the_same_messages_as_reading_in_place(files: list[str]) -> None:
+    in_place = list(read(files, OPTIONS))
+    assert list(messages(files, WORTH_A_PROCESS, OPTIONS)) == in_place
+    assert list(messages(files, 0, OPTIONS)) == in_place
+    assert [type(m) for m in in_place if isinstance(m, Failed) or m.last] == [Piece] * 3 + [Failed] + [Piece] * 3
+
+
+def test_large_files_come_in_pieces_the_last_of_which_tells_the_total(files: list[str]) -> None:
+    pieces = [m for m in read(files[-1:], OPTIONS) if isinstance(m, Piece)]
+    assert len(pieces) > 1
+    assert all(len(piece.passages) <= PIECE for piece in pieces)
+    assert [piece.last for piece in pieces] == [False] * (len(pieces) - 1) + [True]
+    assert [piece.total for piece in pieces[:-1]] == [-1] * (len(pieces) - 1)
+    assert pieces[-1].total == sum(len(piece.passages) for piece in pieces)
+
+
+@pytest.mark.skipif(not sys.platform.startswith("linux"), reason="finds the process in /proc")
+def test_a_file_that_takes_the_reader_down_is_reported_and_the_rest_is_read(tmp_path: Path, files: list[str]) -> None:
+    trap = tmp_path / "trap.txt"
+    os.mkfifo(trap)  # whoever reads it waits for ever: time enough to be killed
+    killer = Thread(target=_kill_reader)
+    killer.start()
+    found = list(messages([*files[:2], str(trap), *files[4:]], WORTH_A_PROCESS, OPTIONS))
+    killer.join()
+    ends = [(Path(m.source).name, type(m)) for m in found if isinstance(m, Failed) or m.last]
+    assert ends == [
+        ("0.txt", Piece), ("1.txt", Piece), ("trap.txt", Failed), ("3.txt", Piece), ("4.txt", Piece), ("5.txt", Piece),
+    ]  # fmt: skip
+    (failed,) = (m for m in found if isinstance(m, Failed))
+    assert "signal 9" in failed.reason
+
+
+def test_a_reader_that_is_left_early_is_ended(files: list[str]) -> None:
+    reader = ReaderProcess(files, OPTIONS)
+    first = next(iter(reader))
+    assert isinstance(first, Piece)
+    stream = iter(ReaderProcess(files, OPTIONS))
+    next(stream)
+    stream.close()  # type: ignore[attr-defined]
+    reader._process.kill()
+    reader._process.wait()
+
+
+def _kill_reader() -> None:
+    """Kill our child once it waits for the trap."""
+    for _ in range(1200):
+        time.sleep(0.05)
+        for task in Path("/proc/self/task").iterdir():
+            for child in (task / "children").read_text().split():
+                if b"reader_process" in Path(f"/proc/{child}/cmdline").read_bytes() and _waits(child):
+                    os.kill(int(child), signal.SIGKILL)
+                    return
+
+
+def _waits(child: str) -> bool:
+    try:
+        return (
+            "wait_for_partner" in Path(f"/proc/{child}/wchan").read_text()
+            or "fifo" in Path(f"/proc/{child}/wchan").read_text()
+        )
+    except OSError:
+        return False
