@@ -4,7 +4,7 @@ import math
 import re
 from typing import Annotated, Any
 
-from pydantic import BeforeValidator
+from pydantic import BeforeValidator, Field
 
 _NUMBER = re.compile(r"[-+]?(?:\d+(?:[.,]\d+)?|\.\d+)(?:e[-+]?\d+)?", re.I)
 _OUT_OF = re.compile(rf"({_NUMBER.pattern})\s*(?:/|out of|of|von)\s*({_NUMBER.pattern})", re.I)
@@ -110,3 +110,6 @@ Whole = Annotated[int, BeforeValidator(read_whole)]
 Flag = Annotated[bool, BeforeValidator(read_flag)]
 Text = Annotated[str, BeforeValidator(read_text)]
 Lines = Annotated[list[str], BeforeValidator(read_lines)]
+
+MAY_BE_LEFT_OUT = Field(json_schema_extra={"optional": True})
+"""Marks a field that the schema sent to a model does not require, so that no tokens are spent on an empty one."""

@@ -67,7 +67,7 @@ def schema_of(record: type[BaseModel]) -> Mapping[str, Any]:
     return plain
 
 
-_NOISE = frozenset({"title", "$defs", "default", "description", "minLength", "maxLength"})
+_NOISE = frozenset({"title", "$defs", "default", "description", "minLength", "maxLength", "optional"})
 
 
 def _plain(part: Any, definitions: Mapping[str, Any]) -> Any:
@@ -77,7 +77,8 @@ def _plain(part: Any, definitions: Mapping[str, Any]) -> Any:
         kept = {key: value for key, value in part.items() if key not in _NOISE}
         if "properties" in kept:
             properties = {name: _plain(value, definitions) for name, value in kept["properties"].items()}
-            return {**kept, "properties": properties, "required": list(properties)}
+            needed = [name for name, value in kept["properties"].items() if not value.get("optional")]
+            return {**kept, "properties": properties, "required": needed}
         return {key: _plain(value, definitions) for key, value in kept.items()}
     return [_plain(item, definitions) for item in part] if isinstance(part, list) else part
 

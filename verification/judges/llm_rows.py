@@ -4,10 +4,11 @@ import re
 from collections.abc import Mapping
 from typing import Annotated, Any, Final
 
-from cragraph.models.lenient import Text, Whole
-from cragraph.types import ClaimType, Label
 from pydantic import BaseModel, BeforeValidator, Field, WithJsonSchema, model_validator
 from pydantic.json_schema import SkipJsonSchema
+
+from cragraph.models.lenient import MAY_BE_LEFT_OUT, Text, Whole
+from cragraph.types import ClaimType, Label
 
 STATUSES: Final[Mapping[str, Label]] = {
     **dict.fromkeys(("supported", "fully_supported", "true", "yes", "entailed", "verified", "correct"), "supported"),
@@ -69,8 +70,9 @@ Kind = Annotated[ClaimType, BeforeValidator(read_type), WithJsonSchema(_TYPE_SCH
 class Row(BaseModel):
     """A row that is read under other names too.
 
-    It has no fields of its own, because a model held to a schema writes them in the schema's order, and each kind of
-    row begins with what the row is about.
+    It has no fields of its own, because a model held to a schema writes them in the schema's order: each kind of row
+    begins with what it is about, the evidence comes before the status that rests on it, and last comes what most rows
+    do not need, since a small model on a laptop writes thirty tokens a second.
     """
 
     @model_validator(mode="before")
@@ -92,21 +94,21 @@ class NumberedRow(Row):
     n: Whole = 0
     evidence: Text = ""
     passage: Whole = 0
-    reasoning: Text = ""
     status: Status
-    correction: Text = ""
+    reasoning: Annotated[Text, MAY_BE_LEFT_OUT] = ""
+    correction: Annotated[Text, MAY_BE_LEFT_OUT] = ""
 
 
 class ClaimRow(Row):
     """A claim that the model found, and its verdict."""
 
     claim: Annotated[Text, Field(min_length=1)]
-    type: Kind = "factual"
     evidence: Text = ""
     passage: Whole = 0
-    reasoning: Text = ""
     status: Status
-    correction: Text = ""
+    reasoning: Annotated[Text, MAY_BE_LEFT_OUT] = ""
+    correction: Annotated[Text, MAY_BE_LEFT_OUT] = ""
+    type: Annotated[Kind, MAY_BE_LEFT_OUT] = "factual"
 
 
 class NumberedRows(BaseModel):
