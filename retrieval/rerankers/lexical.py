@@ -34,10 +34,10 @@ class MatchWeights:
         )
 
 
-RETRIEVED = MatchWeights(base=-0.6, prior=1.0, near=0.5, phrase=0.8, exact=0.5, heading=0.3)
+RETRIEVED = MatchWeights(base=-1.0, prior=0.7, near=0.7, phrase=1.4, exact=0.7, heading=0.7)
 """For passages that retrieval scored: it has counted the words already, so that BM25 adds nothing."""
 
-GIVEN = MatchWeights(base=-5.0, bm25=3.0, near=2.0, phrase=3.0, exact=2.0, heading=1.0)
+GIVEN = MatchWeights(base=-2.7, bm25=1.5, near=0.75, phrase=1.5, exact=0.75, heading=0.75)
 """For passages without a retrieval score, such as those that a caller hands in."""
 
 

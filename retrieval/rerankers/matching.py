@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from itertools import pairwise
 
 from cragraph.retrieval.documents.context import contextual_text
-from cragraph.retrieval.search.words import STOPWORDS, numbers, stems, words
+from cragraph.retrieval.search.words import content_words, is_stopword, numbers, stems, words
 from cragraph.types import Passage
 
 K1, B = 1.2, 0.75
@@ -29,7 +29,7 @@ def matches(query: str, passages: Sequence[Passage]) -> list[Match]:
     """How each passage matches; words are weighed by how few of these passages have them."""
     texts = [contextual_text(passage) for passage in passages]
     headings = [f"{p['metadata'].get('title') or ''} {p['metadata'].get('heading') or ''}" for p in passages]
-    asked, *stemmed = stems()([" ".join(_telling(query)), *texts, *headings])
+    asked, *stemmed = stems()([" ".join(content_words(query)), *texts, *headings])
     bodies, above = stemmed[: len(texts)], stemmed[len(texts) :]
     wanted = list(dict.fromkeys(asked))
     weight = _idf(wanted, bodies)
@@ -46,11 +46,6 @@ def matches(query: str, passages: Sequence[Passage]) -> list[Match]:
         for text, body, top in zip(texts, bodies, map(set, above), strict=True)
         for places in [_places(wanted, body)]
     ]
-
-
-def _telling(query: str) -> list[str]:
-    every = words(query)
-    return [word for word in every if word.casefold() not in STOPWORDS] or every
 
 
 def _idf(wanted: Sequence[str], bodies: Sequence[Sequence[str]]) -> dict[str, float]:
@@ -109,7 +104,7 @@ def _phrase(asked: Sequence[str], body: Sequence[str]) -> float:
 
 def _literals(query: str) -> tuple[frozenset[str], frozenset[str]]:
     """The question's numbers, and its words with a capital or a digit that do not begin it."""
-    names = {word.casefold() for word in words(query)[1:] if word[0].isupper() and word.casefold() not in STOPWORDS}
+    names = {word.casefold() for word in words(query)[1:] if word[0].isupper() and not is_stopword(word)}
     return frozenset(numbers(query)), frozenset(names)
 
 

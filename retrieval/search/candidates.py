@@ -46,15 +46,18 @@ class Finder:
     options: FusionOptions = field(default_factory=FusionOptions)
     calibration: Calibration = field(default_factory=Calibration)
 
-    def __call__(self, query: str, depth: int, where: Where | None = None, *, expansion: str = "") -> list[Candidate]:
-        """Candidates, best first. `expansion` is a second, longer form of the query for the lexical side alone."""
+    def __call__(
+        self, query: str, depth: int, where: Where | None = None, *, expansion: str = "", say: float = 0.0
+    ) -> list[Candidate]:
+        """Candidates, best first. `expansion` is a longer form of the query for the lexical side alone; what it
+        finds has `say` times the weight of that side."""
         dense = self.store.dense(query, depth, where) if self.mode != "lexical" else []
         lexical = self._lexical(query, depth, where) if self.mode != "dense" else []
         rankings = [(ranking(dense), self._weight("dense")), (ranking(lexical), self._weight("lexical"))]
         more: list[Passage] = []
         if expansion and self.mode != "dense":
             more = self._lexical(expansion, depth, where)
-            rankings.append((ranking(more), self._weight("lexical") / 2))
+            rankings.append((ranking(more), self._weight("lexical") * say))
         fused = fuse(rankings, self.options.constant)
         passages = {p["chunk_id"]: p for p in (*more, *lexical, *dense)}
         return self._calibrated(passages, fused, dict(rankings[0][0]), dict(rankings[1][0]), depth)

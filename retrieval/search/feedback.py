@@ -15,12 +15,15 @@ class Feedback:
     """Adds the telling words of the best passages to a query for the lexical side.
 
     Used only when the first pass is weak: when the relevance of its best passage is below `weak_below`. A strong first
-    pass has nothing to gain from words that the question did not use. `passages` are read, `terms` words added.
+    pass has nothing to gain from words that the question did not use. `passages` are read, `terms` words added, and
+    what they find has `weight` times the say of the lexical side: enough to bring passages in that the first pass
+    missed, too little to turn its order over.
     """
 
-    weak_below: float = 0.3
-    passages: int = 5
-    terms: int = 8
+    weak_below: float = 0.1
+    passages: int = 10
+    terms: int = 10
+    weight: float = 0.2
 
     def __call__(self, query: str, found: Sequence[Passage]) -> str:
         """The query with the words that are in most of the best passages, best first; the same query where none is."""

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from cragraph.protocols import Notes
-from cragraph.retrieval.search.words import STOPWORDS, content_words, numbers, stem_set, words
+from cragraph.retrieval.search.words import content_words, is_stopword, numbers, stem_set, words
 from cragraph.types import Verdict
 
 
@@ -49,7 +49,7 @@ class TargetedQueries:
 
 def _kept(text: str, figures: set[str]) -> list[str]:
     """The content words of a text without figures other than these; a word such as ``10-K`` is no figure."""
-    telling = content_words(text) if any(w.casefold() not in STOPWORDS for w in words(text)) else []
+    telling = content_words(text) if any(not is_stopword(w) for w in words(text)) else []
     return [word for word in telling if not _is_figure(word) or set(numbers(word)) & figures]
 
 

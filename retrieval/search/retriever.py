@@ -70,7 +70,8 @@ class SearchRetriever:
         found = [find(query, depth, where) for query in queries]
         if self.feedback and self.mode != "dense" and 0.0 < max(map(peak, found)) < self.feedback.weak_below:
             longer = [self.feedback(query, [c.passage for c in one]) for query, one in zip(queries, found, strict=True)]
-            found = [find(query, depth, where, expansion=text) for query, text in zip(queries, longer, strict=True)]
+            say = self.feedback.weight
+            found = [find(q, depth, where, expansion=text, say=say) for q, text in zip(queries, longer, strict=True)]
         return across(found, self.fusion.constant)
 
     def _weighed(self, found: Sequence[Candidate]) -> list[Candidate]:

@@ -18,16 +18,16 @@ off on once only or other our out over own per please same shall she should so s
 their them then there these they this those through to too under until up upon us very was we were what when
 where which while who whom whose why will with within would you your
 """
-_WRAPPING: Final = "according based document documents explain describe give say says stated"
+_WRAPPING: Final = "according explain describe give say says stated"
 """What a question is often wrapped in."""
 _GERMAN: Final = """
-aber als am an auch auf aus bei das dem den der des die ein eine einem einen einer eines für hat hatte ihr im in
-ist mit nach nicht oder sich sie sind um und von vom war waren was welche welchem welchen welcher welches wer
+aber als am an auch auf aus bei das dem den der des ein eine einem einen einer eines für hatte ihr im in
+ist nach nicht oder sich sie sind um und von vom waren was welche welchem welchen welcher welches wer
 werden wie wo wurde wurden zu zum zur über
 """
 
 STOPWORDS: Final = frozenset(" ".join((_ENGLISH, _WRAPPING, _GERMAN)).split())
-"""Words that say nothing of what a text is about."""
+"""Words that say nothing of what a text is about; no word that means something in the other language."""
 
 NUMBER: Final = re.compile(r"(?<![\w.])\d[\d,]*(?:\.\d+)?")
 _WORD: Final = re.compile(r"[^\W_]+(?:['’.&-][^\W_]+)*")
@@ -73,7 +73,12 @@ def words(text: str) -> list[str]:
 def content_words(text: str) -> list[str]:
     """The words that are not stopwords, as written, in order; all words where nothing else is left."""
     every = words(text)
-    return [word for word in every if word.casefold() not in STOPWORDS] or every
+    return [word for word in every if not is_stopword(word)] or every
+
+
+def is_stopword(word: str) -> bool:
+    """Whether a word as written says nothing; ``US`` and ``IT`` in capitals are names."""
+    return word.casefold() in STOPWORDS and not (len(word) > 1 and word.isupper())
 
 
 def stem_set(text: str) -> frozenset[str]:

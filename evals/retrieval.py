@@ -1,0 +1,170 @@
+"""Measure retrieval stage by stage on a labelled collection, with plain BM25 and the plain encoder beside it."""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from time import perf_counter
+from typing import TYPE_CHECKING, Any, Final
+
+from cragraph.evals.baselines import PlainBM25, PlainEncoder
+from cragraph.evals.collection import Collection, read_collection
+from cragraph.evals.ranking import mean, ndcg, quantile, recall, reciprocal_rank
+from cragraph.evals.rerank_gain import rerank_gain
+from cragraph.evals.retrieval_report import table, write_plot
+from cragraph.evals.vector_cache import RememberedEmbeddings
+from cragraph.protocols import Notes, Reranker
+from cragraph.retrieval.documents.context import contextual_text
+from cragraph.retrieval.rerankers import LexicalReranker
+from cragraph.retrieval.search import SearchRetriever
+from cragraph.types import Passage
+
+if TYPE_CHECKING:
+    from langchain_core.embeddings import Embeddings
+
+    from cragraph.retrieval.search.searchable import Searchable
+
+__all__ = ["measure", "run", "table", "write_plot"]
+
+DEPTH: Final = 100
+"""How deep a ranking is looked at."""
+
+CANDIDATES: Final = 30
+"""How many of the best are reranked; the rest keep their places below."""
+
+Progress = Callable[[int, int, str], None]
+Stage = Callable[[str], list[str]]
+
+
+@dataclass
+class Reranked:
+    """Hybrid search, its first `candidates` reranked; keeps the gain of each query."""
+
+    retriever: SearchRetriever
+    reranker: Reranker
+    candidates: int
+    gains: list[float] = field(default_factory=list)
+
+    def __call__(self, query: str) -> list[str]:
+        """The ids, best first."""
+        found = self.retriever([query], DEPTH, Notes())
+        ranked = self.reranker(query, found[: self.candidates], Notes())
+        self.gains.append(rerank_gain(found[: self.candidates], ranked))
+        return [p["chunk_id"] for p in (*ranked, *found[self.candidates :])]
+
+
+def run(
+    folder: Path,
+    embeddings: "Embeddings",
+    *,
+    limit: int | None = None,
+    progress: Progress | None = None,
+    reranker: Reranker | None = None,
+    candidates: int = CANDIDATES,
+    cache: Path | None = None,
+) -> dict[str, Any]:
+    """Measure every stage on the collection in a folder.
+
+    Returns ``{"stages": {"lexical", "dense", "hybrid", "hybrid+rerank"}, "baselines": {"bm25", "encoder"}, …}``, each
+    with `ndcg@10`, `recall@10`, `recall@100`, `mrr`, `ms_p50` and `ms_p95`. Only queries with a relevant passage
+    count. Milliseconds are without embedding the query, which is under `embed_ms_p50`. `limit` takes the first so many
+    queries; `cache` is a folder that remembers vectors between runs.
+
+    Raises:
+        InputError: the folder holds no readable collection.
+    """
+    from cragraph.retrieval.store import open_store
+
+    collection = read_collection(folder)
+    vectors = RememberedEmbeddings(embeddings, cache)
+    told = progress or _silent
+    vectors.embed([contextual_text(p) for p in collection.passages], lambda done, of: told(done, of, "embedding"))
+    with open_store(None, vectors) as store:
+        store.add(collection.passages)
+        result = measure(collection, store, vectors, limit, told, reranker or LexicalReranker(), candidates)
+    vectors.save()
+    return result
+
+
+def measure(
+    collection: Collection,
+    store: "Searchable",
+    embeddings: RememberedEmbeddings,
+    limit: int | None,
+    progress: Progress,
+    reranker: Reranker,
+    candidates: int,
+) -> dict[str, Any]:
+    """Measure every stage on a store that holds the collection; see `run`."""
+    queries = collection.judged[:limit]
+    ids = [p["chunk_id"] for p in collection.passages]
+    texts = [contextual_text(p) for p in collection.passages]
+    for done, query in enumerate(queries, start=1):
+        embeddings.embed_query(collection.queries[query])
+        progress(done, len(queries), "queries")
+    bm25, encoder = PlainBM25(ids, texts), PlainEncoder(ids, texts, embeddings)
+    hybrid = SearchRetriever(store)
+    reranked = Reranked(hybrid, reranker, candidates)
+    baselines: dict[str, Stage] = {
+        "bm25": lambda query: bm25(query, DEPTH),
+        "encoder": lambda query: encoder(query, DEPTH),
+    }
+    stages: dict[str, Stage] = {
+        "lexical": _stage(SearchRetriever(store, mode="lexical")),
+        "dense": _stage(SearchRetriever(store, mode="dense")),
+        "hybrid": _stage(hybrid),
+        "hybrid+rerank": reranked,
+    }
+    scored = {name: score(name, stage, collection, queries, progress) for name, stage in (baselines | stages).items()}
+    return {
+        "collection": collection.name,
+        "passages": len(collection.passages),
+        "queries": len(queries),
+        "queries_without_relevant": len(collection.queries) - len(collection.judged),
+        "embeddings": embeddings.name,
+        "reranker": reranker.name,
+        "candidates": candidates,
+        "rerank_gain": round(mean(reranked.gains), 4),
+        "embed_ms_p50": round(quantile(embeddings.query_ms, 0.5), 2),
+        "stages": {name: scored[name] for name in stages},
+        "baselines": {name: scored[name] for name in baselines},
+    }
+
+
+def score(
+    name: str, stage: Stage, collection: Collection, queries: Sequence[str], progress: Progress
+) -> dict[str, float]:
+    """The means of a stage's ranking figures over queries, and how long it took."""
+    rows: list[dict[str, float]] = []
+    took: list[float] = []
+    for done, query in enumerate(queries, start=1):
+        started = perf_counter()
+        ranking = stage(collection.queries[query])
+        took.append((perf_counter() - started) * 1000)
+        rows.append(figures(ranking, collection.qrels[query]))
+        progress(done, len(queries), name)
+    return {figure: round(mean([row[figure] for row in rows]), 4) for figure in rows[0]} | {
+        "ms_p50": round(quantile(took, 0.5), 2),
+        "ms_p95": round(quantile(took, 0.95), 2),
+    }
+
+
+def figures(ranking: Sequence[str], gains: Mapping[str, float]) -> dict[str, float]:
+    """The figures of one ranking."""
+    return {
+        "ndcg@10": ndcg(ranking, gains, 10),
+        "recall@10": recall(ranking, gains, 10),
+        "recall@100": recall(ranking, gains, DEPTH),
+        "mrr": reciprocal_rank(ranking, gains),
+    }
+
+
+def _stage(retriever: SearchRetriever) -> Stage:
+    def ranked(query: str) -> list[str]:
+        found: list[Passage] = retriever([query], DEPTH, Notes())
+        return [p["chunk_id"] for p in found]
+
+    return ranked
+
+
+def _silent(done: int, total: int, label: str) -> None:
+    """Progress that nobody watches."""
