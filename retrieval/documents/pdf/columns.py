@@ -3,6 +3,7 @@
 Tables are columns too, of figures and short cells; they are left alone and read row by row.
 """
 
+import math
 from collections.abc import Sequence
 from statistics import median
 
@@ -38,10 +39,10 @@ def _best_gutter(lines: Sequence[Line]) -> tuple[float, int, int] | None:
     width = right - left
     best: tuple[int, float, int, int] | None = None
     refused: set[tuple[int, int, int]] = set()
-    steps = int(width * (1 - 2 * _SHARE) / _STEP)
-    for step in range(steps + 1):
-        gutter = left + width * _SHARE + step * _STEP
-        for start, end in _bands(lines, gutter):
+    crossed = [_crossed(line, left) for line in lines]
+    for step in range(int(width * _SHARE / _STEP), int(width * (1 - _SHARE) / _STEP) + 1):
+        gutter = left + step * _STEP
+        for start, end in _bands(crossed, step):
             if end - start < LEAST_LINES or (best is not None and end - start < best[0]):
                 continue
             # Of the places within one gutter the middle is taken: nearest to half the page.
@@ -60,17 +61,26 @@ def _best_gutter(lines: Sequence[Line]) -> tuple[float, int, int] | None:
     return None if best is None else (chosen, best[2], best[3])
 
 
-def _bands(lines: Sequence[Line], gutter: float) -> list[tuple[int, int]]:
-    """Runs of lines that no segment carries across the gutter."""
+def _crossed(line: Line, left: float) -> int:
+    """The steps from the left that the segments of a line lie over, as bits."""
+    bits = 0
+    for segment in line.segments:
+        first, last = int((segment.x0 - left) / _STEP) + 1, math.ceil((segment.x1 - left) / _STEP)
+        bits |= ((1 << max(0, last - first)) - 1) << first
+    return bits
+
+
+def _bands(crossed: Sequence[int], step: int) -> list[tuple[int, int]]:
+    """Runs of lines that no segment carries across the gutter at a step."""
     bands: list[tuple[int, int]] = []
     start = 0
-    for index, line in enumerate(lines):
-        if any(segment.x0 < gutter < segment.x1 for segment in line.segments):
+    for index, bits in enumerate(crossed):
+        if bits >> step & 1:
             if index > start:
                 bands.append((start, index))
             start = index + 1
-    if start < len(lines):
-        bands.append((start, len(lines)))
+    if start < len(crossed):
+        bands.append((start, len(crossed)))
     return bands
 
 

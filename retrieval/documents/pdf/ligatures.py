@@ -37,11 +37,16 @@ def doubled(raw: Any, codes: Sequence[int]) -> set[int]:
     return {index for index in suspects if widths[index][1] > WIDER * narrowest[widths[index][0]]}
 
 
+# One buffer for all calls: they come from within the lock that PDFium is used under.
+_NAME = ctypes.create_string_buffer(NAME_BYTES)
+_FLAGS = ctypes.c_int()
+
+
 def font_name(raw: Any, index: int) -> bytes:
     """The name of the font that a sign is set in."""
-    name = ctypes.create_string_buffer(NAME_BYTES)
-    pdfium.FPDFText_GetFontInfo(raw, index, name, NAME_BYTES, ctypes.c_int())
-    return bytes(name.value)
+    _NAME[0] = b"\x00"
+    pdfium.FPDFText_GetFontInfo(raw, index, _NAME, NAME_BYTES, _FLAGS)
+    return bytes(_NAME.value)
 
 
 def _kind(raw: Any, index: int, code: int) -> tuple[tuple[int, bytes, float], float]:

@@ -3,7 +3,7 @@
 import math
 import re
 from collections import Counter
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
 import pypdfium2.raw as pdfium
@@ -115,4 +115,4 @@ def _turned(word: Word, turn: int, width: float, height: float) -> Word:
         x0, x1, low, high, height = height - high, height - low, x0, x1, width
     elif turn == 2:
         x0, x1, low, high = width - x1, width - x0, height - high, height - low
-    return replace(word, x0=x0, x1=x1, top=height - high, bottom=height - low)
+    return Word(word.text, x0, x1, height - high, height - low, word.bold)
