@@ -80,6 +80,8 @@ def candidates(passages: Sequence[Passage]) -> list[Candidate]:
 def _of_passage(number: int, passage: Passage) -> Iterator[Candidate]:
     text, about = passage["text"], passage["metadata"]
     fixed = " ".join(str(about[key]) for key in ("title", "heading") if about.get(key))
+    # A file's name often says what its pages do not: whose report it is, and of which year.
+    fixed = f"{passage['filename'].rpartition('.')[0]} {fixed}".strip()
     heading, before, header = "", "", str(about.get("table_header") or "")
     for start, end in sentence_spans(text):
         piece = text[start:end]

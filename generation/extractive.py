@@ -25,7 +25,7 @@ from cragraph.generation.words import content_words
 from cragraph.protocols import Brief, Notes
 from cragraph.types import IDK
 
-THRESHOLD: Final = 0.5
+THRESHOLD: Final = 0.48
 MARGIN: Final = 0.85
 SHORTLIST: Final = 32
 

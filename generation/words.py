@@ -12,7 +12,7 @@ _STOPWORDS: Final = """
     on once only or other our out over own per same shall she should so some such than that the their them
     then there these they this those through to too under until up upon us very was we were what when where
     which while who whom whose why will with would you your many long please tell give explain describe name
-    list called mean 's s t der das den dem des ein eine einer eines einem einen und oder ist sind
+    list called mean fy 's s t der das den dem des ein eine einer eines einem einen und oder ist sind
     waren wird werden wurde wurden haben hatte in im am an auf aus bei mit nach von vom zu zum zur
     für über unter wie was wer wen wem wann wo warum wieso weshalb welche welcher welches viele viel nicht
     auch als sich es er sie wir ihr

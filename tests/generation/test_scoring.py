@@ -1,0 +1,46 @@
+from dataclasses import replace
+
+import pytest
+
+from cragraph.generation.expected import read_question
+from cragraph.generation.scoring import Features, Weights, coverage, news, question_weights, rarity
+from cragraph.generation.words import content_words
+
+GOOD = Features(coverage=0.8, similarity=0.7, kind=1.0, news=1.0, standing=0.5)
+
+
+@pytest.mark.parametrize(
+    ("sentence", "share"),
+    [
+        ("The bridge was opened.", 0.0),
+        ("The bridge opened in May.", 0.75),
+        ("The mayor opened it in May.", 1.0),
+    ],
+)
+def test_only_what_the_question_does_not_say_is_news(sentence: str, share: float) -> None:
+    assert news(content_words("When was the bridge opened?"), content_words(sentence)) == share
+
+
+@pytest.mark.parametrize("feature", ["coverage", "similarity", "kind", "news", "standing"])
+def test_every_feature_counts(feature: str) -> None:
+    assert Weights().score(replace(GOOD, **{feature: 0.0})) < Weights().score(GOOD)
+
+
+def test_a_perfect_sentence_scores_one_and_a_mere_restatement_half() -> None:
+    perfect = Features(1.0, 1.0, 1.0, 1.0, 1.0)
+    assert Weights().score(perfect) == pytest.approx(1.0)
+    assert Weights().score(replace(perfect, news=0.0)) == pytest.approx(0.5)
+
+
+def test_rare_words_of_the_question_count_more_and_the_noun_asked_for_less() -> None:
+    rare = rarity([["plant", "open"], ["plant", "zinc"], ["plant"]])
+    weights = question_weights(read_question("Which plant smelts zinc?"), rare)
+    assert weights["zinc"] > weights["plant"]
+    assert weights["smelt"] > weights["zinc"]
+    assert weights["plant"] == pytest.approx(rare["plant"] / 2)
+
+
+def test_coverage_is_the_weighted_share_of_words_found() -> None:
+    assert coverage({"zinc": 3.0, "plant": 1.0}, {"zinc": 1.0}) == 0.75
+    assert coverage({"zinc": 3.0, "plant": 1.0}, {"zinc": 0.5, "plant": 1.0}) == 0.625
+    assert coverage({}, {"zinc": 1.0}) == 0.0
