@@ -1,14 +1,15 @@
 """Bring a store into step with files and folders."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from contextlib import nullcontext
+from itertools import repeat
 from time import time_ns
 from typing import Final
 
 from cragraph.retrieval.documents import MAX_BYTES
 from cragraph.retrieval.ingest.options import SplitOptions
 from cragraph.retrieval.ingest.parallel import messages
-from cragraph.retrieval.ingest.reading import Failed, Piece
+from cragraph.retrieval.ingest.reading import Failed, Message, Piece
 from cragraph.retrieval.ingest.report import IngestReport, Meter, Progress
 from cragraph.retrieval.ingest.survey import Job, Paths, Survey, survey
 from cragraph.retrieval.store import Item, Origin, Store
@@ -45,42 +46,44 @@ def ingest(
     options = split_options or SplitOptions()
     with nullcontext() if dry_run else store.writing():
         found = survey(paths, store.ledger.sources(), options.name, max_bytes=max_bytes, prune=prune)
-        run = _Run(store, options, found, progress or (lambda _: None))
-        return run.pretended() if dry_run else run.done()
+        if dry_run:
+            return pretended(found)
+        jobs = [job.source for job in found.jobs]
+        return Run(store, options, found, progress).done(messages(jobs, found.bytes_to_read, options))
 
 
-class _Run:
-    """One ingest under way."""
+def pretended(found: Survey) -> IngestReport:
+    """The report of a run that would do what was found to be done."""
+    return IngestReport(
+        added=[job.source for job in found.jobs if job.known is None],
+        changed=[job.source for job in found.jobs if job.known is not None],
+        unchanged=found.unchanged,
+        removed=found.vanished,
+        skipped=found.skipped,
+        failed=found.failed,
+        dry_run=True,
+    )
 
-    def __init__(self, store: Store, options: SplitOptions, found: Survey, tell: OnProgress) -> None:
-        self._store, self._options, self._found, self._tell = store, options, found, tell
+
+class Run:
+    """One ingest under way: what was read, by whomever, goes into the store."""
+
+    def __init__(self, store: Store, options: SplitOptions, found: Survey, tell: OnProgress | None = None) -> None:
+        self._store, self._options, self._found = store, options, found
+        self._tell: OnProgress = tell or (lambda _: None)
         self._jobs = {job.source: job for job in found.jobs}
-        self._meter = Meter(found.files, sum(job.size for job in found.jobs))
+        self._meter = Meter(found.files, found.bytes_to_read)
         self._report = IngestReport(unchanged=found.unchanged, skipped=found.skipped, failed=found.failed)
         self._items: list[Item] = []
         self._ended: list[tuple[Job, Origin]] = []
 
-    def pretended(self) -> IngestReport:
-        """What would change."""
-        found = self._found
-        return IngestReport(
-            added=[job.source for job in found.jobs if job.known is None],
-            changed=[job.source for job in found.jobs if job.known is not None],
-            unchanged=found.unchanged,
-            removed=found.vanished,
-            skipped=found.skipped,
-            failed=found.failed,
-            seconds=self._meter.seconds,
-            dry_run=True,
-        )
-
-    def done(self) -> IngestReport:
-        """Do the work and say what was done."""
+    def done(self, read: Iterable[Message]) -> IngestReport:
+        """Write what comes of the files to be read, then remove what vanished; says what was done."""
         for source in self._found.unchanged:
             self._tell(self._meter.finished(source, 0, 0))
         for origin in self._found.touched:
             self._store.ledger.set_whole(origin)
-        for message in messages(list(self._jobs), sum(job.size for job in self._jobs.values()), self._options):
+        for message in read:
             if isinstance(message, Failed):
                 self._give_up(message)
             else:
@@ -94,7 +97,8 @@ class _Run:
     def _take(self, piece: Piece) -> None:
         job = self._jobs[piece.source]
         origin = Origin(job.source, piece.sha256, job.size, _settled(job.mtime_ns), self._options.name, piece.total)
-        self._items += [Item(passage, origin) for passage in piece.passages]
+        vectors = piece.vectors if piece.vectors is not None else repeat(None, len(piece.passages))
+        self._items += [Item(p, origin, vector) for p, vector in zip(piece.passages, vectors, strict=True)]
         if piece.last:
             self._ended.append((job, origin))
         if len(self._items) >= BATCH:

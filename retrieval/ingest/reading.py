@@ -4,7 +4,7 @@ import traceback
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Final
+from typing import Any, Final
 
 from cragraph.errors import CragError
 from cragraph.retrieval.documents import load, split
@@ -21,13 +21,17 @@ PIECE: Final = 128
 
 @dataclass(frozen=True, slots=True)
 class Piece:
-    """Some passages of a file; `last` with the total when there are no more of them."""
+    """Some passages of a file; `last` with the total when there are no more of them.
+
+    `vectors` are a row a passage where whoever read the file has embedded it too.
+    """
 
     source: str
     sha256: str
     passages: list[Passage]
     last: bool
     total: int = -1
+    vectors: Any = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -38,6 +38,11 @@ class Survey:
         """How many files are taken."""
         return len(self.jobs) + len(self.unchanged)
 
+    @property
+    def bytes_to_read(self) -> int:
+        """In all the files that have to be read."""
+        return sum(job.size for job in self.jobs)
+
 
 def source_of(path: str | os.PathLike[str]) -> str:
     """What a file is called in the store: its absolute path, so that it does not matter where ingest was started."""

@@ -1,0 +1,103 @@
+"""Bulk ingest over a Dask cluster: many workers read, split and embed; one process writes to the Chroma server.
+
+For folders that one machine would take days over. The files must lie where every worker sees them under the same path.
+Needs the `cluster` extra.
+"""
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
+from functools import cache
+from itertools import islice
+from typing import TYPE_CHECKING, Any, Final
+
+from cragraph.retrieval.documents import MAX_BYTES
+from cragraph.retrieval.documents.context import contextual_text
+from cragraph.retrieval.ingest.ingest import OnProgress, Run
+from cragraph.retrieval.ingest.options import SplitOptions
+from cragraph.retrieval.ingest.reading import Failed, Message, read
+from cragraph.retrieval.ingest.report import IngestReport
+from cragraph.retrieval.ingest.survey import Paths, survey
+from cragraph.retrieval.store import Store
+
+if TYPE_CHECKING:
+    from distributed import Client
+    from langchain_core.embeddings import Embeddings
+
+_AHEAD: Final = 2
+"""Files a worker thread may be ahead of the writer, which bounds what waits in memory."""
+
+
+def ingest_on(
+    client: "Client",
+    paths: Paths,
+    store: Store,
+    make_embeddings: "Callable[[], Embeddings]",
+    *,
+    split_options: SplitOptions | None = None,
+    prune: bool = False,
+    progress: OnProgress | None = None,
+    max_bytes: int | None = MAX_BYTES,
+) -> IngestReport:
+    """Like `ingest`, with the reading, splitting and embedding done by the workers of a Dask client.
+
+    `make_embeddings` is called once in each worker process and must give the model of the store; it travels by pickle,
+    so it is a function or class of an importable module, such as `cragraph.models.encoder.EmbeddedEncoder`. What is
+    incremental, safe to kill and reported is as in `ingest`. A worker that dies is replaced by another; a file that
+    takes down several is reported as failed.
+
+    Raises:
+        InputError: a path does not exist.
+        StoreError: the store cannot be written.
+    """
+    options = split_options or SplitOptions()
+    with store.writing():
+        found = survey(paths, store.ledger.sources(), options.name, max_bytes=max_bytes, prune=prune)
+        jobs = [job.source for job in found.jobs]
+        return Run(store, options, found, progress).done(_messages(client, jobs, options, make_embeddings))
+
+
+def read_and_embed(source: str, options: SplitOptions, make_embeddings: "Callable[[], Embeddings]") -> list[Message]:
+    """What a worker does with one file."""
+    return [_embedded(message, _kept(make_embeddings)) for message in read([source], options)]
+
+
+def _embedded(message: Message, embeddings: "Embeddings") -> Message:
+    if isinstance(message, Failed) or not message.passages:
+        return message
+    import numpy as np
+
+    vectors = embeddings.embed_documents([contextual_text(passage) for passage in message.passages])
+    return replace(message, vectors=np.asarray(vectors, dtype=np.float32))
+
+
+@cache
+def _kept(make_embeddings: "Callable[[], Embeddings]") -> "Embeddings":
+    """The model, made once a process."""
+    return make_embeddings()
+
+
+def _messages(
+    client: "Client", sources: Sequence[str], options: SplitOptions, make_embeddings: "Callable[[], Embeddings]"
+) -> Iterator[Message]:
+    import distributed
+
+    dask: Any = distributed  # what it declares of its types is not enough to check against
+    rest = iter(sources)
+    threads = max(1, sum(dict(dask.Client.nthreads(client)).values()))
+    running: dict[Any, str] = {}
+
+    def submitted(source: str) -> Any:
+        future = client.submit(read_and_embed, source, options, make_embeddings, pure=False)
+        running[future] = source
+        return future
+
+    done = dask.as_completed([submitted(source) for source in islice(rest, threads * _AHEAD)])
+    for future in done:
+        source = running.pop(future)
+        if future.status == "finished":
+            yield from future.result()
+        else:
+            yield Failed(source, f"the workers could not read it ({future.exception()})")
+        future.release()
+        for following in islice(rest, 1):
+            done.add(submitted(following))
