@@ -27,6 +27,7 @@ _HIDDEN_STYLE = re.compile(
     r"display\s*:\s*none|visibility\s*:\s*(?:hidden|collapse)|font-size\s*:\s*0(?![.\d])|opacity\s*:\s*0(?![.\d])",
     re.IGNORECASE,
 )
+_DECLARATION = re.compile(r"^\s*<\?xml[^>]*\?>", re.IGNORECASE)
 _DEEPEST = 400
 
 
@@ -42,7 +43,9 @@ def read(path: Path) -> Iterator[Draft]:
 
 def draft(markup: str) -> Draft:
     """The visible text of a page; from its `main` element where it has one."""
-    soup = BeautifulSoup(markup, "lxml")
+    # Without a tag the parser takes it for a path, with a declaration for XML, and warns of both.
+    markup = _DECLARATION.sub("", markup)
+    soup = BeautifulSoup(markup if "<" in markup else f"<p>{markup}", "lxml")
     metadata = _metadata(soup)
     _drop_unseen(soup)
     writer = Writer()

@@ -85,3 +85,19 @@ def test_a_table_that_lays_out_the_page_is_read_as_page(document: Read) -> None:
 
 def test_nesting_without_end_is_survived(document: Read) -> None:
     assert "deep" in document("a.html", "<div>" * 3000 + "deep" + "</div>" * 3000).text
+
+
+@pytest.mark.parametrize(
+    "page",
+    [
+        "words",
+        '<?xml version="1.0" encoding="UTF-8"?><p>words</p>',
+        "\ufeff<?xml version='1.0'?><html xmlns='http://www.w3.org/1999/xhtml'><body><p>words</p></body></html>",
+    ],
+)
+def test_pages_without_tags_or_with_a_declaration_are_read(document: Read, page: str) -> None:
+    assert document("a.xhtml", page).text == "words"
+
+
+def test_a_page_that_is_only_a_name_is_its_text(document: Read) -> None:
+    assert document("a.html", "index.html").text == "index.html"
