@@ -1,0 +1,118 @@
+"""Figures for a judge that tells supported from unsupported: pure functions over truths, scores and predictions.
+
+A truth or a prediction is True for supported; a score in 0..1 is the judge's probability of supported.
+"""
+
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass
+from typing import Any
+
+import numpy as np
+
+from cragraph.errors import InputError
+
+BINS = 10
+
+
+@dataclass(frozen=True)
+class Bin:
+    """Scores from `low` up to `high`: how many, their mean, and the share that was supported."""
+
+    low: float
+    high: float
+    count: int
+    score: float
+    supported: float
+
+
+def balanced_accuracy(truth: Sequence[bool], predicted: Sequence[bool]) -> float | None:
+    """Mean of the shares of supported and of unsupported rows that were recognised; None unless there are both."""
+    _same(truth, predicted)
+    positive = [guess for real, guess in zip(truth, predicted, strict=True) if real]
+    negative = [not guess for real, guess in zip(truth, predicted, strict=True) if not real]
+    if not positive or not negative:
+        return None
+    return (sum(positive) / len(positive) + sum(negative) / len(negative)) / 2
+
+
+def unsupported_class(truth: Sequence[bool], predicted: Sequence[bool]) -> dict[str, float | None]:
+    """``{"precision", "recall", "f1"}`` of finding the unsupported rows; None where there is nothing to find or judge.
+
+    F1 is 0.0 when unsupported rows exist and none was found.
+    """
+    _same(truth, predicted)
+    pairs = list(zip(truth, predicted, strict=True))
+    hits = sum(not real and not guess for real, guess in pairs)
+    return precision_recall(hits, sum(not guess for _, guess in pairs), sum(not real for real, _ in pairs))
+
+
+def precision_recall(hits: int, found: int, wanted: int) -> dict[str, float | None]:
+    """Precision, recall and F1 from counts; F1 is None where nothing was wanted."""
+    return {
+        "precision": hits / found if found else None,
+        "recall": hits / wanted if wanted else None,
+        "f1": 2 * hits / (found + wanted) if wanted else None,
+    }
+
+
+def auroc(truth: Sequence[bool], scores: Sequence[float]) -> float | None:
+    """Chance that a supported row scores above an unsupported one, ties counting half; None unless there are both."""
+    _same(truth, scores)
+    labels = np.asarray(truth, dtype=bool)
+    values = np.asarray(scores, dtype=float)
+    positive = int(labels.sum())
+    negative = len(labels) - positive
+    if not positive or not negative:
+        return None
+    _, inverse, counts = np.unique(values, return_inverse=True, return_counts=True)
+    # The mean rank of each distinct score: ties share their places.
+    ranks = (np.cumsum(counts) - (counts - 1) / 2)[inverse]
+    return float((ranks[labels].sum() - positive * (positive + 1) / 2) / (positive * negative))
+
+
+def reliability(truth: Sequence[bool], scores: Sequence[float], bins: int = BINS) -> list[Bin]:
+    """The reliability curve: scores in bins of equal width, empty bins left out. 1.0 belongs to the last bin."""
+    _same(truth, scores)
+    labels, values = np.asarray(truth, dtype=float), np.asarray(scores, dtype=float)
+    place = np.minimum((values * bins).astype(int), bins - 1)
+    curve = []
+    for number in range(bins):
+        inside = place == number
+        if inside.any():
+            mean, share = float(values[inside].mean()), float(labels[inside].mean())
+            curve.append(Bin(number / bins, (number + 1) / bins, int(inside.sum()), mean, share))
+    return curve
+
+
+def calibration_error(curve: Sequence[Bin]) -> float | None:
+    """Expected calibration error: the distance of score and truth in each bin, weighed by its rows; None without."""
+    total = sum(b.count for b in curve)
+    return sum(b.count * abs(b.score - b.supported) for b in curve) / total if total else None
+
+
+def percentile(values: Sequence[float], percent: float) -> float | None:
+    """The smallest value that this many percent of the values do not exceed, to two digits; None without values."""
+    return round(float(np.percentile(values, percent, method="inverted_cdf")), 2) if values else None
+
+
+def classified(truth: Sequence[bool], scores: Sequence[float], predicted: Sequence[bool]) -> dict[str, Any]:
+    """All of the above for one data set."""
+    curve = reliability(truth, scores)
+    found = unsupported_class(truth, predicted)
+    return {
+        "rows": len(truth),
+        "supported": sum(truth),
+        "unsupported": len(truth) - sum(truth),
+        "balanced_accuracy": balanced_accuracy(truth, predicted),
+        "precision_unsupported": found["precision"],
+        "recall_unsupported": found["recall"],
+        "f1_unsupported": found["f1"],
+        "auroc": auroc(truth, scores),
+        "ece": calibration_error(curve),
+        "reliability": [asdict(b) for b in curve],
+    }
+
+
+def _same(one: Sequence[object], other: Sequence[object]) -> None:
+    if len(one) != len(other):
+        raise InputError(f"{len(one)} truths came with {len(other)} values; wanted one each.")

@@ -1,0 +1,221 @@
+"""How well judges tell supported answers from unsupported ones, over files of labelled answers."""
+
+from collections import Counter, defaultdict
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from statistics import mean
+from time import perf_counter
+from typing import Any, Final
+
+from cragraph.errors import InputError
+from cragraph.evals.classification import auroc, calibration_error, classified, percentile, reliability
+from cragraph.evals.grounding_rows import Row, read_rows
+from cragraph.evals.spans import Count, count, marked_by, new_words
+from cragraph.passages import as_passages
+from cragraph.protocols import Notes
+from cragraph.types import Claim, Verdict
+from cragraph.verification.engine import Verifier
+
+Progress = Callable[[int, int, str], None]
+
+APART: Final = ("financebench", "xnli_ko")
+"""Data sets outside the `macro_core` mean: labelled by correctness rather than grounding, or not English."""
+
+MEANS: Final = ("balanced_accuracy", "f1_unsupported", "auroc", "ece", "confidence_auroc", "confidence_ece", "span_f1")
+
+
+@dataclass(frozen=True)
+class Judged:
+    """What a judge made of one row.
+
+    `score` is the support of the answer's weakest claim; `predicted` whether every claim is supported; None where no
+    judge could run. `confidence` is the policy's.
+    """
+
+    row: Row
+    score: float | None
+    predicted: bool
+    confidence: float
+    words: Count
+    baseline: Count
+    judge: str
+    ms: float
+    degraded: tuple[str, ...] = ()
+
+
+@dataclass
+class Tally:
+    """Everything that a judge said of one file."""
+
+    rows: list[Judged] = field(default_factory=list)
+
+    def figures(self) -> dict[str, Any]:
+        """The figures of the file; the parts of one claim count as one row, by the best supported part."""
+        scored = [row for row in self.rows if row.score is not None]
+        groups: dict[str, list[Judged]] = defaultdict(list)
+        for row in scored:
+            groups[row.row.group].append(row)
+        truth = [any(r.row.supported for r in group) for group in groups.values()]
+        scores = [max(r.score or 0.0 for r in group) for group in groups.values()]
+        predicted = [any(r.predicted for r in group) for group in groups.values()]
+        confidences = [max(r.confidence for r in group) for group in groups.values()]
+        words = sum((row.words for row in self.rows), Count())
+        baseline = sum((row.baseline for row in self.rows), Count())
+        times = [row.ms for row in self.rows]
+        return classified(truth, scores, predicted) | {
+            "unjudged": len(self.rows) - len(scored),
+            "confidence_auroc": auroc(truth, confidences),
+            "confidence_ece": calibration_error(reliability(truth, confidences)),
+            "span_f1": words.f1,
+            "span_f1_new_words": baseline.f1,
+            "ms_p50": percentile(times, 50),
+            "ms_p95": percentile(times, 95),
+            "judged_by": dict(Counter(row.judge for row in self.rows).most_common()),
+            "degraded": dict(Counter(s for row in self.rows for s in row.degraded).most_common(5)),
+        }
+
+
+def run(
+    files: Sequence[str | Path],
+    judges: Sequence[str],
+    verifier: Verifier,
+    *,
+    policy: str = "claims",
+    limit: int | None = None,
+    progress: Progress | None = None,
+) -> dict[str, Any]:
+    """Judge every row of the files with every judge.
+
+    Returns ``{"policy", "limit", "judges": {name: {"data_sets": {file: figures}, "macro": means, "macro_core": means,
+    "ms_p50", "ms_p95"}}}``. A mean is over the files that have the figure, so balanced accuracy and AUROC over those
+    with both labels. `limit` is how many rows (claims) a file is sampled to. `progress` is called with rows done, rows
+    in all, and what is being judged. Raises InputError for a file of another shape.
+    """
+    if not files or not judges:
+        raise InputError("there is nothing to evaluate: name at least one file and one judge.")
+    # What the policy needs is measured all the same; the rest would only cost time.
+    verifier = replace(verifier, options=replace(verifier.options, measure=()))
+    data = {Path(file).stem: read_rows(Path(file), limit) for file in files}
+    total, done = sum(map(len, data.values())) * len(judges), 0
+    result: dict[str, Any] = {"policy": policy, "limit": limit, "judges": {}}
+    for judge in judges:
+        sets: dict[str, Any] = {}
+        times: list[float] = []
+        for name, rows in data.items():
+            tally = Tally()
+            for row in rows:
+                tally.rows.append(judge_row(row, judge, verifier, policy))
+                done += 1
+                if progress is not None:
+                    progress(done, total, f"{judge}: {name}")
+            times += [row.ms for row in tally.rows]
+            sets[name] = tally.figures()
+        core = {name: figures for name, figures in sets.items() if not name.startswith(APART)}
+        result["judges"][judge] = {
+            "data_sets": sets,
+            "macro": macro(sets),
+            "macro_core": macro(core),
+            "ms_p50": percentile(times, 50),
+            "ms_p95": percentile(times, 95),
+        }
+    return result
+
+
+def judge_row(row: Row, judge: str, verifier: Verifier, policy: str = "claims") -> Judged:
+    """One row judged; the time is that of the whole verification."""
+    start = perf_counter()
+    notes = Notes()
+    passages = as_passages(row.passages)
+    found = verifier(row.question, row.answer, passages, notes, judge=judge, policy=policy)
+    ms = (perf_counter() - start) * 1000
+    verdicts: Sequence[Verdict] = found.counted or found.claims
+    if not verdicts:
+        # A reply without a statement (a greeting, a question) is labelled as a whole, so it is judged as a whole.
+        whole = Claim(text=row.answer, start=0, end=len(row.answer), type="factual")
+        verdicts = verifier.judged([whole], passages, notes, judge=judge, question=row.question)
+    open_claims = any(verdict["verdict"] == "unjudged" for verdict in verdicts)
+    return Judged(
+        row=row,
+        score=None if open_claims else min(verdict["support"] for verdict in verdicts),
+        predicted=all(verdict["verdict"] == "supported" for verdict in verdicts),
+        confidence=found.confidence,
+        words=count(row.answer, marked_by(verdicts), row.spans),
+        baseline=count(row.answer, new_words(row.answer, row.passages), row.spans),
+        judge=found.judge,
+        ms=ms,
+        degraded=found.degraded,
+    )
+
+
+def macro(sets: Mapping[str, Mapping[str, Any]]) -> dict[str, float | None]:
+    """The unweighted mean of each figure over the data sets that have both labels (for spans: marked words)."""
+    both = [figures for figures in sets.values() if figures["supported"] and figures["unsupported"]]
+    means: dict[str, float | None] = {"data_sets": float(len(both))}
+    for name in MEANS:
+        values = [figures[name] for figures in both if figures[name] is not None]
+        means[name] = mean(values) if values else None
+    return means
+
+
+def table(result: Mapping[str, Any]) -> Any:
+    """The figures as a table for a terminal, a line a judge and data set."""
+    from rich.table import Table
+
+    shown = Table(
+        title=f"Grounding, policy {result['policy']}" + (f", {result['limit']} rows a file" if result["limit"] else "")
+    )
+    shown.add_column("judge")
+    shown.add_column("data set")
+    for heading in (
+        "rows",
+        "bal.acc",
+        "F1 uns.",
+        "AUROC",
+        "ECE",
+        "conf.AUROC",
+        "conf.ECE",
+        "span F1",
+        "(new words)",
+        "p50 ms",
+        "p95 ms",
+    ):
+        shown.add_column(heading, justify="right")
+    for judge, found in result["judges"].items():
+        for name, f in found["data_sets"].items():
+            shown.add_row(
+                judge, name, str(f["rows"]), *(_shown(f[key]) for key in MEANS), _shown(f["span_f1_new_words"]),
+                _shown(f["ms_p50"], 1), _shown(f["ms_p95"], 1),
+            )  # fmt: skip
+        for title in ("macro", "macro_core"):
+            f = found[title]
+            shown.add_row(
+                judge, title.replace("_", " "), f"{f['data_sets']:.0f} sets", *(_shown(f[key]) for key in MEANS), "",
+                _shown(found["ms_p50"], 1), _shown(found["ms_p95"], 1), end_section=title == "macro_core",
+            )  # fmt: skip
+    return shown
+
+
+def markdown(result: Mapping[str, Any]) -> str:
+    """The same figures as a Markdown table."""
+    heads = ["judge", "data set", "rows", "balanced accuracy", "F1 unsupported", "AUROC", "ECE", "span F1", "p50 ms"]
+    keys = ("balanced_accuracy", "f1_unsupported", "auroc", "ece", "span_f1")
+    lines = ["| " + " | ".join(heads) + " |", "|---|---|" + "---:|" * (len(heads) - 2)]
+    for judge, found in result["judges"].items():
+        for name, f in found["data_sets"].items():
+            cells = [judge, name, str(f["rows"]), *(_shown(f[key]) for key in keys), _shown(f["ms_p50"], 1)]
+            lines.append("| " + " | ".join(cells) + " |")
+        for title in ("macro", "macro_core"):
+            f = found[title]
+            cells = [
+                judge,
+                f"**{title.replace('_', ' ')}**",
+                f"{f['data_sets']:.0f} sets",
+                *(_shown(f[key]) for key in keys),
+            ]
+            lines.append("| " + " | ".join([*cells, _shown(found["ms_p50"], 1)]) + " |")
+    return "\n".join(lines)
+
+
+def _shown(value: float | None, digits: int = 3) -> str:
+    return "-" if value is None else f"{value:.{digits}f}"

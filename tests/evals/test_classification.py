@@ -1,0 +1,117 @@
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from cragraph.errors import InputError
+from cragraph.evals.classification import (
+    auroc,
+    balanced_accuracy,
+    calibration_error,
+    classified,
+    percentile,
+    reliability,
+    unsupported_class,
+)
+
+T, F = True, False
+
+
+@pytest.mark.parametrize(
+    ("truth", "predicted", "value"),
+    [
+        ([T, T, F, F], [T, T, F, F], 1.0),
+        ([T, T, F, F], [F, F, T, T], 0.0),
+        ([T, T, T, F], [T, T, T, T], 0.5),
+        ([T, T, T, T, F, F], [T, T, T, F, F, T], (0.75 + 0.5) / 2),
+        ([T, T], [T, F], None),
+        ([F], [F], None),
+        ([], [], None),
+    ],
+)
+def test_balanced_accuracy_is_the_mean_of_both_classes(truth, predicted, value) -> None:
+    assert balanced_accuracy(truth, predicted) == value
+
+
+@pytest.mark.parametrize(
+    ("truth", "predicted", "precision", "recall", "f1"),
+    [
+        ([F, F, T], [F, F, T], 1.0, 1.0, 1.0),
+        ([F, F, T, T], [F, T, F, T], 0.5, 0.5, 0.5),
+        ([F, F, F, T], [F, F, T, F], 2 / 3, 2 / 3, 2 / 3),
+        ([F, T], [T, T], None, 0.0, 0.0),
+        ([T, T], [T, F], 0.0, None, None),
+        ([T], [T], None, None, None),
+    ],
+)
+def test_f1_is_that_of_finding_the_unsupported(truth, predicted, precision, recall, f1) -> None:
+    found = unsupported_class(truth, predicted)
+    assert found == {
+        "precision": None if precision is None else pytest.approx(precision),
+        "recall": None if recall is None else pytest.approx(recall),
+        "f1": None if f1 is None else pytest.approx(f1),
+    }
+
+
+@pytest.mark.parametrize(
+    ("truth", "scores", "value"),
+    [
+        ([T, T, F, F], [0.9, 0.8, 0.2, 0.1], 1.0),
+        ([T, T, F, F], [0.1, 0.2, 0.8, 0.9], 0.0),
+        ([T, F], [0.5, 0.5], 0.5),
+        ([T, T, F], [0.9, 0.3, 0.5], 0.5),
+        ([T, T, F, F], [0.9, 0.5, 0.5, 0.1], 0.875),
+        ([T, T], [0.1, 0.2], None),
+    ],
+)
+def test_auroc_is_the_share_of_pairs_in_the_right_order(truth, scores, value) -> None:
+    assert auroc(truth, scores) == value
+
+
+SCORED = st.lists(st.tuples(st.booleans(), st.integers(0, 10)), min_size=1, max_size=40)
+
+
+@given(SCORED)
+def test_auroc_agrees_with_counting_the_pairs(rows: list[tuple[bool, int]]) -> None:
+    pairs = [(p, n) for real, p in rows if real for other, n in rows if not other]
+    expected = sum(1.0 if p > n else 0.5 if p == n else 0.0 for p, n in pairs) / len(pairs) if pairs else None
+    found = auroc([real for real, _ in rows], [score / 10 for _, score in rows])
+    assert found == (None if expected is None else pytest.approx(expected))
+
+
+def test_the_reliability_curve_holds_each_bins_mean_and_share() -> None:
+    curve = reliability([T, F, T, T], [0.05, 0.15, 0.95, 1.0])
+    assert [(b.low, b.count, b.supported) for b in curve] == [(0.0, 1, 1.0), (0.1, 1, 0.0), (0.9, 2, 1.0)]
+    assert curve[2].score == pytest.approx(0.975)
+    # (1 x 0.95 + 1 x 0.15 + 2 x 0.025) / 4
+    assert calibration_error(curve) == pytest.approx(0.2875)
+    assert calibration_error([]) is None
+
+
+@given(SCORED)
+def test_calibration_error_stays_within_its_bounds(rows: list[tuple[bool, int]]) -> None:
+    error = calibration_error(reliability([real for real, _ in rows], [score / 10 for _, score in rows]))
+    assert error is not None
+    assert 0.0 <= error <= 1.0
+
+
+def test_a_perfectly_calibrated_score_has_no_error() -> None:
+    assert calibration_error(reliability([T, T, T, F], [0.75] * 4)) == 0.0
+
+
+def test_all_figures_come_together() -> None:
+    found = classified([T, F], [0.9, 0.2], [T, F])
+    assert (found["rows"], found["supported"], found["unsupported"]) == (2, 1, 1)
+    assert (found["balanced_accuracy"], found["f1_unsupported"], found["auroc"]) == (1.0, 1.0, 1.0)
+    assert found["ece"] == pytest.approx(0.15)
+
+
+def test_truths_and_values_of_different_number_are_refused() -> None:
+    with pytest.raises(InputError, match="2 truths came with 1 values"):
+        balanced_accuracy([T, F], [T])
+
+
+@pytest.mark.parametrize(
+    ("values", "percent", "value"), [([1, 2, 3, 4], 50, 2), ([1, 2, 3, 4], 95, 4), ([7], 50, 7), ([], 50, None)]
+)
+def test_percentiles_are_by_nearest_rank(values, percent, value) -> None:
+    assert percentile(values, percent) == value
