@@ -12,6 +12,7 @@ from cragraph.types import Passage
 from cragraph.validation_config import ValidationConfig
 from cragraph.validation_inputs import as_embeddings, as_texts
 from cragraph.verification.claims import split_claims, without_markers
+from cragraph.verification.counting import AGAINST
 from cragraph.verification.policies import POLICIES
 from cragraph.verification.signals import Material, SignalOptions, uncertainty_indicators
 from cragraph.verification.signals.completeness import completeness
@@ -77,8 +78,8 @@ class AnswerValidator:
     def detect_hallucinations(self, answer: str, chunks: Iterable[Any]) -> list[tuple[str, float, bool]]:
         """``(claim, support score, is it unsupported)`` for each claim of the answer, in order.
 
-        Unsupported means similar to no chunk by `hallucination_threshold`, or contradicted by one (which similarity
-        alone cannot see): then the score is the judge's.
+        Unsupported means similar to no chunk by `hallucination_threshold`, or refused by the embedding judge, which
+        sees the wrong figure and the negation that similarity cannot see: then the lower of both scores counts.
         """
         passages = as_texts(chunks)
         sentences, closeness = self._closeness(answer, "", passages)
@@ -129,7 +130,7 @@ class AnswerValidator:
         verdicts = self._parts.verifier.judged(sentences, passages, Notes(), judge="embedding")
         checked = []
         for verdict, similarity in zip(verdicts, closeness.best, strict=True):
-            against = verdict["verdict"] == "contradicted"
+            against = verdict["verdict"] in AGAINST
             score = min(similarity, verdict["support"]) if against else similarity
             unsupported = against or similarity < self.config.hallucination_threshold
             checked.append((verdict["text"], round(score, 6), unsupported and verdict["type"] != "opinion"))

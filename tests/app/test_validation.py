@@ -1,0 +1,266 @@
+from dataclasses import dataclass, field
+from typing import Any
+
+import pytest
+from langchain_core.documents import Document
+
+from cragraph.errors import InputError, ModelError, SettingsError
+from cragraph.passages import as_passages
+from cragraph.protocols import Notes
+from cragraph.testing.embeddings import HashEmbeddings
+from cragraph.testing.fakes import FakeJudge
+from cragraph.validation import AnswerValidator, ValidationConfig, validate_answer, verify_supported
+from cragraph.validation_inputs import as_embeddings, as_texts
+
+CHUNKS = [
+    "Mistral 7B uses sliding window attention for efficient token processing.",
+    "The Mistral 7B model has 7 billion parameters.",
+    "Each token attends only to a fixed window of 4096 previous tokens.",
+]
+QUESTION = "What attention mechanism does Mistral 7B use?"
+GOOD = "Mistral 7B uses sliding window attention for efficient token processing."
+BAD = f"{GOOD} It was trained on 100 trillion tokens from Mars."
+
+
+@pytest.fixture(scope="module")
+def validator() -> AnswerValidator:
+    return AnswerValidator()
+
+
+@pytest.fixture(autouse=True)
+def _no_thresholds_from_outside(monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in ("CONFIDENCE", "HALLUCINATION", "RELEVANCE", "FAITHFULNESS"):
+        monkeypatch.delenv(f"{name}_THRESHOLD", raising=False)
+    monkeypatch.delenv("ENABLE_ANSWER_VALIDATION", raising=False)
+
+
+def test_a_good_answer_passes_with_the_founding_fields(validator: AnswerValidator) -> None:
+    result = validator.validate_answer(GOOD, QUESTION, CHUNKS)
+    assert list(result) == [
+        "confidence_score", "confidence_details", "hallucinations", "hallucination_count", "citations", "warnings",
+        "passed",
+    ]  # fmt: skip
+    assert list(result["confidence_details"]) == [
+        "overall_score", "relevance", "faithfulness", "completeness", "has_uncertainty", "uncertainty_indicators",
+    ]  # fmt: skip
+    assert (result["passed"], result["warnings"], result["hallucination_count"]) == (True, [], 0)
+    assert result["confidence_score"] == result["confidence_details"]["overall_score"] >= 0.7
+
+
+def test_an_invented_sentence_is_found_and_the_answer_fails(validator: AnswerValidator) -> None:
+    result = validator.validate_answer(BAD, QUESTION, CHUNKS)
+    assert not result["passed"]
+    assert result["hallucination_count"] == 1
+    assert result["hallucinations"][0]["claim"] == "It was trained on 100 trillion tokens from Mars."
+    assert result["hallucinations"][0]["support_score"] < 0.5
+    assert "Found 1 unsupported claim(s)" in result["warnings"]
+
+
+def test_the_score_is_the_founding_formula(validator: AnswerValidator) -> None:
+    found = validator.score_confidence(BAD + " It might, perhaps, be so.", CHUNKS, QUESTION)
+    by_hand = 0.35 * found["relevance"] + 0.40 * found["faithfulness"] + 0.25 * found["completeness"] - 0.2
+    assert found["overall_score"] == pytest.approx(by_hand, abs=1e-5)
+    assert found["has_uncertainty"]
+    assert found["uncertainty_indicators"] == ["might", "perhaps"]
+
+
+def test_hallucinations_are_tuples_of_claim_score_and_flag(validator: AnswerValidator) -> None:
+    found = validator.detect_hallucinations(BAD, CHUNKS)
+    assert [(claim[:10], flag) for claim, _, flag in found] == [("Mistral 7B", False), ("It was tra", True)]
+    assert all(0.0 <= score <= 1.0 for _, score, _ in found)
+
+
+def test_a_contradiction_that_similarity_cannot_see_is_flagged(validator: AnswerValidator) -> None:
+    chunks = ["Apple's revenue was $383 billion in 2023."]
+    [(_, score, flag)] = validator.detect_hallucinations("Apple's revenue was $394 billion.", chunks)
+    assert flag
+    assert score < 0.5
+
+
+def test_citations_name_the_chunks_best_first(validator: AnswerValidator) -> None:
+    [citation] = validator.extract_citations(GOOD, CHUNKS)
+    assert citation["sentence"] == GOOD
+    first = citation["sources"][0]
+    assert (first["chunk_id"], first["text"]) == (0, CHUNKS[0])
+    assert first["score"] == pytest.approx(1.0, abs=0.02)
+    assert [s["score"] for s in citation["sources"]] == sorted((s["score"] for s in citation["sources"]), reverse=True)
+
+
+@pytest.mark.parametrize(("answer", "chunks"), [("", CHUNKS), (GOOD, []), (GOOD, [""]), ("", [])])
+def test_nothing_to_validate_does_not_pass_and_does_not_fail(
+    answer: str, chunks: list[str], validator: AnswerValidator
+) -> None:
+    result = validator.validate_answer(answer, QUESTION, chunks)
+    assert not result["passed"]
+    assert result["warnings"]
+
+
+def test_opinions_are_not_flagged(validator: AnswerValidator) -> None:
+    assert [flag for *_, flag in validator.detect_hallucinations("I think pigs are lovely.", CHUNKS)] == [False]
+
+
+# -- configuration ---------------------------------------------------------------------------------------------
+
+
+def test_the_defaults_are_the_founding_ones() -> None:
+    config = ValidationConfig()
+    assert (config.enabled, config.confidence_threshold, config.hallucination_threshold) == (True, 0.7, 0.5)
+    assert (config.relevance_threshold, config.faithfulness_threshold) == (0.6, 0.7)
+
+
+def test_an_argument_wins_over_the_environment_and_that_over_the_default(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("CONFIDENCE_THRESHOLD", "0.85")
+    monkeypatch.setenv("HALLUCINATION_THRESHOLD", "0.4")
+    monkeypatch.setenv("RELEVANCE_THRESHOLD", " ")
+    monkeypatch.setenv("ENABLE_ANSWER_VALIDATION", "0")
+    config = ValidationConfig(hallucination_threshold=0.6)
+    assert (config.confidence_threshold, config.hallucination_threshold, config.relevance_threshold) == (0.85, 0.6, 0.6)
+    assert not config.enabled
+    assert ValidationConfig(enabled=True).enabled
+
+
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [("FAITHFULNESS_THRESHOLD", "high"), ("CONFIDENCE_THRESHOLD", "7"), ("ENABLE_ANSWER_VALIDATION", "maybe")],
+)
+def test_a_wrong_variable_is_a_clear_error(name: str, value: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv(name, value)
+    with pytest.raises(SettingsError, match="wanted"):
+        ValidationConfig()
+
+
+def test_uncertainty_words_are_extended_in_place_and_not_shared() -> None:
+    config = ValidationConfig()
+    config.uncertainty_words.extend(["approximately", "roughly", "around"])
+    found = AnswerValidator(HashEmbeddings(), config).score_confidence("It is roughly so.", ["It is so."], "Is it so?")
+    assert found["uncertainty_indicators"] == ["roughly"]
+    assert "roughly" not in ValidationConfig().uncertainty_words
+
+
+def test_stricter_thresholds_fail_what_lenient_ones_pass() -> None:
+    answer = "Sliding window attention limits the window of each token."
+    strict = ValidationConfig(confidence_threshold=0.99)
+    lenient = ValidationConfig(confidence_threshold=0.1, hallucination_threshold=0.1)
+    assert not validate_answer(answer, QUESTION, CHUNKS, config=strict)["passed"]
+    assert validate_answer(answer, QUESTION, CHUNKS, config=lenient)["passed"]
+
+
+def test_validation_that_is_switched_off_claims_nothing() -> None:
+    result = validate_answer(BAD, QUESTION, CHUNKS, config=ValidationConfig(enabled=False))
+    assert (result["confidence_score"], result["passed"]) == (0.0, True)
+    assert result["warnings"] == ["Answer validation is disabled: nothing was checked"]
+
+
+# -- inputs ----------------------------------------------------------------------------------------------------
+
+
+@dataclass
+class Node:
+    text: str
+    metadata: dict[str, Any] = field(default_factory=dict)
+
+
+@dataclass
+class Content:
+    content: str
+
+    def get_content(self) -> str:
+        return self.content
+
+
+@dataclass
+class Scored:
+    node: Any
+    score: float | None = None
+
+
+@pytest.mark.parametrize(
+    "chunk",
+    ["Gold shines.", Document(page_content="Gold shines."), Node("Gold shines."), Scored(Node("Gold shines.")),
+     Scored(Content("Gold shines.")), Content("Gold shines."), Scored(Document(page_content="Gold shines.")),
+     {"text": "Gold shines."}],
+)  # fmt: skip
+def test_chunks_of_every_kind_are_read(chunk: Any) -> None:
+    assert [p["text"] for p in as_texts([chunk])] == ["Gold shines."]
+
+
+def test_a_nodes_metadata_and_score_are_kept() -> None:
+    [passage] = as_texts([Scored(Node("Gold shines.", {"source": "a.md", "year": 2023}), 0.8)])
+    assert (passage["source"], passage["metadata"], passage["retrieval_score"]) == ("a.md", {"year": 2023}, 0.8)
+
+
+@pytest.mark.parametrize("chunks", ["Gold shines.", None, [3], [Node(3)]])
+def test_what_is_no_list_of_chunks_is_refused(chunks: Any) -> None:
+    with pytest.raises(InputError, match="wanted a"):
+        as_texts(chunks)
+
+
+class Batch:
+    def get_text_embedding_batch(self, texts: list[str]) -> list[list[float]]:
+        return HashEmbeddings().embed_documents(texts)
+
+
+class Encoder:
+    def encode(self, texts: list[str]) -> Any:
+        import numpy as np
+
+        return np.array(HashEmbeddings().embed_documents(texts))
+
+
+@pytest.mark.parametrize("model", [HashEmbeddings(), Batch(), Encoder()])
+def test_embedding_models_of_three_libraries_are_taken(model: Any) -> None:
+    validator = AnswerValidator(model)
+    assert [flag for *_, flag in validator.detect_hallucinations("Gold shines. Pigs fly.", ["Gold shines."])] == [
+        False,
+        True,
+    ]
+    assert as_embeddings(model).embed_query("gold") == pytest.approx(HashEmbeddings().embed_query("gold"))
+
+
+def test_anything_else_is_no_embedding_model() -> None:
+    with pytest.raises(InputError, match="without embed_documents"):
+        AnswerValidator(object())
+
+
+# -- is it supported? ------------------------------------------------------------------------------------------
+
+
+def test_an_answer_within_the_context_is_supported() -> None:
+    context = "Authentication verifies user identity before access is granted."
+    found = verify_supported("What is authentication?", context, "Authentication verifies user identity.")
+    assert found == {"supported": True, "reason": "The context supports all 1 claim(s)."}
+
+
+def test_an_answer_beyond_the_context_is_not_supported_and_the_reason_names_the_claim() -> None:
+    context = ["Authentication verifies user identity before access is granted."]
+    found = verify_supported(
+        question="What is it?",
+        context=context,
+        answer="Authentication verifies user identity. OAuth2 was released in 2012.",
+    )
+    assert not found["supported"]
+    assert "OAuth2 was released in 2012." in found["reason"]
+
+
+@pytest.mark.parametrize("answer", ["", "I don't know based on the documents."])
+def test_an_answer_without_a_claim_is_not_supported(answer: str) -> None:
+    assert not verify_supported("What?", "Gold shines.", answer)["supported"]
+
+
+class Broken(FakeJudge):
+    def __call__(self, claims: Any, passages: Any, notes: Notes, *, question: str = "") -> Any:
+        raise ModelError("no JSON")
+
+
+def test_a_judge_of_ones_own_may_decide() -> None:
+    judge = FakeJudge({"Pigs": 0.9}, "mine")
+    assert verify_supported("?", "Gold shines.", "Pigs fly.", judge=judge)["supported"]
+    assert judge.asked == ["Pigs fly."]
+
+
+def test_a_judge_that_fails_never_means_supported() -> None:
+    assert not verify_supported("?", "Gold shines.", "Pigs fly.", judge=Broken({}, "mine"))["supported"]
+
+
+def test_passages_may_be_given_as_context() -> None:
+    assert verify_supported("?", as_passages(["Gold shines in the sun."]), "Gold shines in the sun.")["supported"]
