@@ -142,6 +142,7 @@ def main() -> None:
     ):
         with open_store(None, embeddings) as store:
             store.add(passages)
+            embeddings.save()
             for mode in ("lexical", "dense", "hybrid"):
                 report(f"{name}: {mode}", asked, searches(store, mode), False)
             report(f"{name}: hybrid + rerank", asked, searches(store, "hybrid", rerank=True), options.misses)

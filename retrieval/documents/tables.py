@@ -14,6 +14,7 @@ _DASH = frozenset({"-", "–", "—", "n/a", "N/A", "*", "nm", "NM"})
 _BEFORE = frozenset({"$", "€", "£", "¥", "US$", "C$", "A$", "(", "$("})
 _AFTER = frozenset({")", "%", ")%", "%)"})
 _AMOUNT = frozenset("0123456789(.-–—")
+_DATE = re.compile(r"^[A-Z][a-z]{2,8}\.?\s+\d{1,2},?\s+((?:19|20)\d\d)$")
 _YEAR = re.compile(r"^(FY\s?)?(19|20)\d\d[*†‡]?$|^Q[1-4]\b")
 
 
@@ -70,7 +71,7 @@ def full_names(table: Table) -> list[str]:
 
 def column_names(table: Table) -> list[str]:
     """What a cell is labelled with: the lowest heading of its column where that tells the columns apart (`2023`, not
-    `Year ended December 31, 2023`), else all of them."""
+    `Year ended December 31, 2023`), else all of them; of dates the year where that does."""
     if table.names:
         return list(table.names)
     full = full_names(table)
@@ -79,7 +80,11 @@ def column_names(table: Table) -> list[str]:
         for column, cell in enumerate(row):
             lowest[column] = " ".join(cell.split()) or lowest[column]
     named = [name for name in lowest[1:] if name]
-    return lowest if len(set(named)) == len(named) else full
+    if len(set(named)) < len(named):
+        return full
+    dates = [_DATE.match(name) for name in lowest[1:]]
+    years = [date[1] for date in dates if date]
+    return [lowest[0], *years] if years and len(set(years)) == len(dates) else lowest
 
 
 def header_line(table: Table) -> str:

@@ -27,7 +27,7 @@ def page(document: Document, number: int) -> str:
         (
             "BESTBUY_2023_10K",
             40,
-            "Revenue | January 28, 2023: $46,298 | January 29, 2022: $51,761 | January 30, 2021: $47,262",
+            "Revenue | 2023: $46,298 | 2022: $51,761 | 2021: $47,262",
         ),
         ("BOEING_2022_10K", 55, "Total revenues | 2022: 66,608 | 2021: 62,286 | 2020: 58,158"),
         ("PFIZER_2021_10K", 57, "Revenues | 2021: $81,288 | 2020: $41,651 | 2019: $40,905"),

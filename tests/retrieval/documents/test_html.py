@@ -101,3 +101,25 @@ def test_pages_without_tags_or_with_a_declaration_are_read(document: Read, page:
 
 def test_a_page_that_is_only_a_name_is_its_text(document: Read) -> None:
     assert document("a.html", "index.html").text == "index.html"
+
+
+@pytest.mark.parametrize(
+    ("headings", "labels"),
+    [
+        (("January 28, 2023", "January 29, 2022"), ("2023", "2022")),
+        (("July 29, 2023", "January 28, 2023"), ("July 29, 2023", "January 28, 2023")),
+        (("Q4 2023", "Q4 2022"), ("Q4 2023", "Q4 2022")),
+        (("2023", "Change"), ("2023", "Change")),
+    ],
+)
+def test_a_date_is_cut_to_its_year_where_that_tells_the_columns_apart(
+    document: Read, headings: tuple[str, str], labels: tuple[str, str]
+) -> None:
+    first, second = headings
+    page = (
+        f"<table><tr><th></th><th>{first}</th><th>{second}</th></tr><tr><td>Sales</td><td>5</td><td>4</td></tr></table>"
+    )
+    assert document("a.html", page).text.splitlines() == [
+        f"{first} | {second}",
+        f"Sales | {labels[0]}: 5 | {labels[1]}: 4",
+    ]
