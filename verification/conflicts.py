@@ -8,7 +8,7 @@ import numpy as np
 
 from cragraph.types import Evidence, Passage
 from cragraph.verification.facts import Fact, compare, extract
-from cragraph.verification.facts.polarity import negations, opposite_words, possible
+from cragraph.verification.facts.polarity import negation_differs, opposite_words, possible
 from cragraph.verification.judges.evidence import evidence_of
 from cragraph.verification.terms import is_light, terms, weight
 from cragraph.verification.windows import Floats, sentence_windows
@@ -97,7 +97,7 @@ def _difference(one: str, other: str) -> str:
     if compared.missing or compared.conflicting or possible(one) != possible(other):
         return ""
     opposite = opposite_words(one, other)
-    negated = negations(one) % 2 != negations(other) % 2
+    negated = negation_differs(one, other)
     if opposite and not negated:
         return f"{opposite[0]!r} and {opposite[1]!r}"
     return "only one is negated" if negated and not opposite else ""

@@ -36,8 +36,7 @@ LIGHT: Final = 0.15
 @lru_cache(maxsize=65536)
 def stem(word: str) -> str:
     """The stem of a lower-case word; of three letters at least, so that short words stay what they are."""
-    if word in _IRREGULAR:
-        return _IRREGULAR[word]
+    word = _IRREGULAR.get(word, word)
     if len(word) < 4 or not word.isascii():
         return word
     for ending, instead in _ENDINGS:

@@ -1,23 +1,26 @@
 """Polarity: negation, opposite words and modality, by words alone."""
 
 import re
-from collections.abc import Iterable, Sequence
 from functools import lru_cache
 from typing import Final
 
 from cragraph.abbreviations import listed
+from cragraph.verification.terms import is_light, terms
 
 NEGATION: Final = re.compile(
-    r"\b(?:not|no|never|none|nobody|nothing|neither|nor|without|cannot|hardly|barely|scarcely|fails? to|failed to|"
-    r"unable to|lacks?|refus(?:e|ed|es) to|den(?:y|ied|ies)|absence of|nicht|kein(?:e|en|er|es|em)?|niemals|nie|ohne|"
-    r"ne|pas|jamais|aucune?|sans)\b|\w+n[’']t\b",
+    r"\b(?:not|no|never|none|nobody|nothing|neither|nor|cannot|hardly|barely|scarcely|fails? to|failed to|"
+    r"unable to|lacks?|refus(?:e|ed|es) to|den(?:y|ied|ies)|nicht|kein(?:e|en|er|es|em)?|niemals|nie|"
+    r"ne|pas|jamais|aucune?)\b|\w+n[’']t\b",
     re.IGNORECASE,
 )
 _NO_NEGATION: Final = re.compile(
     r"\b(?:not only|no\.\s?\d|no less than|no fewer than|no more than|no later than|whether or not|no doubt|not just|"
-    r"not merely|no longer than)\b",
+    r"not merely|no longer than)\b|^\s*no\b(?=[\s,.!]+(?:it|its|they|he|she|i|we|you|the|that|but)\b)",
     re.IGNORECASE,
 )
+_CLAUSE_END: Final = re.compile(r"[,;:.!?()](?!\d)|\b(?:but|although|because|while|aber|mais)\b", re.IGNORECASE)
+_SCOPE: Final = 60
+"""Characters behind a negation that it may reach."""
 _POSSIBLE: Final = re.compile(
     r"\b(?:may|might|could|possibly|perhaps|probably|likely|potentially|suggests?|appears?|seems?|believed|"
     r"reportedly|allegedly|expected|expects?|plans?|planned|proposed|rumou?red|könnte|vielleicht|peut-être)\b",
@@ -99,6 +102,29 @@ def negations(text: str) -> int:
     return len(NEGATION.findall(_NO_NEGATION.sub(" ", text)))
 
 
+@lru_cache(maxsize=8192)
+def denials(text: str) -> tuple[frozenset[str], ...]:
+    """For each negation of a text the terms that it denies: the next two that carry meaning in the same clause."""
+    found = []
+    for match in NEGATION.finditer(_NO_NEGATION.sub(lambda skipped: " " * len(skipped.group()), text)):
+        clause = _CLAUSE_END.split(text[match.end() : match.end() + _SCOPE], maxsplit=1)[0]
+        found.append(frozenset([term for term in terms(clause) if not is_light(term)][:2]))
+    return tuple(found)
+
+
+def negation_differs(one: str, other: str) -> bool:
+    """Whether only one of two texts is negated, and what it denies is what the other one says.
+
+    Counting negations would not do: half of the sentences that differ in their number agree (measured on labelled
+    pairs), because the negation belongs to something that the other sentence does not speak of.
+    """
+    first, second = denials(one), denials(other)
+    if bool(first) == bool(second):
+        return False
+    said = frozenset(terms(other if first else one))
+    return any(denied and denied <= said for denied in first or second)
+
+
 def possible(text: str) -> bool:
     """Whether a text says that something may be so, not that it is."""
     return bool(_POSSIBLE.search(text))
@@ -123,8 +149,3 @@ def _as_written(stem: str, text: str) -> str:
         ),
         stem,
     )
-
-
-def negated(sentences: Sequence[str] | Iterable[str]) -> bool:
-    """Whether an odd number of negations holds in all."""
-    return sum(negations(sentence) for sentence in sentences) % 2 == 1

@@ -6,7 +6,7 @@ from math import log1p
 
 from cragraph.types import Passage
 from cragraph.verification.facts import Comparison, Fact, compare, extract
-from cragraph.verification.facts.polarity import negations, opposite_words, possible
+from cragraph.verification.facts.polarity import negation_differs, opposite_words, possible
 from cragraph.verification.terms import is_light, terms, weight
 from cragraph.verification.windows import Space, Window
 
@@ -69,7 +69,7 @@ def read(
     named = compare(names, extract(own), own)
     lacking = [*near.missing, *(fact for fact, _ in near.conflicting)]
     elsewhere = compare(lacking, held.facts, held.text)
-    negated = negations(claim) % 2 != negations(sentence.text) % 2
+    negated = negation_differs(claim, sentence.text)
     opposite = opposite_words(claim, sentence.text)
     heavy = {term for term in terms(claim) if not is_light(term)}
     new = heavy - set(terms(window.text))

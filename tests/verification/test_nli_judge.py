@@ -1,0 +1,209 @@
+"""The entailment judge on a tiny ONNX model of the test's own making: words vote for entailment or contradiction."""
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from tokenizers import Tokenizer
+from tokenizers.models import WordLevel
+from tokenizers.pre_tokenizers import Whitespace
+from tokenizers.processors import TemplateProcessing
+
+from cragraph.errors import WeightsError
+from cragraph.passages import as_passages
+from cragraph.protocols import Notes
+from cragraph.types import Passage
+from cragraph.verification.claims import split_claims
+from cragraph.verification.judges import NLIJudge
+from cragraph.verification.judges.nli_model import load_nli
+
+onnx = pytest.importorskip("onnx", reason="the tiny model is built with onnx (the dev extra)")
+
+WORDS = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "yes", "no", "sales", "rose", "fell", "in", "spring", ".", "costs"]
+YES, NO = WORDS.index("yes"), WORDS.index("no")
+
+Build = Callable[..., Path]
+
+
+@pytest.fixture
+def build(tmp_path: Path) -> Build:
+    """Writes a model whose premise says "yes" for entailment and "no" for contradiction; labels in any order."""
+
+    def make(labels: tuple[str, ...] = ("entailment", "neutral", "contradiction"), **config: Any) -> Path:
+        votes = np.zeros((len(WORDS), len(labels)), dtype=np.float32)
+        for column, label in enumerate(labels):
+            votes[YES if label.lower().startswith(("entail", "support")) else NO, column] = 5.0
+            if label.lower().startswith(("neutral", "not")):
+                votes[:, column] = 0.3
+                votes[NO, column] = 0.0
+        _save(tmp_path / "model.onnx", votes)
+        _tokenizer().save(str(tmp_path / "tokenizer.json"))
+        said = {"id2label": {str(i): label for i, label in enumerate(labels)}, "max_position_embeddings": 64} | config
+        (tmp_path / "config.json").write_text(json.dumps(said))
+        return tmp_path
+
+    return make
+
+
+def _save(path: Path, votes: np.ndarray[Any, Any]) -> None:
+    """Logits are the sum of the premise's votes: tokens of the claim have type 1 and are left out."""
+    make, number = onnx.helper.make_node, onnx.TensorProto
+    nodes = [
+        make("Gather", ["votes", "input_ids"], ["each"]),
+        make("Cast", ["attention_mask"], ["mask"], to=number.FLOAT),
+        make("Cast", ["token_type_ids"], ["types"], to=number.FLOAT),
+        make("Sub", ["one", "types"], ["premise"]),
+        make("Mul", ["mask", "premise"], ["kept"]),
+        make("Unsqueeze", ["kept", "last"], ["column"]),
+        make("Mul", ["each", "column"], ["counted"]),
+        make("ReduceSum", ["counted", "axis"], ["logits"], keepdims=0),
+    ]
+    inputs = [
+        onnx.helper.make_tensor_value_info(name, number.INT64, ["batch", "length"])
+        for name in ("input_ids", "attention_mask", "token_type_ids")
+    ]
+    output = onnx.helper.make_tensor_value_info("logits", number.FLOAT, ["batch", votes.shape[1]])
+    constants = [
+        onnx.numpy_helper.from_array(votes, "votes"),
+        onnx.numpy_helper.from_array(np.array(1.0, dtype=np.float32), "one"),
+        onnx.numpy_helper.from_array(np.array([2], dtype=np.int64), "last"),
+        onnx.numpy_helper.from_array(np.array([1], dtype=np.int64), "axis"),
+    ]
+    graph = onnx.helper.make_graph(nodes, "votes", inputs, [output], constants)
+    model = onnx.helper.make_model(graph, opset_imports=[onnx.helper.make_opsetid("", 17)], ir_version=9)
+    onnx.checker.check_model(model)
+    onnx.save(model, str(path))
+
+
+def _tokenizer() -> Tokenizer:
+    tokenizer = Tokenizer(WordLevel({word: i for i, word in enumerate(WORDS)}, unk_token="[UNK]"))
+    tokenizer.pre_tokenizer = Whitespace()
+    tokenizer.post_processor = TemplateProcessing(
+        single="[CLS] $A [SEP]",
+        pair="[CLS] $A [SEP] $B:1 [SEP]:1",
+        special_tokens=[("[CLS]", WORDS.index("[CLS]")), ("[SEP]", WORDS.index("[SEP]"))],
+    )
+    return tokenizer
+
+
+PASSAGES: list[Passage] = as_passages(["in spring sales rose yes .", "costs fell no no ."])
+
+
+def judged(judge: NLIJudge, claim: str, passages: list[Passage]) -> str:
+    [verdict] = judge(split_claims(claim), passages, Notes())
+    return verdict["verdict"]
+
+
+def both(judge: NLIJudge) -> list[str]:
+    return [judged(judge, "Sales rose.", PASSAGES[:1]), judged(judge, "Costs fell.", PASSAGES[1:])]
+
+
+def test_entailment_supports_and_contradiction_contradicts(build: Build) -> None:
+    judge = NLIJudge(build())
+    [first] = judge(split_claims("Sales rose."), PASSAGES[:1], Notes())
+    [second] = judge(split_claims("Costs fell."), as_passages(["the sun", PASSAGES[1]["text"]]), Notes())
+    assert (first["verdict"], second["verdict"]) == ("supported", "contradicted")
+    assert first["support"] > 0.9
+    assert second["contradiction"] > 0.75
+    assert first["evidence"] is not None
+    assert first["evidence"]["quote"] == "in spring sales rose yes ."
+    assert second["evidence"] is not None
+    assert second["evidence"]["passage"] == 1
+
+
+@pytest.mark.parametrize(
+    "labels",
+    [
+        ("contradiction", "neutral", "entailment"),
+        ("neutral", "ENTAILMENT", "CONTRADICTION"),
+        ("Refutes", "Not Enough Info", "Supports"),
+    ],
+)
+def test_the_order_of_labels_is_read_from_the_config(build: Build, labels: tuple[str, ...]) -> None:
+    assert both(NLIJudge(build(labels))) == ["supported", "contradicted"]
+
+
+def test_two_labels_will_do(build: Build) -> None:
+    judge = NLIJudge(build(("not_entailment", "entailment")))
+    assert both(judge) == ["supported", "unsupported"]
+
+
+def test_a_figure_that_is_nowhere_is_not_supported_whatever_the_model_says(build: Build) -> None:
+    passages = as_passages(["sales of 383 billion yes yes ."])
+    [verdict] = NLIJudge(build())(split_claims("sales of 394 billion."), passages, Notes())
+    assert verdict["verdict"] != "supported"
+    assert "383 billion in the passage, 394 billion in the claim" in verdict["reasoning"]
+
+
+def test_a_long_premise_is_cut_and_the_claim_stays_whole(build: Build) -> None:
+    model = load_nli(build())
+    scores = model([("yes " + "sales " * 500, "costs fell"), ("sales " * 500 + "yes", "costs fell")])
+    assert scores[0, 0] > scores[1, 0]
+
+
+def test_a_pair_scores_the_same_alone_and_in_a_batch(build: Build) -> None:
+    model = load_nli(build())
+    pairs = [("yes", "sales"), ("no sales rose in spring", "costs"), ("sales " * 30, "rose"), *[("no", "x")] * 40]
+    together = model(pairs)
+    for pair, row in zip(pairs, together, strict=True):
+        np.testing.assert_allclose(model([pair])[0], row, rtol=1e-5)
+
+
+def test_the_notes_name_the_model(build: Build) -> None:
+    notes = Notes()
+    NLIJudge(build())(split_claims("sales rose."), PASSAGES, notes)
+    assert "nli model" in notes.models
+
+
+def test_without_text_nothing_is_supported(build: Build) -> None:
+    assert judged(NLIJudge(build()), "sales rose.", as_passages([" "])) == "unsupported"
+
+
+def test_a_place_that_does_not_exist_is_named() -> None:
+    with pytest.raises(WeightsError, match="neither a folder nor an installed package"):
+        NLIJudge("no_such_package_anywhere")
+
+
+def test_a_package_without_a_model_is_named() -> None:
+    with pytest.raises(WeightsError, match=r"the package 'json' holds no tokenizer\.json"):
+        NLIJudge("json")
+
+
+@pytest.mark.parametrize("missing", ["model.onnx", "tokenizer.json", "config.json"])
+def test_a_missing_file_is_named(build: Build, missing: str) -> None:
+    folder = build()
+    (folder / missing).unlink()
+    with pytest.raises(WeightsError, match=r"no ONNX model" if missing == "model.onnx" else missing):
+        NLIJudge(folder)
+
+
+@pytest.mark.parametrize("labels", [("LABEL_0", "LABEL_1"), ("neutral", "contradiction"), ("entailment", "maybe")])
+def test_labels_that_do_not_say_what_they_mean_are_refused(build: Build, labels: tuple[str, ...]) -> None:
+    with pytest.raises(WeightsError, match="name them in id2label"):
+        NLIJudge(build(labels))
+
+
+@pytest.mark.parametrize("config", ["{", "[]", "{}"])
+def test_a_config_that_cannot_be_read_is_named(build: Build, config: str) -> None:
+    folder = build()
+    (folder / "config.json").write_text(config)
+    with pytest.raises(WeightsError, match=r"config\.json"):
+        NLIJudge(folder)
+
+
+def test_a_damaged_model_is_named_when_it_is_loaded(build: Build) -> None:
+    folder = build()
+    (folder / "model.onnx").write_bytes(b"no model")
+    judge = NLIJudge(folder)
+    with pytest.raises(WeightsError, match="cannot be loaded"):
+        judge(split_claims("sales rose."), PASSAGES, Notes())
+
+
+def test_an_output_with_fewer_columns_than_labels_is_named(build: Build) -> None:
+    folder = build(("neutral", "entailment"))
+    (folder / "config.json").write_text(json.dumps({"id2label": {"0": "neutral", "5": "entailment"}}))
+    with pytest.raises(WeightsError, match="a logit for each label"):
+        NLIJudge(folder)(split_claims("sales rose."), PASSAGES, Notes())
