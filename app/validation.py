@@ -1,13 +1,10 @@
 """Answer validation without a chat model: confidence, unsupported sentences, sources of each sentence, warnings."""
 
 from collections.abc import Iterable, Sequence
-from functools import lru_cache
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from cragraph.errors import InputError, ModelError
-from cragraph.factory import Parts, make_verifier
-from cragraph.protocols import Judge, Notes
-from cragraph.settings import load_settings
+from cragraph.protocols import Notes
+from cragraph.supported import embedded_parts, verify_supported
 from cragraph.types import Passage
 from cragraph.validation_config import ValidationConfig
 from cragraph.validation_inputs import as_embeddings, as_texts
@@ -19,9 +16,6 @@ from cragraph.verification.signals.completeness import completeness
 from cragraph.verification.signals.faithfulness import faithfulness
 from cragraph.verification.signals.uncertainty import uncertainty
 from cragraph.verification.similarity import Closeness, measure_closeness
-
-if TYPE_CHECKING:
-    from langchain_core.language_models import BaseChatModel
 
 __all__ = ["AnswerValidator", "ValidationConfig", "validate_answer", "verify_supported"]
 
@@ -38,7 +32,7 @@ class AnswerValidator:
 
     def __init__(self, embed_model: Any = None, config: ValidationConfig | None = None) -> None:
         self.config = config if config is not None else ValidationConfig()
-        self._parts = _parts(as_embeddings(embed_model) if embed_model is not None else None)
+        self._parts = embedded_parts(as_embeddings(embed_model) if embed_model is not None else None)
 
     def validate_answer(self, answer: str, query: str, chunks: Iterable[Any]) -> dict[str, Any]:
         """Every check in one call.
@@ -178,64 +172,6 @@ def validate_answer(
 ) -> dict[str, Any]:
     """Every check of `AnswerValidator` in one call, by default with the embedded encoder."""
     return AnswerValidator(embed_model, config).validate_answer(answer, query, chunks)
-
-
-def verify_supported(
-    question: str,
-    context: Any,
-    answer: str,
-    *,
-    chat_model: "BaseChatModel | None" = None,
-    judge: Judge | None = None,
-) -> dict[str, Any]:
-    """Whether all of the answer stands in the context: ``{"supported": bool, "reason": str}``.
-
-    `context` is a text or a list of chunks. By default the embedded judge decides; `judge` is any callable of the
-    judge protocol, `chat_model` any LangChain chat model. A judge that fails, or whose reply cannot be read, never
-    means supported.
-    """
-    if not isinstance(answer, str):
-        raise InputError(f"The answer came as a {type(answer).__name__}; wanted text: pass a string.")
-    passages = as_texts([context] if isinstance(context, str) else context)
-    if chat_model is not None and judge is None:
-        return _asked(question, passages, answer, chat_model)
-    settings = load_settings(model=None, judge_model=None) if judge is None else load_settings()
-    verifier = make_verifier(settings, judge=judge) if judge is not None else _parts(None).verifier
-    found = verifier(question, answer, passages, Notes(), judge="custom" if judge is not None else "auto")
-    bad = [verdict for verdict in found.counted if verdict["verdict"] != "supported"]
-    if not found.counted:
-        return {"supported": False, "reason": "The answer makes no claim that could be checked."}
-    if not bad:
-        return {"supported": True, "reason": f"The context supports all {len(found.counted)} claim(s)."}
-    first = bad[0]
-    why = f": {first['reasoning']}" if first["reasoning"] else ""
-    label = first["verdict"].replace("_", " ")
-    return {"supported": False, "reason": f"“{without_markers(first['text'])}” is {label}{why}"}
-
-
-def _asked(question: str, passages: Sequence[Passage], answer: str, chat_model: "BaseChatModel") -> dict[str, Any]:
-    from cragraph.verification.llm_scores import LLMScores
-
-    parts = Parts(load_settings(), chat_model=chat_model)
-    assert parts.chat is not None
-    try:
-        found = LLMScores(parts.chat, parts.prompts).supported(question, answer, passages, Notes())
-    except ModelError as error:
-        return {"supported": False, "reason": f"The verifier gave no verdict: {error}"}
-    return {"supported": bool(found["supported"]), "reason": str(found["reason"])}
-
-
-def _parts(embeddings: Any) -> Parts:
-    return (
-        _embedded_parts()
-        if embeddings is None
-        else Parts(load_settings(model=None, judge_model=None), embeddings=embeddings)
-    )
-
-
-@lru_cache(maxsize=1)
-def _embedded_parts() -> Parts:
-    return Parts(load_settings(model=None, judge_model=None))
 
 
 def _disabled() -> dict[str, Any]:

@@ -264,3 +264,24 @@ def test_a_judge_that_fails_never_means_supported() -> None:
 
 def test_passages_may_be_given_as_context() -> None:
     assert verify_supported("?", as_passages(["Gold shines in the sun."]), "Gold shines in the sun.")["supported"]
+
+
+def chat(reply: str) -> Any:
+    from langchain_core.language_models.fake_chat_models import FakeListChatModel
+
+    return FakeListChatModel(responses=[reply] * 3)
+
+
+@pytest.mark.parametrize(
+    ("reply", "supported"),
+    [
+        ('{"supported": true, "reason": "stated"}', True),
+        ('{"supported": false, "reason": "OAuth2 not mentioned in context"}', False),
+        ("I am sure it is supported!", False),
+        ("", False),
+    ],
+)
+def test_a_chat_models_reply_that_cannot_be_read_never_means_supported(reply: str, supported: bool) -> None:
+    found = verify_supported("?", "Gold shines.", "Gold shines.", chat_model=chat(reply))
+    assert found["supported"] is supported
+    assert found["reason"]

@@ -90,6 +90,11 @@ def test_a_source_is_identified_by_its_file_name_in_every_form_that_is_long_enou
     assert identifiers(short) == ["a.md"]
 
 
+def test_a_source_with_an_identifier_is_not_cited_by_its_file_name() -> None:
+    [passage] = as_passages([{"text": "x", "source": "docs/annual-report.pdf", "ticker": "AAPL"}])
+    assert identifiers(passage) == ["AAPL"]
+
+
 def test_short_tickers_are_found_in_their_own_case_alone() -> None:
     assert not names("It is a test of all.", "ALL")
     assert names("ALL rose.", "ALL")

@@ -63,21 +63,22 @@ def coverage(answer: str, passages: Sequence[Passage], fields: Sequence[str] = I
 
 
 def identifiers(passage: Passage, fields: Sequence[str] = IDENTIFIER_FIELDS) -> list[str]:
-    """The values of a passage's identifier fields, distinct, in the order of the fields; file names in all forms."""
+    """The values of a passage's identifier fields, distinct, in their order; its source and file name without any."""
+    values = [str(value).strip() for name in fields if (value := _value(passage, name)) is not None]
+    found = dict.fromkeys(value for value in values if value)
+    return list(found or _file_names(passage))
+
+
+def _file_names(passage: Passage) -> dict[str, None]:
+    """Source and file name in every form that an answer may use."""
     values: dict[str, None] = {}
-    for name in fields:
-        value = _value(passage, name)
-        if value is None or not str(value).strip():
-            continue
-        text = str(value).strip()
-        if name in ("source", "filename"):
-            path = PurePath(text)
-            values.update(dict.fromkeys((text, path.name)))
+    for name in (passage["source"], passage["filename"]):
+        if name.strip():
+            path = PurePath(name.strip())
+            values.update(dict.fromkeys((str(path), path.name)))
             if len(path.stem) >= _WHOLE_NAME_FROM:
                 values[path.stem] = None
-        else:
-            values[text] = None
-    return [value for value in values if value]
+    return values
 
 
 def names(answer: str, identifier: str) -> bool:

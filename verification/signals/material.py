@@ -24,8 +24,8 @@ UNCERTAINTY_PHRASES: Final = (
 )
 """What tells of an uncertain answer (answer-validation formula)."""
 
-IDENTIFIER_FIELDS: Final = ("ticker", "year", "filing_type", "source", "filename")
-"""Metadata fields whose values, named in an answer, cite their passage."""
+IDENTIFIER_FIELDS: Final = ("ticker", "year", "filing_type")
+"""Metadata fields whose values, named in an answer, cite their passage; without any, its source and file name do."""
 
 
 class NotMeasured(Exception):
