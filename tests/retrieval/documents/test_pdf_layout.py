@@ -1,0 +1,48 @@
+from collections import Counter
+
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from cragraph.retrieval.documents.pdf.layout import PageWriter
+from cragraph.retrieval.documents.pdf.lines import lines_of
+from cragraph.retrieval.documents.pdf.repeats import without_repeats
+from cragraph.retrieval.documents.pdf.words import Word
+from cragraph.retrieval.documents.writer import Writer
+
+WORDS = st.builds(
+    lambda text, x, y, height, bold: Word(text, x, x + 5.0 * len(text), y, y + height, bold),
+    st.sampled_from(["alpha", "Beta", "2023", "1,204", "(17)", "$", "%", "—", "•", "Notes:", "end.", "of", "PART I"]),
+    st.integers(0, 60).map(lambda step: 9.0 * step),
+    st.integers(0, 40).map(lambda step: 11.0 * step),
+    st.sampled_from([8.0, 10.0, 10.5, 20.0]),
+    st.booleans(),
+)
+PAGES = st.lists(st.lists(WORDS, max_size=80), max_size=4)
+
+
+def signs(text: str) -> Counter[str]:
+    return Counter(sign for sign in text if sign.isalnum())
+
+
+@settings(deadline=None, max_examples=200)
+@given(PAGES)
+def test_no_sign_of_a_page_is_lost_however_its_words_stand(pages: list[list[Word]]) -> None:
+    writer = Writer()
+    PageWriter(writer).write([lines_of(words) for words in pages], [[] for _ in pages])
+    draft = writer.draft()
+    lost = signs("".join(word.text for words in pages for word in words)) - signs(draft.text)
+    assert not lost
+    assert len(draft.page_starts) == len(pages)
+    assert list(draft.page_starts) == sorted(draft.page_starts)
+
+
+@settings(deadline=None)
+@given(PAGES)
+def test_what_is_dropped_as_a_repeat_stands_elsewhere_or_is_a_number(pages: list[list[Word]]) -> None:
+    before = [lines_of(words) for words in pages]
+    after = without_repeats(before, set())
+    assert len(after) == len(before)
+    kept = {"".join(filter(str.isalpha, line.text.casefold())) for lines in after for line in lines}
+    for line in (line for lines in before for line in lines):
+        letters = "".join(filter(str.isalpha, line.text.casefold()))
+        assert not letters or letters in kept
