@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from typing import Literal
 
-from cragraph.retrieval.search.calibration import Calibration, falling
+from cragraph.retrieval.search.calibration import Calibration, Curve, falling
 from cragraph.retrieval.search.fusion import CONSTANT, Ranking, fuse
 from cragraph.retrieval.search.searchable import Searchable, Where
 from cragraph.retrieval.search.words import content_words
@@ -38,6 +38,15 @@ class FusionOptions:
 
 
 @dataclass(frozen=True)
+class Sides:
+    """What each side of a store found for a query, best first; `expanded` by the words of an expansion."""
+
+    dense: Sequence[Passage] = ()
+    lexical: Sequence[Passage] = ()
+    expanded: Sequence[Passage] = ()
+
+
+@dataclass(frozen=True)
 class Finder:
     """Finds candidates for one query on one or both sides of a store."""
 
@@ -46,25 +55,24 @@ class Finder:
     options: FusionOptions = field(default_factory=FusionOptions)
     calibration: Calibration = field(default_factory=Calibration)
 
-    def __call__(
-        self, query: str, depth: int, where: Where | None = None, *, expansion: str = "", say: float = 0.0
-    ) -> list[Candidate]:
-        """Candidates, best first. `expansion` is a longer form of the query for the lexical side alone; what it
-        finds has `say` times the weight of that side."""
+    def search(self, query: str, depth: int, where: Where | None = None) -> Sides:
+        """What the sides of this mode find."""
         dense = self.store.dense(query, depth, where) if self.mode != "lexical" else []
-        lexical = self._lexical(query, depth, where) if self.mode != "dense" else []
-        rankings = [(ranking(dense), self._weight("dense")), (ranking(lexical), self._weight("lexical"))]
-        more: list[Passage] = []
-        if expansion and self.mode != "dense":
-            more = self._lexical(expansion, depth, where)
-            rankings.append((ranking(more), self._weight("lexical") * say))
-        fused = fuse(rankings, self.options.constant)
-        passages = {p["chunk_id"]: p for p in (*more, *lexical, *dense)}
-        return self._calibrated(passages, fused, dict(rankings[0][0]), dict(rankings[1][0]), depth)
+        return Sides(dense, self.by_words(query, depth, where) if self.mode != "dense" else [])
 
-    def _lexical(self, query: str, depth: int, where: Where | None) -> list[Passage]:
+    def by_words(self, query: str, depth: int, where: Where | None = None) -> list[Passage]:
+        """What the lexical side finds."""
         # Words such as "what" and "much" are rare in documents, so that BM25 takes them for telling ones.
         return self.store.lexical(" ".join(content_words(query)), depth, where)
+
+    def candidates(self, sides: Sides, depth: int, say: float = 0.0) -> list[Candidate]:
+        """The sides fused, best first; what an expansion found has `say` times the weight of the lexical side."""
+        dense, lexical, expanded = ranking(sides.dense), ranking(sides.lexical), ranking(sides.expanded)
+        words = self._weight("lexical")
+        rankings = [(dense, self._weight("dense")), (lexical, words), (expanded, words * say)]
+        fused = fuse(rankings, self.options.constant)
+        passages = {p["chunk_id"]: p for p in (*sides.expanded, *sides.lexical, *sides.dense)}
+        return self._calibrated(passages, fused, dict(dense), dict(lexical), depth)
 
     def _weight(self, side: Mode) -> float:
         if self.mode != "hybrid":
@@ -82,7 +90,7 @@ class Finder:
         # Whatever the dense side did not return is at most as near as the last it did return; a dense side that
         # returned fewer than it was asked for returned all there is.
         unseen = min(dense.values(), default=0.0) if len(dense) >= depth else 0.0
-        curve = getattr(self.calibration, self.mode)
+        curve: Curve = getattr(self.calibration, self.mode)
         found = [
             Candidate(
                 passage=passages[chunk_id],

@@ -22,7 +22,8 @@ def decompose(question: str) -> list[str]:
     asked = clauses(question)
     for clause in asked:
         parts += _apart(clause) or ([clause] if len(asked) > 1 else [])
-    return distinct(parts, question)[:AT_MOST]
+    parts = distinct(parts)
+    return parts[:AT_MOST] if len(parts) > 1 else []
 
 
 def _apart(clause: str) -> list[str]:
@@ -52,5 +53,5 @@ class Decompose:
     name: str = "decompose"
 
     def __call__(self, question: str, notes: Notes) -> list[str]:
-        """The sub-questions of a question; none where it is simple."""
-        return decompose(question)
+        """The sub-questions of a question that are not in the same words as the question; none where it is simple."""
+        return distinct(decompose(question), question)

@@ -31,7 +31,7 @@ class SearchRetriever:
     weights: SourceWeights = field(default_factory=SourceWeights)
     expand: QueryExpander | None = field(default_factory=Decompose)
     feedback: Feedback | None = field(default_factory=Feedback)
-    redundancy: float = 0.5
+    redundancy: float = 0.8
     same: float = 0.9
     fusion: FusionOptions = field(default_factory=FusionOptions)
     calibration: Calibration = field(default_factory=Calibration)
@@ -57,6 +57,8 @@ class SearchRetriever:
             raise InputError(
                 f"The search was asked for {k} passages with {len(asked)} queries; wanted at least one of each."
             )
+        for sentence in self.store.notes:
+            notes.degraded(sentence)
         found = self._weighed(self._found(self._expanded(asked, notes), k, where))
         return [_scored(candidate, self.weights) for candidate in self._diverse(found, k)]
 
@@ -67,11 +69,12 @@ class SearchRetriever:
     def _found(self, queries: Sequence[str], k: int, where: Where | None) -> list[Candidate]:
         find = Finder(self.store, self.mode, self.fusion, self.calibration)
         depth = max(self.fusion.depth, k)
-        found = [find(query, depth, where) for query in queries]
+        sides = [find.search(query, depth, where) for query in queries]
+        found = [find.candidates(one, depth) for one in sides]
         if self.feedback and self.mode != "dense" and 0.0 < max(map(peak, found)) < self.feedback.weak_below:
             longer = [self.feedback(query, [c.passage for c in one]) for query, one in zip(queries, found, strict=True)]
-            say = self.feedback.weight
-            found = [find(q, depth, where, expansion=text, say=say) for q, text in zip(queries, longer, strict=True)]
+            more = [replace(one, expanded=find.by_words(q, depth, where)) for one, q in zip(sides, longer, strict=True)]
+            found = [find.candidates(one, depth, self.feedback.weight) for one in more]
         return across(found, self.fusion.constant)
 
     def _weighed(self, found: Sequence[Candidate]) -> list[Candidate]:

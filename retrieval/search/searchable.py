@@ -24,6 +24,11 @@ class Searchable(Protocol):
         """The `k` best passages by BM25, best first; `retrieval_score` is proportional to it, 0..1."""
         ...
 
+    @property
+    def notes(self) -> Sequence[str]:
+        """What is degraded in the store at present, in plain sentences."""
+        ...
+
     def vectors(self, chunk_ids: Sequence[str]) -> Vectors:
         """The unit vectors of these passages, float32 (n, dimension)."""
         ...

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Final
 import numpy as np
 
 from cragraph.retrieval.search.decompose import decompose
-from cragraph.retrieval.search.words import stem_set, stems, words
+from cragraph.retrieval.search.words import content_words, stem_set, stems, words
 from cragraph.types import IDK
 
 if TYPE_CHECKING:
@@ -26,7 +26,8 @@ def unanswered_parts(question: str, answer: str, embeddings: "Embeddings") -> li
     """The parts of a question that no sentence of the answer is about, in order; all of it where there is no answer.
 
     The parts are those of `decompose`, else the question. A part of several is addressed by an answer that has the
-    words which set it apart from the other parts, or else by a sentence as near to it as `SIMILAR`. A single question
+    words which set it apart from the other parts, or else by a sentence as near to it as `SIMILAR`; where names or
+    figures set it apart, one of them has to be said. A single question
     is addressed by any answer that is terse, shares half of its words, or is that near.
     """
     text = _MARKERS.sub("", answer).strip()
@@ -39,13 +40,21 @@ def unanswered_parts(question: str, answer: str, embeddings: "Embeddings") -> li
     said = frozenset(stems()([text])[0])
     asked = [stem_set(part) for part in parts]
     common = frozenset.intersection(*asked) if len(parts) > 1 else frozenset()
-    doubtful = [i for i, own in enumerate(asked) if not _said(own - common or own, said)]
+    silent = {i for i, part in enumerate(parts) if len(parts) > 1 and not _named(part, common, said)}
+    doubtful = [i for i, own in enumerate(asked) if i in silent or not _said(own - common or own, said)]
     if not doubtful:
         return []
     vectors = np.asarray(embeddings.embed_documents([*(parts[i] for i in doubtful), *sentences]), dtype=np.float32)
     vectors /= np.maximum(np.linalg.norm(vectors, axis=1, keepdims=True), 1e-9)
     nearest = (vectors[: len(doubtful)] @ vectors[len(doubtful) :].T).max(axis=1)
-    return [parts[i] for i, near in zip(doubtful, nearest, strict=True) if near < SIMILAR]
+    return [parts[i] for i, near in zip(doubtful, nearest, strict=True) if near < SIMILAR or i in silent]
+
+
+def _named(part: str, common: frozenset[str], said: frozenset[str]) -> bool:
+    """Whether one of the names and figures that set a part apart is said, where it has any."""
+    marks = [word for word in content_words(part) if any(c.isupper() or c.isdigit() for c in word)]
+    own = stem_set(" ".join(marks)) - common if marks else frozenset()
+    return not own or bool(own & said)
 
 
 def _said(own: frozenset[str], said: frozenset[str]) -> bool:
