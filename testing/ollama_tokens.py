@@ -9,7 +9,7 @@ from typing import Any
 NUM_KEEP = 4
 """How many tokens at the start survive truncation, Ollama's default `num_keep`."""
 
-_PIECE = re.compile(r"\s*(?:[A-Za-z]{1,8}|\d{1,3}|[^\sA-Za-z\d])|\s+$")
+_PIECE = re.compile(r"\s*(?:[A-Za-z]{1,8}|\d{1,3}|[^\sA-Za-z\d]{1,2})|\s+$")
 
 
 def tokens_of(text: str) -> list[str]:

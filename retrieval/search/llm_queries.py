@@ -74,7 +74,13 @@ class ChatQueries:
         return self.caller.title
 
     def __call__(self, question: str, failed: Sequence[Verdict], unanswered: Sequence[str], notes: Notes) -> list[str]:
-        """At most `count` queries; raises `ModelError` only when there is no fallback."""
+        """At most `count` queries; raises `ModelError` only when there is no fallback.
+
+        Where every failed claim was contradicted by a passage that gives the right version, the fallback's queries do.
+        """
+        if self.fallback is not None and not unanswered and failed and all(map(_settled, failed)):
+            # The passages that are held already say what is right: a call would search for what was found.
+            return self.fallback(question, failed, unanswered, notes)
         prompt = self.prompts["requery"]
         notes.ran("prompt:requery", prompt.digest)
         messages = prompt.fill(
@@ -139,6 +145,10 @@ def _defused(lines: Iterable[str], between: str = "\n") -> str:
 def _fault(verdict: Verdict) -> str:
     reason = f" ({verdict['reasoning']})" if verdict["reasoning"] else ""
     return f"- {verdict['text']}{reason}"
+
+
+def _settled(verdict: Verdict) -> bool:
+    return verdict["verdict"] == "contradicted" and verdict["evidence"] is not None and "correction" in verdict
 
 
 def _line(message: Any) -> str:

@@ -87,7 +87,7 @@ def test_num_predict_cuts_the_answer_and_says_length() -> None:
 
 
 def test_a_prompt_beyond_num_ctx_loses_its_beginning_silently() -> None:
-    prompt = "RULES " + "filler " * 3000 + "QUESTION"
+    prompt = "filler " * 10 + "RULES " + "filler " * 3000 + "QUESTION"
     with OllamaServer("fine") as server:
         assert chat(server, num_ctx=512).invoke(prompt).content == "fine"
         request = server.chats[0]

@@ -11,7 +11,7 @@ from cragraph.models.chat_call import ChatCaller
 from cragraph.protocols import Notes
 from cragraph.retrieval.search.llm_queries import ChatQueries, Contextualizer, MultiQuery
 from cragraph.testing.ollama import OllamaServer
-from cragraph.types import Verdict
+from cragraph.types import Evidence, Verdict
 
 pytestmark = [pytest.mark.server, pytest.mark.enable_socket]
 
@@ -65,6 +65,17 @@ def test_targeted_queries_are_written_from_what_failed_and_what_is_open(server: 
     assert "- Sales were $390 billion (The passages say 383.)" in prompt
     assert "- who was CEO" in prompt
     assert notes.calls == 1
+
+
+def test_a_claim_that_a_held_passage_corrects_needs_no_call(server: OllamaServer) -> None:
+    evidence = Evidence(quote="383", passage=0, chunk_id="c", start=0, end=3)
+    settled: Verdict = {**FAILED, "evidence": evidence, "correction": "Sales were $383 billion."}
+    notes = Notes()
+    assert ChatQueries(caller(server), fallback=Plain())("q", [settled], [], notes) == ["q Sales were $390 billion"]
+    assert (notes.calls, notes.sentences) == (0, [])
+    assert ChatQueries(caller(server), fallback=Plain())("q", [settled, FAILED], [], notes) == [
+        "net sales 2023", "revenue 2023",
+    ]  # fmt: skip
 
 
 @pytest.mark.parametrize("reply", ["", "no idea?\nreally", '{"queries": []}'])
