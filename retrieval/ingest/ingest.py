@@ -45,7 +45,7 @@ def ingest(
     """
     options = split_options or SplitOptions()
     with nullcontext() if dry_run else store.writing():
-        found = survey(paths, store.ledger.sources(), options.name, max_bytes=max_bytes, prune=prune)
+        found = survey(paths, store.ledger, options.name, max_bytes=max_bytes, prune=prune)
         if dry_run:
             return pretended(found)
         jobs = [job.source for job in found.jobs]
@@ -89,6 +89,9 @@ class Run:
             else:
                 self._take(message)
         self._flush()
+        for source, origin in self._store.ledger.overtaken().items():
+            # Left by a run that was killed between recording a file and removing what it replaces.
+            self._store.release(source, but=origin)
         for source in self._found.vanished:
             self._store.release(source)
             self._report.removed.append(source)

@@ -1,13 +1,14 @@
 """What an ingest has to do: every file held against the record of what is in the store."""
 
 import os
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 from pathlib import Path
 
 from cragraph.retrieval.documents import Skipped, discover
 from cragraph.retrieval.ingest.hashing import sha256_of
 from cragraph.retrieval.store import Origin
+from cragraph.retrieval.store.ledger import Ledger
 
 Paths = str | os.PathLike[str] | Iterable[str | os.PathLike[str]]
 
@@ -55,13 +56,13 @@ def roots_of(paths: Paths) -> list[Path]:
     return [Path(path).expanduser() for path in given]
 
 
-def survey(paths: Paths, known: Mapping[str, Origin], options: str, *, max_bytes: int | None, prune: bool) -> Survey:
+def survey(paths: Paths, ledger: Ledger, options: str, *, max_bytes: int | None, prune: bool) -> Survey:
     """Walk the paths and decide for each file by its size and time, and by its hash where these are not enough.
 
     Raises:
         InputError: where a path does not exist.
     """
-    found = Survey()
+    found, known = Survey(), ledger.sources()
     roots = roots_of(paths)
     for item in discover(roots, max_bytes=max_bytes):
         source = source_of(item.path)
@@ -72,7 +73,7 @@ def survey(paths: Paths, known: Mapping[str, Origin], options: str, *, max_bytes
         else:
             _decide(found, source, known.get(source), options)
     if prune:
-        found.vanished += [source for source in _below(roots, known) if not Path(source).exists()]
+        found.vanished += [source for source in _below(roots, ledger.names()) if not Path(source).exists()]
     return found
 
 

@@ -23,6 +23,18 @@ class Ledger:
         rows = self._database.rows(f"SELECT {_ORIGIN} FROM origins WHERE whole = 1")
         return {row[0]: Origin(*row) for row in rows}
 
+    def overtaken(self) -> dict[str, Origin]:
+        """Sources that are in whole and of which other states hold passages too, with the whole one."""
+        rows = self._database.rows(
+            f"SELECT {_ORIGIN} FROM origins AS o WHERE whole = 1 AND EXISTS "
+            "(SELECT 1 FROM origins AS p WHERE p.source = o.source AND p.whole = 0)"
+        )
+        return {row[0]: Origin(*row) for row in rows}
+
+    def names(self) -> set[str]:
+        """Every source that holds passages, whole or not."""
+        return {row[0] for row in self._database.rows("SELECT source FROM origins")}
+
     def set_whole(self, origin: Origin) -> None:
         """Record that this state of a file is in, whole, in place of any other state of it."""
         with self._database.write() as db:

@@ -16,6 +16,8 @@ from cragraph.errors import StoreError, StoreLockedError
 
 LOCK: Final = "write.lock"
 OWNER: Final = "writer.json"
+_SECONDS: Final = 1.0
+"""How long to try: readers hold the lock for an instant to see whether somebody writes."""
 
 
 class Writing(Protocol):
@@ -55,7 +57,7 @@ class FolderLock:
 
     def __init__(self, folder: Path) -> None:
         self._folder = folder
-        self._lock = FileLock(folder / LOCK, timeout=0, thread_local=False)
+        self._lock = FileLock(folder / LOCK, timeout=_SECONDS, thread_local=False)
         self._threads = RLock()
 
     @contextmanager

@@ -68,13 +68,7 @@ def test_two_workers_read_and_embed_and_one_process_writes(tmp_path: Path) -> No
     )
     try:
         _wait_for(port)
-        command = [
-            sys.executable,
-            str(tmp_path / "script.py"),
-            f"http://127.0.0.1:{port}",
-            str(docs),
-            str(tmp_path / "c"),
-        ]
+        arguments = [str(tmp_path / "script.py"), f"http://127.0.0.1:{port}", str(docs), str(tmp_path / "cache")]
         result = subprocess.run([sys.executable, *arguments], capture_output=True, text=True, check=False, timeout=240)
     finally:
         server.kill()

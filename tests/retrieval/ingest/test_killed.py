@@ -1,10 +1,12 @@
 """An ingest that is killed, wherever it is, leaves nothing out that was in, and the next one completes it."""
 
 import os
+import shutil
 import signal
 import subprocess
 import sys
 import textwrap
+from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
@@ -83,50 +85,66 @@ def fresh(docs: Path) -> dict[str, set[str]]:
         return contents(store)
 
 
+@dataclass(frozen=True)
+class Scene:
+    """Files in their second version, a store of the first, what each version holds, and the calls an ingest makes."""
+
+    docs: Path
+    store: Path
+    one: dict[str, set[str]]
+    two: dict[str, set[str]]
+    calls: int
+
+
 @pytest.fixture(scope="module")
-def calls(tmp_path_factory: pytest.TempPathFactory) -> int:
-    """How many calls and returns an undisturbed second ingest makes in the store and in ingest."""
-    base = tmp_path_factory.mktemp("undisturbed")
-    documents(base / "docs", "one")
-    assert run(base / "store", base / "docs", -1).returncode == 0
-    documents(base / "docs", "two")
-    result = run(base / "store", base / "docs", -1)
-    return int(result.stdout)
+def scene(tmp_path_factory: pytest.TempPathFactory) -> Scene:
+    base = tmp_path_factory.mktemp("scene")
+    docs = base / "docs"
+    documents(docs, "one")
+    with open_store(base / "store", HashEmbeddings(48)) as store:
+        ingest(docs, store)
+        one = contents(store)
+    documents(docs, "two")
+    shutil.copytree(base / "store", base / "undisturbed")
+    result = run(base / "undisturbed", docs, -1)
+    assert result.returncode == 0, result.stderr
+    return Scene(docs, base / "store", one, fresh(docs), int(result.stdout))
 
 
 @pytest.mark.parametrize("point", range(POINTS))
 def test_killed_at_any_point_nothing_is_lost_and_the_next_run_completes_it(
-    tmp_path: Path, calls: int, point: int
+    tmp_path: Path, scene: Scene, point: int
 ) -> None:
-    docs = tmp_path / "docs"
-    documents(docs, "one")
-    with open_store(tmp_path / "store", HashEmbeddings(48)) as store:
-        ingest(docs, store)
-    one = fresh(docs)
-    documents(docs, "two")
-    two = fresh(docs)
-
-    result = run(tmp_path / "store", docs, calls * (2 * point + 1) // (2 * POINTS))
+    folder = shutil.copytree(scene.store, tmp_path / "store")
+    result = run(folder, scene.docs, scene.calls * (2 * point + 1) // (2 * POINTS))
     assert result.returncode == -signal.SIGKILL, result.stderr
-
-    with open_store(tmp_path / "store", HashEmbeddings(48)) as store:
+    with open_store(folder, HashEmbeddings(48)) as store:
         assert store.notes == []
         held = contents(store)
-        for file in one.keys() & two.keys():
-            assert one[file] <= held[file] or two[file] <= held[file], file
-        ingest(docs, store, prune=True)
-        assert contents(store) == two
-        assert len(ingest(docs, store, prune=True).unchanged) == len(two)
+        for file in scene.one.keys() & scene.two.keys():
+            assert scene.one[file] <= held[file] or scene.two[file] <= held[file], file
+        ingest(scene.docs, store, prune=True)
+        assert contents(store) == scene.two
+        assert len(ingest(scene.docs, store, prune=True).unchanged) == len(scene.two)
 
 
-def test_killed_in_a_first_ingest_the_next_run_embeds_only_what_is_missing(tmp_path: Path, calls: int) -> None:
-    docs = tmp_path / "docs"
-    documents(docs, "one")
-    assert run(tmp_path / "store", docs, calls // 2).returncode == -signal.SIGKILL
+def test_killed_in_a_first_ingest_the_next_run_embeds_only_what_is_missing(tmp_path: Path, scene: Scene) -> None:
+    assert run(tmp_path / "store", scene.docs, scene.calls // 2).returncode == -signal.SIGKILL
     embeddings = HashEmbeddings(48)
     with open_store(tmp_path / "store", embeddings) as store:
         there = store.count()
-        ingest(docs, store)
-        assert contents(store) == fresh(docs)
+        ingest(scene.docs, store)
+        assert contents(store) == scene.two
         assert 0 < there < store.count()
         assert len(embeddings.asked) == store.count() - there
+
+
+def test_what_a_killed_run_left_of_a_file_that_is_gone_is_pruned(tmp_path: Path, scene: Scene) -> None:
+    docs = shutil.copytree(scene.docs, tmp_path / "docs")
+    assert run(tmp_path / "store", docs, scene.calls // 2).returncode == -signal.SIGKILL
+    for file in docs.iterdir():
+        file.unlink()
+    with open_store(tmp_path / "store", HashEmbeddings(48)) as store:
+        assert store.count() > 0
+        ingest(docs, store, prune=True)
+        assert (store.count(), store.documents()) == (0, [])

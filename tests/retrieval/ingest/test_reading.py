@@ -1,5 +1,6 @@
 """Reading in a process of its own, which may die without taking the ingest along."""
 
+import json
 import os
 import signal
 import sys
@@ -68,6 +69,36 @@ def test_a_reader_that_is_left_early_is_ended(files: list[str]) -> None:
     stream.close()  # type: ignore[attr-defined]
     reader._process.kill()
     reader._process.wait()
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(not sys.platform.startswith("linux"), reason="reads memory from /proc")
+def test_what_a_reader_holds_does_not_grow_with_the_file(tmp_path: Path) -> None:
+    peaks = []
+    for rows in (2_000, 40_000):
+        file = tmp_path / f"{rows}.jsonl"
+        with file.open("w") as out:
+            for row in range(rows):
+                out.write(json.dumps({"text": f"row {row} " + "of many words " * 60}) + "\n")
+        reader = ReaderProcess([str(file)], SplitOptions())
+        count, peak = 0, 0.0
+        for message in reader:
+            assert isinstance(message, Piece)
+            count += len(message.passages)
+            peak = max(peak, _peak_mb(reader._process.pid))
+        assert count == rows
+        peaks.append(peak)
+    assert peaks[1] - peaks[0] < 20  # the larger file has 33 MB
+
+
+def _peak_mb(pid: int) -> float:
+    """The most memory a process ever held; 0 when it has ended."""
+    try:
+        status = Path(f"/proc/{pid}/status").read_text()
+    except OSError:
+        return 0.0
+    found = [line.split()[1] for line in status.splitlines() if line.startswith("VmHWM")]
+    return int(found[0]) / 1024 if found else 0.0
 
 
 def _kill_reader() -> None:
