@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from itertools import pairwise
 
 from cragraph.retrieval.documents.context import contextual_text
-from cragraph.retrieval.search.words import content_words, is_stopword, numbers, stems, words
+from cragraph.retrieval.search.words import content_words, is_stopword, numbers, stems, stop_stems, words
 from cragraph.types import Passage
 
 K1, B = 1.2, 0.75
@@ -95,11 +95,15 @@ def _near(places: Mapping[str, Sequence[int]], weight: Mapping[str, float], wind
 
 
 def _phrase(asked: Sequence[str], body: Sequence[str]) -> float:
-    """The share of neighbouring pairs of telling question words that are neighbours in the passage too."""
+    """The share of neighbouring pairs of telling question words that are neighbours in the passage too.
+
+    Stopwords between two words do not part them: ``revenue of Apple`` and ``revenue, Apple`` are the same pair.
+    """
     pairs = set(pairwise(asked))
     if not pairs:
         return 0.0
-    return len(pairs & set(pairwise(body))) / len(pairs)
+    silent = stop_stems()
+    return len(pairs & set(pairwise(stem for stem in body if stem not in silent))) / len(pairs)
 
 
 def _literals(query: str) -> tuple[frozenset[str], frozenset[str]]:

@@ -21,7 +21,7 @@ class SearchRetriever:
     """Finds passages in a store.
 
     Each query is searched by `mode` and, where `expand` finds several questions in it, by those as well. `feedback`
-    gives a weak first pass a second look. `weights` are multiplied into the relevance. `redundancy` is what an exact
+    gives a weak first pass of hybrid search a second look. `weights` are multiplied into the relevance. `redundancy` is what an exact
     copy of a passage already chosen loses, and `same` the cosine from which a passage begins to count as a copy; 0
     turns that off.
     """
@@ -71,7 +71,7 @@ class SearchRetriever:
         depth = max(self.fusion.depth, k)
         sides = [find.search(query, depth, where) for query in queries]
         found = [find.candidates(one, depth) for one in sides]
-        if self.feedback and self.mode != "dense" and 0.0 < max(map(peak, found)) < self.feedback.weak_below:
+        if self.feedback and self.mode == "hybrid" and 0.0 < max(map(peak, found)) < self.feedback.weak_below:
             longer = [self.feedback(query, [c.passage for c in one]) for query, one in zip(queries, found, strict=True)]
             more = [replace(one, expanded=find.by_words(q, depth, where)) for one, q in zip(sides, longer, strict=True)]
             found = [find.candidates(one, depth, self.feedback.weight) for one in more]

@@ -65,6 +65,12 @@ def stems() -> Stems:
     return Stems()
 
 
+@cache
+def stop_stems() -> frozenset[str]:
+    """The stems of the stopwords."""
+    return frozenset(stem for found in stems()(sorted(STOPWORDS)) for stem in found)
+
+
 def words(text: str) -> list[str]:
     """The words as written, in order; ``U.S.``, ``10-K`` and ``AT&T`` are one word each."""
     return _WORD.findall(text)

@@ -1,4 +1,5 @@
 from collections.abc import Sequence
+from typing import Any
 
 import pytest
 
@@ -146,16 +147,35 @@ def test_near_copies_do_not_fill_the_context(store: Store) -> None:
     assert "winter.md" in sources(varied)
 
 
+class Recorded:
+    """A store that remembers what its lexical side was asked."""
+
+    def __init__(self, store: Store) -> None:
+        self.store = store
+        self.asked: list[str] = []
+
+    def lexical(self, query: str, k: int, where: Any = None) -> list[Passage]:
+        self.asked.append(query)
+        return self.store.lexical(query, k, where)
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self.store, name)
+
+
 def test_a_weak_first_pass_is_looked_at_again_in_the_words_it_found(store: Store) -> None:
-    more = [{"text": "Krill swim in the cold of the sea.", "source": "krill.md"}]
-    store.add(as_passages([*more, {"text": "Penguins eat krill by night.", "source": "night.md"}]))
-    without = SearchRetriever(store, "lexical", feedback=None)(["penguins"], 9, Notes())
-    assert "krill.md" not in sources(without)
-    weak = Feedback(weak_below=1.0)
-    assert "krill.md" in sources(SearchRetriever(store, "lexical", feedback=weak)(["penguins"], 9, Notes()))
-    strong = Feedback(weak_below=0.0)
-    again = SearchRetriever(store, "lexical", feedback=strong)(["penguins"], 9, Notes())
-    assert sources(again) == sources(without)
+    store.add(as_passages(["Penguins eat krill by night.", "Krill is what penguins like."]))
+    asked = Recorded(store)
+    SearchRetriever(asked, feedback=Feedback(weak_below=1.0, passages=3))(["penguins"], 5, Notes())
+    first, again = asked.asked
+    assert first == "penguins"
+    assert again.startswith("penguins krill")
+
+
+@pytest.mark.parametrize(("mode", "weak"), [("hybrid", 0.0), ("lexical", 1.0)])
+def test_a_strong_first_pass_and_one_by_words_alone_stand(store: Store, mode: Mode, weak: float) -> None:
+    asked = Recorded(store)
+    SearchRetriever(asked, mode, feedback=Feedback(weak_below=weak))(["penguins"], 5, Notes())
+    assert asked.asked == ["penguins"]
 
 
 def test_what_is_degraded_in_the_store_is_noted(store: Store) -> None:
