@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from cragraph.prompts.load import Prompts
     from cragraph.retrieval.store import Store
     from cragraph.verification.engine import Verifier
+    from cragraph.verification.signals import AlignmentScorer
 
 RETRY = RetryPolicy(max_attempts=3, initial_interval=0.5, retry_on=is_transient)
 """Transient faults of a model server are tried again, with backoff; everything else is not."""
@@ -239,6 +240,7 @@ class Parts:
             fallback=("embedding", "lexical"),
             extractor=SentenceExtractor(),
             embeddings=self.cached_embeddings,
+            alignment=self._alignment(),
             options=VerifierOptions(
                 threshold=self.settings.confidence_threshold,
                 weights=weights,
@@ -250,6 +252,14 @@ class Parts:
         )
 
     # -- helpers -----------------------------------------------------------------------------------------------
+
+    def _alignment(self) -> "AlignmentScorer | None":
+        """What scores alignment for the policies that need it: the judging chat model; None: keyword overlap."""
+        if self.judging_chat is None:
+            return None
+        from cragraph.verification.llm_scores import LLMAlignment, LLMScores
+
+        return LLMAlignment(LLMScores(self.judging_chat, self.prompts))
 
     def _caller(self, spec: str | None, model: "BaseChatModel | None") -> "ChatCaller | None":
         if spec is None and model is None:

@@ -92,9 +92,7 @@ class OllamaServer:
         self.stopping.clear()
         self._listener = Listener(("127.0.0.1", self._port), Handler, self)
         self._port = self._listener.server_address[1]
-        self._thread = Thread(
-            target=self._listener.serve_forever, args=(0.02,), daemon=True, name="ollama-test"
-        )
+        self._thread = Thread(target=self._listener.serve_forever, args=(0.02,), daemon=True, name="ollama-test")
         self._thread.start()
         return self
 
@@ -115,9 +113,7 @@ class OllamaServer:
     def info(self, name: str) -> ModelInfo | None:
         """The pulled model of that name, with or without its ``:latest`` tag."""
         plain = name.removesuffix(":latest")
-        return next(
-            (info for known, info in self.models.items() if known.removesuffix(":latest") == plain), None
-        )
+        return next((info for known, info in self.models.items() if known.removesuffix(":latest") == plain), None)
 
     def connected(self, connection: socket) -> None:
         """Remember an open connection (called by the handler)."""

@@ -143,9 +143,7 @@ class Handler(BaseHTTPRequestHandler):
             self._json(400, {"error": f'"{request.model}" does not support thinking'})
             return
         if isinstance(request.format, str) and request.format not in ("", "json"):
-            self._json(
-                400, {"error": f'invalid format: "{request.format}"; expected "json" or a valid JSON Schema'}
-            )
+            self._json(400, {"error": f'invalid format: "{request.format}"; expected "json" or a valid JSON Schema'})
             return
         num_ctx = min(int(request.options.get("num_ctx") or self.owner.num_ctx), info.context_length)
         request.seen, request.prompt_tokens, request.truncated = fitted(request.messages, num_ctx)

@@ -6,6 +6,8 @@ from contextvars import copy_context
 from dataclasses import dataclass, field
 from threading import Event
 
+from pydantic import BaseModel
+
 from cragraph.errors import DeadlineError, ModelError, ModelNotFoundError, ModelUnavailableError
 from cragraph.models.budget import fitting
 from cragraph.models.chat_call import ChatCaller, Messages
@@ -15,7 +17,6 @@ from cragraph.prompts.data import delimited, marker_for
 from cragraph.prompts.load import Prompts
 from cragraph.protocols import Notes
 from cragraph.types import Passage
-from pydantic import BaseModel
 
 
 class Relevance(BaseModel):

@@ -47,16 +47,16 @@ class MultiQuery:
         """The model's name."""
         return self.caller.title
 
-    def __call__(self, query: str, notes: Notes) -> list[str]:
+    def __call__(self, question: str, notes: Notes) -> list[str]:
         """The other queries, without the question itself; none, and noted, when the model fails."""
         prompt = self.prompts["multi_query"]
         notes.ran("prompt:multi_query", prompt.digest)
         try:
-            found = ask(self.caller, prompt.fill(question=query, count=self.count), Queries, notes)
+            found = ask(self.caller, prompt.fill(question=question, count=self.count), Queries, notes)
         except CragError as error:
             notes.degraded(f"The question was searched as it stands, because it could not be rewritten: {error}")
             return []
-        return _usable(found.queries, self.count, besides=query)
+        return _usable(found.queries, self.count, besides=question)
 
 
 @dataclass(frozen=True)

@@ -164,6 +164,15 @@ def test_any_langchain_chat_model_can_be_passed_in() -> None:
     assert (response["answer"], response["confidence"], response["llm_calls"]) == (RIGHT, 1.0, 2)
 
 
+def test_the_weighted_policy_asks_the_model_for_the_alignment_by_one_call_more(server: OllamaServer) -> None:
+    server.play(by_fields({"score": {"reasoning": "r", "score": 0.9}, "": RIGHT, "claims": sound_judge}))
+    response = ask(server, {"policy": "weighted", "on_low_confidence": "flag", "crag": False})
+    assert (response["verification"]["answer_source_alignment"], response["llm_calls"]) == (0.9, 3)
+    server.play(by_fields({"score": "who knows, really?", "": RIGHT, "claims": sound_judge}))
+    response = ask(server, {"policy": "weighted", "on_low_confidence": "flag", "crag": False})
+    assert any("alignment was measured by keyword overlap" in sentence for sentence in response["degraded"])
+
+
 def test_the_llm_reranker_scores_each_passage_by_a_call_of_its_own(server: OllamaServer) -> None:
     server.play(by_fields({"score": {"score": 0.9}, "": RIGHT, "claims": sound_judge}))
     response = ask(server, reranker="llm")

@@ -19,7 +19,10 @@ class AlignmentScorer(Protocol):
     It raises rather than guesses when it cannot score.
     """
 
-    name: str
+    @property
+    def name(self) -> str:
+        """What notes call it."""
+        ...
 
     def __call__(self, question: str, answer: str, passages: Sequence[Passage], notes: Notes) -> float:
         """The score; `passages` are all of the answer's, best first."""
