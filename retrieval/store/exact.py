@@ -6,11 +6,12 @@ from typing import Any, Final
 import numpy as np
 
 from cragraph.errors import StoreError
+from cragraph.retrieval.store.floats import Floats, as_floats
 from cragraph.retrieval.store.index import Index
 from cragraph.retrieval.store.ledger import Ledger
 from cragraph.retrieval.store.records import Record, with_context
 from cragraph.retrieval.store.sql import condition
-from cragraph.retrieval.store.vectors import Floats, Vectors, as_floats
+from cragraph.retrieval.store.vectors import Vectors
 
 _ROWS: Final = 4000
 _BATCH: Final = 500

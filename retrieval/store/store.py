@@ -11,12 +11,13 @@ import numpy as np
 from cragraph.errors import StoreError
 from cragraph.retrieval.store.exact import floats, scan
 from cragraph.retrieval.store.filters import checked_where
+from cragraph.retrieval.store.floats import Floats, as_floats
 from cragraph.retrieval.store.index import Index
 from cragraph.retrieval.store.keeping import Keeper
 from cragraph.retrieval.store.ledger import Ledger
 from cragraph.retrieval.store.lexical import Lexical
 from cragraph.retrieval.store.records import Item, Origin, StoredDocument
-from cragraph.retrieval.store.vectors import Floats, Vectors, as_floats
+from cragraph.retrieval.store.vectors import Vectors
 from cragraph.retrieval.store.writer import Writer
 from cragraph.types import Passage
 

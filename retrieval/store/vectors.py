@@ -2,7 +2,7 @@
 
 import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import AbstractContextManager
 from threading import RLock
 from typing import TYPE_CHECKING, Any, Final
 
@@ -10,9 +10,11 @@ import numpy as np
 
 from cragraph.errors import StoreError
 from cragraph.retrieval.store import clients
+from cragraph.retrieval.store.floats import Floats
 from cragraph.retrieval.store.identity import METRIC, Identity
 from cragraph.retrieval.store.records import Record, from_chroma, to_chroma
 from cragraph.retrieval.store.scores import similarity
+from cragraph.retrieval.store.telling import told
 
 if TYPE_CHECKING:
     from chromadb.api.models.Collection import Collection
@@ -23,8 +25,6 @@ _GENERATION: Final = "cragraph:generation"
 _SPARE, _WHOLE = ".rebuilt", "cragraph:whole"
 _MOST: Final = 2000
 """Records a request: well under Chroma's own limit, and a bound on what one write holds in memory."""
-
-Floats = np.ndarray[Any, np.dtype[np.float32]]
 
 
 class Vectors:
@@ -244,51 +244,5 @@ class Vectors:
 
         return Chroma(client=self._client, collection_name=self.name, embedding_function=self._embeddings)
 
-    @contextmanager
-    def _told(self, done: str) -> Iterator[None]:
-        """Chroma's errors in our words."""
-        from chromadb.errors import ChromaError
-
-        try:
-            yield
-        except (ChromaError, ValueError, OSError) as error:
-            raise StoreError(f"{self.where} cannot be {done}: {_reason(error)}") from error
-        except StoreError:
-            raise
-        except Exception as error:
-            if type(error).__module__.split(".")[0] in ("httpx", "httpcore"):
-                raise StoreError(
-                    f"{self.where} does not answer ({error}); wanted a running Chroma server: start it and try again."
-                ) from error
-            raise
-
-
-def _reason(error: Exception) -> str:
-    text = str(error) or type(error).__name__
-    low = text.lower()
-    if "readonly" in low or "read-only" in low or "permission denied" in low or "unable to open" in low:
-        return f"{text}; wanted a folder with write permission: change its permissions or choose another with --store."
-    if "full" in low or "no space" in low:
-        return f"the disk is full ({text}); what was stored before is safe: free some space and run the command again."
-    return f"{text}; what was stored before is safe."
-
-
-def as_floats(vectors: Iterable[Sequence[float]]) -> Floats:
-    """Vectors as float32 (n, dimension).
-
-    Raises:
-        StoreError: where they are of different lengths or hold something that is no finite number.
-    """
-    try:
-        rows = list(vectors)
-        array = np.asarray(rows, dtype=np.float32) if rows else np.empty((0, 0), dtype=np.float32)
-    except ValueError as error:
-        raise StoreError(
-            f"the embedding model gave vectors of different lengths ({error}); wanted one length."
-        ) from error
-    if array.ndim != 2 or not np.isfinite(array).all():
-        raise StoreError(
-            f"the embedding model gave vectors of shape {array.shape} or not finite; wanted (n, dimension) numbers: "
-            "try another model."
-        )
-    return array
+    def _told(self, done: str) -> AbstractContextManager[None]:
+        return told(self.where, done)

@@ -9,12 +9,13 @@ from typing import TYPE_CHECKING, Any, Final
 
 from cragraph.errors import InputError
 from cragraph.retrieval.store.exact import packed
+from cragraph.retrieval.store.floats import Floats, as_floats
 from cragraph.retrieval.store.index import Index
 from cragraph.retrieval.store.keeping import Keeper
 from cragraph.retrieval.store.ledger import Ledger, filename_of
 from cragraph.retrieval.store.locks import Writing
 from cragraph.retrieval.store.records import Item, Origin, Record, with_context
-from cragraph.retrieval.store.vectors import Floats, Vectors, as_floats
+from cragraph.retrieval.store.vectors import Vectors
 from cragraph.types import Passage
 
 if TYPE_CHECKING:
