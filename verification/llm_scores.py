@@ -4,6 +4,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Final
 
+from pydantic import BaseModel
+
 from cragraph.models.budget import fitting
 from cragraph.models.chat_call import ChatCaller, Messages
 from cragraph.models.lenient import Flag, Score, Text
@@ -12,7 +14,6 @@ from cragraph.prompts.data import delimited, marker_for, neutral
 from cragraph.prompts.load import Prompts
 from cragraph.protocols import Notes
 from cragraph.types import Passage
-from pydantic import BaseModel
 
 TOP: Final = 5
 """Passages that alignment is scored over (weighted verification formula)."""

@@ -124,6 +124,12 @@ def test_a_score_is_always_within_bounds_or_refused(value: object) -> None:
         assert 0.0 <= read_score(value) <= 1.0
 
 
+@pytest.mark.parametrize("number", [float("nan"), float("inf"), -float("inf")])
+def test_a_number_that_is_none_is_refused(number: float) -> None:
+    with pytest.raises(ValueError, match="not a finite number"):
+        read_score(number)
+
+
 @given(st.text(max_size=200))
 def test_no_reply_at_all_makes_the_parser_raise_anything_else(text: str) -> None:
     with suppress(UnreadableError):
