@@ -59,6 +59,26 @@ def test_some_figures_of_several_are_partial_support() -> None:
     assert "$31 billion is in no passage" in verdict["reasoning"]
 
 
+def test_a_name_that_no_passage_has_is_partial_support_at_best() -> None:
+    verdict = judged("Angela Merkel praised the plan of the council.", "Everyone praised the plan of the council.")
+    assert verdict["verdict"] in ("partially_supported", "unsupported")
+    assert "Angela Merkel is in no passage" in verdict["reasoning"]
+
+
+def test_a_negation_that_the_passage_has_not_is_partial_support_at_best() -> None:
+    verdict = judged(
+        "The company did not return money to its shareholders.",
+        "The company returned more than $90 billion to its shareholders.",
+    )
+    assert verdict["verdict"] in ("partially_supported", "unsupported")
+    assert "the claim is negated, the passage is not" in verdict["reasoning"]
+
+
+def test_a_negation_in_other_words_is_one_too() -> None:
+    verdict = judged("The plan did not pass the council.", "The plan was unable to pass the council.")
+    assert verdict["verdict"] == "supported"
+
+
 def test_evidence_is_the_exact_quote_with_its_place() -> None:
     passages = as_passages(["Nothing here.", "The sun is hot. Sales rose in spring. Costs fell."])
     [verdict] = LexicalJudge()(split_claims("In spring, sales rose."), passages, Notes())

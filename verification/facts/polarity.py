@@ -18,6 +18,13 @@ _NO_NEGATION: Final = re.compile(
     r"not merely|no longer than)\b|^\s*no\b(?=[\s,.!]+(?:it|its|they|he|she|i|we|you|the|that|but)\b)",
     re.IGNORECASE,
 )
+_NEGATIVE: Final = re.compile(
+    r"\b(?:without|absence|absent|lack\w*|instead|rather than|only|except|un\w{4,}|"
+    r"in(?:ability|capable|sufficient|complete)|"
+    r"im(?:possible|probable)|dis\w{5,}|exclud\w+|prevent\w*|avoid\w*|stopped|ceased|neither|few|little|rarely|seldom|"
+    r"ohne|sans)\b",
+    re.IGNORECASE,
+)
 _CLAUSE_END: Final = re.compile(r"[,;:.!?()](?!\d)|\b(?:but|although|because|while|aber|mais)\b", re.IGNORECASE)
 _SCOPE: Final = 60
 """Characters behind a negation that it may reach."""
@@ -123,6 +130,11 @@ def negation_differs(one: str, other: str) -> bool:
         return False
     said = frozenset(terms(other if first else one))
     return any(denied and denied <= said for denied in first or second)
+
+
+def negative(text: str) -> bool:
+    """Whether a text denies anything at all, be it by "without" or by a word such as "unknown"."""
+    return bool(denials(text)) or bool(_NEGATIVE.search(text))
 
 
 def possible(text: str) -> bool:

@@ -36,17 +36,18 @@ class Thresholds:
             )
 
 
-def against(reading: Reading) -> float:
-    """How strongly facts, negation and opposite words contradict the claim, 0..1.
+def against(reading: Reading, *, by_words: bool = True) -> float:
+    """How strongly facts and (`by_words`) negation and opposite words contradict the claim, 0..1.
 
     Favours the sentence that says the same but for one figure or one word: the more of the claim it covers, the
     stronger the contradiction.
     """
     coverage = reading.coverage
-    opposite = reading.opposite is not None
-    differs = coverage >= ON_TOPIC and (bool(_conflicts(reading)) or (opposite and not reading.negation))
+    opposite = by_words and reading.opposite is not None
+    negation = by_words and reading.negation
+    differs = coverage >= ON_TOPIC and (bool(_conflicts(reading)) or (opposite and not negation))
     # "did not fall" and "rose" agree: a negation and an opposite word cancel each other.
-    differs = differs or (coverage >= CLOSE and reading.negation and not opposite)
+    differs = differs or (coverage >= CLOSE and negation and not opposite)
     return 0.5 + 0.5 * min(1.0, coverage) if differs else 0.0
 
 
@@ -60,22 +61,26 @@ def decide(
     judge: str,
     *,
     strict: bool = True,
+    by_words: bool = True,
 ) -> Verdict:
     """The verdict on a claim by its scores and by the facts that its window shares with it.
 
     A claim with a figure that no passage has is never supported, whatever its score (`strict`): partly where other
-    figures match and the score would do, else not. Nor is one that the facts of its window contradict.
+    figures match and the score would do, else not. Nor is one that the facts of its window contradict. A judge that
+    does not read the sentence as a whole goes `by_words`: for it a name that no passage has, and a negation that the
+    window does not have in any form, leave a claim partly supported at best.
     """
     if reading is None:
         return verdict_of(claim, "unsupported", 0.0, 0.0, None, "There is no text to support it.", judge)
     lacking = _nowhere(reading) if strict else []
-    by_facts = against(reading) if strict else 0.0
+    unmatched = strict and by_words and (bool(reading.strangers) or reading.undenied)
+    by_facts = against(reading, by_words=by_words) if strict else 0.0
     opposed = by_facts >= thresholds.contradicted or (
         contradiction >= thresholds.contradicted and contradiction > support
     )
     contradiction = max(contradiction, by_facts)
     label: Label
-    if lacking or opposed:
+    if lacking or opposed or unmatched:
         support = min(support, max(0.0, thresholds.supported - 0.01))
     if opposed:
         label = "contradicted"
@@ -117,12 +122,12 @@ def _reason(reading: Reading, label: Label, lacking: Sequence[Fact]) -> str:
     alone = [fact for fact in lacking if fact not in [pair[0] for pair in conflicts]]
     said += [f"{fact.said.strip()} is in no passage" for fact in alone[:2]]
     if label != "supported":
-        said += [f"{fact.said.strip()} is not in the passage" for fact in reading.facts.missing if fact.kind == "name"][
-            :2
-        ]
+        said += [f"{name.said.strip()} is in no passage" for name in reading.strangers[:2]]
         if reading.opposite:
             said.append(f"{reading.opposite[1]!r} in the passage, {reading.opposite[0]!r} in the claim")
+        elif reading.undenied:
+            said.append("the claim is negated, the passage is not")
         elif reading.negation and reading.coverage >= ON_TOPIC:
-            said.append("only one of the claim and the passage is negated")
+            said.append("the passage is negated, the claim is not")
     covered = f"{reading.coverage:.0%} of the claim's words are in the passage"
     return "; ".join([*said, covered]) + "."

@@ -6,7 +6,7 @@ from math import log1p
 
 from cragraph.types import Passage
 from cragraph.verification.facts import Comparison, Fact, compare, extract
-from cragraph.verification.facts.polarity import negation_differs, opposite_words, possible
+from cragraph.verification.facts.polarity import denials, negation_differs, negative, opposite_words, possible
 from cragraph.verification.terms import is_light, terms, weight
 from cragraph.verification.windows import Space, Window
 
@@ -33,6 +33,8 @@ class Reading:
     negation: bool
     opposite: tuple[str, str] | None
     coverage: float
+    strangers: tuple[Fact, ...] = ()
+    undenied: bool = False
 
     def __getitem__(self, name: str) -> float:
         """One measured value by its name."""
@@ -90,7 +92,9 @@ def read(
         cosine,
     )
     facts = Comparison(near.matched + named.matched, near.missing + named.missing, near.conflicting)
-    return Reading(window, sentence, values, facts, elsewhere, negated, opposite, values[0])
+    strangers = compare(named.missing, held.facts, held.text).missing
+    undenied = bool(denials(claim)) and not negative(window.text) and opposite_words(claim, window.text) is None
+    return Reading(window, sentence, values, facts, elsewhere, negated, opposite, values[0], strangers, undenied)
 
 
 def _sentence(column: int, window: Window, found: Space) -> Window:

@@ -72,6 +72,7 @@ class NLIJudge:
                     passages,
                     self.name,
                     strict=self.strict_facts,
+                    by_words=False,
                 )
             )
         return verdicts
