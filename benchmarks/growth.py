@@ -27,7 +27,8 @@ import numpy as np
 from langchain_core.embeddings import Embeddings
 
 from cragraph.passages import content_id
-from cragraph.retrieval.search.candidates import Finder
+from cragraph.protocols import Notes
+from cragraph.retrieval.search import SearchRetriever
 from cragraph.retrieval.store import Store, open_store
 from cragraph.types import Passage
 
@@ -50,7 +51,8 @@ class Made(Embeddings):
         """Unit vectors, float32 (count, 384)."""
         noise = self._random.normal(size=(count, DIMENSION)).astype(np.float32)
         made = self._centres[self._random.integers(0, CLUSTERS, count)] + noise
-        return made / np.linalg.norm(made, axis=1, keepdims=True)
+        unit: np.ndarray[Any, np.dtype[np.float32]] = made / np.linalg.norm(made, axis=1, keepdims=True)
+        return unit
 
     def words(self, count: int, length: int) -> list[str]:
         """Texts of so many words."""
@@ -126,11 +128,12 @@ def measure(size: int, folder: Path) -> dict[str, float]:
         figures["first_s"] = time.perf_counter() - begun
         queries = made.words(QUERIES, 8)
         where = {"year": {"$gte": 2020}}
+        search = SearchRetriever(store, expand=None, feedback=None)
         calls: dict[str, Callable[[str], Any]] = {
             "dense": lambda query: store.dense(query, 100),
             "lexical": lambda query: store.lexical(query, 100),
-            "hybrid": lambda query: Finder(store)(query, 100),
-            "filtered": lambda query: Finder(store)(query, 100, where),
+            "hybrid": lambda query: search([query], 8, Notes()),
+            "filtered": lambda query: search([query], 8, Notes(), where=where),
         }
         for name, call in calls.items():
             spent = time.process_time()

@@ -1,21 +1,32 @@
 """Lexical search: BM25 over stemmed words, in SQLite."""
 
 from collections.abc import Mapping
-from typing import Any
+from threading import Lock
+from typing import Any, Final
 
 from cragraph.retrieval.store.index import Index, passage_of
 from cragraph.retrieval.store.schema import COLUMNS
 from cragraph.retrieval.store.scores import lexical_share
 from cragraph.retrieval.store.sql import condition
-from cragraph.retrieval.store.terms import Analyser, match_any, telling
+from cragraph.retrieval.store.terms import Analyser, affordable, match_any, telling
 from cragraph.types import Passage
+
+BUDGET: Final = 50_000
+_AGAIN, _LEAST = 10, 1000
+_COLUMNS: Final = ", ".join(f"c.{name}" for name in (*COLUMNS.split(", "), "id"))
 
 
 class Lexical:
-    """Finds passages by their words; counts of words are remembered until the index changes."""
+    """Finds passages by their words; counts of words are remembered until the index changes.
 
-    def __init__(self, index: Index) -> None:
-        self._index = index
+    BM25 over a common word scores every passage that has it. Where the words of a query stand in more than `budget`
+    passages together, its rarest words choose the candidates, several times as many as were asked for, and all of its
+    words rank those. Below the budget the search is exact.
+    """
+
+    def __init__(self, index: Index, budget: int = BUDGET) -> None:
+        self._index, self._budget = index, budget
+        self._lock = Lock()
         self._analyse = Analyser()
         self._counted_at = -1
         self._documents = 0
@@ -35,9 +46,15 @@ class Lexical:
         if not chosen:
             return []
         known = {words[word]: frequency[words[word]] for word in chosen}
+        core = affordable(chosen, [frequency[words[word]] for word in chosen], self._budget)
+        if len(core) == len(chosen):
+            rows = self._rows(match_any(chosen), k, where)
+        else:
+            ids = [row[-2] for row in self._rows(match_any(core), max(_AGAIN * k, _LEAST), where)]
+            rows = self._rows_among(match_any(chosen), k, ids)
         return [
             Passage(**{**passage_of(row), "retrieval_score": lexical_share(-row[-1], known, frequency, documents)})
-            for row in self._rows(match_any(chosen), k, where)
+            for row in rows
         ]
 
     def close(self) -> None:
@@ -45,26 +62,37 @@ class Lexical:
         self._analyse.close()
 
     def _rows(self, match: str, k: int, where: Mapping[str, Any] | None) -> list[tuple[Any, ...]]:
-        columns = ", ".join(f"c.{name}" for name in COLUMNS.split(", "))
         if where is None:
             sql = (
-                f"SELECT {columns}, w.rank FROM (SELECT rowid, rank FROM words WHERE words MATCH ? "
+                f"SELECT {_COLUMNS}, w.rank FROM (SELECT rowid, rank FROM words WHERE words MATCH ? "
                 "ORDER BY rank LIMIT ?) AS w JOIN chunks AS c ON c.id = w.rowid ORDER BY w.rank, c.chunk_id"
             )
             return self._index.database.rows(sql, (match, k))
         clause, values = condition(where)
         sql = (
-            f"SELECT {columns}, w.rank FROM words AS w JOIN chunks AS c ON c.id = w.rowid "
+            f"SELECT {_COLUMNS}, w.rank FROM words AS w JOIN chunks AS c ON c.id = w.rowid "
             f"WHERE w.words MATCH ? AND {clause} ORDER BY w.rank, c.chunk_id LIMIT ?"
         )
         return self._index.database.rows(sql, (match, *values, k))
 
+    def _rows_among(self, match: str, k: int, ids: list[int]) -> list[tuple[Any, ...]]:
+        # The plus keeps SQLite from looking up the ids one by one: passing over the rest costs less, because BM25 is
+        # worked out for the rows that are let through alone.
+        some = ",".join(map(str, ids))
+        sql = (
+            f"SELECT {_COLUMNS}, w.rank FROM "
+            f"(SELECT rowid, rank FROM words WHERE words MATCH ? AND +rowid IN ({some})) "
+            "AS w JOIN chunks AS c ON c.id = w.rowid ORDER BY w.rank, c.chunk_id LIMIT ?"
+        )
+        return self._index.database.rows(sql, (match, k))
+
     def _frequency(self, stems: list[str]) -> tuple[dict[str, int], int]:
         """How many passages each stem is in, and how many there are."""
         generation = self._index.stamp("generation")
-        if generation != self._counted_at:
-            self._counts, self._documents, self._counted_at = {}, self._index.count(), generation
-        missing = [stem for stem in stems if stem not in self._counts]
-        found = self._index.database.rows_in("SELECT term, doc FROM vocabulary WHERE term IN (?)", missing)
-        self._counts |= dict.fromkeys(missing, 0) | dict(found)
-        return {stem: self._counts[stem] for stem in stems}, self._documents
+        with self._lock:
+            if generation != self._counted_at:
+                self._counts, self._documents, self._counted_at = {}, self._index.count(), generation
+            missing = [stem for stem in stems if stem not in self._counts]
+            found = self._index.database.rows_in("SELECT term, doc FROM vocabulary WHERE term IN (?)", missing)
+            self._counts |= dict.fromkeys(missing, 0) | dict(found)
+            return {stem: self._counts[stem] for stem in stems}, self._documents

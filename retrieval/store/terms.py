@@ -52,3 +52,13 @@ def telling(words: dict[str, str], frequency: dict[str, int], documents: int) ->
     known = [word for word, stem in words.items() if frequency[stem]]
     rare = [word for word in known if frequency[words[word]] * 2 <= documents] or known
     return sorted(rare, key=lambda word: frequency[words[word]])[:_MOST_WORDS]
+
+
+def affordable(words: list[str], counts: list[int], budget: int) -> list[str]:
+    """The first words, rarest first, that stand in no more than `budget` passages together; always one at least."""
+    taken = 0
+    for place, count in enumerate(counts):
+        taken += count
+        if place and taken > budget:
+            return words[:place]
+    return words

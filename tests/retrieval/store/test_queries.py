@@ -6,7 +6,8 @@ from hypothesis import strategies as st
 
 from cragraph.passages import as_passages
 from cragraph.retrieval.store import Store, open_store
-from cragraph.retrieval.store.terms import Analyser, match_any, telling
+from cragraph.retrieval.store.lexical import Lexical
+from cragraph.retrieval.store.terms import Analyser, affordable, match_any, telling
 from cragraph.testing.embeddings import HashEmbeddings
 
 ODD = [
@@ -49,6 +50,25 @@ def test_a_word_in_most_passages_is_left_out_unless_all_are() -> None:
     assert telling(words, frequency, 10) == ["penguins"]
     assert telling({"the": "the"}, frequency, 10) == ["the"]
     assert telling({"none": "none"}, {"none": 0}, 10) == []
+
+
+def test_common_words_rank_what_rare_words_found(store: Store) -> None:
+    filler = [f"{'common' if i % 3 == 0 else 'other'} words stand in number {i}" for i in range(300)]
+    store.add(as_passages(["rare things to read about", "rare and common things here", *filler]))
+    exact, cheap = Lexical(store._index), Lexical(store._index, budget=10)
+    found = cheap("rare common", 5)
+    assert [p["text"] for p in found] == ["rare and common things here", "rare things to read about"]
+    assert found[0] == exact("rare common", 1)[0]
+    assert cheap("rare common", 5, {"chunk_index": 0})[0]["text"] == "rare things to read about"
+    assert [p["text"] for p in cheap("common", 400)] == [p["text"] for p in exact("common", 400)]
+
+
+@pytest.mark.parametrize(
+    ("counts", "budget", "kept"), [([1, 5, 9], 15, 3), ([1, 5, 9], 14, 2), ([100, 200], 10, 1), ([], 10, 0)]
+)
+def test_as_many_of_the_rarest_words_are_taken_as_can_be_afforded(counts: list[int], budget: int, kept: int) -> None:
+    words = ["a", "b", "c"][: len(counts)]
+    assert affordable(words, counts, budget) == words[:kept]
 
 
 def test_a_query_is_words_in_quotes() -> None:
