@@ -1,6 +1,6 @@
 """How long it takes to verify an answer of five claims against five passages of about 150 words, without a server.
 
-    python benchmarks/verification_speed.py [--judge embedding] [--runs 30] [--json]
+    python -m benchmarks.verification_speed [--judge embedding] [--runs 30] [--json]
 
 Prints, for verification with the `claims` policy and for all policies side by side (every signal measured):
 
@@ -15,10 +15,12 @@ Aims: 100 ms with the embedding judge, 150 ms with every signal of the weighted,
 import argparse
 import json
 import statistics
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, replace
 from time import perf_counter, process_time
 from typing import Any
 
+from benchmarks.measure import Figure, below
 from cragraph.passages import as_passages
 from cragraph.protocols import Notes
 from cragraph.settings import load_settings
@@ -31,6 +33,9 @@ TOPICS = (
     ("railway", "signal box", "platform", "passengers a day"),
     ("observatory", "telescope", "dome", "nights of clear sky"),
 )
+
+
+QUESTION = "When was the harbour opened, and what became of the library, the orchard and the railway?"
 
 
 def passages(run: int) -> list[Passage]:
@@ -65,57 +70,83 @@ def answer(run: int) -> str:
     )
 
 
-def timed(call: Callable[[int], Any], runs: int) -> list[tuple[float, float]]:
-    """Milliseconds of each call by the clock, and of processor time over all threads."""
-    taken = []
+@dataclass(frozen=True)
+class Times:
+    """Milliseconds of each run by the clock, and of processor time over all threads."""
+
+    wall: list[float]
+    busy: list[float]
+
+    def figures(self) -> dict[str, float]:
+        """Percentiles."""
+        ordered = sorted(self.wall)
+        return {
+            "p50_ms": round(statistics.median(ordered), 1),
+            "p95_ms": round(ordered[int(0.95 * (len(ordered) - 1))], 1),
+            "processor_p50_ms": round(statistics.median(self.busy), 1),
+        }
+
+
+def timed(call: Callable[[int], Any], runs: int) -> Times:
+    """The times of some calls, each with the number of its run."""
+    times = Times([], [])
     for run in range(runs):
         start, busy = perf_counter(), process_time()
         call(run)
-        taken.append(((perf_counter() - start) * 1000, (process_time() - busy) * 1000))
-    return taken
+        times.wall.append((perf_counter() - start) * 1000)
+        times.busy.append((process_time() - busy) * 1000)
+    return times
+
+
+def cases(judge: str, scores: bool, runs: int) -> dict[str, Times]:
+    """The three cases, with all policies and signals or with the `claims` policy."""
+    from cragraph.factory import make_verifier
+
+    verifier = make_verifier(load_settings(model=None))
+
+    def verify(run: int, shown: list[Passage]) -> Any:
+        return verifier(QUESTION, answer(run), shown, Notes(), judge=judge, policy_scores=scores)
+
+    read = passages(10_000)
+    found = verify(10_000, read)  # loads the models
+    assert len(found.claims) == 5, [claim["text"] for claim in found.claims]
+    return {
+        "cold": timed(lambda run: verify(run, passages(run)), runs),
+        "warm passages": timed(lambda run: verify(20_000 + run, read), runs),
+        "repeated": timed(lambda run: verify(10_000, read), runs),
+    }
+
+
+def measure() -> Iterator[Figure]:
+    """The two figures with an aim, on texts that were never seen."""
+    for title, scores, aim in (
+        ("verification, 5 claims x 5 passages", False, 100.0),
+        ("with every signal", True, 150.0),
+    ):
+        times = cases("embedding", scores, 15)["cold"]
+        figure = below(title, times.wall, aim)
+        yield replace(figure, note=f"{figure.note}; processor {statistics.median(times.busy):.0f} ms")
 
 
 def main() -> None:
+    """Print the times of all cases."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--judge", default="embedding")
     parser.add_argument("--runs", type=int, default=30)
     parser.add_argument("--json", action="store_true")
     options = parser.parse_args()
-
-    from cragraph.factory import make_verifier
-
-    results: dict[str, dict[str, float]] = {}
-    for title, scores in (("claims policy", False), ("every signal, all policies", True)):
-        verifier = make_verifier(load_settings(model=None))
-
-        def verify(run: int, shown: list[Passage], verifier: Any = verifier, scores: bool = scores) -> Any:
-            question = "When was the harbour opened, and what became of the library, the orchard and the railway?"
-            return verifier(question, answer(run), shown, Notes(), judge=options.judge, policy_scores=scores)
-
-        found = verify(10_000, passages(10_000))  # loads the models
-        assert len(found.claims) == 5, [claim["text"] for claim in found.claims]
-        n = options.runs
-        cases = {
-            "cold": timed(lambda run: verify(run, passages(run)), n),
-            "warm passages": timed(lambda run: verify(20_000 + run, passages(10_000)), n),
-            "repeated": timed(lambda run: verify(10_000, passages(10_000)), n),
-        }
-        for case, taken in cases.items():
-            ordered = sorted(wall for wall, _ in taken)
-            results[f"{title}, {case}"] = {
-                "p50_ms": round(statistics.median(ordered), 1),
-                "p95_ms": round(ordered[min(n - 1, int(0.95 * n))], 1),
-                "cpu_p50_ms": round(statistics.median(busy for _, busy in taken), 1),
-                "words": sum(len(p["text"].split()) for p in passages(0)) // 5,
-            }
+    results = {
+        f"{title}, {case}": times.figures()
+        for title, scores in (("claims policy", False), ("every signal, all policies", True))
+        for case, times in cases(options.judge, scores, options.runs).items()
+    }
     if options.json:
         print(json.dumps({"judge": options.judge, "runs": options.runs, "results": results}, indent=2))
         return
-    words = next(iter(results.values()))["words"]
-    print(f"judge {options.judge}, {options.runs} runs, 5 claims x 5 passages of {words} words")
+    print(f"judge {options.judge}, {options.runs} runs, 5 claims x 5 passages of 150 words")
     print(f"{'ms':40} {'p50':>8} {'p95':>8} {'processor p50':>14}")
     for title, figures in results.items():
-        print(f"{title:40} {figures['p50_ms']:8.1f} {figures['p95_ms']:8.1f} {figures['cpu_p50_ms']:14.1f}")
+        print(f"{title:40} {figures['p50_ms']:8.1f} {figures['p95_ms']:8.1f} {figures['processor_p50_ms']:14.1f}")
 
 
 if __name__ == "__main__":
