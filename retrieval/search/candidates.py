@@ -115,15 +115,17 @@ def levelled(candidates: Sequence[Candidate]) -> list[Candidate]:
     return [replace(c, relevance=r) for c, r in zip(candidates, relevance, strict=True)]
 
 
-def across(found: Sequence[Sequence[Candidate]], constant: float = CONSTANT) -> list[Candidate]:
+def across(found: Sequence[Sequence[Candidate]], says: Sequence[float], constant: float = CONSTANT) -> list[Candidate]:
     """The candidates of several queries as one list: fused by rank with relevance as the share, each kept at its best.
 
+    `says` is the weight of each query.
     Relevance, not the fused score of each query, decides how loudly a query speaks: the best of a query that found
     nothing good must not stand beside the best of one that did.
     """
     if len(found) == 1:
         return list(found[0])
-    fused = fuse([([(c.passage["chunk_id"], c.relevance) for c in one], peak(one)) for one in found], constant)
+    rankings = [[(c.passage["chunk_id"], c.relevance) for c in one] for one in found]
+    fused = fuse([(r, say * peak(one)) for r, say, one in zip(rankings, says, found, strict=True)], constant)
     best: dict[str, Candidate] = {}
     for candidate in (c for one in found for c in one):
         chunk_id = candidate.passage["chunk_id"]

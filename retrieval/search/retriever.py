@@ -20,10 +20,10 @@ from cragraph.types import Passage
 class SearchRetriever:
     """Finds passages in a store.
 
-    Each query is searched by `mode` and, where `expand` finds several questions in it, by those as well. `feedback`
-    gives a weak first pass of hybrid search a second look. `weights` are multiplied into the relevance. `redundancy` is what an exact
-    copy of a passage already chosen loses, and `same` the cosine from which a passage begins to count as a copy; 0
-    turns that off.
+    Each query is searched by `mode` and, where `expand` finds several questions in it, by those as well, with
+    `part_say` as their weight beside 1. `feedback` gives a weak first pass of hybrid search a second look. `weights`
+    are multiplied into the relevance. `redundancy` is what an exact copy of a passage already chosen loses, and `same`
+    the cosine from which a passage begins to count as a copy; a `redundancy` of 0 turns that off.
     """
 
     store: Searchable
@@ -31,6 +31,7 @@ class SearchRetriever:
     weights: SourceWeights = field(default_factory=SourceWeights)
     expand: QueryExpander | None = field(default_factory=Decompose)
     feedback: Feedback | None = field(default_factory=Feedback)
+    part_say: float = 0.3
     redundancy: float = 0.8
     same: float = 0.9
     fusion: FusionOptions = field(default_factory=FusionOptions)
@@ -62,11 +63,12 @@ class SearchRetriever:
         found = self._weighed(self._found(self._expanded(asked, notes), k, where))
         return [_scored(candidate, self.weights) for candidate in self._diverse(found, k)]
 
-    def _expanded(self, asked: Sequence[str], notes: Notes) -> list[str]:
+    def _expanded(self, asked: Sequence[str], notes: Notes) -> dict[str, float]:
+        """Every query with its say: 1 for what was asked, `part_say` for what that was expanded to."""
         more = [query for one in asked for query in self.expand(one, notes)] if self.expand else []
-        return list(dict.fromkeys([*asked, *more]))
+        return dict.fromkeys(asked, 1.0) | {query: self.part_say for query in more if query not in asked}
 
-    def _found(self, queries: Sequence[str], k: int, where: Where | None) -> list[Candidate]:
+    def _found(self, queries: Mapping[str, float], k: int, where: Where | None) -> list[Candidate]:
         find = Finder(self.store, self.mode, self.fusion, self.calibration)
         depth = max(self.fusion.depth, k)
         sides = [find.search(query, depth, where) for query in queries]
@@ -75,7 +77,7 @@ class SearchRetriever:
             longer = [self.feedback(query, [c.passage for c in one]) for query, one in zip(queries, found, strict=True)]
             more = [replace(one, expanded=find.by_words(q, depth, where)) for one, q in zip(sides, longer, strict=True)]
             found = [find.candidates(one, depth, self.feedback.weight) for one in more]
-        return across(found, self.fusion.constant)
+        return across(found, list(queries.values()), self.fusion.constant)
 
     def _weighed(self, found: Sequence[Candidate]) -> list[Candidate]:
         if not self.weights:

@@ -84,6 +84,13 @@ def test_a_quote_in_a_neighbour_is_found_in_the_neighbour() -> None:
     assert (place.chunk_id, place.start, place.end, place.start_index) == ("c0", 0, 8, 7)
 
 
+def test_a_quote_half_in_the_passage_is_cited_from_the_passage() -> None:
+    chunks = cut("abcdefgh", [(0, 4), (4, 8)])
+    for chunk, id_ in ((chunks[0], "c0"), (chunks[1], "c1")):
+        [wide] = widen([chunk], Document(chunks), before=1, after=1)
+        assert locate(wide, 2, 6).chunk_id == id_
+
+
 def test_a_section_ends_where_another_heading_begins() -> None:
     chunks = cut(TEXT, [(7, 22), (22, 43), (51, 70), (71, 90)], ["Ice", "Ice", "Sea", "Sea"])
     [wide] = widen(chunks[2:3], Document(chunks), section=True)

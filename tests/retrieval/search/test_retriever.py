@@ -145,6 +145,8 @@ def test_near_copies_do_not_fill_the_context(store: Store) -> None:
     assert "winter.md" not in sources(crowded)
     varied = SearchRetriever(store)(query, 3, Notes())
     assert "winter.md" in sources(varied)
+    scores = [passage["retrieval_score"] or 0.0 for passage in varied]
+    assert scores == sorted(scores, reverse=True)
 
 
 class Recorded:
