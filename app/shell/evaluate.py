@@ -34,7 +34,7 @@ def grounding(
     settings = settings_from(config, policy=policy, model=model)
     names = [name.strip() for name in judge.split(",") if name.strip()]
     with counting("rows", shown=not quiet) as progress:
-        result = run(files, names, make_verifier(settings), limit=limit, progress=progress)
+        result = run(files, names, make_verifier(settings), policy=settings.policy, limit=limit, progress=progress)
     if report is not None:
         from cragraph.evals.report import write_report
 
@@ -58,14 +58,15 @@ def retrieval(
 
     Example: `cragraph eval retrieval data/cranfield`
     """
-    from cragraph.evals.retrieval import run, table
+    from cragraph.evals.retrieval import run
+    from cragraph.evals.retrieval_report import table
     from cragraph.factory import Parts
 
     settings = settings_from(config)
     with counting("queries", shown=not quiet) as progress:
         result = run(folder, Parts(settings).embeddings, limit=limit, progress=progress)
     if plot is not None:
-        from cragraph.evals.retrieval import write_plot
+        from cragraph.evals.retrieval_report import write_plot
 
         write_plot(result, plot)
     if json:

@@ -111,7 +111,9 @@ def test_confidence_is_computed_from_a_verification_or_from_labels() -> None:
 
 def test_the_verify_graph_returns_claims_and_signals() -> None:
     graph = create_verifier(load_settings()).compile()
-    found = graph.invoke({"question": "Why salt?", "answer": SEA, "passages": [SEA]}, context=Context(policy="similarity"))
+    found = graph.invoke(
+        {"question": "Why salt?", "answer": SEA, "passages": [SEA]}, context=Context(policy="similarity")
+    )
     assert found["claims"][0]["verdict"] == "supported"
     assert {"relevance", "faithfulness"} <= found["signals"].keys()
     assert (found["models"]["judge"], found["degraded"]) == ("embedding", [])

@@ -15,6 +15,8 @@ ON_TOPIC: Final = 0.5
 
 Of the training claims whose window covers half of them and has a word's opposite, one in seven is supported.
 """
+SOME: Final = 0.3
+"""Coverage below which a window shares nothing that could be called a part of the claim."""
 CLOSE: Final = 0.65
 """Coverage from which on a negation contradicts: of the training claims beyond it, one in five is supported."""
 
@@ -86,12 +88,17 @@ def decide(
         label = "contradicted"
     elif support >= thresholds.supported:
         label = "supported"
-    elif support >= thresholds.partial and (not lacking or _some_figure(reading)):
+    elif support >= thresholds.partial and _shares_part(reading, lacking, by_words):
         label = "partially_supported"
     else:
         label = "unsupported"
     evidence = None if label == "unsupported" else evidence_of(reading.window, passages)
     return verdict_of(claim, label, support, contradiction, evidence, _reason(reading, label, lacking), judge)
+
+
+def _shares_part(reading: Reading, lacking: Sequence[Fact], by_words: bool) -> bool:
+    """Whether there is a part that the window supports: a score alone may be a short claim's lack of evidence."""
+    return (not by_words or reading.coverage >= SOME) and (not lacking or _some_figure(reading))
 
 
 def _figures(facts: Sequence[Fact]) -> list[Fact]:
