@@ -47,9 +47,9 @@ class OllamaSettings(Group):
 class IngestSettings(Group):
     """How documents are read and split."""
 
-    chunk_size: int = Field(900, ge=50, le=20_000, description="Characters a chunk has at most.")
-    chunk_overlap: int = Field(100, ge=0, description="Characters that neighbouring chunks share at most.")
-    max_file_mb: float = Field(200.0, gt=0, description="Larger files are skipped, with a reason.")
+    chunk_size: int = Field(1000, ge=50, le=20_000, description="Characters a chunk has at most.")
+    chunk_overlap: int = Field(150, ge=0, description="Characters that neighbouring chunks share at most.")
+    max_file_mb: float = Field(100.0, gt=0, description="Larger files are skipped, with a reason.")
 
     @model_validator(mode="after")
     def _overlap_is_smaller(self) -> "IngestSettings":

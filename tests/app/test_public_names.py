@@ -28,7 +28,7 @@ def test_a_name_that_does_not_exist_is_an_attribute_error() -> None:
 
 @pytest.mark.parametrize("statement", ["import cragraph", "import cragraph.cli", "import cragraph.settings"])
 def test_importing_it_loads_nothing_heavy(statement: str) -> None:
-    heavy = ("torch", "chromadb", "onnxruntime", "langchain_ollama", "matplotlib", "langchain_text_splitters", "pypdf")
+    heavy = ("torch", "chromadb", "onnxruntime", "langchain_ollama", "matplotlib", "pypdfium2", "bs4", "docx")
     code = f"import sys; {statement}; print([m for m in {heavy!r} if m in sys.modules])"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout.strip() == "[]"
