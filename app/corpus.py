@@ -14,6 +14,9 @@ if TYPE_CHECKING:
 
 Progress = Callable[[Any], None]
 
+MB = 1024 * 1024
+"""Bytes of a megabyte, as `max_file_mb` counts them."""
+
 
 def open_for_writing(settings: Settings) -> "Store":
     """The settings' store, made where there is none."""
@@ -57,7 +60,7 @@ def _reading(settings: Settings) -> dict[str, Any]:
     sizes = settings.ingest
     return {
         "split_options": SplitOptions(sizes.chunk_size, sizes.chunk_overlap),
-        "max_bytes": int(sizes.max_file_mb * 1_000_000),
+        "max_bytes": int(sizes.max_file_mb * MB),
     }
 
 

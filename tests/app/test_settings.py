@@ -6,6 +6,7 @@ import pytest
 
 from cragraph.errors import SettingsError
 from cragraph.graph.context import Context
+from cragraph.corpus import MB
 from cragraph.retrieval.documents import CHUNK_OVERLAP, CHUNK_SIZE, MAX_BYTES
 from cragraph.settings import context_schema, load_settings
 
@@ -115,4 +116,4 @@ def test_the_form_shows_the_settings_as_defaults_and_a_run_lays_its_options_over
 def test_the_sizes_of_chunks_and_files_are_those_that_documents_are_split_by() -> None:
     sizes = load_settings().ingest
     assert (sizes.chunk_size, sizes.chunk_overlap) == (CHUNK_SIZE, CHUNK_OVERLAP)
-    assert sizes.max_file_mb * 1_000_000 == MAX_BYTES
+    assert sizes.max_file_mb * MB == MAX_BYTES
