@@ -102,7 +102,7 @@ class Keeper:
                 self._heal()
         with self._guard():
             if not in_step(self._vectors, self._index):
-                step(self._vectors, self._index, self._ledger)
+                step(self._vectors, self._index, self._ledger, keep=self._damaged is not None)
             if self._index.stamp("writing"):
                 self._index.set_stamp(writing=0)
 
@@ -126,7 +126,7 @@ class Keeper:
                 self._looked = monotonic()
                 try:
                     if not in_step(self._vectors, self._index):
-                        step(self._vectors, self._index, self._ledger)
+                        step(self._vectors, self._index, self._ledger, keep=self._damaged is not None)
                 except StoreError as error:
                     self.note(ALONE.format(reason=str(error).split(";")[0]))
                 else:

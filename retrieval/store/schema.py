@@ -4,7 +4,7 @@ from typing import Final
 
 from cragraph.retrieval.store.terms import TOKENIZER
 
-VERSION: Final = 1
+VERSION: Final = 2
 
 SCHEMA: Final = f"""
 CREATE TABLE IF NOT EXISTS meta (key TEXT PRIMARY KEY, value INTEGER NOT NULL) WITHOUT ROWID;
@@ -17,9 +17,9 @@ CREATE TABLE IF NOT EXISTS chunks (
     source TEXT NOT NULL,
     filename TEXT NOT NULL,
     page INTEGER,
+    metadata TEXT NOT NULL,  -- before the long columns, so that filters need not read over them
     context TEXT NOT NULL,
     text TEXT NOT NULL,
-    metadata TEXT NOT NULL,
     extra TEXT,
     vector BLOB
 );

@@ -1,8 +1,12 @@
 """Putting the local index back in step with Chroma, which holds everything it is made from."""
 
 from collections.abc import Iterator
+from dataclasses import replace
 from typing import Final
 
+import numpy as np
+
+from cragraph.retrieval.store.exact import packed
 from cragraph.retrieval.store.index import Index
 from cragraph.retrieval.store.ledger import Ledger
 from cragraph.retrieval.store.records import Origin, with_context
@@ -16,28 +20,33 @@ def in_step(vectors: Vectors, index: Index) -> bool:
     return index.stamp("generation") == vectors.generation() and index.count() == vectors.count()
 
 
-def step(vectors: Vectors, index: Index, ledger: Ledger) -> int:
+def step(vectors: Vectors, index: Index, ledger: Ledger, *, keep: bool) -> int:
     """Bring over what the index misses and drop what Chroma no longer has; how many passages that were.
 
     Only what was written since is fetched; when the counts still differ afterwards, the ids are compared.
+    `keep` brings the vectors over too.
     """
     generation = vectors.generation()
     since = index.stamp("generation")
     changed = vectors.ids({"_g": {"$gt": since}} if since else None)
-    moved = _fetch(vectors, index, ledger, changed)
+    moved = _fetch(vectors, index, ledger, changed, keep)
     if index.count() != vectors.count():
         here, there = index.ids(), set(vectors.ids())  # in this order: what is added meanwhile is not dropped
-        moved += _fetch(vectors, index, ledger, sorted(there - here))
+        moved += _fetch(vectors, index, ledger, sorted(there - here), keep)
         index.drop(here - there)
         moved += len(here - there)
     index.set_stamp(generation=generation)
     return moved
 
 
-def _fetch(vectors: Vectors, index: Index, ledger: Ledger, chunk_ids: list[str]) -> int:
+def _fetch(vectors: Vectors, index: Index, ledger: Ledger, chunk_ids: list[str], keep: bool) -> int:
     seen: dict[tuple[str, str, str], Origin] = {}
     for ids in _batches(chunk_ids):
         records = [with_context(record) for record in vectors.records(ids)]
+        if keep:
+            found = vectors.vectors(ids)
+            blobs = packed(np.stack([found[record.passage["chunk_id"]] for record in records]))
+            records = [replace(record, vector=blob) for record, blob in zip(records, blobs, strict=True)]
         index.put(records)
         for origin in (origin for record in records for origin in record.origins):
             if origin.chunks >= 0:

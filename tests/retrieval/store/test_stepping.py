@@ -4,10 +4,13 @@ import sqlite3
 from collections.abc import Callable
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 from cragraph.passages import as_passages
 from cragraph.retrieval.store import Item, Origin, Store, open_store
+from cragraph.retrieval.store.exact import floats
+from cragraph.retrieval.store.floats import Floats
 from cragraph.testing.embeddings import HashEmbeddings
 from cragraph.types import Passage
 
@@ -30,6 +33,12 @@ def filled(folder: Path, lines: list[Passage]) -> tuple[list[Passage], dict[str,
 
 def everything(store: Store) -> list[Passage]:
     return sorted(store.lexical("revenue apple microsoft penguins whales", 99), key=lambda p: p["chunk_id"])
+
+
+def kept(store: Store, ids: list[str]) -> Floats:
+    """The vectors that the index holds beside Chroma's."""
+    found = floats(store._index, ids)
+    return np.stack([found[chunk_id] for chunk_id in ids])
 
 
 def missing(folder: Path) -> None:
@@ -92,6 +101,8 @@ def test_a_harmed_index_is_made_again_from_chroma_on_opening(
         assert store.count() == 4
         assert store.notes == []
         assert store.fields()["year"] == "number"
+        ids = [passage["chunk_id"] for passage in passages]
+        np.testing.assert_allclose(kept(store, ids), store.vectors(ids), atol=1e-3)
 
 
 def test_an_index_behind_by_one_write_is_brought_up_without_fetching_the_rest(
