@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Final
 import numpy as np
 
 from cragraph.retrieval.search.decompose import decompose
-from cragraph.retrieval.search.words import content_words, stem_set, stems, words
+from cragraph.retrieval.search.words import is_stopword, stem_set, stems, words
 from cragraph.types import IDK
 
 if TYPE_CHECKING:
@@ -19,6 +19,7 @@ TERSE: Final = 6
 """An answer of fewer words, such as "308 points", repeats nothing of the question; it is taken as an answer."""
 
 _SENTENCES: Final = re.compile(r"(?<=[.!?])\s+|\n+")
+_MARK: Final = re.compile(r"(?<![.?!]\s)(?<!^)\b[A-Z][\w-]*|\b\w*\d[\w-]*")
 _MARKERS: Final = re.compile(r"\[\d+\]")
 
 
@@ -27,8 +28,8 @@ def unanswered_parts(question: str, answer: str, embeddings: "Embeddings") -> li
 
     The parts are those of `decompose`, else the question. A part of several is addressed by an answer that has the
     words which set it apart from the other parts, or else by a sentence as near to it as `SIMILAR`; where names or
-    figures set it apart, one of them has to be said. A single question
-    is addressed by any answer that is terse, shares half of its words, or is that near.
+    figures set it apart, one of them has to be said. A single question is addressed by any answer that is terse, shares
+    half of its words, or is that near.
     """
     text = _MARKERS.sub("", answer).strip()
     parts = decompose(question) or [question]
@@ -40,7 +41,8 @@ def unanswered_parts(question: str, answer: str, embeddings: "Embeddings") -> li
     said = frozenset(stems()([text])[0])
     asked = [stem_set(part) for part in parts]
     common = frozenset.intersection(*asked) if len(parts) > 1 else frozenset()
-    silent = {i for i, part in enumerate(parts) if len(parts) > 1 and not _named(part, common, said)}
+    marks = _marks(question)
+    silent = {i for i, part in enumerate(asked) if len(parts) > 1 and not _named(marks, part - common, said)}
     doubtful = [i for i, own in enumerate(asked) if i in silent or not _said(own - common or own, said)]
     if not doubtful:
         return []
@@ -50,12 +52,18 @@ def unanswered_parts(question: str, answer: str, embeddings: "Embeddings") -> li
     return [parts[i] for i, near in zip(doubtful, nearest, strict=True) if near < SIMILAR or i in silent]
 
 
-def _named(part: str, common: frozenset[str], said: frozenset[str]) -> bool:
+def _named(marks: frozenset[str], own: frozenset[str], said: frozenset[str]) -> bool:
     """Whether one of the names and figures that set a part apart is said, where it has any."""
-    marks = [word for word in content_words(part) if any(c.isupper() or c.isdigit() for c in word)]
-    own = stem_set(" ".join(marks)) - common if marks else frozenset()
-    return not own or bool(own & said)
+    apart = own & marks
+    return not apart or bool(apart & said)
+
+
+def _marks(question: str) -> frozenset[str]:
+    """The stems of a question's names and figures: its words with a digit, and with a capital that begins nothing."""
+    found = [match.group() for match in _MARK.finditer(question) if not is_stopword(match.group())]
+    return stem_set(" ".join(found)) if found else frozenset()
 
 
 def _said(own: frozenset[str], said: frozenset[str]) -> bool:
+    """Whether half of some words are said."""
     return bool(own) and len(own & said) / len(own) >= 0.5
