@@ -4,7 +4,7 @@ English only: it reads other text in Latin script badly and anything else not at
 """
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from os import cpu_count
 from pathlib import Path
@@ -13,7 +13,7 @@ from threading import Lock
 import numpy as np
 
 from cragraph.models.grounding_features import learned_features
-from cragraph.models.grounding_head import Head
+from cragraph.models.grounding_head import Blend, Head
 from cragraph.models.grounding_network import load_network
 from cragraph.models.grounding_reading import Reading, read_claims, readable
 from cragraph.models.grounding_text import Floats, Reader
@@ -37,7 +37,7 @@ class Word:
 class Grounding:
     """What the model says of one claim: probabilities that sum to 1, its words, and the sentence closest to it.
 
-    `quote` is (passage, start, end), None where the passages hold no text.
+    `quote` is (passage, start, end), None where the passages hold no text; `logit` is the network's own support.
     """
 
     supported: float
@@ -45,6 +45,7 @@ class Grounding:
     contradicted: float
     words: tuple[Word, ...] = ()
     quote: tuple[int, int, int] | None = None
+    logit: float = -5.0
 
 
 UNREAD = Grounding(0.0, 1.0, 0.0)
@@ -72,7 +73,12 @@ class GroundingModel:
 
     @property
     def threshold(self) -> float:
-        """The support from which a claim counts as supported; its precision and recall are in the card."""
+        """The `supported` from which a claim counts as supported; its precision and recall are in the card."""
+        return float(self._weights.card["thresholds"]["alone"]["at"])
+
+    @property
+    def blended_threshold(self) -> float:
+        """The same for the support that `blend` gives."""
         return float(self._weights.card["thresholds"]["supported"]["at"])
 
     @property
@@ -87,6 +93,10 @@ class GroundingModel:
     @cached_property
     def _head(self) -> Head:
         return Head.from_card(self._weights.card["head"])
+
+    @cached_property
+    def _blend(self) -> Blend:
+        return Blend.from_card(self._weights.card["blend"])
 
     @cached_property
     def _reader(self) -> Reader:
@@ -106,6 +116,17 @@ class GroundingModel:
         for reading, (scores, words) in zip(readings, logits, strict=True):
             parts[reading.claim].append(_ground(head, reading, scores, words))
         return [_join(found) for found in parts]
+
+    def blend(self, found: Grounding, opinion: float) -> Grounding:
+        """The grounding with the support, 0..1, that the lexical judge gives the claim taken into account."""
+        if found is UNREAD:
+            return found
+        supported = self._blend.support(opinion, found.logit)
+        rest = (1.0 - supported) / max(1.0 - found.supported, 1e-9)
+        contradicted = min(found.contradicted * rest, 1.0 - supported)
+        return replace(
+            found, supported=supported, unsupported=1.0 - supported - contradicted, contradicted=contradicted
+        )
 
     def score(self, pairs: Sequence[tuple[str, str]]) -> list[Grounding]:
         """One grounding a (claim, passage) pair, in order; pairs of the same passage are read together."""
@@ -129,6 +150,7 @@ def _ground(head: Head, reading: Reading, scores: Floats, words: Floats) -> Grou
         contradicted,
         tuple(_words(reading, head.words(words, reading.missing))),
         reading.quote,
+        float(features[0]),
     )
 
 
@@ -148,4 +170,4 @@ def _join(parts: Sequence[Grounding]) -> Grounding:
         return UNREAD
     weakest = min(parts, key=lambda part: part.supported)
     words = tuple(word for part in parts for word in part.words)
-    return Grounding(weakest.supported, weakest.unsupported, weakest.contradicted, words, weakest.quote)
+    return Grounding(weakest.supported, weakest.unsupported, weakest.contradicted, words, weakest.quote, weakest.logit)

@@ -26,9 +26,10 @@ class FakeModel:
 
     groundings: Sequence[Grounding]
     name: str = "fake@1"
-    threshold: float = 0.5
+    blended_threshold: float = 0.5
     word_threshold: float = 0.4
     asked: list[tuple[list[str], list[str]]] = field(default_factory=list)
+    opinions: list[float] = field(default_factory=list)
 
     def reads(self, text: str) -> bool:
         return readable(text)
@@ -36,6 +37,10 @@ class FakeModel:
     def judge(self, claims: Sequence[str], passages: Sequence[str]) -> list[Grounding]:
         self.asked.append((list(claims), list(passages)))
         return list(self.groundings[: len(claims)])
+
+    def blend(self, found: Grounding, opinion: float) -> Grounding:
+        self.opinions.append(opinion)
+        return found
 
 
 WORDS = (Word(0, 7, 0.1), Word(8, 11, 0.1), Word(12, 16, 0.9), Word(17, 24, 0.6))
@@ -111,3 +116,11 @@ def test_where_nothing_can_be_read_the_judge_raises_so_that_another_takes_over(t
 
 def test_no_claims_give_no_verdicts() -> None:
     assert EncoderJudge(FakeModel([]))([], PASSAGES, Notes()) == []
+
+
+def test_the_lexical_judges_support_is_taken_into_account_for_each_claim() -> None:
+    model = FakeModel([Grounding(0.8, 0.1, 0.1), Grounding(0.8, 0.1, 0.1)])
+    claims = [claim("It rose.", "It rose."), claim("Bananas grew in Norway.", "Bananas grew in Norway.")]
+    EncoderJudge(model)(claims, PASSAGES, Notes())
+    held, invented = model.opinions
+    assert held > 0.5 > invented

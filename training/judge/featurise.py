@@ -24,6 +24,10 @@ from cragraph.models.grounding_network import Network, open_network
 from cragraph.models.grounding_reading import Reading, read_claims
 from cragraph.models.grounding_text import Reader, sentences
 from cragraph.models.grounding_weights import pack_idf, unpack_idf
+from cragraph.passages import as_passages
+from cragraph.protocols import Notes
+from cragraph.types import Claim
+from cragraph.verification.judges.lexical import LexicalJudge
 from training.judge.prepare import MADE, SEED, epoch, minilm, reader
 from training.judge.rows import CLASSES, Example, key, read_rows
 from training.judge.train import Rows
@@ -94,6 +98,13 @@ def word_tags(reading: Reading, start: int, spans: Sequence[Sequence[int]]) -> N
     return tagged
 
 
+def opinions_on(item: Item) -> list[float]:
+    """The support that the lexical judge gives each claim of an item."""
+    text = item.example.claim
+    claims = [Claim(text=text[a:b], start=a, end=b, type="factual") for a, b in item.cuts]
+    return [v["support"] for v in LexicalJudge()(claims, as_passages(item.example.passages), Notes())]
+
+
 def featurise(network: Network, read: Reader, items: Iterable[Item], threads: int) -> dict[str, Any]:
     """The arrays of all readings: `source` indexes `names`, `row` numbers the rows within their source."""
     table: dict[str, list[Any]] = defaultdict(list)
@@ -105,12 +116,14 @@ def featurise(network: Network, read: Reader, items: Iterable[Item], threads: in
             names[name] = len(names)
             print(name, flush=True)
         readings = read_claims(read, [example.claim[a:b] for a, b in item.cuts], example.passages)
+        opinions = opinions_on(item)
         results = network.many([(r.pieces.ids, r.passage) for r in readings], threads)
         for reading, (logits, words) in zip(readings, results, strict=True):
             table["source"].append(names[name])
             table["row"].append(item.row)
             table["answer"].append(crc32(example.claim.encode("utf-8", "replace")))
             table["label"].append(example.label)
+            table["opinion"].append(opinions[reading.claim])
             table["marked"].append(example.spans is not None)
             table["logits"].append(logits)
             table["features"].append(np.concatenate([learned_features(logits, words, reading.weight), reading.cheap]))

@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from cragraph.models.grounding_head import blended
 from training.judge.calibrate import calibration_knots, cross_fitted
 from training.judge.logistic import FEATURES, LEARNED, HeadFit, fit_contradiction, fit_words
 from training.judge.metrics import auroc, balanced_accuracy, expected_calibration_error, f1
@@ -54,6 +55,43 @@ def choose(head: HeadFit, dev: Table) -> tuple[dict[str, Any], list[dict[str, An
                 print(row, flush=True)
                 tried.append(row | {"each": each, "weights": weights.tolist(), "bias": bias})
     return max(tried, key=lambda t: t["dev"]), tried
+
+
+def choose_blend(dev: Table) -> tuple[dict[str, Any], Array]:
+    """How much the network's logit counts beside the lexical judge's: the best share by dev macro AUROC, the scores."""
+    tried = {}
+    for share in (0.0, 0.1, 0.2, 0.3, 0.4, 0.5, 0.7, 1.0):
+        scores = blended(dev["opinion"], dev["features"][:, 0], share)
+        tried[share] = macro(dev.rows(scores))[0]
+    best = max(tried, key=lambda share: tried[share])
+    scores = blended(dev["opinion"], dev["features"][:, 0], best)
+    return {"share": best, "dev": tried[best], "each": macro(dev.rows(scores))[1], "tried": tried}, scores
+
+
+def measure(dev: Table, logits: Array, contradiction: tuple[float, float]) -> tuple[list[Array], float, dict[str, Any]]:
+    """The calibration curve of some scores, the best threshold, and the figures on dev."""
+    rows = {n: r for n, r in dev.rows(logits).items() if n not in (*APART, *ONE_SIDED)}
+    knots = calibration_knots(rows)
+    calibrated = {n: (np.interp(s, *knots), la) for n, (s, la) in rows.items()}
+    at = best_threshold(calibrated)
+    chance = np.concatenate([s for s, _ in calibrated.values()])
+    precision, recall, _ = f1(chance >= at, np.concatenate([la for _, la in rows.values()]) == SUPPORTED)
+    doubt = 1 / (1 + np.exp(-(contradiction[0] * (dev["logits"][:, 2] - dev["logits"][:, 1]) + contradiction[1])))
+    against = dev.rows(-(1 - np.interp(logits, *knots)) * doubt)
+    accuracy = {n: balanced_accuracy(s >= at, la == SUPPORTED) for n, (s, la) in calibrated.items()}
+    return (
+        list(knots),
+        at,
+        {
+            "precision": round(precision, 3),
+            "recall": round(recall, 3),
+            "balanced accuracy": accuracy | {"macro": float(np.mean(list(accuracy.values())))},
+            "ece": calibration_report(rows, calibrated),
+            "contradiction auroc": {
+                n: auroc(-against[n][0], against[n][1] == CONTRADICTED) for n in AGAINST_FILES if n in against
+            },
+        },
+    )
 
 
 def baselines(dev: Table) -> dict[str, Any]:
@@ -113,16 +151,11 @@ def main() -> None:
     train, dev = Table.load(options.fit), Table.load(options.dev)
     head = HeadFit(train)
     best, tried = choose(head, dev)
+    blend, scores = choose_blend(dev)
+    contradiction = fit_contradiction(train)
     logits = head.score(dev, np.array(best["weights"]), best["bias"])
-    rows = {n: r for n, r in dev.rows(logits).items() if n not in (*APART, *ONE_SIDED)}
-    knots = calibration_knots(rows)
-    calibrated = {n: (np.interp(s, *knots), la) for n, (s, la) in rows.items()}
-    at = best_threshold(calibrated)
-    chance = np.concatenate([s for s, _ in calibrated.values()])
-    precision, recall, _ = f1(chance >= at, np.concatenate([la for _, la in rows.values()]) == SUPPORTED)
-    scale, shift = fit_contradiction(train)
-    doubt = 1 / (1 + np.exp(-(scale * (dev["logits"][:, 2] - dev["logits"][:, 1]) + shift)))
-    against = dev.rows(-(1 - np.interp(logits, *knots)) * doubt)
+    knots, alone_at, alone = measure(dev, logits, contradiction)
+    blend_knots, at, together = measure(dev, scores, contradiction)
     word = fit_words(train)
     word_at, words = word_figures(dev, word)
     card = {
@@ -133,22 +166,19 @@ def main() -> None:
             "scales": head.scales.tolist(),
             "bias": best["bias"],
             "knots": [k.tolist() for k in knots],
-            "contradiction": (scale, shift),
+            "contradiction": contradiction,
             "word": word,
         },
+        "blend": {"share": blend["share"], "knots": [k.tolist() for k in blend_knots]},
         "thresholds": {
-            "supported": {"at": at, "precision": round(precision, 3), "recall": round(recall, 3)},
+            "alone": {"at": alone_at, "precision": alone["precision"], "recall": alone["recall"]},
+            "supported": {"at": at, "precision": together["precision"], "recall": together["recall"]},
             "word": {"at": word_at},
         },
     }
-    accuracy = {n: balanced_accuracy(s >= at, la == SUPPORTED) for n, (s, la) in calibrated.items()}
     report = {
-        "chosen": best,
-        "balanced accuracy": accuracy | {"macro": float(np.mean(list(accuracy.values())))},
-        "ece": calibration_report(rows, calibrated),
-        "contradiction auroc": {
-            n: auroc(-against[n][0], against[n][1] == CONTRADICTED) for n in AGAINST_FILES if n in against
-        },
+        "judge": blend | together,
+        "model alone": best | alone,
         "words": words,
         "one feature alone": baselines(dev),
         "tried": [{k: t[k] for k in ("features", "penalty", "share", "dev", "left out")} for t in tried],
@@ -156,7 +186,6 @@ def main() -> None:
     (options.run / "head.json").write_text(json.dumps(card, indent=1) + "\n", encoding="utf-8")
     (options.run / "report.json").write_text(json.dumps(report, indent=1) + "\n", encoding="utf-8")
     print(json.dumps({k: v for k, v in report.items() if k != "tried"}, indent=1))
-    print(card["thresholds"], dict(zip(FEATURES, np.round(best["weights"], 2).tolist(), strict=True)))
 
 
 if __name__ == "__main__":

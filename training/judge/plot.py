@@ -13,7 +13,7 @@ import numpy as np
 from matplotlib import pyplot
 from numpy.typing import NDArray
 
-from cragraph.models.grounding_head import Head
+from cragraph.models.grounding_head import Blend, blended
 from training.judge.fit import APART, ONE_SIDED
 from training.judge.metrics import expected_calibration_error
 from training.judge.rows import SUPPORTED
@@ -44,9 +44,13 @@ def main() -> None:
     options = parser.parse_args()
     mpl.use("svg")
     mpl.rcParams["svg.hashsalt"] = "cragraph"
-    head = Head.from_card(json.loads((options.run / "head.json").read_text(encoding="utf-8"))["head"])
+    head = Blend.from_card(json.loads((options.run / "head.json").read_text(encoding="utf-8"))["blend"])
     dev = Table.load(options.dev)
-    rows = {n: r for n, r in dev.rows(head.raw(dev.features)).items() if n not in (*APART, *ONE_SIDED)}
+    rows = {
+        n: r
+        for n, r in dev.rows(blended(dev["opinion"], dev["features"][:, 0], head.share)).items()
+        if n not in (*APART, *ONE_SIDED)
+    }
     figure, (left, right) = pyplot.subplots(1, 2, figsize=(10, 4.5), sharey=True)
     raw = np.concatenate([s for s, _ in rows.values()])
     true = np.concatenate([la for _, la in rows.values()]) == SUPPORTED

@@ -13,6 +13,7 @@ from string import Template
 from typing import Any
 
 import numpy as np
+import torch
 
 from cragraph.models.grounding_weights import pack_idf
 
@@ -35,12 +36,14 @@ def card(run: Path, network: Path) -> dict[str, Any]:
     }
 
 
-def figures(report: dict[str, Any], head: dict[str, Any]) -> dict[str, str]:
+def figures(report: dict[str, Any], head: dict[str, Any], dev: Path, seen: int) -> dict[str, str]:
     """What the model card's template asks for."""
-    each, accuracy = report["chosen"]["each"], report["balanced accuracy"]
-    ece = report["ece"]
+    judge, alone = report["judge"], report["model alone"]
+    each, accuracy, ece = judge["each"], judge["balanced accuracy"], judge["ece"]
+    overlap = report["one feature alone"]["words"]
     rows = [
-        f"| {name} | {value:.3f} | {_cell(accuracy.get(name))} | {_cell(ece['each'].get(name))} |"
+        f"| {name} | {value:.3f} | {_cell(alone['each'].get(name))} | {_cell(overlap[1].get(name))} | "
+        f"{_cell(accuracy.get(name))} | {_cell(ece['each'].get(name))} |"
         for name, value in each.items()
         if value == value
     ]
@@ -48,13 +51,18 @@ def figures(report: dict[str, Any], head: dict[str, Any]) -> dict[str, str]:
         f"| {name} | {found['model'][2]:.3f} | {found['words that do not occur'][2]:.3f} |"
         for name, found in report["words"].items()
     ]
-    against = [f"| {name} | {value:.3f} |" for name, value in report["contradiction auroc"].items()]
+    against = [f"| {name} | {value:.3f} |" for name, value in judge["contradiction auroc"].items()]
     supported = head["thresholds"]["supported"]
     return {
+        "seen": f"{seen:,}",
+        "sample": f"Measured on {len(_rows(dev)):,} rows of dev.",
         "rows": "\n".join(rows),
         "words": "\n".join(words),
         "against": "\n".join(against),
-        "macro": f"{report['chosen']['dev']:.3f}",
+        "macro": f"{judge['dev']:.3f}",
+        "alone": f"{alone['dev']:.3f}",
+        "overlap": f"{overlap[0]:.3f}",
+        "lexical": f"{judge['tried']['0.0']:.3f}",
         "accuracy": f"{accuracy['macro']:.3f}",
         "at": f"{supported['at']:.2f}",
         "precision": f"{supported['precision']:.2f}",
@@ -64,6 +72,11 @@ def figures(report: dict[str, Any], head: dict[str, Any]) -> dict[str, str]:
         "crossed": f"{ece['after, other rows']:.3f}",
         "unseen": f"{ece['after, other files']:.3f}",
     }
+
+
+def _rows(dev: Path) -> set[tuple[int, int]]:
+    with np.load(dev) as table:
+        return set(zip(table["source"].tolist(), table["row"].tolist(), strict=True))
 
 
 def _cell(value: float | None) -> str:
@@ -81,8 +94,10 @@ def main() -> None:
     shutil.copyfile(options.run / "int8.onnx", network)
     written = card(options.run, network)
     (options.out / "grounding.json").write_text(json.dumps(written, indent=1) + "\n", encoding="utf-8")
+    seen = int(torch.load(options.run / "checkpoint.pt", map_location="cpu")["state"]["seen"])
     report = json.loads((options.run / "report.json").read_text(encoding="utf-8"))
-    text = Template(TEMPLATE.read_text(encoding="utf-8")).substitute(figures(report, written))
+    found = figures(report, written, options.run / "dev.npz", seen)
+    text = Template(TEMPLATE.read_text(encoding="utf-8")).substitute(found)
     options.card.write_text(text, encoding="utf-8")
     print(f"{network}: {network.stat().st_size / 1e6:.1f} MB")
 

@@ -1,13 +1,14 @@
 """The embedded judge: a small grounding model of our own that reads claim and passages together."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Final, Protocol
 
 from cragraph.errors import ModelError
-from cragraph.protocols import Notes
+from cragraph.protocols import Judge, Notes
 from cragraph.types import Claim, Evidence, Label, Passage, Verdict
 from cragraph.verification.judges.evidence import unjudged, verdict_of
+from cragraph.verification.judges.lexical import LexicalJudge
 
 if TYPE_CHECKING:
     from cragraph.models.grounding import Grounding, Word
@@ -25,7 +26,7 @@ class Grounder(Protocol):
         ...
 
     @property
-    def threshold(self) -> float:
+    def blended_threshold(self) -> float:
         """The support, 0..1, from which a claim counts as supported."""
         ...
 
@@ -42,17 +43,23 @@ class Grounder(Protocol):
         """One grounding a claim, in order, each against all passages."""
         ...
 
+    def blend(self, found: "Grounding", opinion: float) -> "Grounding":
+        """The grounding with another judge's support, 0..1, taken into account."""
+        ...
+
 
 @dataclass(frozen=True)
 class EncoderJudge:
     """Judges each claim against all passages at once; points at the words that lack support.
 
-    Support and contradiction are calibrated probabilities. Text in a script that the model cannot read is declined:
-    its claims are `unjudged`, and where nothing at all can be read the judge raises `ModelError`, so that another one
-    takes over.
+    Support joins the network's logit with what the lexical judge thinks: the network sees contradictions that share
+    all words, the lexical judge is better on long answers. It is a calibrated probability. Text in a script that the
+    model cannot read is declined: its claims are `unjudged`, and where nothing at all can be read the judge raises
+    `ModelError`, so that another one takes over.
     """
 
     model: Grounder
+    second: Judge = field(default_factory=LexicalJudge)
     name: str = "encoder"
 
     def __call__(
@@ -71,7 +78,10 @@ class EncoderJudge:
         if any(passage["text"] and not text for passage, text in zip(passages, texts, strict=True)):
             notes.degraded("The encoder judge reads English only: passages in another script were left out.")
         notes.ran("encoder judge", self.model.name)
-        found = iter(self.model.judge([c["text"] for c, ok in zip(claims, readable, strict=True) if ok], texts))
+        own = [claim for claim, ok in zip(claims, readable, strict=True) if ok]
+        groundings = self.model.judge([claim["text"] for claim in own], texts)
+        opinions = self.second(own, passages, Notes(), question=question)
+        found = iter([self.model.blend(g, o["support"]) for g, o in zip(groundings, opinions, strict=True)])
         return [
             self._verdict(claim, next(found), passages)
             if ok
@@ -96,11 +106,11 @@ class EncoderJudge:
         return verdict
 
     def _label(self, grounding: "Grounding", doubtful: int) -> Label:
-        if grounding.supported >= self.model.threshold:
+        if grounding.supported >= self.model.blended_threshold and grounding.supported > grounding.contradicted:
             return "supported"
         if grounding.contradicted > max(grounding.unsupported, grounding.supported):
             return "contradicted"
-        near = grounding.supported >= PARTIAL * self.model.threshold
+        near = grounding.supported >= PARTIAL * self.model.blended_threshold
         if near and doubtful <= len(grounding.words) / 2:
             return "partially_supported"
         return "unsupported"
