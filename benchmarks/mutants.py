@@ -66,7 +66,7 @@ def _change(node: ast.AST, choice: int) -> bool:
         node.func.id = SWAPPED[node.func.id]
     elif isinstance(node, ast.Constant) and isinstance(node.value, bool) and choice == 0:
         node.value = not node.value
-    elif isinstance(node, ast.Constant) and isinstance(node.value, int | float) and not isinstance(node.value, bool):
+    elif isinstance(node, ast.Constant) and type(node.value) in (int, float) and (choice == 0 or node.value):
         node.value = node.value + 1 if choice == 0 else node.value * 0.9
     else:
         return False

@@ -7,6 +7,7 @@ from hypothesis import strategies as st
 
 from cragraph.errors import InputError, SettingsError
 from cragraph.testing.verdicts import verdict
+from cragraph.verification.counting import mean_support
 from cragraph.verification.policies import (
     POLICIES,
     calculate_confidence,
@@ -220,6 +221,10 @@ def test_weights_may_sum_to_one_as_floats_do() -> None:
 def test_nan_is_an_error_and_never_a_confidence() -> None:
     with pytest.raises(InputError, match="NaN"):
         clamp(float("nan"))
+
+
+def test_no_claims_have_no_support() -> None:
+    assert mean_support([]) == 0.0
 
 
 def test_the_default_weights_of_every_policy_sum_to_one() -> None:
