@@ -24,9 +24,8 @@ QUESTION = {"question": "Are the sea and the sky as they say?"}
 class InstantVerifier:
     """Fails the first answer it sees and accepts the next one."""
 
-    judges = {"auto": None}
-
     def __init__(self) -> None:
+        self.judges = {"auto": None}
         self.calls = 0
 
     def __call__(self, question: str, answer: str, passages: list[Passage], notes: Notes, **_: object) -> Verification:

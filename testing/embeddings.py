@@ -19,7 +19,7 @@ class HashEmbeddings(Embeddings):
         self.name = f"{name}-{dimension}"
         self.asked: list[str] = []
 
-    def embed_documents(self, texts: Sequence[str]) -> list[list[float]]:  # type: ignore[override]
+    def embed_documents(self, texts: Sequence[str]) -> list[list[float]]:
         """One vector a text."""
         self.asked.extend(texts)
         return [self._vector(text) for text in texts]

@@ -14,6 +14,7 @@ from pydantic.fields import FieldInfo
 from cragraph.factory import drawn
 from cragraph.graph.context import PRESETS
 from cragraph.settings import Settings
+from cragraph.settings_sources import PREFIX
 
 ROOT = Path(__file__).resolve().parent.parent
 BEGIN, END = "<!-- {name}: written by tools/documents.py -->", "<!-- /{name} -->"
@@ -89,7 +90,7 @@ def limits(info: FieldInfo) -> str:
 def settings_page() -> str:
     """Every setting in one table."""
     rows = "\n".join(
-        f"| `{name}` | `CRAG_{name.upper().replace('.', '__')}` | {shown(default)} | {limits(info)} | {info.description} |"
+        f"| `{name}` | `{variable(name)}` | {shown(default)} | {limits(info)} | {info.description} |"
         for name, info, default in fields(Settings)
     )
     modes = "\n".join(
@@ -118,6 +119,11 @@ The fields up to `deadline_s` can be given for each run as `context=` (and are w
 A mode is a preset: whatever is set explicitly wins over it. Below `high`, a mode never asks for more passages than
 there are in all.
 """
+
+
+def variable(name: str) -> str:
+    """The environment variable of a setting."""
+    return PREFIX + name.upper().replace(".", "__")
 
 
 def shown(default: Any) -> str:

@@ -18,6 +18,8 @@ ALIKE: Final = 0.7
 FEWEST: Final = 3
 """Words that carry meaning which a sentence must have besides its figures."""
 MOST: Final = 5
+ROW: Final = " | "
+"""What a row of a table has between its cells. Rows of the same label in two tables speak of different things."""
 SENTENCES: Final = 600
 """Sentences that are compared at most: each with each."""
 _LONGEST: Final = 160
@@ -43,14 +45,14 @@ class Conflict:
 def find_conflicts(passages: Sequence[Passage], most: int = MOST) -> list[Conflict]:
     """Pairs of sentences of different passages that say the same but for a figure, a negation or an opposite word.
 
-    Favours precision: sentences on other years, with other names, or that share too few words are taken to speak of
+    Favours precision: rows of tables are left out; sentences on other years, with other names, or that share too few words are taken to speak of
     other things. At most `most` are returned, the most alike first.
     """
     found = [
         (window, context)
         for number, passage in enumerate(passages)
         for window in sentence_windows(number, passage["text"])
-        if len(context := _context(window.text)) >= FEWEST
+        if ROW not in window.text and len(context := _context(window.text)) >= FEWEST
     ][:SENTENCES]
     if len(found) < 2:
         return []

@@ -4,9 +4,9 @@ from pathlib import Path
 
 import pytest
 
+from cragraph.corpus import MB
 from cragraph.errors import SettingsError
 from cragraph.graph.context import Context
-from cragraph.corpus import MB
 from cragraph.retrieval.documents import CHUNK_OVERLAP, CHUNK_SIZE, MAX_BYTES
 from cragraph.settings import context_schema, load_settings
 
