@@ -1,0 +1,108 @@
+import numpy as np
+import pytest
+
+from cragraph.models.grounding_digest import digest, overlap, read_corpus
+from cragraph.models.grounding_features import CHEAP, cheap_features, numbers, read_grams
+from cragraph.models.grounding_head import Blend, Head, blended
+from cragraph.models.grounding_text import MAX_SENTENCE, Reader, sentences, stem
+from cragraph.models.grounding_weights import open_reader, pack_idf, unpack_idf
+from cragraph.models.weights import DATA, weights
+
+PASSAGES = ["The mill burned down in 1901. Its owner was Ada Cole.", "Bread is sold at noon. The river rose in May."]
+
+
+@pytest.fixture(scope="module")
+def reader() -> Reader:
+    return open_reader(weights("grounding"), DATA)
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("One. Two! Three?", ["One.", "Two!", "Three?"]),
+        ("Dr. Who met J. Smith. They left.", ["Dr. Who met J. Smith.", "They left."]),
+        ("Title\n\nBody text", ["Title", "Body text"]),
+        ("It rose 3.5 percent.", ["It rose 3.5 percent."]),
+        ("  \n ", []),
+    ],
+)
+def test_sentences_are_cut_at_their_ends_with_exact_offsets(text: str, expected: list[str]) -> None:
+    assert [text[a:b] for a, b in sentences(text)] == expected
+
+
+def test_a_text_without_ends_is_cut_at_spaces() -> None:
+    text = "word " * 300
+    cuts = sentences(text)
+    assert all(b - a <= MAX_SENTENCE for a, b in cuts)
+    assert "".join(text[a:b] for a, b in cuts).replace(" ", "") == "word" * 300
+
+
+@pytest.mark.parametrize(("one", "other"), [("founded", "founding"), ("parties", "party"), ("prices", "price")])
+def test_forms_of_a_word_meet_in_their_stem(one: str, other: str) -> None:
+    assert stem(one)[:4] == stem(other)[:4]
+
+
+def test_a_digest_takes_the_sentences_that_together_cover_the_claim_first(reader: Reader) -> None:
+    corpus = read_corpus(reader, PASSAGES)
+    [claim] = reader.read(["The mill of Ada Cole burned down and the river rose."])
+    chosen = digest(overlap(reader, claim, corpus), corpus, budget=24)
+    held = {PASSAGES[p][a:b] for p, a, b in (corpus.spans[i] for i in chosen)}
+    assert held == {"The mill burned down in 1901.", "Its owner was Ada Cole.", "The river rose in May."}
+
+
+def test_a_digest_stays_within_its_budget_and_takes_everything_that_fits(reader: Reader) -> None:
+    corpus = read_corpus(reader, PASSAGES)
+    [claim] = reader.read(["The river rose."])
+    table = overlap(reader, claim, corpus)
+    assert sorted(digest(table, corpus, budget=1000)) == [0, 1, 2, 3]
+    assert len(corpus.pieces_of(digest(table, corpus, budget=12))) <= 12
+
+
+def _features(reader: Reader, claim: str) -> dict[str, float]:
+    corpus = read_corpus(reader, PASSAGES)
+    grams = read_grams(reader, corpus, PASSAGES)
+    [pieces] = reader.read([claim])
+    table = overlap(reader, pieces, corpus)
+    found = cheap_features(reader, claim, pieces, grams, table, digest(table, corpus))
+    return dict(zip(CHEAP, found.tolist(), strict=True))
+
+
+def test_a_copied_claim_has_every_sign_of_support(reader: Reader) -> None:
+    assert _features(reader, "The mill burned down in 1901.") == dict.fromkeys(CHEAP, pytest.approx(1.0))
+
+
+@pytest.mark.parametrize(
+    ("claim", "sign"),
+    [
+        ("The mill burned down in 1907.", "figures"),
+        ("The owner was Ada Stone.", "names"),
+        ("The mill never burned down.", "negation"),
+        ("Down burned the mill.", "pairs"),
+        ("The castle burned down.", "words"),
+    ],
+)
+def test_each_kind_of_error_lowers_its_sign(reader: Reader, claim: str, sign: str) -> None:
+    assert _features(reader, claim)[sign] < 1.0
+
+
+def test_figures_are_read_whatever_way_they_are_written() -> None:
+    assert numbers("1,200 and 3.50 and seven") == {"1200", "3.5", "7"}
+
+
+def test_an_idf_table_survives_its_packing_to_half_a_step() -> None:
+    idf = np.linspace(0, 12, 50, dtype=np.float32)
+    assert np.abs(unpack_idf(pack_idf(idf)) - idf).max() <= 1 / 32
+
+
+def test_the_blend_rises_with_both_opinions_and_stays_a_probability() -> None:
+    blend = Blend.from_card(weights("grounding").card["blend"])
+    low, middle, high = blend.support(0.2, -2.0), blend.support(0.6, -2.0), blend.support(0.6, 2.0)
+    assert 0 <= low < middle < high <= 1
+    assert np.isfinite(blended(np.array([0.0, 1.0]), np.array([0.0, 0.0]), 0.4)).all()
+
+
+def test_no_feature_of_the_head_speaks_against_support_and_its_curve_rises() -> None:
+    head = Head.from_card(weights("grounding").card["head"])
+    assert (head.weights >= 0).all()
+    assert (np.diff(head.knots) >= 0).all()
+    assert ((head.knots[1] >= 0) & (head.knots[1] <= 1)).all()
