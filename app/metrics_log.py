@@ -11,10 +11,10 @@ from typing import Any, Final
 
 from cragraph.metrics_summary import summarise, table
 from cragraph.sentences import CITATION
-from cragraph.types import IDK, Passage
+from cragraph.types import IDK
 from cragraph.verification.claims import split_claims
 
-__all__ = ["citation_coverage", "log_run", "record", "rerank_gain", "summarise", "table"]
+__all__ = ["citation_coverage", "log_run", "record", "summarise", "table"]
 
 logger = logging.getLogger(__name__)
 
@@ -46,7 +46,7 @@ def record(response: Mapping[str, Any], timings: Mapping[str, float] | None = No
     - `rejected`: an answer was written and withheld; `claims_checked`, `claims_supported` of the returned answer
     - `citations`, `citation_coverage`: share of its claims with a marker; `citation_accuracy`: share of verified
       citations; both null for an abstention
-    - `rerank_gain`: see `rerank_gain`, null where nothing was reranked
+    - `rerank_gain`: what the reranker's choice scores above retrieval's on the first pass, null without one
     - `judge`, `models`, `llm_calls`, `degraded`, `issues`; `timings_ms` by node and in `total`
     """
     tried = [a for a in response.get("attempts") or [] if isinstance(a, Mapping)]
@@ -94,13 +94,3 @@ def citation_coverage(answer: str) -> float | None:
     if not claims:
         return None
     return sum(bool(_MARKER.search(answer, c["start"], end)) for c, end in zip(claims, ends, strict=True)) / len(claims)
-
-
-def rerank_gain(candidates: Sequence[Passage], kept: Sequence[Passage]) -> float | None:
-    """Mean rerank score of the kept passages less that of all candidates; None where none was scored.
-
-    It says how much better than an arbitrary choice of the candidates the chosen ones are, -1..1.
-    """
-    before = [p["rerank_score"] for p in candidates if p["rerank_score"] is not None]
-    after = [p["rerank_score"] for p in kept if p["rerank_score"] is not None]
-    return sum(after) / len(after) - sum(before) / len(before) if before and after else None

@@ -102,7 +102,6 @@ class Settings(Context, BaseSettings):
     source_weights: dict[str, float] = Field(
         {}, description="Reliability 0..1 by source pattern, e.g. {'drafts/*': 0.5}."
     )
-    neighbours: int = Field(0, ge=0, le=5, description="Adjacent chunks shown around each passage.")
     prompts: Path | None = Field(None, description="Folder whose prompts replace the built-in ones of the same name.")
     timeout_s: float = Field(120.0, gt=0, description="Seconds without a token after which a model call has stalled.")
     max_concurrency: int = Field(4, ge=1, le=64, description="Model calls that run at the same time.")

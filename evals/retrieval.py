@@ -9,12 +9,12 @@ from typing import TYPE_CHECKING, Any, Final
 from cragraph.evals.baselines import PlainBM25, PlainEncoder
 from cragraph.evals.collection import Collection, read_collection
 from cragraph.evals.ranking import mean, ndcg, quantile, recall, reciprocal_rank
-from cragraph.evals.rerank_gain import rerank_gain
 from cragraph.evals.retrieval_report import table, write_plot
 from cragraph.evals.vector_cache import RememberedEmbeddings
 from cragraph.protocols import Notes, Reranker
 from cragraph.retrieval.documents.context import contextual_text
 from cragraph.retrieval.rerankers import LexicalReranker
+from cragraph.retrieval.rerankers.gain import rerank_gain
 from cragraph.retrieval.search import SearchRetriever
 from cragraph.types import Passage
 

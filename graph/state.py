@@ -34,6 +34,8 @@ class State:
     seen: list[str] = field(default_factory=list)
     """Ids of every passage that the run has met, also those that reranking dropped."""
     new_passages: int = 0
+    rerank_gain: float | None = None
+    """Mean score that the first pass's reranking gained over retrieval's order."""
     searched: list[str] = field(default_factory=list)
     drafts: list[str] = field(default_factory=list)
     attempts: list[Attempt] = field(default_factory=list)

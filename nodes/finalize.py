@@ -32,6 +32,10 @@ SHOWN = (
 """What `show_claims` adds beside the claims."""
 
 
+LOGGED = ("question", "degraded", "models", "llm_calls", "rerank_gain")
+"""What the metrics log gets beside the response."""
+
+
 @dataclass(frozen=True)
 class Finalize:
     """Write the response; `log`, where given, gets it too."""
@@ -46,7 +50,9 @@ class Finalize:
         response["attempts"] = [shown(attempt, context) for attempt in state.attempts]
         response["timings_ms"] = state.timings_ms | {"total": round((time.time() - state.started) * 1000, 3)}
         if self.log is not None:
-            facts = {name: getattr(state, name) for name in ("question", "degraded", "models", "llm_calls")}
+            facts = {
+                name: getattr(state, name) for name in ("question", "degraded", "models", "llm_calls", "rerank_gain")
+            }
             self.log(response | facts)
         return response
 

@@ -8,6 +8,7 @@ from cragraph.graph.context import Context
 from cragraph.graph.routing import best
 from cragraph.graph.state import State
 from cragraph.protocols import Notes, Reranker
+from cragraph.retrieval.rerankers.gain import rerank_gain
 from cragraph.types import Attempt, Passage
 
 
@@ -27,7 +28,8 @@ class Rerank:
         ranked = self.reranker(query, state.held, notes) if query else list(state.held)
         if not state.attempts:
             # Passages that the caller chose are all kept; what was searched is cut to the best.
-            return {"held": ranked[: context.top_k or self.top_k] if state.searched else ranked}
+            size = (context.top_k or self.top_k) if state.searched else len(ranked)
+            return {"held": ranked[:size], "rerank_gain": rerank_gain(state.held, ranked, size)}
         return {"held": pinned(ranked, evidence_ids(best(state.attempts)), context.second_pass_k or self.top_k)}
 
 

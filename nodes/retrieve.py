@@ -78,8 +78,8 @@ class Retrieve:
 
 
 _RESET = (
-    "started", "attempts", "halted", "degraded", "models", "llm_calls", "timings_ms", "abstained", "confidence",
-    "confidence_level", "is_grounded", "citations", "verification", "issues",
+    "started", "rerank_gain", "attempts", "halted", "degraded", "models", "llm_calls", "timings_ms", "abstained",
+    "confidence", "confidence_level", "is_grounded", "citations", "verification", "issues",
 )  # fmt: skip
 """What a new run on an old thread must not inherit."""
 

@@ -45,8 +45,8 @@ class Conflict:
 def find_conflicts(passages: Sequence[Passage], most: int = MOST) -> list[Conflict]:
     """Pairs of sentences of different passages that say the same but for a figure, a negation or an opposite word.
 
-    Favours precision: rows of tables are left out; sentences on other years, with other names, or that share too few words are taken to speak of
-    other things. At most `most` are returned, the most alike first.
+    Favours precision: rows of tables are left out; sentences on other years, with other names, or that share too few
+    words are taken to speak of other things. At most `most` are returned, the most alike first.
     """
     found = [
         (window, context)

@@ -7,9 +7,8 @@ from typing import Any
 import pytest
 
 from cragraph.errors import InputError
-from cragraph.metrics_log import citation_coverage, log_run, record, rerank_gain, summarise, table
+from cragraph.metrics_log import citation_coverage, log_run, record, summarise, table
 from cragraph.metrics_summary import percentile
-from cragraph.passages import as_passages
 from cragraph.types import IDK
 
 RESPONSE: dict[str, Any] = {
@@ -97,12 +96,6 @@ def test_only_the_first_hundred_characters_of_an_answer_are_kept() -> None:
 )
 def test_citation_coverage_is_the_share_of_claims_with_a_marker(answer: str, share: float | None) -> None:
     assert citation_coverage(answer) == share
-
-
-def test_rerank_gain_is_what_the_kept_passages_score_above_all_candidates() -> None:
-    candidates = as_passages([{"text": str(n), "rerank_score": n / 10} for n in range(1, 6)])
-    assert rerank_gain(candidates, candidates[3:]) == pytest.approx(0.45 - 0.3)
-    assert rerank_gain(as_passages(["x"]), as_passages(["x"])) is None
 
 
 def test_runs_are_appended_one_a_line_also_from_many_threads(tmp_path: Path) -> None:

@@ -119,7 +119,7 @@ def test_no_failed_sentence_survives_and_no_supported_one_is_lost(answer: str) -
     claims = [
         verdict("unsupported" if "Pigs" in answer[s:e] else "supported", answer[s:e], start=s)
         for s, e in sentence_spans(answer)
-        if not answer[s:e].startswith("#") and any(word in answer[s:e] for word in ("Pigs", "shines", "bends"))
+        if any(word in answer[s:e] for word in ("Pigs", "shines", "bends"))
     ]
     text, kept = prune(answer, claims)
     assert "Pigs fly" not in text

@@ -1,8 +1,8 @@
 """Rerank gain: what a reranker adds."""
 
 from collections.abc import Sequence
+from statistics import fmean
 
-from cragraph.evals.ranking import mean
 from cragraph.types import Passage
 
 
@@ -13,8 +13,10 @@ def rerank_gain(before: Sequence[Passage], after: Sequence[Passage], k: int = 3)
     part; 0 where the reranker kept retrieval's choice, or gave no scores. A passage that the reranker dropped counts
     as 0. It measures how much a reranker changes by its own lights; nDCG with and without it says whether that helps.
     """
+    if not before or not after:
+        return 0.0
     scores = {p["chunk_id"]: p["rerank_score"] for p in after if p["rerank_score"] is not None}
     if not scores:
         return 0.0
-    kept = mean([scores.get(p["chunk_id"], 0.0) for p in after[:k]])
-    return kept - mean([scores.get(p["chunk_id"], 0.0) for p in before[:k]])
+    kept = fmean([scores.get(p["chunk_id"], 0.0) for p in after[:k]])
+    return kept - fmean([scores.get(p["chunk_id"], 0.0) for p in before[:k]])
