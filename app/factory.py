@@ -203,11 +203,17 @@ class Parts:
     @part
     def judges(self) -> Mapping[str, Judge]:
         """Every judge that can run here, by name; `auto` is the best of them."""
+        from cragraph.models.grounding import GroundingModel
         from cragraph.verification.judges.embedding import EmbeddingJudge
+        from cragraph.verification.judges.encoder import EncoderJudge
         from cragraph.verification.judges.lexical import LexicalJudge
 
         own: Judge | None = self._given["judge"]
-        judges: dict[str, Judge] = {"lexical": LexicalJudge(), "embedding": EmbeddingJudge(self.cached_embeddings)}
+        judges: dict[str, Judge] = {
+            "lexical": LexicalJudge(),
+            "embedding": EmbeddingJudge(self.cached_embeddings),
+            "encoder": EncoderJudge(GroundingModel(threads=self.settings.threads)),
+        }
         best = "embedding"
         if self.settings.nli_model is not None:
             from cragraph.verification.judges.nli import NLIJudge
