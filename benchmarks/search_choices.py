@@ -11,6 +11,7 @@ import sys
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from statistics import pstdev
 
 from cragraph.evals.collection import Collection, read_collection
 from cragraph.evals.ranking import mean, ndcg, recall
@@ -35,8 +36,11 @@ class Bench:
     store: Store
     queries: Sequence[str]
 
+    def ndcgs(self, rank: Ranked) -> list[float]:
+        return [ndcg(rank(self.text(q)), self.collection.qrels[q]) for q in self.queries]
+
     def ndcg(self, rank: Ranked) -> float:
-        return mean([ndcg(rank(self.text(q)), self.collection.qrels[q]) for q in self.queries])
+        return mean(self.ndcgs(rank))
 
     def recall(self, rank: Ranked, queries: Sequence[str], k: int) -> float:
         return mean([recall(rank(self.text(q)), self.collection.qrels[q], k) for q in queries])
@@ -73,15 +77,19 @@ class Bench:
 
 def choices(bench: Bench) -> dict[str, float]:
     """nDCG@10 by choice."""
+    hybrid, reranked = bench.ndcgs(bench.search()), bench.ndcgs(bench.reranked(30))
+    gains = [after - before for before, after in zip(hybrid, reranked, strict=True)]
     return {
         "lexical side, stopwords kept": bench.ndcg(bench.by_words),
         "lexical side": bench.ndcg(bench.search(mode="lexical")),
         "hybrid, plain reciprocal ranks": bench.ndcg(bench.plain_fusion),
-        "hybrid": bench.ndcg(bench.search()),
+        "hybrid": mean(hybrid),
         "hybrid, first 10 diverse": bench.ndcg(bench.search(10, redundancy=0.8)),
         "hybrid, sub-questions": bench.ndcg(bench.search(expand=Decompose())),
         "hybrid, 10 reranked": bench.ndcg(bench.reranked(10)),
-        "hybrid, 30 reranked": bench.ndcg(bench.reranked(30)),
+        "hybrid, 30 reranked": mean(reranked),
+        "30 reranked less hybrid": mean(gains),
+        "standard error of that": pstdev(gains) / len(gains) ** 0.5,
     }
 
 
