@@ -23,11 +23,9 @@ DEFAULT = (
     "verification/levels.py:tests/verification/test_levels.py",
     "verification/counting.py:tests/verification/test_policies.py,tests/verification/test_result.py,"
     "tests/verification/test_signals_sources.py",
+    "graph/routing.py:tests/graph/test_routing.py,tests/graph/test_routing_edges.py",
 )
-FOLDERS = {
-    "app": "", "evals": "evals", "generation": "generation", "graph": "graph", "models": "models", "nodes": "nodes",
-    "prompts": "prompts", "retrieval": "retrieval", "testing": "testing", "verification": "verification",
-}  # fmt: skip
+FOLDERS = ("evals", "generation", "graph", "models", "nodes", "prompts", "retrieval", "testing", "verification")
 
 COMPARISONS: dict[type[ast.cmpop], type[ast.cmpop]] = {
     ast.Lt: ast.LtE, ast.LtE: ast.Lt, ast.Gt: ast.GtE, ast.GtE: ast.Gt, ast.Eq: ast.NotEq, ast.NotEq: ast.Eq,
@@ -73,17 +71,19 @@ def _change(node: ast.AST, choice: int) -> bool:
     return True
 
 
-def package(folder: Path) -> Path:
-    """A copy of the package that tests can import from."""
+def package(folder: Path, module: str) -> Path:
+    """A copy of the package in the test's folder; the file of the module in it, which may be overwritten."""
     target = folder / "cragraph"
-    shutil.copytree(ROOT / "app", target, ignore=shutil.ignore_patterns("__pycache__"))
-    for source, name in FOLDERS.items():
-        if name:
-            (target / name).symlink_to(ROOT / source)
-    # The mutated folder is copied, the others are only read.
-    (target / "verification").unlink()
-    shutil.copytree(ROOT / "verification", target / "verification", ignore=shutil.ignore_patterns("__pycache__"))
-    return target
+    skip = shutil.ignore_patterns("__pycache__")
+    shutil.copytree(ROOT / "app", target, ignore=skip)
+    home, _, rest = module.partition("/")
+    for name in FOLDERS:
+        # Only what is changed is copied; the others are read where they are.
+        if name == home:
+            shutil.copytree(ROOT / name, target / name, ignore=skip)
+        else:
+            (target / name).symlink_to(ROOT / name)
+    return target / rest if home == "app" else target / module
 
 
 def survives(folder: Path, tests: list[str]) -> bool:
@@ -100,7 +100,7 @@ def main() -> None:
         tests = names.split(",")
         with tempfile.TemporaryDirectory() as name:
             folder = Path(name)
-            file = package(folder) / module
+            file = package(folder, module)
             source = file.read_text(encoding="utf-8")
             if not survives(folder, tests):
                 sys.exit(f"{module}: the tests fail without a mutation; mend them first.")

@@ -1,4 +1,5 @@
 import re
+from dataclasses import FrozenInstanceError
 from enum import Enum
 
 import pytest
@@ -221,6 +222,16 @@ def test_weights_may_sum_to_one_as_floats_do() -> None:
 def test_nan_is_an_error_and_never_a_confidence() -> None:
     with pytest.raises(InputError, match="NaN"):
         clamp(float("nan"))
+
+
+def test_verdicts_and_labels_in_one_list_are_refused_not_dropped() -> None:
+    with pytest.raises(InputError, match="wanted one of supported"):
+        calculate_confidence([verdict(S), "unsupported"])
+
+
+def test_a_policy_cannot_be_changed_in_passing() -> None:
+    with pytest.raises(FrozenInstanceError):
+        POLICIES["claims"].needs = ("fact_score",)  # type: ignore[misc]
 
 
 def test_no_claims_have_no_support() -> None:
