@@ -5,6 +5,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Final
 
+from cragraph.generation.phrases import is_noise
 from cragraph.sentences import sentence_spans
 from cragraph.types import Passage
 
@@ -47,8 +48,11 @@ class Candidate:
 
     @property
     def label(self) -> str:
-        """What a row is about: its cells that are not figures; empty for a sentence."""
-        return " ".join(word for word in self.text.split() if not _FIGURE.search(word)) if self.is_row else ""
+        """What a row is about: its first cell with a word in it, without figures; empty for a sentence."""
+        if not self.is_row:
+            return ""
+        first = next((cell for cell in re.split(r"\||\t", self.text) if re.search(r"[^\W\d_]", cell)), "")
+        return " ".join(word for word in first.split() if not _FIGURE.search(word))
 
     @property
     def subject(self) -> str:
@@ -60,7 +64,7 @@ class Candidate:
     def read(self) -> str:
         """What the encoder reads: a row's label with its heading, a sentence with what its pronoun points to."""
         if self.is_row:
-            return f"{self.context[-120:]} {self.label}".strip()
+            return f"{self.context.removesuffix(self.header)[-80:]} {self.label}".strip()
         return f"{self.subject[:160]} {self.text[:READ]}".strip()
 
 
@@ -91,7 +95,7 @@ def _of_passage(number: int, passage: Passage) -> Iterator[Candidate]:
                 if _YEARS.search(piece) or not _YEARS.search(header):
                     header = piece
                 continue
-            if len(piece) <= LONGEST:
+            if len(piece) <= LONGEST and not is_noise(piece):
                 yield Candidate(number, start, end, piece, f"{fixed} {heading} {header}".strip(), header=header)
             continue
         if before and not piece.strip("|-=: \n"):
@@ -100,10 +104,14 @@ def _of_passage(number: int, passage: Passage) -> Iterator[Candidate]:
         if _is_heading(piece):
             heading, before = piece, ""
             continue
-        if len(piece) <= LONGEST and len(piece.split()) >= 3 and not piece.rstrip("\"'”) ").endswith("?"):
+        if len(piece) <= LONGEST and len(piece.split()) >= 3 and not _says_nothing(piece):
             opener = before if _PRONOUN.match(piece) and len(before) <= LONGEST // 2 else ""
             yield Candidate(number, start, end, piece, f"{fixed} {heading}".strip(), opener=opener)
         before = piece
+
+
+def _says_nothing(sentence: str) -> bool:
+    return sentence.rstrip("\"'”) ").endswith("?") or is_noise(sentence)
 
 
 def is_row(text: str) -> bool:
@@ -118,6 +126,10 @@ def _is_header(row: str) -> bool:
     cells = [cell.strip() for cell in re.split(r"\||\t", row) if cell.strip()]
     if len(cells) == 1:
         cells = row.split()[-_trailing_figures(row.split()) :]
+    # A cell may carry the name of its column: "2022: 14,544".
+    values = [cell.rpartition(": ")[2].strip() if ": " in cell else cell for cell in cells]
+    if any(_CELL.match(value) for cell, value in zip(cells, values, strict=True) if cell != value):
+        return False
     figures = [cell for cell in cells if _CELL.match(cell)]
     return all(_YEAR.match(cell) for cell in figures)
 
@@ -133,6 +145,6 @@ def _trailing_figures(words: Sequence[str]) -> int:
 
 def _is_heading(text: str) -> bool:
     plain = text.strip()
-    if _HEADING.match(plain):
+    if _HEADING.match(plain) or (plain.isupper() and len(plain.split()) <= 12):
         return True
     return len(plain.split()) <= 12 and plain[-1:] not in ".!?。…\"”')]" and "\n" not in plain

@@ -20,6 +20,29 @@ _TIME: Final = re.compile(
     r"|\b(?:spring|summer|autumn|winter|easter|christmas)\b",
     re.I,
 )
+_DATED_NAME: Final = re.compile(
+    rf"\b(?:Act|Law|Treaty|Code|Plan|Agreement|Order|Regulation|Directive|Amendments?|Convention) of {_YEAR}\b"
+)
+"""A name that holds a year, which says nothing of when."""
+_CHANGE: Final = re.compile(
+    r"\b(?:increas|decreas|declin|rose|fell|grew|growth|variation|change|impact|higher|lower|exceed|surpass)\w*"
+    r"[^.;]{0,40}?\b(?:by|of|was an? \w+ of) (?:approximately |about |over )?[$€£¥]?\s?\d[\d,.]*"
+    r"(?: (?:million|billion))?",
+    re.I,
+)
+_ASKS_CHANGE: Final = re.compile(
+    r"\b(?:chang|increas|decreas|declin|grow|grew|fall|fell|rise|rose|drop|impact)\w*", re.I
+)
+_SHARE: Final = re.compile(rf"\d[\d.,]*\s?(?:%|percent\b|per cent\b)|(?<![\w$€£,.]){_YEAR}(?!\w|,\d)", re.I)
+_DATE: Final = re.compile(rf"\b{_MONTH}\.?\s+\d{{1,2}}\b(?:,?\s+{_YEAR})?|(?<![\w$€£,.]){_YEAR}(?!\w|,\d)", re.I)
+_ROLES: Final = re.compile(
+    r"\b(?:(?:executive|senior|vice|chief|lead|independent|managing|general|deputy|former|interim)\s+)*"
+    r"(?:president|chair\w*|officer|director|executive|operating|financial|manager|secretary|treasurer|board|committee"
+    r"|members?|partner|head|CEO|CFO|COO)s?\b"
+    rf"|\b{_MONTH}\b",
+    re.I,
+)
+"""Capitalised words that name an office or a month, and nobody."""
 _COUNT_WORDS: Final = (
     r"(?:two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|twenty|thirty|forty|fifty|sixty"
     r"|seventy|eighty|ninety|"
@@ -27,6 +50,9 @@ _COUNT_WORDS: Final = (
     r"zwei|drei|vier|fünf|sechs|sieben|acht|neun|zehn|elf|zwölf|hundert|tausend|million(?:en)?|milliarden?)"
 )
 _NUMBER: Final = re.compile(rf"(?<![\w.,])[$€£¥(]?\s?\d[\d,]*(?:\.\d+)?|\b{_COUNT_WORDS}\b|[½¼¾]", re.I)
+_AMOUNT: Final = re.compile(
+    r"(?<![\w.,])\d[\d,]*(?:\.\d+)?+(?![\d,.]*\s(?:\w+ )?(?:years?|months?|weeks?|days?|hours?)\b)"
+)
 _PERCENT: Final = re.compile(r"\d[\d.,]* ?(?:%|percent|per cent|prozent|basis points|bps)|\bpercent(?:age)?\b", re.I)
 _MONEY: Final = re.compile(
     r"[$€£¥]\s?\d|\d[\d.,]* ?(?:dollars?|euros?|pounds?|cents?|usd|eur)\b|\d[\d.,]* (?:million|billion)", re.I
@@ -87,7 +113,8 @@ _QUESTIONS: Final[tuple[tuple[str, Kind], ...]] = (
         Kind.NUMBER,
     ),
     (
-        r"\bhow much\b|\bwie viel\b|\bwhat (?:was|is|were|are) the (?:\w+ ){0,3}(?:price|costs?"
+        r"\bhow much\b|\bwie viel\b"
+        r"|\bwhat (?:was|is|were|are) (?:the|(?:[\w.&-]+ ){0,3}[\w.&-]+['’]s?) (?:\w+ ){0,3}(?:price|costs?"
         r"|revenues?|sales|income|expenses?|profit|"
         r"earnings|assets|liabilities|debt|cash|dividends?|ebitda|capex|margin|spending|expenditures?)\b",
         Kind.MONEY,
@@ -104,7 +131,7 @@ _QUESTIONS: Final[tuple[tuple[str, Kind], ...]] = (
         Kind.TIME,
     ),
     (
-        r"\bwhy\b|\bwhat (?:was|is|were|are) the (?:\w+ )?(?:reasons?|causes?|purpose)\b"
+        r"\bwhy\b|\bwhat (?:was|is|were|are) the (?:\w+ )?(?:reasons?|causes?|purpose|factors?)\b"
         r"|\bwhat (?:caused|led|drove|made)\b|\bwarum\b|\bwieso\b",
         Kind.REASON,
     ),
@@ -135,17 +162,17 @@ _QUESTIONS: Final[tuple[tuple[str, Kind], ...]] = (
 _COMPILED: Final = tuple((re.compile(pattern, re.I), kind) for pattern, kind in _QUESTIONS)
 
 _OFFERS: Final[dict[Kind, Callable[[str], list[str]]]] = {
-    Kind.PERSON: lambda text: [m.group() for m in _NAME.finditer(text)],
+    Kind.PERSON: lambda text: [m.group() for m in _NAME.finditer(_ROLES.sub(" | ", text))],
     Kind.PLACE: lambda text: [m.group() for m in _NAME.finditer(text)],
-    Kind.TIME: lambda text: [m.group() for m in _TIME.finditer(text)],
+    Kind.TIME: lambda text: [m.group() for m in _TIME.finditer(_DATED_NAME.sub(" ", text))],
     Kind.NUMBER: lambda text: [m.group() for m in _NUMBER.finditer(text)],
-    Kind.MONEY: lambda text: [m.group() for m in _MONEY.finditer(text)] or [m.group() for m in _NUMBER.finditer(text)],
+    Kind.MONEY: lambda text: [m.group() for m in _MONEY.finditer(text)] or [m.group() for m in _AMOUNT.finditer(text)],
     Kind.PERCENT: lambda text: [m.group() for m in _PERCENT.finditer(text)],
     Kind.REASON: lambda text: [m.group() for m in _REASON.finditer(text)],
     Kind.DEFINITION: lambda text: [m.group() for m in _DEFINES.finditer(text)],
     Kind.LIST: lambda text: [m.group() for m in _LISTS.finditer(text)],
 }
-_QUOTED_KINDS: Final = frozenset({Kind.PERSON, Kind.PLACE, Kind.TIME, Kind.NUMBER, Kind.MONEY, Kind.PERCENT})
+QUOTED_KINDS: Final = frozenset({Kind.PERSON, Kind.PLACE, Kind.TIME, Kind.NUMBER, Kind.MONEY, Kind.PERCENT})
 """Kinds whose answer is a name or figure, which must be one that the question does not hold already."""
 
 
@@ -159,9 +186,14 @@ class Question:
     @property
     def sentences(self) -> int:
         """How many sentences an answer may take: a name or figure takes one, a reason or a list several."""
-        if self.kind in _QUOTED_KINDS or self.kind is Kind.YES_NO:
+        if self.kind in QUOTED_KINDS or self.kind is Kind.YES_NO:
             return 1
         return 2 if self.kind in (Kind.OTHER, Kind.DEFINITION) else 3
+
+    @property
+    def wants_level(self) -> bool:
+        """Whether it asks how much something is, not by how much it changed."""
+        return self.kind in (Kind.MONEY, Kind.NUMBER) and not _ASKS_CHANGE.search(self.text)
 
     @property
     def wants_figures(self) -> bool:
@@ -173,9 +205,20 @@ class Question:
         offers = _OFFERS.get(self.kind)
         if offers is None:
             return None
+        if self.wants_level:
+            # How much something is is not said by how much it changed.
+            sentence = _CHANGE.sub(" ", sentence)
+        if self.kind is Kind.MONEY:
+            sentence = _SHARE.sub(" ", sentence)
+        if self.kind in (Kind.MONEY, Kind.NUMBER):
+            sentence = _DATE.sub(" ", sentence)
         found = offers(sentence)
-        if self.kind in _QUOTED_KINDS:
+        if self.kind in QUOTED_KINDS:
             asked = self.text.casefold()
+            if self.kind is Kind.PERSON:
+                # "Acme Services" names nobody where Acme is asked about.
+                known = set(re.findall(r"\w+", asked))
+                found = [item for item in found if not known & set(re.findall(r"\w+", item.casefold()))]
             found = [item for item in found if item.casefold().strip(" $(") not in asked]
         return float(bool(found))
 

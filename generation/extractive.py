@@ -8,6 +8,8 @@ from langchain_core.embeddings import Embeddings
 
 from cragraph.generation.candidates import Candidate, candidates
 from cragraph.generation.expected import Question, read_question
+from cragraph.generation.focus import focus_of
+from cragraph.generation.phrases import meaning_words
 from cragraph.generation.revision import Kept, failed_texts, is_failed, kept_sentences
 from cragraph.generation.scoring import (
     Features,
@@ -25,9 +27,9 @@ from cragraph.generation.words import content_words
 from cragraph.protocols import Brief, Notes
 from cragraph.types import IDK
 
-THRESHOLD: Final = 0.48
+THRESHOLD: Final = 0.46
 MARGIN: Final = 0.85
-SHORTLIST: Final = 32
+SHORTLIST: Final = 12
 
 
 @dataclass(frozen=True)
@@ -37,6 +39,7 @@ class Ranked:
     candidate: Candidate
     features: Features
     score: float
+    fit: float = 1.0
 
 
 @dataclass(frozen=True)
@@ -72,21 +75,25 @@ class ExtractiveGenerator:
         found = [c for c in candidates(brief.passages) if not is_failed(c.text, failed)]
         if not found:
             return []
-        asked = content_words(question.text)
+        asked = meaning_words(question.text)
         words = [own_words(candidate) for candidate in found]
-        weights = question_weights(question, rarity(words))
+        rare = rarity(words)
+        weights, focus = question_weights(question, rare), focus_of(question, rare)
+        known = _documents(brief)
         standing = [_standing(brief, candidate) for candidate in found]
         first = [
             Features(coverage(weights, found_words(c)), 0.0, kind_of(question, c), news(asked, own), stands)
             for c, own, stands in zip(found, words, standing, strict=True)
         ]
-        order = sorted(range(len(found)), key=lambda i: -self.weights.score(first[i]))[: self.shortlist]
+        fits = [focus.fit(c, f.kind, known[c.passage]) for c, f in zip(found, first, strict=True)]
+        order = sorted(range(len(found)), key=lambda i: -self.weights.score(first[i]) * fits[i])[: self.shortlist]
         cosines = similarities(self.embeddings, question.text, [found[i].read for i in order])
         ranked = []
         for i, cosine in zip(order, cosines, strict=True):
             f = first[i]
             features = Features(f.coverage, float(cosine), f.kind, f.news, f.standing)
-            ranked.append(Ranked(found[i], features, self.weights.score(features)))
+            fit = focus.fit(found[i], f.kind, known[found[i].passage], float(cosine))
+            ranked.append(Ranked(found[i], features, self.weights.score(features) * fit, fit))
         return sorted(ranked, key=lambda r: -r.score)
 
     def _choose(self, question: Question, ranked: Sequence[Ranked], kept: Sequence[Kept]) -> list[Candidate]:
@@ -112,6 +119,16 @@ def _standing(brief: Brief, candidate: Candidate) -> float:
     return 1 - candidate.passage / len(brief.passages)
 
 
+def _documents(brief: Brief) -> list[str]:
+    """What is known of each passage's document: its file, title, heading and the passages of it at hand."""
+    texts: dict[str, str] = {}
+    for passage in brief.passages:
+        about = passage["metadata"]
+        fixed = f"{passage['filename']} {about.get('title') or ''} {about.get('heading') or ''} {passage['text']}"
+        texts[passage["doc_id"]] = f"{texts.get(passage['doc_id'], '')} {fixed}"
+    return [texts[passage["doc_id"]] for passage in brief.passages]
+
+
 def _overlap(a: set[str], b: set[str]) -> float:
     return len(a & b) / max(1, min(len(a), len(b)))
 
@@ -124,7 +141,8 @@ def _written(kept: Sequence[Kept], chosen: Sequence[Candidate]) -> str:
     for candidate in sorted(chosen, key=lambda c: (rank[c.passage], c.start)):
         marker = f"[{candidate.passage + 1}]"
         for part in (candidate.header, candidate.opener, candidate.text):
-            quote = " ".join(part.split()) if candidate.is_row else part.strip()
+            # Line breaks of a page's layout are no part of what is said.
+            quote = " ".join(part.split())
             if quote and quote not in said:
                 said.add(quote)
                 lines.append((f"{quote} {marker}", candidate.is_row))

@@ -12,7 +12,8 @@ from langchain_core.embeddings import Embeddings
 from numpy.typing import NDArray
 
 from cragraph.generation.candidates import Candidate
-from cragraph.generation.expected import Question
+from cragraph.generation.expected import Kind, Question
+from cragraph.generation.phrases import meaning_words
 from cragraph.generation.words import content_words
 
 _ASKED: Final = re.compile(r"\b(?:which|what|welche\w?) ((?!is\b|are\b|was\b|were\b|do\b|does\b|did\b)\w+)", re.I)
@@ -81,7 +82,7 @@ class Rarity(dict[str, float]):
 def question_weights(question: Question, rare: Mapping[str, float]) -> dict[str, float]:
     """What each word of the question weighs: rare ones more, the noun after "which" or "what" less."""
     named = {word for match in _ASKED.finditer(question.text) for word in content_words(match.group(1))}
-    return {w: rare[w] * (ASKED_FOR if w in named else 1) for w in content_words(question.text)}
+    return {w: rare[w] * (ASKED_FOR if w in named else 1) for w in meaning_words(question.text)}
 
 
 def coverage(weights: Mapping[str, float], found: Mapping[str, float]) -> float:
@@ -111,21 +112,32 @@ def kind_of(question: Question, candidate: Candidate) -> float:
     "total sales in 2019" than "Total cost of sales and services".
     """
     if candidate.is_row:
-        label = set(content_words(candidate.label))
-        shared = len(label & set(content_words(question.text))) / len(label) if label else 0.0
+        if question.kind in (Kind.PERSON, Kind.PLACE):
+            # A broken row often keeps an office and loses who holds it: only a name of two words is one.
+            cells = " ".join(re.findall(r"(?:[A-Z][\w.’'-]*\s+)+[A-Z][\w’'-]+", candidate.text))
+            return (question.answered_in_kind(f"| {cells}") or 0.0) if cells else 0.0
+        label = set(meaning_words(candidate.label))
+        shared = len(label & set(meaning_words(question.text))) / len(label) if label else 0.0
+        if question.kind in (Kind.MONEY, Kind.TIME) and not question.answered_in_kind(_values(candidate.text)):
+            return 0.0
         return shared if question.wants_figures else shared / 2
     offered = question.answered_in_kind(candidate.text)
     return 0.5 if offered is None else offered
 
 
+def _values(row: str) -> str:
+    """A row without the names of its columns: ``2022: $5`` is ``$5``."""
+    return re.sub(r"\|[^|:]*:(?=\s)", "|", row)
+
+
 def own_words(candidate: Candidate) -> list[str]:
     """The candidate's words; a row owns those of the header that names its columns."""
-    return content_words(f"{candidate.header} {candidate.text}")
+    return meaning_words(f"{candidate.header} {candidate.text}")
 
 
 def found_words(candidate: Candidate) -> dict[str, float]:
     """The words that the candidate is read with, and how much each counts."""
-    found = dict.fromkeys(content_words(candidate.context), IN_CONTEXT)
-    found.update(dict.fromkeys(content_words(candidate.subject), IN_SUBJECT))
+    found = dict.fromkeys(meaning_words(candidate.context), IN_CONTEXT)
+    found.update(dict.fromkeys(meaning_words(candidate.subject), IN_SUBJECT))
     found.update(dict.fromkeys(own_words(candidate), 1.0))
     return found

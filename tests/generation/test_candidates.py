@@ -79,3 +79,15 @@ def test_a_pronoun_points_to_the_names_of_the_sentence_before() -> None:
 )
 def test_inflections_meet(one: str, other: str) -> None:
     assert content_words(one) == content_words(other) != []
+
+
+@pytest.mark.parametrize(
+    "noise", ["See “Item 10. Directors” in Part III.", "Source: Acme Tools, Inc.", "ACME TOOLS CO., INC."]
+)
+def test_cross_references_sources_and_capital_headings_are_never_quoted(noise: str) -> None:
+    assert [c.text for c in found(f"The plant closed in May.\n\n{noise}")] == ["The plant closed in May."]
+
+
+def test_a_row_whose_cells_name_their_columns_is_a_row_and_no_header() -> None:
+    [row] = found("(in millions) | 2023 | 2022\nTotal sales | 2023: $14,694 | 2022: $14,544\n")
+    assert (row.label, row.header) == ("Total sales", "(in millions) | 2023 | 2022")

@@ -52,3 +52,26 @@ def test_a_sentence_offers_an_answer_only_if_it_has_one_that_the_question_lacks(
     question: str, sentence: str, offered: float | None
 ) -> None:
     assert read_question(question).answered_in_kind(sentence) == offered
+
+
+@pytest.mark.parametrize(
+    ("question", "sentence", "offered"),
+    [
+        ("When was Acme founded?", "It is a bank under the Bank Holding Company Act of 1956.", 0),
+        ("When was Acme founded?", "It was founded in the May of 1956.", 1),
+        ("What was Acme's total revenue in 2021?", "Its customers made up 13% of total revenue in 2021.", 0),
+        ("What was Acme's total revenue in 2021?", "Total revenue was $81.3 billion in 2021.", 1),
+        ("What was Acme's net income?", "Net income increased by $150 million.", 0),
+        (
+            "How many aircraft did Acme deliver?",
+            "Most of the aircraft in stock at December 31, 2022 were delivered.",
+            0,
+        ),
+        ("How much is paid?", "Whatever is not paid for 11 calendar months may be stopped.", 0),
+        ("Who is the head of Acme?", "He is, since 2020, President and Chief Executive Officer.", 0),
+        ("Who is the head of Acme?", "The head is, since 2020, of Acme Services.", 0),
+        ("Who is the head of Acme?", "The head is Ann Lee.", 1),
+    ],
+)
+def test_figures_and_names_of_something_else_are_no_answer(question: str, sentence: str, offered: float) -> None:
+    assert read_question(question).answered_in_kind(sentence) == offered

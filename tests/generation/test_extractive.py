@@ -166,3 +166,39 @@ def test_what_no_passage_carries_is_not_kept(generator: ExtractiveGenerator) -> 
 
 def test_the_same_brief_always_gets_the_same_answer(generator: ExtractiveGenerator) -> None:
     assert len({ask(generator, "How did net sales develop?") for _ in range(3)}) == 1
+
+
+def test_line_breaks_inside_a_sentence_are_not_quoted_and_the_quote_is_still_found(
+    generator: ExtractiveGenerator,
+) -> None:
+    passage = "Tim Cook became chief\nexecutive in\nAugust 2011."
+    said = ask(generator, "When did Tim Cook become chief executive?", [passage])
+    assert said == "Tim Cook became chief executive in August 2011. [1]"
+
+
+def test_the_row_and_year_asked_for_win_over_sentences_on_shares_and_changes(generator: ExtractiveGenerator) -> None:
+    passages = [
+        "Total revenues increased by $19,002 million in 2021. The government made up 13% of total revenues in 2021.",
+        "(MILLIONS) | 2021 | 2020\nRevenues from services | 2021: $7 | 2020: $8\nTotal revenues | 2021: $81,288 | "
+        "2020: $41,651\n",
+    ]
+    said = ask(generator, "What were Acme's total revenues in 2021?", [f"Acme. {text}" for text in passages])
+    assert "$81,288" in said
+    assert "13%" not in said
+    assert "19,002" not in said
+
+
+@pytest.mark.parametrize(
+    ("question", "passage"),
+    [
+        ("When was Acme founded?", "Acme is a bank holding company under the Bank Holding Company Act of 1956."),
+        ("Who is the chief executive officer of Acme?", "Ann Lee was chief financial officer of Acme Paints."),
+        ("Who founded Acme?", "Mr. Ray serves as chair of the Acme Foundation and on the board of the theatre."),
+        ("What was Acme's total revenue in 2021?", "Acme's customers made up 13% of total revenue in 2021."),
+        ("Where are Acme's corporate offices located?", "See “Item 10. Directors, Executive Officers” in Part III."),
+    ],
+)
+def test_it_abstains_rather_than_quote_what_merely_resembles_the_question(
+    generator: ExtractiveGenerator, question: str, passage: str
+) -> None:
+    assert ask(generator, question, [passage]) == IDK

@@ -1,0 +1,117 @@
+"""What a question is about apart from the names in it, and how far a candidate stays with it."""
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Final
+
+from cragraph.generation.candidates import Candidate
+from cragraph.generation.expected import QUOTED_KINDS, Kind, Question
+from cragraph.generation.phrases import canonical, meaning_words
+from cragraph.generation.words import content_words
+
+_NAME: Final = re.compile(r"(?<!^)(?<!\w)[A-ZÄÖÜ][\w’'&.-]*[^\W_](?:\s+[A-ZÄÖÜ][\w’'&-]+)*")
+_YEAR: Final = re.compile(r"(?<![\w$€£,.])(?:fy\s?)?((?:19|20)\d\d)(?!\w|,\d)", re.I)
+_CORPORATE: Final = r"(?:Inc|Corp\w*|Company|Companies|Co|Ltd|plc|PLC|LLC|AG|GmbH|Group|Limited)\b"
+_ASKED: Final = re.compile(r"\b(?:which|what)\s+(?!is\b|are\b|was\b|were\b|do\b|does\b|did\b)(\w+)", re.I)
+_OF_THE_QUESTION: Final = frozenset(
+    content_words(
+        "end beginning start year years fiscal quarter month first second third fourth current main key major total "
+        "primary factors factor reasons reason cause causes drove drive driver led amount number name person people"
+    )
+)
+"""Words that say when, how much of or what kind of thing is asked for; an answer seldom repeats them."""
+_RELATIVE: Final = re.compile(
+    r"(?:\b(?:variation|change|increase|decrease|growth|decline|percent(?:age)?|share|portion)|%) (?:in|of) "
+    r"(?:the |our |its )?(?:\w+ ){0,1}(?:net sales|\w+)",
+    re.I,
+)
+"""What a figure is compared with or is a part of is not what the figure is of."""
+_PER: Final = re.compile(r"\bper (\w+)", re.I)
+_IS_NOW: Final = re.compile(r"\W*(?:who|what|which \w+|where) (?:is|are)\b", re.I)
+_BEFORE: Final = re.compile(r"\b(?:previous(?:ly)?|formerly|prior to)\b", re.I)
+
+ENOUGH: Final = 0.5
+"""Share of the focus, by weight, that a candidate must cover to lose nothing."""
+OFF_FOCUS: Final = 0.7
+"""What is left of the score of a candidate that covers nothing of the focus."""
+NO_ANSWER: Final = 0.75
+"""What is left where a name or figure is asked for and none is offered."""
+OTHER_YEAR: Final = 0.65
+"""What is left where the question names a year and the candidate only names others."""
+BEFORE: Final = 0.75
+"""What is left where the question asks what is and the candidate tells what was before."""
+OTHER_NAME: Final = 0.65
+"""What is left where the name asked about stands only inside a longer name, or nowhere in the document."""
+
+
+@dataclass(frozen=True)
+class Focus:
+    """What a question is about: its `words` by weight, and apart from them its `names` and `years`."""
+
+    question: Question
+    words: Mapping[str, float]
+    names: tuple[str, ...]
+    years: frozenset[str]
+
+    def covered(self, candidate: Candidate) -> float:
+        """Share of the words that the candidate itself says, or the sentence its pronoun points to; 1 for none.
+
+        Heading and file name do not count: all that stands below them would be covered.
+        """
+        total = sum(self.words.values())
+        text = _RELATIVE.sub(" ", " ".join(candidate.text.split())) if self.question.wants_level else candidate.text
+        said = set(meaning_words(f"{candidate.subject} {candidate.header} {text}"))
+        return sum(weight for word, weight in self.words.items() if word in said) / total if total else 1.0
+
+    def fit(self, candidate: Candidate, kind: float, document: str, likeness: float = 0.0) -> float:
+        """What is left of the candidate's score, 0..1.
+
+        `document` is what is known of its document. A `likeness` (cosine) well above a half stands in for words, as
+        others may say the same, but not for all of them: a sentence may be alike for its names alone.
+        """
+        covered = self.covered(candidate) / ENOUGH
+        if kind > 0 and (covered > 0 or not self.names):
+            covered = max(covered, 4 * (likeness - 0.5))
+        left = OFF_FOCUS + (1 - OFF_FOCUS) * min(1.0, covered)
+        if self.question.kind in QUOTED_KINDS and kind == 0:
+            left *= NO_ANSWER
+        years = set(_YEAR.findall(f"{candidate.header} {candidate.text}"))
+        if self.years and years and not self.years & years:
+            left *= OTHER_YEAR
+        if any(f"per {unit}" not in _plain(candidate) for unit in _PER.findall(self.question.text.casefold())):
+            left *= OTHER_YEAR
+        if _IS_NOW.match(self.question.text) and _BEFORE.search(candidate.text):
+            left *= BEFORE
+        strict = self.question.kind is Kind.PERSON
+        if any(not _names(name, candidate, document, strict) for name in self.names):
+            left *= OTHER_NAME
+        return left
+
+
+def focus_of(question: Question, rare: Mapping[str, float]) -> Focus:
+    """The focus of a question; `rare` weighs its words."""
+    names = tuple(re.sub(r"['’]s?$", "", match.group()) for match in _NAME.finditer(canonical(question.text)))
+    years = frozenset(_YEAR.findall(question.text))
+    left_out = {word for name in names for word in meaning_words(name)} | years | _OF_THE_QUESTION
+    left_out |= {word for match in _ASKED.finditer(question.text) for word in content_words(match.group(1))}
+    words = {word: rare[word] for word in meaning_words(question.text) if word not in left_out}
+    return Focus(question, words, names, years)
+
+
+def _plain(candidate: Candidate) -> str:
+    return " ".join(f"{candidate.context} {candidate.text}".casefold().split())
+
+
+def _names(name: str, candidate: Candidate, document: str, strict: bool) -> bool:
+    """Whether a candidate may be about a name: it says so, or its document does and it speaks of no longer name."""
+    text = f"{candidate.opener} {candidate.text}"
+    whole = rf"(?<!\w){re.escape(name)}(?!\w)"
+    if re.search(whole, text):
+        return not strict or re.search(rf"{whole}(?!['’]?\w*\s+(?!{_CORPORATE})[A-Z][a-z]+)", text) is not None
+    squeezed = _squeezed(document)
+    return _squeezed(name) in squeezed or all(_squeezed(part) in squeezed for part in name.split())
+
+
+def _squeezed(text: str) -> str:
+    return re.sub(r"[\W_]+", "", text).casefold()

@@ -1,0 +1,52 @@
+"""Different wordings of one thing brought to one word, and the pieces of a text that are never an answer."""
+
+import re
+from typing import Final
+
+from cragraph.generation.words import content_words
+
+_PHRASES: Final = tuple(
+    (re.compile(pattern, re.I), word)
+    for pattern, word in (
+        (r"\bchief executive(?: officer)?\b|\bCEO\b", "ceo"),
+        (r"\bchief financial officer\b|\bCFO\b", "cfo"),
+        (r"\bchief operating officer\b|\bCOO\b", "coo"),
+        (r"\b(?:corporate|principal executive|executive|head|main|home) offices?\b|\bheadquarter\w*\b", "headquarters"),
+        (r"\b(?:net sales|revenues?)\b", "revenue"),
+        (r"\bnet (?:income|earnings)\b", "netincome"),
+        (r"\b(?:ticker(?: symbol)?|stock symbol|trading symbol|nasdaq|nyse)\b", "ticker"),
+        (r"\b(?:founded|established|incorporated|set up|founding)\b", "setup"),
+        (r"\b(?:located|situated|based|headquartered)\b", "located"),
+        (r"\b(?:employs?|employed|employees?|workforce|headcount)\b", "employed"),
+        (r"\b(?:declin\w*|decreas\w*|fell|fall(?:s|en|ing)?|reduc\w+|drop(?:s|ped)?)\b", "decline"),
+        (r"\b(?:increas\w*|rose|rise[ns]?|grew|grow(?:s|th|n)?)\b", "increase"),
+        (r"\b(?:die[ds]?|dying|death)\b", "death"),
+        (r"\bbec[ao]m(?:es?|ing)\b", "become"),
+        (r"\b(?:acquir\w*|acquisitions?|bought|purchased?)\b", "acquire"),
+    )
+)
+_CROSS_REFERENCE: Final = re.compile(
+    r"^\W*(?:see|refer to|please (?:see|refer)|as (?:discussed|described) in|siehe)\b[^.]{0,40}"
+    r"(?:[\"“]|\b(?:item|note|part|section|chapter|page|exhibit|table|figure|appendix)\b)"
+    r"|\bincorporated (?:herein )?by reference\b",
+    re.I,
+)
+_NOTE: Final = re.compile(r"^\W*(?:source|sources|quelle|photo|image credit|contact|copyright|©)\s*[:©]", re.I)
+
+
+def canonical(text: str) -> str:
+    """A text in which the synonyms of a small table were brought to one word."""
+    text = " ".join(text.split())
+    for pattern, word in _PHRASES:
+        text = pattern.sub(word, text)
+    return text
+
+
+def meaning_words(text: str) -> list[str]:
+    """Content words of a text's canonical form."""
+    return content_words(canonical(text))
+
+
+def is_noise(text: str) -> bool:
+    """Whether a sentence only points elsewhere or says where something is from; never quoted."""
+    return _CROSS_REFERENCE.search(text) is not None or _NOTE.match(text) is not None
