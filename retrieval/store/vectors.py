@@ -27,6 +27,12 @@ _MOST: Final = 2000
 """Records a request: well under Chroma's own limit, and a bound on what one write holds in memory."""
 
 
+GRAPH: Final = {"max_neighbors": 32, "ef_construction": 200, "ef_search": 200}
+"""How densely the vector index is linked, and how widely it is built and searched: twice Chroma's own figures, with
+which a passage among near-copies of others was now and then not found by its own text.
+"""
+
+
 class Vectors:
     """One collection of a Chroma client that can be opened again to see what another process wrote.
 
@@ -93,7 +99,7 @@ class Vectors:
 
     def _create(self, name: str, metadata: dict[str, Any]) -> "Collection":
         return self._client.create_collection(
-            name, embedding_function=None, metadata=metadata, configuration={"hnsw": {"space": METRIC}}
+            name, embedding_function=None, metadata=metadata, configuration={"hnsw": {"space": METRIC, **GRAPH}}
         )
 
     # -- identity and generation -------------------------------------------------------------------------------
