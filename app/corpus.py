@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from cragraph.factory import Parts
+from cragraph.factory import RERANKED_FROM, Parts
 from cragraph.protocols import Notes
 from cragraph.settings import Settings
 
@@ -77,7 +77,7 @@ def opened(settings: Settings) -> "Store":
 def search_passages(settings: Settings, query: str, k: int) -> list[dict[str, Any]]:
     """The best passages for a query, after reranking, each with its scores by stage."""
     parts, notes = Parts(settings), Notes()
-    found = parts.retriever([query], max(k, settings.candidates), notes, where=settings.where)
+    found = parts.retriever([query], max(k, settings.candidates or RERANKED_FROM), notes, where=settings.where)
     return [
         dict(passage) | {"scores": passage["metadata"].get("scores", {}) | {"rerank": passage["rerank_score"]}}
         for passage in parts.reranker(query, found, notes)[:k]

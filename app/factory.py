@@ -37,6 +37,9 @@ RETRY = RetryPolicy(max_attempts=3, initial_interval=0.5, retry_on=is_transient)
 MERGED_K, RERANKED_K = 5, 3
 """Passages kept of merged rankings, and by a chat model that scores each passage."""
 
+RERANKED_FROM, SCORED_FROM = 30, 10
+"""Passages fetched for a reranker that costs nothing, and for one that costs a model call a passage."""
+
 
 class Parts:
     """Every part of a graph, built when it is first needed: from the settings, unless the caller brought it."""
@@ -314,9 +317,11 @@ def create_graph(
     settings = settings or load_settings()
     parts = Parts(settings, chat_model=chat_model, embeddings=embeddings, store=store, reranker=reranker, judge=judge)
     searches = store is not None or bool(settings.store)
+    retriever = Late(lambda: parts.retriever) if searches else None
+    kept, fetched = (RERANKED_K, SCORED_FROM) if settings.reranker == "llm" else (MERGED_K, RERANKED_FROM)
     acts: dict[str, Act[Any]] = {
-        "retrieve": Retrieve(Late(lambda: parts.retriever) if searches else None, parts.available, parts.contextualize),
-        "rerank": Rerank(parts.reranker, RERANKED_K if settings.reranker == "llm" else MERGED_K),
+        "retrieve": Retrieve(retriever, parts.available, parts.contextualize, fetched),
+        "rerank": Rerank(parts.reranker, kept),
         "generate": Generate(parts.generator),
         "verify": Verify(parts.verifier),
         "requery": Requery(parts.query_writer, parts.unanswered),

@@ -46,7 +46,9 @@ class Context(BaseModel):
     second_pass_k: int | None = Field(
         None, ge=1, le=50, description="Passages kept on correction passes. By mode: 5, 8, 10."
     )
-    candidates: int = Field(10, ge=1, le=200, description="Passages fetched before reranking.")
+    candidates: int | None = Field(
+        None, ge=1, le=200, description="Passages fetched before reranking: 30, or 10 with the llm reranker."
+    )
     where: dict[str, Any] | None = Field(
         None, description='Metadata filter, e.g. {"year": 2023} or {"year": {"$gte": 2020}}.'
     )

@@ -22,6 +22,7 @@ class Retrieve:
     retriever: Retriever | None = None
     available: Callable[[], int] | None = None
     contextualize: Contextualize | None = None
+    candidates: int = 30
 
     def __call__(self, state: State, context: Context, notes: Notes) -> dict[str, Any]:
         """Return the held passages and how many of them are new."""
@@ -43,7 +44,7 @@ class Retrieve:
             )
         else:
             searched = [asked]
-            held = self.retriever(searched, context.candidates, notes, where=context.where)
+            held = self.retriever(searched, context.candidates or self.candidates, notes, where=context.where)
             notes.ran("retriever", self.retriever.name)
             available = self.available() if self.available else len(held)
         drafts = [state.answer] if state.answer is not None else []
@@ -62,7 +63,7 @@ class Retrieve:
     def _more(self, state: State, queries: Sequence[str], context: Context, notes: Notes) -> dict[str, Any]:
         found: list[Passage] = []
         if self.retriever is not None:
-            found = self.retriever(queries, context.candidates, notes, where=context.where)
+            found = self.retriever(queries, context.candidates or self.candidates, notes, where=context.where)
         held = merge(state.held, found)
         # Counted against all that the run has met: a passage that was dropped and found again is no progress.
         new = [p["chunk_id"] for p in held if p["chunk_id"] not in state.seen]

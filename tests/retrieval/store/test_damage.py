@@ -124,5 +124,6 @@ def check(store: Store) -> None:
     assert len(store.vectors(ids)) == len(ids)
     if ids:
         text = store.get(ids[:1])[0]["text"]
-        assert text in [p["text"] for p in store.dense(text, 20)]
+        # Hashed into 48 numbers, thousands of texts share a vector: the nearest is one that equals the text's own.
+        assert store.dense(text, 1)[0]["retrieval_score"] == pytest.approx(1.0, abs=1e-3)
         assert text in [p["text"] for p in store.lexical(text, 20)]
