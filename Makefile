@@ -47,7 +47,7 @@ test: $(STAMP)  ## Run the whole test suite.
 	CRAG_DATA=$(DATA) $(BIN)/python -m pytest -q
 
 demo: $(VENV)/.runtime  ## Ingest this project's documents and ask them a question.
-	@$(BIN)/cragraph ingest README.md docs --store $(DEMO_STORE)
+	@$(BIN)/cragraph ingest docs/*.md --store $(DEMO_STORE) --quiet
 	@$(BIN)/cragraph ask "$(QUESTION)" --store $(DEMO_STORE)
 
 studio: $(STAMP)  ## Open the graphs in LangGraph Studio.
