@@ -26,8 +26,12 @@ def is_counted(verdict: Verdict) -> bool:
 
 
 def counted(verdicts: Iterable[Verdict]) -> list[Verdict]:
-    """The verdicts on claims that count."""
-    return [verdict for verdict in verdicts if is_counted(verdict)]
+    """The verdicts on claims that count; in an answer of opinions alone, those that the passages support.
+
+    "The view is beautiful", quoted from a document, is an answer: with nothing else to go by it speaks for itself.
+    """
+    every = list(verdicts)
+    return [v for v in every if is_counted(v)] or [v for v in every if v["verdict"] == "supported"]
 
 
 def mean_support(verdicts: Sequence[Verdict]) -> float:

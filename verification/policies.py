@@ -189,7 +189,8 @@ def calculate_confidence(verification: Any) -> float:
         )
     verdicts = [item for item in items if isinstance(item, Mapping)]
     if verdicts and len(verdicts) == len(items):
-        items = [v["verdict"] for v in verdicts if "type" not in v or counted([cast(Verdict, v)])]
+        typed = all("type" in v for v in verdicts)
+        items = [v["verdict"] for v in (counted([cast(Verdict, v) for v in verdicts]) if typed else verdicts)]
     return confidence_of_labels([_label(item) for item in items])
 
 

@@ -17,6 +17,7 @@ from cragraph.retrieval.store.scores import similarity
 from cragraph.retrieval.store.telling import told
 
 if TYPE_CHECKING:
+    from chromadb.api.collection_configuration import CreateHNSWConfiguration
     from chromadb.api.models.Collection import Collection
     from langchain_chroma import Chroma
     from langchain_core.embeddings import Embeddings
@@ -27,7 +28,7 @@ _MOST: Final = 2000
 """Records a request: well under Chroma's own limit, and a bound on what one write holds in memory."""
 
 
-GRAPH: Final = {"max_neighbors": 32, "ef_construction": 200, "ef_search": 200}
+NEIGHBOURS, BREADTH = 32, 200
 """How densely the vector index is linked, and how widely it is built and searched: twice Chroma's own figures, with
 which a passage among near-copies of others was now and then not found by its own text.
 """
@@ -98,8 +99,14 @@ class Vectors:
             return spare
 
     def _create(self, name: str, metadata: dict[str, Any]) -> "Collection":
+        graph: CreateHNSWConfiguration = {
+            "space": METRIC,
+            "max_neighbors": NEIGHBOURS,
+            "ef_construction": BREADTH,
+            "ef_search": BREADTH,
+        }
         return self._client.create_collection(
-            name, embedding_function=None, metadata=metadata, configuration={"hnsw": {"space": METRIC, **GRAPH}}
+            name, embedding_function=None, metadata=metadata, configuration={"hnsw": graph}
         )
 
     # -- identity and generation -------------------------------------------------------------------------------

@@ -3,7 +3,7 @@
 # ruff: noqa: E501
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from cragraph.verification.facts import Fact, extract
@@ -123,6 +123,7 @@ def test_the_verb_may_is_no_month() -> None:
 
 
 @given(st.text(max_size=200) | st.lists(st.sampled_from(["$", "394", ".", ",", " ", "billion", "Jan", "5", "2023", "%", "km", "-", "IBM", "New York", "one", "hundred"])).map("".join))  # fmt: skip
+@example("0\x1fG")
 @settings(max_examples=300, deadline=None)
 def test_facts_stand_where_they_say(text: str) -> None:
     for fact in extract(text):

@@ -64,8 +64,10 @@ def test_opinions_and_questions_are_not_counted_against_an_answer() -> None:
     assert calculate_confidence(Verification(confidence=0.0, claims=tuple(claims))) == 1.0
 
 
-def test_an_answer_of_opinions_alone_has_nothing_to_be_confident_of() -> None:
-    assert calculate_confidence([verdict(S, type="opinion")]) == 0.0
+def test_an_answer_of_opinions_alone_is_worth_what_the_passages_hold_of_it() -> None:
+    assert calculate_confidence([verdict(S, type="opinion")]) == 1.0
+    assert calculate_confidence([verdict(U, type="opinion")]) == 0.0
+    assert calculate_confidence([verdict(S, type="opinion"), verdict(U)]) == 0.0
 
 
 def test_a_conditional_claim_counts() -> None:

@@ -108,7 +108,7 @@ def _unit(text: str, end: int, value: float, step: float, currency: str) -> tupl
         size = 1 / float(part or 1)
         return "money", code, value * size, step * size, money.end()
     if found := _UNIT.match(text, end):
-        name = found.group().strip(" \t\n-\u00a0").lower()
+        name = found.group().strip().strip("-").strip().lower()
         if name in TEMPERATURES:
             return "measure", "temperature", kelvin(value, TEMPERATURES[name]), step, found.end()
         dimension, size = UNITS[name]
