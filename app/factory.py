@@ -18,7 +18,7 @@ from cragraph.nodes.rerank import Rerank
 from cragraph.nodes.retrieve import Retrieve
 from cragraph.nodes.step import Act, rescue, step
 from cragraph.nodes.verify import Check, Verify
-from cragraph.protocols import Generator, Judge, QueryWriter, Reranker, Retriever
+from cragraph.protocols import ClaimExtractor, Generator, Judge, QueryWriter, Reranker, Retriever
 from cragraph.settings import Settings, context_schema, load_settings
 
 if TYPE_CHECKING:
@@ -235,6 +235,19 @@ class Parts:
         return judges | {"auto": judges[best]}
 
     @part
+    def extractor(self) -> ClaimExtractor:
+        """What finds the claims of an answer for a judge that does not find them itself."""
+        if self.settings.verification.claims == "sentences":
+            from cragraph.verification.claims import SentenceExtractor
+
+            return SentenceExtractor()
+        if self.judging_chat is None:
+            raise SettingsError("Claims by llm need a chat model: set CRAG_MODEL or pass --model ollama:<model>.")
+        from cragraph.verification.llm_claims import LLMClaims
+
+        return LLMClaims(self.judging_chat, self.prompts)
+
+    @part
     def verifier(self) -> "Verifier":
         """What judges an answer and measures it; a judge that fails is stood in for by the embedded ones."""
         from cragraph.verification.claims import SentenceExtractor
@@ -247,7 +260,8 @@ class Parts:
         return Verifier(
             judges=self.judges,
             fallback=("embedding", "lexical"),
-            extractor=SentenceExtractor(),
+            extractor=self.extractor,
+            spare_extractor=SentenceExtractor(),
             embeddings=self.cached_embeddings,
             alignment=self._alignment(),
             options=VerifierOptions(

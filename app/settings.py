@@ -71,6 +71,9 @@ class VerificationSettings(Group):
         description="Weights of the reliability policy: retrieval_quality, source_agreement, hallucination_score, "
         "consistency_score; they must sum to 1.",
     )
+    claims: Literal["sentences", "llm"] = Field(
+        "sentences", description="What finds the claims, where the judge does not find them itself."
+    )
     cascade_band: tuple[float, float] = Field(
         (0.35, 0.75), description="Support scores between which the cascade asks the second judge."
     )

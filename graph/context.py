@@ -16,7 +16,7 @@ PRESETS: Final[dict[Mode, dict[str, Any]]] = {
 }
 """What a mode sets, unless it is set explicitly."""
 
-PolicyName = Literal["claims", "weighted", "reliability", "similarity", "calibrated"]
+PolicyName = Literal["claims", "weighted", "reliability", "similarity"]
 JudgeName = Literal["auto", "lexical", "embedding", "encoder", "nli", "llm", "cascade", "custom"]
 
 
