@@ -4,7 +4,8 @@ from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from cragraph.factory import RERANKED_FROM, Parts
+from cragraph.factory import RERANKED_FROM
+from cragraph.parts import Parts
 from cragraph.protocols import Notes
 from cragraph.settings import Settings
 

@@ -5,7 +5,8 @@ from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
 from cragraph.errors import InputError, ModelError
-from cragraph.factory import Parts, make_verifier
+from cragraph.factory import make_verifier
+from cragraph.parts import Parts
 from cragraph.protocols import Judge, Notes
 from cragraph.settings import load_settings
 from cragraph.types import Passage

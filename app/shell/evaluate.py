@@ -60,7 +60,7 @@ def retrieval(
     """
     from cragraph.evals.retrieval import run
     from cragraph.evals.retrieval_report import table
-    from cragraph.factory import Parts
+    from cragraph.parts import Parts
 
     settings = settings_from(config)
     with counting("queries", shown=not quiet) as progress:
