@@ -61,7 +61,7 @@ def create_graph(
         "generate": Generate(parts.generator),
         "verify": Verify(parts.verifier),
         "requery": Requery(parts.query_writer, parts.unanswered),
-        "finalize": Finalize(metrics_logger(settings)),
+        "finalize": Finalize(parts.unanswered, metrics_logger(settings)),
     }
     defaults = settings.context()
     return build_graph(

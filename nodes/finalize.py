@@ -38,13 +38,16 @@ LOGGED = ("question", "degraded", "models", "llm_calls", "rerank_gain")
 
 @dataclass(frozen=True)
 class Finalize:
-    """Write the response; `log`, where given, gets it too."""
+    """Write the response; `unanswered` finds the parts of a question that an answer leaves out; `log` gets it too."""
 
+    unanswered: Callable[[str, str], list[str]] | None = None
     log: Callable[[dict[str, Any]], None] | None = None
 
     def __call__(self, state: State, context: Context, notes: Notes) -> dict[str, Any]:
         """Return the response's fields."""
         response = respond(state, context)
+        if self.unanswered and context.verify and not response["abstained"]:
+            response["issues"] += gaps(state.asked or state.question, response["answer"], self.unanswered)
         if response["verification"] is not None:
             response["verification"]["crag_attempts"] = len(state.attempts) - 1
         response["attempts"] = [shown(attempt, context) for attempt in state.attempts]
@@ -75,6 +78,14 @@ def respond(state: State, context: Context) -> dict[str, Any]:
     if context.on_low_confidence == "prune":
         return pruned(attempt, context, [low, *issues])
     return abstention(low, *issues, attempt=attempt, context=context)
+
+
+def gaps(question: str, answer: str, unanswered: Callable[[str, str], list[str]]) -> list[str]:
+    """What the answer seems to leave out: support says that it is true, not that it is an answer."""
+    parts = unanswered(question, answer) if question else []
+    if parts == [question]:
+        return ["The answer may not address the question."]
+    return [f"This part of the question may be unanswered: “{part}”" for part in parts]
 
 
 def answered(attempt: Attempt, context: Context, issues: list[str]) -> dict[str, Any]:

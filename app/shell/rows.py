@@ -33,7 +33,7 @@ def _one(number: int, line: str, verify: Callable[..., Any]) -> Outcome:
         passages = as_passages(row["passages"])
         result = verify(row["answer"], passages, row.get("question")).to_dict()
     except json.JSONDecodeError as error:
-        return number, "", f"not JSON ({error})"
+        return number, "", f"not JSON ({error.msg} at character {error.pos + 1})"
     except CragError as error:
         return number, "", str(error)
     except _BadRowError as error:

@@ -110,6 +110,6 @@ def _number(text: str) -> int | float | None:
 
 def _unknown(key: str, fields: Mapping[str, str]) -> str:
     close = get_close_matches(key, fields, n=1)
-    hint = f"; did you mean {close[0]}?" if close else ""
+    hint = f"; did you mean {close[0]}?" if close else "."
     known = ", ".join(f"{name} ({type_})" for name, type_ in sorted(fields.items()))
     return f"there is no field {key!r} in the store{hint} Fields that exist: {known or 'none, the store is empty'}."

@@ -52,11 +52,15 @@ class Loop:
             generate=step("generate", Generate(self.generator), options),
             verify=step("verify", Verify(verifier), options),
             requery=step("requery", Requery(self.writer, lambda question, answer: []), options),
-            finalize=step("finalize", Finalize(), options),
+            finalize=step("finalize", Finalize(self.unanswered), options),
             rescue=rescue,
             defaults=options,
         )
         self.graph = self.builder.compile()
+
+    def unanswered(self, question: str, answer: str) -> list[str]:
+        """The sky is a part that must be spoken of where it is asked about."""
+        return ["the sky"] if "sky" in question and "sky" not in answer else []
 
     def ask(self, question: str = "Is the sea salt?", context: Any = None, **inputs: Any) -> dict[str, Any]:
         return self.graph.invoke({"question": question, **inputs}, context=context)
@@ -159,6 +163,14 @@ def test_a_given_answer_that_fails_is_corrected() -> None:
     response = loop.ask(answer=f"{SEA} {SKY}")
     assert BLUE[:-1] in response["answer"]
     assert len(response["attempts"]) == 2
+
+
+def test_a_part_of_the_question_that_is_left_out_is_an_issue() -> None:
+    loop = Loop([SEA])
+    assert loop.ask("Is the sea salt?")["issues"] == []
+    assert loop.ask("What of the sea and the sky?")["issues"] == [
+        "This part of the question may be unanswered: “the sky”"
+    ]
 
 
 def test_low_mode_does_not_verify() -> None:
