@@ -103,7 +103,8 @@ def by_vectors(
     row = {text: number for number, text in enumerate(wanted)}
 
     def cosine(one: str, other: str) -> float:
-        return min(max(float(vectors[row[one]] @ vectors[row[other]]), 0.0), 1.0)
+        with np.errstate(invalid="ignore"):  # BLAS may raise the flag for lanes that it does not use
+            return min(max(float(vectors[row[one]] @ vectors[row[other]]), 0.0), 1.0)
 
     rows = [[0.0] * len(passages) for _ in claims]
     for claim, own, places in zip(claims, chosen, rows, strict=True):
