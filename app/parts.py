@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from cragraph.prompts.load import Prompts
     from cragraph.retrieval.store import Store
     from cragraph.verification.engine import Verifier
-    from cragraph.verification.signals import AlignmentScorer
+    from cragraph.verification.signals import AlignmentScorer, ConsistencyScorer
 
 
 class Parts:
@@ -243,6 +243,7 @@ class Parts:
             spare_extractor=SentenceExtractor(),
             embeddings=self.cached_embeddings,
             alignment=self._alignment(),
+            consistency=self._consistency(),
             options=VerifierOptions(
                 threshold=self.settings.confidence_threshold,
                 weights=weights,
@@ -262,6 +263,14 @@ class Parts:
         from cragraph.verification.llm_scores import LLMAlignment, LLMScores
 
         return LLMAlignment(LLMScores(self.judging_chat, self.prompts))
+
+    def _consistency(self) -> "ConsistencyScorer | None":
+        """What scores consistency for the policies that need it, likewise."""
+        if self.judging_chat is None:
+            return None
+        from cragraph.verification.llm_scores import LLMConsistency, LLMScores
+
+        return LLMConsistency(LLMScores(self.judging_chat, self.prompts))
 
     def _caller(self, spec: str | None, model: "BaseChatModel | None") -> "ChatCaller | None":
         if spec is None and model is None:

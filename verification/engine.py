@@ -1,7 +1,7 @@
 """The verifier: claims, judges, signals and a policy joined into one call that does not fail."""
 
 import logging
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from time import perf_counter
 from types import MappingProxyType
@@ -25,6 +25,7 @@ from cragraph.verification.sides import Sides
 from cragraph.verification.signals import (
     SIGNALS,
     AlignmentScorer,
+    ConsistencyScorer,
     Material,
     SignalOptions,
     issues_of,
@@ -69,7 +70,8 @@ class Verifier:
 
     `judges` are the judges by name; `fallback` names those that take over, in order, when the one asked for fails.
     `embeddings` serve the signals that compare texts (a `CachedEmbeddings` shared with the embedding judge embeds
-    each text once). `alignment` scores alignment in place of keyword overlap. Safe to call from
+    each text once). `alignment` scores alignment in place of keyword overlap, and
+    `consistency` the answer's consistency where a policy needs it. Safe to call from
     several threads.
     """
 
@@ -79,6 +81,7 @@ class Verifier:
     embeddings: Embeddings | None = None
     options: VerifierOptions = field(default_factory=VerifierOptions)
     alignment: AlignmentScorer | None = None
+    consistency: ConsistencyScorer | None = None
     policies: Mapping[str, Policy] = field(default_factory=lambda: POLICIES)
     spare_extractor: ClaimExtractor | None = None
     cache: VerdictCache = field(init=False, repr=False)
@@ -148,10 +151,12 @@ class Verifier:
         known_facts: Sequence[str],
     ) -> Verification:
         names = list(self.policies) if policy_scores else [policy]
-        needed = (signal for name in names for signal in self.policies[name].needs)
+        needed = [signal for name in names for signal in self.policies[name].needs]
         wanted = list(dict.fromkeys([*self.options.measure, *needed]))
         with Sides() as sides:
-            scored = None
+            scored = consistent = None
+            if self.consistency is not None and "internal_consistency" in needed:
+                consistent = sides.start(self._consist, answer, known_facts, notes)
             if self.alignment is not None and "alignment" in wanted and passages:
                 scored = sides.start(self._align, question, answer, passages, notes)
             verdicts = self._judging.answer(judge, answer, passages, notes, question=question)
@@ -166,6 +171,7 @@ class Verifier:
                 closeness=closeness,
                 question=question,
                 alignment=scored() if scored else None,
+                consistency=consistent() if consistent else None,
                 knowledge=known() if known else (),
                 options=self.options.signals,
             )
@@ -206,22 +212,18 @@ class Verifier:
         return scores
 
     def _align(self, question: str, answer: str, passages: Sequence[Passage], notes: Notes) -> float | None:
-        """The injected scorer's alignment over the top passages; None, and noted, when it fails."""
+        """The injected scorer's alignment over the top passages."""
         scorer = self.alignment
         if scorer is None:
             return None
-        try:
-            score = float(scorer(question, answer, passages, notes))
-            if not 0.0 <= score <= 1.0:
-                raise ModelError(f"it returned {score}; wanted a number of 0..1")
-        # A model's server may raise anything; keyword overlap stands in.
-        except Exception as error:
-            notes.degraded(
-                f"The alignment scorer {scorer.name!r} failed ({type(error).__name__}: {error}); "
-                "alignment was measured by keyword overlap."
-            )
+        return _scored("alignment", scorer.name, lambda: scorer(question, answer, passages, notes), notes)
+
+    def _consist(self, answer: str, known_facts: Sequence[str], notes: Notes) -> float | None:
+        """The injected scorer's consistency of the answer with itself and the known facts."""
+        scorer = self.consistency
+        if scorer is None:
             return None
-        return score
+        return _scored("consistency", scorer.name, lambda: scorer(answer, known_facts, notes), notes)
 
     def _know(
         self, judge: str, verdicts: Sequence[Verdict], facts: Sequence[str], notes: Notes
@@ -230,6 +232,25 @@ class Verifier:
         claims = [Claim(text=v["text"], start=v["start"], end=v["end"], type=v["type"]) for v in verdicts]
         found = self._judging.claims(self._judging.order(judge), claims, as_passages(facts), notes)
         return None if judge_failed(found) else found
+
+
+def _scored(what: str, name: str, score: Callable[[], float], notes: Notes) -> float | None:
+    """A scorer's score, 0..1; None, and noted, when it fails: the signal's own measure stands in."""
+    try:
+        value = float(score())
+        if not 0.0 <= value <= 1.0:
+            raise ModelError(f"it returned {value}; wanted a number of 0..1")
+    # A model's server may raise anything; what the signal measures by itself stands in.
+    except Exception as error:
+        notes.degraded(
+            f"The {what} scorer {name!r} failed ({type(error).__name__}: {error}); {what} was measured by {OWN[what]}."
+        )
+        return None
+    return value
+
+
+OWN: Final = {"alignment": "keyword overlap", "consistency": "facts, opposites and negation"}
+"""What a signal measures by where its scorer fails."""
 
 
 def failed_verification(answer: str, policy: str, notes: Notes, threshold: float = 0.7) -> Verification:

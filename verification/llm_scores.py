@@ -101,3 +101,19 @@ class LLMAlignment:
     def __call__(self, question: str, answer: str, passages: Sequence[Passage], notes: Notes) -> float:
         """The alignment, 0..1."""
         return self.scores.alignment(question, answer, passages, notes)
+
+
+@dataclass(frozen=True)
+class LLMConsistency:
+    """`LLMScores.consistency` as the verifier's consistency scorer."""
+
+    scores: LLMScores
+
+    @property
+    def name(self) -> str:
+        """The model's name."""
+        return self.scores.caller.title
+
+    def __call__(self, answer: str, known_facts: Sequence[str], notes: Notes) -> float:
+        """The consistency, 0..1."""
+        return self.scores.consistency(answer, known_facts, notes)

@@ -188,6 +188,17 @@ def test_the_weighted_policy_asks_the_model_for_the_alignment_by_one_call_more(s
     assert any("alignment was measured by keyword overlap" in sentence for sentence in response["degraded"])
 
 
+def test_the_reliability_policy_asks_the_model_for_the_consistency_by_one_call_more(server: OllamaServer) -> None:
+    options = {"policy": "reliability", "on_low_confidence": "flag", "crag": False, "show_claims": True}
+    server.play(by_fields({"score": {"reasoning": "r", "score": 0.25}, "": RIGHT, "claims": sound_judge}))
+    response = ask(server, options)
+    assert (response["verification"]["signals"]["internal_consistency"], response["llm_calls"]) == (0.25, 3)
+    server.play(by_fields({"score": "who knows, really?", "": RIGHT, "claims": sound_judge}))
+    response = ask(server, options)
+    assert response["verification"]["signals"]["internal_consistency"] == 1.0
+    assert any("consistency was measured by facts" in sentence for sentence in response["degraded"])
+
+
 def test_the_llm_reranker_scores_each_passage_by_a_call_of_its_own(server: OllamaServer) -> None:
     server.play(by_fields({"score": {"score": 0.9}, "": RIGHT, "claims": sound_judge}))
     response = ask(server, reranker="llm")

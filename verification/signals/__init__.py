@@ -8,7 +8,7 @@ from cragraph.verification.counting import counted, mean_support
 from cragraph.verification.signals.alignment import AlignmentScorer, alignment, keyword_overlap
 from cragraph.verification.signals.citations import citation_coverage
 from cragraph.verification.signals.completeness import completeness, unaddressed_parts
-from cragraph.verification.signals.consistency import internal_consistency, knowledge_consistency
+from cragraph.verification.signals.consistency import ConsistencyScorer, internal_consistency, knowledge_consistency
 from cragraph.verification.signals.facts import fact_score, judge_failed, key_claims
 from cragraph.verification.signals.faithfulness import faithfulness
 from cragraph.verification.signals.material import Material, NotMeasured, SignalOptions
@@ -21,6 +21,7 @@ __all__ = [
     "ISSUES",
     "SIGNALS",
     "AlignmentScorer",
+    "ConsistencyScorer",
     "Material",
     "NotMeasured",
     "SignalOptions",

@@ -46,8 +46,8 @@ class SignalOptions:
 class Material:
     """One answer with all that a signal may look at.
 
-    `alignment` is the score of an injected scorer, None where there is none or it failed. `knowledge` holds the
-    verdicts of the claims judged against the known facts: empty without facts, None where no judge could run.
+    `alignment` and `consistency` are scores of injected scorers, None where there is none or it failed. `knowledge`
+    holds the verdicts of the claims judged against the known facts: empty without facts, None where no judge could run.
     """
 
     answer: str
@@ -56,5 +56,6 @@ class Material:
     closeness: Closeness
     question: str = ""
     alignment: float | None = None
+    consistency: float | None = None
     knowledge: Sequence[Verdict] | None = ()
     options: SignalOptions = field(default_factory=SignalOptions)
