@@ -70,6 +70,10 @@ def test_an_answer_of_opinions_alone_is_worth_what_the_passages_hold_of_it() -> 
     assert calculate_confidence([verdict(S, type="opinion"), verdict(U)]) == 0.0
 
 
+def test_verdicts_without_a_type_may_stand_among_others() -> None:
+    assert calculate_confidence([{"text": "A claim.", "verdict": S}, verdict(U)]) == pytest.approx(0.4)
+
+
 def test_a_conditional_claim_counts() -> None:
     assert calculate_confidence([verdict(S), verdict(U, type="conditional")]) == 0.4
 
