@@ -29,12 +29,16 @@ def docs(store: StoreOption = None, json: JsonOption = False, config: ConfigOpti
 
 
 def forget(
-    path: Annotated[str, typer.Argument(help="A file or folder, as `cragraph docs` shows it.", show_default=False)],
+    path: Annotated[
+        str, typer.Argument(help="A file or folder as `cragraph docs` shows it, or a file's name.", show_default=False)
+    ],
     store: StoreOption = None,
     json: JsonOption = False,
     config: ConfigOption = None,
 ) -> None:
     """Remove a document, or all below a folder, from the store; the files stay.
+
+    A file's name will do where one document alone has it.
 
     Example: `cragraph forget old-report.pdf`
     """

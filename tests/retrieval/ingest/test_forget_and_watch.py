@@ -41,6 +41,35 @@ def test_what_is_not_there_cannot_be_forgotten(store: Store, docs: Path) -> None
     assert len(store.documents()) == 3
 
 
+def test_a_file_is_forgotten_by_its_name_alone(store: Store, docs: Path) -> None:
+    ingest(docs, store)
+    assert forget(store, "whales.txt") == [(docs / "deep" / "whales.txt").as_posix()]
+    assert store.lexical("whales", 3) == []
+    assert len(store.documents()) == 2
+
+
+def test_a_name_that_several_documents_have_is_refused_with_their_paths(store: Store, docs: Path) -> None:
+    (docs / "deep" / "penguins.md").write_text("Penguins also nest inland.")
+    ingest(docs, store)
+    with pytest.raises(InputError, match="2 documents") as raised:
+        forget(store, "penguins.md")
+    assert all((docs / part / "penguins.md").as_posix() in str(raised.value) for part in ("", "deep"))
+    assert len(store.documents()) == 4
+
+
+def test_a_path_goes_before_a_name(store: Store) -> None:
+    store.add(as_passages([{"text": "from here", "source": "a.md"}, {"text": "from there", "source": "old/a.md"}]))
+    assert forget(store, "a.md") == ["a.md"]
+
+
+@pytest.mark.parametrize("name", ["whales", "deep", ".txt", ""])
+def test_a_part_of_a_name_is_no_name(store: Store, docs: Path, name: str) -> None:
+    ingest(docs, store)
+    with pytest.raises(InputError, match="cragraph docs"):
+        forget(store, name)
+    assert len(store.documents()) == 3
+
+
 def test_watching_follows_new_changed_and_vanished_files(store: Store, docs: Path) -> None:
     reports: list[IngestReport] = []
     stop = Event()
