@@ -83,12 +83,12 @@ class Database:
             except sqlite3.DatabaseError as error:
                 raise self.explained(error) from error
 
-    def rows_in(self, sql: str, values: Iterable[Any]) -> Iterator[tuple[Any, ...]]:
-        """Run a query with `(?)` standing for the values, some hundreds at a time."""
+    def rows_in(self, sql: str, values: Iterable[Any], more: Sequence[Any] = ()) -> Iterator[tuple[Any, ...]]:
+        """Run a query with `(?)` standing for the values, some hundreds at a time; `more` are those that follow."""
         rest = list(values)
         for start in range(0, len(rest), _BATCH):
             batch = rest[start : start + _BATCH]
-            yield from self.rows(sql.replace("(?)", "(" + ",".join("?" * len(batch)) + ")"), batch)
+            yield from self.rows(sql.replace("(?)", "(" + ",".join("?" * len(batch)) + ")"), [*batch, *more])
 
     def close(self) -> None:
         """Close the file."""

@@ -116,7 +116,7 @@ class Keeper:
                 self._index.set_stamp(writing=generation)
             self._vectors.set_generation(generation, dimension)
             yield
-            self._vectors.count()  # Chroma answers when it has taken in what was written, files included
+            self._vectors.taken_in()
             self._loaded = generation
 
     def words_ready(self) -> None:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, Self
 import numpy as np
 
 from cragraph.errors import StoreError
+from cragraph.retrieval.store.dense import Dense
 from cragraph.retrieval.store.exact import floats, scan
 from cragraph.retrieval.store.filters import checked_where
 from cragraph.retrieval.store.floats import Floats, as_floats
@@ -44,7 +45,7 @@ class Store:
     ) -> None:
         self._vectors, self._index, self._embeddings = vectors, index, embeddings
         self._writer, self._keeper = writer, keeper
-        self._lexical = Lexical(index)
+        self._dense, self._lexical = Dense(vectors, index), Lexical(index)
         self._closed = False
         self.ledger = ledger
         self.location = vectors.where
@@ -62,8 +63,7 @@ class Store:
             found = scan(self._index, vector, k, checked)
             passages = {p["chunk_id"]: p for p in self._index.get([chunk_id for chunk_id, _ in found])}
             return [_scored(passages[chunk_id], cosine) for chunk_id, cosine in found]
-        nearest = self._vectors.nearest(vector.tolist(), min(k, self.count()), checked)
-        return [_scored(record.passage, score) for record, score in nearest]
+        return self._dense(vector.tolist(), k, checked)
 
     def lexical(self, query: str, k: int, where: Mapping[str, Any] | None = None) -> list[Passage]:
         """The `k` passages that share the most telling words, best first; `retrieval_score` is BM25 in 0..1."""

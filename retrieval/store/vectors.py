@@ -176,6 +176,11 @@ class Vectors:
         with self._told("read"):
             return self._collection.count()
 
+    def taken_in(self) -> None:
+        """Come back when what was written is in, files included: Chroma answers no question before."""
+        with self._told("written"):
+            self._chroma.get(ids=[self.name], include=[])  # any id: to count would cost more the more there is
+
     def ids(self, where: Mapping[str, Any] | None = None) -> list[str]:
         """The ids of all records, or of those that a filter lets through."""
         with self._told("read"):
@@ -201,17 +206,19 @@ class Vectors:
                 vectors[chunk_id] = np.asarray(vector, dtype=np.float32)
         return vectors
 
-    def nearest(self, vector: Sequence[float], k: int, where: Mapping[str, Any] | None) -> list[tuple[Record, float]]:
-        """The records nearest to a vector with their similarity, best first."""
+    def nearest(self, vector: Sequence[float], k: int, where: Mapping[str, Any] | None) -> list[tuple[str, float]]:
+        """The ids of the records nearest to a vector with their similarity, best first."""
         with self._lock, self._told("searched"):
-            found = self._chroma.similarity_search_by_vector_with_relevance_scores(
-                list(vector),
-                k=k,
-                filter=where,  # type: ignore[arg-type]
+            found = self._collection.query(
+                query_embeddings=np.asarray([vector], dtype=np.float32),
+                n_results=k,
+                where=where,  # type: ignore[arg-type]
+                include=["distances"],
             )
+        distances = found["distances"] or [[]]
         return [
-            (from_chroma(str(document.id), document.page_content, document.metadata), similarity(distance, METRIC))
-            for document, distance in found
+            (chunk_id, similarity(distance, METRIC))
+            for chunk_id, distance in zip(found["ids"][0], distances[0], strict=True)
         ]
 
     # -- keeping up --------------------------------------------------------------------------------------------
