@@ -38,6 +38,18 @@ MATCHED = [
     ("5:30 pm", "17:30"),
     ("sales of $394.3 billion", "Net sales (in millions): 394,328"),
     ("sales of 8%", "Growth | 8 | 9"),
+    ("There are 612 kilograms of apples", "item: apples | kilograms: 612"),
+    ("There are 612 kg of apples", "item: apples; kilograms: 612"),
+    ("There are 612 apples", "item: apples | kilograms: 612"),
+    ("0.612 tonnes", "kilograms: 612"),
+    ("11 pounds", "weight (kg): 5"),
+    ("Apples cost $12", "item: apples | price_usd: 12"),
+    ("Sales were $14.5 million", "region: north | revenue (USD millions): 14.5"),
+    ("Sales were $14.5 million", "(in millions)\nSales (USD): 14.5"),
+    ("Sales were $14.5 million", "Sales (in $ millions): 14.5"),
+    ("kilograms: 612", "apples | 612"),
+    ("It grew by 5%", "growth (%): 5"),
+    ("It holds 2012 kilograms", "Kilograms: 2012"),
 ]
 
 NOT_MATCHED = [
@@ -62,6 +74,11 @@ NOT_MATCHED = [
     ("He flew to Paris", "He flew to London"),
     ("five people", "six people"),
     ("5 cars", "5%"),
+    ("612 kilograms", "kilograms: 615"),
+    ("612 kilograms", "litres: 612"),
+    ("612 kilograms", "tonnes: 612"),
+    ("$12", "price_eur: 12"),
+    ("12 months", "month: 12"),
 ]
 
 
@@ -84,6 +101,11 @@ def test_the_evidence_has_not_the_fact(claim: str, evidence: str) -> None:
 def test_another_value_of_the_same_kind_conflicts_and_is_named() -> None:
     [(mine, theirs)] = compared("It was $394 billion.", "It was $383 billion.").conflicting
     assert (mine.said, theirs.said) == ("$394 billion", "$383 billion")
+
+
+def test_another_value_under_the_same_unit_conflicts() -> None:
+    [(mine, theirs)] = compared("There are 612 kilograms.", "item: apples | kilograms: 600").conflicting
+    assert (mine.said, theirs.said) == ("612 kilograms", "600")
 
 
 def test_nothing_of_the_kind_is_missing_and_no_conflict() -> None:

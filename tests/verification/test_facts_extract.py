@@ -43,6 +43,39 @@ NUMBERS = {
     "5:30 pm": ("time", 1050, ""),
 }
 
+FIELDS = {
+    "kilograms: 612": ("measure", 612e3, "mass"),
+    "item: apples | kilograms: 612 | shelf: A": ("measure", 612e3, "mass"),
+    "item: apples; kilograms: 612": ("measure", 612e3, "mass"),
+    "Kilograms: 2012": ("measure", 2012e3, "mass"),
+    "price_usd: 12": ("money", 12, "USD"),
+    "price ($): 12.50": ("money", 12.5, "USD"),
+    "revenue (USD millions): 14.5": ("money", 14.5e6, "USD"),
+    "Revenue (in $m): 14.5": ("money", 14.5e6, "USD"),
+    "cents: 50": ("money", 0.5, "USD"),
+    "weight (kg): 5": ("measure", 5000, "mass"),
+    "Weight in kilograms: 5": ("measure", 5000, "mass"),
+    "**Weight (kg):** 5": ("measure", 5000, "mass"),
+    '{"weight_kg": 5}': ("measure", 5000, "mass"),
+    "height_m: 1.8": ("measure", 1.8, "length"),
+    "length (m) = 1.8": ("measure", 1.8, "length"),
+    "days: 30": ("measure", 30 * 86400, "duration"),
+    "growth (%): 5": ("percent", 5, ""),
+    "margin_pct: 4.5": ("percent", 4.5, ""),
+    "temperature (F): 32": ("measure", 273.15, "temperature"),
+    "celsius: 20": ("measure", 293.15, "temperature"),
+}
+"""What a row of a table or a list of fields says of one figure."""
+
+NO_FIELDS = {
+    "min: 5": "least",
+    "month: 5": "the fifth",
+    "games won: 12": "no Korean money",
+    "h: 3": "any letter may name a field",
+    "apples: 612": "no unit at all",
+    "Within ten kilometres, that is: 612 people came": "a sentence goes on",
+}
+
 DATES = {
     "Jan 5, 2023": (2023, 1, 5),
     "January 5th, 2023": (2023, 1, 5),
@@ -82,6 +115,37 @@ def one(text: str) -> Fact:
 def test_a_number_is_read_with_its_scale_and_unit(text: str, expected: tuple[str, float, str]) -> None:
     fact = one(f"It was {text} then.")
     assert (fact.kind, fact.value, fact.unit) == (expected[0], pytest.approx(expected[1]), expected[2])
+
+
+@pytest.mark.parametrize(("text", "expected"), FIELDS.items())
+def test_the_name_of_a_field_gives_its_figure_a_unit(text: str, expected: tuple[str, float, str]) -> None:
+    fact = one(text)
+    assert (fact.kind, fact.value, fact.unit) == (expected[0], pytest.approx(expected[1]), expected[2])
+    assert fact.said == text[fact.start : fact.end]
+    assert fact.written is not None
+    assert fact.written.bare
+
+
+@pytest.mark.parametrize("text", NO_FIELDS)
+def test_a_figure_whose_field_names_no_unit_stays_bare(text: str) -> None:
+    assert [fact.kind for fact in extract(text) if fact.kind not in ("name", "measure")] == ["number"]
+
+
+def test_the_name_of_the_next_field_is_no_unit_of_the_figure_above() -> None:
+    assert [(f.value, f.unit) for f in extract("kilograms: 612\nlitres: 4")] == [(612e3, "mass"), (4.0, "volume")]
+    assert [f.unit for f in extract("They sold 612\nkilograms of apples.") if f.kind != "name"] == ["mass"]
+
+
+@pytest.mark.parametrize(
+    ("text", "kind"),
+    [("It weighs 2012 kilograms.", "measure"), ("It holds 2012 GB.", "measure"), ("In 2012 won the cup.", "date")],
+)
+def test_a_figure_before_a_unit_is_no_year(text: str, kind: str) -> None:
+    assert [fact.kind for fact in extract(text)] == [kind]
+
+
+def test_years_in_a_field_are_no_duration() -> None:
+    assert [fact.kind for fact in extract("Fiscal years: 2021")] == ["date"]
 
 
 @pytest.mark.parametrize(("text", "expected"), DATES.items())

@@ -4,6 +4,7 @@ import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
+from math import log10
 from typing import Final
 
 from cragraph.verification.facts.fact import Fact, Kind
@@ -95,9 +96,16 @@ def same_value(claim: Fact, evidence: Fact, scales: Iterable[float] = ()) -> boo
     """Whether two numbers are the same within the precision and bounds that the claim states."""
     if evidence.kind == "date" and claim.bare:
         return claim.value == evidence.date[0]  # "2000" of something, read as a year
-    if evidence.kind not in NUMERIC or not _comparable(claim, evidence):
+    if evidence.kind not in NUMERIC:
         return False
-    sizes = [1.0, *scales] if evidence.bare else [1.0]
+    # A unit in the name of a field need not be said again: "612" stands for it, and "in millions" above still scales.
+    if evidence.written and claim.bare and same_value(claim, evidence.written, scales):
+        return True
+    if claim.written and evidence.bare and same_value(claim.written, evidence, scales):
+        return True
+    if not _comparable(claim, evidence):
+        return False
+    sizes = [1.0, *scales] if evidence.bare or evidence.written else [1.0]
     return any(_close(claim, evidence.value * size, evidence) for size in sizes)
 
 
@@ -116,13 +124,24 @@ def _close(claim: Fact, value: float, evidence: Fact) -> bool:
     if distance <= 1e-9 * max(scale, 1e-12) or distance <= 0.5000001 * claim.step:
         return not (claim.bound in "<>" and claim.bound and evidence.bound in "<>" and evidence.bound != claim.bound
                     and evidence.bound)  # fmt: skip
-    if claim.kind == "measure" and claim.said.split()[-1:] != evidence.said.split()[-1:]:
+    if claim.kind == "measure" and _converted(claim, evidence):
         return distance <= CONVERTED * scale
     if claim.bound == "~" or evidence.bound == "~":
         return distance <= ABOUT * scale
     if claim.bound == ">":
         return claim.value < value <= claim.value * (1 + BEYOND)
     return claim.bound == "<" and claim.value * (1 - BEYOND) <= value < claim.value
+
+
+def _converted(claim: Fact, evidence: Fact) -> bool:
+    """Whether two measures of a dimension are in different units, so that the figures of one are rounded anew."""
+    if not (claim.written or evidence.written):
+        return claim.said.split()[-1:] != evidence.said.split()[-1:]
+    # The name of a field is no part of what is said; steps that differ by powers of ten are of one unit, or metric.
+    if not claim.step or not evidence.step:
+        return False
+    decades = log10(claim.step / evidence.step)
+    return abs(decades - round(decades)) > 1e-6
 
 
 def _agree(one: tuple[int | None, ...], other: tuple[int | None, ...]) -> bool:

@@ -46,8 +46,12 @@ _TIME: Final = re.compile(
 )
 _COUNTED: Final = re.compile(
     r"\s+(?:people|men|women|employees|users|units|points|students|soldiers|copies|jobs|cases|deaths|patients|shares|"
-    r"members|participants|tonnes|miles|years|times|others|of the)\b"
+    r"members|participants|tonnes|tons|kilograms?|kg|grams|pounds|lbs|kilomet(?:re|er)s?|km|met(?:re|er)s|feet|miles|"
+    r"lit(?:re|er)s?|gallons|barrels|hectares|acres|watts|kwh|mwh|megabytes|mb|gigabytes|gb|"
+    r"years|times|others|of the)\b",
+    re.IGNORECASE,
 )
+"""What a number of four digits counts, so that it is no year."""
 
 
 def dates(text: str) -> Iterator[Fact]:

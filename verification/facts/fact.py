@@ -15,7 +15,8 @@ class Fact:
 
     `value` is in base units (`unit` names the dimension or the currency). `step` is the unit of the last digit that
     was written, so that ``1.5`` (step 0.1) may stand for 1.49. `bound` is ``>`` or ``<`` for "more than" and "less
-    than", ``~`` for "about". `bare` marks a number without a unit, as in a table's cell.
+    than", ``~`` for "about". `bare` marks a number without a unit, as in a table's cell. `written` is the number alone
+    where its unit was read from the name of its field (``kilograms: 612``): a table may give the unit only there.
     """
 
     kind: Kind
@@ -28,6 +29,7 @@ class Fact:
     bound: str = ""
     date: DatePart = (None, None, None)
     words: tuple[str, ...] = ()
+    written: "Fact | None" = None
 
     @property
     def bare(self) -> bool:

@@ -2,9 +2,11 @@
 
 import re
 from collections.abc import Iterator
+from dataclasses import replace
 from typing import Final
 
 from cragraph.verification.facts.fact import Fact, Kind
+from cragraph.verification.facts.labels import NEXT_FIELD, label_unit
 from cragraph.verification.facts.number_words import NUMBER_WORDS, ORDINALS, value_of
 from cragraph.verification.facts.units import CURRENCIES, SCALES, SHORT_SCALES, TEMPERATURES, UNITS, kelvin
 
@@ -92,12 +94,26 @@ def _measured(text: str, start: int, end: int, value: float, step: float, curren
         factor = SCALES[scale.group("long").lower()] if scale.group("long") else SHORT_SCALES[letter]
         value, step, end = value * factor, step * factor, scale.end()
     kind, unit, value, step, end = _unit(text, end, value, step, currency)
-    return Fact(kind, text[start:end], start, end, value=value, step=step, unit=unit, bound=bound)
+    fact = Fact(kind, text[start:end], start, end, value=value, step=step, unit=unit, bound=bound)
+    return _labelled(text, fact) if fact.bare else fact
+
+
+def _labelled(text: str, fact: Fact) -> Fact:
+    """A bare number with the unit that the name of its field gives it."""
+    found = label_unit(text, fact.start, fact.end)
+    if found is None or (found.unit == "duration" and fact.said.isdigit() and 1500 <= fact.value <= 2100):
+        return fact
+    size = 1.0 if found.scale else found.size
+    return replace(
+        fact, kind=found.kind, unit=found.unit, value=found.value(fact.value), step=fact.step * size, written=fact
+    )
 
 
 def _unit(text: str, end: int, value: float, step: float, currency: str) -> tuple[Kind, str, float, float, int]:
     if currency:
         return "money", CURRENCIES[currency.lower()], value, step, end
+    if NEXT_FIELD.match(text, end):
+        return "number", "", value, step, end
     if points := _POINTS.match(text, end):
         size = 0.01 if points.group("basis") else 1.0
         return "points", "", value * size, step * size, points.end()
