@@ -7,7 +7,7 @@ from typing import Literal
 from cragraph.retrieval.search.calibration import Calibration, Curve, falling
 from cragraph.retrieval.search.fusion import CONSTANT, Ranking, fuse
 from cragraph.retrieval.search.searchable import Searchable, Where
-from cragraph.retrieval.search.words import content_words
+from cragraph.retrieval.search.words import content_words, plain_years
 from cragraph.types import Passage
 
 Mode = Literal["hybrid", "dense", "lexical"]
@@ -57,7 +57,7 @@ class Finder:
 
     def search(self, query: str, depth: int, where: Where | None = None) -> Sides:
         """What the sides of this mode find."""
-        dense = self.store.dense(query, depth, where) if self.mode != "lexical" else []
+        dense = self.store.dense(plain_years(query), depth, where) if self.mode != "lexical" else []
         return Sides(dense, self.by_words(query, depth, where) if self.mode != "dense" else [])
 
     def by_words(self, query: str, depth: int, where: Where | None = None) -> list[Passage]:

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from cragraph.protocols import Notes
 from cragraph.retrieval.search.clauses import clauses, names_apart, things_apart
 from cragraph.retrieval.search.comparisons import sides, years_apart
-from cragraph.retrieval.search.words import stem_set
+from cragraph.retrieval.search.words import plain_years, stem_set
 
 AT_MOST = 6
 """Sub-questions at most; each costs a search."""
@@ -54,4 +54,4 @@ class Decompose:
 
     def __call__(self, question: str, notes: Notes) -> list[str]:
         """The sub-questions of a question that are not in the same words as the question; none where it is simple."""
-        return distinct(decompose(question), question)
+        return distinct(decompose(plain_years(question)), question)

@@ -30,6 +30,7 @@ STOPWORDS: Final = frozenset(" ".join((_ENGLISH, _WRAPPING, _GERMAN)).split())
 """Words that say nothing of what a text is about; no word that means something in the other language."""
 
 NUMBER: Final = re.compile(r"(?<![\w.])\d[\d,]*(?:\.\d+)?")
+_FISCAL: Final = re.compile(r"\b(?:FY|CY)\s?['’]?(?P<century>19|20)?(?P<year>\d\d)\b")
 _WORD: Final = re.compile(r"[^\W_]+(?:['’.&-][^\W_]+)*")
 
 
@@ -76,9 +77,17 @@ def words(text: str) -> list[str]:
     return _WORD.findall(text)
 
 
+def plain_years(text: str) -> str:
+    """The text with ``FY2023``, ``FY23`` and ``CY'23`` as ``2023``, which is what most documents write."""
+    return _FISCAL.sub(lambda found: (found["century"] or "20") + found["year"], text)
+
+
 def content_words(text: str) -> list[str]:
-    """The words that are not stopwords, as written, in order; all words where nothing else is left."""
-    every = words(text)
+    """The words that are not stopwords, as written, in order; all words where nothing else is left.
+
+    A year within a word (``FY23``) follows it as a word of its own.
+    """
+    every = [part for word in words(text) for part in dict.fromkeys((word, plain_years(word)))]
     return [word for word in every if not is_stopword(word)] or every
 
 
@@ -93,5 +102,5 @@ def stem_set(text: str) -> frozenset[str]:
 
 
 def numbers(text: str) -> list[str]:
-    """The numbers of a text without their thousands separators: ``1,496.5`` is ``1496.5``."""
-    return [number.replace(",", "") for number in NUMBER.findall(text)]
+    """The numbers of a text without their thousands separators: ``1,496.5`` is ``1496.5``, ``FY23`` is ``2023``."""
+    return [number.replace(",", "") for number in NUMBER.findall(plain_years(text))]
