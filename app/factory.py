@@ -57,7 +57,7 @@ def create_graph(
     kept, fetched = (RERANKED_K, SCORED_FROM) if settings.reranker == "llm" else (MERGED_K, RERANKED_FROM)
     acts: dict[str, Act[Any]] = {
         "retrieve": Retrieve(retriever, parts.available, parts.contextualize, fetched),
-        "rerank": Rerank(parts.reranker, kept),
+        "rerank": Rerank(parts.reranker, kept, parts.neighbours if searches else None),
         "generate": Generate(parts.generator),
         "verify": Verify(parts.verifier),
         "requery": Requery(parts.query_writer, parts.unanswered),

@@ -1,89 +1,24 @@
 """Every part of a graph, built from settings: the only place that chooses implementations."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from cragraph.errors import SettingsError, StoreError
 from cragraph.lazy import part
-from cragraph.protocols import ClaimExtractor, Generator, Judge, QueryWriter, Reranker, Retriever
-from cragraph.settings import Settings
+from cragraph.model_parts import Models
+from cragraph.protocols import ClaimExtractor, Generator, Judge, Notes, QueryWriter, Reranker, Retriever
 
 if TYPE_CHECKING:
-    from langchain_core.embeddings import Embeddings
-    from langchain_core.language_models import BaseChatModel
-
-    from cragraph.models.chat_call import ChatCaller
-    from cragraph.prompts.load import Prompts
+    from cragraph.retrieval.search.neighbours import Size
     from cragraph.retrieval.store import Store
+    from cragraph.types import Passage
     from cragraph.verification.engine import Verifier
     from cragraph.verification.signals import AlignmentScorer, ConsistencyScorer
 
 
-class Parts:
+class Parts(Models):
     """Every part of a graph, built when it is first needed: from the settings, unless the caller brought it."""
-
-    def __init__(
-        self,
-        settings: Settings,
-        *,
-        chat_model: "BaseChatModel | None" = None,
-        embeddings: "Embeddings | None" = None,
-        store: Any = None,
-        reranker: Any = None,
-        judge: "Judge | None" = None,
-    ) -> None:
-        self.settings = settings
-        self._given = {
-            "chat_model": chat_model,
-            "embeddings": embeddings,
-            "store": store,
-            "reranker": reranker,
-            "judge": judge,
-        }
-
-    # -- models ------------------------------------------------------------------------------------------------
-
-    @part
-    def chat(self) -> "ChatCaller | None":
-        """The chat model that writes and judges, or None."""
-        return self._caller(self.settings.model, self._given["chat_model"])
-
-    @part
-    def judging_chat(self) -> "ChatCaller | None":
-        """The chat model that judges."""
-        if self.settings.judge_model is None:
-            return self.chat
-        return self._caller(self.settings.judge_model, None)
-
-    @part
-    def embeddings(self) -> "Embeddings":
-        """The embedding model, with a cache so that a text of a run is embedded once."""
-        given: Embeddings | None = self._given["embeddings"]
-        if given is not None:
-            return given
-        spec = self.settings.embeddings
-        if spec == "embedded":
-            from cragraph.models.encoder import EmbeddedEncoder
-
-            return EmbeddedEncoder(threads=self.settings.threads)
-        from cragraph.models.embeddings import OllamaEncoder
-
-        return OllamaEncoder(spec, base_url=self.settings.ollama.base_url, timeout_s=self.settings.timeout_s)
-
-    @part
-    def cached_embeddings(self) -> "Embeddings":
-        """The embedding model behind a bounded cache, shared by judges, signals and search."""
-        from cragraph.verification.cache import CachedEmbeddings
-
-        return CachedEmbeddings(self.embeddings)
-
-    @part
-    def prompts(self) -> "Prompts":
-        """The prompts, a person's own in place of the built-in ones."""
-        from cragraph.prompts.load import Prompts
-
-        return Prompts(self.settings.prompts)
 
     # -- retrieval ---------------------------------------------------------------------------------------------
 
@@ -157,6 +92,14 @@ class Parts:
         from cragraph.retrieval.search.llm_queries import Contextualizer
 
         return Contextualizer(self.chat, self.prompts)
+
+    def neighbours(
+        self, passages: "Sequence[Passage]", size: "Size", where: Mapping[str, Any] | None, notes: Notes
+    ) -> "dict[str, list[Passage]]":
+        """The chunks around passages, from the store."""
+        from cragraph.retrieval.search.neighbours import Neighbours
+
+        return Neighbours(self.store)(passages, size, where, notes)
 
     def available(self) -> int:
         """How many passages the store holds."""
@@ -271,31 +214,3 @@ class Parts:
         from cragraph.verification.llm_scores import LLMConsistency, LLMScores
 
         return LLMConsistency(LLMScores(self.judging_chat, self.prompts))
-
-    def _caller(self, spec: str | None, model: "BaseChatModel | None") -> "ChatCaller | None":
-        if spec is None and model is None:
-            return None
-        from cragraph.models.chat import chat_model
-        from cragraph.models.chat_call import ChatCaller
-
-        ollama = self.settings.ollama
-        if model is None:
-            assert spec is not None
-            model = chat_model(
-                spec,
-                base_url=ollama.base_url,
-                num_ctx=ollama.num_ctx,
-                num_predict=ollama.num_predict,
-                keep_alive=ollama.keep_alive,
-                seed=ollama.seed,
-                timeout_s=self.settings.timeout_s,
-            )
-            return ChatCaller(model, name=spec, timeout_s=self.settings.timeout_s, gate=self.gate)
-        return ChatCaller(model, timeout_s=self.settings.timeout_s, gate=self.gate)
-
-    @part
-    def gate(self) -> Any:
-        """What bounds the model calls that run at the same time."""
-        from cragraph.models.pump import Gate
-
-        return Gate(self.settings.max_concurrency)

@@ -2,12 +2,15 @@
 
 from collections.abc import Iterable, Mapping
 from hashlib import sha256
-from typing import Any
+from typing import Any, Final
 
 from cragraph.errors import InputError
 from cragraph.types import Passage
 
 _OWN = frozenset(Passage.__annotations__)
+
+OWN: Final = "_own"
+"""Where a passage that is read with the text around it says, in its metadata, which part of its text is its own."""
 
 
 def content_id(*parts: str) -> str:
@@ -46,6 +49,20 @@ def as_passage(value: Any, index: int = 0) -> Passage:
         retrieval_score=known.get("retrieval_score"),
         rerank_score=known.get("rerank_score"),
     )
+
+
+def own_text(passage: Passage) -> Passage:
+    """A copy without the text around it; the passage itself where it is not read with any."""
+    if OWN not in passage["metadata"]:
+        return passage
+    start, end = passage["metadata"][OWN]
+    metadata = {key: value for key, value in passage["metadata"].items() if key != OWN}
+    return {
+        **passage,
+        "text": passage["text"][start:end],
+        "start_index": passage["start_index"] + start,
+        "metadata": metadata,
+    }
 
 
 def _text_and_metadata(value: Any, index: int) -> tuple[str, dict[str, Any]]:

@@ -88,8 +88,8 @@ class Citation(TypedDict):
 class Attempt(TypedDict):
     """One pass of generate and verify.
 
-    `context` (the passages it was written from), `verdicts` and `verification` (what was measured) stay in the state;
-    the response leaves them out unless asked for.
+    `context` (the passages it was written from, and behind them the chunks that were read beside them), `verdicts` and
+    `verification` (what was measured) stay in the state; the response leaves them out unless asked for.
     """
 
     attempt: int

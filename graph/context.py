@@ -1,6 +1,6 @@
 """What may change from run to run: the form that Studio shows, and what a caller passes as `context=`."""
 
-from typing import Any, Final, Literal, Self
+from typing import Annotated, Any, Final, Literal, Self
 
 from pydantic import BaseModel, ConfigDict, Field
 
@@ -48,6 +48,11 @@ class Context(BaseModel):
     )
     candidates: int | None = Field(
         None, ge=1, le=200, description="Passages fetched before reranking: 30, or 10 with the llm reranker."
+    )
+    passage_window: Annotated[int, Field(ge=0, le=10)] | Literal["section"] = Field(
+        0,
+        description="Chunks read on each side of a passage that was found, or section for all under its heading; "
+        "citations stay exact. 0 reads the passages alone.",
     )
     where: dict[str, Any] | None = Field(
         None, description='Metadata filter, e.g. {"year": 2023} or {"year": {"$gte": 2020}}.'

@@ -5,6 +5,7 @@ from collections.abc import Callable, Sequence
 from math import ceil
 from typing import Final
 
+from cragraph.passages import own_text
 from cragraph.protocols import Notes
 from cragraph.types import Passage
 
@@ -43,8 +44,9 @@ def fitting(
 ) -> list[Passage]:
     """The passages, best first, that fit with the rest of the prompt and the reply into `num_ctx` tokens.
 
-    The lowest-ranked are dropped first, whole; if not even the best one fits, it is shortened. What was
-    dropped is noted, with `task` naming the prompt. Without a known `num_ctx` all passages stay.
+    Text around passages goes first, that of the lowest-ranked before that of others; then the lowest-ranked
+    are dropped, whole; if not even the best one fits, it is shortened. What was left out is noted, with `task`
+    naming the prompt. Without a known `num_ctx` all passages stay.
     """
     kept = list(passages)
     if num_ctx is None or not kept:
@@ -53,6 +55,18 @@ def fitting(
     room = int(num_ctx * (1 - MARGIN)) - reply
     frame = estimated_tokens(prompt_of([]))
     costs = [max(1, estimated_tokens(prompt_of([passage])) - frame) for passage in kept]
+    narrowed = 0
+    for place in reversed(range(len(kept))):
+        narrow = own_text(kept[place])
+        if narrow is not kept[place] and frame + sum(costs) > room:
+            kept[place], narrowed = narrow, narrowed + 1
+            costs[place] = max(1, estimated_tokens(prompt_of([narrow])) - frame)
+    if narrowed:
+        notes.degraded(
+            f"{narrowed} of {len(passages)} passages, the lowest ranked, were put into the {task} prompt without the "
+            f"text around them, because the model's context of {num_ctx} tokens is too small: raise "
+            "CRAG_OLLAMA__NUM_CTX or lower passage_window."
+        )
     while len(kept) > 1 and frame + sum(costs[: len(kept)]) > room:
         kept.pop()
     dropped = len(passages) - len(kept)

@@ -6,6 +6,7 @@ from typing import Any
 from cragraph.graph.context import Context
 from cragraph.graph.routing import best
 from cragraph.graph.state import State
+from cragraph.nodes.reading import reading
 from cragraph.protocols import Brief, Generator, Notes
 from cragraph.types import Attempt, Verdict
 
@@ -30,11 +31,12 @@ class Generate:
             attempt = best(state.attempts)
             previous = attempt["answer"]
             failed = failed_claims(attempt)
+        passages = reading(state)
         drafts = [
             self.generator(
                 Brief(
                     question=state.asked or state.question,
-                    passages=state.held,
+                    passages=passages,
                     previous=previous,
                     failed=failed,
                     temperature=WARMTH * n,

@@ -1,36 +1,58 @@
 """Rerank: score the held passages against the question and keep the best."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from cragraph.graph.context import Context
 from cragraph.graph.routing import best
 from cragraph.graph.state import State
+from cragraph.nodes.retrieve import merge
 from cragraph.protocols import Notes, Reranker
 from cragraph.retrieval.rerankers.gain import rerank_gain
+from cragraph.retrieval.search.neighbours import NO_STORE, Size
 from cragraph.types import Attempt, Passage
+
+NeighbourFinder = Callable[
+    [Sequence[Passage], Size, Mapping[str, Any] | None, Notes], dict[str, list[Passage]]
+]  # fmt: skip
+"""Finds the chunks around passages, by the `chunk_id` of each."""
 
 
 @dataclass(frozen=True)
 class Rerank:
-    """Keep `top_k` passages on the first pass and `second_pass_k` on later ones."""
+    """Keep `top_k` passages on the first pass and `second_pass_k` on later ones, and find the text around them."""
 
     reranker: Reranker
     top_k: int = 5
+    neighbours: NeighbourFinder | None = None
 
     def __call__(self, state: State, context: Context, notes: Notes) -> dict[str, Any]:
         """Return the kept passages, best first; on later passes, what already proved a claim is kept too."""
         if not state.held:
-            return {}
+            return {"around": {}}
         notes.ran("reranker", self.reranker.name)
         query = " ".join(dict.fromkeys([state.asked or state.question, *state.searched])).strip()
-        ranked = self.reranker(query, state.held, notes) if query else list(state.held)
+        proven = proven_chunks(best(state.attempts)) if state.attempts else []
+        pool = merge(state.held, proven)
+        ranked = self.reranker(query, pool, notes) if query else pool
         if not state.attempts:
             # Passages that the caller chose are all kept; what was searched is cut to the best.
             size = (context.top_k or self.top_k) if state.searched else len(ranked)
-            return {"held": ranked[:size], "rerank_gain": rerank_gain(state.held, ranked, size)}
-        return {"held": pinned(ranked, evidence_ids(best(state.attempts)), context.second_pass_k or self.top_k)}
+            gain = rerank_gain(state.held, ranked, size)
+            return self._widened(ranked[:size], state, context, notes) | {"rerank_gain": gain}
+        ids = {p["chunk_id"] for p in proven}
+        return self._widened(pinned(ranked, ids, context.second_pass_k or self.top_k), state, context, notes)
+
+    def _widened(self, kept: list[Passage], state: State, context: Context, notes: Notes) -> dict[str, Any]:
+        around: dict[str, list[Passage]] = {}
+        if context.passage_window and self.neighbours is None:
+            notes.degraded(NO_STORE)
+        elif context.passage_window and self.neighbours and state.searched:
+            around = self.neighbours(kept, context.passage_window, context.where, notes)
+        # What was read beside a passage and is found later is no progress.
+        met = [p["chunk_id"] for chunks in around.values() for p in chunks if p["chunk_id"] not in state.seen]
+        return {"held": kept, "around": around, "seen": state.seen + met}
 
 
 def pinned(ranked: Sequence[Passage], proven: set[str], size: int) -> list[Passage]:
@@ -40,7 +62,8 @@ def pinned(ranked: Sequence[Passage], proven: set[str], size: int) -> list[Passa
     return [p for p in ranked if p["chunk_id"] in chosen]
 
 
-def evidence_ids(attempt: Attempt) -> set[str]:
-    """The chunks that support a claim of an attempt."""
+def proven_chunks(attempt: Attempt) -> list[Passage]:
+    """The chunks that support a claim of an attempt, also those that were read beside a passage."""
     supported = [v for v in attempt.get("verdicts", []) if v["verdict"] in ("supported", "partially_supported")]
-    return {v["evidence"]["chunk_id"] for v in supported if v["evidence"]}
+    ids = {v["evidence"]["chunk_id"] for v in supported if v["evidence"]}
+    return [p for p in attempt.get("context", []) if p["chunk_id"] in ids]

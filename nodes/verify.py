@@ -1,11 +1,12 @@
 """Verify: judge each draft claim by claim, and record the attempt."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from cragraph.errors import SettingsError
 from cragraph.graph.context import Context
 from cragraph.graph.state import State, VerifyState
+from cragraph.nodes.reading import all_read, located, reading
 from cragraph.passages import as_passages
 from cragraph.protocols import Notes
 from cragraph.types import IDK, Attempt
@@ -46,14 +47,15 @@ class Verify:
             claims_supported=0,
             new_passages=state.new_passages,
             queries=state.searched,
-            context=state.held,
+            context=all_read(state.held, state.around),
         )
         if draft == IDK:
             # Not an error and not an answer: nothing was claimed, so another search may still find something.
             return attempt | {"confidence": 0.0, "is_grounded": False}
         if not context.verify:
             return attempt
-        verification = verified(self.verifier, state.asked or state.question, draft, state.held, context, notes)
+        found = verified(self.verifier, state.asked or state.question, draft, reading(state), context, notes)
+        verification = replace(found, claims=tuple(located(found.claims, state.held, state.around)))
         return attempt | {
             "confidence": verification.confidence,
             "is_grounded": verification.is_grounded,

@@ -81,10 +81,13 @@ def fields(model: type[BaseModel], prefix: str = "") -> list[tuple[str, FieldInf
 def limits(info: FieldInfo) -> str:
     """The range of a number, or the choices of a name, in words."""
     signs = {"ge": "≥", "gt": ">", "le": "≤", "lt": "<", "min_length": "length ≥"}
-    said = [f"{sign} {getattr(m, key)}" for m in info.metadata for key, sign in signs.items() if hasattr(m, key)]
     args = getattr(info.annotation, "__args__", ())
-    choices = [str(a) for a in args if isinstance(a, str)]
-    return ", ".join(said or choices)
+    # One side of "a number or a name" has its range in a field of its own.
+    inner = [own for arg in args for own in getattr(arg, "__metadata__", ()) if isinstance(own, FieldInfo)]
+    metadata = [m for field in (info, *inner) for m in field.metadata]
+    said = [f"{sign} {getattr(m, key)}" for m in metadata for key, sign in signs.items() if hasattr(m, key)]
+    choices = [str(a) for arg in (info.annotation, *args) for a in getattr(arg, "__args__", ()) if isinstance(a, str)]
+    return ", ".join([*said, *dict.fromkeys(choices)])
 
 
 def settings_page() -> str:

@@ -36,7 +36,8 @@ def cite(
 
     A marker stays where its passage supports the sentence that carries it, is moved to the passage that does, or is
     dropped where none does or the claim failed. Supported claims without a marker get one. Without verdicts (or on
-    text that no claim covers) a marker that names a passage is kept as not verified. Citations are numbered by first
+    text that no claim covers) a marker that names a passage is kept as not verified; it is moved only to another chunk
+    of the same document that holds the words while the one named does not. Citations are numbered by first
     appearance, one a chunk id or first 120 characters, at most five; further markers are dropped.
     """
     markers = find_markers(answer)
@@ -76,13 +77,13 @@ def _checked(
     since = max((m.end for m in markers if start <= m.start and m.end <= marker.start), default=start)
     within = [v for v in verdicts if v["start"] < end and start < v["end"]]
     carriers = [v for v in within if v["start"] < marker.start and since < v["end"]] or within
+    said = without_markers(answer, markers, since, marker.start)
     if not carriers or all(v["verdict"] == "unjudged" for v in carriers):
-        return Pointer(marker.start, marker.end, named, verified=False)
+        return Pointer(marker.start, marker.end, [_holder(n, said, passages) for n in named], verified=False)
     good = [v for v in carriers if v["verdict"] in IN_FAVOUR]
     if not good:
         return Pointer(marker.start, marker.end, [], verified=False)
     quotes = {v["evidence"]["passage"]: v["evidence"]["quote"] for v in reversed(good) if v["evidence"]}
-    said = without_markers(answer, markers, since, marker.start)
     kept = [n for n in named if n in quotes or (said and stands_in(said, passages[n]["text"]))]
     return Pointer(
         marker.start,
@@ -91,6 +92,19 @@ def _checked(
         verified=all(v["verdict"] == "supported" for v in carriers),
         quotes=quotes,
     )
+
+
+def _holder(named: int, said: str, passages: Sequence[Passage]) -> int:
+    """The passage named, or where the words do not stand in it, the one beside it in its document that holds them."""
+    passage = passages[named]
+    if not said or stands_in(said, passage["text"]):
+        return named
+    beside = (
+        position
+        for position, other in enumerate(passages)
+        if other["doc_id"] == passage["doc_id"] and position != named and stands_in(said, other["text"])
+    )
+    return min(beside, key=lambda p: abs(passages[p]["chunk_index"] - passage["chunk_index"]), default=named)
 
 
 def _added(

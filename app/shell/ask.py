@@ -33,6 +33,9 @@ def ask(
     max_attempts: Annotated[int | None, typer.Option("--max-attempts", help="Corrections at most.")] = None,
     top_k: Annotated[int | None, typer.Option("--top-k", help="Passages to answer from.")] = None,
     min_chunks: Annotated[int | None, typer.Option("--min-chunks", help="Abstain on fewer passages.")] = None,
+    passage_window: Annotated[
+        str | None, typer.Option("--passage-window", help="Chunks read on each side of a passage, or section.")
+    ] = None,
     where: WhereOption = None,
     on_low_confidence: Annotated[
         str | None, typer.Option("--on-low-confidence", help="abstain, flag or prune.")
@@ -62,6 +65,7 @@ def ask(
         max_crag_attempts=max_attempts,
         top_k=top_k,
         min_chunks=min_chunks,
+        passage_window=passage_window,
         where=where,
         on_low_confidence=on_low_confidence,
         best_of=best_of,

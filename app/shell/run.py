@@ -88,7 +88,8 @@ def _retrieved(update: dict[str, Any]) -> str:
 
 def _kept(update: dict[str, Any]) -> str:
     held: list[Passage] = update.get("held") or []
-    return f"kept {len(held)}"
+    beside = sum(map(len, (update.get("around") or {}).values()))
+    return f"kept {len(held)}" + (f", read with {beside} chunks beside them" if beside else "")
 
 
 def _judged(update: dict[str, Any]) -> str:

@@ -35,7 +35,11 @@ class Searchable(Protocol):
 
 
 class Neighbourly(Protocol):
-    """A store that knows the passages around a passage."""
+    """A store that knows its passages by id, and those around each."""
+
+    def get(self, chunk_ids: Sequence[str]) -> list[Passage]:
+        """The passages with these ids; unknown ids are left out."""
+        ...
 
     def adjacent(self, passage: Passage, before: int, after: int) -> list[Passage]:
         """The passages of the same document around this one, without it, in document order."""

@@ -1,0 +1,55 @@
+"""What is read of the held passages, with the text around them, and where in it the evidence lies."""
+
+from collections.abc import Sequence
+
+from cragraph.graph.state import State
+from cragraph.retrieval.search.neighbours import Around, locate, read_wide, widen
+from cragraph.types import Evidence, Passage, Verdict
+
+
+def reading(state: State) -> list[Passage]:
+    """The held passages as a generator or a judge reads them, in the order that their numbers count."""
+    return read_wide(widen(state.held, state.around))
+
+
+def all_read(held: Sequence[Passage], around: Around) -> list[Passage]:
+    """The held passages, and behind them every chunk that was read beside one, each once."""
+    return [*held, *(chunk for passage in held for chunk in around.get(passage["chunk_id"], []))]
+
+
+def located(verdicts: Sequence[Verdict], held: Sequence[Passage], around: Around) -> list[Verdict]:
+    """Verdicts on what was read, with evidence that points into the chunk which holds it.
+
+    `evidence["passage"]` counts the passages of `all_read`. Evidence that runs over several chunks is cut to the one
+    that holds most of it.
+    """
+    if not around:
+        return list(verdicts)
+    wide, chunks = widen(held, around), all_read(held, around)
+    positions = {chunk["chunk_id"]: position for position, chunk in reversed(list(enumerate(chunks)))}
+    return [_pointing(verdict, wide, chunks, positions) for verdict in verdicts]
+
+
+def _pointing(
+    verdict: Verdict, wide: Sequence[Passage], chunks: Sequence[Passage], positions: dict[str, int]
+) -> Verdict:
+    exact = verdict.copy()
+    if verdict["evidence"]:
+        exact["evidence"] = _exact(verdict["evidence"], wide, chunks, positions)
+    return exact
+
+
+def _exact(
+    evidence: Evidence, wide: Sequence[Passage], chunks: Sequence[Passage], positions: dict[str, int]
+) -> Evidence | None:
+    """The evidence in its chunk; None where nothing of it but the blanks between chunks is left."""
+    passage = evidence["passage"]
+    place = locate(wide[passage], evidence["start"], evidence["end"])
+    if place.chunk_id != chunks[passage]["chunk_id"]:
+        passage = positions[place.chunk_id]
+    quote = chunks[passage]["text"][place.start : place.end]
+    start = place.start + len(quote) - len(quote.lstrip())
+    quote = quote.strip()
+    if not quote:
+        return None
+    return Evidence(quote=quote, passage=passage, chunk_id=place.chunk_id, start=start, end=start + len(quote))

@@ -1,0 +1,183 @@
+"""The text around passages is read by generator and judge, and what is cited is the chunk that says it."""
+
+import json
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+from langgraph.checkpoint.memory import InMemorySaver
+
+from cragraph.graph.build import build_graph
+from cragraph.graph.context import Context
+from cragraph.nodes.finalize import Finalize
+from cragraph.nodes.generate import Generate
+from cragraph.nodes.requery import Requery
+from cragraph.nodes.rerank import Rerank
+from cragraph.nodes.retrieve import Retrieve
+from cragraph.nodes.step import step
+from cragraph.nodes.verify import Verify
+from cragraph.retrieval.documents import Document, split
+from cragraph.retrieval.search.neighbours import NO_STORE, Neighbours
+from cragraph.retrieval.store import Store, open_store
+from cragraph.testing.embeddings import HashEmbeddings
+from cragraph.testing.fakes import FakeGenerator, FakeQueryWriter, FakeReranker, FakeRetriever
+from cragraph.types import Passage
+from cragraph.verification.claims import SentenceExtractor
+from cragraph.verification.engine import Verifier
+from cragraph.verification.judges.lexical import LexicalJudge
+
+TEXT = (
+    "The harbour of Elsfleth was opened by the mayor in spring.\n\n"
+    "Its cranes were built in Bremen by a small company.\n\n"
+    "The cranes lift forty tonnes each and run on rails.\n\n"
+    "Behind the cranes stands a warehouse of red brick.\n\n"
+    "The warehouse holds coffee and cotton from overseas."
+)
+CRANES = "The cranes lift forty tonnes each and run on rails."
+
+
+DOCUMENT = Document(text=TEXT, source="docs/harbour.md", filename="harbour.md", doc_id="harbour", format="text")
+
+
+@pytest.fixture(scope="module")
+def chunks() -> list[Passage]:
+    found = split(DOCUMENT, chunk_size=60, chunk_overlap=0)
+    assert [p["chunk_index"] for p in found] == [0, 1, 2, 3, 4]
+    return found
+
+
+@pytest.fixture(scope="module")
+def store(chunks: list[Passage]) -> Iterator[Store]:
+    with open_store(None, HashEmbeddings(32)) as opened:
+        opened.add(chunks)
+        yield opened
+
+
+class Loop:
+    """The real nodes and judge, over what a fake retriever finds of a real store."""
+
+    def __init__(self, store: Store | None, found: Any, answers: Any = (CRANES,), **defaults: Any) -> None:
+        self.generator = FakeGenerator([f"{answer} [1]" for answer in answers])
+        options = Context(**{"passage_window": 1, "min_chunks": 1, **defaults})
+        verifier = Verifier({"auto": LexicalJudge()}, ("auto",), SentenceExtractor(), HashEmbeddings(32))
+        neighbours = Neighbours(store) if store is not None else None
+        self.graph = build_graph(
+            retrieve=step("retrieve", Retrieve(FakeRetriever(found), lambda: 10), options),
+            rerank=step("rerank", Rerank(FakeReranker(), 5, neighbours), options),
+            generate=step("generate", Generate(self.generator), options),
+            verify=step("verify", Verify(verifier), options),
+            requery=step("requery", Requery(FakeQueryWriter(), lambda question, answer: []), options),
+            finalize=step("finalize", Finalize(), options),
+            defaults=options,
+        ).compile(checkpointer=InMemorySaver())
+        self.thread: Any = {"configurable": {"thread_id": "1"}}
+
+    def ask(self, **inputs: Any) -> dict[str, Any]:
+        return self.graph.invoke({"question": "What do the cranes lift?", **inputs}, self.thread)
+
+    def read(self, call: int = 0) -> list[str]:
+        return [p["text"] for p in self.generator.history[call].passages]
+
+
+def test_generator_and_judge_read_the_text_around_a_passage(store: Store, chunks: list[Passage]) -> None:
+    loop = Loop(store, {"cranes": [chunks[1]]})
+    response = loop.ask()
+    assert loop.read() == [TEXT[: TEXT.index("\n\nBehind")].replace("\n\n", "\n ")]
+    assert response["confidence"] == 1.0
+    assert response["degraded"] == []
+
+
+def test_without_a_window_the_same_answer_is_not_supported(store: Store, chunks: list[Passage]) -> None:
+    loop = Loop(store, {"cranes": [chunks[1]]}, passage_window=0, max_crag_attempts=0)
+    assert loop.ask()["confidence"] == 0.0
+    assert loop.read() == [chunks[1]["text"]]
+
+
+def test_evidence_beside_a_passage_is_cited_from_the_chunk_that_holds_it(store: Store, chunks: list[Passage]) -> None:
+    loop = Loop(store, {"cranes": [chunks[1]]}, show_claims=True)
+    response = loop.ask()
+    [claim] = response["verification"]["claims"]
+    evidence = claim["evidence"]
+    [chunk] = store.get([evidence["chunk_id"]])
+    assert (chunk["chunk_index"], chunk["text"][evidence["start"] : evidence["end"]]) == (2, evidence["quote"])
+    [citation] = response["citations"]
+    assert citation["verified"]
+    assert citation["quote"] == evidence["quote"] == CRANES
+    assert (citation["chunk_id"], citation["text"]) == (chunk["chunk_id"], chunk["text"])
+    assert TEXT[citation["start_index"] :].startswith(citation["text"])
+    assert citation["metadata"]["source"] == "docs/harbour.md"
+    assert not {key for key in citation["metadata"] if key.startswith("_")}
+
+
+def test_verified_sources_name_the_chunk_that_holds_the_evidence(store: Store, chunks: list[Passage]) -> None:
+    response = Loop(store, {"cranes": [chunks[1]]}, policy="weighted", on_low_confidence="flag").ask()
+    assert response["verification"]["verified_sources"] == [chunks[2]["chunk_id"]]
+
+
+def test_an_unverified_marker_names_the_chunk_that_holds_the_words(store: Store, chunks: list[Passage]) -> None:
+    response = Loop(store, {"cranes": [chunks[1]]}, verify=False).ask()
+    assert [(c["chunk_id"], c["verified"]) for c in response["citations"]] == [(chunks[2]["chunk_id"], False)]
+
+
+def test_nothing_around_two_passages_is_read_twice(store: Store, chunks: list[Passage]) -> None:
+    loop = Loop(store, {"cranes": [chunks[2], chunks[1], chunks[4]]})
+    loop.ask()
+    read = " ".join(loop.read()).split("\n")
+    assert sorted(" ".join(loop.read()).split()) == sorted(TEXT.split())
+    assert len(read) == len(set(read))
+
+
+def test_a_checkpoint_holds_plain_json_and_exact_evidence(store: Store, chunks: list[Passage]) -> None:
+    loop = Loop(store, {"cranes": [chunks[1]]})
+    question = {"question": "What do the cranes lift?"}
+    *_, judged, last = loop.graph.stream(question, loop.thread, stream_mode="values")
+    values = loop.graph.get_state(loop.thread).values
+    assert json.loads(json.dumps(values)) == values
+    assert list(last["around"]) == [chunks[1]["chunk_id"]]
+    [attempt] = judged["attempts"]
+    for verdict in attempt["verdicts"]:
+        evidence = verdict["evidence"]
+        passage = attempt["context"][evidence["passage"]]
+        assert passage["chunk_id"] == evidence["chunk_id"]
+        assert passage["text"][evidence["start"] : evidence["end"]] == evidence["quote"]
+    assert [p["chunk_index"] for p in attempt["context"]] == [1, 0, 2]
+
+
+def test_what_a_chunk_beside_a_passage_proved_is_kept_for_the_correction(store: Store, chunks: list[Passage]) -> None:
+    answers = [f"{CRANES} The moon is made of green cheese.", CRANES]
+    loop = Loop(store, {"cranes": [chunks[1]], "moon": [chunks[4]]}, answers, second_pass_k=1)
+    response = loop.ask()
+    assert response["confidence"] == 1.0
+    assert chunks[2]["chunk_id"] in [p["chunk_id"] for p in loop.generator.history[1].passages]
+
+
+def test_a_chunk_read_before_is_no_new_passage(store: Store, chunks: list[Passage]) -> None:
+    loop = Loop(store, {"cranes": [chunks[1]], "moon": [chunks[2]]}, ["The moon is made of green cheese."])
+    assert [a["new_passages"] for a in loop.ask()["attempts"]] == [1, 0]
+
+
+def test_a_whole_section_may_be_read(store: Store, chunks: list[Passage]) -> None:
+    loop = Loop(store, {"cranes": [chunks[1]]}, passage_window="section")
+    loop.ask()
+    assert loop.read()[0].split() == TEXT.split()
+
+
+def test_without_a_store_the_run_goes_on_and_says_so(chunks: list[Passage]) -> None:
+    loop = Loop(None, {"cranes": [chunks[2]]})
+    response = loop.ask()
+    assert response["degraded"] == [NO_STORE]
+    assert response["confidence"] == 1.0
+    assert loop.read() == [CRANES]
+
+
+def test_passages_that_came_with_the_question_are_read_as_they_are(store: Store, chunks: list[Passage]) -> None:
+    loop = Loop(store, {})
+    assert loop.ask(passages=[dict(chunks[2])])["degraded"] == []
+    assert loop.read() == [CRANES]
+
+
+def test_a_new_question_on_an_old_thread_forgets_what_was_read_before(store: Store, chunks: list[Passage]) -> None:
+    loop = Loop(store, {"cranes": [chunks[1]]})
+    loop.ask()
+    loop.graph.invoke({"question": "Unknown?"}, loop.thread)
+    assert loop.graph.get_state(loop.thread).values["around"] == {}
