@@ -117,11 +117,11 @@ class GroundingModel:
             parts[reading.claim].append(_ground(head, reading, scores, words))
         return [_join(found) for found in parts]
 
-    def blend(self, found: Grounding, opinion: float) -> Grounding:
-        """The grounding with the support, 0..1, that the lexical judge gives the claim taken into account."""
+    def blend(self, found: Grounding, opinion: float, objected: bool) -> Grounding:
+        """The grounding with the support by words, 0..1, and whether facts object to the claim taken into account."""
         if found is UNREAD:
             return found
-        supported = self._blend.support(opinion, found.logit)
+        supported = self._blend.support(opinion, found.logit, objected)
         rest = (1.0 - supported) / max(1.0 - found.supported, 1e-9)
         contradicted = min(found.contradicted * rest, 1.0 - supported)
         return replace(

@@ -63,24 +63,28 @@ class Head:
 
 @dataclass(frozen=True)
 class Blend:
-    """Joins the network's logit with what another judge thinks of the claim; `knots` as in `Head`."""
+    """Joins the network's logit with what words say of the claim, and takes `cost` off where facts object to it.
+
+    `knots` as in `Head`.
+    """
 
     share: float
+    cost: float
     knots: Floats
 
     @classmethod
     def from_card(cls, card: Mapping[str, Any]) -> "Blend":
         """Read the blend that the card of the weights carries."""
-        return cls(float(card["share"]), np.array(card["knots"], np.float32))
+        return cls(float(card["share"]), float(card["cost"]), np.array(card["knots"], np.float32))
 
-    def support(self, opinion: float, logit: float) -> float:
-        """The calibrated probability of support, from another judge's support 0..1 and the network's logit."""
+    def support(self, opinion: float, logit: float, objected: bool) -> float:
+        """The calibrated probability of support, from the support 0..1 by words and the network's logit."""
         raw = blended(np.array([opinion], np.float32), np.array([logit], np.float32), self.share)
-        return float(np.interp(float(raw[0]), self.knots[0], self.knots[1]))
+        return float(np.interp(float(raw[0]) - self.cost * objected, self.knots[0], self.knots[1]))
 
 
 def blended(opinions: Floats, logits: Floats, share: float) -> Floats:
-    """The other judge's support as a logit, plus `share` times the network's; both are (n,)."""
+    """The support by words as a logit, plus `share` times the network's; both are (n,)."""
     clipped = np.clip(opinions, 1e-3, 1 - 1e-3)
     return np.asarray(np.log(clipped / (1 - clipped)) + share * logits, np.float32)
 

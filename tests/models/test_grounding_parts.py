@@ -94,10 +94,11 @@ def test_an_idf_table_survives_its_packing_to_half_a_step() -> None:
     assert np.abs(unpack_idf(pack_idf(idf)) - idf).max() <= 1 / 32
 
 
-def test_the_blend_rises_with_both_opinions_and_stays_a_probability() -> None:
+def test_the_blend_rises_with_both_opinions_falls_with_an_objection_and_stays_a_probability() -> None:
     blend = Blend.from_card(weights("grounding").card["blend"])
-    low, middle, high = blend.support(0.2, -2.0), blend.support(0.6, -2.0), blend.support(0.6, 2.0)
+    low, middle, high = (blend.support(*pair, objected=False) for pair in ((0.2, -2.0), (0.6, -2.0), (0.6, 2.0)))
     assert 0 <= low < middle < high <= 1
+    assert blend.support(0.6, 2.0, objected=True) < high
     assert np.isfinite(blended(np.array([0.0, 1.0]), np.array([0.0, 0.0]), 0.4)).all()
 
 

@@ -29,7 +29,7 @@ class FakeModel:
     blended_threshold: float = 0.5
     word_threshold: float = 0.4
     asked: list[tuple[list[str], list[str]]] = field(default_factory=list)
-    opinions: list[float] = field(default_factory=list)
+    opinions: list[tuple[float, bool]] = field(default_factory=list)
 
     def reads(self, text: str) -> bool:
         return readable(text)
@@ -38,29 +38,48 @@ class FakeModel:
         self.asked.append((list(claims), list(passages)))
         return list(self.groundings[: len(claims)])
 
-    def blend(self, found: Grounding, opinion: float) -> Grounding:
-        self.opinions.append(opinion)
+    def blend(self, found: Grounding, opinion: float, objected: bool) -> Grounding:
+        self.opinions.append((opinion, objected))
         return found
 
 
 WORDS = (Word(0, 7, 0.1), Word(8, 11, 0.1), Word(12, 16, 0.9), Word(17, 24, 0.6))
+TRUE = "Revenue was $3.2 million."
 
 
 @pytest.mark.parametrize(
     ("grounding", "label"),
     [
-        (Grounding(0.8, 0.1, 0.1, WORDS, (0, 0, 25)), "supported"),
-        (Grounding(0.1, 0.2, 0.7, WORDS, (0, 0, 25)), "contradicted"),
-        (Grounding(0.3, 0.6, 0.1, WORDS, (0, 0, 25)), "partially_supported"),
-        (Grounding(0.1, 0.8, 0.1, WORDS, (0, 0, 25)), "unsupported"),
+        (Grounding(0.8, 0.1, 0.1, WORDS), "supported"),
+        (Grounding(0.1, 0.2, 0.7, WORDS), "contradicted"),
+        (Grounding(0.3, 0.6, 0.1, WORDS), "partially_supported"),
+        (Grounding(0.1, 0.8, 0.1, WORDS), "unsupported"),
     ],
 )
 def test_the_probabilities_decide_the_verdict(grounding: Grounding, label: str) -> None:
-    [verdict] = EncoderJudge(FakeModel([grounding]))([claim("Revenue was $3.5 million.")], PASSAGES, Notes())
+    [verdict] = EncoderJudge(FakeModel([grounding]))([claim(TRUE, TRUE)], PASSAGES, Notes())
     assert verdict["verdict"] == label
     assert verdict["support"] == grounding.supported
     assert verdict["contradiction"] == grounding.contradicted
     assert verdict["judge"] == "encoder"
+
+
+@pytest.mark.parametrize(
+    ("text", "label"),
+    [
+        ("Revenue was $3.5 million.", "contradicted"),
+        ("Sales fell in May.", "contradicted"),
+        ("Revenue was $3.2 million at Initech.", "partially_supported"),
+        ("Berlin is not the capital.", "contradicted"),
+    ],
+)
+def test_facts_and_words_hold_against_a_claim_however_sure_the_network_is(text: str, label: str) -> None:
+    model = FakeModel([Grounding(0.99, 0.01, 0.0)])
+    passages = as_passages(["Revenue was $3.2 million. Sales rose in May.", "Berlin is the capital."])
+    [verdict] = EncoderJudge(model)([claim(text, text)], passages, Notes())
+    assert verdict["verdict"] == label
+    assert verdict["support"] < model.blended_threshold
+    assert model.opinions[0][1], "the model was told that facts object"
 
 
 def test_doubtful_words_are_pointed_at_in_the_answer_and_neighbours_share_a_span() -> None:
@@ -73,14 +92,15 @@ def test_doubtful_words_are_pointed_at_in_the_answer_and_neighbours_share_a_span
 def test_a_supported_claim_and_one_that_was_rephrased_have_no_spans() -> None:
     model = FakeModel([Grounding(0.9, 0.1, 0.0, WORDS), Grounding(0.1, 0.9, 0.0, WORDS)])
     rephrased = Claim(text="Revenue was $3.5 million.", start=3, end=10, type="factual")
-    first, second = EncoderJudge(model)([claim("Revenue was $3.5 million."), rephrased], PASSAGES, Notes())
+    first, second = EncoderJudge(model)([claim(TRUE, TRUE), rephrased], PASSAGES, Notes())
     assert "unsupported_spans" not in first
     assert "unsupported_spans" not in second
 
 
 def test_the_evidence_is_an_exact_quote() -> None:
-    model = FakeModel([Grounding(0.8, 0.1, 0.1, WORDS, (1, 0, 22))])
-    [verdict] = EncoderJudge(model)([claim("Revenue was $3.5 million.")], PASSAGES, Notes())
+    model = FakeModel([Grounding(0.8, 0.1, 0.1)])
+    text = "The capital is Berlin."
+    [verdict] = EncoderJudge(model)([claim(text, text)], PASSAGES, Notes())
     evidence = verdict["evidence"]
     assert evidence is not None
     assert evidence["quote"] == PASSAGES[1]["text"][evidence["start"] : evidence["end"]] == "Berlin is the capital."
@@ -90,10 +110,10 @@ def test_the_evidence_is_an_exact_quote() -> None:
 def test_a_claim_in_another_script_is_unjudged_and_noted_while_the_others_are_judged() -> None:
     model = FakeModel([Grounding(0.8, 0.1, 0.1, WORDS, (0, 0, 25))])
     notes = Notes()
-    claims = [claim("매출은 증가했다."), claim("Revenue was $3.5 million.")]
+    claims = [claim("매출은 증가했다."), claim(TRUE, TRUE)]
     verdicts = EncoderJudge(model)(claims, PASSAGES, notes)
     assert [v["verdict"] for v in verdicts] == ["unjudged", "supported"]
-    assert model.asked == [(["Revenue was $3.5 million."], [p["text"] for p in PASSAGES])]
+    assert model.asked == [([TRUE], [p["text"] for p in PASSAGES])]
     assert notes.sentences == ["The encoder judge reads English only: claims in another script are unjudged."]
 
 
@@ -118,9 +138,10 @@ def test_no_claims_give_no_verdicts() -> None:
     assert EncoderJudge(FakeModel([]))([], PASSAGES, Notes()) == []
 
 
-def test_the_lexical_judges_support_is_taken_into_account_for_each_claim() -> None:
+def test_the_support_by_words_is_taken_into_account_for_each_claim() -> None:
     model = FakeModel([Grounding(0.8, 0.1, 0.1), Grounding(0.8, 0.1, 0.1)])
     claims = [claim("It rose.", "It rose."), claim("Bananas grew in Norway.", "Bananas grew in Norway.")]
     EncoderJudge(model)(claims, PASSAGES, Notes())
-    held, invented = model.opinions
+    (held, fine), (invented, objected) = model.opinions
     assert held > 0.5 > invented
+    assert objected and not fine

@@ -6,14 +6,25 @@ passage, or in both: a model that looks at the claim alone then learns nothing f
 """
 
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from itertools import pairwise
 from random import Random
 
-from training.judge.rows import CONTRADICTED, NOT_SUPPORTED
+from training.judge.rows import CONTRADICTED, NOT_SUPPORTED, UNSUPPORTED
 from training.judge.words import AUXILIARY, MONTHS, NUMBER_WORDS, OPPOSITES, UNITS, WEEKDAYS
 
 Edit = tuple[list[tuple[int, int, str]], int]
+
+
+@dataclass(frozen=True)
+class Material:
+    """What edits draw from: names and details of other texts, and the words near each word."""
+
+    names: Sequence[str]
+    details: Sequence[str]
+    near: Mapping[str, Sequence[str]]
+
 
 _NUMBER = re.compile(r"(?<![\w.,-])\d[\d,]*(?:\.\d+)?(?![\w-])")
 _NAME = re.compile(r"(?<!^)(?<![.!?:\"“] )\b[A-Z][a-z]+(?:['’-][A-Z]?[a-z]+)?(?: (?:of |the |de |van )?[A-Z][a-z]+)*")
@@ -25,7 +36,7 @@ def names(text: str) -> list[str]:
     return [m.group() for m in _NAME.finditer(text) if m.group() not in _SKIP]
 
 
-def edit_number(text: str, rng: Random, pool: Sequence[str]) -> Edit | None:
+def edit_number(text: str, rng: Random, material: Material) -> Edit | None:
     """Another figure of the same look; a year stays a plausible year."""
     found = list(_NUMBER.finditer(text))
     if not found:
@@ -51,10 +62,10 @@ def other_number(number: str, rng: Random) -> str:
     return text if text != number else str(int(float(plain)) + rng.randint(1, 9))
 
 
-def _table_edit(table: dict[str, Sequence[str]], label: int) -> Callable[[str, Random, Sequence[str]], Edit | None]:
+def _table_edit(table: dict[str, Sequence[str]], label: int) -> Callable[[str, Random, Material], Edit | None]:
     pattern = re.compile(r"\b(" + "|".join(map(re.escape, sorted(table, key=len, reverse=True))) + r")\b", re.I)
 
-    def edit(text: str, rng: Random, pool: Sequence[str]) -> Edit | None:
+    def edit(text: str, rng: Random, material: Material) -> Edit | None:
         found = list(pattern.finditer(text))
         if not found:
             return None
@@ -75,7 +86,7 @@ edit_date = _table_edit(
 )
 
 
-def edit_negation(text: str, rng: Random, pool: Sequence[str]) -> Edit | None:
+def edit_negation(text: str, rng: Random, material: Material) -> Edit | None:
     """Put in a *not*, or take one out."""
     present = list(re.finditer(r"(?:(?<=\w)n't|\s(?:not|never))\b", text))
     if present:
@@ -90,21 +101,21 @@ def edit_negation(text: str, rng: Random, pool: Sequence[str]) -> Edit | None:
     return [(match.end(), match.end(), rng.choice([" not", " not", " never"]))], CONTRADICTED
 
 
-def edit_name(text: str, rng: Random, pool: Sequence[str]) -> Edit | None:
+def edit_name(text: str, rng: Random, material: Material) -> Edit | None:
     """Another name, from the same document where it has one."""
     found = [m for m in _NAME.finditer(text) if m.group() not in _SKIP]
     if not found:
         return None
     match = rng.choice(found)
     size = match.group().count(" ")
-    others = [n for n in pool if n != match.group() and n not in text]
+    others = [n for n in material.names if n != match.group() and n not in text]
     alike = [n for n in others if n.count(" ") == size] or others
     if not alike:
         return None
     return [(match.start(), match.end(), rng.choice(alike))], NOT_SUPPORTED
 
 
-def edit_roles(text: str, rng: Random, pool: Sequence[str]) -> Edit | None:
+def edit_roles(text: str, rng: Random, material: Material) -> Edit | None:
     """Swap two names that a verb joins."""
     found = [m for m in re.finditer(r"\b[A-Z][a-z]+(?: [A-Z][a-z]+)*", text) if m.group() not in _SKIP]
     for first, second in pairwise(found):
@@ -117,7 +128,39 @@ def edit_roles(text: str, rng: Random, pool: Sequence[str]) -> Edit | None:
     return None
 
 
-EDITS: dict[str, tuple[Callable[[str, Random, Sequence[str]], Edit | None], float]] = {
+_WORD = re.compile(r"\b[a-z]{5,}\b")
+_DETAIL = re.compile(
+    r"\s(?:in|at|on|during|after|before|with|for|by|from|near|under|through)\s(?:the |a |an |his |her |its |their )?"
+    r"(?:[\w’'-]+ ){0,3}[\w’'-]{3,}(?=[,.;]|$)"
+)
+
+
+def edit_word(text: str, rng: Random, material: Material) -> Edit | None:
+    """A related word that does not mean the same (`near_words`)."""
+    found = [m for m in _WORD.finditer(text) if m.group() in material.near]
+    if not found:
+        return None
+    match = rng.choice(found)
+    return [(match.start(), match.end(), rng.choice(material.near[match.group()]))], NOT_SUPPORTED
+
+
+def details(text: str) -> list[str]:
+    """Where, when and how: the phrases that close a clause."""
+    return [m.group() for m in _DETAIL.finditer(text) if len(m.group()) < 50]
+
+
+def edit_detail(text: str, rng: Random, material: Material) -> Edit | None:
+    """A detail that nobody gave, put at the end of the sentence."""
+    end = len(text.rstrip(' .!?"”'))
+    if not material.details or end < 12 or text[end:].strip() not in (".", ""):
+        return None
+    detail = rng.choice(material.details)
+    if detail.split()[-1] in text:
+        return None
+    return [(end, end, detail)], UNSUPPORTED
+
+
+EDITS: dict[str, tuple[Callable[[str, Random, Material], Edit | None], float]] = {
     "number": (edit_number, 3.0),
     "number word": (edit_number_word, 1.0),
     "unit": (edit_unit, 1.0),
@@ -126,14 +169,16 @@ EDITS: dict[str, tuple[Callable[[str, Random, Sequence[str]], Edit | None], floa
     "negation": (edit_negation, 1.5),
     "opposite": (edit_opposite, 3.0),
     "roles": (edit_roles, 1.0),
+    "word": (edit_word, 3.0),
+    "detail": (edit_detail, 1.0),
 }
 
 
-def make_edit(text: str, rng: Random, pool: Sequence[str]) -> Edit | None:
+def make_edit(text: str, rng: Random, material: Material) -> Edit | None:
     """One edit of a kind drawn by weight; other kinds are tried where the first finds nothing."""
     kinds = sorted(EDITS, key=lambda kind: rng.random() ** (1 / EDITS[kind][1]), reverse=True)
     for kind in kinds:
-        edit = EDITS[kind][0](text, rng, pool)
+        edit = EDITS[kind][0](text, rng, material)
         if edit and apply(text, edit)[0] != text:
             return edit
     return None

@@ -25,8 +25,9 @@ from cragraph.models.grounding_reading import Reading, read_claims
 from cragraph.models.grounding_text import Reader, sentences
 from cragraph.models.grounding_weights import pack_idf, unpack_idf
 from cragraph.passages import as_passages
-from cragraph.protocols import Notes
 from cragraph.types import Claim
+from cragraph.verification.judges.deciding import objections
+from cragraph.verification.judges.features import Reading as Held
 from cragraph.verification.judges.lexical import LexicalJudge
 from training.judge.prepare import MADE, SEED, epoch, minilm, reader
 from training.judge.rows import CLASSES, Example, key, read_rows
@@ -98,11 +99,21 @@ def word_tags(reading: Reading, start: int, spans: Sequence[Sequence[int]]) -> N
     return tagged
 
 
-def opinions_on(item: Item) -> list[float]:
-    """The support that the lexical judge gives each claim of an item."""
-    text = item.example.claim
+def opinions_on(item: Item) -> list[dict[str, Any]]:
+    """What the lexical judge makes of each claim of an item, and what facts and words hold against it."""
+    text, judge = item.example.claim, LexicalJudge()
     claims = [Claim(text=text[a:b], start=a, end=b, type="factual") for a, b in item.cuts]
-    return [v["support"] for v in LexicalJudge()(claims, as_passages(item.example.passages), Notes())]
+    return [
+        {"opinion": judge.support(reading)} | _objections(reading)
+        for reading in judge.readings(claims, as_passages(item.example.passages))
+    ]
+
+
+def _objections(reading: Held | None) -> dict[str, Any]:
+    if reading is None:
+        return {"lacking": False, "opposed": False, "unmatched": False}
+    found = objections(reading)
+    return {"lacking": bool(found.lacking), "opposed": found.against > 0, "unmatched": found.unmatched}
 
 
 def featurise(network: Network, read: Reader, items: Iterable[Item], threads: int) -> dict[str, Any]:
@@ -123,7 +134,8 @@ def featurise(network: Network, read: Reader, items: Iterable[Item], threads: in
             table["row"].append(item.row)
             table["answer"].append(crc32(example.claim.encode("utf-8", "replace")))
             table["label"].append(example.label)
-            table["opinion"].append(opinions[reading.claim])
+            for kind, value in opinions[reading.claim].items():
+                table[kind].append(value)
             table["marked"].append(example.spans is not None)
             table["logits"].append(logits)
             table["features"].append(np.concatenate([learned_features(logits, words, reading.weight), reading.cheap]))

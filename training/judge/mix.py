@@ -2,13 +2,13 @@
 
 import re
 from collections import defaultdict
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from random import Random
 
 from cragraph.models.grounding_text import sentences
 from training.judge.compress import compress, frame
-from training.judge.edits import apply, make_edit, names
+from training.judge.edits import Edit, Material, apply, details, make_edit, names
 from training.judge.rows import (
     NOT_SUPPORTED,
     SUPPORTED,
@@ -64,10 +64,11 @@ def documents(files: Sequence[Path]) -> dict[str, list[tuple[str, ...]]]:
     return found
 
 
-def made_examples(files: Sequence[Path], count: int, rng: Random) -> list[Example]:
+def made_examples(files: Sequence[Path], count: int, rng: Random, near: Mapping[str, Sequence[str]]) -> list[Example]:
     """`count` examples made from the passages: compressed claims, their edits, merged facts, missing sources."""
     pools = documents(files)
-    everyone = [n for docs in pools.values() for p in rng.sample(docs, min(200, len(docs))) for n in names(" ".join(p))]
+    texts = [" ".join(p) for docs in pools.values() for p in rng.sample(docs, min(200, len(docs)))]
+    everyone = Material([n for t in texts for n in names(t)], [d for t in texts for d in details(t)], near)
     weights = [min(len(docs), 900) ** 0.5 for docs in pools.values()]
     made: list[Example] = []
     while len(made) < count:
@@ -76,7 +77,7 @@ def made_examples(files: Sequence[Path], count: int, rng: Random) -> list[Exampl
     return made[:count]
 
 
-def _from_document(passages: tuple[str, ...], source: str, everyone: Sequence[str], rng: Random) -> Iterator[Example]:
+def _from_document(passages: tuple[str, ...], source: str, everyone: Material, rng: Random) -> Iterator[Example]:
     number = rng.randrange(len(passages))
     text = re.sub(r"-[LR]RB-", lambda m: "(" if "L" in m.group() else ")", passages[number])
     usable = [(a, b) for a, b in sentences(text) if 6 <= len(text[a:b].split()) <= 45 and "http" not in text[a:b]]
@@ -92,21 +93,43 @@ def _from_document(passages: tuple[str, ...], source: str, everyone: Sequence[st
 
     claim = compress(original, rng)
     pool = names(" ".join(passages))
-    pool = pool if len(pool) > 3 and rng.random() < 0.7 else [*pool, *rng.sample(everyone, min(40, len(everyone)))]
-    edit = make_edit(claim, rng, pool)
+    if len(pool) <= 3 or rng.random() >= 0.7:
+        pool = [*pool, *rng.sample(everyone.names, min(40, len(everyone.names)))]
+    far = rng.sample(everyone.details, min(40, len(everyone.details)))
+    phrases = [d for d in (details(" ".join(passages)) if rng.random() < 0.5 else far) if d.split()[-1] not in original]
+    edit = make_edit(claim, rng, Material(pool, phrases, everyone.near))
     yield example(frame(claim, rng), original, SUPPORTED, (), "true")
     if edit:
         false, spans = apply(claim, edit)
-        yield example(false, original, edit[1], spans, "edited")
-        old = [claim[a:b] for a, b, _ in edit[0]]
-        if len(old) == 1 and old[0] and original.count(old[0]) == 1 and rng.random() < 0.6:
-            changed = original.replace(old[0], edit[0][0][2])
+        framed = frame(false, rng)
+        shift = len(framed) - len(false)
+        yield example(framed, original, edit[1], tuple((a + shift, b + shift) for a, b in spans), "edited")
+        changed = _edited_alike(original, claim, edit)
+        if changed and rng.random() < 0.6:
             yield example(false, changed, SUPPORTED, (), "both edited")
-            yield example(claim, changed, edit[1], ((edit[0][0][0], edit[0][0][1]),), "passage edited")
+            first, last, _ = edit[0][0]
+            if first < last:
+                yield example(claim, changed, edit[1], ((first, last),), "passage edited")
     if len(usable) > 3 and rng.random() < 0.25:
         yield example(claim, "", UNSUPPORTED, None, "missing")
     if len(usable) > 1 and rng.random() < 0.3:
         yield from _merged(original, [text[a:b] for a, b in usable if a != start], example, rng)
+
+
+CONTEXT = 12
+"""Characters before an insertion by which its place is found in the original sentence."""
+
+
+def _edited_alike(original: str, claim: str, edit: Edit) -> str | None:
+    """The sentence that a claim was made from with the claim's edit made in it; None where the place is not clear."""
+    if len(edit[0]) != 1:
+        return None
+    [(start, end, new)] = edit[0]
+    old = claim[start:end] or claim[max(0, start - CONTEXT) : start]
+    if original.count(old) != 1:
+        return None
+    place = original.index(old)
+    return original[:place] + new + original[place + len(old) :] if start < end else original.replace(old, old + new)
 
 
 _VERB = re.compile(r"\s(?:is|are|was|were|has|have|had|will|can|would|said|says|became|\w{3,}ed)\s")

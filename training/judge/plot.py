@@ -13,8 +13,8 @@ import numpy as np
 from matplotlib import pyplot
 from numpy.typing import NDArray
 
-from cragraph.models.grounding_head import Blend, blended
-from training.judge.fit import APART, ONE_SIDED
+from cragraph.models.grounding_head import Blend
+from training.judge.fit import APART, ONE_SIDED, joined
 from training.judge.metrics import expected_calibration_error
 from training.judge.rows import SUPPORTED
 from training.judge.table import Table
@@ -46,11 +46,7 @@ def main() -> None:
     mpl.rcParams["svg.hashsalt"] = "cragraph"
     head = Blend.from_card(json.loads((options.run / "head.json").read_text(encoding="utf-8"))["blend"])
     dev = Table.load(options.dev)
-    rows = {
-        n: r
-        for n, r in dev.rows(blended(dev["opinion"], dev["features"][:, 0], head.share)).items()
-        if n not in (*APART, *ONE_SIDED)
-    }
+    rows = {n: r for n, r in dev.rows(joined(dev, head.share, head.cost)).items() if n not in (*APART, *ONE_SIDED)}
     figure, (left, right) = pyplot.subplots(1, 2, figsize=(10, 4.5), sharey=True)
     raw = np.concatenate([s for s, _ in rows.values()])
     true = np.concatenate([la for _, la in rows.values()]) == SUPPORTED

@@ -16,6 +16,7 @@ from tokenizers import Tokenizer
 from cragraph.models.grounding_digest import BUDGET, digest, overlap, read_corpus
 from cragraph.models.grounding_text import Pieces, Reader
 from training.judge.mix import count_by_source, made_examples, real_examples
+from training.judge.near import near_words
 from training.judge.rows import SUPPORTED, Example, read_examples
 
 MAX_CLAIM = 96
@@ -24,7 +25,7 @@ UNKNOWN = -100
 """Tag of a word of which nobody said whether it is supported."""
 BUDGETS = (BUDGET, BUDGET, BUDGET, 96, 64)
 """Digest sizes to draw from, so that the model does not rely on one."""
-MADE = 20_000
+MADE = 30_000
 SEED = 13
 
 
@@ -90,7 +91,7 @@ def epoch(data: Path, made: int, seed: int) -> tuple[list[Example], Random]:
     """The examples of one epoch in their order, and the random state after drawing them."""
     rng = Random(seed)
     files, held_out = (sorted((data / part).glob("*.jsonl")) for part in ("train", "dev"))
-    examples = real_examples(files, held_out, rng) + made_examples(files, made, rng)
+    examples = real_examples(files, held_out, rng) + made_examples(files, made, rng, near_words(minilm()))
     rng.shuffle(examples)
     return examples, rng
 

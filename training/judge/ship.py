@@ -18,7 +18,7 @@ import torch
 from cragraph.models.grounding_weights import pack_idf
 
 TEMPLATE = Path(__file__).parent / "model_card.md"
-VERSION = "1"
+VERSION = "2"
 
 
 def card(run: Path, network: Path) -> dict[str, Any]:
@@ -62,7 +62,8 @@ def figures(report: dict[str, Any], head: dict[str, Any], dev: Path, seen: int) 
         "macro": f"{judge['dev']:.3f}",
         "alone": f"{alone['dev']:.3f}",
         "overlap": f"{overlap[0]:.3f}",
-        "lexical": f"{judge['tried']['0.0']:.3f}",
+        "lexical": f"{judge['words alone']:.3f}",
+        "others": f"{judge['left out']:.3f}",
         "accuracy": f"{accuracy['macro']:.3f}",
         "at": f"{supported['at']:.2f}",
         "precision": f"{supported['precision']:.2f}",

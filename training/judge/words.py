@@ -43,6 +43,17 @@ employer employee|attack defend|attacked defended|enter exit|entered left|single
 annual monthly|daily weekly|century decade|years months|weeks days|hours minutes|hero villain|friend enemy
 ally rival|happy sad|praised criticised|praise criticism|optimistic pessimistic|internal external
 direct indirect|maximum minimum|top bottom|front back|temporary permanent|voluntary mandatory|optional mandatory
+resistant susceptible|infected uninfected|vaccinated unvaccinated|mild severe|acute chronic|early late
+symptomatic asymptomatic|inhibits promotes|inhibit promote|inhibited promoted|activates suppresses
+activated suppressed|activation suppression|elevated lowered|enhanced impaired|enhances impairs|stable unstable
+sufficient insufficient|reliable unreliable|efficient inefficient|complete incomplete|accurate inaccurate
+beneficial harmful|benefits harms|harmless dangerous|protective harmful|protects harms|dependent independent
+supervised unsupervised|consistent inconsistent|related unrelated|linked unrelated|worsening improvement
+confirmed denied|confirms denies|proven disproven|necessary unnecessary|sensitive insensitive|active inactive
+upregulated downregulated|exceeds trails|outperforms underperforms|outperform underperform|faster slower
+greater smaller|greater lesser|frequently seldom|mostly hardly|entirely partly|rapid slow|lowest highest
+delayed accelerated|slows accelerates|slowed accelerated|worldwide locally|global local|indoor outdoor
+alone together|unique common|novel established|superior inferior|broad narrow|deep shallow|thick thin|wet dry
 senior junior|former current|previous next|urban rural|liquid solid|natural artificial
 """
 _UNITS = """

@@ -1,6 +1,6 @@
 """From scores and facts to a verdict, with a reason that a person can check."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Final
 
@@ -47,10 +47,46 @@ def against(reading: Reading, *, by_words: bool = True) -> float:
     coverage = reading.coverage
     opposite = by_words and reading.opposite is not None
     negation = by_words and reading.negation
-    differs = coverage >= ON_TOPIC and (bool(_conflicts(reading)) or (opposite and not negation))
+    differs = coverage >= ON_TOPIC and bool(_conflicts(reading))
+    differs = differs or (reading.matter >= ON_TOPIC and opposite and not negation)
     # "did not fall" and "rose" agree: a negation and an opposite word cancel each other.
     differs = differs or (coverage >= CLOSE and negation and not opposite)
-    return 0.5 + 0.5 * min(1.0, coverage) if differs else 0.0
+    return 0.5 + 0.5 * min(1.0, max(coverage, ON_TOPIC)) if differs else 0.0
+
+
+@dataclass(frozen=True)
+class Objections:
+    """What facts and words hold against a claim, whatever its score.
+
+    `lacking` are its figures and dates that no passage has; `against` is how strongly the window contradicts it (see
+    `against`); `unmatched` says that a name or a negation of it is in no passage.
+    """
+
+    lacking: tuple[Fact, ...]
+    against: float
+    unmatched: bool
+
+    def __bool__(self) -> bool:
+        return bool(self.lacking) or self.against > 0.0 or self.unmatched
+
+
+def objections(reading: Reading, *, by_words: bool = True) -> Objections:
+    """What keeps a claim from being supported; names, negation and opposite words only `by_words`."""
+    unmatched = by_words and (bool(reading.strangers) or reading.undenied)
+    return Objections(tuple(_nowhere(reading)), against(reading, by_words=by_words), unmatched)
+
+
+def clearest(readings: Sequence[Reading], support: Callable[[Reading], float]) -> Reading | None:
+    """The window to judge a claim by: the one that supports it best, unless that says nothing of it and another differs.
+
+    "Sales rose" scores lower for "sales fell" than a sentence that has nothing to do with it; it is the evidence all
+    the same.
+    """
+    best = max(readings, key=support, default=None)
+    if best is None or best.coverage >= SOME:
+        return best
+    opposing = [reading for reading in readings if against(reading) > 0.0]
+    return max(opposing, key=lambda reading: reading.coverage) if opposing else best
 
 
 def decide(
@@ -74,15 +110,14 @@ def decide(
     """
     if reading is None:
         return verdict_of(claim, "unsupported", 0.0, 0.0, None, "There is no text to support it.", judge)
-    lacking = _nowhere(reading) if strict else []
-    unmatched = strict and by_words and (bool(reading.strangers) or reading.undenied)
-    by_facts = against(reading, by_words=by_words) if strict else 0.0
-    opposed = by_facts >= thresholds.contradicted or (
+    held = objections(reading, by_words=by_words) if strict else Objections((), 0.0, False)
+    lacking = held.lacking
+    opposed = held.against >= thresholds.contradicted or (
         contradiction >= thresholds.contradicted and contradiction > support
     )
-    contradiction = max(contradiction, by_facts)
+    contradiction = max(contradiction, held.against)
     label: Label
-    if lacking or opposed or unmatched:
+    if lacking or opposed or held.unmatched:
         support = min(support, max(0.0, thresholds.supported - 0.01))
     if opposed:
         label = "contradicted"

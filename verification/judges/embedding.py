@@ -13,7 +13,7 @@ from cragraph.protocols import Notes
 from cragraph.types import Claim, Passage, Verdict
 from cragraph.verification.cache import CachedEmbeddings
 from cragraph.verification.claims import without_markers
-from cragraph.verification.judges.deciding import Thresholds, decide
+from cragraph.verification.judges.deciding import Thresholds, clearest, decide
 from cragraph.verification.judges.features import Held, Reading, read
 from cragraph.verification.judges.weighing import EMBEDDING, checked_weights, support_of
 from cragraph.verification.windows import Space, space
@@ -21,7 +21,7 @@ from cragraph.verification.windows import Space, space
 THRESHOLDS: Final = Thresholds(supported=0.5, partial=0.35, contradicted=0.75)
 """`supported` has the best balanced accuracy on the dev part of the grounding data, macro-averaged."""
 WINDOWS: Final = 3
-"""Windows of each claim that are embedded and measured; the one with the best support counts."""
+"""Windows of each claim that are embedded and measured; see `clearest` for which one counts."""
 
 
 @dataclass(frozen=True)
@@ -60,7 +60,7 @@ class EmbeddingJudge:
                 read(texts[column], column, place, found, held, passages, cosines[column, place])
                 for place in chosen[column]
             ]
-            best = max(readings, key=self._support, default=None)
+            best = clearest(readings, self._support)
             support = self._support(best) if best else 0.0
             verdicts.append(decide(claim, best, support, 0.0, self.thresholds, passages, self.name))
         notes.ran("judge embeddings", self._cached.name)

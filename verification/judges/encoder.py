@@ -5,16 +5,20 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Final, Protocol
 
 from cragraph.errors import ModelError
-from cragraph.protocols import Judge, Notes
-from cragraph.types import Claim, Evidence, Label, Passage, Verdict
-from cragraph.verification.judges.evidence import unjudged, verdict_of
+from cragraph.protocols import Notes
+from cragraph.types import Claim, Passage, Verdict
+from cragraph.verification.judges.deciding import Thresholds, decide, objections
+from cragraph.verification.judges.evidence import unjudged
+from cragraph.verification.judges.features import Reading
 from cragraph.verification.judges.lexical import LexicalJudge
 
 if TYPE_CHECKING:
     from cragraph.models.grounding import Grounding, Word
 
 PARTIAL: Final = 0.5
-"""A claim with at least this share of the support it would need, and most of its words held, is partly supported."""
+"""A claim with at least this share of the support it would need is partly supported, if a part of it is there."""
+CONTRADICTED: Final = 0.5
+"""The probability of a contradiction from which a claim counts as contradicted."""
 
 
 class Grounder(Protocol):
@@ -43,8 +47,8 @@ class Grounder(Protocol):
         """One grounding a claim, in order, each against all passages."""
         ...
 
-    def blend(self, found: "Grounding", opinion: float) -> "Grounding":
-        """The grounding with another judge's support, 0..1, taken into account."""
+    def blend(self, found: "Grounding", opinion: float, objected: bool) -> "Grounding":
+        """The grounding with a judgement by words, 0..1, and whether facts object to the claim taken into account."""
         ...
 
 
@@ -52,14 +56,15 @@ class Grounder(Protocol):
 class EncoderJudge:
     """Judges each claim against all passages at once; points at the words that lack support.
 
-    Support joins the network's logit with what the lexical judge thinks: the network sees contradictions that share
-    all words, the lexical judge is better on long answers. It is a calibrated probability. Text in a script that the
-    model cannot read is declined: its claims are `unjudged`, and where nothing at all can be read the judge raises
-    `ModelError`, so that another one takes over.
+    Support joins the network's logit with what `words` makes of the claim: the network sees contradictions that share
+    all words, words are better on long answers. It is a calibrated probability. The verdict is held to the same facts
+    as that of the other judges (see `decide`): a figure that no passage has, or an opposite word in its place, is never
+    supported, however sure the network is. Text in a script that the model cannot read is declined: its claims are
+    `unjudged`, and where nothing at all can be read the judge raises `ModelError`, so that another one takes over.
     """
 
     model: Grounder
-    second: Judge = field(default_factory=LexicalJudge)
+    words: LexicalJudge = field(default_factory=LexicalJudge)
     name: str = "encoder"
 
     def __call__(
@@ -80,48 +85,31 @@ class EncoderJudge:
         notes.ran("encoder judge", self.model.name)
         own = [claim for claim, ok in zip(claims, readable, strict=True) if ok]
         groundings = self.model.judge([claim["text"] for claim in own], texts)
-        opinions = self.second(own, passages, Notes(), question=question)
-        found = iter([self.model.blend(g, o["support"]) for g, o in zip(groundings, opinions, strict=True)])
+        found = iter(zip(own, groundings, self.words.readings(own, passages), strict=True))
         return [
-            self._verdict(claim, next(found), passages)
+            self._verdict(*next(found), passages)
             if ok
             else unjudged(claim, "The encoder judge reads English only.", self.name)
             for claim, ok in zip(claims, readable, strict=True)
         ]
 
-    def _verdict(self, claim: Claim, grounding: "Grounding", passages: Sequence[Passage]) -> Verdict:
-        doubtful = [word for word in grounding.words if word.unsupported >= self.model.word_threshold]
-        label = self._label(grounding, len(doubtful))
-        verdict = verdict_of(
-            claim,
-            label,
-            _chance(grounding.supported),
-            _chance(grounding.contradicted),
-            None if label == "unsupported" else _evidence(grounding.quote, passages),
-            _reasoning(label, claim["text"], doubtful),
-            self.name,
-        )
-        if label != "supported" and doubtful and len(claim["text"]) == claim["end"] - claim["start"]:
+    def _verdict(
+        self, claim: Claim, grounding: "Grounding", reading: Reading | None, passages: Sequence[Passage]
+    ) -> Verdict:
+        objected = reading is not None and bool(objections(reading))
+        found = self.model.blend(grounding, self.words.support(reading), objected)
+        support, contradiction = _chance(found.supported), _chance(found.contradicted)
+        verdict = decide(claim, reading, support, contradiction, self._thresholds, passages, self.name)
+        doubtful = [word for word in found.words if word.unsupported >= self.model.word_threshold]
+        if verdict["verdict"] != "supported" and doubtful and len(claim["text"]) == claim["end"] - claim["start"]:
             verdict["unsupported_spans"] = _spans(doubtful, claim)
+            verdict["reasoning"] = f"Without support: {_named(claim['text'], doubtful)}; {verdict['reasoning']}"
         return verdict
 
-    def _label(self, grounding: "Grounding", doubtful: int) -> Label:
-        if grounding.supported >= self.model.blended_threshold and grounding.supported > grounding.contradicted:
-            return "supported"
-        if grounding.contradicted > max(grounding.unsupported, grounding.supported):
-            return "contradicted"
-        near = grounding.supported >= PARTIAL * self.model.blended_threshold
-        if near and doubtful <= len(grounding.words) / 2:
-            return "partially_supported"
-        return "unsupported"
-
-
-def _evidence(quote: tuple[int, int, int] | None, passages: Sequence[Passage]) -> Evidence | None:
-    if quote is None:
-        return None
-    place, start, end = quote
-    passage = passages[place]
-    return Evidence(quote=passage["text"][start:end], passage=place, chunk_id=passage["chunk_id"], start=start, end=end)
+    @property
+    def _thresholds(self) -> Thresholds:
+        supported = self.model.blended_threshold
+        return Thresholds(supported, PARTIAL * supported, CONTRADICTED)
 
 
 def _spans(doubtful: "Sequence[Word]", claim: Claim) -> list[tuple[int, int]]:
@@ -136,17 +124,10 @@ def _spans(doubtful: "Sequence[Word]", claim: Claim) -> list[tuple[int, int]]:
     return spans
 
 
-def _reasoning(label: Label, text: str, doubtful: "Sequence[Word]") -> str:
+def _named(text: str, doubtful: "Sequence[Word]") -> str:
+    """The three most doubtful words as the claim has them, in its order."""
     worst = sorted(doubtful, key=lambda word: -word.unsupported)[:3]
-    words = ", ".join(repr(text[word.start : word.end]) for word in sorted(worst, key=lambda word: word.start))
-    if label == "supported":
-        return "The passages support it."
-    said = {
-        "contradicted": "The passages say otherwise",
-        "partially_supported": "The passages support it in part",
-        "unsupported": "The passages do not support it",
-    }[label]
-    return f"{said}: {words}." if words else f"{said}."
+    return ", ".join(repr(text[word.start : word.end]) for word in sorted(worst, key=lambda word: word.start))
 
 
 def _chance(value: float) -> float:

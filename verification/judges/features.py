@@ -22,7 +22,8 @@ class Reading:
     """A claim against one window: the measured values (see `FEATURES`) and what they rest on.
 
     `facts` compares figures and names with the window, `elsewhere` the figures with all passages. `negation` says
-    that one of the two sides is negated; `opposite` holds a word of the claim and its opposite in the window.
+    that one of the two sides is negated; `opposite` holds a word of the claim and its opposite in the window. `matter`
+    is the coverage with that word counted as covered: "sales fell" and "sales rose" speak of the same matter.
     """
 
     window: Window
@@ -33,6 +34,7 @@ class Reading:
     negation: bool
     opposite: tuple[str, str] | None
     coverage: float
+    matter: float
     strangers: tuple[Fact, ...] = ()
     undenied: bool = False
 
@@ -94,7 +96,11 @@ def read(
     facts = Comparison(near.matched + named.matched, near.missing + named.missing, near.conflicting)
     strangers = compare(named.missing, held.facts, held.text).missing
     undenied = bool(denials(claim)) and not negative(window.text) and opposite_words(claim, window.text) is None
-    return Reading(window, sentence, values, facts, elsewhere, negated, opposite, values[0], strangers, undenied)
+    apart = new - set(terms(opposite[0])) if opposite else new
+    matter = max(values[0], 1 - sum(map(weight, apart)) / total)
+    return Reading(
+        window, sentence, values, facts, elsewhere, negated, opposite, values[0], matter, strangers, undenied
+    )
 
 
 def _sentence(column: int, window: Window, found: Space) -> Window:

@@ -7,7 +7,7 @@ from typing import Final
 from cragraph.protocols import Notes
 from cragraph.types import Claim, Passage, Verdict
 from cragraph.verification.claims import without_markers
-from cragraph.verification.judges.deciding import Thresholds, decide
+from cragraph.verification.judges.deciding import Thresholds, clearest, decide
 from cragraph.verification.judges.features import Held, Reading, read
 from cragraph.verification.judges.weighing import LEXICAL, checked_weights, support_of
 from cragraph.verification.windows import Space, space
@@ -15,7 +15,7 @@ from cragraph.verification.windows import Space, space
 THRESHOLDS: Final = Thresholds(supported=0.5, partial=0.35, contradicted=0.75)
 """`supported` has the best balanced accuracy on the dev part of the grounding data, macro-averaged."""
 WINDOWS: Final = 3
-"""Windows that each claim is measured against; the one with the best support counts."""
+"""Windows that each claim is measured against; see `clearest` for which one counts."""
 
 
 @dataclass(frozen=True)
@@ -38,16 +38,22 @@ class LexicalJudge:
         self, claims: Sequence[Claim], passages: Sequence[Passage], notes: Notes, *, question: str = ""
     ) -> list[Verdict]:
         """One verdict a claim, in order."""
+        return [
+            decide(claim, reading, self.support(reading), 0.0, self.thresholds, passages, self.name)
+            for claim, reading in zip(claims, self.readings(claims, passages), strict=True)
+        ]
+
+    def readings(self, claims: Sequence[Claim], passages: Sequence[Passage]) -> list[Reading | None]:
+        """Each claim against the window that supports it best, in order; None where there is no text."""
         texts = [without_markers(claim["text"]) for claim in claims]
         found = space(texts, passages)
         held = Held.of(passages)
-        verdicts = []
-        for column, claim in enumerate(claims):
-            reading = self._best(texts[column], column, found, held, passages)
-            support = support_of(reading, self.weights) if reading else 0.0
-            verdicts.append(decide(claim, reading, support, 0.0, self.thresholds, passages, self.name))
-        return verdicts
+        return [self._best(text, column, found, held, passages) for column, text in enumerate(texts)]
+
+    def support(self, reading: Reading | None) -> float:
+        """The support, 0..1, that the measured values give, before facts hold anything against it."""
+        return support_of(reading, self.weights) if reading else 0.0
 
     def _best(self, text: str, column: int, found: Space, held: Held, passages: Sequence[Passage]) -> Reading | None:
         readings = [read(text, column, place, found, held, passages) for place in found.best(column, self.windows)]
-        return max(readings, key=lambda reading: support_of(reading, self.weights), default=None)
+        return clearest(readings, self.support)
