@@ -13,6 +13,9 @@ from cragraph.types import Passage
 
 BUDGET: Final = 50_000
 _AGAIN, _LEAST = 10, 1000
+_SAMPLE, _SPARE = 200, 1.5
+_WIDER: Final = 10
+"""Ranking what others chose costs a third of choosing; words beyond ten budgets say next to nothing."""
 _COLUMNS: Final = ", ".join(f"c.{name}" for name in (*COLUMNS.split(", "), "id"))
 
 
@@ -20,8 +23,8 @@ class Lexical:
     """Finds passages by their words; counts of words are remembered until the index changes.
 
     BM25 over a common word scores every passage that has it. Where the words of a query stand in more than `budget`
-    passages together, its rarest words choose the candidates, several times as many as were asked for, and all of its
-    words rank those. Below the budget the search is exact.
+    passages together, its rarest words choose the candidates, several times as many as were asked for, and its words
+    rank those, all but the most common where they stand in ten times as many. Below the budget the search is exact.
     """
 
     def __init__(self, index: Index, budget: int = BUDGET) -> None:
@@ -45,8 +48,9 @@ class Lexical:
         chosen = telling(words, frequency, documents)
         if not chosen:
             return []
+        counts = [frequency[words[word]] for word in chosen]
+        core, chosen = (affordable(chosen, counts, many * self._budget) for many in (1, _WIDER))
         known = {words[word]: frequency[words[word]] for word in chosen}
-        core = affordable(chosen, [frequency[words[word]] for word in chosen], self._budget)
         if len(core) == len(chosen):
             rows = self._rows(match_any(chosen), k, where)
         else:
@@ -62,18 +66,30 @@ class Lexical:
         self._analyse.close()
 
     def _rows(self, match: str, k: int, where: Mapping[str, Any] | None) -> list[tuple[Any, ...]]:
-        if where is None:
-            sql = (
-                f"SELECT {_COLUMNS}, w.rank FROM (SELECT rowid, rank FROM words WHERE words MATCH ? "
-                "ORDER BY rank LIMIT ?) AS w JOIN chunks AS c ON c.id = w.rowid ORDER BY w.rank, c.chunk_id"
+        clause, values = condition(where) if where else ("1", [])
+        # Reading every passage with a word, to see whether the filter lets it through, costs more than ranking them
+        # all. So where the filter lets many through, the best are looked at first, and the rest where too few pass.
+        if not where or self._share(clause, values) * _AGAIN > _SPARE:
+            best = (
+                f"SELECT {_COLUMNS}, w.rank FROM "
+                "(SELECT rowid, rank FROM words WHERE words MATCH ? ORDER BY rank LIMIT ?) AS w "
+                f"JOIN chunks AS c ON c.id = w.rowid WHERE {clause} ORDER BY w.rank, c.chunk_id LIMIT ?"
             )
-            return self._index.database.rows(sql, (match, k))
-        clause, values = condition(where)
+            found = self._index.database.rows(best, (match, _AGAIN * k if where else k, *values, k))
+            if not where or len(found) >= k:
+                return found
         sql = (
             f"SELECT {_COLUMNS}, w.rank FROM words AS w JOIN chunks AS c ON c.id = w.rowid "
             f"WHERE w.words MATCH ? AND {clause} ORDER BY w.rank, c.chunk_id LIMIT ?"
         )
         return self._index.database.rows(sql, (match, *values, k))
+
+    def _share(self, clause: str, values: list[Any]) -> float:
+        """The share of passages that a condition lets through, by a sample."""
+        newest = int(self._index.database.rows("SELECT coalesce(max(id), 0) FROM chunks")[0][0])
+        sample = {1 + newest * place // _SAMPLE for place in range(_SAMPLE)}
+        sql = f"SELECT c.id FROM chunks AS c WHERE c.id IN (?) AND {clause}"
+        return len(list(self._index.database.rows_in(sql, sample, values))) / _SAMPLE
 
     def _rows_among(self, match: str, k: int, ids: list[int]) -> list[tuple[Any, ...]]:
         # The plus keeps SQLite from looking up the ids one by one: passing over the rest costs less, because BM25 is

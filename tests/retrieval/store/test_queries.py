@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from cragraph.passages import as_passages
+from cragraph.passages import as_passage, as_passages
 from cragraph.retrieval.store import Store, open_store
 from cragraph.retrieval.store.lexical import Lexical
 from cragraph.retrieval.store.terms import Analyser, affordable, match_any, telling
@@ -61,6 +61,25 @@ def test_common_words_rank_what_rare_words_found(store: Store) -> None:
     assert found[0] == exact("rare common", 1)[0]
     assert cheap("rare common", 5, {"chunk_index": 0})[0]["text"] == "rare things to read about"
     assert [p["text"] for p in cheap("common", 400)] == [p["text"] for p in exact("common", 400)]
+
+
+@pytest.mark.parametrize("passing", [1, 20, 40, 190, 200])
+def test_a_filter_lets_through_the_best_of_all_that_pass(memory: Store, passing: int) -> None:
+    memory.add(
+        as_passage({"text": f"pebble {'stone ' * n}", "source": str(n), "year": n * 37 % 200}) for n in range(200)
+    )
+    where = {"year": {"$lt": passing}}
+    ranked = [p for p in memory.lexical("pebble", 300) if p["metadata"]["year"] < passing]
+    assert len(ranked) == passing
+    assert memory.lexical("pebble", 15, where) == ranked[:15]
+
+
+def test_words_that_are_far_too_common_do_not_rank(store: Store) -> None:
+    store.add(as_passages(["rare things", *(f"{'common ' * (i % 3)}and rare {i}" for i in range(9))]))
+    store.add(as_passages(f"common words {i}" for i in range(40)))
+    found = Lexical(store._index, budget=1)("rare common", 2)
+    assert found[0]["text"] == "rare things"  # the shortest of those with the rare word
+    assert found[0]["retrieval_score"] == Lexical(store._index)("rare", 1)[0]["retrieval_score"]
 
 
 @pytest.mark.parametrize(
