@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from cragraph.retrieval.store import Store
     from cragraph.types import Passage
     from cragraph.verification.engine import Verifier
+    from cragraph.verification.reliance import SourceWeight
     from cragraph.verification.signals import AlignmentScorer, ConsistencyScorer
 
 
@@ -187,6 +188,7 @@ class Parts(Models):
             embeddings=self.cached_embeddings,
             alignment=self._alignment(),
             consistency=self._consistency(),
+            source_weight=self._source_weight(),
             options=VerifierOptions(
                 threshold=self.settings.confidence_threshold,
                 weights=weights,
@@ -198,6 +200,14 @@ class Parts(Models):
         )
 
     # -- helpers -----------------------------------------------------------------------------------------------
+
+    def _source_weight(self) -> "SourceWeight | None":
+        """How far sources are relied on; None where all are, so that verifying alone loads no search."""
+        if not self.settings.source_weights:
+            return None
+        from cragraph.retrieval.search.weights import SourceWeights
+
+        return SourceWeights(self.settings.source_weights)
 
     def _alignment(self) -> "AlignmentScorer | None":
         """What scores alignment for the policies that need it: the judging chat model; None: keyword overlap."""

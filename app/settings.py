@@ -103,7 +103,7 @@ class Settings(Context, BaseSettings):
     reranker: Literal["auto", "none", "lexical", "encoder", "llm"] = Field("auto", description="How they are ranked.")
     multi_query: bool = Field(False, description="Rewrite the question into several queries with the chat model.")
     source_weights: dict[str, float] = Field(
-        {}, description="Reliability 0..1 by source pattern, e.g. {'drafts/*': 0.5}."
+        {}, description="Reliability 0..1 by source pattern, in ranking and in confidence, e.g. {'drafts/*': 0.5}."
     )
     prompts: Path | None = Field(None, description="Folder whose prompts replace the built-in ones of the same name.")
     timeout_s: float = Field(120.0, gt=0, description="Seconds without a token after which a model call has stalled.")

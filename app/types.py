@@ -58,7 +58,8 @@ class Verdict(Claim):
     """What a judge says of a claim.
 
     `support` and `contradiction` are 0..1 and independent of each other. `correction` is what the claim should say,
-    where the judge knows. `unsupported_spans` are answer offsets of the words that lack support, where the judge
+    where the judge knows. `source_weight` is how far the source of the evidence is relied on, where that is below 1.
+    `unsupported_spans` are answer offsets of the words that lack support, where the judge
     can point at them.
     """
 
@@ -69,6 +70,7 @@ class Verdict(Claim):
     reasoning: str
     judge: str
     correction: NotRequired[str]
+    source_weight: NotRequired[float]
     unsupported_spans: NotRequired[list[tuple[int, int]]]
 
 

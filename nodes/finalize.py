@@ -14,6 +14,7 @@ from cragraph.verification.citations import cite
 from cragraph.verification.levels import level_of
 from cragraph.verification.policies import calculate_confidence
 from cragraph.verification.prune import prune
+from cragraph.verification.reliance import reliance
 from cragraph.verification.result import claim_row
 
 INTERNAL = frozenset({"context", "verdicts", "verification"})
@@ -115,7 +116,7 @@ def pruned(attempt: Attempt, context: Context, issues: list[str]) -> dict[str, A
         **attempt
         | {
             "answer": text,
-            "confidence": calculate_confidence(kept),
+            "confidence": calculate_confidence(kept) * reliance(kept),
             "is_grounded": True,
             "claims_checked": len(kept),
             "claims_supported": len(kept),

@@ -3,6 +3,7 @@
 import logging
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import partial
 from time import perf_counter
 from types import MappingProxyType
 from typing import Final, TypeVar
@@ -20,6 +21,7 @@ from cragraph.verification.judges.evidence import unjudged
 from cragraph.verification.judging import Judging, judge_names
 from cragraph.verification.measuring import Measured, closeness_for, measure
 from cragraph.verification.policies import POLICIES, Policy, Weights, checked_weights
+from cragraph.verification.reliance import SourceWeight, reliance, told, weighed, weights_of
 from cragraph.verification.result import Uncovered, Verification
 from cragraph.verification.sides import Sides
 from cragraph.verification.signals import (
@@ -71,8 +73,8 @@ class Verifier:
     `judges` are the judges by name; `fallback` names those that take over, in order, when the one asked for fails.
     `embeddings` serve the signals that compare texts (a `CachedEmbeddings` shared with the embedding judge embeds
     each text once). `alignment` scores alignment in place of keyword overlap, and
-    `consistency` the answer's consistency where a policy needs it. Safe to call from
-    several threads.
+    `consistency` the answer's consistency where a policy needs it. `source_weight` says how far the source of a
+    passage is relied on. Safe to call from several threads.
     """
 
     judges: Mapping[str, Judge]
@@ -84,6 +86,7 @@ class Verifier:
     consistency: ConsistencyScorer | None = None
     policies: Mapping[str, Policy] = field(default_factory=lambda: POLICIES)
     spare_extractor: ClaimExtractor | None = None
+    source_weight: SourceWeight | None = None
     cache: VerdictCache = field(init=False, repr=False)
     _judging: Judging = field(init=False, repr=False)
 
@@ -160,6 +163,9 @@ class Verifier:
             if self.alignment is not None and "alignment" in wanted and passages:
                 scored = sides.start(self._align, question, answer, passages, notes)
             verdicts = self._judging.answer(judge, answer, passages, notes, question=question)
+            weights = weights_of(passages, self.source_weight)
+            again = partial(self._judging.claims, self._judging.order(judge), notes=notes, question=question)
+            verdicts = weighed(verdicts, passages, weights, again)
             known = None
             if known_facts:
                 known = sides.start(self._know, judge, verdicts, known_facts, notes)
@@ -173,6 +179,7 @@ class Verifier:
                 alignment=scored() if scored else None,
                 consistency=consistent() if consistent else None,
                 knowledge=known() if known else (),
+                weights=weights,
                 options=self.options.signals,
             )
         measured = measure(wanted, material, notes)
@@ -184,7 +191,11 @@ class Verifier:
             confidence=scores[policy] if policy in scores else scores["claims"],
             claims=tuple(verdicts),
             signals=MappingProxyType(dict(measured.signals)),
-            issues=(*issues_of(measured.signals), *_told(verdicts, uncovered, passages)),
+            issues=(
+                *issues_of(measured.signals),
+                *_told(verdicts, uncovered, passages),
+                *told(verdicts, passages, weights),
+            ),
             judge=judge_names(verdicts),
             policy=policy if policy in scores else "claims",
             policy_scores=MappingProxyType(scores),
@@ -205,9 +216,9 @@ class Verifier:
                 reasons = [measured.missing[s] for s in self.policies[name].needs if s in measured.missing]
                 notes.degraded(f"Policy {name!r} could not be computed: {'; '.join(reasons) or error}.")
             else:
-                scores[name] = round(value, 6)
+                scores[name] = round(value * reliance(verdicts), 6)
         if policy not in scores:
-            scores["claims"] = round(POLICIES["claims"](verdicts), 6)
+            scores["claims"] = round(POLICIES["claims"](verdicts) * reliance(verdicts), 6)
             notes.degraded(f"The confidence is that of the policy 'claims' instead of {policy!r}.")
         return scores
 

@@ -190,6 +190,8 @@ def claim_row(verdict: Verdict) -> dict[str, Any]:
     }
     if verdict["reasoning"]:
         row["reasoning"] = verdict["reasoning"]
+    if "source_weight" in verdict:
+        row["source_weight"] = verdict["source_weight"]
     if verdict.get("correction"):
         row["correction"] = verdict["correction"]
     if verdict.get("unsupported_spans"):

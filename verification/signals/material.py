@@ -48,6 +48,7 @@ class Material:
 
     `alignment` and `consistency` are scores of injected scorers, None where there is none or it failed. `knowledge`
     holds the verdicts of the claims judged against the known facts: empty without facts, None where no judge could run.
+    `weights` are those of the passages' sources; empty where every source is fully relied on.
     """
 
     answer: str
@@ -58,4 +59,5 @@ class Material:
     alignment: float | None = None
     consistency: float | None = None
     knowledge: Sequence[Verdict] | None = ()
+    weights: Sequence[float] = ()
     options: SignalOptions = field(default_factory=SignalOptions)

@@ -31,7 +31,8 @@ def source_agreement(material: Material) -> float:
     """Share of the passages that agree with the answer, 0..1; 0.0 without passages (reliability formula).
 
     A passage agrees when it is at least 0.5 similar to one of the answer's claims and is not the evidence against
-    one. It favours answers that several sources share; one good source among five gives 0.2.
+    one. It favours answers that several sources share; one good source among five gives 0.2. Where sources have
+    weights, each counts by its weight, so that drafts cannot outvote a report.
     """
     if not material.passages:
         return 0.0
@@ -43,11 +44,14 @@ def source_agreement(material: Material) -> float:
     pairs = zip(material.closeness.by_passage, material.verdicts, strict=True)
     rows = [row for row, verdict in pairs if is_counted(verdict)]
     threshold = material.options.agreement_threshold
+    weights = material.weights or [1.0] * len(material.passages)
     agreeing = sum(
-        position not in against and any(row[position] >= threshold for row in rows)
-        for position in range(len(material.passages))
+        weight
+        for position, weight in enumerate(weights)
+        if position not in against and any(row[position] >= threshold for row in rows)
     )
-    return agreeing / len(material.passages)
+    total = sum(weights)
+    return agreeing / total if total else 0.0
 
 
 def attribution_coverage(material: Material) -> float:

@@ -1,0 +1,114 @@
+"""Reliance: a claim that only a source of lower weight supports is worth less."""
+
+from collections.abc import Callable, Sequence
+from typing import Final
+
+from cragraph.types import Claim, Passage, Verdict
+from cragraph.verification.counting import CREDIT, IN_FAVOUR, counted
+
+SourceWeight = Callable[[Passage], float]
+"""How far the source of a passage is to be relied on, 0..1."""
+
+JudgeAgain = Callable[[Sequence[Claim], Sequence[Passage]], list[Verdict]]
+
+_NAMED: Final = 3
+"""Sources that an issue names at most."""
+
+
+def weights_of(passages: Sequence[Passage], weight: SourceWeight | None) -> list[float]:
+    """The weight of each passage's source; empty where every source is fully relied on."""
+    weights = [weight(passage) for passage in passages] if weight else []
+    return weights if any(w < 1.0 for w in weights) else []
+
+
+def weighed(
+    verdicts: Sequence[Verdict], passages: Sequence[Passage], weights: Sequence[float], judge: JudgeAgain
+) -> list[Verdict]:
+    """The verdicts with the weight of the source that each rests on, as `source_weight` where it is below 1.
+
+    A claim may stand in several sources, and a judge names one. So claims that rest on a weaker source are put to the
+    stronger ones alone, the strongest first: their verdict takes its place where it is worth more, or where they
+    contradict what the weaker one supports. Without weights the verdicts stay as they are.
+    """
+    if not weights:
+        return list(verdicts)
+    found = list(verdicts)
+    open_ = [i for i, v in enumerate(found) if v["verdict"] in {*IN_FAVOUR, "contradicted"}]
+    for tier in sorted(set(weights), reverse=True):
+        weak = [i for i in open_ if _weight(found[i], weights) < tier]
+        # Every claim left rests on sources as good as these: further down there is nothing stronger.
+        if not weak:
+            break
+        strong = [position for position, weight in enumerate(weights) if weight >= tier]
+        claims = [_claim(found[i]) for i in weak]
+        for i, again in zip(weak, judge(claims, [passages[p] for p in strong]), strict=True):
+            second = _moved(again, strong, passages)
+            if _decides(second, found[i], weights):
+                found[i] = second
+                open_.remove(i)
+    return [_with_weight(verdict, weights) for verdict in found]
+
+
+def reliance(verdicts: Sequence[Verdict]) -> float:
+    """The share of the supported claims' credit that their sources are good for, 0..1; 1.0 where all are relied on.
+
+    A policy's confidence is multiplied by it, whatever the policy: half as much for an answer that rests on a source of
+    weight 0.5, three quarters where half of its claims do. It says nothing of claims that no source supports.
+    """
+    good = [v for v in counted(verdicts) if v["verdict"] in IN_FAVOUR]
+    credit = sum(CREDIT[v["verdict"]] for v in good)
+    return sum(CREDIT[v["verdict"]] * v.get("source_weight", 1.0) for v in good) / credit if credit else 1.0
+
+
+def told(verdicts: Sequence[Verdict], passages: Sequence[Passage], weights: Sequence[float]) -> list[str]:
+    """The issue that names what was weighed; empty where no supported claim rests on a weaker source."""
+    good = [v for v in counted(verdicts) if v["verdict"] in IN_FAVOUR]
+    weak = [v for v in good if v.get("source_weight", 1.0) < 1.0]
+    if not weak:
+        return []
+    places = sorted({v["evidence"]["passage"] for v in weak if v["evidence"]})
+    named = dict.fromkeys(f"{passages[p]['source'] or passages[p]['filename']} ({weights[p]:g})" for p in places)
+    listed = f": {', '.join(list(named)[:_NAMED])}" + (" and others" if len(named) > _NAMED else "") if named else ""
+    return [
+        f"{len(weak)} of {len(good)} supported claims rest only on sources of lower weight{listed}; the confidence "
+        f"counts {reliance(verdicts):.2f} times"
+    ]
+
+
+def _weight(verdict: Verdict, weights: Sequence[float]) -> float:
+    """The weight of the source that holds the evidence; of the best one where the judge names none."""
+    evidence = verdict["evidence"]
+    return weights[evidence["passage"]] if evidence else max(weights)
+
+
+def _decides(second: Verdict, first: Verdict, weights: Sequence[float]) -> bool:
+    """Whether the stronger sources' verdict takes the place of the first one."""
+    if second["verdict"] == "contradicted":
+        return first["verdict"] in IN_FAVOUR
+    worth = [CREDIT[v["verdict"]] * _weight(v, weights) for v in (second, first)]
+    return worth[0] > worth[1]
+
+
+def _with_weight(verdict: Verdict, weights: Sequence[float]) -> Verdict:
+    weight = _weight(verdict, weights)
+    if weight >= 1.0 or verdict["verdict"] not in {*IN_FAVOUR, "contradicted"}:
+        return verdict
+    weighted = verdict.copy()
+    weighted["source_weight"] = weight
+    return weighted
+
+
+def _moved(verdict: Verdict, positions: Sequence[int], passages: Sequence[Passage]) -> Verdict:
+    """A verdict on some of the passages, with its evidence counted among all of them."""
+    if not verdict["evidence"]:
+        return verdict
+    moved = verdict.copy()
+    position = positions[verdict["evidence"]["passage"]]
+    evidence = verdict["evidence"].copy()
+    evidence["passage"], evidence["chunk_id"] = position, passages[position]["chunk_id"]
+    moved["evidence"] = evidence
+    return moved
+
+
+def _claim(verdict: Verdict) -> Claim:
+    return Claim(text=verdict["text"], start=verdict["start"], end=verdict["end"], type=verdict["type"])
