@@ -5,6 +5,7 @@ from dataclasses import dataclass, field
 from typing import Any, Literal
 
 from cragraph.passages import content_id
+from cragraph.retrieval.documents.fields import NOTHING
 
 BlockKind = Literal["heading", "text", "item", "row", "code"]
 
@@ -23,7 +24,8 @@ class Block:
     """A stretch of text that is better not cut: a paragraph, a list item, a table row, a line of code, a heading.
 
     `header` is the heading row of the table a row belongs to, empty elsewhere. `joined` marks a block that goes on
-    from the one before it (a paragraph over a page break), so that a chunk may cross the boundary.
+    from the one before it (a paragraph over a page break), so that a chunk may cross the boundary. `fields` are the
+    values of a record by column; a block that has some is a chunk of its own, with them in its metadata.
     """
 
     start: int
@@ -31,6 +33,7 @@ class Block:
     kind: BlockKind
     header: str = ""
     joined: bool = False
+    fields: Mapping[str, Any] = field(default_factory=lambda: NOTHING, hash=False)
 
 
 @dataclass(frozen=True, slots=True)

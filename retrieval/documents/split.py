@@ -66,7 +66,9 @@ def _reach(units: Sequence[Unit], first: int, fresh: int, size: int) -> int:
 
 
 def _ends_here(units: Sequence[Unit], first: int, index: int, size: int) -> bool:
-    """Whether a section or page that begins at `index` ends the chunk."""
+    """Whether a section, a page or a record that begins at `index` ends the chunk."""
+    if units[index].fields is not units[index - 1].fields:
+        return True
     if units[index].cut < Break.PAGE or units[index - 1].leads:
         return False
     return units[index - 1].end - units[first].start >= size * _WHOLE
@@ -115,7 +117,7 @@ def _passage(document: Document, units: Sequence[Unit], index: int, paths: "Head
 
 def _metadata(document: Document, units: Sequence[Unit], paths: "HeadingPaths") -> dict[str, Any]:
     start, end = units[0].start, units[-1].end
-    metadata = {**document.metadata, "format": document.format, "title": document.title}
+    metadata = {**document.metadata, "format": document.format, "title": document.title, **units[0].fields}
     body = next((unit.start for unit in units if unit.kind != "heading"), start)
     path = paths.at(body if units[0].kind == "heading" else start)
     if path:

@@ -1,11 +1,13 @@
 """The smallest pieces a chunk is made of: headings, sentences, list items, table rows, lines of code."""
 
 from bisect import bisect_left
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from enum import IntEnum
+from typing import Any
 
 from cragraph.retrieval.documents.document import Block, Document
+from cragraph.retrieval.documents.fields import NOTHING
 from cragraph.sentences import sentence_spans
 
 
@@ -29,6 +31,7 @@ class Unit:
     kind: str
     header: str = ""
     leads: bool = False
+    fields: Mapping[str, Any] = field(default_factory=lambda: NOTHING, hash=False)
 
 
 def units_of(document: Document, size: int) -> Iterator[Unit]:
@@ -41,7 +44,9 @@ def units_of(document: Document, size: int) -> Iterator[Unit]:
         leads = _leads(text, block, following)
         cut = _cut_before(block, pages)
         for start, end, inner in _pieces(text, block, size):
-            yield Unit(start, end, cut if start == block.start else inner, block.kind, block.header, leads)
+            yield Unit(
+                start, end, cut if start == block.start else inner, block.kind, block.header, leads, block.fields
+            )
 
 
 def covering(text: str, blocks: Sequence[Block]) -> list[Block]:
@@ -56,7 +61,7 @@ def covering(text: str, blocks: Sequence[Block]) -> list[Block]:
             break
         span = _trimmed(text, max(block.start, position), block.end)
         if span:
-            covered.append(Block(*span, block.kind, block.header, block.joined))
+            covered.append(Block(*span, block.kind, block.header, block.joined, block.fields))
         position = max(position, block.end)
     return covered
 

@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from cragraph.retrieval.documents.document import Block, BlockKind, Draft, Heading
+from cragraph.retrieval.documents.fields import NOTHING
 from cragraph.retrieval.documents.normalise import clean, one_line
 from cragraph.retrieval.documents.tables import Table, header_line, row_lines
 
@@ -54,11 +55,11 @@ class Writer:
             if line.strip():
                 self._write(line.rstrip(), "code")
 
-    def line(self, text: str) -> None:
-        """Write one line of a record."""
+    def line(self, text: str, fields: Mapping[str, Any] = NOTHING) -> None:
+        """Write one line of a record; with `fields` to filter by it becomes a chunk of its own."""
         text = one_line(text)
         if text:
-            self._write(text, "row")
+            self._write(text, "row", fields=fields)
 
     def table(self, table: Table, *, labelled: bool | None = None) -> None:
         """Write a table as rows that carry their column headings."""
@@ -77,7 +78,16 @@ class Writer:
             "".join(self._parts), tuple(self._blocks), tuple(self._headings), tuple(self._pages), metadata or {}
         )
 
-    def _write(self, text: str, kind: BlockKind, *, header: str = "", joined: bool = False, apart: bool = False) -> int:
+    def _write(
+        self,
+        text: str,
+        kind: BlockKind,
+        *,
+        header: str = "",
+        joined: bool = False,
+        apart: bool = False,
+        fields: Mapping[str, Any] = NOTHING,
+    ) -> int:
         if self._parts:
             tight = joined or (kind in _TIGHT and kind == self._last and not apart)
             gap = "\n" if tight else "\n\n"
@@ -87,7 +97,7 @@ class Writer:
         self._open_pages(start)
         self._parts.append(text)
         self._length += len(text)
-        self._blocks.append(Block(start, self._length, kind, header, joined))
+        self._blocks.append(Block(start, self._length, kind, header, joined, fields))
         self._last = kind
         return start
 

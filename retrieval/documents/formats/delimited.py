@@ -9,6 +9,7 @@ from typing import Any, Final
 from cragraph.errors import DocumentError
 from cragraph.retrieval.documents.document import Draft
 from cragraph.retrieval.documents.encoding import encoding_of
+from cragraph.retrieval.documents.fields import value_of
 from cragraph.retrieval.documents.records import record_drafts
 from cragraph.retrieval.documents.tables import is_number, is_year
 
@@ -19,7 +20,7 @@ _DELIMITERS = ",;\t|"
 
 
 def read(path: Path) -> Iterator[Draft]:
-    """Rows in groups, or each row a draft where a column holds text (see `records`)."""
+    """Rows in groups, or each row a draft where a column holds text (see `records`); cells are read as values."""
     # The limit of the csv module is one for the whole process, so it is only ever raised.
     csv.field_size_limit(max(csv.field_size_limit(), CELL_LIMIT))
     with path.open(encoding=encoding_of(path), errors="replace", newline="") as file:
@@ -27,7 +28,7 @@ def read(path: Path) -> Iterator[Draft]:
         file.seek(0)
         reader = csv.reader((line.replace("\0", "") for line in file), delimiter=delimiter_of(path, sample))
         try:
-            yield from record_drafts(_records(reader))
+            yield from record_drafts(_records(reader), value_of)
         except csv.Error as error:
             raise DocumentError(
                 f"{path} breaks off at line {reader.line_num} ({error}); look for a quote that is not closed there."

@@ -6,9 +6,10 @@ from pathlib import Path
 import pytest
 
 from cragraph.errors import DocumentError
-from cragraph.retrieval.documents import Document, load
+from cragraph.retrieval.documents import Document, load, split
+from cragraph.retrieval.documents.fields import field_name, value_of
 from cragraph.retrieval.documents.formats.delimited import CELL_LIMIT
-from cragraph.retrieval.documents.records import GROUP, grouped
+from cragraph.retrieval.documents.records import GROUP, Row, grouped
 
 
 def documents(path: Path, content: str | bytes) -> list[Document]:
@@ -41,7 +42,7 @@ def test_ragged_rows_and_line_ends_in_cells_are_read(tmp_path: Path) -> None:
 def test_rows_with_a_body_of_text_are_documents_of_their_own(tmp_path: Path) -> None:
     first, second = documents(tmp_path / "a.csv", "id,title,text\n1,Moon,It is far.\n2,,It is near.\n")
     assert first.text == "Moon\n\nIt is far."
-    assert (first.title, first.metadata["id"]) == ("Moon", "1")
+    assert (first.title, first.metadata["id"]) == ("Moon", 1)
     assert second.text == "It is near."
 
 
@@ -70,7 +71,7 @@ def test_equal_groups_of_one_file_have_different_ids(tmp_path: Path) -> None:
 
 def test_groups_hold_every_line_once() -> None:
     lines = [f"line {n}" for n in range(500)]
-    text = "\n".join(draft.text for draft in grouped(lines))
+    text = "\n".join(draft.text for draft in grouped(map(Row, lines)))
     assert text.splitlines() == lines
 
 
@@ -138,3 +139,57 @@ def test_the_source_is_the_path_unless_told_otherwise(tmp_path: Path) -> None:
     assert next(load(tmp_path / "a.txt")).source == str(tmp_path / "a.txt")
     named = next(load(tmp_path / "a.txt", source="a.txt"))
     assert (named.source, named.filename, named.format) == ("a.txt", "a.txt", "txt")
+
+
+def test_every_row_is_a_passage_that_its_columns_can_filter(tmp_path: Path) -> None:
+    table = "country,population,share,EU,zip,note\nFrance,67,0.5,true,01234,\nSpain,47,12.25,True,5,\n"
+    [document] = documents(tmp_path / "a.csv", table)
+    first, second = split(document)
+    assert first["text"] == "country: France | population: 67 | share: 0.5 | EU: true | zip: 01234"
+    fields = {"country": "France", "population": 67, "share": 0.5, "EU": True, "zip": "01234", "row": 1}
+    assert {name: first["metadata"][name] for name in fields} == fields
+    assert "note" not in first["metadata"]
+    assert (second["metadata"]["EU"], second["metadata"]["zip"], second["metadata"]["row"]) == (True, 5, 2)
+    assert document.text[second["start_index"] :] == second["text"]
+
+
+def test_json_keeps_its_own_types_and_nested_fields_their_path(tmp_path: Path) -> None:
+    row = {"id": "7", "n": 7, "ok": False, "deep": {"x": 1.5, "list": [1, 2]}, "none": None, "long": "word " * 100}
+    [document] = documents(tmp_path / "a.jsonl", json.dumps(row))
+    [passage] = split(document)
+    kept = {"id": "7", "n": 7, "ok": False, "deep.x": 1.5, "deep.list": "1, 2", "row": 1}
+    assert {name: value for name, value in passage["metadata"].items() if name in {*row, *kept}} == kept
+    assert passage["text"].startswith("id: 7 | n: 7 | ok: false | deep.x: 1.5")
+
+
+@pytest.mark.parametrize(
+    ("column", "field"),
+    [
+        ("year", "year"),
+        ("source", "column.source"),
+        ("row", "column.row"),
+        ("_id", "id"),
+        ('Price: "USD"', "Price USD"),
+    ],
+)
+def test_a_column_whose_name_is_taken_gets_another(column: str, field: str) -> None:
+    assert field_name(column) == field
+
+
+@pytest.mark.parametrize(
+    ("cell", "value"),
+    [
+        ("7", 7), ("-7", -7), ("0", 0), ("007", "007"), ("1.50", 1.5), ("1e5", "1e5"), ("1,234", "1,234"),
+        ("12 %", "12 %"), ("TRUE", True), ("false", False), ("yes", "yes"), ("9" * 30, "9" * 30), ("nan", "nan"),
+    ],
+)  # fmt: skip
+def test_a_cell_is_a_number_only_where_it_is_plainly_one(cell: str, value: object) -> None:
+    assert value_of(cell) == value
+    assert type(value_of(cell)) is type(value)
+
+
+def test_a_row_longer_than_a_chunk_keeps_its_fields_in_every_piece(tmp_path: Path) -> None:
+    [document] = documents(tmp_path / "a.csv", f"name,note\nA,{'many words in it ' * 30}\nB,short\n")
+    passages = split(document, chunk_size=200, chunk_overlap=0)
+    assert [passage["metadata"]["name"] for passage in passages] == ["A"] * (len(passages) - 1) + ["B"]
+    assert len(passages) > 3

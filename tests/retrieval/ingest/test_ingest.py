@@ -6,7 +6,7 @@ import pytest
 
 from cragraph.errors import InputError, StoreLockedError
 from cragraph.retrieval.ingest import IngestReport, Progress, SplitOptions, ingest
-from cragraph.retrieval.store import Store, open_store
+from cragraph.retrieval.store import Store, open_store, parse_where
 from cragraph.testing.embeddings import HashEmbeddings
 
 OLD = 1_600_000_000
@@ -221,6 +221,24 @@ def test_only_the_rows_that_changed_are_embedded_again(store: Store, docs: Path,
     assert len(embeddings.asked) == 1
     assert store.count() == 300
     assert len(texts(store, "another")) == 1
+
+
+@pytest.mark.parametrize(
+    ("where", "found"),
+    [
+        ("legs=6", {"ant"}),
+        ("legs>=6 and name!=ant", {"spider"}),
+        ("name in ant,spider", {"ant", "spider"}),
+        ("legs<6", set()),
+        ("row=2", {"spider"}),
+    ],
+)
+def test_the_rows_of_a_table_are_filtered_by_its_columns(store: Store, docs: Path, where: str, found: set[str]) -> None:
+    ingest(docs, store)
+    for search in (store.dense, store.lexical):
+        passages = search("ant spider legs", 9, parse_where(where))
+        assert {p["metadata"]["name"] for p in passages} == found
+        assert all(p["text"].startswith(f"name: {p['metadata']['name']} | legs: ") for p in passages)
 
 
 def test_progress_counts_files_and_chunks_up_to_the_end(store: Store, docs: Path) -> None:

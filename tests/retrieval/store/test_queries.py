@@ -63,15 +63,18 @@ def test_common_words_rank_what_rare_words_found(store: Store) -> None:
     assert [p["text"] for p in cheap("common", 400)] == [p["text"] for p in exact("common", 400)]
 
 
-@pytest.mark.parametrize("passing", [1, 20, 40, 190, 200])
-def test_a_filter_lets_through_the_best_of_all_that_pass(memory: Store, passing: int) -> None:
-    memory.add(
-        as_passage({"text": f"pebble {'stone ' * n}", "source": str(n), "year": n * 37 % 200}) for n in range(200)
-    )
-    where = {"year": {"$lt": passing}}
-    ranked = [p for p in memory.lexical("pebble", 300) if p["metadata"]["year"] < passing]
-    assert len(ranked) == passing
-    assert memory.lexical("pebble", 15, where) == ranked[:15]
+@pytest.mark.parametrize(
+    ("test", "passing"),
+    [({"$lt": 1}, 1), ({"$lt": 40}, 40), ({"$gte": 140}, 60), ({"$gte": 190}, 10), ({"$gte": 0}, 200), ({"$lt": 0}, 0)],
+)
+def test_a_filter_lets_through_the_best_of_all_that_pass(store: Store, test: dict[str, int], passing: int) -> None:
+    store.add(as_passage({"text": f"pebble {'stone ' * n}", "source": str(n), "year": n}) for n in range(200))
+    ranked = store.lexical("pebble", 300)
+    assert [p["metadata"]["year"] for p in ranked] == list(range(200))  # the shorter, the better
+    all_passing = store.lexical("pebble", 300, {"year": test})
+    assert len(all_passing) == passing
+    assert store.lexical("pebble", 10, {"year": test}) == all_passing[:10]
+    assert all(p in ranked for p in all_passing)
 
 
 def test_words_that_are_far_too_common_do_not_rank(store: Store) -> None:
