@@ -2,12 +2,15 @@
 
 from typing import Annotated, Any, Final, Literal, Self
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field
 
 from cragraph.types import Mode, OnLowConfidence
 
 MAX_ATTEMPTS: Final = 10
 """The largest `max_crag_attempts`; the graph's recursion limit follows from it."""
+
+MAX_WINDOW: Final = 10
+"""The largest `passage_window` in chunks to each side."""
 
 PRESETS: Final[dict[Mode, dict[str, Any]]] = {
     "low": {"min_chunks": 1, "verify": False, "second_pass_k": 5},
@@ -18,6 +21,14 @@ PRESETS: Final[dict[Mode, dict[str, Any]]] = {
 
 PolicyName = Literal["claims", "weighted", "reliability", "similarity"]
 JudgeName = Literal["auto", "lexical", "embedding", "encoder", "nli", "llm", "cascade", "custom"]
+
+
+def _checked_window(value: Any) -> Any:
+    """One sentence for a wrong window, where pydantic would have one for each kind that it could have been."""
+    number = str(value).strip()
+    if value == "section" or (number.isdigit() and int(number) <= MAX_WINDOW):
+        return value
+    raise ValueError(f"wanted a number of chunks from 0 to {MAX_WINDOW}, or section")
 
 
 class Context(BaseModel):
@@ -49,7 +60,9 @@ class Context(BaseModel):
     candidates: int | None = Field(
         None, ge=1, le=200, description="Passages fetched before reranking: 30, or 10 with the llm reranker."
     )
-    passage_window: Annotated[int, Field(ge=0, le=10)] | Literal["section"] = Field(
+    passage_window: Annotated[
+        Annotated[int, Field(ge=0, le=MAX_WINDOW)] | Literal["section"], BeforeValidator(_checked_window)
+    ] = Field(
         0,
         description="Chunks read on each side of a passage that was found, or section for all under its heading; "
         "citations stay exact. 0 reads the passages alone.",

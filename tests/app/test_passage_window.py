@@ -92,7 +92,7 @@ def test_the_window_is_read_from_the_environment(
     assert load_settings().passage_window == window
 
 
-@pytest.mark.parametrize("value", [-1, 11, "page"])
+@pytest.mark.parametrize("value", [-1, 11, "page", True, 1.5])
 def test_a_window_that_does_not_exist_is_refused(value: int | str) -> None:
-    with pytest.raises(SettingsError, match="passage_window"):
+    with pytest.raises(SettingsError, match="^argument: passage_window came as .*0 to 10, or section.$"):
         load_settings(passage_window=value)
