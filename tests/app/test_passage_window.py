@@ -47,7 +47,9 @@ def settings(tmp_path: Path) -> Settings:
 
 def asked(settings: Settings, question: str, chat_model: Any = None, **context: Any) -> dict[str, Any]:
     graph = create_graph(settings, chat_model=chat_model).compile()
-    response: dict[str, Any] = graph.invoke({"question": question}, context={"judge": "lexical", **context})
+    response: dict[str, Any] = graph.invoke(
+        {"question": question}, context={"judge": "lexical", "policy": "claims", **context}
+    )
     return response
 
 
@@ -94,5 +96,5 @@ def test_the_window_is_read_from_the_environment(
 
 @pytest.mark.parametrize("value", [-1, 11, "page", True, 1.5])
 def test_a_window_that_does_not_exist_is_refused(value: int | str) -> None:
-    with pytest.raises(SettingsError, match="^argument: passage_window came as .*0 to 10, or section.$"):
+    with pytest.raises(SettingsError, match=r"^argument: passage_window came as .*0 to 10, or section\.$"):
         load_settings(passage_window=value)

@@ -18,7 +18,8 @@ def response(passages: list[Any], weights: dict[str, float], answer: str = GOLD,
     settings = load_settings(store=None, source_weights=weights)
     graph = create_graph(settings).compile()
     inputs = {"question": "What is gold?", "answer": answer, "passages": passages}
-    found: dict[str, Any] = graph.invoke(inputs, context={"judge": "lexical", "max_crag_attempts": 0, **context})
+    options = {"judge": "lexical", "policy": "claims", "max_crag_attempts": 0, **context}
+    found: dict[str, Any] = graph.invoke(inputs, context=options)
     return found
 
 
@@ -54,5 +55,5 @@ def test_what_is_left_of_a_pruned_answer_is_weighed_too() -> None:
 
 def test_verifying_without_a_graph_weighs_as_well() -> None:
     settings = load_settings(store=None, source_weights={"drafts/*": 0.5})
-    assert verify(GOLD, [DRAFT], settings=settings, judge="lexical").confidence == 0.5
-    assert verify(GOLD, [REPORT], settings=settings, judge="lexical").confidence == 1.0
+    assert verify(GOLD, [DRAFT], settings=settings, judge="lexical", policy="claims").confidence == 0.5
+    assert verify(GOLD, [REPORT], settings=settings, judge="lexical", policy="claims").confidence == 1.0

@@ -58,7 +58,7 @@ class Loop:
 
     def __init__(self, store: Store | None, found: Any, answers: Any = (CRANES,), **defaults: Any) -> None:
         self.generator = FakeGenerator([f"{answer} [1]" for answer in answers])
-        options = Context(**{"passage_window": 1, "min_chunks": 1, **defaults})
+        options = Context(**{"passage_window": 1, "min_chunks": 1, "policy": "claims", **defaults})
         verifier = Verifier({"auto": LexicalJudge()}, ("auto",), SentenceExtractor(), HashEmbeddings(32))
         neighbours = Neighbours(store) if store is not None else None
         self.graph = build_graph(

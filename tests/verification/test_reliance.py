@@ -48,7 +48,9 @@ def found(
     verifier = Verifier(
         {"lexical": judge or LexicalJudge()}, (), SentenceExtractor(), HashEmbeddings(), source_weight=weight
     )
-    return verifier("What is gold?", answer, as_passages(passages), Notes(), judge="lexical", **options)
+    return verifier(
+        "What is gold?", answer, as_passages(passages), Notes(), judge="lexical", **{"policy": "claims"} | options
+    )
 
 
 def test_a_claim_that_only_a_weaker_source_supports_is_worth_less() -> None:
