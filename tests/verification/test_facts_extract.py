@@ -73,7 +73,7 @@ NO_FIELDS = {
     "games won: 12": "no Korean money",
     "h: 3": "any letter may name a field",
     "apples: 612": "no unit at all",
-    "Within ten kilometres, that is: 612 people came": "a sentence goes on",
+    "Within ten kilometres: 612 people came": "a sentence goes on",
 }
 
 DATES = {
