@@ -10,6 +10,7 @@ from cragraph.models.grounding_digest import BUDGET, digest, overlap, read_corpu
 from cragraph.models.grounding_features import Grams, cheap_features, held_words, read_grams
 from cragraph.models.grounding_network import MAX_CLAIM
 from cragraph.models.grounding_text import Floats, Ints, Pieces, Reader, sentences
+from cragraph.models.languages import seems_english
 
 _LETTER = re.compile(r"[^\W\d_]")
 _LATIN = re.compile(r"[A-Za-z\u00aa-\u024f\u1e00-\u1eff]")
@@ -36,9 +37,9 @@ class Reading:
 
 
 def readable(text: str) -> bool:
-    """Whether at least `READABLE` of a text's letters are Latin; a text without letters is."""
+    """Whether at least `READABLE` of a text's letters are Latin, and it seems English; a text without letters is."""
     letters = _LETTER.findall(text)
-    return not letters or len(_LATIN.findall(text)) >= READABLE * len(letters)
+    return not letters or (len(_LATIN.findall(text)) >= READABLE * len(letters) and seems_english(text))
 
 
 def read_claims(reader: Reader, claims: Sequence[str], passages: Sequence[str], budget: int = BUDGET) -> list[Reading]:

@@ -9,7 +9,7 @@ from cragraph.graph.routing import best
 from cragraph.graph.state import State
 from cragraph.nodes.generate import failed_claims
 from cragraph.protocols import Notes, QueryWriter
-from cragraph.types import IDK
+from cragraph.types import IDK, Attempt, Verdict
 
 
 @dataclass(frozen=True)
@@ -26,6 +26,13 @@ class Requery:
         answer = "" if attempt["answer"] == IDK else attempt["answer"]
         gaps = self.unanswered(question, answer) if question else []
         notes.ran("query_writer", self.writer.name)
-        queries = self.writer(question, failed_claims(attempt), gaps, notes)
+        failed = failed_claims(attempt) or ([] if gaps else doubtful_claims(attempt))
+        queries = self.writer(question, failed, gaps, notes)
         wanted = [q for q in queries if q.strip()]
         return {"queries": wanted or [question or attempt["answer"]]}
+
+
+def doubtful_claims(attempt: Attempt) -> list[Verdict]:
+    """The claim of an attempt with the least support: what to look for where all hold, but not surely enough."""
+    counted = [v for v in attempt.get("verdicts", []) if v["type"] != "opinion"]
+    return [min(counted, key=lambda verdict: verdict["support"])] if counted else []

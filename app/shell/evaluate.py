@@ -15,7 +15,7 @@ app = typer.Typer(help="Measure retrieval and grounding on labelled data.", no_a
 @app.command()
 def grounding(
     files: Annotated[list[Path], typer.Argument(help="JSONL files of labelled answers.", show_default=False)],
-    judge: Annotated[str, typer.Option("--judge", help="One or more judges, comma-separated.")] = "embedding",
+    judge: Annotated[str, typer.Option("--judge", help="One or more judges, comma-separated.")] = "auto",
     policy: PolicyOption = None,
     model: ModelOption = None,
     limit: Annotated[int | None, typer.Option("--limit", min=1, help="Rows a file at most.")] = None,
@@ -26,15 +26,21 @@ def grounding(
 ) -> None:
     """How well judges tell supported answers from unsupported ones.
 
-    Example: `cragraph eval grounding dev/*.jsonl --judge lexical,embedding`
+    Beside the judges, `coverage` (share of the claim's words that the passages hold) and `similarity` (cosine to the
+    closest window) are the baselines. Example: `cragraph eval grounding dev/*.jsonl --judge coverage,lexical,encoder`
     """
+    from dataclasses import replace
+
     from cragraph.evals.grounding import run, table
+    from cragraph.evals.simple_judges import simple_judges
     from cragraph.factory import make_verifier
 
     settings = settings_from(config, policy=policy, model=model)
     names = [name.strip() for name in judge.split(",") if name.strip()]
+    verifier = make_verifier(settings)
+    verifier = replace(verifier, judges={**simple_judges(verifier.embeddings), **verifier.judges})
     with counting("rows", shown=not quiet) as progress:
-        result = run(files, names, make_verifier(settings), policy=settings.policy, limit=limit, progress=progress)
+        result = run(files, names, verifier, policy=settings.policy, limit=limit, progress=progress)
     if report is not None:
         from cragraph.evals.report import write_report
 

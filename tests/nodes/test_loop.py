@@ -105,6 +105,12 @@ def test_a_failed_claim_is_requeried_and_the_better_answer_returned() -> None:
     assert "The sky is blue by day." in [p["text"] for p in second.passages]
 
 
+def test_where_all_holds_but_not_surely_enough_the_most_doubtful_claim_is_looked_for() -> None:
+    loop = Loop([f"{SEA} {BLUE}"], support={SEA: 0.95, BLUE: 0.8})
+    loop.ask(context=Context(policy="weighted", confidence_threshold=0.99))
+    assert loop.retriever.history[:2] == [("Is the sea salt?",), (BLUE,)]
+
+
 def test_it_never_ends_worse_than_it_began() -> None:
     response = Loop([f"{SEA} {SKY}", f"{SKY}"]).ask(context=Context(on_low_confidence="flag"))
     assert SEA[:-1] in response["answer"]

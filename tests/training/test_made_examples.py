@@ -5,6 +5,7 @@ from pathlib import Path
 from random import Random
 
 import pytest
+
 from training.judge.edits import EDITS, Material, apply
 from training.judge.mix import made_examples
 from training.judge.rows import SUPPORTED, Example

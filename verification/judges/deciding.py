@@ -9,6 +9,7 @@ from cragraph.types import Claim, Label, Passage, Verdict
 from cragraph.verification.facts import Fact
 from cragraph.verification.judges.evidence import evidence_of, verdict_of
 from cragraph.verification.judges.features import Reading
+from cragraph.verification.judges.spans import objected_spans
 
 ON_TOPIC: Final = 0.5
 """Coverage from which on a window is on the claim's matter: another figure or an opposite word in it contradicts.
@@ -77,7 +78,7 @@ def objections(reading: Reading, *, by_words: bool = True) -> Objections:
 
 
 def clearest(readings: Sequence[Reading], support: Callable[[Reading], float]) -> Reading | None:
-    """The window to judge a claim by: the one that supports it best, unless that says nothing of it and another differs.
+    """The window to judge a claim by: the one that supports it best, or where that is off its matter, one that differs.
 
     "Sales rose" scores lower for "sales fell" than a sentence that has nothing to do with it; it is the evidence all
     the same.
@@ -128,7 +129,10 @@ def decide(
     else:
         label = "unsupported"
     evidence = None if label == "unsupported" else evidence_of(reading.window, passages)
-    return verdict_of(claim, label, support, contradiction, evidence, _reason(reading, label, lacking), judge)
+    verdict = verdict_of(claim, label, support, contradiction, evidence, _reason(reading, label, lacking), judge)
+    if label != "supported" and held and (spans := objected_spans(claim, reading, lacking)):
+        verdict["unsupported_spans"] = spans
+    return verdict
 
 
 def _shares_part(reading: Reading, lacking: Sequence[Fact], by_words: bool) -> bool:

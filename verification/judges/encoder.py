@@ -4,13 +4,13 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Final, Protocol
 
-from cragraph.errors import ModelError
-from cragraph.protocols import Notes
+from cragraph.protocols import Judge, Notes
 from cragraph.types import Claim, Passage, Verdict
 from cragraph.verification.judges.deciding import Thresholds, decide, objections
 from cragraph.verification.judges.evidence import unjudged
 from cragraph.verification.judges.features import Reading
 from cragraph.verification.judges.lexical import LexicalJudge
+from cragraph.verification.judges.spans import can_point, joined
 
 if TYPE_CHECKING:
     from cragraph.models.grounding import Grounding, Word
@@ -40,7 +40,7 @@ class Grounder(Protocol):
         ...
 
     def reads(self, text: str) -> bool:
-        """Whether the model can read the script of a text."""
+        """Whether the model can read a text's language."""
         ...
 
     def judge(self, claims: Sequence[str], passages: Sequence[str]) -> "Sequence[Grounding]":
@@ -59,11 +59,12 @@ class EncoderJudge:
     Support joins the network's logit with what `words` makes of the claim: the network sees contradictions that share
     all words, words are better on long answers. It is a calibrated probability. The verdict is held to the same facts
     as that of the other judges (see `decide`): a figure that no passage has, or an opposite word in its place, is never
-    supported, however sure the network is. Text in a script that the model cannot read is declined: its claims are
-    `unjudged`, and where nothing at all can be read the judge raises `ModelError`, so that another one takes over.
+    supported, however sure the network is. The model reads English: claims in another language, and those against
+    passages in another one, are left to the judge `other`; without one they are `unjudged`. Both is noted.
     """
 
     model: Grounder
+    other: Judge | None = None
     words: LexicalJudge = field(default_factory=LexicalJudge)
     name: str = "encoder"
 
@@ -71,27 +72,33 @@ class EncoderJudge:
         self, claims: Sequence[Claim], passages: Sequence[Passage], notes: Notes, *, question: str = ""
     ) -> list[Verdict]:
         """One verdict a claim, in order."""
-        texts = [passage["text"] if self.model.reads(passage["text"]) else "" for passage in passages]
-        readable = [self.model.reads(claim["text"]) for claim in claims]
-        if claims and (not any(readable) or (passages and not any(texts))):
-            raise ModelError(
-                "the encoder judge reads English; the text came in another script: choose the judge 'embedding' "
-                "with embeddings of that language, or a chat model."
-            )
-        if not all(readable):
-            notes.degraded("The encoder judge reads English only: claims in another script are unjudged.")
-        if any(passage["text"] and not text for passage, text in zip(passages, texts, strict=True)):
-            notes.degraded("The encoder judge reads English only: passages in another script were left out.")
         notes.ran("encoder judge", self.model.name)
-        own = [claim for claim, ok in zip(claims, readable, strict=True) if ok]
-        groundings = self.model.judge([claim["text"] for claim in own], texts)
-        found = iter(zip(own, groundings, self.words.readings(own, passages), strict=True))
-        return [
-            self._verdict(*next(found), passages)
-            if ok
-            else unjudged(claim, "The encoder judge reads English only.", self.name)
-            for claim, ok in zip(claims, readable, strict=True)
-        ]
+        texts = [passage["text"] if self.model.reads(passage["text"]) else "" for passage in passages]
+        left_out = any(passage["text"] and not text for passage, text in zip(passages, texts, strict=True))
+        own = [claim for claim in claims if any(texts) and self.model.reads(claim["text"])]
+        rest = [claim for claim in claims if claim not in own]
+        if left_out and own:
+            notes.degraded("The encoder judge reads English only: passages in another language were left out.")
+        verdicts = iter(self._read(own, texts, passages))
+        others = iter(self._unread(rest, passages, notes, question) if rest else ())
+        return [next(verdicts) if claim in own else next(others) for claim in claims]
+
+    def _read(self, claims: Sequence[Claim], texts: Sequence[str], passages: Sequence[Passage]) -> list[Verdict]:
+        groundings = self.model.judge([claim["text"] for claim in claims], texts)
+        readings = self.words.readings(claims, passages)
+        return [self._verdict(*found, passages) for found in zip(claims, groundings, readings, strict=True)]
+
+    def _unread(
+        self, claims: Sequence[Claim], passages: Sequence[Passage], notes: Notes, question: str
+    ) -> list[Verdict]:
+        """Verdicts on what is not English, or stands against passages that are not."""
+        if self.other is None:
+            notes.degraded("The encoder judge reads English only: what is in another language is unjudged.")
+            return [unjudged(claim, "The encoder judge reads English only.", self.name) for claim in claims]
+        notes.degraded(
+            f"The encoder judge reads English only: {len(claims)} claim(s) were left to the judge {self.other.name!r}."
+        )
+        return list(self.other(claims, passages, notes, question=question))
 
     def _verdict(
         self, claim: Claim, grounding: "Grounding", reading: Reading | None, passages: Sequence[Passage]
@@ -101,27 +108,17 @@ class EncoderJudge:
         support, contradiction = _chance(found.supported), _chance(found.contradicted)
         verdict = decide(claim, reading, support, contradiction, self._thresholds, passages, self.name)
         doubtful = [word for word in found.words if word.unsupported >= self.model.word_threshold]
-        if verdict["verdict"] != "supported" and doubtful and len(claim["text"]) == claim["end"] - claim["start"]:
-            verdict["unsupported_spans"] = _spans(doubtful, claim)
-            verdict["reasoning"] = f"Without support: {_named(claim['text'], doubtful)}; {verdict['reasoning']}"
+        if verdict["verdict"] != "supported" and doubtful and can_point(claim):
+            own = [(claim["start"] + word.start, claim["start"] + word.end) for word in doubtful]
+            verdict["unsupported_spans"] = joined([*verdict.get("unsupported_spans", []), *own])
+            if not objected:
+                verdict["reasoning"] = f"Without support: {_named(claim['text'], doubtful)}; {verdict['reasoning']}"
         return verdict
 
     @property
     def _thresholds(self) -> Thresholds:
         supported = self.model.blended_threshold
         return Thresholds(supported, PARTIAL * supported, CONTRADICTED)
-
-
-def _spans(doubtful: "Sequence[Word]", claim: Claim) -> list[tuple[int, int]]:
-    """Answer offsets of the doubtful words; words with nothing but one character between them share a span."""
-    spans: list[tuple[int, int]] = []
-    for word in doubtful:
-        start, end = claim["start"] + word.start, claim["start"] + word.end
-        if spans and start - spans[-1][1] <= 1:
-            spans[-1] = (spans[-1][0], end)
-        else:
-            spans.append((start, end))
-    return spans
 
 
 def _named(text: str, doubtful: "Sequence[Word]") -> str:

@@ -1,0 +1,44 @@
+"""Whether a text is English, told by its smallest words: enough to know what an English model should leave alone."""
+
+import re
+from collections import Counter
+from typing import Final
+
+from cragraph.abbreviations import listed
+
+_ENGLISH: Final = frozenset(
+    listed(
+        """
+        the of and to in is was for that on with as by at from are were it its his her their this these be been an or
+        which who has have had not but will can may when after than more into also a he she they we you do does no me
+        """
+    )
+)
+_OTHERS: Final = (
+    frozenset(
+        # German, French, Spanish, Italian, Portuguese and Dutch.
+        listed(
+            """
+            der die das und ist nicht ein eine einen einer den dem des von zu mit auf für im sich auch als wird wurde
+            wurden sind bei nach aus zum zur oder wie hat dass le la les et est une dans pour que qui sur pas par du
+            au aux avec sont il elle ce cette ses été el los las es un una en por con del para se su como fue lo gli
+            di che della dei nel sono è più os uma da em não ao foi mais het een niet op voor met dat zijn te aan
+            deze door werd naar ook
+            """
+        )
+    )
+    - _ENGLISH
+)
+_WORD: Final = re.compile(r"[^\W\d_]+")
+FOREIGN: Final = 2
+"""Small words of another language from which on a text may be in that one; a single one is often a name's."""
+
+
+def seems_english(text: str) -> bool:
+    """Whether a text is English as far as its small words tell; a text without any of them may be.
+
+    Small words of other languages count in lower case only: "Los Angeles" and "8 p.m. ET" are English.
+    """
+    words = Counter(_WORD.findall(text))
+    foreign = sum(words[word] for word in _OTHERS)
+    return foreign < FOREIGN or foreign <= sum(count for word, count in words.items() if word.casefold() in _ENGLISH)
