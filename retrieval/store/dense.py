@@ -3,15 +3,17 @@
 from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
+from cragraph.retrieval.store.exact import nearest_among
+from cragraph.retrieval.store.floats import Floats
 from cragraph.retrieval.store.index import Index
 from cragraph.retrieval.store.sql import condition
 from cragraph.retrieval.store.vectors import Vectors
 from cragraph.types import Passage
 
-SIEVED_FROM: Final = 5_000
-"""Passages from which a filter is first tried on the nearest ones: in a small store Chroma's own filter is as quick."""
+SMALL: Final = 5_000
+"""Passages below which a filter is left to Chroma, which is quick in a small store."""
 
-_FIRST, _MOST, _SPARE = 4, 4_000, 1.5
+_MOST, _SPARE = 3_000, 2.0
 
 Near = list[tuple[str, float]]
 
@@ -20,26 +22,26 @@ class Dense:
     """Finds passages by their vectors.
 
     Chroma takes several times longer over the texts and metadata of what it found than over finding it, so it is asked
-    for ids. Before it searches with a filter, it works out every passage that the filter lets through, which in a
-    store of a million takes seconds where many do. So with `sieved_from` passages or more, the nearest ones without the
-    filter are taken, and those that pass are kept: the same passages in the same order, if enough of them pass. If too
-    few do, Chroma's own filter has few to work out.
+    for ids. With a filter it first works out all that pass and then walks its graph past everything that does not, most
+    of the graph where few pass. So in a store that is not `small`, a filter that lets many through is held against the
+    nearest passages, as many as it takes; with one that lets few through, those few are compared one by one, by the
+    vectors kept in the index. Both find what Chroma's filter would.
     """
 
-    def __init__(self, vectors: Vectors, index: Index, sieved_from: int = SIEVED_FROM) -> None:
-        self._vectors, self._index, self._sieved_from = vectors, index, sieved_from
+    def __init__(self, vectors: Vectors, index: Index, small: int = SMALL) -> None:
+        self._vectors, self._index, self._small = vectors, index, small
 
-    def __call__(self, vector: Sequence[float], k: int, where: Mapping[str, Any] | None = None) -> list[Passage]:
+    def __call__(self, vector: Floats, k: int, where: Mapping[str, Any] | None = None) -> list[Passage]:
         """The `k` passages nearest to a vector, best first; `retrieval_score` is their similarity 0..1.
 
         `where` is already checked.
         """
         documents = self._index.count()
         near = None
-        if where is not None and documents >= self._sieved_from:
-            near = self._sieved(vector, k, where, documents)
+        if where is not None and documents >= self._small:
+            near = self._filtered(vector, k, where, documents)
         if near is None:
-            near = self._vectors.nearest(vector, min(k, documents), where)
+            near = self._vectors.nearest(vector.tolist(), min(k, documents), where)
         passages = self._passages([chunk_id for chunk_id, _ in near])
         return [
             Passage(**{**passages[chunk_id], "retrieval_score": score})
@@ -47,18 +49,16 @@ class Dense:
             if chunk_id in passages
         ]
 
-    def _sieved(self, vector: Sequence[float], k: int, where: Mapping[str, Any], documents: int) -> Near | None:
-        """The nearest that pass the filter, from ever more of the nearest; None where that would take too many."""
-        wide = _FIRST * k
+    def _filtered(self, vector: Floats, k: int, where: Mapping[str, Any], documents: int) -> Near | None:
+        """The nearest that pass; None where that is best left to Chroma, because no vectors are kept here."""
+        wide = int(_SPARE * k / max(self._index.share(where), 1e-6)) + 1
         while wide <= _MOST:
-            near = self._vectors.nearest(vector, min(wide, documents), None)
+            near = self._vectors.nearest(vector.tolist(), min(wide, documents), None)
             passing = self._passing([chunk_id for chunk_id, _ in near], where)
             if len(passing) >= k or wide >= documents:
                 return [found for found in near if found[0] in passing][:k]
-            if not passing:
-                return None
-            wide = max(2 * wide, int(_SPARE * wide * k / len(passing)))
-        return None
+            wide *= 3
+        return nearest_among(self._index, vector, self._vectors.ids(where), k)
 
     def _passing(self, chunk_ids: Sequence[str], where: Mapping[str, Any]) -> set[str]:
         clause, values = condition(where)

@@ -51,6 +51,20 @@ def scan(index: Index, vector: Floats, k: int, where: Mapping[str, Any] | None) 
     return best
 
 
+def nearest_among(index: Index, vector: Floats, chunk_ids: Sequence[str], k: int) -> list[tuple[str, float]] | None:
+    """The `k` of these passages nearest to a vector with their similarity 0..1; None where vectors are not kept."""
+    kept = index.kept_vectors(chunk_ids)
+    if len(kept) < len(chunk_ids):
+        return None
+    if not kept:
+        return []
+    matrix = unpacked(list(kept.values()))
+    lengths = np.linalg.norm(matrix, axis=1) * (np.linalg.norm(vector) or 1.0)
+    cosines = np.clip(matrix @ vector / np.maximum(lengths, 1e-12), 0.0, 1.0)
+    found = zip(kept, map(float, cosines), strict=True)
+    return sorted(found, key=lambda one: (-one[1], one[0]))[:k]
+
+
 def mend(vectors: Vectors, index: Index, ledger: Ledger, embed: Callable[[list[str]], list[list[float]]]) -> None:
     """Make Chroma's collection anew from what is kept here; only what has no vector here is embedded again.
 

@@ -3,13 +3,17 @@
 import json
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
+from random import Random
 from typing import Any, Final
 
 from cragraph.retrieval.store.database import Database
 from cragraph.retrieval.store.ledger import hold
 from cragraph.retrieval.store.records import Record, filterable
 from cragraph.retrieval.store.schema import COLUMNS, UPSERT
+from cragraph.retrieval.store.sql import condition
 from cragraph.types import Passage
+
+_SAMPLE: Final = 400
 
 CORE_TYPES: Final[Mapping[str, str]] = {
     "doc_id": "text",
@@ -93,6 +97,15 @@ class Index:
         """The vectors held here beside Chroma's, as float16 bytes, by id."""
         sql = "SELECT chunk_id, vector FROM chunks WHERE vector IS NOT NULL AND chunk_id IN (?)"
         return dict(self.database.rows_in(sql, chunk_ids))
+
+    def share(self, where: Mapping[str, Any]) -> float:
+        """About which share of the passages a checked filter lets through, by a sample."""
+        clause, values = condition(where)
+        newest = int(self.database.rows("SELECT coalesce(max(id), 0) FROM chunks")[0][0])
+        # Drawn, not evenly spaced: what comes at every tenth passage would be hit always or never.
+        sample = Random(newest).sample(range(1, newest + 1), min(newest, _SAMPLE)) or [0]
+        sql = f"SELECT c.id FROM chunks AS c WHERE c.id IN (?) AND {clause}"
+        return len(list(self.database.rows_in(sql, sample, values))) / len(sample)
 
     def fields(self) -> dict[str, str]:
         """The fields that can be filtered by, with their types: text, number, true/false."""

@@ -13,7 +13,7 @@ from cragraph.types import Passage
 
 BUDGET: Final = 50_000
 _AGAIN, _LEAST = 10, 1000
-_SAMPLE, _SPARE = 200, 1.5
+_SPARE: Final = 1.5
 _WIDER: Final = 10
 """Ranking what others chose costs a third of choosing; words beyond ten budgets say next to nothing."""
 _COLUMNS: Final = ", ".join(f"c.{name}" for name in (*COLUMNS.split(", "), "id"))
@@ -69,7 +69,7 @@ class Lexical:
         clause, values = condition(where) if where else ("1", [])
         # Reading every passage with a word, to see whether the filter lets it through, costs more than ranking them
         # all. So where the filter lets many through, the best are looked at first, and the rest where too few pass.
-        if not where or self._share(clause, values) * _AGAIN > _SPARE:
+        if not where or self._index.share(where) * _AGAIN > _SPARE:
             best = (
                 f"SELECT {_COLUMNS}, w.rank FROM "
                 "(SELECT rowid, rank FROM words WHERE words MATCH ? ORDER BY rank LIMIT ?) AS w "
@@ -83,13 +83,6 @@ class Lexical:
             f"WHERE w.words MATCH ? AND {clause} ORDER BY w.rank, c.chunk_id LIMIT ?"
         )
         return self._index.database.rows(sql, (match, *values, k))
-
-    def _share(self, clause: str, values: list[Any]) -> float:
-        """The share of passages that a condition lets through, by a sample."""
-        newest = int(self._index.database.rows("SELECT coalesce(max(id), 0) FROM chunks")[0][0])
-        sample = {1 + newest * place // _SAMPLE for place in range(_SAMPLE)}
-        sql = f"SELECT c.id FROM chunks AS c WHERE c.id IN (?) AND {clause}"
-        return len(list(self._index.database.rows_in(sql, sample, values))) / _SAMPLE
 
     def _rows_among(self, match: str, k: int, ids: list[int]) -> list[tuple[Any, ...]]:
         # The plus keeps SQLite from looking up the ids one by one: passing over the rest costs less, because BM25 is

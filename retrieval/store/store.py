@@ -63,7 +63,7 @@ class Store:
             found = scan(self._index, vector, k, checked)
             passages = {p["chunk_id"]: p for p in self._index.get([chunk_id for chunk_id, _ in found])}
             return [_scored(passages[chunk_id], cosine) for chunk_id, cosine in found]
-        return self._dense(vector.tolist(), k, checked)
+        return self._dense(vector, k, checked)
 
     def lexical(self, query: str, k: int, where: Mapping[str, Any] | None = None) -> list[Passage]:
         """The `k` passages that share the most telling words, best first; `retrieval_score` is BM25 in 0..1."""
