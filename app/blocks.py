@@ -20,6 +20,8 @@ _ALONE: Final = re.compile(
     r"|[ \t]*[-=_*~]{3,}[ \t]*$"  # rule or underline
 )
 _ROW: Final = re.compile(r"[ \t]*\||[^|\n]*[^|\s][ \t]\|[ \t][^|\n]*\|")
+_FIELD: Final = r"[^\W\d_][^;:|\n]{0,40}: [^;|\n]+"
+_FIELDS: Final = re.compile(rf"[ \t]*{_FIELD}(?:(?:;|[ \t]\|)[ \t]{_FIELD})+$")
 _COLUMNS: Final = re.compile(r"\S(?:\t+[ \t]*|[ ]{2,})(?=[^\s])")
 _QUOTE: Final = re.compile(r"[ \t]*>")
 _LAST_WORD: Final = re.compile(r"([^\W_]+)\W*$")
@@ -91,8 +93,8 @@ def _fences(text: str) -> dict[int, int]:
 
 
 def _is_row(line: str) -> bool:
-    """Whether a line is a table row: pipes between cells, or columns set apart by tabs or runs of spaces."""
-    if "|" in line and _ROW.match(line):
+    """Whether a line is a table row: pipes between cells, a name before each cell, or columns set apart by blanks."""
+    if ("|" in line and _ROW.match(line)) or (": " in line and _FIELDS.match(line)):
         return True
     if "\t" not in line and "  " not in line:
         return False

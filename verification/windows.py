@@ -1,5 +1,6 @@
 """Windows over passages: one to three adjacent sentences, and which of them a claim most likely rests on."""
 
+import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
@@ -131,6 +132,9 @@ def _weights(claims: Sequence[str], vocabulary: dict[object, int], *, whole: boo
     return np.asarray(table / np.where(total > 0, total, 1), dtype=np.float32)
 
 
+_CELL_END: Final = re.compile(r"\s\|\s|;\s")
+
+
 @lru_cache(maxsize=2048)
 def _spans(text: str) -> tuple[tuple[int, int], ...]:
     return tuple(piece for span in sentence_spans(text) for piece in _pieces(text, *span))
@@ -155,16 +159,30 @@ def _pieces(text: str, start: int, end: int) -> Iterator[tuple[int, int]]:
 
 
 def _widened(text: str, sentences: Sequence[Window], offset: int = 0) -> list[Window]:
-    """One, two and three adjacent sentences of one passage; `offset` numbers its first sentence among all."""
+    """One, two and three adjacent sentences of one passage; `offset` numbers its first sentence among all.
+
+    Two rows of a table never share one: the figure of one row would do for the name in another.
+    """
     found: list[Window] = []
     for index, sentence in enumerate(sentences):
+        rows = 0
         for last in sentences[index : index + SPAN]:
+            rows += is_table_row(last.text)
+            if rows > 1:
+                break
             if last is sentence or last.end - sentence.start <= LONGEST:
                 whole = text[sentence.start : last.end]
                 found.append(
                     Window(sentence.passage, sentence.start, last.end, whole, offset + index, offset + last.first)
                 )
     return found
+
+
+@lru_cache(maxsize=4096)
+def is_table_row(text: str) -> bool:
+    """Whether a text is a row whose cells carry the headings of their columns: ``Revenue | 2023: 394 | 2022: 383``."""
+    first, *others = _CELL_END.split(text)
+    return bool(others) and all(": " in cell for cell in others) and "\n" not in first
 
 
 def _overlap(one: Window, other: Window) -> bool:

@@ -5,7 +5,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from cragraph.passages import as_passages
-from cragraph.verification.windows import LONGEST, SPAN, space, window_texts, windows
+from cragraph.protocols import Notes
+from cragraph.types import Claim
+from cragraph.verification.judges import LexicalJudge
+from cragraph.verification.windows import LONGEST, SPAN, is_table_row, space, window_texts, windows
 
 STORY = "Apple was founded in 1976. Jobs led it. Sales rose in spring. Costs fell. The moon is far."
 
@@ -101,3 +104,39 @@ def test_windows_are_exact_and_coverage_is_a_share(texts: list[str], claims: lis
     assert ((found.coverage >= 0) & (found.coverage <= 1.0001)).all()
     for column in range(len(claims)):
         assert len(found.best(column, 2)) <= 2
+
+
+ROWS = "item: apples; kilograms: 612\nitem: pears; kilograms: 40\nitem: plums; kilograms: 7"
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("item: apples; kilograms: 612", True),
+        ("Revenue | 2023: 394 | 2022: 383", True),
+        ("Revenue rose; it fell later.", False),
+        ("| 2023 | 2022 |", False),
+        ("Note: revenue rose.", False),
+    ],
+)
+def test_a_row_is_told_by_the_headings_in_its_cells(text: str, expected: bool) -> None:
+    assert is_table_row(text) is expected
+
+
+@pytest.mark.parametrize("rows", [ROWS, ROWS.replace(";", " |")])
+def test_two_rows_of_a_table_never_share_a_window(rows: str) -> None:
+    assert len(windows(rows)) == 3
+    assert all(rows[start:end].count("item") == 1 for start, end in windows(rows))
+
+
+def test_the_figure_of_one_row_does_not_support_the_name_of_another() -> None:
+    texts = [
+        "There are 612 kilograms of apples.",
+        "There are 40 kilograms of apples.",
+        "There are 612 kilograms of apples and 40 kilograms of pears.",
+    ]
+    claims = [Claim(text=text, start=0, end=len(text), type="factual") for text in texts]
+    right, wrong, both = LexicalJudge()(claims, as_passages([ROWS]), Notes())
+    assert right["verdict"] == both["verdict"] == "supported"
+    assert wrong["verdict"] != "supported"
+    assert "another row" in wrong["reasoning"]

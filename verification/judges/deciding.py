@@ -60,7 +60,7 @@ class Objections:
     """What facts and words hold against a claim, whatever its score.
 
     `lacking` are its figures and dates that no passage has; `against` is how strongly the window contradicts it (see
-    `against`); `unmatched` says that a name or a negation of it is in no passage.
+    `against`); `unmatched` says that a name or a negation of it is in no passage, or a word of it in another row.
     """
 
     lacking: tuple[Fact, ...]
@@ -73,7 +73,7 @@ class Objections:
 
 def objections(reading: Reading, *, by_words: bool = True) -> Objections:
     """What keeps a claim from being supported; names, negation and opposite words only `by_words`."""
-    unmatched = by_words and (bool(reading.strangers) or reading.undenied)
+    unmatched = by_words and bool(reading.strangers or reading.undenied or reading.misplaced)
     return Objections(tuple(_nowhere(reading)), against(reading, by_words=by_words), unmatched)
 
 
@@ -169,6 +169,7 @@ def _reason(reading: Reading, label: Label, lacking: Sequence[Fact]) -> str:
     said += [f"{fact.said.strip()} is in no passage" for fact in alone[:2]]
     if label != "supported":
         said += [f"{name.said.strip()} is in no passage" for name in reading.strangers[:2]]
+        said += ["the figures are those of another row"] if reading.misplaced else []
         if reading.opposite:
             said.append(f"{reading.opposite[1]!r} in the passage, {reading.opposite[0]!r} in the claim")
         elif reading.undenied:

@@ -8,7 +8,7 @@ from cragraph.types import Passage
 from cragraph.verification.facts import Comparison, Fact, compare, extract
 from cragraph.verification.facts.polarity import denials, negation_differs, negative, opposite_words, possible
 from cragraph.verification.terms import is_light, terms, weight
-from cragraph.verification.windows import Space, Window
+from cragraph.verification.windows import Space, Window, is_table_row
 
 FEATURES = (
     "coverage", "phrases", "whole", "figures_missing", "figures_nowhere", "names_missing", "negation", "opposite",
@@ -24,6 +24,7 @@ class Reading:
     `facts` compares figures and names with the window, `elsewhere` the figures with all passages. `negation` says
     that one of the two sides is negated; `opposite` holds a word of the claim and its opposite in the window. `matter`
     is the coverage with that word counted as covered: "sales fell" and "sales rose" speak of the same matter.
+    `misplaced` are words of the claim that the window, a row of a table, lacks and another row has.
     """
 
     window: Window
@@ -37,6 +38,7 @@ class Reading:
     matter: float
     strangers: tuple[Fact, ...] = ()
     undenied: bool = False
+    misplaced: frozenset[str] = frozenset()
 
     def __getitem__(self, name: str) -> float:
         """One measured value by its name."""
@@ -98,9 +100,19 @@ def read(
     undenied = bool(denials(claim)) and not negative(window.text) and opposite_words(claim, window.text) is None
     apart = new - set(terms(opposite[0])) if opposite else new
     matter = max(values[0], 1 - sum(map(weight, apart)) / total)
+    misplaced = _misplaced(new, window, found)
     return Reading(
-        window, sentence, values, facts, elsewhere, negated, opposite, values[0], matter, strangers, undenied
+        window, sentence, values, facts, elsewhere, negated, opposite, values[0], matter, strangers, undenied, misplaced
     )
+
+
+def _misplaced(new: set[str], window: Window, found: Space) -> frozenset[str]:
+    """Of the claim's words that a table's row lacks, those in another row without a figure of the claim."""
+    if not new or not is_table_row(window.text):
+        return frozenset()
+    rows = (s for s in found.sentences if s.passage == window.passage and is_table_row(s.text))
+    shared = (new.intersection(terms(row.text)) for row in rows)
+    return frozenset(term for own in shared if not any(t[0].isdigit() for t in own) for term in own)
 
 
 def _sentence(column: int, window: Window, found: Space) -> Window:
