@@ -4,7 +4,7 @@ For folders that one machine would take days over. The files must lie where ever
 Needs the `cluster` extra.
 """
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Generator, Sequence
 from dataclasses import replace
 from functools import cache
 from itertools import islice
@@ -78,7 +78,7 @@ def _kept(make_embeddings: "Callable[[], Embeddings]") -> "Embeddings":
 
 def _messages(
     client: "Client", sources: Sequence[str], options: SplitOptions, make_embeddings: "Callable[[], Embeddings]"
-) -> Iterator[Message]:
+) -> Generator[Message, None, None]:
     import distributed
 
     dask: Any = distributed  # what it declares of its types is not enough to check against

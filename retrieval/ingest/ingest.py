@@ -1,7 +1,7 @@
 """Bring a store into step with files and folders."""
 
-from collections.abc import Callable, Iterable
-from contextlib import nullcontext
+from collections.abc import Callable, Generator
+from contextlib import closing, nullcontext
 from itertools import repeat
 from time import time_ns
 from typing import Final
@@ -77,17 +77,21 @@ class Run:
         self._items: list[Item] = []
         self._ended: list[tuple[Job, Origin]] = []
 
-    def done(self, read: Iterable[Message]) -> IngestReport:
-        """Write what comes of the files to be read, then remove what vanished; says what was done."""
+    def done(self, read: Generator[Message, None, None]) -> IngestReport:
+        """Write what comes of the files to be read, then remove what vanished; says what was done.
+
+        `read` is closed also where writing fails, so that no reader goes on.
+        """
         for source in self._found.unchanged:
             self._tell(self._meter.finished(source, 0, 0))
         for origin in self._found.touched:
             self._store.ledger.set_whole(origin)
-        for message in read:
-            if isinstance(message, Failed):
-                self._give_up(message)
-            else:
-                self._take(message)
+        with closing(read):
+            for message in read:
+                if isinstance(message, Failed):
+                    self._give_up(message)
+                else:
+                    self._take(message)
         self._flush()
         for source, origin in self._store.ledger.overtaken().items():
             # Left by a run that was killed between recording a file and removing what it replaces.

@@ -4,7 +4,7 @@ import os
 import pickle
 import subprocess
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Generator, Iterator, Sequence
 from contextlib import suppress
 from queue import Full, Queue
 from threading import Event, Thread
@@ -22,7 +22,7 @@ _AHEAD: Final = 8
 """Messages that may wait to be embedded; with `reading.PIECE` this bounds the memory."""
 
 
-def messages(sources: Sequence[str], size: int, options: SplitOptions) -> Iterator[Message]:
+def messages(sources: Sequence[str], size: int, options: SplitOptions) -> Generator[Message, None, None]:
     """The files' messages in order; `size` are the bytes in all of them."""
     rest = list(sources)
     while rest and size >= WORTH_A_PROCESS:

@@ -4,15 +4,19 @@ import json
 import os
 import signal
 import sys
+import threading
 import time
+from collections.abc import Sequence
 from pathlib import Path
 from threading import Thread
 
 import pytest
 
-from cragraph.retrieval.ingest import SplitOptions
+from cragraph.retrieval.ingest import SplitOptions, ingest
 from cragraph.retrieval.ingest.parallel import WORTH_A_PROCESS, ReaderProcess, messages
 from cragraph.retrieval.ingest.reading import PIECE, Failed, Piece, read
+from cragraph.retrieval.store import open_store
+from cragraph.testing.embeddings import HashEmbeddings
 
 OPTIONS = SplitOptions(200, 20)
 
@@ -69,6 +73,24 @@ def test_a_reader_that_is_left_early_is_ended(files: list[str]) -> None:
     stream.close()  # type: ignore[attr-defined]
     reader._process.kill()
     reader._process.wait()
+
+
+def test_no_reader_goes_on_where_writing_fails(tmp_path: Path) -> None:
+    big = tmp_path / "big.txt"
+    big.write_text("\n\n".join(f"paragraph {n} " + "of many words " * 60 for n in range(4000)))
+    with open_store(tmp_path / "store", Failing(16)) as store:
+        before = set(threading.enumerate())
+        with pytest.raises(RuntimeError, match="no embedding today") as failure:
+            ingest(big, store)
+        assert failure.tb is not None  # which holds on to everything that was under way
+        assert set(threading.enumerate()) == before
+
+
+class Failing(HashEmbeddings):
+    """A model that is gone."""
+
+    def embed_documents(self, texts: Sequence[str]) -> list[list[float]]:
+        raise RuntimeError("no embedding today")
 
 
 @pytest.mark.slow
