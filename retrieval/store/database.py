@@ -90,6 +90,11 @@ class Database:
             batch = rest[start : start + _BATCH]
             yield from self.rows(sql.replace("(?)", "(" + ",".join("?" * len(batch)) + ")"), [*batch, *more])
 
+    def state(self) -> tuple[int, int]:
+        """Something that differs whenever this connection or another one has changed anything since."""
+        with self.lock:
+            return self._db.total_changes, int(self.rows("PRAGMA data_version")[0][0])
+
     def close(self) -> None:
         """Close the file."""
         with self.lock:

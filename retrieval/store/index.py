@@ -33,6 +33,7 @@ class Index:
 
     def __init__(self, path: Path | None = None) -> None:
         self.database = Database(path)
+        self._counted: tuple[tuple[int, int], int] = (-1, -1), 0
 
     # -- the stamp ---------------------------------------------------------------------------------------------
 
@@ -67,8 +68,13 @@ class Index:
     # -- reading -----------------------------------------------------------------------------------------------
 
     def count(self) -> int:
-        """How many passages there are."""
-        return int(self.database.rows("SELECT count(*) FROM chunks")[0][0])
+        """How many passages there are; counted once a change, as every search asks."""
+        state = self.database.state()
+        counted, number = self._counted
+        if counted != state:
+            number = int(self.database.rows("SELECT count(*) FROM chunks")[0][0])
+            self._counted = state, number
+        return number
 
     def ids(self) -> set[str]:
         """The ids of all passages."""

@@ -1,7 +1,7 @@
 """The lexical index follows Chroma, and is made again where it does not."""
 
 import sqlite3
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import numpy as np
@@ -11,6 +11,8 @@ from cragraph.passages import as_passages
 from cragraph.retrieval.store import Item, Origin, Store, open_store
 from cragraph.retrieval.store.exact import floats
 from cragraph.retrieval.store.floats import Floats
+from cragraph.retrieval.store.index import Index
+from cragraph.retrieval.store.records import Record
 from cragraph.testing.embeddings import HashEmbeddings
 from cragraph.types import Passage
 
@@ -144,3 +146,25 @@ def test_a_passage_that_two_files_hold_goes_with_the_last_of_them(store: Store) 
     assert store.dense("the same words", 1, {"source": "/one.md"})
     assert store.release("/one.md") == 1
     assert store.count() == 0
+
+
+def test_the_count_follows_every_change_wherever_it_is_made(tmp_path: Path, lines: list[Passage]) -> None:
+    here, there = Index(tmp_path / INDEX), Index(tmp_path / INDEX)
+    records = [Record(line) for line in lines]
+    assert (here.count(), there.count()) == (0, 0)
+    here.put(records[:2])
+    assert (here.count(), there.count()) == (2, 2)
+    there.put(records)
+    assert (here.count(), there.count()) == (5, 5)
+
+    def broken() -> Iterator[Record]:
+        yield Record(Passage(**{**lines[0], "chunk_id": "other"}))
+        raise RuntimeError("no more")
+
+    with pytest.raises(RuntimeError, match="no more"):
+        here.put(broken())
+    assert (here.count(), there.count()) == (5, 5)
+    here.drop([lines[0]["chunk_id"]])
+    assert (here.count(), there.count()) == (4, 4)
+    here.close()
+    there.close()
