@@ -162,6 +162,10 @@ def test_negations_are_counted(text: str, count: int) -> None:
         ("It has more than it.", "It has less than it.", ("more", "less")),
         ("Sales rose.", "Sales rose, then fell.", None),
         ("Sales rose.", "Sales grew.", None),
+        ("Sales fell 12 percent.", "Sales were up 12 percent.", ("fell", "up")),
+        ("Sales were down by 5%.", "Sales rose by 5%.", ("down", "rose")),
+        ("Sales rose by $3 million.", "Sales were up $3 million.", None),
+        ("Sales fell.", "They set up a shop.", None),
     ],
 )
 def test_opposite_words_are_found(claim: str, evidence: str, expected: tuple[str, str] | None) -> None:

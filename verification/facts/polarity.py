@@ -95,12 +95,20 @@ OPPOSITES: Final = _opposites()
 """Stem to the stems that say the opposite."""
 
 _TOKEN: Final = re.compile(r"[^\W\d_]+(?:[’'][^\W\d_]+)?")
+_MOVE: Final = re.compile(
+    r"\b(up|down)(?=\s(?:by\s|about\s|some\s|nearly\s|almost\s)?"
+    r"(?:[$€£]\s?\d|\d[\d.,]*\s?(?:%|per\s?cent\b|(?:percentage |basis )?points\b)))",
+    re.IGNORECASE,
+)
+_MOVES: Final = {"up": "rise", "down": "fall"}
+"""What these say before an amount: "up 12 percent" is a rise, "set up" is none."""
 
 
 @lru_cache(maxsize=8192)
 def stems(text: str) -> frozenset[str]:
     """The stems of a text's words as the table of opposites knows them."""
-    found = (match.group().lower() for match in _TOKEN.finditer(text))
+    told = _MOVE.sub(lambda match: _MOVES[match.group().lower()], text)
+    found = (match.group().lower() for match in _TOKEN.finditer(told))
     return frozenset(_stem(_IRREGULAR.get(word, word)) for word in found)
 
 
@@ -153,11 +161,12 @@ def opposite_words(claim: str, evidence: str) -> tuple[str, str] | None:
 
 
 def _as_written(stem: str, text: str) -> str:
+    moved = next((m.group() for m in _MOVE.finditer(text) if _stem(_MOVES[m.group().lower()]) == stem), stem)
     return next(
         (
             match.group()
             for match in _TOKEN.finditer(text)
             if _stem(_IRREGULAR.get(match.group().lower(), match.group().lower())) == stem
         ),
-        stem,
+        moved,
     )
