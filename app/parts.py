@@ -135,12 +135,13 @@ class Parts(Models):
         from cragraph.verification.judges.lexical import LexicalJudge
 
         own: Judge | None = self._given["judge"]
+        embedding = EmbeddingJudge(self.cached_embeddings)
         judges: dict[str, Judge] = {
             "lexical": LexicalJudge(),
-            "embedding": EmbeddingJudge(self.cached_embeddings),
-            "encoder": EncoderJudge(GroundingModel(threads=self.settings.threads)),
+            "embedding": embedding,
+            "encoder": EncoderJudge(GroundingModel(threads=self.settings.threads), embedding),
         }
-        best = "embedding"
+        best = "encoder"
         if self.settings.nli_model is not None:
             from cragraph.verification.judges.nli import NLIJudge
 

@@ -7,7 +7,7 @@ Text and vectors are made, not embedded: words drawn by Zipf's law (about 120 a 
 own. `memory_mb` is the most that process held, `build_mb` the most while building. A query fetches 100 passages a side,
 as hybrid search does; its embedding is made too, so the time of a real encoder comes on top. `cpu` is processor time
 over all cores, which a busy machine changes less than the clock. A store that is there already (--keep) is queried, not
-built again.
+built again; one that was not finished is gone on with, and its build figures are those of the rest.
 """
 
 import argparse
@@ -69,9 +69,9 @@ class Made(Embeddings):
         return self.embed_documents([text])[0]
 
 
-def passages(made: Made, size: int) -> Iterator[list[Passage]]:
-    """Batches of made passages, 50 a file, with a year and a ticker to filter by."""
-    for start in range(0, size, BATCH):
+def passages(made: Made, size: int, begin: int = 0) -> Iterator[list[Passage]]:
+    """Batches of made passages from number `begin` on, 50 a file, with a year and a ticker to filter by."""
+    for start in range(begin, size, BATCH):
         texts = made.words(min(BATCH, size - start), LENGTH)
         yield [passage(start + offset, text) for offset, text in enumerate(texts)]
 
@@ -95,9 +95,9 @@ def passage(number: int, text: str) -> Passage:
 
 
 def build(store: Store, made: Made, size: int) -> None:
-    """Fill a store."""
+    """Fill a store from where it stands."""
     with store.writing():
-        for batch in passages(made, size):
+        for batch in passages(made, size, store.count()):
             store.add(batch, vectors=made.vectors(len(batch)))
 
 

@@ -19,7 +19,7 @@ PRESETS: Final[dict[Mode, dict[str, Any]]] = {
 }
 """What a mode sets, unless it is set explicitly."""
 
-PolicyName = Literal["claims", "weighted", "reliability", "similarity"]
+PolicyName = Literal["auto", "calibrated", "claims", "weighted", "reliability", "similarity"]
 JudgeName = Literal["auto", "lexical", "embedding", "encoder", "nli", "llm", "cascade", "custom"]
 
 
@@ -43,7 +43,11 @@ class Context(BaseModel):
     max_crag_attempts: int = Field(2, ge=0, le=MAX_ATTEMPTS, description="How many times an answer may be corrected.")
     verify: bool | None = Field(None, description="Judge the answer's claims. By mode: low no, balanced yes, high yes.")
     crag: bool = Field(True, description="Correct low-confidence answers by targeted re-query and rewriting.")
-    policy: PolicyName = Field("claims", description="How verdicts and signals become a confidence.")
+    policy: PolicyName = Field(
+        "auto",
+        description="How verdicts and signals become a confidence; auto is calibrated for judges that it was fitted "
+        "to, else claims.",
+    )
     judge: JudgeName = Field("auto", description="Who judges the claims; auto takes the best that is available here.")
     min_chunks: int | None = Field(
         None, ge=0, description="Abstain on fewer relevant passages than this. By mode: 1, 2, 3."

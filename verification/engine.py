@@ -1,7 +1,7 @@
 """The verifier: claims, judges, signals and a policy joined into one call that does not fail."""
 
 import logging
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
 from time import perf_counter
@@ -10,19 +10,18 @@ from typing import Final, TypeVar
 
 from langchain_core.embeddings import Embeddings
 
-from cragraph.errors import InputError, ModelError, SettingsError
+from cragraph.errors import InputError, SettingsError
 from cragraph.passages import as_passages
 from cragraph.protocols import ClaimExtractor, Judge, Notes
 from cragraph.types import Claim, Passage, Verdict
 from cragraph.verification.cache import LRU
 from cragraph.verification.cached_judge import VerdictCache, cached
-from cragraph.verification.conflicts import find_conflicts
-from cragraph.verification.judges.evidence import unjudged
 from cragraph.verification.judging import Judging, judge_names
 from cragraph.verification.measuring import Measured, closeness_for, measure
-from cragraph.verification.policies import POLICIES, Policy, Weights, checked_weights
+from cragraph.verification.outcomes import failed_verification, issues_besides, scored
+from cragraph.verification.policies import AUTO, POLICIES, Policy, Weights, best_policy, checked_weights
 from cragraph.verification.reliance import SourceWeight, reliance, told, weighed, weights_of
-from cragraph.verification.result import Uncovered, Verification
+from cragraph.verification.result import Verification
 from cragraph.verification.sides import Sides
 from cragraph.verification.signals import (
     SIGNALS,
@@ -112,17 +111,19 @@ class Verifier:
         notes: Notes,
         *,
         judge: str = "embedding",
-        policy: str = "claims",
+        policy: str = AUTO,
         policy_scores: bool = False,
         known_facts: Sequence[str] = (),
     ) -> Verification:
         """Verify an answer; raises SettingsError for an unknown judge or policy, and nothing else.
 
+        The policy ``"auto"`` is the best one for the verdicts at hand (`best_policy`); the result names it.
         When verification fails altogether, the result holds the answer unjudged with confidence 0.0, says so in its
         issues, and the failure is logged. What was degraded is added to `notes` and is in the result.
         """
         _known("judge", judge, self.judges)
-        _known("policy", policy, self.policies)
+        if policy != AUTO:
+            _known("policy", policy, self.policies)
         start = perf_counter()
         mine = Notes()
         try:
@@ -153,15 +154,16 @@ class Verifier:
         policy_scores: bool,
         known_facts: Sequence[str],
     ) -> Verification:
-        names = list(self.policies) if policy_scores else [policy]
+        asked = [] if policy == AUTO else [policy]
+        names = list(self.policies) if policy_scores else asked
         needed = [signal for name in names for signal in self.policies[name].needs]
         wanted = list(dict.fromkeys([*self.options.measure, *needed]))
         with Sides() as sides:
-            scored = consistent = None
+            aligned = consistent = None
             if self.consistency is not None and "internal_consistency" in needed:
                 consistent = sides.start(self._consist, answer, known_facts, notes)
             if self.alignment is not None and "alignment" in wanted and passages:
-                scored = sides.start(self._align, question, answer, passages, notes)
+                aligned = sides.start(self._align, question, answer, passages, notes)
             verdicts = self._judging.answer(judge, answer, passages, notes, question=question)
             weights = weights_of(passages, self.source_weight)
             again = partial(self._judging.claims, self._judging.order(judge), notes=notes, question=question)
@@ -176,7 +178,7 @@ class Verifier:
                 verdicts=verdicts,
                 closeness=closeness,
                 question=question,
-                alignment=scored() if scored else None,
+                alignment=aligned() if aligned else None,
                 consistency=consistent() if consistent else None,
                 knowledge=known() if known else (),
                 weights=weights,
@@ -185,7 +187,9 @@ class Verifier:
         measured = measure(wanted, material, notes)
         if "fact_score" in measured.signals and judge_failed(key_claims(verdicts)):
             notes.degraded("No judge could verify the facts; the fact score of 0.5 only says that it is not known.")
-        scores = self._scores(names, policy, verdicts, measured, notes)
+        if policy == AUTO:
+            policy = best_policy(verdicts)
+        scores = self._scores(names or [policy], policy, verdicts, measured, notes)
         uncovered = tuple(uncovered_parts(answer, verdicts))
         return Verification(
             confidence=scores[policy] if policy in scores else scores["claims"],
@@ -193,7 +197,7 @@ class Verifier:
             signals=MappingProxyType(dict(measured.signals)),
             issues=(
                 *issues_of(measured.signals),
-                *_told(verdicts, uncovered, passages),
+                *issues_besides(verdicts, uncovered, passages),
                 *told(verdicts, passages, weights),
             ),
             judge=judge_names(verdicts),
@@ -227,14 +231,14 @@ class Verifier:
         scorer = self.alignment
         if scorer is None:
             return None
-        return _scored("alignment", scorer.name, lambda: scorer(question, answer, passages, notes), notes)
+        return scored("alignment", scorer.name, lambda: scorer(question, answer, passages, notes), notes)
 
     def _consist(self, answer: str, known_facts: Sequence[str], notes: Notes) -> float | None:
         """The injected scorer's consistency of the answer with itself and the known facts."""
         scorer = self.consistency
         if scorer is None:
             return None
-        return _scored("consistency", scorer.name, lambda: scorer(answer, known_facts, notes), notes)
+        return scored("consistency", scorer.name, lambda: scorer(answer, known_facts, notes), notes)
 
     def _know(
         self, judge: str, verdicts: Sequence[Verdict], facts: Sequence[str], notes: Notes
@@ -243,50 +247,6 @@ class Verifier:
         claims = [Claim(text=v["text"], start=v["start"], end=v["end"], type=v["type"]) for v in verdicts]
         found = self._judging.claims(self._judging.order(judge), claims, as_passages(facts), notes)
         return None if judge_failed(found) else found
-
-
-def _scored(what: str, name: str, score: Callable[[], float], notes: Notes) -> float | None:
-    """A scorer's score, 0..1; None, and noted, when it fails: the signal's own measure stands in."""
-    try:
-        value = float(score())
-        if not 0.0 <= value <= 1.0:
-            raise ModelError(f"it returned {value}; wanted a number of 0..1")
-    # A model's server may raise anything; what the signal measures by itself stands in.
-    except Exception as error:
-        notes.degraded(
-            f"The {what} scorer {name!r} failed ({type(error).__name__}: {error}); {what} was measured by {OWN[what]}."
-        )
-        return None
-    return value
-
-
-OWN: Final = {"alignment": "keyword overlap", "consistency": "facts, opposites and negation"}
-"""What a signal measures by where its scorer fails."""
-
-
-def failed_verification(answer: str, policy: str, notes: Notes, threshold: float = 0.7) -> Verification:
-    """What a caller gets when verification failed: the whole answer as one unjudged claim, confidence 0.0, and why."""
-    whole = Claim(text=answer, start=0, end=len(answer), type="factual")
-    why = "Verification failed: nothing was judged, and the confidence of 0.0 says only that"
-    return Verification(
-        confidence=0.0,
-        claims=(unjudged(whole, why + "."),) if answer.strip() else (),
-        issues=(why,),
-        policy=policy,
-        degraded=tuple(notes.sentences),
-        threshold=threshold,
-        failed=True,
-    )
-
-
-def _told(verdicts: Sequence[Verdict], uncovered: Sequence[Uncovered], passages: Sequence[Passage]) -> list[str]:
-    """Issues that are no signal's: claims without a verdict, parts without a claim, passages at odds."""
-    lost = sum(verdict["verdict"] == "unjudged" for verdict in verdicts)
-    return [
-        *([f"{lost} claim(s) could not be judged"] if lost else []),
-        *(f"Part of the answer was not checked: “{part['text']}”" for part in uncovered),
-        *(conflict.issue for conflict in find_conflicts(passages)),
-    ]
 
 
 def _pass_on(mine: Notes, notes: Notes) -> None:

@@ -9,6 +9,7 @@ from typing import Any, Final, cast
 
 from cragraph.errors import InputError, SettingsError
 from cragraph.types import Label, Verdict
+from cragraph.verification.calibrated import calibrated_confidence, has_curve
 from cragraph.verification.counting import AGAINST, CREDIT, counted
 
 Weights = Mapping[str, float]
@@ -93,6 +94,10 @@ def _claims(verdicts: Sequence[Verdict], _signals: Mapping[str, float], _weights
     return confidence_of_labels([verdict["verdict"] for verdict in counted(verdicts)])
 
 
+def _calibrated(verdicts: Sequence[Verdict], _signals: Mapping[str, float], _weights: Weights) -> float:
+    return calibrated_confidence(verdicts)
+
+
 def _weighted(_verdicts: Sequence[Verdict], signals: Mapping[str, float], weights: Weights) -> float:
     """0.4 alignment + 0.3 citation coverage + 0.3 facts (weighted verification formula).
 
@@ -140,6 +145,7 @@ POLICIES: Final[Mapping[str, Policy]] = MappingProxyType(
         policy.name: policy
         for policy in (
             Policy("claims", _claims),
+            Policy("calibrated", _calibrated),
             Policy(
                 "weighted",
                 _weighted,
@@ -174,7 +180,15 @@ POLICIES: Final[Mapping[str, Policy]] = MappingProxyType(
         )
     }
 )
-"""Every policy by its name; `claims` is the default."""
+"""Every policy by its name."""
+
+AUTO: Final = "auto"
+"""Stands for the best policy for the verdicts at hand, see `best_policy`."""
+
+
+def best_policy(verdicts: Sequence[Verdict]) -> str:
+    """`calibrated` for verdicts of judges whose scores it was fitted to, and `claims` for any others."""
+    return "calibrated" if has_curve(verdicts) else "claims"
 
 
 def calculate_confidence(verification: Any) -> float:

@@ -10,7 +10,9 @@ from cragraph.errors import SettingsError
 StoreOption = Annotated[str | None, typer.Option("--store", help="Folder or server URL of the store.")]
 ModelOption = Annotated[str | None, typer.Option("--model", help="Chat model, e.g. ollama:llama3.2.")]
 JudgeOption = Annotated[str | None, typer.Option("--judge", help="lexical, embedding, encoder, nli, llm or cascade.")]
-PolicyOption = Annotated[str | None, typer.Option("--policy", help="claims, weighted, reliability or similarity.")]
+PolicyOption = Annotated[
+    str | None, typer.Option("--policy", help="auto, calibrated, claims, weighted, reliability or similarity.")
+]
 ThresholdOption = Annotated[
     float | None, typer.Option("--threshold", help="Accept at or above this confidence (0..1).")
 ]

@@ -116,7 +116,7 @@ def test_the_verify_graph_returns_claims_and_signals() -> None:
     )
     assert found["claims"][0]["verdict"] == "supported"
     assert {"relevance", "faithfulness"} <= found["signals"].keys()
-    assert (found["models"]["judge"], found["degraded"]) == ("embedding", [])
+    assert (found["models"]["judge"], found["degraded"]) == ("encoder", [])
 
 
 def test_a_graph_without_a_store_says_what_is_missing() -> None:

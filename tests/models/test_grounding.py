@@ -128,8 +128,7 @@ def test_a_very_long_claim_is_judged_in_parts_and_is_as_good_as_its_weakest(mode
     true = " ".join([COMPANY, BRIDGE, TRIAL])
     false = true + " The moon is made of green cheese and belongs to the king of Norway."
     good, bad = model.judge([true, false], PASSAGES)
-    assert good.supported > bad.supported
-    assert bad.supported < model.threshold
+    assert bad.supported < 0.5 < good.supported
     assert false[bad.words[-1].start : bad.words[-1].end] == "Norway."
     assert max(word.end for word in bad.words) == len(false)
 

@@ -177,7 +177,7 @@ def test_the_similarity_policy_gives_the_hand_computed_value() -> None:
 @given(st.fixed_dictionaries({n: UNIT for p in POLICIES.values() for n in p.needs}), LABELS)
 def test_every_policy_stays_within_its_bounds(signals: dict[str, float], labels: list[str]) -> None:
     for policy in POLICIES.values():
-        assert 0.0 <= policy([verdict(label) for label in labels], signals) <= 1.0
+        assert 0.0 <= policy([verdict(label, judge="lexical") for label in labels], signals) <= 1.0
 
 
 GOOD = {n: (-1 if n in ("hallucination", "uncertainty") else 1) for p in POLICIES.values() for n in p.needs}

@@ -1,8 +1,12 @@
 """Make the grounding judge from the data and the MiniLM weights, start to end.
 
-    python -m training.judge DATA [--run training/runs/judge] [--rows N] [--decay N]
+    python -m training.judge DATA [--run training/runs/judge]
 
-Steps whose result is there already are left out, and training goes on from its checkpoint: stop it when you like.
+Two networks are trained, a long run and a short one with fewer kinds of made errors, and their weights averaged. Steps
+whose result is there already are left out, and training goes on from its checkpoint: stop it when you like. A quick
+trial of every step, which leaves the shipped weights alone:
+
+    python -m training.judge DATA --run /tmp/t --share 0.005 --limit 20 --out /tmp/t --docs /tmp/t --card /tmp/t/card.md
 """
 
 import argparse
@@ -10,6 +14,8 @@ import subprocess
 import sys
 from pathlib import Path
 
+NETWORKS = {"long": (86_000, 22_000, ("--made", 30_000)), "short": (29_000, 6_000, ("--made", 20_000, "--plain"))}
+"""Of each network: the rows that it sees, over how many of these the learning rate falls, and how rows are prepared."""
 FIT_ROWS = 250
 """Claims of each training source to fit the head on."""
 
@@ -28,24 +34,33 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("data", type=Path)
     parser.add_argument("--run", type=Path, default=Path("training/runs/judge"))
-    parser.add_argument("--rows", type=int, default=60_000)
-    parser.add_argument("--decay", type=int, default=15_000)
+    parser.add_argument("--share", type=float, default=1.0, help="share of the training rows, for a quick trial")
+    parser.add_argument("--limit", type=int, default=0, help="answers of each file to fit and measure on; 0: all")
+    parser.add_argument("--out", type=Path, default=Path("models/data"), help="where the weights go")
+    parser.add_argument("--docs", type=Path, default=Path("docs"), help="where the reliability plot goes")
+    parser.add_argument("--card", type=Path, default=Path("training/MODEL_CARD.md"))
     options = parser.parse_args()
     run = options.run
     train, dev = (sorted((options.data / "grounding" / part).glob("*.jsonl")) for part in ("train", "dev"))
     if not train or not dev:
         raise SystemExit(f"{options.data}/grounding holds no train/*.jsonl and dev/*.jsonl; give the data folder.")
-    step("prepare", options.data / "grounding", run, unless=run / "train.npz")
-    step("train", run, "--rows", options.rows, "--decay", options.decay, unless=run / "net.pt")
-    step("export", run, unless=run / "int8.onnx")
+    for name, (rows, decay, prepared) in NETWORKS.items():
+        own = run / name
+        rows, decay = round(rows * options.share), round(decay * options.share)
+        step("prepare", options.data / "grounding", own, *prepared, unless=own / "train.npz")
+        step("train", own, "--rows", rows, "--decay", decay, unless=own / "net.pt")
+    step("average", run, *(run / name for name in NETWORKS), unless=run / "net.pt")
+    step("export", run, "--rows", run / "long", unless=run / "int8.onnx")
     model = run / "int8.onnx"
-    unseen = ("--unseen", options.data / "grounding", "--rows", options.rows, "--limit", FIT_ROWS)
-    step("featurise", run, model, run / "fit.npz", *unseen, unless=run / "fit.npz")
+    unseen = ("--unseen", options.data / "grounding", "--rows", round(NETWORKS["long"][0] * options.share))
+    fitted = ("--limit", options.limit or FIT_ROWS)
+    step("featurise", run / "long", model, run / "fit.npz", *unseen, *fitted, unless=run / "fit.npz")
     readable = [path for path in dev if not path.name.startswith("xnli_ko")]
-    step("featurise", run, model, run / "dev.npz", "--files", *readable, unless=run / "dev.npz")
+    limit = ("--limit", options.limit)
+    step("featurise", run / "long", model, run / "dev.npz", *limit, "--files", *readable, unless=run / "dev.npz")
     step("fit", run, run / "fit.npz", run / "dev.npz")
-    step("plot", run, run / "dev.npz")
-    step("ship", run)
+    step("plot", run, run / "dev.npz", "--out", options.docs)
+    step("ship", run, "--out", options.out, "--card", options.card)
 
 
 if __name__ == "__main__":

@@ -1,6 +1,8 @@
 """Write the trained network as ONNX, in full precision and int8.
 
-python -m training.judge.export RUN     RUN holds net.pt (or checkpoint.pt) and train.npz; gets fp32.onnx, int8.onnx
+python -m training.judge.export RUN [--rows FOLDER]     RUN holds net.pt (or checkpoint.pt); gets fp32.onnx, int8.onnx
+
+FOLDER (else RUN) holds train.npz, from whose rows the ranges of the int8 layers are taken.
 """
 
 import argparse
@@ -46,9 +48,11 @@ def main() -> None:
     """Export both precisions of a run."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("run", type=Path)
-    run = parser.parse_args().run
+    parser.add_argument("--rows", type=Path, help="folder with train.npz; default: the run's own")
+    options = parser.parse_args()
+    run = options.run
     tensors = tensors_of(run)
-    smoothing = Smoothing(channel_peaks(tensors, Rows(run / "train.npz")))
+    smoothing = Smoothing(channel_peaks(tensors, Rows((options.rows or run) / "train.npz")))
     for name, given in (("fp32", None), ("int8", smoothing)):
         model, _ = draw(tensors, given)
         onnx.checker.check_model(model)

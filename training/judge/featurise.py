@@ -3,8 +3,8 @@
     python -m training.judge.featurise RUN MODEL.onnx OUT.npz --files FILE... [--limit N]
     python -m training.judge.featurise RUN MODEL.onnx OUT.npz --unseen DATA --rows N [--limit N]
 
-With --files every answer is read sentence by sentence. With --unseen the claims are the examples of the training
-epoch that the network did not get to see in its N rows: its logits on rows it was trained on would look too sure.
+With --files every answer is read sentence by sentence. With --unseen the claims are training examples that the network
+did not get to see in its N rows, as far as there are any: its logits on rows it was trained on look too sure.
 """
 
 import argparse
@@ -67,7 +67,11 @@ def _sample(rows: list[tuple[int, dict[str, object]]], limit: int, seed: int) ->
 
 
 def unseen_items(run: Path, data: Path, rows: int, limit: int, seed: int) -> Iterator[Item]:
-    """At most `limit` examples of each source that were not among the first `rows` of the epoch, nor were repeats."""
+    """At most `limit` examples of each source that were not among the first `rows` that the network was trained on.
+
+    Where it has seen the whole epoch, they are drawn from another one: made examples that are new, rows that the quotas
+    left out, and only where a source has no more of these, rows that it knows.
+    """
     examples, _ = epoch(data, MADE, SEED)
     table = Rows(run / "train.npz")
     if [e.label for e in examples] != table.labels.tolist():
@@ -77,14 +81,18 @@ def unseen_items(run: Path, data: Path, rows: int, limit: int, seed: int) -> Ite
         if len(seen) >= rows:
             break
         seen.update(batch.tolist())
-    claims = {key(examples[i].claim) for i in seen}
-    kept: dict[str, dict[str, Item]] = defaultdict(dict)
-    order = [i for i in range(len(examples)) if i not in seen]
+    known = {key(examples[i].claim) for i in seen}
+    if len(seen) < len(examples):
+        pool = [example for example in examples if key(example.claim) not in known]
+    else:
+        pool, _ = epoch(data, MADE, SEED + 1)
+    order = list(range(len(pool)))
     Random(seed).shuffle(order)
-    for i in order:
-        example, claim = examples[i], key(examples[i].claim)
+    kept: dict[str, dict[str, Item]] = defaultdict(dict)
+    for i in sorted(order, key=lambda i: key(pool[i].claim) in known):
+        example, claim = pool[i], key(pool[i].claim)
         own = kept["made" if example.source.startswith("made/") else example.source]
-        if claim not in claims and claim not in own and len(own) < limit:
+        if claim not in own and len(own) < limit:
             own[claim] = Item(i, [(0, len(example.claim))], example)
     for own in kept.values():
         yield from own.values()

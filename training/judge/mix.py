@@ -64,11 +64,17 @@ def documents(files: Sequence[Path]) -> dict[str, list[tuple[str, ...]]]:
     return found
 
 
-def made_examples(files: Sequence[Path], count: int, rng: Random, near: Mapping[str, Sequence[str]]) -> list[Example]:
-    """`count` examples made from the passages: compressed claims, their edits, merged facts, missing sources."""
+def made_examples(
+    files: Sequence[Path], count: int, rng: Random, near: Mapping[str, Sequence[str]] | None
+) -> list[Example]:
+    """`count` examples made from the passages: compressed claims, their edits, merged facts, missing sources.
+
+    With `near` None no error is a related word or a detail that nobody gave.
+    """
     pools = documents(files)
     texts = [" ".join(p) for docs in pools.values() for p in rng.sample(docs, min(200, len(docs)))]
-    everyone = Material([n for t in texts for n in names(t)], [d for t in texts for d in details(t)], near)
+    phrases = [d for t in texts for d in details(t)] if near is not None else []
+    everyone = Material([n for t in texts for n in names(t)], phrases, near or {})
     weights = [min(len(docs), 900) ** 0.5 for docs in pools.values()]
     made: list[Example] = []
     while len(made) < count:
@@ -96,7 +102,8 @@ def _from_document(passages: tuple[str, ...], source: str, everyone: Material, r
     if len(pool) <= 3 or rng.random() >= 0.7:
         pool = [*pool, *rng.sample(everyone.names, min(40, len(everyone.names)))]
     far = rng.sample(everyone.details, min(40, len(everyone.details)))
-    phrases = [d for d in (details(" ".join(passages)) if rng.random() < 0.5 else far) if d.split()[-1] not in original]
+    phrases = details(" ".join(passages)) if far and rng.random() < 0.5 else far
+    phrases = [d for d in phrases if d.split()[-1] not in original]
     edit = make_edit(claim, rng, Material(pool, phrases, everyone.near))
     yield example(frame(claim, rng), original, SUPPORTED, (), "true")
     if edit:

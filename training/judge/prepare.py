@@ -87,11 +87,16 @@ def arrays(examples: Sequence[Example], read: Reader, rng: Random) -> dict[str, 
     }
 
 
-def epoch(data: Path, made: int, seed: int) -> tuple[list[Example], Random]:
-    """The examples of one epoch in their order, and the random state after drawing them."""
+def epoch(data: Path, made: int, seed: int, *, plain: bool = False) -> tuple[list[Example], Random]:
+    """The examples of one epoch in their order, and the random state after drawing them.
+
+    `plain` leaves out related words and invented details from the errors that are made.
+    """
     rng = Random(seed)
     files, held_out = (sorted((data / part).glob("*.jsonl")) for part in ("train", "dev"))
-    examples = real_examples(files, held_out, rng) + made_examples(files, made, rng, near_words(minilm()))
+    examples = real_examples(files, held_out, rng) + made_examples(
+        files, made, rng, None if plain else near_words(minilm())
+    )
     rng.shuffle(examples)
     return examples, rng
 
@@ -103,13 +108,14 @@ def main() -> None:
     parser.add_argument("out", type=Path)
     parser.add_argument("--seed", type=int, default=SEED)
     parser.add_argument("--made", type=int, default=MADE)
+    parser.add_argument("--plain", action="store_true", help="no related words and no invented details")
     options = parser.parse_args()
     files = sorted((options.data / "train").glob("*.jsonl"))
     options.out.mkdir(parents=True, exist_ok=True)
     plain = reader(minilm() / "tokenizer.json")
     idf = count_idf(plain, files)
     np.save(options.out / "idf.npy", idf)
-    examples, rng = epoch(options.data, options.made, options.seed)
+    examples, rng = epoch(options.data, options.made, options.seed, plain=options.plain)
     print(json.dumps(count_by_source(examples), indent=0), flush=True)
     table = arrays(examples, reader(minilm() / "tokenizer.json", idf), rng)
     np.savez(options.out / "train.npz", **table)

@@ -1,6 +1,6 @@
 """Put the finished judge where the package finds it, with the card that its loader checks and its model card.
 
-python -m training.judge.ship RUN [--out models/data]     RUN holds int8.onnx, idf.npy, head.json and report.json
+python -m training.judge.ship RUN [--out models/data]     RUN holds int8.onnx, idf.npy, seen.json and what fit wrote
 """
 
 import argparse
@@ -13,7 +13,6 @@ from string import Template
 from typing import Any
 
 import numpy as np
-import torch
 
 from cragraph.models.grounding_weights import pack_idf
 
@@ -36,7 +35,7 @@ def card(run: Path, network: Path) -> dict[str, Any]:
     }
 
 
-def figures(report: dict[str, Any], head: dict[str, Any], dev: Path, seen: int) -> dict[str, str]:
+def figures(report: dict[str, Any], head: dict[str, Any], dev: Path, seen: list[int]) -> dict[str, str]:
     """What the model card's template asks for."""
     judge, alone = report["judge"], report["model alone"]
     each, accuracy, ece = judge["each"], judge["balanced accuracy"], judge["ece"]
@@ -54,7 +53,7 @@ def figures(report: dict[str, Any], head: dict[str, Any], dev: Path, seen: int) 
     against = [f"| {name} | {value:.3f} |" for name, value in judge["contradiction auroc"].items()]
     supported = head["thresholds"]["supported"]
     return {
-        "seen": f"{seen:,}",
+        "seen": " and ".join(f"{rows:,}" for rows in seen),
         "sample": f"Measured on {len(_rows(dev)):,} rows of dev.",
         "rows": "\n".join(rows),
         "words": "\n".join(words),
@@ -95,7 +94,7 @@ def main() -> None:
     shutil.copyfile(options.run / "int8.onnx", network)
     written = card(options.run, network)
     (options.out / "grounding.json").write_text(json.dumps(written, indent=1) + "\n", encoding="utf-8")
-    seen = int(torch.load(options.run / "checkpoint.pt", map_location="cpu")["state"]["seen"])
+    seen = json.loads((options.run / "seen.json").read_text(encoding="utf-8"))
     report = json.loads((options.run / "report.json").read_text(encoding="utf-8"))
     found = figures(report, written, options.run / "dev.npz", seen)
     text = Template(TEMPLATE.read_text(encoding="utf-8")).substitute(found)

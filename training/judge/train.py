@@ -1,6 +1,6 @@
 """Train the cross-encoder; may be stopped at any time and goes on from its last checkpoint.
 
-    python -m training.judge.train RUN [--rows 60000] [--decay 15000]     RUN holds train.npz
+    python -m training.judge.train RUN [--rows 86000] [--decay 22000]     RUN holds train.npz
 
 The learning rate warms up, stays, and falls to zero over the last `--decay` rows, so that a run that must end sooner
 is stopped and started again with fewer `--rows`: the decay then begins at once.
@@ -143,8 +143,8 @@ def main() -> None:
     """Read the options and train."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("run", type=Path)
-    parser.add_argument("--rows", type=int, default=60_000)
-    parser.add_argument("--decay", type=int, default=15_000)
+    parser.add_argument("--rows", type=int, default=86_000)
+    parser.add_argument("--decay", type=int, default=22_000)
     parser.add_argument("--seed", type=int, default=13)
     parser.add_argument("--save-every", type=float, default=120.0, help="seconds between checkpoints")
     options = parser.parse_args()

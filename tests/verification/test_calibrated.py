@@ -1,0 +1,107 @@
+import json
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from cragraph.errors import InputError, WeightsError
+from cragraph.passages import as_passages
+from cragraph.protocols import Notes
+from cragraph.testing.verdicts import quoted, verdict
+from cragraph.types import Label, Verdict
+from cragraph.verification.calibrated import Curve, calibrated_confidence, curves, has_curve, word_for_word
+from cragraph.verification.claims import SentenceExtractor
+from cragraph.verification.engine import Verifier
+from cragraph.verification.judges import LexicalJudge
+from cragraph.verification.policies import best_policy
+
+CURVE = Curve(slope=2.0, bias=-0.5)
+PASSAGES = as_passages(["The mill opened in 1820. It burned down in 1901."])
+SHARE = st.floats(0.0, 1.0)
+
+
+def judged(support: float, label: Label = "supported", **other: object) -> Verdict:
+    return verdict(label, support=support, judge="lexical", **other)  # type: ignore[arg-type]
+
+
+def test_the_curve_gives_the_hand_computed_value() -> None:
+    # logit(0.8) = 1.3863, logit(0.5) = 0; their mean 0.6931, twice that less a half: 0.8863
+    assert CURVE([0.8, 0.5]) == pytest.approx(0.7081, abs=1e-4)
+    assert CURVE([0.5]) == pytest.approx(0.3775, abs=1e-4)
+
+
+@given(st.lists(SHARE, min_size=1, max_size=6), st.data())
+def test_more_support_for_a_claim_never_lowers_the_confidence(supports: list[float], data: st.DataObject) -> None:
+    place = data.draw(st.integers(0, len(supports) - 1))
+    raised = list(supports)
+    raised[place] = data.draw(st.floats(supports[place], 1.0))
+    for curve in curves().values():
+        assert 0.0 < curve(supports) <= curve(raised) + 1e-12 < 1.0 + 1e-9
+
+
+@pytest.mark.parametrize("judge", ["encoder", "embedding", "lexical"])
+def test_the_judges_that_ship_have_curves_on_which_support_speaks_for_an_answer(judge: str) -> None:
+    curve = curves()[judge]
+    assert curve([0.05]) < 0.4 < curve([0.95])
+
+
+def test_an_answer_in_the_words_of_its_evidence_is_certain() -> None:
+    quote = judged(0.9, text="the mill opened in 1820", evidence=quoted(PASSAGES, 0))
+    assert word_for_word(quote)
+    assert calibrated_confidence([quote]) == 1.0
+    doubtful = judged(0.5)
+    assert calibrated_confidence([quote, doubtful]) == calibrated_confidence([doubtful])
+
+
+@pytest.mark.parametrize("label", ["partially_supported", "contradicted", "unsupported"])
+def test_words_of_the_evidence_do_not_make_a_claim_certain_that_is_not_supported(label: Label) -> None:
+    assert not word_for_word(judged(0.3, label, text="the mill opened", evidence=quoted(PASSAGES, 0)))
+
+
+def test_marks_of_citation_do_not_keep_a_quotation_from_being_one() -> None:
+    assert word_for_word(judged(0.9, text="The mill opened in 1820 [1].", evidence=quoted(PASSAGES, 0)))
+
+
+def test_a_claim_that_nobody_judged_has_no_support() -> None:
+    lost = verdict("unjudged", judge="none", support=0.0)
+    assert calibrated_confidence([judged(0.9), lost]) == calibrated_confidence([judged(0.9), judged(0.0)])
+
+
+def test_nothing_to_judge_gives_no_confidence() -> None:
+    assert calibrated_confidence([]) == 0.0
+    assert calibrated_confidence([verdict("unjudged", judge="none")]) == 0.0
+    assert not has_curve([])
+
+
+def test_verdicts_of_another_judge_are_refused_and_left_to_the_claims_policy() -> None:
+    with pytest.raises(InputError, match="came from llm: choose the policy 'claims'"):
+        calibrated_confidence([verdict(judge="llm")])
+    assert best_policy([verdict(judge="llm"), judged(0.9)]) == "claims"
+    assert best_policy([judged(0.9)]) == "calibrated"
+
+
+@pytest.mark.parametrize("content", ["", "{}", '{"judges": {"x": {"curve": {"slope": 1}}}}', '{"judges": []}'])
+def test_a_damaged_file_of_curves_says_what_to_do(tmp_path: Path, content: str) -> None:
+    damaged = tmp_path / "confidence.json"
+    damaged.write_text(content)
+    with pytest.raises(WeightsError, match="reinstall"):
+        curves(damaged)
+
+
+def test_the_file_states_what_the_thresholds_precision_and_recall_are() -> None:
+    from cragraph.verification.calibrated import FITTED
+
+    for judge in json.loads(FITTED.read_text())["judges"].values():
+        assert judge["threshold"]["at"] == 0.7
+        assert 0.5 < judge["threshold"]["precision"] <= 1.0
+        assert 0.0 < judge["threshold"]["recall"] <= 1.0
+
+
+@pytest.mark.parametrize(("policy", "used"), [("auto", "calibrated"), ("claims", "claims")])
+def test_the_verifier_takes_the_best_policy_unless_one_is_asked_for(policy: str, used: str) -> None:
+    verifier = Verifier({"lexical": LexicalJudge()}, ("lexical",), SentenceExtractor())
+    found = verifier("", "The mill was opened in 1820.", PASSAGES, Notes(), judge="lexical", policy=policy)
+    assert found.policy == used
+    assert not any("olicy" in sentence for sentence in found.degraded)
+    assert 0.0 < found.confidence <= 1.0
