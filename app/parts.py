@@ -72,6 +72,11 @@ class Parts(Models):
                     "The reranker llm needs a chat model: set CRAG_MODEL or pass --model ollama:<model>."
                 )
             return LLMReranker(self.chat, self.prompts, self.settings.max_concurrency)
+        if self.settings.reranker == "encoder":
+            from cragraph.retrieval.rerankers.encoder import EncoderReranker
+            from cragraph.retrieval.rerankers.scorers import SentenceScorer
+
+            return EncoderReranker(SentenceScorer(self.cached_embeddings))
         return LexicalReranker()
 
     @part
