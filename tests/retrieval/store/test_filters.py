@@ -146,7 +146,9 @@ def varied() -> Store:
     for i, a in enumerate(kinds):
         for j, b in enumerate(kinds):
             metadata = {name: value for name, value in (("a", a), ("b", b)) if value is not None}
-            passage = as_passage({"text": "same words", "chunk_id": f"{i}-{j}", "page": j if j % 3 else None})
+            # Texts of their own: of many equal vectors Chroma's graph may lose sight of one.
+            text = f"same words, kind {i} and {j}"
+            passage = as_passage({"text": text, "chunk_id": f"{i}-{j}", "page": j if j % 3 else None})
             passages.append(Passage(**{**passage, "metadata": metadata}))
     store.add(passages)
     return store
