@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
 
 from cragraph.errors import SettingsError, StoreError
 from cragraph.lazy import part
@@ -16,6 +16,10 @@ if TYPE_CHECKING:
     from cragraph.verification.engine import Verifier
     from cragraph.verification.reliance import SourceWeight
     from cragraph.verification.signals import AlignmentScorer, ConsistencyScorer
+
+
+ENCODER_SHARE: Final = 0.2
+"""The grounding model's say beside the lexical reranker's: it was not trained to find, only to check."""
 
 
 class Parts(Models):
@@ -73,10 +77,12 @@ class Parts(Models):
                 )
             return LLMReranker(self.chat, self.prompts, self.settings.max_concurrency)
         if self.settings.reranker == "encoder":
+            from cragraph.models.grounding import GroundingModel
             from cragraph.retrieval.rerankers.encoder import EncoderReranker
-            from cragraph.retrieval.rerankers.scorers import SentenceScorer
+            from cragraph.retrieval.rerankers.scorers import GroundingScorer
 
-            return EncoderReranker(SentenceScorer(self.cached_embeddings))
+            scorer = GroundingScorer(GroundingModel(threads=self.settings.threads))
+            return EncoderReranker(scorer, ENCODER_SHARE, LexicalReranker())
         return LexicalReranker()
 
     @part

@@ -25,7 +25,6 @@ from cragraph.retrieval.rerankers.encoder import EncoderReranker, Scorer
 from cragraph.retrieval.rerankers.scorers import GroundingScorer, SentenceScorer
 from cragraph.retrieval.search import SearchRetriever
 from cragraph.retrieval.store import open_store
-from cragraph.types import Passage
 
 SHARES = (0.1, 0.2, 0.35, 0.5, 1.0)
 
@@ -66,17 +65,11 @@ def measure(collection: Collection, limit: int, candidates: int, cache: Path | N
                 scorer([(text, contextual_text(p)) for p in before])
                 for share in SHARES:
                     ranked[f"{name} {share:g}"] = EncoderReranker(scorer, share)(text, before, Notes())
-                ranked[f"lexical, {name} 0.2"] = EncoderReranker(scorer, 0.2)(
-                    text, [_as_prior(p) for p in ranked["lexical"]], Notes()
-                )
+                ranked[f"lexical, {name} 0.2"] = EncoderReranker(scorer, 0.2, lexical)(text, before, Notes())
             for name, passages in ranked.items():
                 ids = [p["chunk_id"] for p in passages]
                 found.setdefault(name, []).append(ndcg(ids, collection.qrels[query]))
     return found | {f"{name}, s a query": [s.seconds / len(queries)] for name, s in scorers.items()}
-
-
-def _as_prior(passage: Passage) -> Passage:
-    return {**passage, "retrieval_score": passage["rerank_score"]}
 
 
 def main() -> None:

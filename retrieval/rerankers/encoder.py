@@ -4,7 +4,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from cragraph.errors import ModelError
-from cragraph.protocols import Notes
+from cragraph.protocols import Notes, Reranker
 from cragraph.retrieval.documents.context import contextual_text
 from cragraph.retrieval.rerankers.scored import logistic, logit, ranked
 from cragraph.types import Passage
@@ -18,11 +18,12 @@ class EncoderReranker:
     """Scores (question, passage) pairs with a model, and joins its odds with those of retrieval.
 
     `share` is the model's say, 1 for the model alone; passages without a retrieval score are always scored by the
-    model alone.
+    model alone. Where another reranker goes `first`, its scores take the place of those of retrieval.
     """
 
     scorer: Scorer
     share: float = 0.5
+    first: Reranker | None = None
     name: str = "encoder"
 
     def __call__(self, query: str, passages: Sequence[Passage], notes: Notes) -> list[Passage]:
@@ -33,16 +34,18 @@ class EncoderReranker:
         """
         if not passages:
             return []
+        if self.first is not None:
+            passages = self.first(query, passages, notes)
         scores = list(self.scorer([(query, contextual_text(passage)) for passage in passages]))
         if len(scores) != len(passages):
             raise ModelError(
                 f"the {self.name} reranker's model gave {len(scores)} scores for {len(passages)} passages; wanted one "
                 "each: check the scorer that it was made with."
             )
-        return ranked(passages, [self._joined(float(s), p) for s, p in zip(scores, passages, strict=True)])
+        before = [p["retrieval_score"] if self.first is None else p["rerank_score"] for p in passages]
+        return ranked(passages, [self._joined(float(s), p) for s, p in zip(scores, before, strict=True)])
 
-    def _joined(self, score: float, passage: Passage) -> float:
-        prior = passage["retrieval_score"]
+    def _joined(self, score: float, prior: float | None) -> float:
         if prior is None:
             return score
         return logistic(self.share * logit(score) + (1.0 - self.share) * logit(prior))

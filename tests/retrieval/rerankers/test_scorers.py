@@ -57,3 +57,11 @@ def test_the_encoder_reranker_brings_the_passage_with_the_closest_sentence_first
     passages = as_passages(["Zebras graze in the sun.", MILL])
     found = EncoderReranker(SentenceScorer(HashEmbeddings(64)))("The mill opened in 1820.", passages, Notes())
     assert [passage["text"] for passage in found] == [MILL, "Zebras graze in the sun."]
+
+
+def test_another_reranker_may_go_first_and_its_scores_count_beside_the_models() -> None:
+    passages = as_passages(["Zebras graze in the sun.", "The mill opened in 1820."])
+    first = EncoderReranker(lambda pairs: [0.9 if "mill" in passage else 0.1 for _, passage in pairs], share=1.0)
+    found = EncoderReranker(lambda pairs: [0.5 for _ in pairs], 0.2, first)("mill", passages, Notes())
+    assert [passage["text"] for passage in found] == [passages[1]["text"], passages[0]["text"]]
+    assert found[0]["rerank_score"] == pytest.approx(0.853, abs=1e-3)  # 0.8 of the first one's odds
