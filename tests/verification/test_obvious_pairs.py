@@ -67,3 +67,12 @@ def test_of_thirty_obvious_pairs_at_least_27_come_out_right() -> None:
             wrong.append((kind, text, verdict["verdict"], round(verdict["support"], 2)))
     assert len(OBVIOUS) == 30
     assert len(wrong) <= 3, wrong
+
+
+def test_a_false_sentence_behind_many_true_ones_is_not_supported() -> None:
+    text = f"{COMPANY} {BRIDGE} {TRIAL} The moon is made of green cheese and belongs to the king of Norway."
+    claim = Claim(text=text, start=0, end=len(text), type="factual")
+    judge = EncoderJudge(GroundingModel(threads=2))
+    [verdict] = judge([claim], as_passages([COMPANY, BRIDGE, TRIAL, MATCH]), Notes())
+    assert verdict["verdict"] != "supported"
+    assert verdict["support"] < judge.model.blended_threshold
