@@ -15,6 +15,7 @@ from cragraph.evals.spans import Count, count, marked_by, new_words
 from cragraph.passages import as_passages
 from cragraph.protocols import Notes
 from cragraph.types import Claim, Verdict
+from cragraph.verification.calibrated import mean_support
 from cragraph.verification.engine import Verifier
 
 Progress = Callable[[int, int, str], None]
@@ -29,8 +30,8 @@ MEANS: Final = ("balanced_accuracy", "f1_unsupported", "auroc", "ece", "confiden
 class Judged:
     """What a judge made of one row.
 
-    `score` is the support of the answer's weakest claim; `predicted` whether every claim is supported; None where no
-    judge could run. `confidence` is the policy's.
+    `score` is the support of the answer's claims, by the mean of their logits; `predicted` whether every claim is
+    supported; None where no judge could run. `confidence` is the policy's.
     """
 
     row: Row
@@ -137,7 +138,7 @@ def judge_row(row: Row, judge: str, verifier: Verifier, policy: str = "claims") 
     open_claims = any(verdict["verdict"] == "unjudged" for verdict in verdicts)
     return Judged(
         row=row,
-        score=None if open_claims else min(verdict["support"] for verdict in verdicts),
+        score=None if open_claims else mean_support([verdict["support"] for verdict in verdicts]),
         predicted=all(verdict["verdict"] == "supported" for verdict in verdicts),
         confidence=found.confidence,
         words=count(row.answer, marked_by(verdicts), row.spans),

@@ -31,8 +31,7 @@ class Curve:
 
     def __call__(self, supports: Sequence[float]) -> float:
         """The chance, 0..1, that an answer whose claims have these supports is supported as a whole."""
-        mean = sum(_logit(support) for support in supports) / len(supports)
-        return 1.0 / (1.0 + exp(-(self.slope * mean + self.bias)))
+        return _chance(self.slope * _mean_logit(supports) + self.bias)
 
 
 @cache
@@ -76,6 +75,12 @@ def calibrated_confidence(verdicts: Sequence[Verdict]) -> float:
     return min((curves()[judge](supports) for judge in judges), default=0.0)
 
 
+def mean_support(supports: Sequence[float]) -> float:
+    """One support, 0..1, for claims that have these: the mean of their logits, which tells answers apart better than
+    the weakest claim does. That of a single claim is its own."""
+    return supports[0] if len(supports) == 1 else _chance(_mean_logit(supports))
+
+
 def word_for_word(verdict: Verdict) -> bool:
     """Whether a supported claim is a stretch of its evidence, spacing, case and marks at its ends aside."""
     evidence = verdict["evidence"]
@@ -91,6 +96,14 @@ def _judges(verdicts: Sequence[Verdict]) -> set[str]:
 
 def _plain(text: str) -> str:
     return _EDGES.sub("", " ".join(text.split())).casefold()
+
+
+def _chance(logit: float) -> float:
+    return 1.0 / (1.0 + exp(-logit))
+
+
+def _mean_logit(supports: Sequence[float]) -> float:
+    return sum(_logit(support) for support in supports) / len(supports)
 
 
 def _logit(support: float) -> float:

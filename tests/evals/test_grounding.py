@@ -54,7 +54,7 @@ def test_a_judge_is_measured_on_each_file_and_on_the_mean_of_those_with_both_lab
     assert (first["rows"], first["supported"], first["unsupported"]) == (4, 1, 3)
     assert first["balanced_accuracy"] == pytest.approx((1 + 2 / 3) / 2)  # the partial row passes as supported
     assert first["f1_unsupported"] == pytest.approx(2 * 2 / (2 + 3))
-    assert first["auroc"] == pytest.approx((1 + 1 + 0.5) / 3)  # the weakest claims: 0.8 against 0.3, 0.0 and 0.8
+    assert first["auroc"] == 1.0  # the mean logits: 1.8 against -0.8, -1.5 and 1.4
     assert (other["auroc"], other["balanced_accuracy"], other["ece"]) == (None, None, 1.0)
     assert found["macro"]["data_sets"] == 1
     assert found["macro"]["auroc"] == first["auroc"]
@@ -188,7 +188,7 @@ def test_the_figures_are_shown_as_tables(result: dict[str, Any], capsys: pytest.
     shown = capsys.readouterr().out
     for text in ("good", "first", "0.833", "macro core", "AUROC", "4 rows a file"):
         assert text in shown
-    assert "| good | first | 4 | 0.833 | 0.800 | 0.833 |" in markdown(result)
+    assert "| good | first | 4 | 0.833 | 0.800 | 1.000 |" in markdown(result)
 
 
 def test_the_report_holds_the_figures_two_pictures_and_a_page(result: dict[str, Any], tmp_path: Path) -> None:
