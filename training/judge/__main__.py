@@ -2,9 +2,10 @@
 
     python -m training.judge DATA [--run training/runs/judge]
 
-Two networks are trained, a long run and a short one with fewer kinds of made errors, and their weights averaged. Steps
-whose result is there already are left out, and training goes on from its checkpoint: stop it when you like. A quick
-trial of every step, which leaves the shipped weights alone:
+A long run and a short one with fewer kinds of made errors start from MiniLM; two more go on from the mean of their
+weights, with errors in people's own claims and less charged for what a claim alone gives away; the mean of these two is
+the judge. Steps whose result is there already are left out, and training goes on from
+its checkpoint: stop it when you like. A quick trial of every step, which leaves the shipped weights alone:
 
     python -m training.judge DATA --run /tmp/t --share 0.005 --limit 20 --out /tmp/t --docs /tmp/t --card /tmp/t/card.md
 """
@@ -14,8 +15,14 @@ import subprocess
 import sys
 from pathlib import Path
 
-NETWORKS = {"long": (86_000, 22_000, ("--made", 30_000)), "short": (29_000, 6_000, ("--made", 20_000, "--plain"))}
-"""Of each network: the rows that it sees, over how many of these the learning rate falls, and how rows are prepared."""
+FIRST = {"long": (86_000, 22_000, ("--made", 30_000)), "short": (29_000, 6_000, ("--made", 20_000, "--plain"))}
+"""Networks from MiniLM: the rows that each sees, over how many of these the learning rate falls, what is prepared."""
+SECOND = {"wide": (79_000, 25_000, 13), "again": (50_000, 17_000, 14)}
+"""Networks from the mean of the first two: the rows, those over which the rate falls, and the seed of their order."""
+WIDE = ("--made", 13_000, "--derived", 24_000)
+"""How the rows of the second two are prepared."""
+PEAK = 1e-4
+"""The highest learning rate of the second two."""
 FIT_ROWS = 250
 """Claims of each training source to fit the head on."""
 
@@ -27,6 +34,11 @@ def step(name: str, *arguments: object, unless: Path | None = None) -> None:
         return
     print(f"{name}:", *arguments, flush=True)
     subprocess.run([sys.executable, "-m", f"training.judge.{name}", *map(str, arguments)], check=True)
+
+
+def spans(rows: int, decay: int, share: float) -> tuple[object, ...]:
+    """The options that say how long a network is trained, for a share of its rows."""
+    return "--rows", round(rows * share), "--decay", round(decay * share)
 
 
 def main() -> None:
@@ -44,15 +56,22 @@ def main() -> None:
     train, dev = (sorted((options.data / "grounding" / part).glob("*.jsonl")) for part in ("train", "dev"))
     if not train or not dev:
         raise SystemExit(f"{options.data}/grounding holds no train/*.jsonl and dev/*.jsonl; give the data folder.")
-    for name, (rows, decay, prepared) in NETWORKS.items():
+    for name, (rows, decay, prepared) in FIRST.items():
         own = run / name
-        rows, decay = round(rows * options.share), round(decay * options.share)
         step("prepare", options.data / "grounding", own, *prepared, unless=own / "train.npz")
-        step("train", own, "--rows", rows, "--decay", decay, unless=own / "net.pt")
-    step("average", run, *(run / name for name in NETWORKS), unless=run / "net.pt")
+        step("train", own, *spans(rows, decay, options.share), unless=own / "net.pt")
+    base, wide = run / "base", run / "wide"
+    step("average", base, *(run / name for name in FIRST), unless=base / "net.pt")
+    step("prepare", options.data / "grounding", wide, *WIDE, unless=wide / "train.npz")
+    step("prior", wide, unless=wide / "prior.npy")
+    for name, (rows, decay, seed) in SECOND.items():
+        own = run / name
+        learning = ("--data", wide, "--start", base, "--peak", PEAK, "--seed", seed)
+        step("train", own, *learning, *spans(rows, decay, options.share), unless=own / "net.pt")
+    step("average", run, *(run / name for name in SECOND), unless=run / "net.pt")
     step("export", run, "--rows", run / "long", unless=run / "int8.onnx")
     model = run / "int8.onnx"
-    unseen = ("--unseen", options.data / "grounding", "--rows", round(NETWORKS["long"][0] * options.share))
+    unseen = ("--unseen", options.data / "grounding", "--rows", round(FIRST["long"][0] * options.share))
     fitted = ("--limit", options.limit or FIT_ROWS)
     step("featurise", run / "long", model, run / "fit.npz", *unseen, *fitted, unless=run / "fit.npz")
     readable = [path for path in dev if not path.name.startswith("xnli_ko")]

@@ -1,6 +1,8 @@
 """Average the weights of several trained networks into one.
 
-python -m training.judge.average OUT RUN...     each RUN holds net.pt, checkpoint.pt, idf.npy; OUT gets net.pt, idf.npy
+python -m training.judge.average OUT RUN...
+
+Each RUN holds net.pt, idf.npy and checkpoint.pt, or what this module wrote; OUT gets net.pt, idf.npy and seen.json.
 
 Networks that grew from the same weights lie in one valley: their mean is better than each of them, and costs no time
 when it reads (model soups, Wortsman et al. 2022).
@@ -12,6 +14,14 @@ import shutil
 from pathlib import Path
 
 import torch
+
+
+def seen(run: Path) -> list[int]:
+    """The rows that each of the networks behind a run was trained on."""
+    joined = run / "seen.json"
+    if joined.exists():
+        return [int(rows) for rows in json.loads(joined.read_text(encoding="utf-8"))]
+    return [int(torch.load(run / "checkpoint.pt", map_location="cpu")["state"]["seen"])]
 
 
 def main() -> None:
@@ -28,8 +38,8 @@ def main() -> None:
     options.out.mkdir(parents=True, exist_ok=True)
     torch.save(mean, options.out / "net.pt")
     shutil.copyfile(options.runs[0] / "idf.npy", options.out / "idf.npy")
-    seen = [int(torch.load(run / "checkpoint.pt", map_location="cpu")["state"]["seen"]) for run in options.runs]
-    (options.out / "seen.json").write_text(json.dumps(seen) + "\n", encoding="utf-8")
+    rows = [count for run in options.runs for count in seen(run)]
+    (options.out / "seen.json").write_text(json.dumps(rows) + "\n", encoding="utf-8")
     print(f"{options.out / 'net.pt'}: the mean of {len(nets)} networks")
 
 

@@ -4,6 +4,7 @@ import re
 from collections.abc import Callable
 from random import Random
 
+from training.judge.lexicon import SAME as LEXICON
 from training.judge.words import MONTHS, NUMBER_WORDS, SAME
 
 _BRACKET = re.compile(r"\s*[(\[][^()\[\]]{1,120}[)\]]")
@@ -21,6 +22,7 @@ _TAIL = re.compile(
 _INNER = re.compile(r",\s+(?:who|which|where|a|an|the|also|formerly|born)\b[^,;]{4,80},(?=\s)")
 _SAID = re.compile(r",?\s+(?:\w+ ){0,3}(?:said|says|told [\w ]+)\.?$")
 _SAME = re.compile(r"\b(" + "|".join(map(re.escape, sorted(SAME, key=len, reverse=True))) + r")(?!\w)")
+_LEXICON = re.compile(r"\b(" + "|".join(sorted(LEXICON, key=len, reverse=True)) + r")\b(?![-’'])")
 _DATE = re.compile(
     rf"\b(\d{{1,2}}) ({'|'.join(MONTHS)})(?: (\d{{4}}))?\b|\b({'|'.join(MONTHS)}) (\d{{1,2}})(?:, (\d{{4}}))?\b"
 )
@@ -37,6 +39,15 @@ def _cut(pattern: re.Pattern[str]) -> Callable[[str, Random], str]:
 def reword(text: str, rng: Random) -> str:
     """Replace up to three words by others of the same meaning."""
     return _SAME.sub(lambda m: rng.choice(list(SAME[m.group()])) if rng.random() < 0.7 else m.group(), text, count=3)
+
+
+def retell(text: str, rng: Random) -> str:
+    """Replace words by others of the same meaning out of the whole lexicon, each with a chance of a half."""
+
+    def other(match: re.Match[str]) -> str:
+        return rng.choice(LEXICON[match.group()]) if rng.random() < 0.5 else match.group()
+
+    return _LEXICON.sub(other, text)
 
 
 def rewrite_number(text: str, rng: Random) -> str:

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from itertools import pairwise
 from random import Random
 
+from training.judge.lexicon import OPPOSITE
 from training.judge.rows import CONTRADICTED, NOT_SUPPORTED, UNSUPPORTED
 from training.judge.words import AUXILIARY, MONTHS, NUMBER_WORDS, OPPOSITES, UNITS, WEEKDAYS
 
@@ -78,6 +79,9 @@ def _table_edit(table: dict[str, Sequence[str]], label: int) -> Callable[[str, R
 
 
 edit_opposite = _table_edit(OPPOSITES, CONTRADICTED)
+edit_wide_opposite = _table_edit(
+    {w: (*OPPOSITES.get(w, ()), *OPPOSITE.get(w, ())) for w in {**OPPOSITES, **OPPOSITE}}, CONTRADICTED
+)
 edit_unit = _table_edit(UNITS, CONTRADICTED)
 edit_number_word = _table_edit({n: [m for m in NUMBER_WORDS if m != n] for n in NUMBER_WORDS}, CONTRADICTED)
 edit_date = _table_edit(
@@ -160,7 +164,9 @@ def edit_detail(text: str, rng: Random, material: Material) -> Edit | None:
     return [(end, end, detail)], UNSUPPORTED
 
 
-EDITS: dict[str, tuple[Callable[[str, Random, Material], Edit | None], float]] = {
+Kinds = Mapping[str, tuple[Callable[[str, Random, Material], Edit | None], float]]
+
+EDITS: Kinds = {
     "number": (edit_number, 3.0),
     "number word": (edit_number_word, 1.0),
     "unit": (edit_unit, 1.0),
@@ -172,13 +178,16 @@ EDITS: dict[str, tuple[Callable[[str, Random, Material], Edit | None], float]] =
     "word": (edit_word, 3.0),
     "detail": (edit_detail, 1.0),
 }
+"""Each kind of edit and how often it is tried first."""
+WIDE_EDITS: Kinds = {**EDITS, "opposite": (edit_wide_opposite, 5.0), "word": (edit_word, 4.0)}
+"""The same with the whole lexicon of opposites."""
 
 
-def make_edit(text: str, rng: Random, material: Material) -> Edit | None:
+def make_edit(text: str, rng: Random, material: Material, among: Kinds = EDITS) -> Edit | None:
     """One edit of a kind drawn by weight; other kinds are tried where the first finds nothing."""
-    kinds = sorted(EDITS, key=lambda kind: rng.random() ** (1 / EDITS[kind][1]), reverse=True)
+    kinds = sorted(among, key=lambda kind: rng.random() ** (1 / among[kind][1]), reverse=True)
     for kind in kinds:
-        edit = EDITS[kind][0](text, rng, material)
+        edit = among[kind][0](text, rng, material)
         if edit and apply(text, edit)[0] != text:
             return edit
     return None

@@ -83,6 +83,7 @@ def choose_blend(dev: Table) -> tuple[dict[str, Any], Array]:
         "dev": tried[best][0],
         "each": tried[best][1],
         "left out": float(np.mean([tried[others(name)][1][name] for name in files])),
+        "weakest": macro(dev.rows(joined(dev, *best), weakest=True))[0],
         "words alone": tried[0.0, 0.0][0],
         "tried": {f"{share:g} - {cost:g}": value for (share, cost), (value, _) in tried.items()},
     }, joined(dev, *best)
@@ -90,14 +91,14 @@ def choose_blend(dev: Table) -> tuple[dict[str, Any], Array]:
 
 def measure(dev: Table, logits: Array, contradiction: tuple[float, float]) -> tuple[list[Array], float, dict[str, Any]]:
     """The calibration curve of some scores, the best threshold, and the figures on dev."""
-    rows = {n: r for n, r in dev.rows(logits).items() if n not in (*APART, *ONE_SIDED)}
+    rows = {n: r for n, r in dev.rows(logits, weakest=True).items() if n not in (*APART, *ONE_SIDED)}
     knots = calibration_knots(rows)
     calibrated = {n: (np.interp(s, *knots), la) for n, (s, la) in rows.items()}
     at = best_threshold(calibrated)
     chance = np.concatenate([s for s, _ in calibrated.values()])
     precision, recall, _ = f1(chance >= at, np.concatenate([la for _, la in rows.values()]) == SUPPORTED)
     doubt = 1 / (1 + np.exp(-(contradiction[0] * (dev["logits"][:, 2] - dev["logits"][:, 1]) + contradiction[1])))
-    against = dev.rows(-(1 - np.interp(logits, *knots)) * doubt)
+    against = dev.rows(-(1 - np.interp(logits, *knots)) * doubt, weakest=True)
     accuracy = {n: balanced_accuracy(s >= at, la == SUPPORTED) for n, (s, la) in calibrated.items()}
     return (
         list(knots),

@@ -7,8 +7,8 @@ from pathlib import Path
 from random import Random
 
 from cragraph.models.grounding_text import sentences
-from training.judge.compress import compress, frame
-from training.judge.edits import Edit, Material, apply, details, make_edit, names
+from training.judge.compress import compress, frame, retell
+from training.judge.edits import EDITS, WIDE_EDITS, Edit, Material, apply, details, make_edit, names
 from training.judge.rows import (
     NOT_SUPPORTED,
     SUPPORTED,
@@ -65,25 +65,35 @@ def documents(files: Sequence[Path]) -> dict[str, list[tuple[str, ...]]]:
 
 
 def made_examples(
-    files: Sequence[Path], count: int, rng: Random, near: Mapping[str, Sequence[str]] | None
+    files: Sequence[Path], count: int, rng: Random, near: Mapping[str, Sequence[str]] | None, *, wide: bool = False
 ) -> list[Example]:
     """`count` examples made from the passages: compressed claims, their edits, merged facts, missing sources.
 
-    With `near` None no error is a related word or a detail that nobody gave.
+    With `near` None no error is a related word or a detail that nobody gave. `wide` draws on the whole lexicon of words
+    that mean the same and the opposite.
     """
     pools = documents(files)
-    texts = [" ".join(p) for docs in pools.values() for p in rng.sample(docs, min(200, len(docs)))]
-    phrases = [d for t in texts for d in details(t)] if near is not None else []
-    everyone = Material([n for t in texts for n in names(t)], phrases, near or {})
+    everyone = material(pools, rng, near)
     weights = [min(len(docs), 900) ** 0.5 for docs in pools.values()]
     made: list[Example] = []
     while len(made) < count:
         source = rng.choices(list(pools), weights)[0]
-        made.extend(_from_document(rng.choice(pools[source]), source, everyone, rng))
+        made.extend(_from_document(rng.choice(pools[source]), source, everyone, rng, wide=wide))
     return made[:count]
 
 
-def _from_document(passages: tuple[str, ...], source: str, everyone: Material, rng: Random) -> Iterator[Example]:
+def material(
+    pools: Mapping[str, Sequence[tuple[str, ...]]], rng: Random, near: Mapping[str, Sequence[str]] | None
+) -> Material:
+    """Names and details out of up to 200 documents of each file, and the words near each word."""
+    texts = [" ".join(p) for docs in pools.values() for p in rng.sample(docs, min(200, len(docs)))]
+    phrases = [d for t in texts for d in details(t)] if near is not None else []
+    return Material([n for t in texts for n in names(t)], phrases, near or {})
+
+
+def _from_document(
+    passages: tuple[str, ...], source: str, everyone: Material, rng: Random, *, wide: bool
+) -> Iterator[Example]:
     number = rng.randrange(len(passages))
     text = re.sub(r"-[LR]RB-", lambda m: "(" if "L" in m.group() else ")", passages[number])
     usable = [(a, b) for a, b in sentences(text) if 6 <= len(text[a:b].split()) <= 45 and "http" not in text[a:b]]
@@ -97,14 +107,14 @@ def _from_document(passages: tuple[str, ...], source: str, everyone: Material, r
         whole = (*passages[:number], there, *passages[number + 1 :])
         return Example(claim, whole, label, spans, f"made/{kind}/{source}")
 
-    claim = compress(original, rng)
+    claim = retell(compress(original, rng), rng) if wide else compress(original, rng)
     pool = names(" ".join(passages))
     if len(pool) <= 3 or rng.random() >= 0.7:
         pool = [*pool, *rng.sample(everyone.names, min(40, len(everyone.names)))]
     far = rng.sample(everyone.details, min(40, len(everyone.details)))
     phrases = details(" ".join(passages)) if far and rng.random() < 0.5 else far
     phrases = [d for d in phrases if d.split()[-1] not in original]
-    edit = make_edit(claim, rng, Material(pool, phrases, everyone.near))
+    edit = make_edit(claim, rng, Material(pool, phrases, everyone.near), WIDE_EDITS if wide else EDITS)
     yield example(frame(claim, rng), original, SUPPORTED, (), "true")
     if edit:
         false, spans = apply(claim, edit)

@@ -1,6 +1,6 @@
 """The network: MiniLM as a cross-encoder with a head for the claim and a head for each of its words."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from pathlib import Path
 
 import torch
@@ -26,6 +26,13 @@ class Batch:
     mask: Tensor
     labels: Tensor
     tags: Tensor
+    prior: Tensor | None = None
+    """Log-probabilities (rows, 3) that the claims alone give away; they are added to the logits in the loss."""
+
+    def to(self, device: torch.device) -> "Batch":
+        """The same on a device."""
+        moved = (getattr(self, field.name) for field in fields(self))
+        return Batch(*(None if tensor is None else tensor.to(device) for tensor in moved))
 
 
 class GroundingNet(nn.Module):
@@ -78,7 +85,8 @@ def loss_of(claim: Tensor, word: Tensor, batch: Batch) -> Tensor:
 
     A row that is only known to be not supported is charged for its supported probability alone.
     """
-    scores = torch.log_softmax(claim.float(), dim=-1)
+    logits = claim.float() if batch.prior is None else claim.float() + batch.prior
+    scores = torch.log_softmax(logits, dim=-1)
     known = scores.gather(1, batch.labels.clamp(max=CONTRADICTED).unsqueeze(1)).squeeze(1)
     either = torch.logsumexp(scores[:, SUPPORTED + 1 :], dim=-1)
     claims = -torch.where(batch.labels == NOT_SUPPORTED, either, known).mean()

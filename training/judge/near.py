@@ -4,7 +4,7 @@
 reads as well as before and is not supported any more, which is what a model that counts words cannot see.
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from functools import cache
 from pathlib import Path
 
@@ -12,6 +12,7 @@ import numpy as np
 from tokenizers import Tokenizer
 
 from cragraph.models.grounding_text import stem
+from training.judge.lexicon import SAME as LEXICON
 from training.judge.words import SAME
 
 NEAREST, FARTHEST = 0.50, 0.30
@@ -51,3 +52,12 @@ def near_words(folder: Path) -> dict[str, Sequence[str]]:
             if kept:
                 found[words[row]] = kept
     return found
+
+
+def without_same(near: Mapping[str, Sequence[str]]) -> dict[str, Sequence[str]]:
+    """The table without words that the lexicon calls the same in either direction."""
+    kept = {
+        word: [o for o in others if o not in LEXICON.get(word, ()) and word not in LEXICON.get(o, ())]
+        for word, others in near.items()
+    }
+    return {word: others for word, others in kept.items() if others}

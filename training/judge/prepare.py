@@ -15,9 +15,10 @@ from tokenizers import Tokenizer
 
 from cragraph.models.grounding_digest import BUDGET, digest, overlap, read_corpus
 from cragraph.models.grounding_text import Pieces, Reader
-from training.judge.mix import count_by_source, made_examples, real_examples
-from training.judge.near import near_words
-from training.judge.rows import SUPPORTED, Example, read_examples
+from training.judge.derive import derived_examples
+from training.judge.mix import count_by_source, documents, made_examples, material, real_examples
+from training.judge.near import near_words, without_same
+from training.judge.rows import SUPPORTED, Example, read_examples, without_overlap
 
 MAX_CLAIM = 96
 """Word pieces of a claim that the model reads."""
@@ -87,16 +88,21 @@ def arrays(examples: Sequence[Example], read: Reader, rng: Random) -> dict[str, 
     }
 
 
-def epoch(data: Path, made: int, seed: int, *, plain: bool = False) -> tuple[list[Example], Random]:
+def epoch(data: Path, made: int, seed: int, *, plain: bool = False, derived: int = 0) -> tuple[list[Example], Random]:
     """The examples of one epoch in their order, and the random state after drawing them.
 
-    `plain` leaves out related words and invented details from the errors that are made.
+    `plain` leaves out related words and invented details from the errors that are made. With `derived` so many more are
+    made from claims that people called supported, and all made ones draw on the lexicon.
     """
     rng = Random(seed)
     files, held_out = (sorted((data / part).glob("*.jsonl")) for part in ("train", "dev"))
-    examples = real_examples(files, held_out, rng) + made_examples(
-        files, made, rng, None if plain else near_words(minilm())
-    )
+    near = None if plain else near_words(minilm())
+    if near and derived:
+        near = without_same(near)
+    examples = real_examples(files, held_out, rng) + made_examples(files, made, rng, near, wide=derived > 0)
+    if derived:
+        known = [e for path in files for e in without_overlap(read_examples(path), held_out)]
+        examples += derived_examples(known, derived, material(documents(files), rng, near), rng)
     rng.shuffle(examples)
     return examples, rng
 
@@ -109,13 +115,14 @@ def main() -> None:
     parser.add_argument("--seed", type=int, default=SEED)
     parser.add_argument("--made", type=int, default=MADE)
     parser.add_argument("--plain", action="store_true", help="no related words and no invented details")
+    parser.add_argument("--derived", type=int, default=0, help="examples made from supported claims")
     options = parser.parse_args()
     files = sorted((options.data / "train").glob("*.jsonl"))
     options.out.mkdir(parents=True, exist_ok=True)
     plain = reader(minilm() / "tokenizer.json")
     idf = count_idf(plain, files)
     np.save(options.out / "idf.npy", idf)
-    examples, rng = epoch(options.data, options.made, options.seed, plain=options.plain)
+    examples, rng = epoch(options.data, options.made, options.seed, plain=options.plain, derived=options.derived)
     print(json.dumps(count_by_source(examples), indent=0), flush=True)
     table = arrays(examples, reader(minilm() / "tokenizer.json", idf), rng)
     np.savez(options.out / "train.npz", **table)

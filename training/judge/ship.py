@@ -17,7 +17,7 @@ import numpy as np
 from cragraph.models.grounding_weights import pack_idf
 
 TEMPLATE = Path(__file__).parent / "model_card.md"
-VERSION = "2"
+VERSION = "3"
 
 
 def card(run: Path, network: Path) -> dict[str, Any]:
@@ -63,6 +63,7 @@ def figures(report: dict[str, Any], head: dict[str, Any], dev: Path, seen: list[
         "overlap": f"{overlap[0]:.3f}",
         "lexical": f"{judge['words alone']:.3f}",
         "others": f"{judge['left out']:.3f}",
+        "weakest": f"{judge['weakest']:.3f}",
         "accuracy": f"{accuracy['macro']:.3f}",
         "at": f"{supported['at']:.2f}",
         "precision": f"{supported['precision']:.2f}",

@@ -46,8 +46,8 @@ class Table:
     def _starts(self) -> Array:
         return np.concatenate([[0], np.cumsum(self["pieces"])])
 
-    def rows(self, scores: Array) -> dict[str, tuple[Array, Array]]:
-        """For each file the score and label of its rows: a row is as good as its weakest sentence.
+    def rows(self, scores: Array, *, weakest: bool = False) -> dict[str, tuple[Array, Array]]:
+        """For each file the score and label of its rows: the mean of a row's sentences, or its weakest one.
 
         Partial rows of dialogue sets are left out; in the oracle file, where candidate passages of a claim stand in
         rows of their own, a claim is as good as in its best row.
@@ -56,16 +56,18 @@ class Table:
         for number, name in enumerate(self["names"].tolist()):
             here = np.flatnonzero(self["source"] == number)
             rows, first, place = np.unique(self["row"][here], return_index=True, return_inverse=True)
-            low = np.full(len(rows), np.inf)
-            np.minimum.at(low, place, scores[here])
+            score = np.bincount(place, scores[here]) / np.bincount(place)
+            if weakest:
+                score = np.full(len(rows), np.inf)
+                np.minimum.at(score, place, scores[here])
             labels, answers = self["label"][here][first], self["answer"][here][first]
             if name.endswith("_oracle"):
                 _, first, place = np.unique(answers, return_index=True, return_inverse=True)
                 high = np.full(len(first), -np.inf)
-                np.maximum.at(high, place, low)
-                low, labels = high, labels[first]
+                np.maximum.at(high, place, score)
+                score, labels = high, labels[first]
             kept = labels != NOT_SUPPORTED if name.startswith("begin") else np.ones(len(labels), bool)
-            found[name] = (low[kept], labels[kept])
+            found[name] = (score[kept], labels[kept])
         return found
 
     def words(self, readings: Array) -> Words:

@@ -1,6 +1,6 @@
 """Train the cross-encoder; may be stopped at any time and goes on from its last checkpoint.
 
-    python -m training.judge.train RUN [--rows 86000] [--decay 22000]     RUN holds train.npz
+    python -m training.judge.train RUN [--rows 86000] [--decay 22000]     RUN (or --data) holds train.npz
 
 The learning rate warms up, stays, and falls to zero over the last `--decay` rows, so that a run that must end sooner
 is stopped and started again with fewer `--rows`: the decay then begins at once.
@@ -9,6 +9,7 @@ is stopped and started again with fewer `--rows`: the decay then begins at once.
 import argparse
 import time
 from collections.abc import Iterator
+from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
@@ -24,6 +25,7 @@ MOST_ROWS = 64
 POOL = 64
 """Batches drawn together, sorted by length: little padding, still a mixed order."""
 PEAK, WARMUP = 2e-4, 3000
+"""The highest learning rate of a run from MiniLM's own weights, and the rows over which it is reached."""
 
 
 class Rows:
@@ -35,6 +37,8 @@ class Rows:
         self.sizes: NDArray[np.int32] = data["sizes"]
         self.starts = np.concatenate([[0], np.cumsum(self.sizes.sum(1))])
         self.tag_starts = np.concatenate([[0], np.cumsum(self.sizes[:, 0])])
+        prior = path.with_name("prior.npy")
+        self.prior: NDArray[np.float32] | None = np.load(prior) if prior.exists() else None
 
     def batches(self, epoch: int, seed: int) -> list[NDArray[np.int64]]:
         """Row numbers of each batch: about `BATCH_PIECES` padded pieces, rows of like length."""
@@ -69,22 +73,36 @@ class Rows:
             types[line, own + 2 : len(full)] = 1
             mask[line, : len(full)] = 1
             tags[line, 1 : own + 1] = self.tags[self.tag_starts[row] : self.tag_starts[row + 1]]
-        return Batch(*(torch.from_numpy(a) for a in (ids, types, mask, self.labels[rows].astype(np.int64), tags)))
+        prior = None if self.prior is None else torch.from_numpy(self.prior[rows])
+        arrays = (ids, types, mask, self.labels[rows].astype(np.int64), tags)
+        return Batch(*(torch.from_numpy(a) for a in arrays), prior)
 
 
-def rate(seen: int, rows: int, decay: int) -> float:
-    """Share of the peak learning rate after `seen` rows: warm-up, plateau, linear fall."""
-    return max(0.0, min(1.0, (seen + 1) / WARMUP, (rows - seen) / decay))
+@dataclass(frozen=True)
+class Schedule:
+    """How many rows are seen, over how many of the last the learning rate falls, and its highest value."""
+
+    rows: int
+    decay: int
+    peak: float = PEAK
+
+    def rate(self, seen: int) -> float:
+        """The learning rate after `seen` rows: warm-up, plateau, linear fall."""
+        return self.peak * max(0.0, min(1.0, (seen + 1) / WARMUP, (self.rows - seen) / self.decay))
 
 
-def train(run: Path, rows: int, decay: int, seed: int, save_every: float) -> None:
-    """Train until `rows` rows were seen; write a checkpoint every `save_every` seconds and the net at the end."""
+def train(run: Path, data: Rows, start: Path | None, schedule: Schedule, seed: int, save_every: float) -> None:
+    """Train from MiniLM, or from the net of another run, and write the net at the end.
+
+    A checkpoint is written every `save_every` seconds.
+    """
     torch.manual_seed(seed)
     device = torch.device("cuda" if torch.cuda.is_available() else "cpu")
-    data = Rows(run / "train.npz")
     net = GroundingNet.from_minilm(minilm()).to(device)
+    if start is not None:
+        net.load_state_dict(torch.load(start / "net.pt", map_location=device))
     learned = [p for p in net.parameters() if p.requires_grad]
-    optimizer = torch.optim.AdamW(learned, lr=PEAK, weight_decay=0.01, betas=(0.9, 0.98), fused=True)
+    optimizer = torch.optim.AdamW(learned, lr=schedule.peak, weight_decay=0.01, betas=(0.9, 0.98), fused=True)
     state = {"epoch": 0, "step": 0, "seen": 0}
     saved = run / "checkpoint.pt"
     if saved.exists():
@@ -92,17 +110,22 @@ def train(run: Path, rows: int, decay: int, seed: int, save_every: float) -> Non
         net.load_state_dict(loaded["net"])
         optimizer.load_state_dict(loaded["optimizer"])
         state = loaded["state"]
+
+    def save() -> None:
+        temporary = saved.with_suffix(".tmp")
+        torch.save({"net": net.state_dict(), "optimizer": optimizer.state_dict(), "state": state}, temporary)
+        temporary.replace(saved)
+
     net.train()
     last, clock, total, count = time.monotonic(), time.monotonic(), 0.0, 0
     begun = state["seen"]
     for batch_rows in _from(data, state, seed):
-        if state["seen"] >= rows:
+        if state["seen"] >= schedule.rows:
             break
         torch.manual_seed(seed + state["seen"])
         for group in optimizer.param_groups:
-            group["lr"] = PEAK * rate(state["seen"], rows, decay)
-        batch = data.batch(batch_rows)
-        batch = Batch(*(getattr(batch, name).to(device) for name in ("ids", "types", "mask", "labels", "tags")))
+            group["lr"] = schedule.rate(state["seen"])
+        batch = data.batch(batch_rows).to(device)
         with torch.autocast(device.type, torch.bfloat16):
             claim, word = net(batch.ids, batch.types, batch.mask)
         loss = loss_of(claim, word, batch)
@@ -117,9 +140,9 @@ def train(run: Path, rows: int, decay: int, seed: int, save_every: float) -> Non
             print(f"seen {state['seen']} loss {total / count:.4f} rows/s {speed:.1f}", flush=True)
             total, count = 0.0, 0
         if time.monotonic() - last > save_every:
-            _save(net, optimizer, state, saved)
+            save()
             last = time.monotonic()
-    _save(net, optimizer, state, saved)
+    save()
     torch.save(net.state_dict(), run / "net.pt")
 
 
@@ -133,22 +156,22 @@ def _from(data: Rows, state: dict[str, int], seed: int) -> Iterator[NDArray[np.i
         state["epoch"], state["step"] = state["epoch"] + 1, 0
 
 
-def _save(net: GroundingNet, optimizer: torch.optim.Optimizer, state: dict[str, int], path: Path) -> None:
-    temporary = path.with_suffix(".tmp")
-    torch.save({"net": net.state_dict(), "optimizer": optimizer.state_dict(), "state": state}, temporary)
-    temporary.replace(path)
-
-
 def main() -> None:
     """Read the options and train."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("run", type=Path)
+    parser.add_argument("--data", type=Path, help="another run whose rows to train on, in the order of --seed")
+    parser.add_argument("--start", type=Path, help="a run whose net.pt to go on from; MiniLM without it")
     parser.add_argument("--rows", type=int, default=86_000)
     parser.add_argument("--decay", type=int, default=22_000)
+    parser.add_argument("--peak", type=float, default=PEAK, help="the highest learning rate")
     parser.add_argument("--seed", type=int, default=13)
     parser.add_argument("--save-every", type=float, default=120.0, help="seconds between checkpoints")
     options = parser.parse_args()
-    train(options.run, options.rows, options.decay, options.seed, options.save_every)
+    schedule = Schedule(options.rows, options.decay, options.peak)
+    options.run.mkdir(parents=True, exist_ok=True)
+    data = Rows((options.data or options.run) / "train.npz")
+    train(options.run, data, options.start, schedule, options.seed, options.save_every)
 
 
 if __name__ == "__main__":
