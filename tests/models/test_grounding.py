@@ -128,8 +128,7 @@ def test_a_very_long_claim_is_judged_in_parts_and_is_as_good_as_its_weakest(mode
     true = " ".join([COMPANY, BRIDGE, TRIAL])
     false = true + " The moon is made of green cheese and belongs to the king of Norway."
     good, bad = model.judge([true, false], PASSAGES)
-    # Not below its threshold of 0.39: the false sentence shares its part with true ones, and 0.3905 is what that gives.
-    assert bad.supported < 0.5 < good.supported
+    assert bad.supported < model.threshold < good.supported
     assert false[bad.words[-1].start : bad.words[-1].end] == "Norway."
     assert max(word.end for word in bad.words) == len(false)
 

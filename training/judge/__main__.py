@@ -21,6 +21,8 @@ SECOND = {"wide": (79_000, 25_000, 13), "again": (50_000, 17_000, 14)}
 """Networks from the mean of the first two: the rows, those over which the rate falls, and the seed of their order."""
 WIDE = ("--made", 13_000, "--derived", 24_000)
 """How the rows of the second two are prepared."""
+PRIOR_ROWS = 100_000
+"""Claims that each prior learns from at most: all of its half."""
 PEAK = 1e-4
 """The highest learning rate of the second two."""
 FIT_ROWS = 250
@@ -63,7 +65,7 @@ def main() -> None:
     base, wide = run / "base", run / "wide"
     step("average", base, *(run / name for name in FIRST), unless=base / "net.pt")
     step("prepare", options.data / "grounding", wide, *WIDE, unless=wide / "train.npz")
-    step("prior", wide, unless=wide / "prior.npy")
+    step("prior", wide, "--rows", round(PRIOR_ROWS * options.share), unless=wide / "prior.npy")
     for name, (rows, decay, seed) in SECOND.items():
         own = run / name
         learning = ("--data", wide, "--start", base, "--peak", PEAK, "--seed", seed)

@@ -88,13 +88,13 @@ def _read(net: GroundingNet, batch: Batch, device: torch.device) -> tuple[torch.
     return claim.float().cpu(), word.float().cpu()
 
 
-def prior(data: Rows, seed: int) -> NDArray[np.float32]:
-    """Log-probabilities of the classes of every row, by a network that did not see its claim."""
+def prior(data: Rows, most: int, seed: int) -> NDArray[np.float32]:
+    """Log-probabilities of the classes of every row, by a network that saw up to `most` others and not its claim."""
     device = torch.device("cuda" if torch.cuda.is_available() else "cpu")
     place = folds(data)
     found = np.zeros((len(place), 3), np.float32)
     for fold in range(FOLDS):
-        net = learnt(data, np.flatnonzero(place != fold), seed + fold, device)
+        net = learnt(data, np.flatnonzero(place != fold)[:most], seed + fold, device)
         with torch.inference_mode():
             for rows in batches(data, np.flatnonzero(place == fold)):
                 claim, _ = _read(net, claim_batch(data, rows), device)
@@ -107,10 +107,11 @@ def main() -> None:
     """Learn from the claims alone and write what they give away."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("run", type=Path)
+    parser.add_argument("--rows", type=int, default=100_000, help="the most claims that are learnt from")
     parser.add_argument("--seed", type=int, default=13)
     options = parser.parse_args()
     data = Rows(options.run / "train.npz")
-    found = prior(data, options.seed)
+    found = prior(data, options.rows, options.seed)
     np.save(options.run / "prior.npy", found)
     exact = data.labels < 3
     right = (found.argmax(1) == data.labels)[exact].mean()
