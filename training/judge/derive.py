@@ -24,6 +24,8 @@ MOST_HELD = 0.6
 """The largest share (by idf) of a claim's words in passages that are taken not to support it."""
 RANDOM = 0.25
 """Share of the other passages that are drawn from all, whatever they speak of."""
+EVENING = 0.6
+"""Sources are drawn by this power of their size: large ones more often, but less than their share."""
 BOTH = 0.3
 """Chance that a claim gets an error both as it stands and in other words."""
 COMMON = frozenset({
@@ -45,7 +47,7 @@ def by_file(examples: Sequence[Example]) -> dict[str, list[Example]]:
 
 def _draw(pools: Mapping[str, Sequence[Example]], rng: Random) -> Iterator[Example]:
     """Examples without end, large sources more often, each source in a shuffled order again and again."""
-    weights = [len(pool) ** 0.6 for pool in pools.values()]
+    weights = [len(pool) ** EVENING for pool in pools.values()]
     waiting: dict[str, list[Example]] = {name: [] for name in pools}
     while True:
         name = rng.choices(list(pools), weights)[0]
@@ -90,7 +92,7 @@ def elsewhere(
 ) -> list[Example]:
     """Claims before passages of the same file that speak of the same things and do not hold them."""
     every = by_file(examples)
-    sizes = {name: len(pool) ** 0.6 for name, pool in claims.items()}
+    sizes = {name: len(pool) ** EVENING for name, pool in claims.items()}
     made: list[Example] = []
     for name, pool in claims.items():
         share = round(count * sizes[name] / sum(sizes.values()))
