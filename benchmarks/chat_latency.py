@@ -19,7 +19,7 @@ from benchmarks.tutorial_graph import tutorial_graph
 from cragraph.corpus import ingest_paths, opened
 from cragraph.factory import create_graph
 from cragraph.settings import Settings
-from cragraph.testing.ollama import OllamaServer
+from tests.support.ollama import OllamaServer
 
 MODEL = "llama3.2"
 

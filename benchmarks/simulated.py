@@ -9,7 +9,7 @@ from collections import Counter
 from pathlib import Path
 from typing import Any, Final
 
-from cragraph.testing.ollama import OllamaServer, Request
+from tests.support.ollama import OllamaServer, Request
 
 TOKENS_PER_S: Final = 30.0
 MS_PER_PROMPT_TOKEN: Final = 1.0

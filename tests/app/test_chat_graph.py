@@ -13,8 +13,8 @@ from cragraph.errors import DeadlineError, ModelNotFoundError, ModelStalledError
 from cragraph.factory import create_graph
 from cragraph.models.pump import stop_all_calls
 from cragraph.settings import Settings
-from cragraph.testing.ollama import OllamaServer, Reply, Request, by_fields
 from cragraph.types import IDK
+from tests.support.ollama import OllamaServer, Reply, Request, by_fields
 
 pytestmark = [pytest.mark.server, pytest.mark.enable_socket]
 

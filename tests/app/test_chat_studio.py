@@ -15,8 +15,8 @@ from typing import Any
 import httpx
 import pytest
 
-from cragraph.testing.ollama import OllamaServer, Request, by_fields
-from cragraph.testing.ports import free_port
+from tests.support.ollama import OllamaServer, Request, by_fields
+from tests.support.ports import free_port
 
 pytestmark = [pytest.mark.server, pytest.mark.slow, pytest.mark.enable_socket, pytest.mark.timeout(300)]
 

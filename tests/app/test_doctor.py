@@ -7,7 +7,7 @@ import pytest
 
 from cragraph.doctor import Check, Patient, examine, healthy, models, package, python
 from cragraph.errors import StoreError
-from cragraph.testing.ollama import ModelInfo, OllamaServer
+from tests.support.ollama import ModelInfo, OllamaServer
 
 MODEL = "ollama:llama3.2"
 

@@ -11,8 +11,8 @@ import pytest
 from cragraph.corpus import ingest_paths
 from cragraph.factory import create_graph
 from cragraph.settings import Settings
-from cragraph.testing.ollama import OllamaServer, Request, by_fields
 from cragraph.types import IDK
+from tests.support.ollama import OllamaServer, Request, by_fields
 
 pytestmark = [pytest.mark.server, pytest.mark.enable_socket, pytest.mark.allow_hosts(["127.0.0.1"])]
 

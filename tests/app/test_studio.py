@@ -14,7 +14,7 @@ from typing import Any
 import httpx
 import pytest
 
-from cragraph.testing.ports import free_port
+from tests.support.ports import free_port
 
 pytestmark = [pytest.mark.server, pytest.mark.slow, pytest.mark.enable_socket, pytest.mark.timeout(300)]
 

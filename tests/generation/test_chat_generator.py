@@ -14,8 +14,8 @@ from cragraph.models.chat_call import ChatCaller
 from cragraph.passages import as_passages
 from cragraph.prompts.load import Prompts
 from cragraph.protocols import Brief, Notes
-from cragraph.testing.ollama import OllamaServer, Reply
 from cragraph.types import IDK, Verdict
+from tests.support.ollama import OllamaServer, Reply
 
 pytestmark = [pytest.mark.server, pytest.mark.enable_socket]
 

@@ -8,7 +8,7 @@ import pytest
 from cragraph.errors import ModelError, ModelNotFoundError, ModelUnavailableError
 from cragraph.models.chat import chat_model, ollama_url
 from cragraph.models.embeddings import OllamaEncoder
-from cragraph.testing.ollama import OllamaServer
+from tests.support.ollama import OllamaServer
 
 
 @pytest.mark.parametrize(

@@ -17,7 +17,7 @@ from cragraph.models.chat_call import QUIET, ChatCaller
 from cragraph.models.deadline import deadline
 from cragraph.models.pump import Gate, stop_all_calls
 from cragraph.protocols import Notes
-from cragraph.testing.ollama import ModelInfo, OllamaServer, Reply
+from tests.support.ollama import ModelInfo, OllamaServer, Reply
 
 pytestmark = [pytest.mark.server, pytest.mark.enable_socket]
 

@@ -13,7 +13,7 @@ from cragraph.models.chat_call import ChatCaller
 from cragraph.models.lenient import Flag, Lines, Score, Text, Whole, read_score
 from cragraph.models.parsing import UnreadableError, ask, parse, schema_of
 from cragraph.protocols import Notes
-from cragraph.testing.ollama import OllamaServer
+from tests.support.ollama import OllamaServer
 
 
 class Rating(BaseModel):

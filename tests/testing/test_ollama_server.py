@@ -8,7 +8,7 @@ import httpx
 import pytest
 from langchain_ollama import ChatOllama, OllamaEmbeddings
 
-from cragraph.testing.ollama import ModelInfo, OllamaServer, Reply, by_fields, by_pattern
+from tests.support.ollama import ModelInfo, OllamaServer, Reply, by_fields, by_pattern
 
 pytestmark = [pytest.mark.server, pytest.mark.enable_socket]
 

@@ -12,10 +12,10 @@ from cragraph.models.chat_call import ChatCaller
 from cragraph.passages import as_passages
 from cragraph.prompts.load import Prompts
 from cragraph.protocols import Notes
-from cragraph.testing.ollama import ModelInfo, OllamaServer, Reply
 from cragraph.types import Claim, Verdict
 from cragraph.verification.judges.llm import LLMJudge
 from cragraph.verification.llm_claims import LLMClaims
+from tests.support.ollama import ModelInfo, OllamaServer, Reply
 
 pytestmark = [pytest.mark.server, pytest.mark.enable_socket]
 

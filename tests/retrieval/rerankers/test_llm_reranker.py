@@ -13,8 +13,8 @@ from cragraph.models.pump import Gate
 from cragraph.passages import as_passages
 from cragraph.protocols import Notes
 from cragraph.retrieval.rerankers.llm import LLMReranker
-from cragraph.testing.ollama import OllamaServer, Reply, Request
 from cragraph.types import Passage
+from tests.support.ollama import OllamaServer, Reply, Request
 
 pytestmark = [pytest.mark.server, pytest.mark.enable_socket]
 

@@ -10,8 +10,8 @@ from cragraph.models.chat import chat_model
 from cragraph.models.chat_call import ChatCaller
 from cragraph.protocols import Notes
 from cragraph.retrieval.search.llm_queries import ChatQueries, Contextualizer, MultiQuery
-from cragraph.testing.ollama import OllamaServer
 from cragraph.types import Evidence, Verdict
+from tests.support.ollama import OllamaServer
 
 pytestmark = [pytest.mark.server, pytest.mark.enable_socket]
 

@@ -4,8 +4,8 @@ from typing import Any
 
 import typer
 
-from cragraph.shell.console import FAILURE, emit, escape, out
-from cragraph.shell.options import ConfigOption, JsonOption, ModelOption, StoreOption, settings_from
+from cragraph.cli.console import FAILURE, emit, escape, out
+from cragraph.cli.options import ConfigOption, JsonOption, ModelOption, StoreOption, settings_from
 
 
 def doctor(

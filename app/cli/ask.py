@@ -5,9 +5,8 @@ from typing import Annotated
 
 import typer
 
-from cragraph.errors import InputError
-from cragraph.shell.console import ABSTAINED, complain, emit
-from cragraph.shell.options import (
+from cragraph.cli.console import ABSTAINED, complain, emit
+from cragraph.cli.options import (
     ConfigOption,
     JsonOption,
     JudgeOption,
@@ -19,6 +18,7 @@ from cragraph.shell.options import (
     WhereOption,
     settings_from,
 )
+from cragraph.errors import InputError
 
 
 def ask(
@@ -51,8 +51,8 @@ def ask(
 
     Example: `cragraph ask "What was revenue in 2023?" --source report.pdf`
     """
-    from cragraph.shell.render import show_answer
-    from cragraph.shell.run import run_crag
+    from cragraph.cli.render import show_answer
+    from cragraph.cli.run import run_crag
 
     settings = settings_from(
         config,
@@ -73,8 +73,8 @@ def ask(
         show_claims=True if show_claims or not json else None,
     )
     if source:
+        from cragraph.cli.progress import ingesting
         from cragraph.corpus import ingest_paths
-        from cragraph.shell.progress import ingesting
 
         with ingesting(shown=not quiet) as advance:
             report = ingest_paths(settings, source, progress=advance)

@@ -7,9 +7,8 @@ from typing import Annotated, Any
 
 import typer
 
-from cragraph.errors import InputError
-from cragraph.shell.console import FAILURE, emit, status
-from cragraph.shell.options import (
+from cragraph.cli.console import FAILURE, emit, status
+from cragraph.cli.options import (
     ConfigOption,
     JsonOption,
     JudgeOption,
@@ -18,6 +17,7 @@ from cragraph.shell.options import (
     QuietOption,
     settings_from,
 )
+from cragraph.errors import InputError
 
 
 def verify(
@@ -49,7 +49,7 @@ def verify(
     if answer is None or not source:
         raise InputError("verify wants --answer TEXT (or -) and at least one --source FILE, or --jsonl FILE.")
     from cragraph.api import read_passages, verifier_for
-    from cragraph.shell.render import show_verification
+    from cragraph.cli.render import show_verification
 
     text = sys.stdin.read() if answer == "-" else answer
     result = verifier_for(settings)(text, read_passages(source, settings), question).to_dict()
@@ -61,7 +61,7 @@ def verify(
 
 def _verify_rows(settings: Any, source: Path, target: Path | None, workers: int, *, quiet: bool) -> None:
     from cragraph.api import verifier_for
-    from cragraph.shell.rows import verify_rows
+    from cragraph.cli.rows import verify_rows
 
     good = bad = 0
     with _reading(source) as lines, _writing(target) as sink:

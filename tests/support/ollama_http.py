@@ -10,11 +10,11 @@ from socket import SO_LINGER, SOL_SOCKET
 from time import monotonic
 from typing import TYPE_CHECKING, Any
 
-from cragraph.testing.ollama_replies import Reply, Request
-from cragraph.testing.ollama_tokens import embedding, fitted, tokens_of
+from tests.support.ollama_replies import Reply, Request
+from tests.support.ollama_tokens import embedding, fitted, tokens_of
 
 if TYPE_CHECKING:
-    from cragraph.testing.ollama import OllamaServer
+    from tests.support.ollama import OllamaServer
 
 
 class Listener(ThreadingHTTPServer):

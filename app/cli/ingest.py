@@ -5,9 +5,9 @@ from typing import Annotated, Any
 
 import typer
 
-from cragraph.shell.console import FAILURE, emit, err, out, status
-from cragraph.shell.options import ConfigOption, JsonOption, QuietOption, StoreOption, settings_from
-from cragraph.shell.progress import ingesting
+from cragraph.cli.console import FAILURE, emit, err, out, status
+from cragraph.cli.options import ConfigOption, JsonOption, QuietOption, StoreOption, settings_from
+from cragraph.cli.progress import ingesting
 
 
 def ingest(

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
 
-from cragraph.shell.console import err, status
+from cragraph.cli.console import err, status
 from cragraph.types import IDK, Passage
 
 

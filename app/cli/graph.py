@@ -4,9 +4,9 @@ from typing import Annotated
 
 import typer
 
+from cragraph.cli.console import emit
+from cragraph.cli.options import JsonOption
 from cragraph.errors import InputError
-from cragraph.shell.console import emit
-from cragraph.shell.options import JsonOption
 
 
 def graph(

@@ -5,9 +5,9 @@ from typing import Annotated
 
 import typer
 
-from cragraph.shell.console import emit, out
-from cragraph.shell.options import ConfigOption, JsonOption, ModelOption, PolicyOption, QuietOption, settings_from
-from cragraph.shell.progress import counting
+from cragraph.cli.console import emit, out
+from cragraph.cli.options import ConfigOption, JsonOption, ModelOption, PolicyOption, QuietOption, settings_from
+from cragraph.cli.progress import counting
 
 app = typer.Typer(help="Measure retrieval and grounding on labelled data.", no_args_is_help=True)
 

@@ -1,12 +1,12 @@
-"""The `cragraph` command: parsing and printing only; each command has its file in `shell/`."""
+"""The `cragraph` command: parsing and printing only; each command has its own file here."""
 
 import sys
 
 import typer
 
+from cragraph.cli import ask, docs, doctor, evaluate, graph, ingest, search, stats, verify
+from cragraph.cli.console import FAILURE, USAGE, complain
 from cragraph.errors import CragError, InputError, SettingsError
-from cragraph.shell import ask, docs, doctor, evaluate, graph, ingest, search, stats, verify
-from cragraph.shell.console import FAILURE, USAGE, complain
 
 app = typer.Typer(
     name="cragraph",

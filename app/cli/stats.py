@@ -5,8 +5,8 @@ from typing import Annotated
 
 import typer
 
-from cragraph.shell.console import emit, out
-from cragraph.shell.options import JsonOption
+from cragraph.cli.console import emit, out
+from cragraph.cli.options import JsonOption
 
 
 def stats(

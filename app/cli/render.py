@@ -7,7 +7,7 @@ from rich.console import Console
 from rich.padding import Padding
 from rich.text import Text
 
-from cragraph.shell.console import err, out
+from cragraph.cli.console import err, out
 
 MARKS: Final = {
     "supported": ("✓", "green"),

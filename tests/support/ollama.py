@@ -5,7 +5,7 @@
         assert model.invoke("What is the capital of France?").content == "Paris [1]."
         assert server.chats[0].options["num_ctx"] == 8192
 
-No model runs: replies come from a script (see `cragraph.testing.ollama_replies`). Speeds are simulated
+No model runs: replies come from a script (see `tests.support.ollama_replies`). Speeds are simulated
 (`tokens_per_s`, `ms_per_prompt_token`), `max_parallel` requests run at once and the rest queue, and every
 request is remembered. In pytest, mark a test that uses it with `enable_socket` where sockets are off.
 """
@@ -17,8 +17,8 @@ from threading import Event, Lock, Semaphore, Thread
 from types import TracebackType
 from typing import Any, Self
 
-from cragraph.testing.ollama_http import Handler, Listener
-from cragraph.testing.ollama_replies import Reply, Request, Script, by_fields, by_pattern, player
+from tests.support.ollama_http import Handler, Listener
+from tests.support.ollama_replies import Reply, Request, Script, by_fields, by_pattern, player
 
 __all__ = ["ModelInfo", "OllamaServer", "Reply", "Request", "by_fields", "by_pattern"]
 

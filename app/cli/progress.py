@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any
 
-from cragraph.shell.console import err
+from cragraph.cli.console import err
 
 
 @contextmanager

@@ -4,8 +4,8 @@ from typing import Annotated
 
 import typer
 
-from cragraph.shell.console import emit
-from cragraph.shell.options import ConfigOption, JsonOption, StoreOption, WhereOption, settings_from
+from cragraph.cli.console import emit
+from cragraph.cli.options import ConfigOption, JsonOption, StoreOption, WhereOption, settings_from
 
 
 def search(
@@ -20,8 +20,8 @@ def search(
 
     Example: `cragraph search "net revenue" --where year=2023 -k 3`
     """
+    from cragraph.cli.render import show_passages
     from cragraph.corpus import search_passages
-    from cragraph.shell.render import show_passages
 
     settings = settings_from(config, store=store, where=where)
     passages = search_passages(settings, query, k)

@@ -4,8 +4,8 @@ from typing import Annotated
 
 import typer
 
-from cragraph.shell.console import emit, err, out
-from cragraph.shell.options import ConfigOption, JsonOption, StoreOption, settings_from
+from cragraph.cli.console import emit, err, out
+from cragraph.cli.options import ConfigOption, JsonOption, StoreOption, settings_from
 
 
 def docs(store: StoreOption = None, json: JsonOption = False, config: ConfigOption = None) -> None:

@@ -1,1 +1,0 @@
-"""The commands: one a file, what they print, and how they exit."""
