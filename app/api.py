@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from langchain_core.language_models import BaseChatModel
 
     from cragraph.protocols import Judge
-    from cragraph.verification.engine import Verifier
+    from cragraph.verification.verifier import Verifier
 
 Verify = Callable[[str, Iterable[Any], str | None], Verification]
 

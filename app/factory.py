@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from langchain_core.embeddings import Embeddings
     from langchain_core.language_models import BaseChatModel
 
-    from cragraph.verification.engine import Verifier
+    from cragraph.verification.verifier import Verifier
 
 RETRY = RetryPolicy(max_attempts=3, initial_interval=0.5, retry_on=is_transient)
 """Transient faults of a model server are tried again, with backoff; everything else is not."""

@@ -66,7 +66,7 @@ class Models:
     @part
     def cached_embeddings(self) -> "Embeddings":
         """The embedding model behind a bounded cache, shared by judges, signals and search."""
-        from cragraph.verification.cache import CachedEmbeddings
+        from cragraph.models.cache import CachedEmbeddings
 
         return CachedEmbeddings(self.embeddings)
 

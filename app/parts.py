@@ -13,9 +13,9 @@ if TYPE_CHECKING:
     from cragraph.retrieval.search.neighbours import Size
     from cragraph.retrieval.store import Store
     from cragraph.types import Passage
-    from cragraph.verification.engine import Verifier
-    from cragraph.verification.reliance import SourceWeight
     from cragraph.verification.signals import AlignmentScorer, ConsistencyScorer
+    from cragraph.verification.sources import SourceWeight
+    from cragraph.verification.verifier import Verifier
 
 
 ENCODER_SHARE: Final = 0.2
@@ -178,7 +178,7 @@ class Parts(Models):
             return SentenceExtractor()
         if self.judging_chat is None:
             raise SettingsError("Claims by llm need a chat model: set CRAG_MODEL or pass --model ollama:<model>.")
-        from cragraph.verification.llm_claims import LLMClaims
+        from cragraph.verification.chat import LLMClaims
 
         return LLMClaims(self.judging_chat, self.prompts)
 
@@ -186,9 +186,9 @@ class Parts(Models):
     def verifier(self) -> "Verifier":
         """What judges an answer and measures it; a judge that fails is stood in for by the embedded ones."""
         from cragraph.verification.claims import SentenceExtractor
-        from cragraph.verification.engine import Verifier, VerifierOptions
         from cragraph.verification.signals import SignalOptions
         from cragraph.verification.signals.material import UNCERTAINTY_PHRASES
+        from cragraph.verification.verifier import Verifier, VerifierOptions
 
         chosen = self.settings.verification
         weights = {"reliability": chosen.reliability_weights} if chosen.reliability_weights else {}
@@ -225,7 +225,7 @@ class Parts(Models):
         """What scores alignment for the policies that need it: the judging chat model; None: keyword overlap."""
         if self.judging_chat is None:
             return None
-        from cragraph.verification.llm_scores import LLMAlignment, LLMScores
+        from cragraph.verification.chat import LLMAlignment, LLMScores
 
         return LLMAlignment(LLMScores(self.judging_chat, self.prompts))
 
@@ -233,6 +233,6 @@ class Parts(Models):
         """What scores consistency for the policies that need it, likewise."""
         if self.judging_chat is None:
             return None
-        from cragraph.verification.llm_scores import LLMConsistency, LLMScores
+        from cragraph.verification.chat import LLMConsistency, LLMScores
 
         return LLMConsistency(LLMScores(self.judging_chat, self.prompts))

@@ -53,7 +53,7 @@ def verify_supported(
 
 
 def _asked(question: str, passages: Sequence[Passage], answer: str, chat_model: "BaseChatModel") -> dict[str, Any]:
-    from cragraph.verification.llm_scores import LLMScores
+    from cragraph.verification.chat import LLMScores
 
     parts = Parts(load_settings(), chat_model=chat_model)
     assert parts.chat is not None

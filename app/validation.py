@@ -9,13 +9,13 @@ from cragraph.types import Passage
 from cragraph.validation_config import ValidationConfig
 from cragraph.validation_inputs import as_embeddings, as_texts
 from cragraph.verification.claims import split_claims, without_markers
-from cragraph.verification.counting import AGAINST
 from cragraph.verification.policies import POLICIES
+from cragraph.verification.result import AGAINST
 from cragraph.verification.signals import Material, SignalOptions, uncertainty_indicators
+from cragraph.verification.signals.closeness import Closeness, measure_closeness
 from cragraph.verification.signals.completeness import completeness
 from cragraph.verification.signals.faithfulness import faithfulness
 from cragraph.verification.signals.uncertainty import uncertainty
-from cragraph.verification.similarity import Closeness, measure_closeness
 
 __all__ = ["AnswerValidator", "ValidationConfig", "validate_answer", "verify_supported"]
 

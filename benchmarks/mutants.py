@@ -20,9 +20,8 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parent.parent
 DEFAULT = (
     "verification/policies.py:tests/verification/test_policies.py",
-    "verification/levels.py:tests/verification/test_levels.py",
-    "verification/counting.py:tests/verification/test_policies.py,tests/verification/test_result.py,"
-    "tests/verification/test_signals_sources.py",
+    "verification/result.py:tests/verification/test_result.py,tests/verification/test_levels.py,"
+    "tests/verification/test_policies.py,tests/verification/test_signals_sources.py",
     "graph/routing.py:tests/graph/test_routing.py,tests/graph/test_routing_edges.py",
 )
 FOLDERS = ("evals", "generation", "graph", "models", "nodes", "prompts", "retrieval", "testing", "verification")

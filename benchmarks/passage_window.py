@@ -27,6 +27,7 @@ from benchmarks.extractive_quality import overlap, words
 from cragraph.evals.classification import auroc
 from cragraph.evals.vector_cache import RememberedEmbeddings
 from cragraph.generation.extractive import ExtractiveGenerator
+from cragraph.models.cache import CachedEmbeddings
 from cragraph.models.encoder import EmbeddedEncoder
 from cragraph.protocols import Brief, Notes
 from cragraph.retrieval.documents import Document, discover, load, split
@@ -36,10 +37,9 @@ from cragraph.retrieval.search import SearchRetriever
 from cragraph.retrieval.search.neighbours import Neighbours, Size, read_wide, widen
 from cragraph.retrieval.store import Store, open_store
 from cragraph.types import IDK, Passage
-from cragraph.verification.cache import CachedEmbeddings
 from cragraph.verification.claims import split_claims
-from cragraph.verification.counting import mean_support
 from cragraph.verification.judges.embedding import EmbeddingJudge
+from cragraph.verification.result import mean_support
 
 KEPT, FETCHED = 5, 30
 

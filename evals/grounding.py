@@ -15,8 +15,8 @@ from cragraph.evals.spans import Count, count, marked_by, new_words
 from cragraph.passages import as_passages
 from cragraph.protocols import Notes
 from cragraph.types import Claim, Verdict
-from cragraph.verification.calibrated import mean_support
-from cragraph.verification.engine import Verifier
+from cragraph.verification.policies import pooled_support
+from cragraph.verification.verifier import Verifier
 
 Progress = Callable[[int, int, str], None]
 
@@ -138,7 +138,7 @@ def judge_row(row: Row, judge: str, verifier: Verifier, policy: str = "claims") 
     open_claims = any(verdict["verdict"] == "unjudged" for verdict in verdicts)
     return Judged(
         row=row,
-        score=None if open_claims else mean_support([verdict["support"] for verdict in verdicts]),
+        score=None if open_claims else pooled_support([verdict["support"] for verdict in verdicts]),
         predicted=all(verdict["verdict"] == "supported" for verdict in verdicts),
         confidence=found.confidence,
         words=count(row.answer, marked_by(verdicts), row.spans),

@@ -7,7 +7,7 @@ from typing import Final
 
 from cragraph.evals.classification import precision_recall
 from cragraph.types import Verdict
-from cragraph.verification.counting import AGAINST
+from cragraph.verification.result import AGAINST
 
 _WORD: Final = re.compile(r"\w+(?:[.,'’-]\w+)*")
 

@@ -11,11 +11,10 @@ from cragraph.graph.state import State
 from cragraph.protocols import Notes
 from cragraph.types import IDK, Attempt, Verdict
 from cragraph.verification.citations import cite
-from cragraph.verification.levels import level_of
 from cragraph.verification.policies import calculate_confidence
 from cragraph.verification.prune import prune
-from cragraph.verification.reliance import reliance
-from cragraph.verification.result import claim_row
+from cragraph.verification.result import claim_row, level_of
+from cragraph.verification.sources import reliance
 
 INTERNAL = frozenset({"context", "verdicts", "verification"})
 """What an attempt keeps in the state; the response shows the verification where claims are asked for."""

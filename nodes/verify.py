@@ -10,8 +10,8 @@ from cragraph.nodes.reading import all_read, located, reading
 from cragraph.passages import as_passages
 from cragraph.protocols import Notes
 from cragraph.types import IDK, Attempt
-from cragraph.verification.engine import Verifier
 from cragraph.verification.result import Verification
+from cragraph.verification.verifier import Verifier
 
 WANTS = {
     "llm": "needs a chat model: set CRAG_MODEL or pass --model ollama:<model>",

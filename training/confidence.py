@@ -22,8 +22,8 @@ from cragraph.evals.grounding import APART
 from cragraph.evals.grounding_rows import read_rows
 from cragraph.passages import as_passages
 from cragraph.protocols import Notes
-from cragraph.verification.calibrated import SUREST, Curve, word_for_word
-from cragraph.verification.counting import counted
+from cragraph.verification.policies import SUREST, Curve, word_for_word
+from cragraph.verification.result import counted
 from training.judge.logistic import fit_logistic
 from training.judge.metrics import auroc, expected_calibration_error
 

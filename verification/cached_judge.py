@@ -4,9 +4,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import cast
 
+from cragraph.models.cache import LRU, digest
 from cragraph.protocols import AnswerJudge, Judge, Notes
 from cragraph.types import Claim, Passage, Verdict
-from cragraph.verification.cache import LRU, digest
 from cragraph.verification.judges.evidence import checked
 
 VerdictCache = LRU[tuple[str, bytes, bytes], list[Verdict]]

@@ -1,15 +1,16 @@
 """Citations: every marker verified, put right or dropped, and the passages that remain, numbered."""
 
-from collections.abc import Sequence
+import re
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Final
 
-from cragraph.sentences import sentence_spans
+from cragraph.sentences import sentence_spans, sentences
 from cragraph.types import Citation, Passage, Verdict
-from cragraph.verification.counting import IN_FAVOUR, is_counted
+from cragraph.verification.conflicts import contradict
+from cragraph.verification.keywords import content_words, words
 from cragraph.verification.markers import Marker, code_spans, find_markers, without_markers
-from cragraph.verification.placing import insertion_point, spliced
-from cragraph.verification.standing import stands_in
+from cragraph.verification.result import IN_FAVOUR, is_counted
 
 MOST: Final = 5
 """How many citations a response has at most."""
@@ -183,3 +184,70 @@ def _citation(number: int, passage: Passage, pointers: Sequence[Pointer]) -> Cit
         start_index=passage["start_index"],
         verified=bool(pointers) and all(pointer.verified for pointer in pointers),
     )
+
+
+_STOP: Final = re.compile(r"[ \t]*[.!?…。！？,;:]+$")
+_CELL: Final = re.compile(r"[ \t]*\|[ \t]*$")
+_TIGHT: Final = " \t\n.,;:!?)…。"
+
+
+def insertion_point(text: str, claim_end: int, start: int, end: int, code: Sequence[tuple[int, int]]) -> int | None:
+    """Where a marker for a claim in the sentence ``text[start:end]`` goes: after its words, before the full stop.
+
+    None where there is no such place, as in a code block.
+    """
+    place = claim_end if start < claim_end <= end else end
+    while place > start and text[place - 1] in " \t\n":
+        place -= 1
+    for pattern in (_CELL, _STOP):
+        if match := pattern.search(text, start, place):
+            place = match.start()
+    for opening, closing in code:
+        if opening < place <= closing:
+            if "\n" in text[opening:closing]:
+                return None
+            place = closing
+    # A claim whose end was guessed must not cut a word in two.
+    while place < end and text[place - 1].isalnum() and text[place].isalnum():
+        place += 1
+    return place if place > start else None
+
+
+def spliced(text: str, edits: Iterable[tuple[int, int, str]]) -> str:
+    """The text with each ``text[start:end]`` replaced; blanks are added and taken so that it reads well.
+
+    `edits` are in order and do not overlap.
+    """
+    pieces: list[str] = []
+    position = 0
+    for start, end, new in edits:
+        before = text[position:start]
+        following = text[end : end + 1]
+        if not new:
+            # A dropped marker takes the blank before it along, unless a word follows directly.
+            if not following or following in _TIGHT:
+                before = before.rstrip(" \t") if before.strip(" \t") or pieces else before
+        elif start == end and before and not before[-1].isspace() and before[-1] not in "([":
+            before += " "
+        pieces += [before, new]
+        position = end
+    return "".join([*pieces, text[position:]])
+
+
+ENOUGH: Final = 0.75
+"""Share of the statement's content words that the passage must hold."""
+
+_FIGURE: Final = re.compile(r"\d")
+
+
+def stands_in(statement: str, passage: str) -> bool:
+    """Whether a passage holds three quarters of a statement's words, all its figures, and no sentence against it.
+
+    It decides on a marker beside the one that a judge's evidence settles, so it rather says no.
+    """
+    wanted, held = content_words(statement), set(words(passage))
+    if not wanted or len(wanted & held) < ENOUGH * len(wanted):
+        return False
+    if any(word not in held for word in wanted if _FIGURE.search(word)):
+        return False
+    return not any(contradict(statement, sentence) for sentence in sentences(passage))

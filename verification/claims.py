@@ -1,14 +1,15 @@
 """Claims: the pieces of an answer that can be checked on their own, with exact offsets."""
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
-from typing import Final
+from typing import Final, TypedDict
 
 from cragraph.protocols import Notes
 from cragraph.sentences import CITATION, sentence_spans
 from cragraph.types import IDK, Claim, ClaimType
+from cragraph.verification.keywords import STOPWORDS, words
 
 SPLIT_FROM: Final = 100
 """Characters from which on a sentence of several statements is split; shorter ones lose too much context."""
@@ -160,3 +161,48 @@ def _statements(answer: str, start: int, end: int) -> Iterator[tuple[int, int]]:
             yield start, trail.start() if trail else joint.start()
             start = joint.end("cut")
     yield start, end
+
+
+class Uncovered(TypedDict):
+    """A part of the answer that no claim covers: ``answer[start:end] == text``."""
+
+    text: str
+    start: int
+    end: int
+
+
+FEW: Final = 2
+"""A stretch beside a claim with so few content words is a turn of phrase that the claim left out."""
+
+_EDGE: Final = " \t\r\n.,;:!?-–—*_#>|`\"'“”‘’()"
+
+
+def uncovered_parts(answer: str, claims: Sequence[Claim]) -> list[Uncovered]:
+    """The stretches of the answer's statements outside every claim, trimmed, in order.
+
+    What states nothing (headings, greetings, lead-ins, questions, code, markers) is no loss and left out.
+    """
+    parts = []
+    for statement in split_claims(answer):
+        gaps = _gaps(statement["start"], statement["end"], claims)
+        whole = gaps == [(statement["start"], statement["end"])]
+        for start, end in gaps:
+            said = set(words(without_markers(answer[start:end]))) - STOPWORDS
+            if said and (whole or len(said) > FEW):
+                text = answer[start:end]
+                left = start + len(text) - len(text.lstrip(_EDGE))
+                right = start + len(text.rstrip(_EDGE))
+                parts.append(Uncovered(text=answer[left:right], start=left, end=right))
+    return parts
+
+
+def _gaps(start: int, end: int, claims: Sequence[Claim]) -> list[tuple[int, int]]:
+    """What of ``start:end`` lies outside the claims."""
+    gaps, position = [], start
+    for left, right in sorted((claim["start"], claim["end"]) for claim in claims):
+        if left >= end:
+            break
+        if left > position:
+            gaps.append((position, left))
+        position = max(position, right)
+    return [*gaps, (position, end)] if position < end else gaps

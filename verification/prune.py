@@ -8,7 +8,7 @@ from typing import Final
 
 from cragraph.sentences import sentence_spans
 from cragraph.types import Verdict
-from cragraph.verification.counting import is_counted
+from cragraph.verification.result import is_counted
 
 _LISTED: Final = re.compile(r"^[ \t>]*(?:[-*+•]|\(?\d{1,3}[.)])[ \t]+", re.MULTILINE)
 _NUMBERED: Final = re.compile(r"^(?P<indent>[ \t]*)(?P<number>\d{1,3})(?=[.)][ \t])", re.MULTILINE)

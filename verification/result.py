@@ -1,24 +1,66 @@
 """What a verification returns."""
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from types import MappingProxyType
-from typing import Any, Final, TypedDict
+from typing import Any, Final
 
-from cragraph.types import Level, Verdict
-from cragraph.verification.counting import AGAINST, counted, mean_support
-from cragraph.verification.levels import level_of
+from cragraph.types import Label, Level, Verdict
+from cragraph.verification.claims import Uncovered
+
+CREDIT: Final[dict[Label, float]] = {
+    "supported": 1.0,
+    "partially_supported": 0.5,
+    "unsupported": 0.0,
+    "contradicted": 0.0,
+    "unjudged": 0.0,
+}
+"""How much of a supported claim each label is worth; partly supported is half."""
+
+AGAINST: Final[frozenset[Label]] = frozenset({"unsupported", "contradicted"})
+"""Labels that speak against the answer; a contradicted claim is an unsupported one."""
+
+IN_FAVOUR: Final[frozenset[Label]] = frozenset({"supported", "partially_supported"})
+
+
+def is_counted(verdict: Verdict) -> bool:
+    """Whether a claim can speak for or against its answer: an opinion or a question cannot."""
+    return verdict["type"] != "opinion" and not verdict["text"].rstrip(" \t\n\"'”’»)]*_").endswith(("?", "？"))
+
+
+def counted(verdicts: Iterable[Verdict]) -> list[Verdict]:
+    """The verdicts on claims that count; in an answer of opinions alone, those that the passages support.
+
+    "The view is beautiful", quoted from a document, is an answer: with nothing else to go by it speaks for itself.
+    """
+    every = list(verdicts)
+    return [v for v in every if is_counted(v)] or [v for v in every if v["verdict"] == "supported"]
+
+
+def mean_support(verdicts: Sequence[Verdict]) -> float:
+    """Mean support of the verdicts, 0..1; an unjudged claim has none, and neither has an empty list."""
+    if not verdicts:
+        return 0.0
+    return sum(0.0 if v["verdict"] == "unjudged" else v["support"] for v in verdicts) / len(verdicts)
+
+
+LEVELS: tuple[tuple[float, Level], ...] = ((0.9, "high"), (0.7, "medium"), (0.5, "low"))
+"""Lower bounds of the levels, highest first; what is below the last one is very low."""
+
+
+def level_of(confidence: float) -> Level:
+    """The level of a confidence in 0..1: at least 0.9 high, 0.7 medium, 0.5 low, else very low.
+
+    Rounding to nine digits first keeps a sum such as 0.3 + 0.6 at the bound that it stands for.
+    """
+    for bound, level in LEVELS:
+        if round(confidence, 9) >= bound:
+            return level
+    return "very low"
+
 
 GROUNDED_BELOW: Final = 0.3
 """An answer is grounded when its hallucination score lies below this (reliability policy's document)."""
-
-
-class Uncovered(TypedDict):
-    """A part of the answer that no claim covers: ``answer[start:end] == text``."""
-
-    text: str
-    start: int
-    end: int
 
 
 @dataclass(frozen=True)

@@ -13,7 +13,7 @@ from cragraph.protocols import Notes
 from cragraph.testing.fakes import FakeJudge
 from cragraph.testing.verdicts import verdict
 from cragraph.verification.claims import SentenceExtractor
-from cragraph.verification.engine import Verifier
+from cragraph.verification.verifier import Verifier
 
 
 def row(id: str, answer: str, label: str, **more: Any) -> dict[str, Any]:

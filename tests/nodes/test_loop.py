@@ -20,7 +20,7 @@ from cragraph.testing.embeddings import HashEmbeddings
 from cragraph.testing.fakes import FakeGenerator, FakeJudge, FakeQueryWriter, FakeReranker, FakeRetriever
 from cragraph.types import IDK
 from cragraph.verification.claims import SentenceExtractor
-from cragraph.verification.engine import Verifier
+from cragraph.verification.verifier import Verifier
 
 SEA = "The sea is salt."
 SKY = "The sky is green."

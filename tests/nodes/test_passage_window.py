@@ -23,8 +23,8 @@ from cragraph.testing.embeddings import HashEmbeddings
 from cragraph.testing.fakes import FakeGenerator, FakeQueryWriter, FakeReranker, FakeRetriever
 from cragraph.types import Passage
 from cragraph.verification.claims import SentenceExtractor
-from cragraph.verification.engine import Verifier
 from cragraph.verification.judges.lexical import LexicalJudge
+from cragraph.verification.verifier import Verifier
 
 TEXT = (
     "The harbour of Elsfleth was opened by the mayor in spring.\n\n"

@@ -10,7 +10,7 @@ from cragraph.types import Claim, Passage, Verdict
 from cragraph.verification.claims import split_claims
 from cragraph.verification.judges.evidence import verdict_of
 from cragraph.verification.signals import Material
-from cragraph.verification.similarity import Closeness
+from cragraph.verification.signals.closeness import Closeness
 
 
 @pytest.fixture

@@ -3,13 +3,13 @@ from threading import Thread
 import pytest
 
 from cragraph.errors import ModelError, SettingsError
+from cragraph.models.cache import LRU, CachedEmbeddings, digest
 from cragraph.passages import as_passages
 from cragraph.protocols import Notes
 from cragraph.testing.embeddings import HashEmbeddings
 from cragraph.testing.fakes import FakeJudge
 from cragraph.testing.verdicts import quoted, verdict
 from cragraph.types import Claim, Passage, Verdict
-from cragraph.verification.cache import LRU, CachedEmbeddings, digest
 from cragraph.verification.cached_judge import CachedAnswerJudge, cached, moved
 
 PASSAGES = as_passages(["Gold shines.", "Lead is heavy."])

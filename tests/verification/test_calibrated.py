@@ -10,11 +10,10 @@ from cragraph.passages import as_passages
 from cragraph.protocols import Notes
 from cragraph.testing.verdicts import quoted, verdict
 from cragraph.types import Label, Verdict
-from cragraph.verification.calibrated import Curve, calibrated_confidence, curves, has_curve, word_for_word
 from cragraph.verification.claims import SentenceExtractor
-from cragraph.verification.engine import Verifier
 from cragraph.verification.judges import LexicalJudge
-from cragraph.verification.policies import best_policy
+from cragraph.verification.policies import Curve, best_policy, calibrated_confidence, curves, has_curve, word_for_word
+from cragraph.verification.verifier import Verifier
 
 CURVE = Curve(slope=2.0, bias=-0.5)
 PASSAGES = as_passages(["The mill opened in 1820. It burned down in 1901."])
@@ -90,7 +89,7 @@ def test_a_damaged_file_of_curves_says_what_to_do(tmp_path: Path, content: str) 
 
 
 def test_the_file_states_what_the_thresholds_precision_and_recall_are() -> None:
-    from cragraph.verification.calibrated import FITTED
+    from cragraph.verification.policies import FITTED
 
     for judge in json.loads(FITTED.read_text())["judges"].values():
         assert judge["threshold"]["at"] == 0.7

@@ -8,10 +8,10 @@ import pytest
 from langchain_core.embeddings import Embeddings
 
 from cragraph.errors import ModelError
+from cragraph.models.cache import CachedEmbeddings
 from cragraph.models.encoder import EmbeddedEncoder
 from cragraph.passages import as_passages
 from cragraph.protocols import Notes
-from cragraph.verification.cache import CachedEmbeddings
 from cragraph.verification.claims import split_claims
 from cragraph.verification.judges import EmbeddingJudge, checked
 

@@ -11,10 +11,9 @@ from cragraph.testing.embeddings import HashEmbeddings
 from cragraph.testing.fakes import FakeJudge
 from cragraph.testing.verdicts import verdict
 from cragraph.types import IDK, Claim
-from cragraph.verification.claims import SentenceExtractor
-from cragraph.verification.engine import Verifier, VerifierOptions
+from cragraph.verification.claims import SentenceExtractor, uncovered_parts
 from cragraph.verification.signals import SIGNALS, SignalOptions
-from cragraph.verification.uncovered import uncovered_parts
+from cragraph.verification.verifier import Verifier, VerifierOptions
 
 PASSAGES = as_passages([{"text": "Gold shines and is heavy.", "ticker": "AU"}, "Lead is heavy and dull."])
 ANSWER = "Gold shines. Lead floats."

@@ -1,6 +1,6 @@
 import pytest
 
-from cragraph.verification.levels import level_of
+from cragraph.verification.result import level_of
 
 
 @pytest.mark.parametrize(

@@ -13,8 +13,8 @@ from cragraph.passages import as_passages
 from cragraph.prompts.load import Prompts
 from cragraph.protocols import Notes
 from cragraph.types import Claim, Verdict
+from cragraph.verification.chat import LLMClaims
 from cragraph.verification.judges.llm import LLMJudge
-from cragraph.verification.llm_claims import LLMClaims
 from tests.support.ollama import ModelInfo, OllamaServer, Reply
 
 pytestmark = [pytest.mark.server, pytest.mark.enable_socket]

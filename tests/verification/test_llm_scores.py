@@ -9,7 +9,7 @@ from cragraph.models.chat import chat_model
 from cragraph.models.chat_call import ChatCaller
 from cragraph.passages import as_passages
 from cragraph.protocols import Notes
-from cragraph.verification.llm_scores import LLMAlignment, LLMScores
+from cragraph.verification.chat import LLMAlignment, LLMScores
 from tests.support.ollama import OllamaServer
 
 pytestmark = [pytest.mark.server, pytest.mark.enable_socket]

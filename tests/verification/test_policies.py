@@ -8,7 +8,6 @@ from hypothesis import strategies as st
 
 from cragraph.errors import InputError, SettingsError
 from cragraph.testing.verdicts import verdict
-from cragraph.verification.counting import mean_support
 from cragraph.verification.policies import (
     POLICIES,
     calculate_confidence,
@@ -16,7 +15,7 @@ from cragraph.verification.policies import (
     clamp,
     confidence_of_labels,
 )
-from cragraph.verification.result import Verification
+from cragraph.verification.result import Verification, mean_support
 
 S, P, U, C, J = "supported", "partially_supported", "unsupported", "contradicted", "unjudged"
 LABELS = st.lists(st.sampled_from([S, P, U, C, J]), max_size=12)

@@ -10,13 +10,13 @@ from cragraph.testing.embeddings import HashEmbeddings
 from cragraph.testing.verdicts import verdict
 from cragraph.types import Passage, Verdict
 from cragraph.verification.claims import SentenceExtractor
-from cragraph.verification.engine import Verifier
 from cragraph.verification.judges.lexical import LexicalJudge
 from cragraph.verification.policies import POLICIES
-from cragraph.verification.reliance import reliance
 from cragraph.verification.result import Verification
 from cragraph.verification.signals import SIGNALS
-from cragraph.verification.similarity import Closeness
+from cragraph.verification.signals.closeness import Closeness
+from cragraph.verification.sources import reliance
+from cragraph.verification.verifier import Verifier
 
 GOLD = "Gold is a dense yellow metal."
 LEAD = "Lead melts at low heat."

@@ -10,7 +10,7 @@ from cragraph.protocols import Notes
 from cragraph.testing.embeddings import HashEmbeddings
 from cragraph.testing.verdicts import quoted, verdict
 from cragraph.verification.signals import SIGNALS, NotMeasured, SignalOptions, key_claims
-from cragraph.verification.similarity import Closeness, by_vectors, by_words, measure_closeness, unit
+from cragraph.verification.signals.closeness import Closeness, by_vectors, by_words, measure_closeness, unit
 
 
 def test_relevance_is_the_similarity_of_question_and_answer_and_needs_a_question(material) -> None:

@@ -5,7 +5,7 @@ import pytest
 from cragraph.passages import as_passages
 from cragraph.testing.verdicts import verdict
 from cragraph.types import IDK
-from cragraph.verification.contradiction import contradict
+from cragraph.verification.conflicts import contradict
 from cragraph.verification.signals import SIGNALS, SignalOptions, issues_of, unaddressed_parts, uncertainty_indicators
 from cragraph.verification.signals.alignment import keyword_overlap
 from cragraph.verification.signals.citations import coverage, identifiers, names

@@ -9,9 +9,9 @@ from langchain_core.embeddings import Embeddings
 from numpy.typing import NDArray
 
 from cragraph.errors import ModelError
+from cragraph.models.cache import CachedEmbeddings
 from cragraph.protocols import Notes
 from cragraph.types import Claim, Passage, Verdict
-from cragraph.verification.cache import CachedEmbeddings
 from cragraph.verification.claims import without_markers
 from cragraph.verification.judges.deciding import Thresholds, clearest, decide
 from cragraph.verification.judges.features import Held, Reading, read

@@ -4,7 +4,7 @@ from collections.abc import Callable, Mapping
 from types import MappingProxyType
 from typing import Final
 
-from cragraph.verification.counting import counted, mean_support
+from cragraph.verification.result import counted, mean_support
 from cragraph.verification.signals.alignment import AlignmentScorer, alignment, keyword_overlap
 from cragraph.verification.signals.citations import citation_coverage
 from cragraph.verification.signals.completeness import completeness, unaddressed_parts

@@ -5,8 +5,8 @@ from itertools import combinations
 from typing import Final, Protocol
 
 from cragraph.protocols import Notes
-from cragraph.verification.contradiction import contradict
-from cragraph.verification.counting import counted
+from cragraph.verification.conflicts import contradict
+from cragraph.verification.result import counted
 from cragraph.verification.signals.material import Material, NotMeasured
 
 MOST_CLAIMS: Final = 40

@@ -5,8 +5,8 @@ from collections.abc import Sequence
 from typing import Final
 
 from cragraph.types import Verdict
-from cragraph.verification.counting import counted
 from cragraph.verification.keywords import content_words
+from cragraph.verification.result import counted
 from cragraph.verification.signals.material import Material
 
 MOST_CLAIMS: Final = 5

@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 from typing import Final
 
 from cragraph.types import Passage, Verdict
-from cragraph.verification.similarity import Closeness
+from cragraph.verification.signals.closeness import Closeness
 
 UNCERTAINTY_PHRASES: Final = (
     "might",

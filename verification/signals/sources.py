@@ -3,7 +3,7 @@
 from typing import Final
 
 from cragraph.types import Passage
-from cragraph.verification.counting import is_counted
+from cragraph.verification.result import is_counted
 from cragraph.verification.signals.material import Material
 
 UNSCORED: Final = 0.5

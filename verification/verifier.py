@@ -1,39 +1,44 @@
 """The verifier: claims, judges, signals and a policy joined into one call that does not fail."""
 
 import logging
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from contextvars import copy_context
 from dataclasses import dataclass, field, replace
 from functools import partial
+from math import isfinite
 from time import perf_counter
-from types import MappingProxyType
-from typing import Final, TypeVar
+from types import MappingProxyType, TracebackType
+from typing import Final, ParamSpec, Self, TypeVar
 
 from langchain_core.embeddings import Embeddings
 
-from cragraph.errors import InputError, SettingsError
+from cragraph.errors import InputError, ModelError, SettingsError
+from cragraph.models.cache import LRU
 from cragraph.passages import as_passages
 from cragraph.protocols import ClaimExtractor, Judge, Notes
 from cragraph.types import Claim, Passage, Verdict
-from cragraph.verification.cache import LRU
 from cragraph.verification.cached_judge import VerdictCache, cached
+from cragraph.verification.claims import uncovered_parts
+from cragraph.verification.conflicts import find_conflicts
+from cragraph.verification.judges.evidence import unjudged
 from cragraph.verification.judging import Judging, judge_names
-from cragraph.verification.measuring import Measured, closeness_for, measure
-from cragraph.verification.outcomes import failed_verification, issues_besides, scored
 from cragraph.verification.policies import AUTO, POLICIES, Policy, Weights, best_policy, checked_weights
-from cragraph.verification.reliance import SourceWeight, reliance, told, weighed, weights_of
-from cragraph.verification.result import Verification
-from cragraph.verification.sides import Sides
+from cragraph.verification.result import Uncovered, Verification
 from cragraph.verification.signals import (
+    BY_SIMILARITY,
     SIGNALS,
     AlignmentScorer,
     ConsistencyScorer,
     Material,
+    NotMeasured,
     SignalOptions,
     issues_of,
     judge_failed,
     key_claims,
 )
-from cragraph.verification.uncovered import uncovered_parts
+from cragraph.verification.signals.closeness import Closeness, measure_closeness
+from cragraph.verification.sources import SourceWeight, reliance, told, weighed, weights_of
 
 logger = logging.getLogger(__name__)
 T = TypeVar("T")
@@ -209,7 +214,7 @@ class Verifier:
         )
 
     def _scores(
-        self, names: Sequence[str], policy: str, verdicts: Sequence[Verdict], measured: Measured, notes: Notes
+        self, names: Sequence[str], policy: str, verdicts: Sequence[Verdict], measured: "Measured", notes: Notes
     ) -> dict[str, float]:
         """The policies' values; one whose signals are missing has none, and `claims` stands in for the chosen one."""
         scores = {}
@@ -261,3 +266,134 @@ def _known(kind: str, name: str, table: Mapping[str, T]) -> T:
     if name not in table:
         raise SettingsError(f"there is no {kind} {name!r}; choose one of {', '.join(table)}.")
     return table[name]
+
+
+@dataclass(frozen=True)
+class Measured:
+    """Signals by name, each 0..1, and for each that could not be measured the reason."""
+
+    signals: Mapping[str, float]
+    missing: Mapping[str, str] = field(default_factory=dict)
+
+
+def closeness_for(
+    wanted: Collection[str],
+    embeddings: Embeddings | None,
+    question: str,
+    answer: str,
+    verdicts: Sequence[Verdict],
+    passages: Sequence[Passage],
+    notes: Notes,
+) -> Closeness:
+    """The similarities that the wanted signals need; nothing is embedded when none needs any."""
+    if not BY_SIMILARITY & set(wanted):
+        return Closeness()
+    # Without relevance among the wanted signals, question and answer need not be embedded.
+    asked = question if "relevance" in wanted else ""
+    texts = [verdict["text"] for verdict in verdicts]
+    whole = "source_agreement" in wanted
+    return measure_closeness(embeddings, asked, answer, texts, passages, notes, whole=whole)
+
+
+def measure(
+    wanted: Collection[str],
+    material: Material,
+    notes: Notes,
+    table: Mapping[str, Callable[[Material], float]] = SIGNALS,
+) -> Measured:
+    """Measure the wanted signals; one that has nothing to be measured on is left out, one that breaks is noted too."""
+    signals: dict[str, float] = {}
+    missing: dict[str, str] = {}
+    for name in wanted:
+        try:
+            value = float(table[name](material))
+            if not isfinite(value):
+                raise ValueError(f"it came out as {value}")
+        except NotMeasured as reason:
+            missing[name] = str(reason)
+        # One broken signal must not take the others with it.
+        except Exception as error:
+            missing[name] = f"{type(error).__name__}: {error}"
+            notes.degraded(f"The signal {name!r} could not be measured ({missing[name]}).")
+        else:
+            signals[name] = round(min(max(value, 0.0), 1.0), 6)
+    return Measured(signals, missing)
+
+
+P = ParamSpec("P")
+
+
+class Sides:
+    """A few threads for slow checks, started with the first of them and gone at the end of the block.
+
+    Quick checks are not worth a thread: a signal takes less time than starting one.
+    """
+
+    def __init__(self, most: int = 2) -> None:
+        self._most = most
+        self._pool: ThreadPoolExecutor | None = None
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, _error: BaseException | None, _trace: TracebackType | None
+    ) -> None:
+        if self._pool is not None:
+            # When the block failed nobody will ask for the results, and a stalled server must not hold the answer.
+            self._pool.shutdown(wait=kind is None, cancel_futures=True)
+
+    def start(self, function: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> Callable[[], T]:
+        """Start a call in the caller's context; the returned function waits for its result or raises its error."""
+        if self._pool is None:
+            self._pool = ThreadPoolExecutor(self._most, "cragraph-check")
+        context = copy_context()
+        return self._pool.submit(lambda: context.run(function, *args, **kwargs)).result
+
+
+OWN: Final[Mapping[str, str]] = MappingProxyType(
+    {"alignment": "keyword overlap", "consistency": "facts, opposites and negation"}
+)
+"""What a signal measures by where its scorer fails."""
+
+
+def scored(what: str, name: str, score: Callable[[], float], notes: Notes) -> float | None:
+    """A scorer's score, 0..1; None, and noted, when it fails: the signal's own measure stands in."""
+    try:
+        value = float(score())
+        if not 0.0 <= value <= 1.0:
+            raise ModelError(f"it returned {value}; wanted a number of 0..1")
+    # A model's server may raise anything; what the signal measures by itself stands in.
+    except Exception as error:
+        notes.degraded(
+            f"The {what} scorer {name!r} failed ({type(error).__name__}: {error}); {what} was measured by {OWN[what]}."
+        )
+        return None
+    return value
+
+
+def failed_verification(answer: str, policy: str, notes: Notes, threshold: float = 0.7) -> Verification:
+    """What a caller gets when verification failed: the whole answer as one unjudged claim, confidence 0.0, and why."""
+    whole = Claim(text=answer, start=0, end=len(answer), type="factual")
+    why = "Verification failed: nothing was judged, and the confidence of 0.0 says only that"
+    return Verification(
+        confidence=0.0,
+        claims=(unjudged(whole, why + "."),) if answer.strip() else (),
+        issues=(why,),
+        policy=policy,
+        degraded=tuple(notes.sentences),
+        threshold=threshold,
+        failed=True,
+    )
+
+
+def issues_besides(
+    verdicts: Sequence[Verdict], uncovered: Sequence[Uncovered], passages: Sequence[Passage]
+) -> list[str]:
+    """Issues that are no signal's: claims without a verdict, parts without a claim, passages at odds."""
+    lost = sum(verdict["verdict"] == "unjudged" for verdict in verdicts)
+    return [
+        *([f"{lost} claim(s) could not be judged"] if lost else []),
+        *(f"Part of the answer was not checked: “{part['text']}”" for part in uncovered),
+        *(conflict.issue for conflict in find_conflicts(passages)),
+    ]

@@ -4,7 +4,7 @@ from collections.abc import Callable, Sequence
 from typing import Final
 
 from cragraph.types import Claim, Passage, Verdict
-from cragraph.verification.counting import CREDIT, IN_FAVOUR, counted
+from cragraph.verification.result import CREDIT, IN_FAVOUR, counted
 
 SourceWeight = Callable[[Passage], float]
 """How far the source of a passage is to be relied on, 0..1."""
