@@ -78,8 +78,7 @@ class Parts(Models):
             return LLMReranker(self.chat, self.prompts, self.settings.max_concurrency)
         if self.settings.reranker == "encoder":
             from cragraph.models.grounding import GroundingModel
-            from cragraph.retrieval.rerankers.encoder import EncoderReranker
-            from cragraph.retrieval.rerankers.scorers import GroundingScorer
+            from cragraph.retrieval.rerankers.encoder import EncoderReranker, GroundingScorer
 
             scorer = GroundingScorer(GroundingModel(threads=self.settings.threads))
             return EncoderReranker(scorer, ENCODER_SHARE, LexicalReranker())

@@ -19,10 +19,9 @@ from cragraph.evals.vector_cache import RememberedEmbeddings
 from cragraph.models.encoder import EmbeddedEncoder
 from cragraph.models.grounding import GroundingModel
 from cragraph.protocols import Notes
-from cragraph.retrieval.documents.context import contextual_text
+from cragraph.retrieval.documents import contextual_text
 from cragraph.retrieval.rerankers import LexicalReranker
-from cragraph.retrieval.rerankers.encoder import EncoderReranker, Scorer
-from cragraph.retrieval.rerankers.scorers import GroundingScorer, SentenceScorer
+from cragraph.retrieval.rerankers.encoder import EncoderReranker, GroundingScorer, Scorer, SentenceScorer
 from cragraph.retrieval.search import SearchRetriever
 from cragraph.retrieval.store import open_store
 

@@ -12,9 +12,9 @@ from cragraph.evals.ranking import mean, ndcg, quantile, recall, reciprocal_rank
 from cragraph.evals.retrieval_report import table, write_plot
 from cragraph.evals.vector_cache import RememberedEmbeddings
 from cragraph.protocols import Notes, Reranker
-from cragraph.retrieval.documents.context import contextual_text
+from cragraph.retrieval.documents import contextual_text
 from cragraph.retrieval.rerankers import LexicalReranker
-from cragraph.retrieval.rerankers.gain import rerank_gain
+from cragraph.retrieval.rerankers.scored import rerank_gain
 from cragraph.retrieval.search import SearchRetriever
 from cragraph.types import Passage
 

@@ -1,10 +1,9 @@
 """From files and folders to passages: discover them, load their text, split it."""
 
-from cragraph.retrieval.documents.context import contextual_text
 from cragraph.retrieval.documents.discover import MAX_BYTES, Found, Skipped, discover
 from cragraph.retrieval.documents.document import Block, Document, Heading
 from cragraph.retrieval.documents.load import LOADERS, load
-from cragraph.retrieval.documents.split import CHUNK_OVERLAP, CHUNK_SIZE, split
+from cragraph.retrieval.documents.split import CHUNK_OVERLAP, CHUNK_SIZE, contextual_text, split
 
 __all__ = [
     "CHUNK_OVERLAP",

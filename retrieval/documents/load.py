@@ -1,15 +1,15 @@
 """Read one file as documents: a table from format to loader."""
 
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from os import PathLike
 from pathlib import Path
 from typing import Final, Protocol
 
 from cragraph.errors import DocumentError
 from cragraph.passages import content_id
+from cragraph.retrieval.documents.discover import format_of, why_unread
 from cragraph.retrieval.documents.document import Document, Draft, from_draft
-from cragraph.retrieval.documents.suffixes import format_of, why_unread
 
 
 class Loader(Protocol):
@@ -20,13 +20,14 @@ class Loader(Protocol):
         ...
 
 
-def _lazily(module: str) -> Loader:
+def _lazily(module: str, function: str = "read") -> Loader:
     """A loader that imports its library at first use: a start-up without PDFs does not pay for PDFs."""
 
     def loader(path: Path) -> Iterator[Draft]:
         from importlib import import_module
 
-        read: Callable[[Path], Iterator[Draft]] = import_module(f"cragraph.retrieval.documents.formats.{module}").read
+        module_of = import_module(f"cragraph.retrieval.documents.formats.{module}")
+        read: Loader = getattr(module_of, function)
         return read(path)
 
     return loader
@@ -41,7 +42,7 @@ LOADERS: Final[Mapping[str, Loader]] = {
     "docx": _lazily("docx"),
     "csv": _lazily("delimited"),
     "json": _lazily("json"),
-    "jsonl": _lazily("jsonl"),
+    "jsonl": _lazily("json", "read_lines"),
 }
 
 

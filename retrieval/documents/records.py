@@ -1,21 +1,81 @@
-"""Records (rows of a file, objects of a JSON array) as drafts.
+"""Records (rows of a file, objects of a JSON array) as drafts, and the fields that they are filtered by.
 
 A record with a body of text in it is a document of its own with its other fields as metadata; records of plain
-fields are gathered in groups, a line each, and every line keeps its fields to be filtered by.
-"""
+fields are gathered in groups, a line each, and every line keeps its fields."""
 
-from collections.abc import Iterable, Iterator, Mapping
+import re
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from itertools import chain
 from typing import Any, Final
 from zlib import crc32
 
-from cragraph.retrieval.documents.document import Draft
-from cragraph.retrieval.documents.fields import NOTHING, Reading, field_name, fields_of, leaves
+from cragraph.retrieval.documents.clean import clean, one_line
+from cragraph.retrieval.documents.document import NOTHING, Draft, Writer
 from cragraph.retrieval.documents.formats.plain import draft as plain_draft
-from cragraph.retrieval.documents.normalise import clean, one_line
 from cragraph.retrieval.documents.tables import SEPARATOR
-from cragraph.retrieval.documents.writer import Writer
+
+Scalar = str | int | float | bool
+Reading = Callable[[str], Scalar]
+
+LONGEST: Final = 256
+"""Characters of a value that is filtered by at most: what is longer is text to be found, not a value to be equal to."""
+
+TAKEN: Final = frozenset(
+    (
+        "source", "filename", "page", "doc_id", "chunk_index", "start_index",
+        "format", "heading", "table_header", "last_page", "rows", "row",
+    )
+)  # fmt: skip
+"""Names that say something of every passage; a column of that name is filtered by as `column.<name>`."""
+
+_WHOLE = re.compile(r"-?(?:0|[1-9]\d{0,17})")
+_FRACTION = re.compile(r"-?(?:0|[1-9]\d{0,17})\.\d{1,18}")
+
+
+def fields_of(record: Mapping[str, Any], reading: Reading = str) -> dict[str, Scalar]:
+    """The scalars of a record by column, nested ones by `outer.inner`, lists of scalars joined by commas.
+
+    `reading` makes a value of a text: `value_of` for formats without types of their own.
+    """
+    fields: dict[str, Scalar] = {}
+    for path, leaf in leaves(record):
+        value = reading(one_line(leaf)) if isinstance(leaf, str) else leaf
+        name = field_name(path)
+        if name and not (isinstance(value, str) and len(value) > LONGEST):
+            fields.setdefault(name, value)
+    return fields
+
+
+def value_of(cell: str) -> Scalar:
+    """A cell as a number, true or false where it is plainly one; `007`, `1,234` and `12 %` stay text."""
+    if cell.casefold() in ("true", "false"):
+        return cell.casefold() == "true"
+    if _WHOLE.fullmatch(cell):
+        return int(cell)
+    return float(cell) if _FRACTION.fullmatch(cell) else cell
+
+
+def field_name(path: str) -> str:
+    """A column's name as both sides of a store can filter by it: without signs that mean something to them."""
+    name = " ".join(re.sub(r'[":]', " ", path).split()).lstrip("_$# ")
+    return f"column.{name}" if name in TAKEN else name
+
+
+def leaves(value: Any, name: str = "") -> Iterator[tuple[str, Scalar]]:
+    """Every leaf of nested data with its path, without the empty ones; a list of scalars is one leaf."""
+    if isinstance(value, Mapping):
+        for key, inner in value.items():
+            yield from leaves(inner, f"{name}.{key}" if name else str(key))
+    elif isinstance(value, list | tuple):
+        if all(not isinstance(inner, Mapping | list | tuple) for inner in value):
+            yield from leaves(", ".join(str(inner) for inner in value if inner is not None), name)
+        else:
+            for number, inner in enumerate(value, start=1):
+                yield from leaves(inner, f"{name}.{number}" if name else str(number))
+    elif value is not None and str(value).strip():
+        yield name, value if isinstance(value, str | int | float) else str(value)
+
 
 TEXT_FIELDS: Final = ("text", "content", "body", "page_content", "contents", "passage", "document")
 """Fields whose text makes a record a document, first found first taken."""

@@ -10,8 +10,7 @@ from functools import cache
 from itertools import islice
 from typing import TYPE_CHECKING, Any, Final
 
-from cragraph.retrieval.documents import MAX_BYTES
-from cragraph.retrieval.documents.context import contextual_text
+from cragraph.retrieval.documents import MAX_BYTES, contextual_text
 from cragraph.retrieval.ingest.ingest import OnProgress, Run
 from cragraph.retrieval.ingest.options import SplitOptions
 from cragraph.retrieval.ingest.reading import Failed, Message, read

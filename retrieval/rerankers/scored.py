@@ -1,8 +1,11 @@
-"""Putting a rerank score on passages."""
+"""Putting a rerank score on passages, and what reranking gained."""
 
 import math
 from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from statistics import fmean
 
+from cragraph.protocols import Notes
 from cragraph.types import Passage
 
 
@@ -33,3 +36,30 @@ def logit(p: float) -> float:
     """The inverse of `logistic`, for p kept off 0 and 1 by a thousandth."""
     p = min(0.999, max(0.001, p))
     return math.log(p / (1.0 - p))
+
+
+def rerank_gain(before: Sequence[Passage], after: Sequence[Passage], k: int = 3) -> float:
+    """The mean rerank score of the `k` passages kept, less that of the `k` that retrieval had first.
+
+    The reranking metric "mean score gain": both means are of `rerank_score`, so that the two stages' scales play no
+    part; 0 where the reranker kept retrieval's choice, or gave no scores. A passage that the reranker dropped counts
+    as 0. It measures how much a reranker changes by its own lights; nDCG with and without it says whether that helps.
+    """
+    if not before or not after:
+        return 0.0
+    scores = {p["chunk_id"]: p["rerank_score"] for p in after if p["rerank_score"] is not None}
+    if not scores:
+        return 0.0
+    kept = fmean([scores.get(p["chunk_id"], 0.0) for p in after[:k]])
+    return kept - fmean([scores.get(p["chunk_id"], 0.0) for p in before[:k]])
+
+
+@dataclass(frozen=True)
+class NoReranker:
+    """Leaves order and passages as they are; `rerank_score` stays None, as no such stage ran."""
+
+    name: str = "none"
+
+    def __call__(self, query: str, passages: Sequence[Passage], notes: Notes) -> list[Passage]:
+        """The passages, as they came."""
+        return list(passages)

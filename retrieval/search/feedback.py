@@ -5,7 +5,7 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from cragraph.retrieval.documents.context import contextual_text
+from cragraph.retrieval.documents import contextual_text
 from cragraph.retrieval.search.words import STOPWORDS, stems, words
 from cragraph.types import Passage
 

@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any, Final, NamedTuple
 
-from cragraph.retrieval.documents.context import contextual_text
+from cragraph.retrieval.documents import contextual_text
 from cragraph.types import Passage
 
 GENERATION: Final = "_g"

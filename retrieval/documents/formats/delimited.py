@@ -7,10 +7,9 @@ from pathlib import Path
 from typing import Any, Final
 
 from cragraph.errors import DocumentError
+from cragraph.retrieval.documents.clean import encoding_of
 from cragraph.retrieval.documents.document import Draft
-from cragraph.retrieval.documents.encoding import encoding_of
-from cragraph.retrieval.documents.fields import value_of
-from cragraph.retrieval.documents.records import record_drafts
+from cragraph.retrieval.documents.records import record_drafts, value_of
 from cragraph.retrieval.documents.tables import is_number, is_year
 
 CELL_LIMIT: Final = 16 << 20

@@ -13,9 +13,8 @@ from docx.text.paragraph import Paragraph
 from lxml import etree
 
 from cragraph.errors import DocumentError
-from cragraph.retrieval.documents.document import Draft
+from cragraph.retrieval.documents.document import Draft, Writer
 from cragraph.retrieval.documents.tables import Table, guess_headers
-from cragraph.retrieval.documents.writer import Writer
 
 UNPACKED_LIMIT: Final = 1 << 30
 """A package that unpacks to more than this many bytes is refused."""

@@ -1,14 +1,14 @@
-"""JSON: an array of objects is read as records; anything else as one draft of `path: value` lines."""
+"""JSON and JSON lines: objects are read as records, anything else as `path: value` lines."""
 
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
+from typing import Any
 
 from cragraph.errors import DocumentError
-from cragraph.retrieval.documents.document import Draft
-from cragraph.retrieval.documents.encoding import read_text
+from cragraph.retrieval.documents.clean import encoding_of, read_text
+from cragraph.retrieval.documents.document import Draft, Writer
 from cragraph.retrieval.documents.records import flat, record_draft, record_drafts, text_field
-from cragraph.retrieval.documents.writer import Writer
 
 
 def read(path: Path) -> Iterator[Draft]:
@@ -31,3 +31,22 @@ def read(path: Path) -> Iterator[Draft]:
     for name, text in flat(value):
         writer.line(f"{name}: {text}" if name else text)
     yield writer.draft()
+
+
+def read_lines(path: Path) -> Iterator[Draft]:
+    """Drafts of a file of JSON lines; a line that is no object counts as one with its value as text."""
+    with path.open(encoding=encoding_of(path), errors="replace") as file:
+        yield from record_drafts(_records(path, file))
+
+
+def _records(path: Path, lines: Iterable[str]) -> Iterator[Mapping[str, Any]]:
+    for number, line in enumerate(lines, start=1):
+        if not line.strip("\ufeff \t\r\n\0"):
+            continue
+        try:
+            value = json.loads(line.lstrip("\ufeff"))
+        except json.JSONDecodeError as error:
+            raise DocumentError(
+                f"{path} line {number} is not JSON ({error}); wanted one object a line: mend or remove that line."
+            ) from error
+        yield value if isinstance(value, Mapping) else {"value": value}

@@ -10,9 +10,8 @@ import yaml
 from markdown_it import MarkdownIt
 from markdown_it.token import Token
 
+from cragraph.retrieval.documents.clean import clean, read_text
 from cragraph.retrieval.documents.document import Block, Draft, Heading
-from cragraph.retrieval.documents.encoding import read_text
-from cragraph.retrieval.documents.normalise import clean
 from cragraph.retrieval.documents.tables import SEPARATOR
 
 _FRONT = re.compile(r"\A---[ \t]*\n(.*?)\n(?:---|\.\.\.)[ \t]*(?:\n|\Z)", re.DOTALL)

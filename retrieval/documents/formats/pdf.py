@@ -10,13 +10,10 @@ from typing import Any, Final
 import pypdfium2
 
 from cragraph.errors import DocumentError
-from cragraph.retrieval.documents.document import Draft, Heading
-from cragraph.retrieval.documents.normalise import one_line
-from cragraph.retrieval.documents.pdf.layout import PageWriter
-from cragraph.retrieval.documents.pdf.lines import Line, lines_of
-from cragraph.retrieval.documents.pdf.repeats import without_repeats
-from cragraph.retrieval.documents.pdf.words import words_of
-from cragraph.retrieval.documents.writer import Writer
+from cragraph.retrieval.documents.clean import one_line
+from cragraph.retrieval.documents.document import Draft, Heading, Writer
+from cragraph.retrieval.documents.pdf.layout import PageWriter, without_repeats
+from cragraph.retrieval.documents.pdf.words import Line, lines_of, words_of
 
 WINDOW: Final = 200
 """Pages that are held in memory and compared with one another at a time."""

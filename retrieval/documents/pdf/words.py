@@ -1,14 +1,15 @@
-"""The words of a PDF page and where they stand."""
+"""The words of a PDF page and where they stand, and the lines that they form."""
 
+import ctypes
 import math
 import re
 from collections import Counter
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import pypdfium2.raw as pdfium
-
-from cragraph.retrieval.documents.pdf.ligatures import doubled, font_name
 
 _BOLD = re.compile(rb"bold|black|heavy|demi", re.IGNORECASE)
 # PDFium writes these for a hyphen at the end of a line.
@@ -116,3 +117,171 @@ def _turned(word: Word, turn: int, width: float, height: float) -> Word:
     elif turn == 2:
         x0, x1, low, high = width - x1, width - x0, height - high, height - low
     return Word(word.text, x0, x1, height - high, height - low, word.bold)
+
+
+WIDER = 1.35
+"""How much wider than the narrowest of its kind a letter is that stands for two."""
+
+NAME_BYTES = 96
+_LETTERS = frozenset(map(ord, "ft"))
+_SPACE = 0x20
+
+
+def doubled(raw: Any, codes: Sequence[int]) -> set[int]:
+    """Indexes of the letters that stand for two; each is followed by a space that is not there."""
+    suspects = [
+        index
+        for index in range(len(codes) - 2)
+        if codes[index] in _LETTERS
+        and codes[index + 1] == _SPACE
+        and chr(codes[index + 2]).islower()
+        and pdfium.FPDFText_IsGenerated(raw, index + 1) == 1
+    ]
+    if not suspects:
+        return set()
+    widths = {index: _kind(raw, index, code) for index, code in enumerate(codes) if code in _LETTERS}
+    narrowest: dict[tuple[int, bytes, float], float] = {}
+    for kind, width in widths.values():
+        narrowest[kind] = min(width, narrowest.get(kind, width))
+    return {index for index in suspects if widths[index][1] > WIDER * narrowest[widths[index][0]]}
+
+
+# One buffer for all calls: they come from within the lock that PDFium is used under.
+_NAME = ctypes.create_string_buffer(NAME_BYTES)
+_FLAGS = ctypes.c_int()
+
+
+def font_name(raw: Any, index: int) -> bytes:
+    """The name of the font that a sign is set in."""
+    _NAME[0] = b"\x00"
+    pdfium.FPDFText_GetFontInfo(raw, index, _NAME, NAME_BYTES, _FLAGS)
+    return bytes(_NAME.value)
+
+
+def _kind(raw: Any, index: int, code: int) -> tuple[tuple[int, bytes, float], float]:
+    """Letter, font and size of a sign, and its width."""
+    box = pdfium.FS_RECTF()
+    pdfium.FPDFText_GetLooseCharBox(raw, index, box)
+    return (code, font_name(raw, index), round(box.top - box.bottom, 1)), box.right - box.left
+
+
+SAME_LINE = 0.4
+"""Words are on one line where their middles are nearer than this share of the higher one."""
+
+CELL_GAP = 0.9
+"""A gap wider than this share of the line's height parts two cells; justified words stand closer."""
+
+_LEADER = re.compile(r"^[.·•_…]{3,}$")
+_TRAILING_LEADER = re.compile(r"(?:\s?[.·_…]){4,}$")
+
+
+@dataclass(frozen=True)
+class Segment:
+    """Words of a line that stand together."""
+
+    words: tuple[Word, ...]
+
+    @cached_property
+    def text(self) -> str:
+        """The words with one space between them, dot leaders left out."""
+        return _TRAILING_LEADER.sub("", " ".join(word.text for word in self.words)).strip()
+
+    @cached_property
+    def x0(self) -> float:
+        """Left edge."""
+        return self.words[0].x0
+
+    @cached_property
+    def x1(self) -> float:
+        """Right edge."""
+        return max(word.x1 for word in self.words)
+
+
+@dataclass(frozen=True)
+class Line:
+    """Segments on one height, from left to right."""
+
+    segments: tuple[Segment, ...]
+
+    @cached_property
+    def words(self) -> tuple[Word, ...]:
+        """All words from left to right."""
+        return tuple(word for segment in self.segments for word in segment.words)
+
+    @cached_property
+    def text(self) -> str:
+        """The text of the line."""
+        return " ".join(segment.text for segment in self.segments if segment.text)
+
+    @cached_property
+    def x0(self) -> float:
+        """Left edge."""
+        return self.segments[0].x0
+
+    @cached_property
+    def x1(self) -> float:
+        """Right edge."""
+        return max(segment.x1 for segment in self.segments)
+
+    @cached_property
+    def top(self) -> float:
+        """Upper edge of the highest word."""
+        return min(word.top for word in self.words)
+
+    @cached_property
+    def bottom(self) -> float:
+        """Lower edge of the lowest word."""
+        return max(word.bottom for word in self.words)
+
+    @cached_property
+    def height(self) -> float:
+        """Height of the font that most signs of the line are in."""
+        return weighted_median((word.height, len(word.text)) for word in self.words)
+
+    @cached_property
+    def bold(self) -> bool:
+        """Whether nearly all signs are bold."""
+        signs = sum(len(word.text) for word in self.words)
+        return sum(len(word.text) for word in self.words if word.bold) > 0.8 * signs
+
+
+def lines_of(words: Sequence[Word]) -> list[Line]:
+    """Words gathered in lines from top to bottom; raised and lowered signs stay on their line."""
+    rows: list[list[Word]] = []
+    for word in sorted(words, key=lambda word: (word.middle, word.x0)):
+        row = rows[-1] if rows else None
+        if row and abs(word.middle - row[0].middle) <= SAME_LINE * max(word.height, row[0].height):
+            row.append(word)
+        else:
+            rows.append([word])
+    return [line for line in (line_of(row) for row in rows) if line.segments]
+
+
+def line_of(words: Iterable[Word]) -> Line:
+    """A line of words, cut into segments."""
+    ordered = sorted(words, key=lambda word: word.x0)
+    height = weighted_median((word.height, len(word.text)) for word in ordered)
+    segments: list[list[Word]] = []
+    apart = True
+    right = 0.0
+    for word in ordered:
+        if _LEADER.match(word.text):
+            apart = True
+            continue
+        if apart or word.x0 - right > CELL_GAP * height:
+            segments.append([])
+        segments[-1].append(word)
+        right, apart = max(word.x1, right) if len(segments[-1]) > 1 else word.x1, False
+    return Line(tuple(Segment(tuple(segment)) for segment in segments))
+
+
+def weighted_median(values: Iterable[tuple[float, int]]) -> float:
+    """The value that half of the weight lies at or below; 0 of nothing."""
+    ordered = sorted(values)
+    half = sum(weight for _, weight in ordered) / 2
+    seen = 0
+    for value, weight in ordered:
+        seen += weight
+        if seen >= half:
+            return value
+    return 0.0

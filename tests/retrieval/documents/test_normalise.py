@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from cragraph.retrieval.documents.normalise import clean, one_line
+from cragraph.retrieval.documents.clean import clean, one_line
 
 
 @pytest.mark.parametrize(

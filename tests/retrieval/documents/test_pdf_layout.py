@@ -3,11 +3,9 @@ from collections import Counter
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from cragraph.retrieval.documents.pdf.layout import PageWriter
-from cragraph.retrieval.documents.pdf.lines import lines_of
-from cragraph.retrieval.documents.pdf.repeats import without_repeats
-from cragraph.retrieval.documents.pdf.words import Word
-from cragraph.retrieval.documents.writer import Writer
+from cragraph.retrieval.documents.document import Writer
+from cragraph.retrieval.documents.pdf.layout import PageWriter, without_repeats
+from cragraph.retrieval.documents.pdf.words import Word, lines_of
 
 WORDS = st.builds(
     lambda text, x, y, height, bold: Word(text, x, x + 5.0 * len(text), y, y + height, bold),

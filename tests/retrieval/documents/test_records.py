@@ -7,9 +7,8 @@ import pytest
 
 from cragraph.errors import DocumentError
 from cragraph.retrieval.documents import Document, load, split
-from cragraph.retrieval.documents.fields import field_name, value_of
 from cragraph.retrieval.documents.formats.delimited import CELL_LIMIT
-from cragraph.retrieval.documents.records import GROUP, Row, grouped
+from cragraph.retrieval.documents.records import GROUP, Row, field_name, grouped, value_of
 
 
 def documents(path: Path, content: str | bytes) -> list[Document]:

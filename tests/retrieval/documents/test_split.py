@@ -8,10 +8,10 @@ from hypothesis import strategies as st
 
 from cragraph.errors import InputError
 from cragraph.retrieval.documents import Block, Document, Heading, contextual_text, load, split
+from cragraph.retrieval.documents.clean import clean
 from cragraph.retrieval.documents.formats.markdown import draft as markdown
 from cragraph.retrieval.documents.formats.plain import draft as plain
 from cragraph.retrieval.documents.formats.rst import draft as rst
-from cragraph.retrieval.documents.normalise import clean
 from cragraph.types import Passage
 
 Read = Callable[..., Document]

@@ -6,7 +6,7 @@ import pytest
 from cragraph.passages import as_passages
 from cragraph.protocols import Notes
 from cragraph.retrieval.rerankers import RERANKERS, LexicalReranker, NoReranker
-from cragraph.retrieval.rerankers.matching import matches
+from cragraph.retrieval.rerankers.lexical import matches
 from cragraph.retrieval.rerankers.scored import logistic, logit, with_score
 from cragraph.types import Passage
 

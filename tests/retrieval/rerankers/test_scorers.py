@@ -5,8 +5,7 @@ import pytest
 
 from cragraph.passages import as_passages
 from cragraph.protocols import Notes
-from cragraph.retrieval.rerankers.encoder import EncoderReranker
-from cragraph.retrieval.rerankers.scorers import GroundingScorer, SentenceScorer, windows_of
+from cragraph.retrieval.rerankers.encoder import EncoderReranker, GroundingScorer, SentenceScorer, windows_of
 from cragraph.testing.embeddings import HashEmbeddings
 
 MILL = "The river is cold. The mill opened in 1820. Bread was sold there."
