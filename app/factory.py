@@ -7,7 +7,7 @@ from langgraph.types import RetryPolicy
 
 from cragraph.graph.build import build_graph, build_verifier
 from cragraph.lazy import Late
-from cragraph.models.chat_errors import is_transient
+from cragraph.models.chat import is_transient
 from cragraph.nodes.finalize import Finalize
 from cragraph.nodes.generate import Generate
 from cragraph.nodes.requery import Requery

@@ -9,7 +9,7 @@ if TYPE_CHECKING:
     from langchain_core.embeddings import Embeddings
     from langchain_core.language_models import BaseChatModel
 
-    from cragraph.models.chat_call import ChatCaller
+    from cragraph.models.chat import ChatCaller
     from cragraph.prompts.load import Prompts
     from cragraph.protocols import Judge
 
@@ -80,8 +80,7 @@ class Models:
     def _caller(self, spec: str | None, model: "BaseChatModel | None") -> "ChatCaller | None":
         if spec is None and model is None:
             return None
-        from cragraph.models.chat import chat_model
-        from cragraph.models.chat_call import ChatCaller
+        from cragraph.models.chat import ChatCaller, chat_model
 
         ollama = self.settings.ollama
         if model is None:
@@ -101,6 +100,6 @@ class Models:
     @part
     def gate(self) -> Any:
         """What bounds the model calls that run at the same time."""
-        from cragraph.models.pump import Gate
+        from cragraph.models.chat import Gate
 
         return Gate(self.settings.max_concurrency)

@@ -9,8 +9,7 @@ from typing import Final
 
 from cragraph.errors import ModelError
 from cragraph.generation.idk import settled
-from cragraph.models.budget import fitting
-from cragraph.models.chat_call import ChatCaller, Messages
+from cragraph.models.chat import ChatCaller, Messages, fitting
 from cragraph.prompts.data import delimited, marker_for, neutral
 from cragraph.prompts.load import Prompts
 from cragraph.protocols import Brief, Notes

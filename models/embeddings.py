@@ -6,8 +6,7 @@ from typing import TYPE_CHECKING
 from langchain_core.embeddings import Embeddings
 
 from cragraph.errors import ModelError
-from cragraph.models.chat import client_options, ollama_url
-from cragraph.models.chat_errors import Target, translate
+from cragraph.models.chat import Target, client_options, ollama_url, translate
 
 if TYPE_CHECKING:
     from langchain_ollama import OllamaEmbeddings

@@ -12,7 +12,7 @@ from cragraph.errors import DeadlineError, ModelError
 from cragraph.graph.build import Node, context_of
 from cragraph.graph.context import Context
 from cragraph.graph.state import State
-from cragraph.models.deadline import deadline
+from cragraph.models.chat import deadline
 from cragraph.protocols import Notes
 
 StateT = TypeVar("StateT", contravariant=True)

@@ -7,10 +7,8 @@ from typing import Final
 from pydantic import BaseModel
 
 from cragraph.errors import ModelError
-from cragraph.models.budget import fitting
-from cragraph.models.chat_call import ChatCaller, Messages
-from cragraph.models.lenient import Flag, Score, Text
-from cragraph.models.parsing import ask
+from cragraph.models.chat import ChatCaller, Messages, ask, fitting
+from cragraph.models.replies import Flag, Score, Text
 from cragraph.prompts.data import delimited, marker_for, neutral
 from cragraph.prompts.load import Prompts
 from cragraph.protocols import Notes

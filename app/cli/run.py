@@ -40,8 +40,8 @@ def stopping_calls() -> Iterator[None]:
     """Let Ctrl-C end the model calls that are under way: the graph waits for its nodes before it gives up."""
 
     def interrupt(_number: int, _frame: Any) -> None:
-        if "cragraph.models.pump" in sys.modules:
-            from cragraph.models.pump import stop_all_calls
+        if "cragraph.models.chat" in sys.modules:
+            from cragraph.models.chat import stop_all_calls
 
             stop_all_calls()
         raise KeyboardInterrupt

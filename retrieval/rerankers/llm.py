@@ -9,10 +9,8 @@ from threading import Event
 from pydantic import BaseModel
 
 from cragraph.errors import DeadlineError, ModelError, ModelNotFoundError, ModelUnavailableError
-from cragraph.models.budget import fitting
-from cragraph.models.chat_call import ChatCaller, Messages
-from cragraph.models.lenient import Score
-from cragraph.models.parsing import ask
+from cragraph.models.chat import ChatCaller, Messages, ask, fitting
+from cragraph.models.replies import Score
 from cragraph.prompts.data import delimited, marker_for
 from cragraph.prompts.load import Prompts
 from cragraph.protocols import Notes

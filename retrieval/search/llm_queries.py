@@ -7,9 +7,8 @@ from typing import Annotated, Any, Final
 from pydantic import BaseModel, Field
 
 from cragraph.errors import CragError, ModelError
-from cragraph.models.chat_call import ChatCaller
-from cragraph.models.lenient import Lines, Text
-from cragraph.models.parsing import ask
+from cragraph.models.chat import ChatCaller, ask
+from cragraph.models.replies import Lines, Text
 from cragraph.prompts.data import marker_for, neutral
 from cragraph.prompts.load import Prompts
 from cragraph.protocols import Notes, QueryWriter

@@ -11,7 +11,7 @@ from langchain_core.messages import AIMessage
 
 from cragraph.errors import DeadlineError, ModelNotFoundError, ModelStalledError, ModelUnavailableError
 from cragraph.factory import create_graph
-from cragraph.models.pump import stop_all_calls
+from cragraph.models.chat import stop_all_calls
 from cragraph.settings import Settings
 from cragraph.types import IDK
 from tests.support.ollama import OllamaServer, Reply, Request, by_fields

@@ -12,10 +12,7 @@ from langchain_core.language_models import GenericFakeChatModel
 from langchain_core.messages import AIMessage
 
 from cragraph.errors import DeadlineError, ModelError, ModelNotFoundError, ModelStalledError, ModelUnavailableError
-from cragraph.models.chat import chat_model
-from cragraph.models.chat_call import QUIET, ChatCaller
-from cragraph.models.deadline import deadline
-from cragraph.models.pump import Gate, stop_all_calls
+from cragraph.models.chat import QUIET, ChatCaller, Gate, chat_model, deadline, stop_all_calls
 from cragraph.protocols import Notes
 from tests.support.ollama import ModelInfo, OllamaServer, Reply
 

@@ -8,10 +8,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from pydantic import BaseModel
 
-from cragraph.models.chat import chat_model
-from cragraph.models.chat_call import ChatCaller
-from cragraph.models.lenient import Flag, Lines, Score, Text, Whole, read_score
-from cragraph.models.parsing import UnreadableError, ask, parse, schema_of
+from cragraph.models.chat import ChatCaller, ask, chat_model
+from cragraph.models.replies import Flag, Lines, Score, Text, UnreadableError, Whole, parse, read_score, schema_of
 from cragraph.protocols import Notes
 from tests.support.ollama import OllamaServer
 

@@ -5,9 +5,7 @@ from dataclasses import dataclass, field
 from typing import Final
 
 from cragraph.errors import ModelError
-from cragraph.models.budget import fitting
-from cragraph.models.chat_call import ChatCaller, Messages
-from cragraph.models.parsing import ask
+from cragraph.models.chat import ChatCaller, Messages, ask, fitting
 from cragraph.prompts.data import delimited, marker_for, neutral
 from cragraph.prompts.load import Prompts
 from cragraph.protocols import Notes

@@ -7,7 +7,7 @@ from typing import Annotated, Any, Final
 from pydantic import BaseModel, BeforeValidator, Field, WithJsonSchema, model_validator
 from pydantic.json_schema import SkipJsonSchema
 
-from cragraph.models.lenient import MAY_BE_LEFT_OUT, Text, Whole
+from cragraph.models.replies import MAY_BE_LEFT_OUT, Text, Whole
 from cragraph.types import ClaimType, Label
 
 STATUSES: Final[Mapping[str, Label]] = {

@@ -6,10 +6,7 @@ from typing import Any
 
 import pytest
 
-from cragraph.models.chat import chat_model
-from cragraph.models.chat_call import ChatCaller
-from cragraph.models.deadline import deadline
-from cragraph.models.pump import Gate
+from cragraph.models.chat import ChatCaller, Gate, chat_model, deadline
 from cragraph.passages import as_passages
 from cragraph.protocols import Notes
 from cragraph.retrieval.rerankers.llm import LLMReranker

@@ -6,8 +6,7 @@ import pytest
 from langchain_core.messages import AIMessage, HumanMessage
 
 from cragraph.errors import ModelError
-from cragraph.models.chat import chat_model
-from cragraph.models.chat_call import ChatCaller
+from cragraph.models.chat import ChatCaller, chat_model
 from cragraph.protocols import Notes
 from cragraph.retrieval.search.llm_queries import ChatQueries, Contextualizer, MultiQuery
 from cragraph.types import Evidence, Verdict

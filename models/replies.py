@@ -1,0 +1,312 @@
+"""What a chat model wrote, read as a record."""
+
+import ast
+import json
+import math
+import re
+from collections.abc import Iterator, Mapping
+from functools import cache
+from typing import Annotated, Any, TypeVar
+
+from pydantic import BaseModel, BeforeValidator, Field, ValidationError
+
+from cragraph.errors import ModelError
+
+_CLOSED = re.compile(r"<(think|thinking|thought|reasoning)>.*?</\1>\s*", re.S | re.I)
+_UNOPENED = re.compile(r"\A.*?</(?:think|thinking|thought|reasoning)>\s*", re.S | re.I)
+_UNCLOSED = re.compile(r"<(?:think|thinking|thought|reasoning)>.*\Z", re.S | re.I)
+
+
+def without_thinking(text: str) -> str:
+    """The text without ``<think>…</think>``, also where the first or the last tag is missing.
+
+    Chat templates that open the block themselves leave only the closing tag; a model that ran out of tokens
+    leaves only the opening one.
+    """
+    return _UNCLOSED.sub("", _UNOPENED.sub("", _CLOSED.sub("", text))).strip()
+
+
+_FENCE = re.compile(r"```[\w-]*[ \t]*\n?(.*?)(?:```|\Z)", re.S)
+_COMMENT = re.compile(r"(?<![:\"'\w])//[^\n]*|/\*.*?\*/", re.S)
+_TRAILING_COMMA = re.compile(r",(?=\s*[}\]])")
+_BARE_KEY = re.compile(r"(?<=[{,])(\s*)([A-Za-z_]\w*)(\s*):")
+_WORDS = {"true": "True", "false": "False", "null": "None", "nan": "None", "infinity": "None"}
+_WORD = re.compile(r"(?<![\w\"'])-?(true|false|null|nan|infinity)(?![\w\"'])", re.I)
+_OPENER = re.compile(r"[{\[]")
+MOST_UNBALANCED = 4
+"""Brackets without a partner that are tried as a reply that was cut off; each costs a pass over the text."""
+_CLOSERS = {"{": "}", "[": "]"}
+
+
+def values_in(text: str) -> Iterator[Any]:
+    """Every JSON value that can be read in the text, likeliest first; each may be looser than JSON allows.
+
+    Looks into code fences, then at each balanced bracket, past prose on both sides; mends single quotes,
+    trailing commas, comments, bare keys, Python's words, and a reply that was cut off before its last
+    bracket.
+    """
+    plain = without_thinking(text)
+    for source in [*(match[1] for match in _FENCE.finditer(plain)), plain]:
+        for candidate in _candidates(source):
+            for read in (_strict, _mended, _as_python):
+                try:
+                    value = read(candidate)
+                except (ValueError, SyntaxError, MemoryError, RecursionError):
+                    continue
+                if isinstance(value, dict | list):
+                    yield value
+                    break
+
+
+def _candidates(text: str) -> Iterator[str]:
+    stripped = text.strip()
+    if stripped[:1] in _CLOSERS:
+        yield stripped
+    position = unbalanced = 0
+    while (found := _OPENER.search(text, position)) is not None and unbalanced < MOST_UNBALANCED:
+        end, missing = _balance(text, found.start())
+        yield text[found.start() : end] + missing
+        unbalanced += bool(missing)
+        position = found.start() + 1 if missing else end
+
+
+def _balance(text: str, start: int) -> tuple[int, str]:
+    """Where the value that begins at `start` ends, and the closers that are missing there."""
+    stack: list[str] = []
+    quote = ""
+    skip = False
+    for index in range(start, len(text)):
+        character = text[index]
+        if skip:
+            skip = False
+        elif quote:
+            skip = character == "\\"
+            quote = "" if character == quote else quote
+        elif character == '"':
+            quote = character
+        elif character in _CLOSERS:
+            stack.append(_CLOSERS[character])
+        elif stack and character == stack[-1]:
+            stack.pop()
+            if not stack:
+                return index + 1, ""
+    return len(text), (quote if quote == '"' else "") + "".join(reversed(stack))
+
+
+def _strict(text: str) -> Any:
+    return json.loads(text, strict=False, parse_constant=lambda _: None)
+
+
+def _mended(text: str) -> Any:
+    text = text.translate({0x201C: '"', 0x201D: '"', 0x2018: "'", 0x2019: "'"})
+    text = _BARE_KEY.sub(r'\1"\2"\3:', _COMMENT.sub("", text))
+    text = re.sub(r",\s*([\"'][^\"']*[\"']\s*:?\s*)?(?=[}\]]*\Z)", "", text) if text.endswith(("}", "]")) else text
+    return _strict(_TRAILING_COMMA.sub("", text))
+
+
+def _as_python(text: str) -> Any:
+    """Single quotes, True and None: a Python literal, which is read as data only."""
+    text = _COMMENT.sub("", text).translate({0x201C: '"', 0x201D: '"'})
+    return ast.literal_eval(_WORD.sub(lambda match: _WORDS[match[1].lower()], text).strip())
+
+
+_NUMBER = re.compile(r"[-+]?(?:\d+(?:[.,]\d+)?|\.\d+)(?:e[-+]?\d+)?", re.I)
+_OUT_OF = re.compile(rf"({_NUMBER.pattern})\s*(?:/|out of|of|von)\s*({_NUMBER.pattern})", re.I)
+_PERCENT = re.compile(rf"({_NUMBER.pattern})\s*(?:%|percent)", re.I)
+_IN_WORDS = {"none": 0.0, "low": 0.2, "medium": 0.5, "moderate": 0.5, "high": 0.9, "full": 1.0, "perfect": 1.0}
+_YES = frozenset({"true", "yes", "y", "1", "supported", "ja", "fully supported"})
+_NO = frozenset({"false", "no", "n", "0", "unsupported", "not supported", "nein", "partially", "none", "null", ""})
+
+
+def read_score(value: Any) -> float:
+    """A score as 0..1: 0.8, "0.8", "8/10", "80%", 8 (of ten) or 80 (of a hundred); anything else is refused.
+
+    A number above 1 is read on the smallest scale that holds it (10, then 100). Below 0 it counts as 0.
+    """
+    if value is None:
+        raise ValueError("no score at all")
+    if isinstance(value, bool):
+        return float(value)
+    if isinstance(value, int | float):
+        return _unit(float(value))
+    if isinstance(value, dict) and len(value) == 1:
+        return read_score(next(iter(value.values())))
+    text = str(value).strip()
+    if ratio := _OUT_OF.search(text):
+        whole = _float(ratio[2])
+        if whole > 0:
+            return _bounded(_float(ratio[1]) / whole)
+    if percent := _PERCENT.search(text):
+        return _bounded(_float(percent[1]) / 100)
+    if number := _NUMBER.search(text):
+        return _unit(_float(number[0]))
+    if text.lower() in _IN_WORDS:
+        return _IN_WORDS[text.lower()]
+    raise ValueError(f"no score in {text[:40]!r}")
+
+
+def read_whole(value: Any) -> int:
+    """A whole number in 3, 3.0, "3", "[3]", "passage 3" or [3]; 0 where there is none."""
+    if isinstance(value, list | tuple):
+        value = value[0] if value else 0
+    if isinstance(value, float) and not math.isfinite(value):
+        return 0
+    if isinstance(value, int | float):
+        return int(value)
+    number = re.search(r"\d{1,9}", str(value or ""))
+    return int(number[0]) if number else 0
+
+
+def read_flag(value: Any) -> bool:
+    """True or false in a flag, a number or a word; what is neither is refused rather than taken for true."""
+    if isinstance(value, bool):
+        return value
+    if isinstance(value, int | float) and value in (0, 1):
+        return bool(value)
+    word = str(value if value is not None else "").strip().lower().rstrip(".!")
+    if word in _YES or word in _NO:
+        return word in _YES
+    raise ValueError(f"neither true nor false: {word[:40]!r}")
+
+
+def read_text(value: Any) -> str:
+    """Text, also where a model wrote null, a number or a list of lines."""
+    if value is None:
+        return ""
+    if isinstance(value, list | tuple):
+        return " ".join(read_text(item) for item in value)
+    if isinstance(value, dict):
+        return " ".join(read_text(item) for item in value.values())
+    text = str(value).strip()
+    return "" if text.lower() in ("none", "null", "n/a", "not found", "-") else text
+
+
+def read_lines(value: Any) -> list[str]:
+    """A list of texts, also where a model wrote one text with a line each, or objects with one text."""
+    if isinstance(value, str):
+        value = value.splitlines()
+    if isinstance(value, dict):
+        value = list(value.values())
+    if not isinstance(value, list | tuple):
+        raise ValueError("no list of texts")
+    lines = (re.sub(r"^\s*(?:[-*•]|\d+[.)])\s+", "", read_text(item)) for item in value)
+    return [line for line in lines if line]
+
+
+def _float(text: str) -> float:
+    return float(text.replace(",", "."))
+
+
+def _unit(number: float) -> float:
+    if not math.isfinite(number):
+        raise ValueError("not a finite number")
+    if number > 100:
+        raise ValueError(f"{number:g} is on no known scale")
+    return _bounded(number if number <= 1 else number / 10 if number <= 10 else number / 100)
+
+
+def _bounded(number: float) -> float:
+    return min(1.0, max(0.0, number))
+
+
+Score = Annotated[float, BeforeValidator(read_score)]
+Whole = Annotated[int, BeforeValidator(read_whole)]
+Flag = Annotated[bool, BeforeValidator(read_flag)]
+Text = Annotated[str, BeforeValidator(read_text)]
+Lines = Annotated[list[str], BeforeValidator(read_lines)]
+
+MAY_BE_LEFT_OUT = Field(json_schema_extra={"optional": True})
+"""Marks a field that the schema sent to a model does not require, so that no tokens are spent on an empty one."""
+
+
+Record = TypeVar("Record", bound=BaseModel)
+
+
+class UnreadableError(ModelError):
+    """A reply that holds no such record, after mending."""
+
+
+def parse(text: str, record: type[Record]) -> Record:
+    """Read the first value in the text that fits `record`; raise `UnreadableError` where there is none.
+
+    Names are compared without case, spaces and dashes; a bare list is taken for the record's only list; a
+    record wrapped in one more object is unwrapped.
+    """
+    why = "no JSON in it"
+    for value in [*values_in(text), *_bare(text, record)]:
+        for shape in _shapes(value, record):
+            try:
+                return record.model_validate(shape)
+            except ValidationError as error:
+                first = error.errors()[0]
+                why = f"{'.'.join(str(part) for part in first['loc'])}: {first['msg']}"
+    raise UnreadableError(f"the reply {_short(text)!r} could not be read as {record.__name__}: {why}.")
+
+
+@cache
+def schema_of(record: type[BaseModel]) -> Mapping[str, Any]:
+    """The JSON schema for Ollama's `format`: definitions inlined, titles and defaults gone, because small
+    grammars are compiled faster and models copy what they see."""
+    whole = record.model_json_schema(mode="serialization")
+    plain: Mapping[str, Any] = _plain(whole, whole.get("$defs", {}))
+    return plain
+
+
+_NOISE = frozenset({"title", "$defs", "default", "description", "minLength", "maxLength", "optional"})
+
+
+def _plain(part: Any, definitions: Mapping[str, Any]) -> Any:
+    if isinstance(part, Mapping):
+        if "$ref" in part:
+            return _plain(definitions[part["$ref"].rpartition("/")[2]], definitions)
+        kept = {key: value for key, value in part.items() if key not in _NOISE}
+        if "properties" in kept:
+            properties = {name: _plain(value, definitions) for name, value in kept["properties"].items()}
+            needed = [name for name, value in kept["properties"].items() if not value.get("optional")]
+            return {**kept, "properties": properties, "required": needed}
+        return {key: _plain(value, definitions) for key, value in kept.items()}
+    return [_plain(item, definitions) for item in part] if isinstance(part, list) else part
+
+
+def _bare(text: str, record: type[Record]) -> list[Any]:
+    needed = [(name, info.annotation) for name, info in record.model_fields.items() if info.is_required()]
+    plain = without_thinking(text).strip("`* \n")
+    if len(needed) != 1 or not plain or any(bracket in plain for bracket in "{}[]"):
+        return []
+    name, kind = needed[0]
+    return [{name: plain}] if len(plain) <= (300 if kind is str else 40) and "\n" not in plain else []
+
+
+def _shapes(value: Any, record: type[BaseModel]) -> list[Any]:
+    needed = [(name, str(info.annotation)) for name, info in record.model_fields.items() if info.is_required()]
+    lists = [name for name, kind in needed if "list" in kind.lower()]
+    if isinstance(value, list):
+        wrapped = [{lists[0]: _renamed(value, record)}] if len(lists) == 1 else []
+        return wrapped + ([_renamed(value[0], record)] if len(value) == 1 else [])
+    shapes = [_renamed(value, record)]
+    if len(value) == 1:
+        inner = next(iter(value.values()))
+        if isinstance(inner, dict):
+            shapes.append(_renamed(inner, record))
+        elif isinstance(inner, list) and len(lists) == 1:
+            shapes.append({lists[0]: _renamed(inner, record)})
+    if len(lists) == 1 and isinstance(shapes[0].get(lists[0]), dict):
+        shapes.append({lists[0]: [shapes[0][lists[0]]]})
+    elif len(lists) == 1 and lists[0] not in shapes[0]:
+        shapes.append({lists[0]: [shapes[0]]})  # one row where a list of rows was asked for
+    return shapes
+
+
+def _renamed(value: Any, record: type[BaseModel]) -> Any:
+    """Field names as the records write them, in nested rows too."""
+    if isinstance(value, dict):
+        return {_key(str(key)): _renamed(item, record) for key, item in value.items()}
+    return [_renamed(item, record) for item in value] if isinstance(value, list) else value
+
+
+def _key(name: str) -> str:
+    return re.sub(r"[\s-]+", "_", re.sub(r"(?<=[a-z])(?=[A-Z])", "_", name.strip())).lower()
+
+
+def _short(text: str) -> str:
+    return text if len(text) <= 80 else f"{text[:80]}…"
