@@ -17,7 +17,7 @@ $(VENV)/bin/python:
 
 # Strict editable mode lets mypy follow the mapped folders; it links files one by one, so that a new file needs a
 # reinstall: the stamp depends on every source file's folder listing.
-SOURCES := $(shell find app graph nodes prompts models retrieval generation verification evals testing -type d)
+SOURCES := $(shell find app graph nodes prompts models retrieval generation verification evals testing text -type d)
 $(STAMP): pyproject.toml $(SOURCES) | $(VENV)/bin/python
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --upgrade pip
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check -e '.[dev]' --config-settings editable_mode=strict

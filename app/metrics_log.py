@@ -10,7 +10,7 @@ from threading import Lock
 from typing import Any, Final
 
 from cragraph.metrics_summary import summarise, table
-from cragraph.sentences import CITATION
+from cragraph.text.sentences import CITATION
 from cragraph.types import IDK
 from cragraph.verification.claims import split_claims
 

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from cragraph.generation.phrases import is_noise
-from cragraph.sentences import sentence_spans
+from cragraph.text.sentences import sentence_spans
 from cragraph.types import Passage
 
 _PRONOUN: Final = re.compile(

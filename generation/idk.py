@@ -3,7 +3,7 @@
 import re
 from typing import Final
 
-from cragraph.sentences import sentence_spans
+from cragraph.text.sentences import sentence_spans
 from cragraph.types import IDK
 
 _MATERIAL: Final = (

@@ -10,7 +10,7 @@ from cragraph.models.grounding_digest import BUDGET, digest, overlap, read_corpu
 from cragraph.models.grounding_features import Grams, cheap_features, held_words, read_grams
 from cragraph.models.grounding_network import MAX_CLAIM
 from cragraph.models.grounding_text import Floats, Ints, Pieces, Reader, sentences
-from cragraph.models.languages import seems_english
+from cragraph.text.languages import seems_english
 
 _LETTER = re.compile(r"[^\W\d_]")
 _LATIN = re.compile(r"[A-Za-z\u00aa-\u024f\u1e00-\u1eff]")

@@ -91,7 +91,7 @@ def stem(word: str) -> str:
 def sentences(text: str) -> list[tuple[int, int]]:
     """Offsets of the sentences of a text, in order, none blank and none longer than `MAX_SENTENCE`.
 
-    Not `cragraph.sentences`: the network was trained on digests of these cuts, which must not change under it.
+    Not `cragraph.text.sentences`: the network was trained on digests of these cuts, which must not change under it.
     """
     found: list[tuple[int, int]] = []
     start = 0

@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from cragraph.sentences import sentence_spans
+from cragraph.text.sentences import sentence_spans
 from cragraph.types import ClaimType, Evidence, Label, Passage, Verdict
 
 SUPPORT: dict[Label, float] = {

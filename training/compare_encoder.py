@@ -16,7 +16,7 @@ from pathlib import Path
 import numpy as np
 
 from cragraph.models.encoder import EmbeddedEncoder
-from cragraph.sentences import sentence_spans
+from cragraph.text.sentences import sentence_spans
 from training.reference_encoder import ReferenceEncoder, Vectors
 
 SETS = ("clapnq_dev", "tatqa_dev", "xquad_en", "xquad_de", "cacm")

@@ -6,9 +6,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from cragraph.sentences import sentence_spans
+from cragraph.text.sentences import sentence_spans
+from cragraph.text.words import STOPWORDS
 from cragraph.types import Evidence, Passage
-from cragraph.verification.keywords import STOPWORDS
 
 _WORD: Final = re.compile(r"\d+(?:[.,]\d+)*|[^\W\d_]+")
 _MARKERS: Final = re.compile(r"\s*\[\d{1,3}\]")

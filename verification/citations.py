@@ -5,11 +5,11 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Final
 
-from cragraph.sentences import sentence_spans, sentences
+from cragraph.text.markers import Marker, code_spans, find_markers, without_markers
+from cragraph.text.sentences import sentence_spans, sentences
+from cragraph.text.words import content_words, words
 from cragraph.types import Citation, Passage, Verdict
 from cragraph.verification.conflicts import contradict
-from cragraph.verification.keywords import content_words, words
-from cragraph.verification.markers import Marker, code_spans, find_markers, without_markers
 from cragraph.verification.result import IN_FAVOUR, is_counted
 
 MOST: Final = 5

@@ -7,9 +7,9 @@ from itertools import pairwise
 from typing import Final, TypedDict
 
 from cragraph.protocols import Notes
-from cragraph.sentences import CITATION, sentence_spans
+from cragraph.text.sentences import CITATION, sentence_spans
+from cragraph.text.words import STOPWORDS, words
 from cragraph.types import IDK, Claim, ClaimType
-from cragraph.verification.keywords import STOPWORDS, words
 
 SPLIT_FROM: Final = 100
 """Characters from which on a sentence of several statements is split; shorter ones lose too much context."""

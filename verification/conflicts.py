@@ -7,12 +7,11 @@ from typing import Final
 
 import numpy as np
 
+from cragraph.text.facts import Fact, compare, extract
+from cragraph.text.facts.polarity import negation_differs, negations, opposite_words, possible, stems
+from cragraph.text.words import STOPWORDS, content_words, is_light, terms, weight
 from cragraph.types import Evidence, Passage
-from cragraph.verification.facts import Fact, compare, extract
-from cragraph.verification.facts.polarity import negation_differs, negations, opposite_words, possible, stems
 from cragraph.verification.judges.evidence import evidence_of
-from cragraph.verification.keywords import STOPWORDS, content_words
-from cragraph.verification.terms import is_light, terms, weight
 from cragraph.verification.windows import Floats, sentence_windows
 
 ALIKE: Final = 0.7

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from itertools import accumulate
 from typing import Final
 
-from cragraph.sentences import sentence_spans
+from cragraph.text.sentences import sentence_spans
 from cragraph.types import Verdict
 from cragraph.verification.result import is_counted
 

@@ -9,9 +9,9 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
-from cragraph.sentences import sentence_spans
+from cragraph.text.sentences import sentence_spans
+from cragraph.text.words import pairs, terms, weight
 from cragraph.types import Passage
-from cragraph.verification.terms import pairs, terms, weight
 
 SPAN: Final = 3
 """Sentences that a window holds at most."""

@@ -9,7 +9,7 @@ from typing import Any, Final
 from cragraph.errors import InputError
 from cragraph.passages import content_id
 from cragraph.retrieval.documents.document import NOTHING, Block, Document, Heading
-from cragraph.sentences import sentence_spans
+from cragraph.text.sentences import sentence_spans
 from cragraph.types import Passage
 
 

@@ -11,7 +11,7 @@ from cragraph.errors import ModelError
 from cragraph.protocols import Notes, Reranker
 from cragraph.retrieval.documents import contextual_text
 from cragraph.retrieval.rerankers.scored import logistic, logit, ranked
-from cragraph.sentences import sentence_spans
+from cragraph.text.sentences import sentence_spans
 from cragraph.types import Passage
 
 Scorer = Callable[[Sequence[tuple[str, str]]], Sequence[float]]

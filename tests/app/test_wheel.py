@@ -14,7 +14,8 @@ pytestmark = [pytest.mark.slow, pytest.mark.enable_socket, pytest.mark.timeout(6
 ROOT = Path(__file__).resolve().parents[2]
 FOLDERS = {
     "app": "", "evals": "evals", "generation": "generation", "graph": "graph", "models": "models", "nodes": "nodes",
-    "prompts": "prompts", "retrieval": "retrieval", "testing": "testing", "verification": "verification",
+    "prompts": "prompts", "retrieval": "retrieval", "testing": "testing", "text": "text",
+    "verification": "verification",
 }  # fmt: skip
 
 

@@ -6,8 +6,8 @@ from hypothesis import strategies as st
 
 from cragraph.passages import as_passages
 from cragraph.testing.verdicts import judged, quoted, verdict
+from cragraph.text.markers import find_markers
 from cragraph.verification.citations import cite
-from cragraph.verification.markers import find_markers
 
 PASSAGES = as_passages(
     [
@@ -265,7 +265,7 @@ PIECES = st.lists(
 
 @given(PIECES, st.data())
 def test_every_marker_points_at_a_citation_and_every_citation_has_one(answer: str, data: st.DataObject) -> None:
-    from cragraph.sentences import sentence_spans
+    from cragraph.text.sentences import sentence_spans
 
     count = len(sentence_spans(answer))
     labels = data.draw(

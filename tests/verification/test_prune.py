@@ -2,8 +2,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from cragraph.sentences import sentence_spans
 from cragraph.testing.verdicts import judged, verdict
+from cragraph.text.sentences import sentence_spans
 from cragraph.verification.prune import prune
 
 

@@ -5,8 +5,8 @@ from dataclasses import dataclass
 from typing import Final
 
 from cragraph.errors import SettingsError
+from cragraph.text.facts import Fact
 from cragraph.types import Claim, Label, Passage, Verdict
-from cragraph.verification.facts import Fact
 from cragraph.verification.judges.evidence import evidence_of, verdict_of
 from cragraph.verification.judges.features import Reading
 from cragraph.verification.judges.spans import objected_spans

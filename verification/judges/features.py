@@ -4,10 +4,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from math import log1p
 
+from cragraph.text.facts import Comparison, Fact, compare, extract
+from cragraph.text.facts.polarity import denials, negation_differs, negative, opposite_words, possible
+from cragraph.text.words import is_light, terms, weight
 from cragraph.types import Passage
-from cragraph.verification.facts import Comparison, Fact, compare, extract
-from cragraph.verification.facts.polarity import denials, negation_differs, negative, opposite_words, possible
-from cragraph.verification.terms import is_light, terms, weight
 from cragraph.verification.windows import Space, Window, is_table_row
 
 FEATURES = (

@@ -3,9 +3,9 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from cragraph.text.facts import Kind, compare, extract
 from cragraph.types import Evidence, Label, Passage
 from cragraph.verification.align import best_sentence, quoted, words
-from cragraph.verification.facts import Kind, compare, extract
 from cragraph.verification.judges.llm_rows import LOWERED
 
 FIGURES: frozenset[Kind] = frozenset(("number", "percent", "points", "money", "measure", "date", "quarter", "time"))

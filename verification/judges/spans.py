@@ -3,9 +3,9 @@
 import re
 from collections.abc import Iterable, Iterator
 
+from cragraph.text.facts import Fact
 from cragraph.types import Claim
 from cragraph.verification.claims import without_markers
-from cragraph.verification.facts import Fact
 from cragraph.verification.judges.features import Reading
 
 Span = tuple[int, int]

@@ -4,9 +4,9 @@ from collections.abc import Sequence
 from typing import Final, Protocol
 
 from cragraph.protocols import Notes
+from cragraph.text.words import content_words, overlap
 from cragraph.types import Passage
 from cragraph.verification.claims import without_markers
-from cragraph.verification.keywords import content_words, overlap
 from cragraph.verification.signals.material import Material
 
 TOP: Final = 5

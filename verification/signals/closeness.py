@@ -10,9 +10,9 @@ from numpy.typing import NDArray
 
 from cragraph.errors import ModelError
 from cragraph.protocols import Notes
+from cragraph.text.words import overlap
 from cragraph.types import Passage
 from cragraph.verification.claims import without_markers
-from cragraph.verification.keywords import overlap
 from cragraph.verification.windows import space
 
 Vectors = NDArray[np.float32]

@@ -3,9 +3,9 @@
 import re
 from typing import Final
 
+from cragraph.text.words import content_words, words
 from cragraph.types import IDK
 from cragraph.verification.claims import without_markers
-from cragraph.verification.keywords import content_words, words
 from cragraph.verification.signals.material import Material
 
 SUBSTANTIAL: Final = 8

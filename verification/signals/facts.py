@@ -4,8 +4,8 @@ import re
 from collections.abc import Sequence
 from typing import Final
 
+from cragraph.text.words import content_words
 from cragraph.types import Verdict
-from cragraph.verification.keywords import content_words
 from cragraph.verification.result import counted
 from cragraph.verification.signals.material import Material
 

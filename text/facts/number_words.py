@@ -3,7 +3,7 @@
 import re
 from typing import Final
 
-from cragraph.abbreviations import listed
+from cragraph.text.lexicon import listed
 
 _ONES: Final = {
     word: value

@@ -4,8 +4,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from cragraph.verification.facts import Comparison, compare, extract
-from cragraph.verification.facts.polarity import negations, opposite_words, possible
+from cragraph.text.facts import Comparison, compare, extract
+from cragraph.text.facts.polarity import negations, opposite_words, possible
 
 MATCHED = [
     ("$394 billion", "$394 billion"),

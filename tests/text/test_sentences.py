@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from cragraph.sentences import sentence_spans, sentences
+from cragraph.text.sentences import sentence_spans, sentences
 
 # Each case is the list of its sentences; the text is those joined by a blank.
 JOINED = {

@@ -4,8 +4,8 @@ import re
 from collections.abc import Iterator
 from typing import Final
 
-from cragraph.abbreviations import OPENERS, listed
-from cragraph.verification.facts.fact import Fact
+from cragraph.text.facts.fact import Fact
+from cragraph.text.lexicon import OPENERS, listed
 
 _WORD: Final = r"[A-ZÀ-ÖØ-Þ][\w’'&-]*(?:\.(?=[A-Z])[A-Z])*"
 _NAME: Final = re.compile(rf"{_WORD}(?:\s+(?:(?:of|de|van|von|der|la|le|del|di|bin|al|and|&|the)\s+){{0,2}}{_WORD})*")

@@ -4,8 +4,8 @@ import re
 from functools import lru_cache
 from typing import Final
 
-from cragraph.abbreviations import listed
-from cragraph.verification.terms import is_light, terms
+from cragraph.text.lexicon import listed
+from cragraph.text.words import is_light, terms
 
 NEGATION: Final = re.compile(
     r"\b(?:not|no|never|none|nobody|nothing|neither|nor|cannot|hardly|barely|scarcely|fails? to|failed to|"

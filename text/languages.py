@@ -4,7 +4,7 @@ import re
 from collections import Counter
 from typing import Final
 
-from cragraph.abbreviations import listed
+from cragraph.text.lexicon import listed
 
 _ENGLISH: Final = frozenset(
     listed(

@@ -6,8 +6,8 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from cragraph.verification.facts import Fact, extract
-from cragraph.verification.facts.number_words import value_of
+from cragraph.text.facts import Fact, extract
+from cragraph.text.facts.number_words import value_of
 
 NUMBERS = {
     "394": ("number", 394, ""),

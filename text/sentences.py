@@ -5,7 +5,8 @@ from bisect import bisect_right
 from collections.abc import Iterator
 from typing import Final
 
-from cragraph.abbreviations import (
+from cragraph.text.blocks import blocks
+from cragraph.text.lexicon import (
     AFTER_CLOCK,
     AFTER_GERMAN_ORDINAL,
     BEFORE_GERMAN_ORDINAL,
@@ -17,7 +18,6 @@ from cragraph.abbreviations import (
     OPENERS,
     TITLES,
 )
-from cragraph.blocks import blocks
 
 CITATION: Final = (
     r"(?:\[(?:\^?\d{1,3}(?:\s?[,;–-]\s?\^?\d{1,3})*|\^\w{1,20}"

@@ -4,7 +4,7 @@ import re
 from collections.abc import Iterator
 from typing import Final
 
-from cragraph.verification.facts.fact import Fact
+from cragraph.text.facts.fact import Fact
 
 _MONTH_NAMES: Final = (
     ("january", "jan", "januar", "janvier"),

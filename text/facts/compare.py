@@ -7,8 +7,8 @@ from functools import lru_cache
 from math import log10
 from typing import Final
 
-from cragraph.verification.facts.fact import Fact, Kind
-from cragraph.verification.facts.names import initials
+from cragraph.text.facts.fact import Fact, Kind
+from cragraph.text.facts.names import initials
 
 ABOUT: Final = 0.05
 """Relative distance that "about" forgives."""

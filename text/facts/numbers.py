@@ -5,10 +5,10 @@ from collections.abc import Iterator
 from dataclasses import replace
 from typing import Final
 
-from cragraph.verification.facts.fact import Fact, Kind
-from cragraph.verification.facts.labels import NEXT_FIELD, label_unit
-from cragraph.verification.facts.number_words import NUMBER_WORDS, ORDINALS, value_of
-from cragraph.verification.facts.units import CURRENCIES, SCALES, SHORT_SCALES, TEMPERATURES, UNITS, kelvin
+from cragraph.text.facts.fact import Fact, Kind
+from cragraph.text.facts.labels import NEXT_FIELD, label_unit
+from cragraph.text.facts.number_words import NUMBER_WORDS, ORDINALS, value_of
+from cragraph.text.facts.units import CURRENCIES, SCALES, SHORT_SCALES, TEMPERATURES, UNITS, kelvin
 
 _SYMBOL: Final = r"(?:US\$|HK\$|C\$|A\$|[$€£¥₹₩]|(?:USD|EUR|GBP|JPY|CNY|RMB|INR|CHF|CAD|AUD)\b)"
 _DIGITS: Final = r"\d{1,3}(?:[,\u00a0\u202f’]\d{3})+(?:\.\d+)?|\d{1,3}(?:\.\d{3}){2,}(?:,\d+)?|\d+(?:[.,]\d+)?"

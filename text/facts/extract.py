@@ -2,10 +2,10 @@
 
 from functools import lru_cache
 
-from cragraph.verification.facts.dates import dates
-from cragraph.verification.facts.fact import Fact
-from cragraph.verification.facts.names import names
-from cragraph.verification.facts.numbers import numbers
+from cragraph.text.facts.dates import dates
+from cragraph.text.facts.fact import Fact
+from cragraph.text.facts.names import names
+from cragraph.text.facts.numbers import numbers
 
 
 @lru_cache(maxsize=8192)

@@ -4,9 +4,9 @@ import re
 from dataclasses import dataclass
 from typing import Final
 
-from cragraph.abbreviations import listed
-from cragraph.verification.facts.fact import Kind
-from cragraph.verification.facts.units import CURRENCIES, SCALES, TEMPERATURES, UNITS, kelvin
+from cragraph.text.facts.fact import Kind
+from cragraph.text.facts.units import CURRENCIES, SCALES, TEMPERATURES, UNITS, kelvin
+from cragraph.text.lexicon import listed
 
 _LABEL: Final = re.compile(
     r"(?:^|[\n;|,.{}\[\]•]|[-*] )[ \t]*(?P<label>[\"'*_]*[^\W\d][^\n;|:=,.{}\[\]]{0,48})[ \t]*[:=][ \t\"'*_]*[-−–+]?$"

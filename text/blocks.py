@@ -7,7 +7,7 @@ import re
 from collections.abc import Iterator
 from typing import Final
 
-from cragraph.abbreviations import CONNECTORS
+from cragraph.text.lexicon import CONNECTORS
 
 _FENCE: Final = re.compile(r"[ \t]{0,8}(```+|~~~+)")
 _ITEM: Final = re.compile(
