@@ -106,8 +106,8 @@ class Parts(Models):
 
     def neighbours(
         self, passages: "Sequence[Passage]", size: "Size", where: Mapping[str, Any] | None, notes: Notes
-    ) -> "dict[str, list[Passage]]":
-        """The chunks around passages, from the store."""
+    ) -> "list[Passage]":
+        """The passages with the chunks around each, from the store."""
         from cragraph.retrieval.search.neighbours import Neighbours
 
         return Neighbours(self.store)(passages, size, where, notes)

@@ -7,10 +7,7 @@ from typing import Any, Final
 from cragraph.errors import InputError
 from cragraph.types import Passage
 
-_OWN = frozenset(Passage.__annotations__)
-
-OWN: Final = "_own"
-"""Where a passage that is read with the text around it says, in its metadata, which part of its text is its own."""
+_OWN: Final = frozenset(Passage.__annotations__) - {"around", "parts"}
 
 
 def content_id(*parts: str) -> str:
@@ -53,16 +50,14 @@ def as_passage(value: Any, index: int = 0) -> Passage:
 
 def own_text(passage: Passage) -> Passage:
     """A copy without the text around it; the passage itself where it is not read with any."""
-    if OWN not in passage["metadata"]:
+    if "parts" not in passage:
         return passage
-    start, end = passage["metadata"][OWN]
-    metadata = {key: value for key, value in passage["metadata"].items() if key != OWN}
-    return {
-        **passage,
-        "text": passage["text"][start:end],
-        "start_index": passage["start_index"] + start,
-        "metadata": metadata,
-    }
+    own = next(part for part in passage["parts"] if part["chunk_id"] == passage["chunk_id"])
+    alone = passage.copy()
+    del alone["parts"]
+    alone["text"] = passage["text"][own["start"] : own["end"]]
+    alone["start_index"] = passage["start_index"] + own["start"]
+    return alone
 
 
 def _text_and_metadata(value: Any, index: int) -> tuple[str, dict[str, Any]]:

@@ -15,11 +15,16 @@ Mode = Literal["low", "balanced", "high"]
 OnLowConfidence = Literal["abstain", "flag", "prune"]
 
 
+Part = TypedDict("Part", {"chunk_id": str, "start": int, "end": int, "from": int})
+"""A stretch of a text made of several chunks: `text[start:end]` is that chunk's text from character `from` on."""
+
+
 class Passage(TypedDict):
     """A retrieved chunk of a document.
 
     `start_index` is the offset of `text` in the document's text; `page` counts from 1 and is None where the format
-    has no pages. Scores are 0..1, None where that stage did not run.
+    has no pages. Scores are 0..1, None where that stage did not run. `around` are the chunks to read beside it, in
+    document order; a passage that is read as one text with them has `parts`, which say what is from which chunk.
     """
 
     text: str
@@ -33,6 +38,8 @@ class Passage(TypedDict):
     metadata: dict[str, Any]
     retrieval_score: float | None
     rerank_score: float | None
+    around: NotRequired[list["Passage"]]
+    parts: NotRequired[list[Part]]
 
 
 class Claim(TypedDict):

@@ -34,7 +34,7 @@ from cragraph.retrieval.documents import Document, discover, load, split
 from cragraph.retrieval.documents.discover import Found
 from cragraph.retrieval.rerankers import LexicalReranker
 from cragraph.retrieval.search import SearchRetriever
-from cragraph.retrieval.search.neighbours import Neighbours, Size, read_wide, widen
+from cragraph.retrieval.search.neighbours import Neighbours, Size, read_wide
 from cragraph.retrieval.store import Store, open_store
 from cragraph.types import IDK, Passage
 from cragraph.verification.claims import split_claims
@@ -108,8 +108,7 @@ def measured(
         for window, row in rows.items():
             generator, judge = ExtractiveGenerator(caches[window]), EmbeddingJudge(caches[window])
             begun = perf_counter()
-            around = neighbours(found, window, None, Notes()) if window else {}
-            passages = read_wide(widen(found, around))
+            passages = read_wide(neighbours(found, window, None, Notes()) if window else found)
             answer = generator(Brief(question.text, passages), Notes())
             if question.gold:
                 row.true.append(support(judge, question, question.gold, passages))

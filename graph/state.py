@@ -29,8 +29,6 @@ class State:
     started: float = 0.0
     """When the run began, in seconds since the epoch."""
     held: list[Passage] = field(default_factory=list)
-    around: dict[str, list[Passage]] = field(default_factory=dict)
-    """Chunks that are read beside a held passage, by its `chunk_id`, in document order."""
     available: int = 0
     """How many passages there are in all: those given, or those in the store."""
     seen: list[str] = field(default_factory=list)

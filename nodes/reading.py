@@ -3,29 +3,24 @@
 from collections.abc import Sequence
 
 from cragraph.graph.state import State
-from cragraph.retrieval.search.neighbours import Around, locate, read_wide, widen
+from cragraph.retrieval.search.neighbours import all_read, locate, read_wide
 from cragraph.types import Evidence, Passage, Verdict
 
 
 def reading(state: State) -> list[Passage]:
     """The held passages as a generator or a judge reads them, in the order that their numbers count."""
-    return read_wide(widen(state.held, state.around))
+    return read_wide(state.held)
 
 
-def all_read(held: Sequence[Passage], around: Around) -> list[Passage]:
-    """The held passages, and behind them every chunk that was read beside one, each once."""
-    return [*held, *(chunk for passage in held for chunk in around.get(passage["chunk_id"], []))]
-
-
-def located(verdicts: Sequence[Verdict], held: Sequence[Passage], around: Around) -> list[Verdict]:
+def located(verdicts: Sequence[Verdict], held: Sequence[Passage]) -> list[Verdict]:
     """Verdicts on what was read, with evidence that points into the chunk which holds it.
 
     `evidence["passage"]` counts the passages of `all_read`. Evidence that runs over several chunks is cut to the one
     that holds most of it.
     """
-    if not around:
+    wide, chunks = read_wide(held), all_read(held)
+    if len(chunks) == len(held):
         return list(verdicts)
-    wide, chunks = widen(held, around), all_read(held, around)
     positions = {chunk["chunk_id"]: position for position, chunk in reversed(list(enumerate(chunks)))}
     return [_pointing(verdict, wide, chunks, positions) for verdict in verdicts]
 

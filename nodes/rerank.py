@@ -9,14 +9,15 @@ from cragraph.graph.routing import best
 from cragraph.graph.state import State
 from cragraph.nodes.retrieve import merge
 from cragraph.protocols import Notes, Reranker
+
 from cragraph.retrieval.rerankers.scored import rerank_gain
-from cragraph.retrieval.search.neighbours import NO_STORE, Size
+from cragraph.retrieval.search.neighbours import NO_STORE, Size, without_around
 from cragraph.types import Attempt, Passage
 
 NeighbourFinder = Callable[
-    [Sequence[Passage], Size, Mapping[str, Any] | None, Notes], dict[str, list[Passage]]
+    [Sequence[Passage], Size, Mapping[str, Any] | None, Notes], list[Passage]
 ]  # fmt: skip
-"""Finds the chunks around passages, by the `chunk_id` of each."""
+"""Gives passages the chunks `around` them."""
 
 
 @dataclass(frozen=True)
@@ -30,7 +31,7 @@ class Rerank:
     def __call__(self, state: State, context: Context, notes: Notes) -> dict[str, Any]:
         """Return the kept passages, best first; on later passes, what already proved a claim is kept too."""
         if not state.held:
-            return {"around": {}}
+            return {}
         notes.ran("reranker", self.reranker.name)
         query = " ".join(dict.fromkeys([state.asked or state.question, *state.searched])).strip()
         proven = proven_chunks(best(state.attempts)) if state.attempts else []
@@ -45,14 +46,14 @@ class Rerank:
         return self._widened(pinned(ranked, ids, context.second_pass_k or self.top_k), state, context, notes)
 
     def _widened(self, kept: list[Passage], state: State, context: Context, notes: Notes) -> dict[str, Any]:
-        around: dict[str, list[Passage]] = {}
+        kept = [without_around(passage) for passage in kept]
         if context.passage_window and self.neighbours is None:
             notes.degraded(NO_STORE)
         elif context.passage_window and self.neighbours and state.searched:
-            around = self.neighbours(kept, context.passage_window, context.where, notes)
+            kept = self.neighbours(kept, context.passage_window, context.where, notes)
         # What was read beside a passage and is found later is no progress.
-        met = [p["chunk_id"] for chunks in around.values() for p in chunks if p["chunk_id"] not in state.seen]
-        return {"held": kept, "around": around, "seen": state.seen + met}
+        met = [p["chunk_id"] for held in kept for p in held.get("around", []) if p["chunk_id"] not in state.seen]
+        return {"held": kept, "seen": state.seen + met}
 
 
 def pinned(ranked: Sequence[Passage], proven: set[str], size: int) -> list[Passage]:

@@ -6,9 +6,10 @@ from typing import Any
 from cragraph.errors import SettingsError
 from cragraph.graph.context import Context
 from cragraph.graph.state import State, VerifyState
-from cragraph.nodes.reading import all_read, located, reading
+from cragraph.nodes.reading import located, reading
 from cragraph.passages import as_passages
 from cragraph.protocols import Notes
+from cragraph.retrieval.search.neighbours import all_read
 from cragraph.types import IDK, Attempt
 from cragraph.verification.result import Verification
 from cragraph.verification.verifier import Verifier
@@ -47,7 +48,7 @@ class Verify:
             claims_supported=0,
             new_passages=state.new_passages,
             queries=state.searched,
-            context=all_read(state.held, state.around),
+            context=all_read(state.held),
         )
         if draft == IDK:
             # Not an error and not an answer: nothing was claimed, so another search may still find something.
@@ -55,7 +56,7 @@ class Verify:
         if not context.verify:
             return attempt
         found = verified(self.verifier, state.asked or state.question, draft, reading(state), context, notes)
-        verification = replace(found, claims=tuple(located(found.claims, state.held, state.around)))
+        verification = replace(found, claims=tuple(located(found.claims, state.held)))
         return attempt | {
             "confidence": verification.confidence,
             "is_grounded": verification.is_grounded,

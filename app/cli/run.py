@@ -88,7 +88,7 @@ def _retrieved(update: dict[str, Any]) -> str:
 
 def _kept(update: dict[str, Any]) -> str:
     held: list[Passage] = update.get("held") or []
-    beside = sum(map(len, (update.get("around") or {}).values()))
+    beside = sum(len(passage.get("around", [])) for passage in held)
     return f"kept {len(held)}" + (f", read with {beside} chunks beside them" if beside else "")
 
 

@@ -1,22 +1,21 @@
-"""Neighbours: show a passage in its surroundings, and still cite it exactly."""
+"""Neighbours: show a passage in its surroundings, and still cite it exactly.
+
+A passage carries its neighbours in `around`, chunks of their own in document order. `read_wide` lays them out as one
+text for a generator or a judge, whose `parts` say which chunk each stretch is from; `locate` maps a stretch back.
+"""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
-from typing import Any, Final, Literal
+from typing import Any, Final, Literal, NamedTuple, Protocol
 
 from cragraph.errors import StoreError
-from cragraph.passages import OWN
 from cragraph.protocols import Notes
-from cragraph.retrieval.search.searchable import Neighbourly
-from cragraph.retrieval.search.within import fits
-from cragraph.types import Passage
+from cragraph.retrieval.store.filters import fits
+from cragraph.types import Part, Passage
 
 Size = int | Literal["section"]
-Around = Mapping[str, Sequence[Passage]]
-"""The chunks around passages, in document order, by the `chunk_id` of the passage."""
 
-KEY: Final = "_context"
-"""Where a widened passage keeps its surroundings, in its metadata."""
+MOST: Final = 4000
+"""Characters of a passage with its surroundings at most."""
 
 _SECTION: Final = 20
 """Chunks to each side that are looked at for the rest of a section."""
@@ -24,15 +23,23 @@ _SECTION: Final = 20
 _GAP: Final = 200
 """Characters of the document between two chunks that may be missing; beyond that they are not neighbours."""
 
-MOST: Final = 4000
-"""Characters of a passage with its surroundings at most."""
-
 NO_STORE: Final = "The passages were read without the text around them: there is no store to take it from."
 ELSEWHERE: Final = "{} of {} passages are not in the store, so they were read without the text around them."
 
 
-@dataclass(frozen=True)
-class Place:
+class Neighbourly(Protocol):
+    """A store that knows its passages by id, and those around each."""
+
+    def get(self, chunk_ids: Sequence[str]) -> list[Passage]:
+        """The passages with these ids; unknown ids are left out."""
+        ...
+
+    def adjacent(self, passage: Passage, before: int, after: int) -> list[Passage]:
+        """The passages of the same document around this one, without it, in document order."""
+        ...
+
+
+class Place(NamedTuple):
     """A stretch of one chunk: `chunk["text"][start:end]`, and where it is in the document."""
 
     chunk_id: str
@@ -41,29 +48,45 @@ class Place:
     start_index: int
 
 
-@dataclass(frozen=True)
 class Neighbours:
     """Finds the chunks around passages in a store; says so where there is none, or it does not know the passages."""
 
-    store: Neighbourly | None
+    def __init__(self, store: Neighbourly | None) -> None:
+        self._store = store
 
     def __call__(
         self, passages: Sequence[Passage], size: Size, where: Mapping[str, Any] | None, notes: Notes
-    ) -> dict[str, list[Passage]]:
-        """`size` chunks to each side, or those of the same section; only such as the filter `where` lets through."""
-        if self.store is None:
+    ) -> list[Passage]:
+        """The passages with `around`: `size` chunks to each side, or those of its section, if `where` fits."""
+        alone = [without_around(passage) for passage in passages]
+        if self._store is None:
             notes.degraded(NO_STORE)
-            return {}
+            return alone
         try:
-            held = {p["chunk_id"]: p["text"] for p in self.store.get([p["chunk_id"] for p in passages])}
+            stored = {p["chunk_id"]: p["text"] for p in self._store.get([p["chunk_id"] for p in alone])}
             # An id alone may be a coincidence: text from elsewhere has no neighbours here.
-            known = [p for p in passages if held.get(p["chunk_id"]) == p["text"]]
-            if len(known) < len(passages):
-                notes.degraded(ELSEWHERE.format(len(passages) - len(known), len(passages)))
-            return surroundings(known, self.store, size, where=where)
+            known = [p for p in alone if stored.get(p["chunk_id"]) == p["text"]]
+            if len(known) < len(alone):
+                notes.degraded(ELSEWHERE.format(len(alone) - len(known), len(alone)))
+            found = iter(surroundings(known, self._store, size, where=where))
+            return [next(found) if p in known else p for p in alone]
         except StoreError as error:
             notes.degraded(f"The passages were read without the text around them: {error}")
-            return {}
+            return alone
+
+
+def without_around(passage: Passage) -> Passage:
+    """The passage without its neighbours."""
+    if "around" not in passage:
+        return passage
+    bare = passage.copy()
+    del bare["around"]
+    return bare
+
+
+def all_read(passages: Sequence[Passage]) -> list[Passage]:
+    """The passages, and behind them every chunk that is read beside one."""
+    return [*map(without_around, passages), *(chunk for passage in passages for chunk in passage.get("around", []))]
 
 
 def surroundings(
@@ -73,85 +96,58 @@ def surroundings(
     *,
     where: Mapping[str, Any] | None = None,
     most: int = MOST,
-) -> dict[str, list[Passage]]:
-    """The chunks around each passage, best passage first, so that none is read twice.
+) -> list[Passage]:
+    """The passages with the chunks `around` each, best passage first, so that none is read twice.
 
     A chunk that is a passage itself, or lies beside a better one already, ends the surroundings of the next. `size`
     counts chunks to each side; with "section", the chunks under the same heading are taken. Chunks are added from the
-    nearest outwards while all stays within `most` characters.
+    nearest outwards while all stays within `most` characters. A passage without neighbours gets no `around`.
     """
     taken = {passage["chunk_id"] for passage in passages}
-    around: dict[str, list[Passage]] = {}
-    for passage in passages:
+    wide: list[Passage] = []
+    for passage in map(without_around, passages):
         reach = _SECTION if size == "section" else size
         found = store.adjacent(passage, reach, reach)
         left = [p for p in found if p["chunk_index"] < passage["chunk_index"]][::-1]
         right = [p for p in found if p["chunk_index"] > passage["chunk_index"]]
         left, right = (_usable(passage, side, size, taken, where) for side in (left, right))
         chunks = [p for p in _nearest_first(passage, left, right, most) if p is not passage]
-        if chunks:
-            taken.update(chunk["chunk_id"] for chunk in chunks)
-            around[passage["chunk_id"]] = chunks
-    return around
-
-
-def widen(passages: Sequence[Passage], around: Around) -> list[Passage]:
-    """Copies of the passages whose metadata holds the text around them, under "_context".
-
-    That is a mapping of `text`, `start_index` (where the text begins in the document) and `chunks`, the chunks it is
-    made of in order, each ``{"chunk_id", "start", "end", "from"}``: ``text[start:end]`` is the chunk's text from
-    character `from` on. The passage itself, its text, id and offsets, stays as it is. What a neighbour repeats of
-    another passage, or of the neighbours of a better one, is left out. A passage without neighbours gets no context.
-    """
-    wide = []
-    before: list[Passage] = []
-    for passage in passages:
-        chunks = around.get(passage["chunk_id"])
-        if not chunks:
-            wide.append(passage)
-            continue
-        others = [p for p in (*passages, *before) if p["doc_id"] == passage["doc_id"] and p is not passage]
-        context = _joined(passage, chunks, others)
-        before += chunks
-        wide.append({**passage, "metadata": {**passage["metadata"], KEY: context}})
+        taken.update(chunk["chunk_id"] for chunk in chunks)
+        wide.append({**passage, "around": chunks} if chunks else passage)
     return wide
 
 
-def wide_text(passage: Passage) -> str:
-    """What to read instead of the passage's text: the text with its surroundings, where it was widened."""
-    context = passage["metadata"].get(KEY)
-    return str(context["text"]) if context else passage["text"]
-
-
 def read_wide(passages: Sequence[Passage]) -> list[Passage]:
-    """Copies whose `text` and `start_index` are those of their surroundings, for a generator or a judge to read.
+    """The passages as a generator or a judge reads them: `text` and `start_index` are those of their surroundings.
 
-    `own_text` (cragraph.passages) tells which part is the passage's own.
+    `parts` tell which chunk each stretch of the text is from. What a neighbour repeats of another passage, or of the
+    neighbours of a better one, is left out. A passage without neighbours stays as it is.
     """
-    return [_as_read(p) if KEY in p["metadata"] else p for p in passages]
+    wide: list[Passage] = []
+    before: list[Passage] = []
+    for passage in passages:
+        if not (chunks := passage.get("around")):
+            wide.append(passage)
+            continue
+        others = [p for p in (*passages, *before) if p["doc_id"] == passage["doc_id"] and p is not passage]
+        text, start_index, parts = _joined(passage, chunks, others)
+        before += chunks
+        wide.append({**without_around(passage), "text": text, "start_index": start_index, "parts": parts})
+    return wide
 
 
 def locate(passage: Passage, start: int, end: int) -> Place:
-    """Where a stretch of `wide_text(passage)` stands: in the passage itself if it lies there, else in a neighbour.
+    """Where a stretch of a passage's text as `read_wide` gave it stands: in the passage itself, else in a neighbour.
 
     A stretch that runs over several chunks is cut to the chunk that holds most of it.
     """
-    context = passage["metadata"].get(KEY)
-    if not context:
+    if "parts" not in passage:
         return Place(passage["chunk_id"], start, end, passage["start_index"] + start)
-    chunks = sorted(context["chunks"], key=lambda chunk: chunk["chunk_id"] != passage["chunk_id"])
-    best = max(chunks, key=lambda chunk: min(end, chunk["end"]) - max(start, chunk["start"]))
+    parts = sorted(passage["parts"], key=lambda part: part["chunk_id"] != passage["chunk_id"])
+    best = max(parts, key=lambda part: min(end, part["end"]) - max(start, part["start"]))
     first, last = max(start, best["start"]), min(end, best["end"])
     offset = best["from"] - best["start"]
-    return Place(best["chunk_id"], first + offset, last + offset, context["start_index"] + first)
-
-
-def _as_read(passage: Passage) -> Passage:
-    context = passage["metadata"][KEY]
-    own = next(chunk for chunk in context["chunks"] if chunk["chunk_id"] == passage["chunk_id"])
-    metadata = {key: value for key, value in passage["metadata"].items() if key != KEY}
-    metadata[OWN] = [own["start"], own["end"]]
-    return {**passage, "text": context["text"], "start_index": context["start_index"], "metadata": metadata}
+    return Place(best["chunk_id"], first + offset, last + offset, passage["start_index"] + first)
 
 
 def _usable(
@@ -188,7 +184,7 @@ def _nearest_first(passage: Passage, left: Sequence[Passage], right: Sequence[Pa
     return chosen
 
 
-def _joined(passage: Passage, chunks: Sequence[Passage], others: Sequence[Passage]) -> dict[str, object]:
+def _joined(passage: Passage, chunks: Sequence[Passage], others: Sequence[Passage]) -> tuple[str, int, list[Part]]:
     """The text of chunks in a row; what they repeat is kept once, what lies between them is blank, offset for offset.
 
     The passage is laid down whole and its neighbours around it, so that its own text stands unbroken.
@@ -207,16 +203,14 @@ def _joined(passage: Passage, chunks: Sequence[Passage], others: Sequence[Passag
             spans.append((first, last, chunk))
     start = spans[0][0]
     text = ""
-    parts: list[dict[str, object]] = []
+    parts: list[Part] = []
     for first, last, chunk in spans:
         skipped, at = first - chunk["start_index"], first - start
-        text += _blank(at - len(text)) + chunk["text"][skipped : skipped + last - first]
+        blank = at - len(text)
+        text += "\n" + " " * (blank - 1) if blank > 0 else ""
+        text += chunk["text"][skipped : skipped + last - first]
         parts.append({"chunk_id": chunk["chunk_id"], "start": at, "end": at + last - first, "from": skipped})
-    return {"text": text, "start_index": start, "chunks": parts}
-
-
-def _blank(length: int) -> str:
-    return "\n" + " " * (length - 1) if length > 0 else ""
+    return text, start, parts
 
 
 def _end(passage: Passage) -> int:

@@ -4,8 +4,9 @@ from collections.abc import Sequence
 
 import pytest
 
+
 from cragraph.models.chat import estimated_tokens, fitting
-from cragraph.passages import OWN, as_passage, as_passages
+from cragraph.passages import as_passage, as_passages
 from cragraph.protocols import Notes
 from cragraph.types import Passage
 
@@ -40,7 +41,8 @@ def test_the_text_around_passages_goes_before_passages_go() -> None:
         return "Rules.\n" + "\n".join(p["text"] for p in passages)
 
     wide = [
-        as_passage({"text": f"{'around ' * 100}{text}", "start_index": 50, OWN: [700, 700 + len(text)]})
+        as_passage({"text": f"{'around ' * 100}{text}", "start_index": 50, "chunk_id": text})
+        | {"parts": [{"chunk_id": text, "start": 700, "end": 700 + len(text), "from": 0}]}
         for text in TEXTS[:3]
     ]
     notes = Notes()

@@ -133,7 +133,7 @@ def test_a_checkpoint_holds_plain_json_and_exact_evidence(store: Store, chunks: 
     *_, judged, last = loop.graph.stream(question, loop.thread, stream_mode="values")
     values = loop.graph.get_state(loop.thread).values
     assert json.loads(json.dumps(values)) == values
-    assert list(last["around"]) == [chunks[1]["chunk_id"]]
+    assert [[c["chunk_index"] for c in p["around"]] for p in last["held"]] == [[0, 2]]
     [attempt] = judged["attempts"]
     for verdict in attempt["verdicts"]:
         evidence = verdict["evidence"]
@@ -180,4 +180,4 @@ def test_a_new_question_on_an_old_thread_forgets_what_was_read_before(store: Sto
     loop = Loop(store, {"cranes": [chunks[1]]})
     loop.ask()
     loop.graph.invoke({"question": "Unknown?"}, loop.thread)
-    assert loop.graph.get_state(loop.thread).values["around"] == {}
+    assert loop.graph.get_state(loop.thread).values["held"] == []

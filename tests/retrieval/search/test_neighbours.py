@@ -15,8 +15,6 @@ from cragraph.retrieval.search.neighbours import (
     locate,
     read_wide,
     surroundings,
-    wide_text,
-    widen,
 )
 from cragraph.types import Passage
 
@@ -62,7 +60,7 @@ def chunked(draw: st.DrawFn) -> tuple[str, list[Passage]]:
 
 
 def widened(passages: list[Passage], chunks: list[Passage], size: Size, **options: Any) -> list[Passage]:
-    return widen(passages, surroundings(passages, Document(chunks), size, **options))
+    return surroundings(passages, Document(chunks), size, **options)
 
 
 @given(chunked(), st.integers(0, 3), st.sets(st.integers(0, 4), min_size=1))
@@ -73,12 +71,12 @@ def test_wide_text_is_the_documents_and_every_stretch_of_it_maps_back(
     by_id = {chunk["chunk_id"]: chunk for chunk in chunks}
     passages = [chunks[index] for index in dict.fromkeys(n % len(chunks) for n in at)]
     wide = widened(passages, chunks, size)
-    for passage, around, read in zip(passages, wide, read_wide(wide), strict=True):
-        shown = wide_text(around)
-        assert read["text"] == shown == text[read["start_index"] : read["start_index"] + len(shown)]
+    for passage, read in zip(passages, read_wide(wide), strict=True):
+        shown = read["text"]
+        assert shown == text[read["start_index"] : read["start_index"] + len(shown)]
         assert own_text(read) == passage
         for place in range(len(shown)):
-            found = locate(around, place, place + 1)
+            found = locate(read, place, place + 1)
             assert by_id[found.chunk_id]["text"][found.start : found.end] == shown[place]
             assert found.start_index == by_id[found.chunk_id]["start_index"] + found.start
 
@@ -103,27 +101,28 @@ def test_nothing_is_read_twice_but_what_the_passages_themselves_repeat(
 
 def test_two_passages_share_the_chunk_between_them_and_the_better_one_has_it() -> None:
     chunks = cut(TEXT, [(7, 22), (22, 43), (51, 70), (71, 90)])
-    around = surroundings([chunks[2], chunks[0]], Document(chunks), 1)
-    assert {key: [c["chunk_id"] for c in found] for key, found in around.items()} == {"c2": ["c1", "c3"]}
+    wide = surroundings([chunks[2], chunks[0]], Document(chunks), 1)
+    assert [[c["chunk_id"] for c in passage.get("around", [])] for passage in wide] == [["c1", "c3"], []]
 
 
 def test_what_a_neighbour_repeats_of_another_passage_is_left_out() -> None:
     chunks = cut("abcdefghijkl", [(0, 5), (3, 8), (8, 12)])
-    assert [wide_text(p) for p in widened([chunks[0], chunks[2]], chunks, 1)] == ["abcdefgh", "ijkl"]
-    assert [wide_text(p) for p in widened([chunks[2], chunks[0]], chunks, 1)] == ["fghijkl", "abcde"]
+    assert [p["text"] for p in read_wide(widened([chunks[0], chunks[2]], chunks, 1))] == ["abcdefgh", "ijkl"]
+    assert [p["text"] for p in read_wide(widened([chunks[2], chunks[0]], chunks, 1))] == ["fghijkl", "abcde"]
 
 
 def test_the_passage_itself_stays_as_it_is() -> None:
     chunks = cut(TEXT, [(7, 22), (22, 43), (52, 71)])
     [wide] = widened(chunks[1:2], chunks, 1)
     assert (wide["text"], wide["chunk_id"], wide["start_index"]) == ("They dive for krill.\n", "c1", 22)
-    assert wide_text(wide) == TEXT[7:43] + "\n" + " " * 8 + TEXT[52:71]
+    [read] = read_wide([wide])
+    assert read["text"] == TEXT[7:43] + "\n" + " " * 8 + TEXT[52:71]
 
 
 def test_a_quote_in_the_passage_is_found_in_the_passage() -> None:
     chunks = cut(TEXT, [(7, 22), (22, 43)])
-    [wide] = widened(chunks[1:2], chunks, 1)
-    start = wide_text(wide).index("krill")
+    [wide] = read_wide(widened(chunks[1:2], chunks, 1))
+    start = wide["text"].index("krill")
     place = locate(wide, start, start + 5)
     assert (place.chunk_id, place.start, place.end) == ("c1", 14, 19)
     assert TEXT[place.start_index : place.start_index + 5] == "krill"
@@ -131,7 +130,7 @@ def test_a_quote_in_the_passage_is_found_in_the_passage() -> None:
 
 def test_a_quote_in_a_neighbour_is_found_in_the_neighbour() -> None:
     chunks = cut(TEXT, [(7, 22), (22, 43)])
-    [wide] = widened(chunks[1:2], chunks, 1)
+    [wide] = read_wide(widened(chunks[1:2], chunks, 1))
     place = locate(wide, 0, 8)
     assert (place.chunk_id, place.start, place.end, place.start_index) == ("c0", 0, 8, 7)
 
@@ -139,27 +138,27 @@ def test_a_quote_in_a_neighbour_is_found_in_the_neighbour() -> None:
 def test_a_quote_half_in_the_passage_is_cited_from_the_passage() -> None:
     chunks = cut("abcdefgh", [(0, 4), (4, 8)])
     for chunk, id_ in ((chunks[0], "c0"), (chunks[1], "c1")):
-        [wide] = widened([chunk], chunks, 1)
+        [wide] = read_wide(widened([chunk], chunks, 1))
         assert locate(wide, 2, 6).chunk_id == id_
 
 
 def test_a_section_ends_where_another_heading_begins() -> None:
     chunks = cut(TEXT, [(7, 22), (22, 43), (51, 70), (71, 90)], ["Ice", "Ice", "Sea", "Sea"])
-    [wide] = widened(chunks[2:3], chunks, "section")
-    assert wide_text(wide).split() == ["Whales", "sing", "loudly.", "Nobody", "knows", "why."]
+    [wide] = read_wide(widened(chunks[2:3], chunks, "section"))
+    assert wide["text"].split() == ["Whales", "sing", "loudly.", "Nobody", "knows", "why."]
 
 
 def test_what_would_be_too_long_is_left_out() -> None:
     chunks = cut(TEXT, [(7, 22), (22, 43), (52, 71)])
-    [wide] = widened(chunks[1:2], chunks, 1, most=40)
-    assert wide_text(wide).split() == ["Penguins", "swim.", "They", "dive", "for", "krill."]
+    [wide] = read_wide(widened(chunks[1:2], chunks, 1, most=40))
+    assert wide["text"].split() == ["Penguins", "swim.", "They", "dive", "for", "krill."]
 
 
 def test_what_the_filter_keeps_out_is_not_read_either() -> None:
     chunks = cut(TEXT, [(7, 22), (22, 43), (51, 70)], ["Ice", "Ice", "Sea"])
-    [wide] = widened(chunks[1:2], chunks, 1, where={"heading": "Ice"})
-    assert "Penguins" in wide_text(wide)
-    assert "Whales" not in wide_text(wide)
+    [wide] = read_wide(widened(chunks[1:2], chunks, 1, where={"heading": "Ice"}))
+    assert "Penguins" in wide["text"]
+    assert "Whales" not in wide["text"]
 
 
 def test_chunks_with_a_page_between_them_are_no_neighbours() -> None:
@@ -186,7 +185,7 @@ def test_a_passage_without_neighbours_is_read_as_it_is(size: int) -> None:
 
 def test_without_a_store_it_is_said_and_nothing_is_widened() -> None:
     notes = Notes()
-    assert Neighbours(None)(cut(TEXT, [(7, 22)]), 1, None, notes) == {}
+    assert Neighbours(None)(cut(TEXT, [(7, 22)]), 1, None, notes) == cut(TEXT, [(7, 22)])
     assert notes.sentences == [NO_STORE]
 
 
@@ -196,12 +195,15 @@ def test_a_store_that_fails_is_said_and_nothing_is_widened() -> None:
             raise StoreError("the server is gone.")
 
     chunks, notes = cut(TEXT, [(7, 22), (22, 43)]), Notes()
-    assert Neighbours(Gone(chunks))(chunks[:1], 1, None, notes) == {}
+    assert Neighbours(Gone(chunks))(chunks[:1], 1, None, notes) == chunks[:1]
     assert notes.sentences == ["The passages were read without the text around them: the server is gone."]
 
 
 def test_passages_from_elsewhere_are_told_apart_from_those_of_the_store() -> None:
     chunks, notes = cut(TEXT, [(7, 22), (22, 43), (51, 70)]), Notes()
     other: Passage = {**chunks[2], "text": "Something else under the same id."}
-    assert list(Neighbours(Document(chunks))([chunks[0], other], 1, None, notes)) == ["c0"]
+    assert [len(p.get("around", [])) for p in Neighbours(Document(chunks))([chunks[0], other], 1, None, notes)] == [
+        1,
+        0,
+    ]
     assert notes.sentences == ["1 of 2 passages are not in the store, so they were read without the text around them."]

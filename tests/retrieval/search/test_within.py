@@ -6,8 +6,8 @@ from typing import Any
 import pytest
 
 from cragraph.passages import as_passages
-from cragraph.retrieval.search.within import fits
 from cragraph.retrieval.store import Store, open_store
+from cragraph.retrieval.store.filters import fits
 from cragraph.testing.embeddings import HashEmbeddings
 
 ROWS = [
