@@ -4,7 +4,6 @@ from collections.abc import Sequence
 
 import pytest
 
-
 from cragraph.models.chat import estimated_tokens, fitting
 from cragraph.passages import as_passage, as_passages
 from cragraph.protocols import Notes
