@@ -14,6 +14,7 @@ __version__ = "0.1.0"
 
 if TYPE_CHECKING:
     from cragraph.api import CorrectionResult, averify, averify_and_correct, verify, verify_and_correct
+    from cragraph.build import create_graph, create_verifier
     from cragraph.errors import (
         CragError,
         DeadlineError,
@@ -28,7 +29,6 @@ if TYPE_CHECKING:
         StoreMismatchError,
         WeightsError,
     )
-    from cragraph.factory import create_graph, create_verifier
     from cragraph.graph.context import Context
     from cragraph.settings import Settings, load_settings
     from cragraph.types import IDK, Attempt, Citation, Claim, Evidence, Passage, Verdict
@@ -52,7 +52,7 @@ _HOMES = {
         "StoreMismatchError",
         "WeightsError",
     ),
-    "cragraph.factory": ("create_graph", "create_verifier"),
+    "cragraph.build": ("create_graph", "create_verifier"),
     "cragraph.graph.context": ("Context",),
     "cragraph.settings": ("Settings", "load_settings"),
     "cragraph.types": ("IDK", "Attempt", "Citation", "Claim", "Evidence", "Passage", "Verdict"),

@@ -1,13 +1,14 @@
-"""The library face: verify an answer, or verify and correct it, without a graph on screen."""
+"""What a program calls beside the graphs: verify an answer, correct it, fill and search the store."""
 
 import asyncio
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
+from threading import Lock
 from typing import TYPE_CHECKING, Any
 
+from cragraph.build import FETCHED, Parts, create_graph, make_verifier
 from cragraph.errors import InputError
-from cragraph.factory import create_graph, make_verifier
 from cragraph.graph.context import Context
 from cragraph.passages import as_passages
 from cragraph.protocols import Notes
@@ -20,7 +21,12 @@ if TYPE_CHECKING:
     from langchain_core.language_models import BaseChatModel
 
     from cragraph.protocols import Judge
+    from cragraph.retrieval.ingest import IngestReport
+    from cragraph.retrieval.store import Store
     from cragraph.verification.verifier import Verifier
+
+MB = 1024 * 1024
+"""Bytes of a megabyte, as `max_file_mb` counts them."""
 
 Verify = Callable[[str, Iterable[Any], str | None], Verification]
 
@@ -184,16 +190,75 @@ def read_passages(paths: Iterable[Path], settings: Settings) -> list[Passage]:
 
 
 _shared: "dict[str, Verifier]" = {}
-"""The verifier of the last settings, so that calls in a row load nothing twice."""
+"""The verifier of the last settings, so that calls in a row load nothing twice and share one gate."""
+
+_SHARED_LOCK = Lock()
 
 
 def _verifier(settings: Settings, chat_model: Any, embeddings: Any, judge: Any) -> "Verifier":
     if any(own is not None for own in (chat_model, embeddings, judge)):
         return make_verifier(settings, chat_model=chat_model, embeddings=embeddings, judge=judge)
     key = settings.model_dump_json()
-    if key not in _shared:
-        made = make_verifier(settings)
-        _shared.clear()
-        _shared[key] = made
-        return made
-    return _shared[key]
+    with _SHARED_LOCK:
+        if key not in _shared:
+            made = make_verifier(settings)
+            _shared.clear()
+            _shared[key] = made
+        return _shared[key]
+
+
+def ingest_paths(settings: Settings, paths: Sequence[Path], **options: Any) -> "IngestReport":
+    """Read files and folders into the store; `options` are `prune`, `dry_run` and `progress`."""
+    from cragraph.retrieval.ingest import ingest
+
+    return ingest(paths, Parts(settings).store_to_fill(), **reading_options(settings), **options)
+
+
+def watch_paths(settings: Settings, paths: Sequence[Path], *, prune: bool = True) -> "Iterator[IngestReport]":
+    """Follow files and folders: a report for the first ingest, then one for every change."""
+    from cragraph.retrieval.ingest import watch
+
+    return watch(paths, Parts(settings).store_to_fill(), prune=prune, **reading_options(settings))
+
+
+def forget_path(settings: Settings, path: str) -> list[str]:
+    """Take a document, or all below a folder, out of the store; returns what was removed."""
+    from cragraph.retrieval.ingest import forget
+
+    return forget(opened(settings), path)
+
+
+def reading_options(settings: Settings) -> dict[str, Any]:
+    """How documents are read and split."""
+    from cragraph.retrieval.ingest import SplitOptions
+
+    sizes = settings.ingest
+    return {
+        "split_options": SplitOptions(sizes.chunk_size, sizes.chunk_overlap),
+        "max_bytes": int(sizes.max_file_mb * MB),
+    }
+
+
+def opened(settings: Settings) -> "Store":
+    """The settings' store; raises StoreError where there is none yet."""
+    return Parts(settings).store
+
+
+def search_passages(settings: Settings, query: str, k: int) -> list[dict[str, Any]]:
+    """The best passages for a query, after reranking, each with its scores by stage."""
+    parts, notes = Parts(settings), Notes()
+    fetched = max(k, settings.candidates or FETCHED.get(settings.reranker, 30))
+    found = parts.retriever([query], fetched, notes, where=settings.where)
+    return [
+        dict(passage) | {"scores": passage["metadata"].get("scores", {}) | {"rerank": passage["rerank_score"]}}
+        for passage in parts.reranker(query, found, notes)[:k]
+    ]
+
+
+def store_health(settings: Settings) -> str:
+    """What the store holds, in a few words; raises StoreError with what to do where it cannot be used."""
+    store = opened(settings)
+    try:
+        return f"{settings.store}: {len(store.documents())} documents, {store.count()} chunks"
+    finally:
+        store.close()

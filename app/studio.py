@@ -4,7 +4,7 @@ Compiled without a checkpointer: the server brings its own. The store is opened 
 that the server starts at once and without a store too.
 """
 
-from cragraph.factory import create_graph, create_verifier
+from cragraph.build import create_graph, create_verifier
 from cragraph.settings import load_settings
 
 _settings = load_settings()

@@ -4,9 +4,8 @@ from collections.abc import Sequence
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
+from cragraph.build import Parts, make_verifier
 from cragraph.errors import InputError, ModelError
-from cragraph.factory import make_verifier
-from cragraph.parts import Parts
 from cragraph.protocols import Judge, Notes
 from cragraph.settings import load_settings
 from cragraph.types import Passage

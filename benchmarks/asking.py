@@ -11,8 +11,8 @@ from itertools import cycle
 from pathlib import Path
 
 from benchmarks.measure import Figure, below, milliseconds
-from cragraph.corpus import ingest_paths
-from cragraph.factory import create_graph
+from cragraph.api import ingest_paths
+from cragraph.build import create_graph
 from cragraph.settings import Settings, load_settings
 
 ROOT = Path(__file__).resolve().parent.parent

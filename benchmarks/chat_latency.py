@@ -16,8 +16,8 @@ from pathlib import Path
 
 from benchmarks.simulated import FACTS, Simulated, question, server, statement, write_documents
 from benchmarks.tutorial_graph import tutorial_graph
-from cragraph.corpus import ingest_paths, opened
-from cragraph.factory import create_graph
+from cragraph.api import ingest_paths, opened
+from cragraph.build import create_graph
 from cragraph.settings import Settings
 from tests.support.ollama import OllamaServer
 

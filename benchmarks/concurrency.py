@@ -11,8 +11,8 @@ import time
 from pathlib import Path
 
 from benchmarks.simulated import FACTS, Simulated, question, server, statement, write_documents
-from cragraph.corpus import ingest_paths, opened
-from cragraph.factory import create_graph
+from cragraph.api import ingest_paths, opened
+from cragraph.build import create_graph
 from cragraph.settings import Settings
 
 

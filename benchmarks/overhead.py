@@ -4,14 +4,13 @@ python -m benchmarks.overhead
 """
 
 from benchmarks.measure import Figure, below, milliseconds
-from cragraph.graph.build import build_graph
+from cragraph.graph.build import build_graph, rescue, step
 from cragraph.graph.context import Context
 from cragraph.nodes.finalize import Finalize
 from cragraph.nodes.generate import Generate
 from cragraph.nodes.requery import Requery
 from cragraph.nodes.rerank import Rerank
 from cragraph.nodes.retrieve import Retrieve
-from cragraph.nodes.step import rescue, step
 from cragraph.nodes.verify import Verify
 from cragraph.protocols import Notes
 from cragraph.testing.fakes import FakeGenerator, FakeQueryWriter, FakeReranker, FakeRetriever

@@ -100,7 +100,7 @@ def timed(call: Callable[[int], Any], runs: int) -> Times:
 
 def cases(judge: str, scores: bool, runs: int) -> dict[str, Times]:
     """The three cases, with all policies and signals or with the `claims` policy."""
-    from cragraph.factory import make_verifier
+    from cragraph.build import make_verifier
 
     verifier = make_verifier(load_settings(model=None))
 

@@ -1,20 +1,24 @@
 """The shape of the loop. Nodes are arguments, so that it is tested with plain functions."""
 
+import time
 from collections.abc import Callable
-from typing import Any, cast
+from typing import Any, Protocol, TypeVar, cast
 
+from langgraph.errors import NodeError
 from langgraph.graph import END, START, StateGraph
 from langgraph.runtime import Runtime
-from langgraph.types import RetryPolicy
+from langgraph.types import Command
 
 from cragraph.graph import routing
 from cragraph.graph.context import MAX_ATTEMPTS, Context
 from cragraph.graph.state import CragInput, CragOutput, State, VerifyInput, VerifyOutput, VerifyState
+from cragraph.models.chat import deadline
+from cragraph.protocols import Notes
 
 Node = Callable[[Any, Runtime[Context]], dict[str, Any]]
 
-UNRESCUED = ("verify", "finalize")
-"""Nodes that deal with their own failures: a judge is stood in for, and the end must be reached."""
+UNRESCUED = ("finalize",)
+"""Nodes whose failure has nowhere to go: the end must be reached."""
 
 STEPS_A_PASS = 5
 """retrieve, rerank, generate, verify, requery."""
@@ -43,13 +47,11 @@ def build_graph(
     finalize: Node,
     defaults: Context | None = None,
     context_schema: type[Context] = Context,
-    retry: RetryPolicy | None = None,
     rescue: Callable[..., Any] | None = None,
 ) -> StateGraph[State, Context, CragInput, CragOutput]:
     """Join six nodes into the corrective loop; returns it uncompiled, so that the embedder picks the checkpointer.
 
-    `retry` is how a node that failed is tried again; `rescue` handles what still fails then, from any node that works
-    on a correction.
+    `rescue` handles the failure of any node that works on a correction.
     """
     options = defaults or context_schema()
 
@@ -69,7 +71,7 @@ def build_graph(
         "finalize": finalize,
     }
     for name, node in nodes.items():
-        graph.add_node(name, cast(Any, node), retry_policy=retry, error_handler=None if name in UNRESCUED else rescue)
+        graph.add_node(name, cast(Any, node), error_handler=None if name in UNRESCUED else rescue)
     graph.add_edge(START, "retrieve")
     graph.add_edge("retrieve", "rerank")
     graph.add_conditional_edges("rerank", after_rerank, ["generate", "finalize"])
@@ -81,11 +83,67 @@ def build_graph(
 
 
 def build_verifier(
-    *, check: Node, context_schema: type[Context] = Context, retry: RetryPolicy | None = None
+    *, check: Node, context_schema: type[Context] = Context
 ) -> StateGraph[VerifyState, Context, VerifyInput, VerifyOutput]:
     """A graph of one node that verifies an answer against passages."""
     graph = StateGraph(VerifyState, input_schema=VerifyInput, output_schema=VerifyOutput, context_schema=context_schema)
-    graph.add_node("verify", cast(Any, check), retry_policy=retry)
+    graph.add_node("verify", cast(Any, check))
     graph.add_edge(START, "verify")
     graph.add_edge("verify", END)
     return graph
+
+
+StateT = TypeVar("StateT", contravariant=True)
+
+
+class Act(Protocol[StateT]):
+    """One verb of the loop: reads the state and the resolved options, notes what it did, returns an update."""
+
+    def __call__(self, state: StateT, context: Context, notes: Notes, /) -> dict[str, Any]:
+        """The fields of the state that change."""
+
+
+def step(name: str, act: Act[Any], defaults: Context) -> Node:
+    """A node that runs `act` and adds to the state how long it took and what it noted."""
+
+    def node(state: Any, runtime: Runtime[Context]) -> dict[str, Any]:
+        notes, begun = Notes(), time.perf_counter()
+        context = context_of(runtime, defaults).resolved()
+        with deadline(seconds_left(name, state, context)):
+            update = act(state, context, notes)
+        return update | noted(state, update, notes, name, (time.perf_counter() - begun) * 1000)
+
+    node.__name__ = name
+    node.__doc__ = (act.__doc__ or type(act).__doc__ or "").strip()
+    return node
+
+
+def seconds_left(name: str, state: Any, context: Context) -> float | None:
+    """How long a run's model calls may still take; None without a deadline."""
+    if context.deadline_s is None:
+        return None
+    begins = not isinstance(state, State) or (name == "retrieve" and not state.queries)
+    return context.deadline_s if begins else max(context.deadline_s - (time.time() - state.started), 0.0)
+
+
+def noted(state: Any, update: dict[str, Any], notes: Notes, name: str, ms: float) -> dict[str, Any]:
+    """The part of an update that says what ran, added to what the state (or a fresh run) already says."""
+    base = {**vars(state), **update}
+    seen = base["degraded"]
+    added: dict[str, Any] = {
+        "degraded": seen + [s for s in notes.sentences if s not in seen],
+        "models": base["models"] | notes.models,
+        "llm_calls": base["llm_calls"] + notes.calls,
+    }
+    if "timings_ms" in base:
+        taken = base["timings_ms"].get(name, 0.0) + ms
+        added["timings_ms"] = base["timings_ms"] | {name: round(taken, 3)}
+    return added
+
+
+def rescue(state: State, error: NodeError) -> Command[str]:
+    """End a run whose correction failed, whatever the error, with the best attempt so far; without one, raise it."""
+    if not state.attempts:
+        raise error.error
+    sentence = f"The correction stopped in {error.node}: {error.error}"
+    return Command(update={"halted": sentence, "degraded": [*state.degraded, sentence]}, goto="finalize")

@@ -11,7 +11,7 @@ from typing import Any
 from pydantic import BaseModel
 from pydantic.fields import FieldInfo
 
-from cragraph.factory import drawn
+from cragraph.build import drawn
 from cragraph.graph.context import PRESETS
 from cragraph.settings import Settings
 from cragraph.settings_sources import PREFIX

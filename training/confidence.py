@@ -49,7 +49,7 @@ class Answer:
 
 def collect(files: Iterable[Path], judge: str, limit: int) -> Iterator[dict[str, Any]]:
     """Judge the rows of the English files with both labels, one JSON object an answer."""
-    from cragraph.factory import make_verifier
+    from cragraph.build import make_verifier
     from cragraph.settings import Settings
 
     verifier = make_verifier(Settings(policy="claims"))

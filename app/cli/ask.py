@@ -73,8 +73,8 @@ def ask(
         show_claims=True if show_claims or not json else None,
     )
     if source:
+        from cragraph.api import ingest_paths
         from cragraph.cli.progress import ingesting
-        from cragraph.corpus import ingest_paths
 
         with ingesting(shown=not quiet) as advance:
             report = ingest_paths(settings, source, progress=advance)

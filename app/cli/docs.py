@@ -15,7 +15,7 @@ def docs(store: StoreOption = None, json: JsonOption = False, config: ConfigOpti
     """
     from dataclasses import asdict
 
-    from cragraph.corpus import opened
+    from cragraph.api import opened
 
     documents = opened(settings_from(config, store=store)).documents()
     if json:
@@ -42,7 +42,7 @@ def forget(
 
     Example: `cragraph forget old-report.pdf`
     """
-    from cragraph.corpus import forget_path
+    from cragraph.api import forget_path
 
     removed = forget_path(settings_from(config, store=store), path)
     if json:

@@ -37,7 +37,7 @@ def doctor(
 
 
 def _patient(settings: Any) -> Any:
-    from cragraph.corpus import store_health
+    from cragraph.api import store_health
     from cragraph.doctor import Patient
     from cragraph.models.encoder import EmbeddedEncoder
     from cragraph.prompts.load import Prompts

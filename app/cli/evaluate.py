@@ -31,9 +31,9 @@ def grounding(
     """
     from dataclasses import replace
 
+    from cragraph.build import make_verifier
     from cragraph.evals.grounding import run, table
     from cragraph.evals.simple_judges import simple_judges
-    from cragraph.factory import make_verifier
 
     settings = settings_from(config, policy=policy, model=model)
     names = [name.strip() for name in judge.split(",") if name.strip()]
@@ -64,9 +64,9 @@ def retrieval(
 
     Example: `cragraph eval retrieval data/cranfield`
     """
+    from cragraph.build import Parts
     from cragraph.evals.retrieval import run
     from cragraph.evals.retrieval_report import table
-    from cragraph.parts import Parts
 
     settings = settings_from(config)
     with counting("queries", shown=not quiet) as progress:

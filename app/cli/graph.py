@@ -17,7 +17,7 @@ def graph(
 
     Example: `cragraph graph crag`
     """
-    from cragraph.factory import drawn
+    from cragraph.build import drawn
 
     if name not in ("crag", "verify"):
         raise InputError(f"there is no graph {name!r}; there are crag and verify.")

@@ -12,7 +12,7 @@ from cragraph.types import IDK, Passage
 
 def run_crag(settings: Any, question: str, *, quiet: bool, stream_tokens: bool) -> dict[str, Any]:
     """Answer a question; says on stderr what each node did."""
-    from cragraph.factory import create_graph
+    from cragraph.build import create_graph
     from cragraph.graph.state import CragOutput
 
     graph = create_graph(settings).compile()

@@ -20,8 +20,8 @@ def search(
 
     Example: `cragraph search "net revenue" --where year=2023 -k 3`
     """
+    from cragraph.api import search_passages
     from cragraph.cli.render import show_passages
-    from cragraph.corpus import search_passages
 
     settings = settings_from(config, store=store, where=where)
     passages = search_passages(settings, query, k)

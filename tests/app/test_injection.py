@@ -8,8 +8,8 @@ from typing import Any
 
 import pytest
 
-from cragraph.corpus import ingest_paths
-from cragraph.factory import create_graph
+from cragraph.api import ingest_paths
+from cragraph.build import create_graph
 from cragraph.settings import Settings
 from cragraph.types import IDK
 from tests.support.ollama import OllamaServer, Request, by_fields

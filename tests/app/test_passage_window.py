@@ -9,9 +9,9 @@ from langchain_core.language_models import GenericFakeChatModel
 from langchain_core.messages import AIMessage, BaseMessage
 from pydantic import Field
 
-from cragraph.corpus import ingest_paths, opened
+from cragraph.api import ingest_paths, opened
+from cragraph.build import create_graph
 from cragraph.errors import SettingsError
-from cragraph.factory import create_graph
 from cragraph.settings import Settings, load_settings
 
 TEXT = """# The harbour of Elsfleth

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from cragraph.corpus import MB
+from cragraph.api import MB
 from cragraph.errors import SettingsError
 from cragraph.graph.context import Context
 from cragraph.retrieval.documents import CHUNK_OVERLAP, CHUNK_SIZE, MAX_BYTES

@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from cragraph.api import verify
-from cragraph.factory import create_graph
+from cragraph.build import create_graph
 from cragraph.settings import load_settings
 
 GOLD = "Gold is a dense yellow metal."

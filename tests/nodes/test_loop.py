@@ -7,14 +7,13 @@ import pytest
 from langgraph.checkpoint.memory import InMemorySaver
 
 from cragraph.errors import InputError, ModelUnavailableError
-from cragraph.graph.build import build_graph
+from cragraph.graph.build import build_graph, rescue, step
 from cragraph.graph.context import Context
 from cragraph.nodes.finalize import Finalize
 from cragraph.nodes.generate import Generate
 from cragraph.nodes.requery import Requery
 from cragraph.nodes.rerank import Rerank
 from cragraph.nodes.retrieve import Retrieve
-from cragraph.nodes.step import rescue, step
 from cragraph.nodes.verify import Verify
 from cragraph.testing.embeddings import HashEmbeddings
 from cragraph.testing.fakes import FakeGenerator, FakeJudge, FakeQueryWriter, FakeReranker, FakeRetriever

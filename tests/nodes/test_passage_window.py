@@ -7,14 +7,13 @@ from typing import Any
 import pytest
 from langgraph.checkpoint.memory import InMemorySaver
 
-from cragraph.graph.build import build_graph
+from cragraph.graph.build import build_graph, step
 from cragraph.graph.context import Context
 from cragraph.nodes.finalize import Finalize
 from cragraph.nodes.generate import Generate
 from cragraph.nodes.requery import Requery
 from cragraph.nodes.rerank import Rerank
 from cragraph.nodes.retrieve import Retrieve
-from cragraph.nodes.step import step
 from cragraph.nodes.verify import Verify
 from cragraph.retrieval.documents import Document, split
 from cragraph.retrieval.search.neighbours import NO_STORE, Neighbours

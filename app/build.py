@@ -1,0 +1,383 @@
+"""Builds the parts of a graph from settings and joins them: the only place that chooses implementations.
+
+What takes long to import (the store, search, the chat models) is imported where it is built, so that verifying an
+answer loads no database and `--help` loads nothing.
+"""
+
+from collections.abc import Mapping
+from functools import cached_property, partial
+from threading import RLock
+from typing import TYPE_CHECKING, Any, Final
+
+from langgraph.graph import StateGraph
+
+from cragraph import tables
+from cragraph.errors import StoreError
+from cragraph.graph.build import Act, build_graph, build_verifier, rescue, step
+from cragraph.nodes.finalize import Finalize
+from cragraph.nodes.generate import Generate
+from cragraph.nodes.requery import Requery
+from cragraph.nodes.rerank import Rerank
+from cragraph.nodes.retrieve import Retrieve
+from cragraph.nodes.verify import Check, Verify
+from cragraph.protocols import ClaimExtractor, Generator, Judge, QueryWriter, Reranker, Retriever
+from cragraph.settings import Settings, context_schema, load_settings
+
+if TYPE_CHECKING:
+    from langchain_core.embeddings import Embeddings
+    from langchain_core.language_models import BaseChatModel
+
+    from cragraph.models.chat import ChatCaller, Gate
+    from cragraph.models.grounding import GroundingModel
+    from cragraph.prompts.load import Prompts
+    from cragraph.retrieval.store import Store
+    from cragraph.verification.verifier import Verifier
+
+FETCHED: Final = {"llm": 10}
+KEPT: Final = {"llm": 3}
+"""Passages fetched and kept, by reranker; 30 and 5 for those that cost no model call per passage."""
+
+_LOCK: Final = RLock()
+"""Held while the store is opened: the nodes of several runs may need it first at the same moment."""
+
+
+class Parts:
+    """Every part of a graph, built once, when it is first needed: from the settings, unless the caller brought it."""
+
+    def __init__(
+        self,
+        settings: Settings,
+        *,
+        chat_model: "BaseChatModel | None" = None,
+        embeddings: "Embeddings | None" = None,
+        store: Any = None,
+        reranker: Any = None,
+        judge: Judge | None = None,
+    ) -> None:
+        self.settings = settings
+        self._chat_model = chat_model
+        self._embeddings = embeddings
+        self._store = store
+        self._reranker = reranker
+        self._own_judge = judge
+        self._judges: dict[str, Judge | None] = {}
+
+    def part(self, table: Mapping[str, tables.Part], name: str) -> Any:
+        """The part of that name, None where what it wants is not there."""
+        return table[name].build(self)
+
+    # -- models ------------------------------------------------------------------------------------------------
+
+    @cached_property
+    def chat(self) -> "ChatCaller | None":
+        """The chat model that writes and judges, or None."""
+        return self._caller(self.settings.model, self._chat_model)
+
+    @cached_property
+    def judging_chat(self) -> "ChatCaller | None":
+        """The chat model that judges."""
+        return self._caller(self.settings.judge_model, None) if self.settings.judge_model else self.chat
+
+    @cached_property
+    def gate(self) -> "Gate":
+        """What bounds the model calls that run at the same time."""
+        from cragraph.models.chat import Gate
+
+        return Gate(self.settings.max_concurrency)
+
+    @cached_property
+    def embeddings(self) -> "Embeddings":
+        """The embedding model."""
+        if self._embeddings is not None:
+            return self._embeddings
+        if self.settings.embeddings == "embedded":
+            from cragraph.models.encoder import EmbeddedEncoder
+
+            return EmbeddedEncoder(threads=self.settings.threads)
+        from cragraph.models.embeddings import OllamaEncoder
+
+        ollama = self.settings.ollama
+        return OllamaEncoder(self.settings.embeddings, base_url=ollama.base_url, timeout_s=self.settings.timeout_s)
+
+    @cached_property
+    def cached_embeddings(self) -> "Embeddings":
+        """The embedding model behind a bounded cache, shared by judges, signals and search."""
+        from cragraph.models.cache import CachedEmbeddings
+
+        return CachedEmbeddings(self.embeddings)
+
+    @cached_property
+    def grounding(self) -> "GroundingModel":
+        """The network that tells supported text from unsupported."""
+        from cragraph.models.grounding import GroundingModel
+
+        return GroundingModel(threads=self.settings.threads)
+
+    @cached_property
+    def grounding_scorer(self) -> Any:
+        """The same network as a scorer of questions and passages."""
+        from cragraph.retrieval.rerankers.encoder import GroundingScorer
+
+        return GroundingScorer(self.grounding)
+
+    @cached_property
+    def prompts(self) -> "Prompts":
+        """The prompts, a person's own in place of the built-in ones."""
+        from cragraph.prompts.load import Prompts
+
+        return Prompts(self.settings.prompts)
+
+    def _caller(self, spec: str | None, model: "BaseChatModel | None") -> "ChatCaller | None":
+        if spec is None and model is None:
+            return None
+        from cragraph.models.chat import ChatCaller, chat_model
+
+        options, timeout_s = self.settings.ollama.model_dump(), self.settings.timeout_s
+        if model is not None:
+            return ChatCaller(model, timeout_s=timeout_s, gate=self.gate)
+        assert spec is not None
+        return ChatCaller(chat_model(spec, timeout_s=timeout_s, **options), spec, timeout_s=timeout_s, gate=self.gate)
+
+    # -- retrieval ---------------------------------------------------------------------------------------------
+
+    @property
+    def searches(self) -> bool:
+        """Whether there is a store to search, opened or not."""
+        return self._store is not None or bool(self.settings.store)
+
+    @property
+    def store(self) -> "Store":
+        """The store, opened. Raises StoreError where there is none, or where it was never filled."""
+        with _LOCK:
+            return self._opened
+
+    @cached_property
+    def _opened(self) -> "Store":
+        from cragraph.retrieval.store import Store, open_store
+
+        target = self._store if self._store is not None else self.settings.store
+        if isinstance(target, Store):
+            return target
+        if not target:
+            raise StoreError("There is no store: set CRAG_STORE or pass --store, then `cragraph ingest PATH`.")
+        return open_store(target, self.embeddings, collection=self.settings.collection, create=False)
+
+    def store_to_fill(self) -> "Store":
+        """The settings' store, made where there is none."""
+        from cragraph.retrieval.store import open_store
+
+        return open_store(self.settings.store or None, self.embeddings, collection=self.settings.collection)
+
+    @property
+    def retriever(self) -> Retriever:
+        """What finds passages in the store."""
+        with _LOCK:
+            return self._retriever
+
+    @cached_property
+    def _retriever(self) -> Retriever:
+        from cragraph.retrieval.search import SearchRetriever, SourceWeights
+
+        options: dict[str, Any] = {"mode": self.settings.search, "weights": SourceWeights(self.settings.source_weights)}
+        if self.chat is not None and self.settings.multi_query:
+            from cragraph.retrieval.search.llm_queries import MultiQuery
+
+            options["expand"] = MultiQuery(self.chat, self.prompts)
+        return SearchRetriever(self._opened, **options)
+
+    @cached_property
+    def reranker(self) -> Reranker:
+        """What orders the passages."""
+        own: Any = self._reranker
+        if own is None:
+            name = "lexical" if self.settings.reranker == "auto" else self.settings.reranker
+            reranker: Reranker = tables.named(tables.RERANKERS, "reranker", name, self)
+            return reranker
+        if hasattr(own, "compress_documents"):
+            from cragraph.retrieval.rerankers import CompressorReranker
+
+            return CompressorReranker(own)
+        given: Reranker = own
+        return given
+
+    @cached_property
+    def query_writer(self) -> QueryWriter:
+        """What writes targeted queries."""
+        writer: QueryWriter = self._with_chat(tables.QUERY_WRITERS, "embedded")
+        return writer
+
+    @cached_property
+    def contextualize(self) -> Any:
+        """What makes a follow-up question stand alone; None without a chat model."""
+        if self.chat is None:
+            return None
+        from cragraph.retrieval.search.llm_queries import Contextualizer
+
+        return Contextualizer(self.chat, self.prompts)
+
+    def neighbours(self, *arguments: Any) -> Any:
+        """The chunks around passages, from the store."""
+        from cragraph.retrieval.search.neighbours import Neighbours
+
+        return Neighbours(self.store)(*arguments)
+
+    def available(self) -> int:
+        """How many passages the store holds."""
+        return self.store.count()
+
+    def unanswered(self, question: str, answer: str) -> list[str]:
+        """Parts of a question that an answer does not address."""
+        from cragraph.retrieval.search import unanswered_parts
+
+        return unanswered_parts(question, answer, self.cached_embeddings)
+
+    # -- generation and verification ---------------------------------------------------------------------------
+
+    @cached_property
+    def generator(self) -> Generator:
+        """What writes answers."""
+        generator: Generator = self._with_chat(tables.GENERATORS, "extractive")
+        return generator
+
+    @cached_property
+    def judges(self) -> Mapping[str, Judge]:
+        """Every judge that can run here, by name; `auto` is the caller's own, else the best of them."""
+        judges = {name: judge for name in tables.JUDGES if (judge := self.judge(name)) is not None}
+        if self._own_judge is not None:
+            judges["custom"] = self._own_judge
+            return judges | {"auto": self._own_judge}
+        return judges | {"auto": judges[[name for name in tables.BEST_JUDGES if name in judges][-1]]}
+
+    def judge(self, name: str) -> Judge | None:
+        """One judge of the table, None where what it wants is not there."""
+        if name not in self._judges:
+            self._judges[name] = self.part(tables.JUDGES, name)
+        return self._judges[name]
+
+    @cached_property
+    def verifier(self) -> "Verifier":
+        """What judges an answer and measures it; a judge that fails is stood in for by the embedded ones."""
+        from cragraph.verification.claims import SentenceExtractor
+        from cragraph.verification.signals import SignalOptions
+        from cragraph.verification.signals.material import UNCERTAINTY_PHRASES
+        from cragraph.verification.verifier import Verifier, VerifierOptions
+
+        chosen = self.settings.verification
+        extractor: ClaimExtractor = tables.named(tables.CLAIM_EXTRACTORS, "claim extractor", chosen.claims, self)
+        return Verifier(
+            judges=self.judges,
+            fallback=("embedding", "lexical"),
+            extractor=extractor,
+            spare_extractor=SentenceExtractor(),
+            embeddings=self.cached_embeddings,
+            **self._scorers(),
+            options=VerifierOptions(
+                threshold=self.settings.confidence_threshold,
+                weights={"reliability": chosen.reliability_weights} if chosen.reliability_weights else {},
+                signals=SignalOptions(
+                    uncertainty_phrases=(*UNCERTAINTY_PHRASES, *chosen.uncertainty_phrases),
+                    identifier_fields=chosen.identifier_fields,
+                ),
+            ),
+        )
+
+    def _scorers(self) -> dict[str, Any]:
+        """What scores alignment and consistency for the policies that need it, and how far sources are relied on."""
+        scorers: dict[str, Any] = {}
+        if self.judging_chat is not None:
+            from cragraph.verification.chat import LLMAlignment, LLMConsistency, LLMScores
+
+            scores = LLMScores(self.judging_chat, self.prompts)
+            scorers |= {"alignment": LLMAlignment(scores), "consistency": LLMConsistency(scores)}
+        if self.settings.source_weights:
+            from cragraph.retrieval.search.weights import SourceWeights
+
+            scorers["source_weight"] = SourceWeights(self.settings.source_weights)
+        return scorers
+
+    def _with_chat(self, table: Mapping[str, tables.Part], without: str) -> Any:
+        return self.part(table, "chat") or self.part(table, without)
+
+
+class StoreSearch:
+    """The retriever of some parts; the store is opened by the first search, so that a graph starts without one."""
+
+    def __init__(self, parts: Parts) -> None:
+        self._parts = parts
+
+    @property
+    def name(self) -> str:
+        """The retriever's name."""
+        return self._parts.retriever.name
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        """Search."""
+        return self._parts.retriever(*args, **kwargs)
+
+
+def create_graph(
+    settings: Settings | None = None,
+    *,
+    chat_model: "BaseChatModel | None" = None,
+    embeddings: "Embeddings | None" = None,
+    store: Any = None,
+    reranker: Any = None,
+    judge: Judge | None = None,
+) -> StateGraph[Any, Any, Any, Any]:
+    """The corrective loop, uncompiled: compile it with the checkpointer of your choice, or none.
+
+    Without settings, they are loaded from the environment and `cragraph.yaml`. `chat_model` is any LangChain chat
+    model; `embeddings` any LangChain embeddings; `store` a folder, a server URL or an opened `Store`; `reranker` a
+    part of the reranker protocol or a LangChain `BaseDocumentCompressor`; `judge` a part of the judge protocol.
+    """
+    settings = settings or load_settings()
+    parts = Parts(settings, chat_model=chat_model, embeddings=embeddings, store=store, reranker=reranker, judge=judge)
+    retriever = StoreSearch(parts) if parts.searches else None
+    acts: dict[str, Act[Any]] = {
+        "retrieve": Retrieve(retriever, parts.available, parts.contextualize, FETCHED.get(settings.reranker, 30)),
+        "rerank": Rerank(parts.reranker, KEPT.get(settings.reranker, 5), parts.neighbours if retriever else None),
+        "generate": Generate(parts.generator),
+        "verify": Verify(parts.verifier),
+        "requery": Requery(parts.query_writer, parts.unanswered),
+        "finalize": Finalize(parts.unanswered, metrics_logger(settings)),
+    }
+    defaults = settings.context()
+    return build_graph(
+        **{name: step(name, act, defaults) for name, act in acts.items()},
+        defaults=defaults,
+        context_schema=context_schema(settings),
+        rescue=rescue,
+    )
+
+
+def create_verifier(
+    settings: Settings | None = None,
+    *,
+    chat_model: "BaseChatModel | None" = None,
+    embeddings: "Embeddings | None" = None,
+    judge: Judge | None = None,
+) -> StateGraph[Any, Any, Any, Any]:
+    """A graph that verifies a given answer against given passages, uncompiled."""
+    settings = settings or load_settings()
+    check = Check(make_verifier(settings, chat_model=chat_model, embeddings=embeddings, judge=judge))
+    return build_verifier(check=step("verify", check, settings.context()), context_schema=context_schema(settings))
+
+
+def make_verifier(settings: Settings, **own: Any) -> "Verifier":
+    """The verifier of some settings, with the caller's own chat model, embeddings or judge."""
+    return Parts(settings, **own).verifier
+
+
+def metrics_logger(settings: Settings) -> Any:
+    """What appends one line per run to the metrics log; None where none is kept."""
+    if settings.metrics_log is None:
+        return None
+    from cragraph.metrics_log import log_run
+
+    return partial(log_run, settings.metrics_log)
+
+
+def drawn(name: str) -> Any:
+    """A graph's drawing: `crag` or `verify`."""
+    graphs = {"crag": create_graph, "verify": create_verifier}
+    return graphs[name](Settings.model_construct()).compile().get_graph()

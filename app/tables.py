@@ -1,0 +1,105 @@
+"""The replaceable parts by name: adding one is a file with its class, and a line here.
+
+A part is named by its module and class, so that this table loads none of them. `build.py` builds them.
+"""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from importlib import import_module
+from typing import Any, Final
+
+from cragraph.errors import SettingsError
+
+CHAT_MODEL: Final = "a chat model: set CRAG_MODEL or pass --model ollama:<model>"
+
+
+@dataclass(frozen=True)
+class Part:
+    """Where a part's class is, what its constructor is given, and what has to be there for it.
+
+    `given` reads the constructor's arguments from a `build.Parts`; where one that it needs is None, the part is not
+    available, and `wants` says what would make it so.
+    """
+
+    home: str
+    given: Callable[[Any], tuple[Any, ...]] = lambda parts: ()
+    wants: str = ""
+
+    def build(self, parts: Any) -> Any:
+        """The part, or None where what it wants is not there."""
+        arguments = self.given(parts)
+        if self.wants and any(argument is None for argument in arguments):
+            return None
+        module, _, name = self.home.partition(":")
+        return getattr(import_module(f"cragraph.{module}"), name)(*arguments)
+
+
+JUDGES: Final[Mapping[str, Part]] = {
+    "lexical": Part("verification.judges.lexical:LexicalJudge"),
+    "embedding": Part("verification.judges.embedding:EmbeddingJudge", lambda p: (p.cached_embeddings,)),
+    "encoder": Part("verification.judges.encoder:EncoderJudge", lambda p: (p.grounding, p.judge("embedding"))),
+    "nli": Part(
+        "verification.judges.nli:NLIJudge",
+        lambda p: (p.settings.nli_model,),
+        "a model: set CRAG_NLI_MODEL to the folder of an ONNX classifier",
+    ),
+    "llm": Part("verification.judges.llm:LLMJudge", lambda p: (p.judging_chat, p.prompts), CHAT_MODEL),
+    "cascade": Part(
+        "verification.judges.cascade:CascadeJudge",
+        lambda p: (p.judge("encoder"), p.judge("llm"), p.settings.verification.cascade_band),
+        CHAT_MODEL,
+    ),
+}
+"""Who judges claims. The last of `BEST_JUDGES` that is available is what `auto` takes."""
+
+BEST_JUDGES: Final = ("encoder", "llm")
+
+ENCODER_SHARE: Final = 0.2
+"""The grounding model's say beside the lexical reranker's: it was not trained to find, only to check."""
+
+RERANKERS: Final[Mapping[str, Part]] = {
+    "none": Part("retrieval.rerankers.scored:NoReranker"),
+    "lexical": Part("retrieval.rerankers.lexical:LexicalReranker"),
+    "encoder": Part(
+        "retrieval.rerankers.encoder:EncoderReranker",
+        lambda p: (p.grounding_scorer, ENCODER_SHARE, p.part(RERANKERS, "lexical")),
+    ),
+    "llm": Part(
+        "retrieval.rerankers.llm:LLMReranker",
+        lambda p: (p.chat, p.prompts, p.settings.max_concurrency),
+        CHAT_MODEL,
+    ),
+}
+"""What orders the passages; `auto` is lexical."""
+
+GENERATORS: Final[Mapping[str, Part]] = {
+    "extractive": Part("generation.extractive:ExtractiveGenerator", lambda p: (p.cached_embeddings,)),
+    "chat": Part("generation.chat:ChatGenerator", lambda p: (p.chat, p.prompts), CHAT_MODEL),
+}
+"""What writes answers: chat where there is a chat model."""
+
+QUERY_WRITERS: Final[Mapping[str, Part]] = {
+    "embedded": Part("retrieval.search.queries:TargetedQueries"),
+    "chat": Part(
+        "retrieval.search.llm_queries:ChatQueries",
+        lambda p: (p.chat, p.prompts, p.part(QUERY_WRITERS, "embedded")),
+        CHAT_MODEL,
+    ),
+}
+"""What writes the targeted queries of a correction, likewise."""
+
+CLAIM_EXTRACTORS: Final[Mapping[str, Part]] = {
+    "sentences": Part("verification.claims:SentenceExtractor"),
+    "llm": Part("verification.chat:LLMClaims", lambda p: (p.judging_chat, p.prompts), CHAT_MODEL),
+}
+"""What finds the claims of an answer for a judge that does not find them itself."""
+
+
+def named(table: Mapping[str, Part], what: str, name: str, parts: Any) -> Any:
+    """The part of that name; raises SettingsError where there is none or it wants something that is not there."""
+    if name not in table:
+        raise SettingsError(f"There is no {what} {name!r}: choose one of {', '.join(table)}.")
+    part = table[name].build(parts)
+    if part is None:
+        raise SettingsError(f"The {what} {name} needs {table[name].wants}.")
+    return part
