@@ -1,4 +1,4 @@
-"""Words that decide whether a full stop ends a sentence: abbreviations and words that open a sentence."""
+"""Word lists: stopwords, irregular forms, opposites, abbreviations, and words that open a sentence."""
 
 import re
 from typing import Final
@@ -8,6 +8,72 @@ def listed(words: str) -> tuple[str, ...]:
     """The words of a list that is written as text, which reads better than a column of quoted strings."""
     return tuple(words.split())
 
+
+STOPWORDS: Final = frozenset(
+    listed(
+        """
+    a about above after again against all also am among an and any are as at be because been before being below
+    between both but by can could did do does doing down during each either few for from further had has have having
+    he her here hers him his how i if in into is it its itself just many may me might more most much must my no nor
+    not now of off on once only or other our out over own per please same shall she should so some such than that the
+    their them then there these they this those through to too under until up upon us very was we were what when where
+    which while who whom whose why will with within would you your
+
+    aber als auch auf aus bei das dem den der des ein eine einem einen einer eines es für haben hatte ihr im ist mit
+    nach nicht oder sich sie sind über um und unter viel viele vom von wann waren warum welche welchem welchen
+    welcher welches wem wen werden wer weshalb wie wieso wird wir wo wurde wurden zu zum zur
+        """
+    )
+)
+"""English and German words that say nothing of what a text is about; none means something in the other language."""
+
+ASKING: Final = frozenset(
+    listed(
+        """
+    according called describe did does explain far give kind list long many mean much name often old please say says
+    stated tell type
+        """
+    )
+)
+"""What a question is wrapped in: words that an answer need not repeat."""
+
+IRREGULAR: Final = {
+    "was": "be", "were": "be", "is": "be", "are": "be", "been": "be", "has": "have", "had": "have", "won": "win",
+    "began": "begin", "begun": "begin", "born": "birth", "died": "death", "dead": "death", "wrote": "write",
+    "written": "write", "made": "make", "led": "lead", "grew": "grow", "grown": "grow", "growth": "grow",
+    "rose": "rise", "risen": "rise", "fell": "fall", "fallen": "fall", "shrank": "shrink", "shrunk": "shrink",
+    "men": "man", "women": "woman", "children": "child", "people": "person", "built": "build", "sold": "sell",
+    "bought": "buy", "held": "hold", "found": "find", "said": "say", "told": "tell", "came": "come", "went": "go",
+    "took": "take", "taken": "take", "gave": "give", "given": "give", "became": "become", "lost": "lose",
+    "left": "leave", "sang": "sing", "sung": "sing", "known": "know", "knew": "know", "ran": "run", "saw": "see",
+    "seen": "see", "paid": "pay", "spent": "spend", "bore": "bear", "chose": "choose", "chosen": "choose",
+    "reduction": "reduce", "highest": "high", "lowest": "low",
+}  # fmt: skip
+"""Forms that no stemmer brings together, with the word that they are a form of."""
+
+OPPOSITES: Final = listed(
+    """
+    increase/decrease/decline/reduce/drop/fall/shrink rise/fall/drop/decline grow/shrink/decline/fall
+    gain/lose/loss up/down higher/lower high/low more/less/fewer most/least above/below over/under
+    before/after earlier/later early/late first/last always/never all/none/some everyone/nobody
+    maximum/minimum largest/smallest big/small large/small great/small long/short old/young/new best/worst
+    good/bad better/worse strong/weak positive/negative profit/loss win/lose success/failure succeed/fail
+    accept/reject approve/reject/deny allow/forbid/prohibit/ban enable/disable include/exclude open/close
+    begin/end start/end/stop/finish buy/sell import/export enter/leave/exit arrive/leave/depart true/false
+    correct/incorrect possible/impossible legal/illegal alive/dead born/died male/female man/woman
+    husband/wife father/mother brother/sister son/daughter king/queen boy/girl north/south east/west
+    northern/southern eastern/western left/right inside/outside internal/external public/private
+    majority/minority expensive/cheap rich/poor fast/slow hot/cold warm/cold wet/dry heavy/light hard/soft
+    easy/difficult safe/dangerous love/hate like/dislike support/oppose agree/disagree confirm/deny
+    guilty/innocent present/absent same/different married/divorced/unmarried asleep/awake empty/full
+    sitting/standing indoors/outdoors odd/even many/few beneficial/harmful effective/ineffective
+    significant/insignificant common/rare frequent/rare temporary/permanent raise/lower
+    expand/contract/shrink strengthen/weaken improve/worsen/deteriorate accelerate/slow
+    promote/inhibit/demote activate/inhibit/suppress upregulate/downregulate prevent/cause/promote
+    stable/unstable safe/unsafe known/unknown
+    """
+)
+"""Words with their opposites, the first of a group against each of the others."""
 
 TITLES: Final = frozenset(
     listed(

@@ -1,107 +1,105 @@
-"""Words of a text: as written, without stopwords, and as stems."""
+"""Words of a text: as written, and as the terms by which a question, a claim and a passage meet.
+
+Search, verification and generation all match by `terms`, so that what matches in one matches in the others.
+"""
 
 import re
+import unicodedata
 from functools import lru_cache
 from itertools import pairwise
 from typing import Final
 
-WORD: Final = re.compile(r"[^\W_]+(?:[.,'’\-][^\W_]+)*")
+import Stemmer
 
-_STOPWORDS = """
-a about above after again against all also am an and any are as at be because been before being
-below between both but by can could did do does doing down during each few for from further had has
-have having he her here hers him his how i if in into is it its itself just me more most my no nor
-not now of off on once only or other our out over own same she should so some such than that the
-their them then there these they this those through to too under until up very was we were what when
-where which while who whom whose why will with would you your
-"""
+from cragraph.text.lexicon import ASKING, IRREGULAR, STOPWORDS
 
-STOPWORDS: Final = frozenset(_STOPWORDS.split())
+__all__ = [
+    "ASKING", "STOPWORDS", "asked_words", "content_words", "is_light", "is_stopword", "keywords", "numbers", "overlap",
+    "pairs", "plain_years", "stem", "terms", "tokens", "weight", "words",
+]  # fmt: skip
+
+_WORD: Final = re.compile(r"[^\W_]+(?:(?:['’.&-]|(?<=\d),(?=\d))[^\W_]+)*")
+_CJK: Final = "\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af"
+_TOKEN: Final = re.compile(
+    rf"[\uac00-\ud7af]+|[\u3040-\u30ff\u3400-\u9fff]+|\d+(?:[.,:]\d+)*|[^\W\d_{_CJK}][^\W_{_CJK}]*"
+)
+_CONTRACTED: Final = re.compile(r"(?:(?<!\bca)(?<!\bwo)n)?['’](?:[sdmt]|re|ve|ll)\b", re.IGNORECASE)
+_NUMBER: Final = re.compile(r"(?<![\w.])\d[\d,]*(?:\.\d+)?")
+_FISCAL: Final = re.compile(r"\b(?:FY|CY)\s?['’]?(?P<century>19|20)?(?P<year>\d\d)\b")
+_STEMMER: Final = Stemmer.Stemmer("english", 0)
+
+LIGHT: Final = 0.15
+"""Weight of a stopword: its order and presence say little about what is claimed."""
 
 
 def words(text: str) -> list[str]:
-    """The words and figures of a text, lower case, in order; ``$394`` is ``394``, ``10-Q`` stays whole."""
-    return [match.group().lower().replace("’", "'") for match in WORD.finditer(text)]
+    """The words as written, in order; ``U.S.``, ``10-K``, ``1,496.5`` and ``AT&T`` are one word each."""
+    return _WORD.findall(text)
 
 
-def content_words(text: str) -> set[str]:
-    """The distinct words of a text without stop words; all its words where nothing else is left."""
-    found = set(words(text))
-    return found - STOPWORDS or found
+def is_stopword(word: str) -> bool:
+    """Whether a word as written says nothing of what a text is about; ``US`` and ``IT`` in capitals are names."""
+    return word.casefold() in STOPWORDS and not (len(word) > 1 and word.isupper())
 
 
-def overlap(text: str, other: str) -> float:
-    """Share of the content words of `text` that occur in `other`, 0..1; 0.0 for a text without words."""
-    wanted = content_words(text)
-    return len(wanted & set(words(other))) / len(wanted) if wanted else 0.0
+def keywords(text: str) -> list[str]:
+    """The words that are no stopwords, as written, in order; all words where nothing else is left."""
+    every = words(text)
+    return [word for word in every if not is_stopword(word)] or every
 
 
-_TOKEN: Final = re.compile(
-    r"[\uac00-\ud7af]+|[\u3040-\u30ff\u3400-\u9fff]+|\d+(?:[.,:]\d+)*|[^\W\d_\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]+"
-)
-_ENDINGS: Final = (
-    ("ations", "at"), ("ation", "at"), ("ational", "at"), ("iveness", "iv"), ("fulness", "ful"), ("ments", ""),
-    ("ment", ""), ("nesses", ""), ("ness", ""), ("ities", ""), ("ity", ""), ("ingly", ""), ("edly", ""), ("ings", ""),
-    ("ing", ""), ("ied", "y"), ("ies", "y"), ("ically", "ic"), ("ally", "al"), ("sses", "ss"),
-    ("ions", ""), ("ion", ""),
-    ("ers", ""), ("er", ""), ("ed", ""), ("ly", ""), ("es", ""), ("s", ""), ("e", ""),
-)  # fmt: skip
-_CONTRACTED: Final = re.compile(r"[’']s\b")
-_IRREGULAR: Final = {
-    "was": "be", "were": "be", "is": "be", "are": "be", "been": "be", "has": "have", "had": "have", "won": "win",
-    "began": "begin", "begun": "begin", "born": "birth", "died": "death", "dead": "death", "wrote": "write",
-    "written": "write", "made": "make", "led": "lead", "grew": "grow", "grown": "grow", "rose": "rise", "fell": "fall",
-    "men": "man", "women": "woman", "children": "child", "people": "person", "built": "build", "sold": "sell",
-    "bought": "buy", "held": "hold", "found": "find", "said": "say", "told": "tell", "came": "come", "went": "go",
-    "took": "take", "taken": "take", "gave": "give", "given": "give", "became": "become", "lost": "lose",
-    "left": "leave",
-    "sang": "sing", "sung": "sing", "known": "know", "knew": "know", "ran": "run", "saw": "see", "seen": "see",
-}  # fmt: skip
-
-LIGHT: Final = 0.15
-"""Weight of a function word: its order and presence tell little about what is claimed."""
-
-
-@lru_cache(maxsize=65536)
 def stem(word: str) -> str:
-    """The stem of a lower-case word; of three letters at least, so that short words stay what they are."""
-    word = _IRREGULAR.get(word, word)
-    if len(word) < 4 or not word.isascii():
-        return word
-    for ending, instead in _ENDINGS:
-        if word.endswith(ending) and len(word) - len(ending) >= 3:
-            found = word[: -len(ending)] + instead
-            if len(found) > 3 and found[-1] == found[-2] and found[-1] not in "lsz":
-                found = found[:-1]
-            return found[:-1] + "i" if found[-1] == "y" else found
-    return word[:-1] + "i" if word[-1] == "y" else word
+    """The stem of a word: "increasing" and "increase" have one, and so have "fell" and "falling"."""
+    return _term(word)[0]
+
+
+def tokens(text: str) -> list[str]:
+    """The parts of a text that become terms, as written: runs of letters, figures, pairs of Chinese, Japanese or
+    Korean characters; ``10-K`` is two."""
+    if not text.isascii():
+        text = unicodedata.normalize("NFKC", text)
+    found: list[str] = []
+    for token in _TOKEN.findall(_CONTRACTED.sub("", plain_years(text))):
+        if token[0] >= "\u3040" and len(token) > 1 and (token[0] <= "\u9fff" or "\uac00" <= token[0] <= "\ud7af"):
+            found += [token[i : i + 2] for i in range(len(token) - 1)]
+        else:
+            found.append(token)
+    return found
 
 
 @lru_cache(maxsize=16384)
 def terms(text: str) -> tuple[str, ...]:
-    """The terms of a text in order; Chinese, Japanese and Korean runs as pairs of characters."""
-    found: list[str] = []
-    for token in _TOKEN.findall(_CONTRACTED.sub("", text.lower())):
-        if token[0].isdigit():
-            found.append(token.replace(",", "").rstrip(".:"))
-        elif token[0] >= "\u3040" and (token[0] <= "\u9fff" or "\uac00" <= token[0] <= "\ud7af"):
-            found.extend([token] if len(token) == 1 else [token[i : i + 2] for i in range(len(token) - 1)])
-        else:
-            found.append(stem(token))
-    return tuple(found)
+    """The terms of a text in order: stems in lower case without diacritics, figures without thousands separators."""
+    return tuple(_term(token)[0] for token in tokens(text))
 
 
-_LIGHT_STEMS: Final = frozenset(stem(word) for word in STOPWORDS) | STOPWORDS | {"be", "have"}
+@lru_cache(maxsize=16384)
+def content_words(text: str) -> tuple[str, ...]:
+    """The terms that are no stopwords, in order, with repetitions; all terms where nothing else is left."""
+    read = [_term(token) for token in tokens(text)]
+    return tuple(term for term, light in read if not light) or tuple(term for term, _ in read)
+
+
+def asked_words(question: str) -> list[str]:
+    """The distinct content words of a question that an answer would take up: "tell" and "how many" are none."""
+    read = dict.fromkeys(_term(token) for token in tokens(question))
+    return [term for term, light in read if not light and term not in _ASKING]
+
+
+def overlap(text: str, other: str) -> float:
+    """Share of the distinct content words of `text` that occur in `other`, 0..1; 0.0 for a text without words."""
+    wanted = set(content_words(text))
+    return len(wanted & set(terms(other))) / len(wanted) if wanted else 0.0
 
 
 @lru_cache(maxsize=65536)
 def weight(term: str) -> float:
-    """How much a term says, 0.15..1.6: a function word little, a long word or a number much.
+    """How much a term says, 0.15..1.6: a stopword little, a long word or a number much.
 
     A stand-in for inverse document frequency that needs no corpus: the passages of one question all speak of the same
     matter, so that frequencies among them mislead.
     """
-    if term in _LIGHT_STEMS:
+    if term in _LIGHT:
         return LIGHT
     if term[0].isdigit():
         return 1.4
@@ -111,12 +109,38 @@ def weight(term: str) -> float:
 
 
 def is_light(term: str) -> bool:
-    """Whether a term is a function word."""
-    return term in _LIGHT_STEMS
+    """Whether a term is a stopword's."""
+    return term in _LIGHT
 
 
 @lru_cache(maxsize=16384)
 def pairs(text: str) -> frozenset[tuple[str, str]]:
-    """Neighbouring terms of a text that are no function words."""
-    heavy = [term for term in terms(text) if term not in _LIGHT_STEMS]
-    return frozenset(pairwise(heavy))
+    """Neighbouring terms of a text, stopwords between them left out."""
+    return frozenset(pairwise(term for term in terms(text) if term not in _LIGHT))
+
+
+def plain_years(text: str) -> str:
+    """The text with ``FY2023``, ``FY23`` and ``CY'23`` as ``2023``, which is what most documents write."""
+    return _FISCAL.sub(lambda found: (found["century"] or "20") + found["year"], text)
+
+
+def numbers(text: str) -> list[str]:
+    """The numbers of a text without their thousands separators: ``1,496.5`` is ``1496.5``, ``FY23`` is ``2023``."""
+    return [number.replace(",", "") for number in _NUMBER.findall(plain_years(text))]
+
+
+@lru_cache(maxsize=65536)
+def _term(token: str) -> tuple[str, bool]:
+    """The term of a token, and whether it is a stopword."""
+    if token[0].isdigit():
+        return token.replace(",", ""), False
+    folded = token.casefold()
+    light = folded in STOPWORDS and not (len(token) > 1 and token.isupper())
+    if not folded.isascii() and folded[0] < "\u3040":
+        folded = "".join(c for c in unicodedata.normalize("NFKD", folded) if not unicodedata.combining(c))
+    found: str = _STEMMER.stemWord(IRREGULAR.get(folded, folded)) if folded.isascii() else folded
+    return found, light
+
+
+_LIGHT: Final = frozenset(term for word in STOPWORDS for term in (word, _term(word)[0]))
+_ASKING: Final = frozenset(_term(word)[0] for word in ASKING)

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from cragraph.text.sentences import sentence_spans
-from cragraph.text.words import STOPWORDS
+from cragraph.text.words import content_words, terms
 from cragraph.types import Evidence, Passage
 
 _WORD: Final = re.compile(r"\d+(?:[.,]\d+)*|[^\W\d_]+")
@@ -90,12 +90,12 @@ def quoted(quote: str, passages: Sequence[Passage], likely: int = 0) -> Evidence
 
 def best_sentence(claim: str, passages: Sequence[Passage], likely: int = 0, share: float = 0.6) -> Evidence | None:
     """The sentence that holds most of the claim's words, at least `share` of them and all of its numbers."""
-    wanted = words(claim)
+    wanted = content_words(claim)
     numbers = {word for word in wanted if word[0].isdigit()}
     best: tuple[float, Evidence] | None = None
     for number, passage in enumerate(passages):
         for start, end in sentence_spans(passage["text"]):
-            held = set(words(passage["text"][start:end]))
+            held = set(terms(passage["text"][start:end]))
             covered = _share(wanted, held) + (0.001 if number == likely else 0.0)
             if covered >= share and numbers <= held and (best is None or covered > best[0]):
                 best = covered, evidence(number, passage, start, end)
@@ -108,8 +108,8 @@ def placed(claim: str, answer: str, after: int = 0) -> tuple[int, int] | None:
     span = find(bare, answer, after) or find(bare, answer)
     if span is not None:
         return span
-    wanted = words(claim)
-    scored = [(_share(wanted, set(words(answer[start:end]))), start, end) for start, end in sentence_spans(answer)]
+    wanted = content_words(claim)
+    scored = [(_share(wanted, set(terms(answer[start:end]))), start, end) for start, end in sentence_spans(answer)]
     share, start, end = max(scored, key=lambda item: (item[0], item[1] >= after), default=(0.0, 0, 0))
     if share < RELATED:
         return None
@@ -122,11 +122,6 @@ def evidence(number: int, passage: Passage, start: int, end: int) -> Evidence:
     return Evidence(quote=quote, passage=number, chunk_id=passage["chunk_id"], start=start, end=end)
 
 
-def words(text: str) -> list[str]:
-    """The words that carry meaning, lower case."""
-    return [word for word in _WORD.findall(folded(text).text) if word not in STOPWORDS]
-
-
 def _share(wanted: Sequence[str], held: set[str]) -> float:
     return sum(word in held for word in wanted) / len(wanted) if wanted else 0.0
 
@@ -134,7 +129,7 @@ def _share(wanted: Sequence[str], held: set[str]) -> float:
 def _trimmed(wanted: Sequence[str], answer: str, start: int, end: int) -> tuple[int, int]:
     """The part of a sentence between the first and the last word of the claim."""
     known = set(wanted)
-    hits = [match for match in _WORD.finditer(answer, start, end) if match[0].lower() in known]
+    hits = [match for match in _WORD.finditer(answer, start, end) if known.intersection(terms(match[0]))]
     return (hits[0].start(), hits[-1].end()) if hits else (start, end)
 
 

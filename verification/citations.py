@@ -7,7 +7,7 @@ from typing import Any, Final
 
 from cragraph.text.markers import Marker, code_spans, find_markers, without_markers
 from cragraph.text.sentences import sentence_spans, sentences
-from cragraph.text.words import content_words, words
+from cragraph.text.words import content_words, terms
 from cragraph.types import Citation, Passage, Verdict
 from cragraph.verification.conflicts import contradict
 from cragraph.verification.result import IN_FAVOUR, is_counted
@@ -245,7 +245,7 @@ def stands_in(statement: str, passage: str) -> bool:
 
     It decides on a marker beside the one that a judge's evidence settles, so it rather says no.
     """
-    wanted, held = content_words(statement), set(words(passage))
+    wanted, held = set(content_words(statement)), set(terms(passage))
     if not wanted or len(wanted & held) < ENOUGH * len(wanted):
         return False
     if any(word not in held for word in wanted if _FIGURE.search(word)):

@@ -8,7 +8,7 @@ from typing import Final, TypedDict
 
 from cragraph.protocols import Notes
 from cragraph.text.sentences import CITATION, sentence_spans
-from cragraph.text.words import STOPWORDS, words
+from cragraph.text.words import is_light, terms
 from cragraph.types import IDK, Claim, ClaimType
 
 SPLIT_FROM: Final = 100
@@ -187,7 +187,7 @@ def uncovered_parts(answer: str, claims: Sequence[Claim]) -> list[Uncovered]:
         gaps = _gaps(statement["start"], statement["end"], claims)
         whole = gaps == [(statement["start"], statement["end"])]
         for start, end in gaps:
-            said = set(words(without_markers(answer[start:end]))) - STOPWORDS
+            said = {term for term in terms(without_markers(answer[start:end])) if not is_light(term)}
             if said and (whole or len(said) > FEW):
                 text = answer[start:end]
                 left = start + len(text) - len(text.lstrip(_EDGE))

@@ -9,7 +9,7 @@ import numpy as np
 
 from cragraph.text.facts import Fact, compare, extract
 from cragraph.text.facts.polarity import negation_differs, negations, opposite_words, possible, stems
-from cragraph.text.words import STOPWORDS, content_words, is_light, terms, weight
+from cragraph.text.words import is_light, terms, weight
 from cragraph.types import Evidence, Passage
 from cragraph.verification.judges.evidence import evidence_of
 from cragraph.verification.windows import Floats, sentence_windows
@@ -175,5 +175,6 @@ def _facts_of(text: str) -> tuple[Fact, ...]:
 @lru_cache(maxsize=2048)
 def _matter(text: str) -> frozenset[str]:
     """Stems of what a sentence is about: no figures, no stop words, no negations."""
-    said = " ".join(content_words(text) - STOPWORDS)
-    return frozenset(stem for stem in stems(said) if not negations(stem))
+    return frozenset(
+        stem for stem in stems(text) if not is_light(stem) and not stem[0].isdigit() and not negations(stem)
+    )

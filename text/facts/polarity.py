@@ -4,8 +4,8 @@ import re
 from functools import lru_cache
 from typing import Final
 
-from cragraph.text.lexicon import listed
-from cragraph.text.words import is_light, terms
+from cragraph.text.lexicon import OPPOSITES
+from cragraph.text.words import is_light, stem, terms
 
 NEGATION: Final = re.compile(
     r"\b(?:not|no|never|none|nobody|nothing|neither|nor|cannot|hardly|barely|scarcely|fails? to|failed to|"
@@ -34,64 +34,18 @@ _POSSIBLE: Final = re.compile(
     re.IGNORECASE,
 )
 
-_PAIRS: Final = listed(
-    """
-    increase/decrease/decline/reduce/drop/fall/shrink rise/fall/drop/decline grow/shrink/decline/fall
-    gain/lose/loss up/down higher/lower high/low more/less/fewer most/least above/below over/under
-    before/after earlier/later early/late first/last always/never all/none/some everyone/nobody
-    maximum/minimum largest/smallest big/small large/small great/small long/short old/young/new best/worst
-    good/bad better/worse strong/weak positive/negative profit/loss win/lose success/failure succeed/fail
-    accept/reject approve/reject/deny allow/forbid/prohibit/ban enable/disable include/exclude open/close
-    begin/end start/end/stop/finish buy/sell import/export enter/leave/exit arrive/leave/depart true/false
-    correct/incorrect possible/impossible legal/illegal alive/dead born/died male/female man/woman
-    husband/wife father/mother brother/sister son/daughter king/queen boy/girl north/south east/west
-    northern/southern eastern/western left/right inside/outside internal/external public/private
-    majority/minority expensive/cheap rich/poor fast/slow hot/cold warm/cold wet/dry heavy/light hard/soft
-    easy/difficult safe/dangerous love/hate like/dislike support/oppose agree/disagree confirm/deny
-    guilty/innocent present/absent same/different married/divorced/unmarried asleep/awake empty/full
-    sitting/standing indoors/outdoors odd/even many/few beneficial/harmful effective/ineffective
-    significant/insignificant common/rare frequent/rare temporary/permanent raise/lower
-    expand/contract/shrink strengthen/weaken improve/worsen/deteriorate accelerate/slow
-    promote/inhibit/demote activate/inhibit/suppress upregulate/downregulate prevent/cause/promote
-    stable/unstable safe/unsafe known/unknown
-    """
-)
-
-
-def _stem(word: str) -> str:
-    for ending, instead in _ENDINGS:
-        if word.endswith(ending) and len(word) - len(ending) >= 3:
-            word = word[: -len(ending)] + instead
-            if len(word) > 3 and word[-1] == word[-2] and word[-1] not in "sle":
-                word = word[:-1]
-            return word
-    return word
-
-
-_ENDINGS: Final = (
-    ("ies", "y"), ("ied", "y"), ("sses", "ss"), ("ing", ""), ("ed", ""), ("es", ""), ("s", ""), ("e", ""),
-)  # fmt: skip
-_IRREGULAR: Final = {
-    "rose": "rise", "risen": "rise", "fell": "fall", "fallen": "fall", "grew": "grow", "grown": "grow",
-    "growth": "grow",
-    "shrank": "shrink", "shrunk": "shrink", "lost": "lose", "losses": "loss", "won": "win", "bought": "buy",
-    "sold": "sell",
-    "began": "begin", "begun": "begin", "left": "leave", "men": "man", "women": "woman", "reduction": "reduce",
-    "declines": "decline", "highest": "high", "lowest": "low", "increasing": "increase", "decreasing": "decrease",
-}  # fmt: skip
-
 
 def _opposites() -> dict[str, frozenset[str]]:
     table: dict[str, set[str]] = {}
-    for group in _PAIRS:
-        first, *others = [_stem(word) for word in group.split("/")]
+    for group in OPPOSITES:
+        first, *others = map(stem, group.split("/"))
         for other in others:
             table.setdefault(first, set()).add(other)
             table.setdefault(other, set()).add(first)
     return {word: frozenset(words) for word, words in table.items()}
 
 
-OPPOSITES: Final = _opposites()
+_AGAINST: Final = _opposites()
 """Stem to the stems that say the opposite."""
 
 _TOKEN: Final = re.compile(r"[^\W\d_]+(?:[’'][^\W\d_]+)?")
@@ -107,9 +61,7 @@ _MOVES: Final = {"up": "rise", "down": "fall"}
 @lru_cache(maxsize=8192)
 def stems(text: str) -> frozenset[str]:
     """The stems of a text's words as the table of opposites knows them."""
-    told = _MOVE.sub(lambda match: _MOVES[match.group().lower()], text)
-    found = (match.group().lower() for match in _TOKEN.finditer(told))
-    return frozenset(_stem(_IRREGULAR.get(word, word)) for word in found)
+    return frozenset(terms(_MOVE.sub(lambda match: _MOVES[match.group().lower()], text)))
 
 
 def negations(text: str) -> int:
@@ -153,20 +105,13 @@ def possible(text: str) -> bool:
 def opposite_words(claim: str, evidence: str) -> tuple[str, str] | None:
     """A word of the claim whose opposite the evidence has in its place (and the word itself has not), with that one."""
     said, held = stems(claim), stems(evidence)
-    for stem in sorted(said - held):
-        against = OPPOSITES.get(stem, frozenset()) & held - said
+    for term in sorted(said - held):
+        against = _AGAINST.get(term, frozenset()) & held - said
         if against:
-            return _as_written(stem, claim), _as_written(min(against), evidence)
+            return _as_written(term, claim), _as_written(min(against), evidence)
     return None
 
 
-def _as_written(stem: str, text: str) -> str:
-    moved = next((m.group() for m in _MOVE.finditer(text) if _stem(_MOVES[m.group().lower()]) == stem), stem)
-    return next(
-        (
-            match.group()
-            for match in _TOKEN.finditer(text)
-            if _stem(_IRREGULAR.get(match.group().lower(), match.group().lower())) == stem
-        ),
-        moved,
-    )
+def _as_written(term: str, text: str) -> str:
+    moved = next((m.group() for m in _MOVE.finditer(text) if stem(_MOVES[m.group().lower()]) == term), term)
+    return next((match.group() for match in _TOKEN.finditer(text) if stem(match.group()) == term), moved)

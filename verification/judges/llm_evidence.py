@@ -4,8 +4,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from cragraph.text.facts import Kind, compare, extract
+from cragraph.text.words import is_light, terms
 from cragraph.types import Evidence, Label, Passage
-from cragraph.verification.align import best_sentence, quoted, words
+from cragraph.verification.align import best_sentence, quoted
 from cragraph.verification.judges.llm_rows import LOWERED
 
 FIGURES: frozenset[Kind] = frozenset(("number", "percent", "points", "money", "measure", "date", "quarter", "time"))
@@ -45,7 +46,7 @@ def held(claim: str, label: Label, quote: str, likely: int, passages: Sequence[P
 
 def _shared(claim: str, quote: str) -> bool:
     """Whether claim and quote have a word in common; in another script or language they need not."""
-    wanted, said = set(words(claim)), set(words(quote))
+    wanted, said = ({term for term in terms(text) if not is_light(term)} for text in (claim, quote))
     return not wanted or not said or not wanted.isdisjoint(said) or not (claim.isascii() and quote.isascii())
 
 

@@ -1,20 +1,16 @@
 """Completeness: is the answer substantial, finished and on every part of the question?"""
 
 import re
+from collections.abc import Sequence
 from typing import Final
 
-from cragraph.text.words import content_words, words
+from cragraph.text.words import asked_words, terms, words
 from cragraph.types import IDK
 from cragraph.verification.claims import without_markers
 from cragraph.verification.signals.material import Material
 
 SUBSTANTIAL: Final = 8
 """Words from which an answer counts as substantial: a short full sentence."""
-
-_ASKING = """tell give list name describe explain compare please many much long often far old kind type does did"""
-
-ASKING: Final = frozenset(_ASKING.split())
-"""Words of a question that an answer need not repeat."""
 
 _END: Final = re.compile(r"""[.!?…。！？:;|)\]}"'”’»`*]\s*(?:\[[\d,\s–-]+\]\s*)*$|\d\s*$""")
 _LIST_ITEM: Final = re.compile(r"^\s*(?:[-*+•]|\d+[.)])\s", re.MULTILINE)
@@ -36,7 +32,7 @@ def completeness(material: Material) -> float:
         return 0.0
     substance = min(len(words(without_markers(text))) / SUBSTANTIAL, 1.0)
     finish = 1.0 if _END.search(text) or _LIST_ITEM.search(text) else 0.0
-    asked = _asked(material.question)
+    asked = asked_words(material.question)
     if not asked:
         return 0.7 * substance + 0.3 * finish
     return 0.4 * substance + 0.2 * finish + 0.4 * _covered(asked, text)
@@ -50,22 +46,9 @@ def unaddressed_parts(question: str, answer: str) -> list[str]:
     parts = [part.strip(" ,") for part in _PARTS.split(question) if part and part.strip(" ,")]
     if len(parts) < 2:
         return []
-    return [part for part in parts if (asked := _asked(part)) and _covered(asked, answer) < 1 / 3]
+    return [part for part in parts if (asked := asked_words(part)) and _covered(asked, answer) < 1 / 3]
 
 
-def _asked(question: str) -> set[str]:
-    return {word for word in content_words(question) if word not in ASKING} if question.strip() else set()
-
-
-def _covered(asked: set[str], answer: str) -> float:
-    said = {_stem(word) for word in words(answer)}
-    return sum(_stem(word) in said for word in asked) / len(asked)
-
-
-def _stem(word: str) -> str:
-    """A word without its commonest English endings, enough to match a question's form to an answer's."""
-    word = word.removesuffix("'s")
-    for ending in ("ing", "ed", "es", "s", "e"):
-        if word.endswith(ending) and len(word) - len(ending) >= 3:
-            return word.removesuffix(ending)
-    return word
+def _covered(asked: Sequence[str], answer: str) -> float:
+    said = set(terms(answer))
+    return sum(term in said for term in asked) / len(asked)

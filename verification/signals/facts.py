@@ -50,4 +50,4 @@ def _is_verified(claim: Verdict) -> bool:
 
 
 def _weight(text: str) -> float:
-    return 10 * bool(_FIGURE.search(text)) + 5 * bool(_NAME.search(text)) + min(len(content_words(text)), 12) / 4
+    return 10 * bool(_FIGURE.search(text)) + 5 * bool(_NAME.search(text)) + min(len(set(content_words(text))), 12) / 4
