@@ -4,7 +4,7 @@
 
 FOLDER holds one folder a collection; default: $CRAG_DATA/retrieval. Each collection weighs the same, whatever its
 size; the first 20 passages of each query are looked at. Prints the curves for
-`cragraph.retrieval.search.calibration.Calibration`, the scale for `MatchWeights`, and for each stage how many of the
+`cragraph.retrieval.search.fusion.Calibration`, the scale for `MatchWeights`, and for each stage how many of the
 passages with a score in a band are relevant.
 """
 
@@ -25,7 +25,7 @@ from cragraph.protocols import Notes
 from cragraph.retrieval.rerankers.lexical import LexicalReranker
 from cragraph.retrieval.rerankers.scored import logit
 from cragraph.retrieval.search import SearchRetriever
-from cragraph.retrieval.search.candidates import Mode
+from cragraph.retrieval.search.fusion import Mode
 from cragraph.retrieval.store import Store, open_store
 from cragraph.types import Passage
 

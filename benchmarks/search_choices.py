@@ -20,8 +20,7 @@ from cragraph.models.encoder import EmbeddedEncoder
 from cragraph.protocols import Notes
 from cragraph.retrieval.rerankers import LexicalReranker
 from cragraph.retrieval.search import Decompose, SearchRetriever
-from cragraph.retrieval.search.feedback import Feedback
-from cragraph.retrieval.search.fusion import in_order
+from cragraph.retrieval.search.fusion import Feedback, in_order
 from cragraph.retrieval.store import Store, open_store
 
 Ranked = Callable[[str], list[str]]

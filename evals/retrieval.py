@@ -21,7 +21,7 @@ from cragraph.types import Passage
 if TYPE_CHECKING:
     from langchain_core.embeddings import Embeddings
 
-    from cragraph.retrieval.search.searchable import Searchable
+    from cragraph.retrieval.search.fusion import Searchable
 
 __all__ = ["measure", "run", "table", "write_plot"]
 

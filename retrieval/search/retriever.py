@@ -2,18 +2,73 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any
+from fnmatch import fnmatchcase
+from typing import Any, Protocol
 
-from cragraph.errors import InputError
+from cragraph.errors import InputError, SettingsError
 from cragraph.protocols import Notes
-from cragraph.retrieval.search.calibration import Calibration
-from cragraph.retrieval.search.candidates import Candidate, Finder, FusionOptions, Mode, across, levelled, peak
-from cragraph.retrieval.search.decompose import Decompose
-from cragraph.retrieval.search.diversity import mmr
-from cragraph.retrieval.search.feedback import Feedback
-from cragraph.retrieval.search.searchable import QueryExpander, Searchable, Where
-from cragraph.retrieval.search.weights import SourceWeights
+from cragraph.retrieval.search.fusion import (
+    Calibration,
+    Candidate,
+    Feedback,
+    Finder,
+    FusionOptions,
+    Mode,
+    Searchable,
+    Where,
+    across,
+    levelled,
+    mmr,
+    peak,
+)
+from cragraph.retrieval.search.questions import Decompose
 from cragraph.types import Passage
+
+
+class QueryExpander(Protocol):
+    """Writes further queries that together cover the question; not the question itself, and none where one will do."""
+
+    @property
+    def name(self) -> str:
+        """What notes and reports call it."""
+        ...
+
+    def __call__(self, question: str, notes: Notes) -> list[str]:
+        """The further queries."""
+        ...
+
+
+@dataclass(frozen=True)
+class SourceWeights:
+    """A reliability weight 0..1 by glob pattern of the source, e.g. ``{"drafts/*": 0.5, "*.txt": 0.8}``.
+
+    The first pattern that matches the source or its file name decides, so put the narrow ones first; 1 where none
+    does. `*` also matches `/`. A weight of 0 leaves the source out.
+
+    Raises:
+        SettingsError: a weight is outside 0..1.
+    """
+
+    by_pattern: Mapping[str, float] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        for pattern, weight in self.by_pattern.items():
+            if not 0.0 <= weight <= 1.0:
+                raise SettingsError(
+                    f"the source weight of {pattern!r} is {weight}; wanted a number from 0 (left out) to 1 (fully "
+                    "relied on): lower the weights of the others instead of raising one above 1."
+                )
+
+    def __call__(self, passage: Passage) -> float:
+        """The weight of the passage's source."""
+        names = (passage["source"], passage["filename"])
+        for pattern, weight in self.by_pattern.items():
+            if any(fnmatchcase(name, pattern) for name in names):
+                return weight
+        return 1.0
+
+    def __bool__(self) -> bool:
+        return bool(self.by_pattern)
 
 
 @dataclass(frozen=True)

@@ -1,7 +1,7 @@
 import pytest
 
 from cragraph.protocols import Notes
-from cragraph.retrieval.search.decompose import Decompose, decompose
+from cragraph.retrieval.search.questions import Decompose, decompose
 
 
 @pytest.mark.parametrize(

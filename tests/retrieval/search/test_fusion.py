@@ -5,9 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from cragraph.retrieval.search.calibration import Calibration, falling
-from cragraph.retrieval.search.diversity import mmr
-from cragraph.retrieval.search.fusion import fuse
+from cragraph.retrieval.search.fusion import Calibration, falling, fuse, mmr
 
 
 def test_each_ranking_adds_weight_times_share_over_constant_plus_rank() -> None:

@@ -7,8 +7,7 @@ from cragraph.errors import InputError, SettingsError
 from cragraph.passages import as_passages
 from cragraph.protocols import Notes
 from cragraph.retrieval.search import SearchRetriever, SourceWeights
-from cragraph.retrieval.search.candidates import Mode
-from cragraph.retrieval.search.feedback import Feedback
+from cragraph.retrieval.search.fusion import Feedback, Mode
 from cragraph.retrieval.store import Store
 from cragraph.testing.embeddings import HashEmbeddings
 from cragraph.types import Passage

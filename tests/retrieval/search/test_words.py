@@ -3,7 +3,7 @@ import pytest
 from cragraph.passages import as_passages
 from cragraph.protocols import Notes
 from cragraph.retrieval.search import SearchRetriever
-from cragraph.retrieval.search.decompose import Decompose
+from cragraph.retrieval.search.questions import Decompose
 from cragraph.retrieval.search.words import content_words, numbers, plain_years
 from cragraph.retrieval.store import open_store
 from cragraph.testing.embeddings import HashEmbeddings

@@ -1,0 +1,344 @@
+"""The questions inside a question: taken apart to be searched, held against an answer, asked again where claims fail.
+
+All by rules and without a model; English but for years. `llm_queries` asks a chat model instead.
+"""
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Final
+
+import numpy as np
+
+from cragraph.protocols import Notes
+from cragraph.retrieval.search.words import content_words, is_stopword, numbers, plain_years, stem_set, stems, words
+from cragraph.types import IDK, Verdict
+
+if TYPE_CHECKING:
+    from langchain_core.embeddings import Embeddings
+
+AT_MOST: Final = 6
+"""Sub-questions at most; each costs a search."""
+
+SIMILAR: Final = 0.25
+"""Cosine of a part and an answer's sentence from which the sentence is about the part."""
+
+TERSE: Final = 6
+"""An answer of fewer words, such as "308 points", repeats nothing of the question; it is taken as an answer."""
+
+
+# -- taking a question apart ---------------------------------------------------------------------------------------
+
+
+def decompose(question: str) -> list[str]:
+    """Sub-questions that together cover the question, in its order; none where the question is simple.
+
+    Taken apart, in this order: sentences and clauses; then in each of these the first that applies of several years,
+    the sides of a comparison, several names, two things asked of one. English only: a question in another language
+    is simple unless it names several years.
+    """
+    parts: list[str] = []
+    asked = clauses(question)
+    for clause in asked:
+        parts += _apart(clause) or ([clause] if len(asked) > 1 else [])
+    parts = distinct(parts)
+    return parts[:AT_MOST] if len(parts) > 1 else []
+
+
+def _apart(clause: str) -> list[str]:
+    for take_apart in (years_apart, sides, names_apart, things_apart):
+        found = take_apart(clause)
+        if len(found) > 1:
+            return [" ".join(part.split()) for part in found]
+    return []
+
+
+def distinct(parts: list[str], *known: str) -> list[str]:
+    """The parts whose words are not those of an earlier part or of a known text, and that have words at all."""
+    seen = {stem_set(text) for text in known}
+    kept: list[str] = []
+    for part in parts:
+        key = stem_set(part)
+        if key and key not in seen:
+            seen.add(key)
+            kept.append(part)
+    return kept
+
+
+@dataclass(frozen=True)
+class Decompose:
+    """The embedded query expander: the sub-questions of `decompose`."""
+
+    name: str = "decompose"
+
+    def __call__(self, question: str, notes: Notes) -> list[str]:
+        """The sub-questions of a question that are not in the same words as the question; none where it is simple."""
+        return distinct(decompose(plain_years(question)), question)
+
+
+# -- clauses, names, things --------------------------------------------------------------------------------------
+
+_ASKS: Final = r"(?:what|which|who|whom|whose|when|where|why|how)\b"
+_VERB_ASKS: Final = (
+    r"(?:is|are|was|were|did|does|do|can|could|has|have|will)\s+(?:the|it|its|he|she|they|there|this|that)\b"
+)
+_CLAUSE: Final = re.compile(rf"\s*[,;]?\s+(?:and|or|but)\s+(?:also\s+)?(?={_ASKS}|{_VERB_ASKS})", re.IGNORECASE)
+_QUESTION_END: Final = re.compile(r"(?<=[?!])\s+|(?<=[a-z)]\.)\s+(?=[A-Z])")
+_PRONOUN: Final = re.compile(
+    r"\b(?:it|its|they|them|their|he|him|his|she|her|this|that|these|those|the same)\b", re.IGNORECASE
+)
+_NAME: Final = r"[A-Z][\w.&'’-]*(?:\s+(?:[A-Z][\w.&'’-]*|of(?=\s+[A-Z])))*"
+_NAMES: Final = re.compile(rf"(?<!^)(?<![.?!]\s)(?:{_NAME}(?:,\s+{_NAME})*),?\s+(?:and|or)\s+{_NAME}")
+_PAIR: Final = re.compile(
+    r"\b(?P<lead>what|which|the|its|their|his|her|our|for|of|[a-z]+['’]s)\s+"
+    r"(?P<left>(?:[a-z-]+\s+){0,2}[a-z-]+)\s+and\s+(?P<right>(?:the\s+)?(?:[a-z-]+\s+){0,2}[a-z-]+)"
+    r"(?=\s+(?:of|for|in|at|by|from|during|on)\s|\s*\?|\s*$)"
+)
+FIXED: Final = frozenset(
+    (
+        "research and development", "general and administrative", "selling and marketing", "sales and marketing",
+        "plant and equipment", "profit and loss", "terms and conditions", "supply and demand", "goods and services",
+        "health and safety", "mergers and acquisitions", "cash and cash", "trial and error", "food and drug",
+    )
+)  # fmt: skip
+"""Pairs that name one thing."""
+
+
+def clauses(question: str) -> list[str]:
+    """The questions that a text asks one after the other, each able to stand alone; one item where there is one.
+
+    A later clause that points back ("when was it built?") gets the subject of the first one added at its end.
+    """
+    sentences = [part for part in _QUESTION_END.split(question.strip()) if len(words(part)) > 1]
+    parts = [clause.strip(" ,;") for sentence in sentences for clause in _CLAUSE.split(sentence)]
+    parts = [part for part in parts if len(words(part)) > 1]
+    if len(parts) < 2:
+        return [question]
+    subject = _subject(parts[0])
+    return [parts[0], *(f"{part.rstrip('?')} {subject}" if _PRONOUN.search(part) else part for part in parts[1:])]
+
+
+def names_apart(question: str) -> list[str]:
+    """One question a name where several proper names stand in a row: ``profit of Apple and Intel`` asks of each."""
+    found = _NAMES.search(question)
+    if not found:
+        return []
+    listed = re.split(r",?\s+(?:and|or)\s+|,\s+", found.group())
+    return [question[: found.start()] + name + question[found.end() :] for name in listed if name]
+
+
+def things_apart(question: str) -> list[str]:
+    """One question a thing where two are asked of the same: ``the price and weight of the X`` asks for each."""
+    found = _PAIR.search(question)
+    if not found:
+        return []
+    left, right = found["left"], found["right"].removeprefix("the ")
+    pair = f"{left.split()[-1]} and {right.split()[0]}"
+    if pair in FIXED or not all(len(content_words(side)) and side not in _EMPTY for side in (left, right)):
+        return []
+    start, end = found.start("left"), found.end("right")
+    return [question[:start] + side + question[end:] for side in (left, right)]
+
+
+_EMPTY: Final = frozenset(("more", "less", "others", "other", "so on"))
+
+
+def _subject(clause: str) -> str:
+    """What a clause is about: its proper names, else its last content words."""
+    tail = clause.split(maxsplit=1)[-1]
+    named = re.findall(_NAME, tail)
+    return " ".join(named) if named else " ".join(content_words(tail)[-4:])
+
+
+# -- comparisons and years ----------------------------------------------------------------------------------------
+
+_WITH: Final = r"(?:with|to|and|against|versus|vs\.?)"
+_TAIL: Final = (
+    r"(?P<tail>\s+(?:in terms of|with respect to|with regard to|regarding|in|for|during|on|over|as of)\s+.+)?"
+)
+_SIDES: Final = tuple(
+    re.compile(pattern, re.IGNORECASE)
+    for pattern in (
+        rf"\bcompare\s+(?P<a>.+?)\s+{_WITH}\s+(?P<b>.+?){_TAIL}[?.\s]*$",
+        rf"\bdifferences?\s+(?:is\s+there\s+)?between\s+(?P<a>.+?)\s+and\s+(?P<b>.+?){_TAIL}[?.\s]*$",
+        rf"\bhow\s+(?:do|does|did|is|are|was|were)\s+(?P<a>.+?)\s+(?:differ(?:ent)?|vary)\s+from\s+(?P<b>.+?)"
+        rf"{_TAIL}[?.\s]*$",
+        rf"\bhow\s+(?:do|does|did)\s+(?P<a>.+?)\s+compare\s+(?:with|to|against)\s+(?P<b>.+?){_TAIL}[?.\s]*$",
+        rf"^(?P<a>.+?),?\s+(?:compared\s+(?:with|to)|versus|vs\.?)\s+(?P<b>.+?){_TAIL}[?.\s]*$",
+    )
+)
+_THAN: Final = re.compile(
+    r"^(?:is|are|was|were|did|does|do|has|have|had)\s+(?P<a>.+?)\s+"
+    r"(?P<what>(?:have|had|has|report|reported|a|an|\s)*(?:more|less|fewer|[a-z]+er)\b.*?)\s+than\s+(?P<b>.+?)[?.\s]*$",
+    re.IGNORECASE,
+)
+_OPENING: Final = re.compile(r"^(?:how|what|which|who)\s+(?:do|does|did|is|are|was|were|of)?\s*", re.IGNORECASE)
+_OBJECT: Final = re.compile(r"^(?P<head>.+?)\s+(?P<link>of|for|at|by|in)\s+(?P<object>.+)$", re.IGNORECASE)
+_OWNER: Final = re.compile(r"['’]s?$")
+
+_YEAR: Final = r"(?:19|20)\d\d"
+_YEARS: Final = re.compile(
+    rf"(?P<open>\b(?:from|between)\s+)?(?P<first>\b{_YEAR})"
+    rf"(?P<rest>(?:\s*(?:,\s*and|,|/|&|-|–|—|\band\b|\bor\b|\bto\b|\bthrough\b|\bvs\.?|\bversus\b|\bund\b|\bbis\b)\s*{_YEAR}\b)+)"
+)
+_LONGEST_RANGE: Final = 6
+
+
+def sides(question: str) -> list[str]:
+    """The two things that a question compares, each with what they are compared by; none where it compares nothing.
+
+    A shortened second side gets what the first one has: ``revenue of A and B`` is ``revenue of B`` on the second,
+    ``A's revenue with B's`` is ``B's revenue``.
+    """
+    text = question.strip()
+    for pattern in _SIDES:
+        if found := pattern.search(text):
+            a = _OPENING.sub("", found["a"]).strip(" ,")
+            tail = found["tail"] or ""
+            return [f"{a}{tail}", f"{_completed(found['b'], a)}{tail}"]
+    if found := _THAN.search(text):
+        what = re.sub(r"^(?:more|less|fewer)\s+", "", found["what"].strip(), flags=re.IGNORECASE)
+        return [f"{found['a']} {what}", f"{_completed(found['b'], found['a'])} {what}"]
+    return []
+
+
+def _completed(b: str, a: str) -> str:
+    b = re.sub(r"^(?:that|those)\s+(?=(?:of|in|for|at)\s)", "", b.strip(" ,"), flags=re.IGNORECASE)
+    if _OWNER.search(b) and (owned := re.search(r"['’]s?\s+(.+)$", a)):
+        return f"{b} {owned.group(1)}"
+    inside = _OBJECT.match(a)
+    if not inside:
+        return b
+    if link := re.match(r"(?:of|in|for|at)\s+(.+)$", b, re.IGNORECASE):
+        return f"{inside['head']} {b}" if link else b
+    return b if _OBJECT.match(b) else f"{inside['head']} {inside['link']} {b}"
+
+
+def years_apart(question: str) -> list[str]:
+    """The question once a year where it names several; a range of at most six years stands for all of them."""
+    if found := _YEARS.search(question):
+        listed = [int(year) for year in re.findall(_YEAR, found.group())]
+        spans = found["open"] or re.search(r"-|–|—|\bto\b|\bthrough\b", found["rest"])
+        if spans and len(listed) == 2 and 0 < listed[1] - listed[0] < _LONGEST_RANGE:
+            listed = list(range(listed[0], listed[1] + 1))
+        lead = "in " if found["open"] else ""
+        return [f"{question[: found.start()]}{lead}{year}{question[found.end() :]}" for year in dict.fromkeys(listed)]
+    named = list(dict.fromkeys(re.findall(rf"\b{_YEAR}\b", question)))
+    if len(named) < 2:
+        return []
+    return [_without(question, [other for other in named if other != year]) for year in named]
+
+
+def _without(question: str, years: list[str]) -> str:
+    for year in years:
+        question = re.sub(rf"\s*\b(?:in|of|for|to|from|since|during|and|than)?\s*(?:fiscal\s+)?{year}\b", "", question)
+    return question
+
+
+# -- what an answer leaves open -----------------------------------------------------------------------------------
+
+_SENTENCES: Final = re.compile(r"(?<=[.!?])\s+|\n+")
+_MARK: Final = re.compile(r"(?<![.?!]\s)(?<!^)\b[A-Z][\w-]*|\b\w*\d[\w-]*")
+_MARKERS: Final = re.compile(r"\[\d+\]")
+
+
+def unanswered_parts(question: str, answer: str, embeddings: "Embeddings") -> list[str]:
+    """The parts of a question that no sentence of the answer is about, in order; all of it where there is no answer.
+
+    The parts are those of `decompose`, else the question. A part of several is addressed by an answer that has the
+    words which set it apart from the other parts, or else by a sentence as near to it as `SIMILAR`; where names or
+    figures set it apart, one of them has to be said. A single question is addressed by any answer that is terse, shares
+    half of its words, or is that near.
+    """
+    text = _MARKERS.sub("", answer).strip()
+    parts = decompose(question) or [question]
+    if not text or text == IDK or not question.strip():
+        return [part for part in parts if part.strip()]
+    sentences = [s for s in _SENTENCES.split(text) if words(s)]
+    if not sentences or (len(parts) == 1 and len(words(text)) < TERSE):
+        return []
+    said = frozenset(stems()([text])[0])
+    asked = [stem_set(part) for part in parts]
+    common = frozenset.intersection(*asked) if len(parts) > 1 else frozenset()
+    marks = _marks(question)
+    silent = {i for i, part in enumerate(asked) if len(parts) > 1 and not _named(marks, part - common, said)}
+    doubtful = [i for i, own in enumerate(asked) if i in silent or not _said(own - common or own, said)]
+    if not doubtful:
+        return []
+    vectors = np.asarray(embeddings.embed_documents([*(parts[i] for i in doubtful), *sentences]), dtype=np.float32)
+    vectors /= np.maximum(np.linalg.norm(vectors, axis=1, keepdims=True), 1e-9)
+    nearest = (vectors[: len(doubtful)] @ vectors[len(doubtful) :].T).max(axis=1)
+    return [parts[i] for i, near in zip(doubtful, nearest, strict=True) if near < SIMILAR or i in silent]
+
+
+def _named(marks: frozenset[str], own: frozenset[str], said: frozenset[str]) -> bool:
+    """Whether one of the names and figures that set a part apart is said, where it has any."""
+    apart = own & marks
+    return not apart or bool(apart & said)
+
+
+def _marks(question: str) -> frozenset[str]:
+    """The stems of a question's names and figures: its words with a digit, and with a capital that begins nothing."""
+    found = [match.group() for match in _MARK.finditer(question) if not is_stopword(match.group())]
+    return stem_set(" ".join(found)) if found else frozenset()
+
+
+def _said(own: frozenset[str], said: frozenset[str]) -> bool:
+    """Whether half of some words are said."""
+    return bool(own) and len(own & said) / len(own) >= 0.5
+
+
+# -- queries for a correction -------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class TargetedQueries:
+    """One query for each part that is unanswered and each claim that failed, at most `count`, no two nearly alike.
+
+    A query for a claim keeps its names and content words and leaves out its figures, which are what failed, unless
+    the question names them; what the question is about is added, so that a claim of a few words is looked for in the
+    right place. Words that the judge's correction has and the claim has not go in too. `alike` is the share of common
+    words from which two queries are one.
+    """
+
+    count: int = 4
+    longest: int = 16
+    alike: float = 0.8
+    name: str = "targeted"
+
+    def __call__(self, question: str, failed: Sequence[Verdict], unanswered: Sequence[str], notes: Notes) -> list[str]:
+        """Queries, those for unanswered parts first; none where nothing failed and all is answered."""
+        wanted = [part.strip() for part in unanswered if part.strip()]
+        wanted += [self._for_claim(verdict, question) for verdict in failed if verdict["verdict"] != "unjudged"]
+        kept: list[str] = []
+        seen: list[frozenset[str]] = []
+        for query in wanted:
+            stems = stem_set(query)
+            if stems and all(_overlap(stems, other) < self.alike for other in seen):
+                kept.append(query)
+                seen.append(stems)
+        return kept[: self.count]
+
+    def _for_claim(self, verdict: Verdict, question: str) -> str:
+        asked = set(numbers(question))
+        correct = verdict.get("correction", "")
+        claim = _kept(verdict["text"], asked) + _kept(correct, asked | set(numbers(correct)))
+        focus = _kept(question, asked)
+        distinct: dict[str, str] = {}
+        for word in [*claim, *focus]:
+            distinct.setdefault(word.casefold(), word)
+        return " ".join(list(distinct.values())[: self.longest])
+
+
+def _kept(text: str, figures: set[str]) -> list[str]:
+    """The content words of a text without figures other than these; a word such as ``10-K`` is no figure."""
+    telling = content_words(text) if any(not is_stopword(w) for w in words(text)) else []
+    return [word for word in telling if not _is_figure(word) or set(numbers(word)) & figures]
+
+
+def _is_figure(word: str) -> bool:
+    return word[0].isdigit() and not any(character.isalpha() for character in word)
+
+
+def _overlap(a: frozenset[str], b: frozenset[str]) -> float:
+    return len(a & b) / len(a | b)
