@@ -22,8 +22,7 @@ from typing import Any
 import numpy as np
 from langchain_core.embeddings import Embeddings
 
-from cragraph.retrieval.ingest import SplitOptions, ingest
-from cragraph.retrieval.store import open_store
+from cragraph.retrieval.store import SplitOptions, ingest, open_store
 
 DIMENSION, CHUNK, FILE = 8, 8_000, 2_000_000
 MB = 1_000_000

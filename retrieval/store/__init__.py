@@ -1,9 +1,26 @@
-"""The store: dense vectors in Chroma and a lexical SQLite index beside them, kept in step."""
+"""The store: what was ingested, found by meaning and by words; and how files get in."""
 
 from cragraph.retrieval.store.filters import checked_where
+from cragraph.retrieval.store.ingest import IngestReport, Progress, forget, ingest
 from cragraph.retrieval.store.opening import open_store
 from cragraph.retrieval.store.parsing import parse_where
+from cragraph.retrieval.store.reading import SplitOptions
 from cragraph.retrieval.store.records import Item, Origin, StoredDocument
 from cragraph.retrieval.store.store import Store
+from cragraph.retrieval.store.watch import watch
 
-__all__ = ["Item", "Origin", "Store", "StoredDocument", "checked_where", "open_store", "parse_where"]
+__all__ = [
+    "IngestReport",
+    "Item",
+    "Origin",
+    "Progress",
+    "SplitOptions",
+    "Store",
+    "StoredDocument",
+    "checked_where",
+    "forget",
+    "ingest",
+    "open_store",
+    "parse_where",
+    "watch",
+]

@@ -19,8 +19,8 @@ SCRIPT = textwrap.dedent(
     import json, sys, time
     from functools import partial
     from distributed import Client, LocalCluster
-    from cragraph.retrieval.ingest import ingest
-    from cragraph.retrieval.ingest.cluster import ingest_on
+    from cragraph.retrieval.store import ingest
+    from cragraph.retrieval.store.cluster import ingest_on
     from cragraph.retrieval.store import open_store
     from cragraph.testing.embeddings import HashEmbeddings
 

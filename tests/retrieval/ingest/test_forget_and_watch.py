@@ -8,8 +8,7 @@ import pytest
 
 from cragraph.errors import InputError
 from cragraph.passages import as_passages
-from cragraph.retrieval.ingest import IngestReport, forget, ingest, watch
-from cragraph.retrieval.store import Store
+from cragraph.retrieval.store import IngestReport, Store, forget, ingest, watch
 
 
 def test_a_forgotten_file_is_gone_from_both_sides_and_stays_on_disk(store: Store, docs: Path) -> None:

@@ -5,8 +5,7 @@ from pathlib import Path
 import pytest
 
 from cragraph.errors import InputError, StoreLockedError
-from cragraph.retrieval.ingest import IngestReport, Progress, SplitOptions, ingest
-from cragraph.retrieval.store import Store, open_store, parse_where
+from cragraph.retrieval.store import IngestReport, Progress, SplitOptions, Store, ingest, open_store, parse_where
 from cragraph.testing.embeddings import HashEmbeddings
 
 OLD = 1_600_000_000

@@ -11,8 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from cragraph.retrieval.ingest import ingest
-from cragraph.retrieval.store import Store, open_store
+from cragraph.retrieval.store import Store, ingest, open_store
 from cragraph.testing.embeddings import HashEmbeddings
 
 pytestmark = [pytest.mark.slow, pytest.mark.timeout(600)]
@@ -25,7 +24,7 @@ OLD = 1_600_000_000
 CHILD = textwrap.dedent(
     """
     import os, signal, sys
-    from cragraph.retrieval.ingest import ingest
+    from cragraph.retrieval.store import ingest
     from cragraph.retrieval.store import open_store
     from cragraph.testing.embeddings import HashEmbeddings
     folder, docs, last = sys.argv[1], sys.argv[2], int(sys.argv[3])

