@@ -21,8 +21,7 @@ if TYPE_CHECKING:
     from langchain_core.language_models import BaseChatModel
 
     from cragraph.protocols import Judge
-    from cragraph.retrieval.ingest import IngestReport
-    from cragraph.retrieval.store import Store
+    from cragraph.retrieval.store import IngestReport, Store
     from cragraph.verification.verifier import Verifier
 
 MB = 1024 * 1024
@@ -209,28 +208,28 @@ def _verifier(settings: Settings, chat_model: Any, embeddings: Any, judge: Any) 
 
 def ingest_paths(settings: Settings, paths: Sequence[Path], **options: Any) -> "IngestReport":
     """Read files and folders into the store; `options` are `prune`, `dry_run` and `progress`."""
-    from cragraph.retrieval.ingest import ingest
+    from cragraph.retrieval.store import ingest
 
     return ingest(paths, Parts(settings).store_to_fill(), **reading_options(settings), **options)
 
 
 def watch_paths(settings: Settings, paths: Sequence[Path], *, prune: bool = True) -> "Iterator[IngestReport]":
     """Follow files and folders: a report for the first ingest, then one for every change."""
-    from cragraph.retrieval.ingest import watch
+    from cragraph.retrieval.store import watch
 
     return watch(paths, Parts(settings).store_to_fill(), prune=prune, **reading_options(settings))
 
 
 def forget_path(settings: Settings, path: str) -> list[str]:
     """Take a document, or all below a folder, out of the store; returns what was removed."""
-    from cragraph.retrieval.ingest import forget
+    from cragraph.retrieval.store import forget
 
     return forget(opened(settings), path)
 
 
 def reading_options(settings: Settings) -> dict[str, Any]:
     """How documents are read and split."""
-    from cragraph.retrieval.ingest import SplitOptions
+    from cragraph.retrieval.store import SplitOptions
 
     sizes = settings.ingest
     return {

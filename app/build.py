@@ -290,7 +290,7 @@ class Parts:
             scores = LLMScores(self.judging_chat, self.prompts)
             scorers |= {"alignment": LLMAlignment(scores), "consistency": LLMConsistency(scores)}
         if self.settings.source_weights:
-            from cragraph.retrieval.search.weights import SourceWeights
+            from cragraph.retrieval.search.retriever import SourceWeights
 
             scorers["source_weight"] = SourceWeights(self.settings.source_weights)
         return scorers
