@@ -79,7 +79,7 @@ GENERATORS: Final[Mapping[str, Part]] = {
 """What writes answers: chat where there is a chat model."""
 
 QUERY_WRITERS: Final[Mapping[str, Part]] = {
-    "embedded": Part("retrieval.search.queries:TargetedQueries"),
+    "embedded": Part("retrieval.search.questions:TargetedQueries"),
     "chat": Part(
         "retrieval.search.llm_queries:ChatQueries",
         lambda p: (p.chat, p.prompts, p.part(QUERY_WRITERS, "embedded")),
