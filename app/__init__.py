@@ -7,87 +7,61 @@
 Names are imported when they are first used, so that the command line starts quickly.
 """
 
+import os
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 __version__ = "0.1.0"
 
+SILENCED = {
+    "ORT_DISABLE_TELEMETRY": "1",
+    "ANONYMIZED_TELEMETRY": "False",
+    "LANGSMITH_TRACING": "false",
+    "LANGCHAIN_TRACING_V2": "false",
+    "LANGGRAPH_CLI_NO_ANALYTICS": "1",
+    "HF_HUB_DISABLE_TELEMETRY": "1",
+}
+"""What keeps the libraries from reporting to their makers; read by them when they are imported, here and in children.
+
+A value that is set already stays: whoever asks for tracing gets it.
+"""
+
+for _variable, _value in SILENCED.items():
+    os.environ.setdefault(_variable, _value)
+
 if TYPE_CHECKING:
     from cragraph.api import CorrectionResult, averify, averify_and_correct, verify, verify_and_correct
     from cragraph.build import create_graph, create_verifier
-    from cragraph.errors import (
-        CragError,
-        DeadlineError,
-        DocumentError,
-        InputError,
-        ModelError,
-        ModelNotFoundError,
-        ModelUnavailableError,
-        SettingsError,
-        StoreError,
-        StoreLockedError,
-        StoreMismatchError,
-        WeightsError,
-    )
+    from cragraph.errors import CragError
     from cragraph.graph.context import Context
     from cragraph.settings import Settings, load_settings
-    from cragraph.types import IDK, Attempt, Citation, Claim, Evidence, Passage, Verdict
+    from cragraph.types import IDK
     from cragraph.validation import AnswerValidator, ValidationConfig, validate_answer, verify_supported
     from cragraph.verification.policies import calculate_confidence
     from cragraph.verification.result import Verification
 
 _HOMES = {
-    "cragraph.api": ("CorrectionResult", "averify", "averify_and_correct", "verify", "verify_and_correct"),
-    "cragraph.errors": (
-        "CragError",
-        "DeadlineError",
-        "DocumentError",
-        "InputError",
-        "ModelError",
-        "ModelNotFoundError",
-        "ModelUnavailableError",
-        "SettingsError",
-        "StoreError",
-        "StoreLockedError",
-        "StoreMismatchError",
-        "WeightsError",
-    ),
-    "cragraph.build": ("create_graph", "create_verifier"),
-    "cragraph.graph.context": ("Context",),
-    "cragraph.settings": ("Settings", "load_settings"),
-    "cragraph.types": ("IDK", "Attempt", "Citation", "Claim", "Evidence", "Passage", "Verdict"),
-    "cragraph.validation": ("AnswerValidator", "ValidationConfig", "validate_answer", "verify_supported"),
-    "cragraph.verification.policies": ("calculate_confidence",),
-    "cragraph.verification.result": ("Verification",),
+    "api": ("CorrectionResult", "averify", "averify_and_correct", "verify", "verify_and_correct"),
+    "build": ("create_graph", "create_verifier"),
+    "errors": ("CragError",),
+    "graph.context": ("Context",),
+    "settings": ("Settings", "load_settings"),
+    "types": ("IDK",),
+    "validation": ("AnswerValidator", "ValidationConfig", "validate_answer", "verify_supported"),
+    "verification.policies": ("calculate_confidence",),
+    "verification.result": ("Verification",),
 }
-_HOME = {name: module for module, names in _HOMES.items() for name in names}
+_HOME = {name: f"cragraph.{module}" for module, names in _HOMES.items() for name in names}
 
 __all__ = [
     "IDK",
     "AnswerValidator",
-    "Attempt",
-    "Citation",
-    "Claim",
     "Context",
     "CorrectionResult",
     "CragError",
-    "DeadlineError",
-    "DocumentError",
-    "Evidence",
-    "InputError",
-    "ModelError",
-    "ModelNotFoundError",
-    "ModelUnavailableError",
-    "Passage",
     "Settings",
-    "SettingsError",
-    "StoreError",
-    "StoreLockedError",
-    "StoreMismatchError",
     "ValidationConfig",
-    "Verdict",
     "Verification",
-    "WeightsError",
     "__version__",
     "averify",
     "averify_and_correct",

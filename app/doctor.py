@@ -6,7 +6,7 @@ from dataclasses import asdict, dataclass, field
 from importlib import import_module
 from typing import Any, Final
 
-from cragraph.errors import CragError, ModelError
+from cragraph.errors import CragError, ModelError, mask, plain
 from cragraph.models.chat import MARGIN, NUM_CTX, NUM_PREDICT, chat_model, estimated_tokens, ollama_url
 from cragraph.prompts.load import Prompts
 
@@ -26,6 +26,10 @@ class Check:
     ok: bool
     detail: str
     fix: str = ""
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "detail", mask(plain(self.detail)))
+        object.__setattr__(self, "fix", mask(plain(self.fix)))
 
     def to_dict(self) -> dict[str, Any]:
         """The check as JSON."""

@@ -14,27 +14,51 @@
     │       └── ModelStalledError    it went silent for longer than the timeout; trying again rarely helps
     └── DeadlineError      the run's deadline passed before there was any answer
 
-A message says what came, what was wanted and what to do next.
+A message says what came, what was wanted and what to do next. Those below SettingsError and InputError are
+ValueErrors too, the others RuntimeErrors: LangGraph's server passes on the message of these only.
 """
+
+import re
+from typing import Final
+
+_LOGIN: Final = re.compile(r"(?<=://)([^\s/@:]*)(:?)[^\s/]*@")
+_CONTROL: Final = re.compile(
+    r"\x1b\[[0-?]*[ -/]*[@-~]"  # an escape sequence that moves, colours or clears
+    r"|\x1b\][^\x07\x1b]*(?:\x07|\x1b\\)?"  # one that sets the window's title
+    r"|[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]"
+)
+
+
+def mask(text: str) -> str:
+    """The text with the password, or the token, of every URL in it as `***`."""
+    return _LOGIN.sub(lambda login: f"{login[1]}:***@" if login[2] else "***@", text)
+
+
+def plain(text: str) -> str:
+    """The text without what a terminal would obey or reorder: escape sequences, control and direction characters."""
+    return _CONTROL.sub("", text)
 
 
 class CragError(Exception):
-    """Base of every error that cragraph raises on purpose."""
+    """Base of every error that cragraph raises on purpose; its message is safe to show."""
+
+    def __init__(self, *parts: object) -> None:
+        super().__init__(*(mask(plain(part)) if isinstance(part, str) else part for part in parts))
 
 
-class SettingsError(CragError):
+class SettingsError(CragError, ValueError):
     """A setting is unknown, out of range or contradicts another; names the file or variable."""
 
 
-class InputError(CragError):
+class InputError(CragError, ValueError):
     """Input given to a graph, a function or a command has the wrong shape."""
 
 
-class DocumentError(CragError):
+class DocumentError(CragError, RuntimeError):
     """One document cannot be read."""
 
 
-class StoreError(CragError):
+class StoreError(CragError, RuntimeError):
     """The store cannot be opened, read or written."""
 
 
@@ -46,7 +70,7 @@ class StoreLockedError(StoreError):
     """Another process is writing to the store."""
 
 
-class ModelError(CragError):
+class ModelError(CragError, RuntimeError):
     """A model cannot be loaded or does not answer."""
 
 
@@ -66,5 +90,5 @@ class ModelStalledError(ModelUnavailableError):
     """The model server sent nothing for longer than the timeout."""
 
 
-class DeadlineError(CragError):
+class DeadlineError(CragError, RuntimeError):
     """The run's deadline passed before there was any answer to return."""

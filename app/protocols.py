@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from threading import Lock
 from typing import Any, Protocol, runtime_checkable
 
+from cragraph.errors import mask, plain
 from cragraph.types import Claim, Passage, Verdict
 
 
@@ -24,7 +25,7 @@ class Notes:
     def degraded(self, sentence: str) -> None:
         """Record in one plain sentence what was degraded and why; repeated sentences are counted."""
         with self._lock:
-            self._degraded[sentence] += 1
+            self._degraded[mask(plain(sentence))] += 1
 
     def called(self, calls: int = 1) -> None:
         """Count calls made to a chat model."""

@@ -23,7 +23,7 @@ def docs(store: StoreOption = None, json: JsonOption = False, config: ConfigOpti
         return
     console = out()
     for document in documents:
-        console.print(f"{document.source}  {document.chunks} chunks", markup=False)
+        console.print(f"{document.source}  {document.chunks} chunks")
     if not documents:
         err().print("the store is empty")
 
@@ -49,4 +49,4 @@ def forget(
         emit({"removed": removed})
     else:
         for source in removed:
-            out().print(f"removed {source}", markup=False)
+            out().print(f"removed {source}")

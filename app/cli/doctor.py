@@ -3,8 +3,9 @@
 from typing import Any
 
 import typer
+from rich.text import Text
 
-from cragraph.cli.console import FAILURE, emit, escape, out
+from cragraph.cli.console import FAILURE, emit, out
 from cragraph.cli.options import ConfigOption, JsonOption, ModelOption, StoreOption, settings_from
 
 
@@ -28,10 +29,10 @@ def doctor(
     else:
         console = out()
         for check in checks:
-            mark = "[green]ok  [/]" if check.ok else "[red]FAIL[/]"
-            console.print(f"{mark} {escape(check.name)}: {escape(check.detail)}")
+            mark = ("ok  ", "green") if check.ok else ("FAIL", "red")
+            console.print(Text.assemble(mark, f" {check.name}: {check.detail}"))
             if check.fix:
-                console.print(f"     mend it: {escape(check.fix)}")
+                console.print(f"     mend it: {check.fix}")
     if not healthy(checks):
         raise typer.Exit(FAILURE)
 

@@ -59,4 +59,4 @@ def show_report(report: Any, *, as_json: bool, dry_run: bool) -> None:
     console.print(f"{said}: {report.chunks} chunks in {report.seconds:.1f} s")
     for word, items in (("skipped", report.skipped), ("failed", report.failed)):
         for path, reason in items:
-            err().print(f"{word} {path}: {reason}", markup=False)
+            err().print(f"{word} {path}: {reason}")

@@ -51,7 +51,7 @@ def indented(console: Console, line: Text, by: int) -> None:
     if console.is_terminal:
         console.print(Padding(line, (0, 0, 0, by)))
     else:
-        console.print("\n".join(" " * by + part for part in line.plain.split("\n")), markup=False)
+        console.print("\n".join(" " * by + part for part in line.plain.split("\n")))
 
 
 def citation_line(citation: dict[str, Any]) -> Text:

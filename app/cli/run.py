@@ -63,7 +63,7 @@ class TokenPrinter:
     def write(self, chunk: Any) -> None:
         """Print one piece of a message."""
         if self.shown and isinstance(chunk.content, str) and chunk.content:
-            err().print(chunk.content, end="", style="dim", markup=False)
+            err().print(chunk.content, end="", style="dim")
             self.open = True
 
     def end(self) -> None:

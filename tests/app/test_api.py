@@ -8,8 +8,6 @@ from langchain_core.documents import Document
 from cragraph import (
     IDK,
     Context,
-    InputError,
-    SettingsError,
     averify,
     averify_and_correct,
     calculate_confidence,
@@ -19,6 +17,7 @@ from cragraph import (
     verify,
     verify_and_correct,
 )
+from cragraph.errors import InputError, SettingsError
 from cragraph.testing.fakes import FakeJudge
 
 SEA = "The sea is salt because rivers carry minerals into it."

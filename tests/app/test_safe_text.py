@@ -1,0 +1,60 @@
+"""Passwords and control characters reach no message, no terminal and no JSON."""
+
+import pickle
+
+import pytest
+
+from cragraph.cli.console import complain, emit, out
+from cragraph.errors import CragError, InputError, ModelError, StoreError, mask, plain
+from cragraph.protocols import Notes
+
+
+@pytest.mark.parametrize(
+    ("text", "shown"),
+    [
+        ("http://bob:secret@host:8000/x", "http://bob:***@host:8000/x"),
+        ("at https://bob:p@ss@host, and ftp://a:b@c", "at https://bob:***@host, and ftp://a:***@c"),
+        ("http://token@host", "http://***@host"),
+        ("http://:pw@host", "http://:***@host"),
+        ("mail bob@host, http://host:11434/a@b", "mail bob@host, http://host:11434/a@b"),
+    ],
+)
+def test_the_password_of_a_url_is_masked(text: str, shown: str) -> None:
+    assert mask(text) == shown
+
+
+@pytest.mark.parametrize("kind", [CragError, InputError, StoreError, ModelError])
+def test_no_error_says_a_password_or_a_control_character(kind: type[CragError]) -> None:
+    error = kind("http://bob:secret@host \x1b]0;owned\x07 \x1b[2Jgone")
+    assert str(error) == "http://bob:***@host  gone"
+    assert str(pickle.loads(pickle.dumps(error))) == str(error)
+
+
+def test_the_langgraph_server_passes_on_the_message_of_every_error_of_ours() -> None:
+    def leaves(kind: type) -> list[type]:
+        return [leaf for child in kind.__subclasses__() for leaf in [child, *leaves(child)]]
+
+    assert all(issubclass(kind, ValueError | RuntimeError) for kind in leaves(CragError))
+
+
+def test_what_was_degraded_says_no_password() -> None:
+    notes = Notes()
+    notes.degraded("http://bob:secret@host was asked again")
+    assert notes.sentences == ["http://bob:***@host was asked again"]
+
+
+def test_line_breaks_and_accents_stay() -> None:
+    assert plain("é\n\t한국어 👩‍👩‍👧") == "é\n\t한국어 👩‍👩‍👧"
+
+
+def test_markup_and_escapes_are_printed_as_text(capsys: pytest.CaptureFixture[str]) -> None:
+    out().print(r"x\[/red] a[/b].md \x1b".replace("\\x1b", "\x1b[2J\x9b"))
+    complain("cannot read [/red] \x1b[2J")
+    done = capsys.readouterr()
+    assert done.out == "x\\[/red] a[/b].md \ufffd[2J\ufffd\n"
+    assert done.err == "error: cannot read [/red] \n"
+
+
+def test_json_escapes_what_a_terminal_would_obey(capsys: pytest.CaptureFixture[str]) -> None:
+    emit({"a": "\x1b[2J\x9b\u202e\udce9"})
+    assert capsys.readouterr().out == '{\n  "a": "\\u001b[2J\\u009b\\u202e\\udce9"\n}\n'
