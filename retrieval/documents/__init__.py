@@ -1,22 +1,24 @@
 """From files and folders to passages: discover them, load their text, split it."""
 
-from cragraph.retrieval.documents.discover import MAX_BYTES, Found, Skipped, discover
+from cragraph.retrieval.documents.discover import MAX_BYTES, Found, Skipped, discover, shown_name
 from cragraph.retrieval.documents.document import Block, Document, Heading
-from cragraph.retrieval.documents.load import LOADERS, load
+from cragraph.retrieval.documents.limits import Limits
+from cragraph.retrieval.documents.load import load
 from cragraph.retrieval.documents.split import CHUNK_OVERLAP, CHUNK_SIZE, contextual_text, split
 
 __all__ = [
     "CHUNK_OVERLAP",
     "CHUNK_SIZE",
-    "LOADERS",
     "MAX_BYTES",
     "Block",
     "Document",
     "Found",
     "Heading",
+    "Limits",
     "Skipped",
     "contextual_text",
     "discover",
     "load",
+    "shown_name",
     "split",
 ]

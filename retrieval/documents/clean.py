@@ -7,6 +7,8 @@ from pathlib import Path
 
 from charset_normalizer import from_bytes
 
+from cragraph.retrieval.documents.limits import DEFAULT, Limits
+
 LINE_ENDS = re.compile("\r\n?|[\x0b\x0c\x85\u2028\u2029]")
 SPACES = re.compile("[\u00a0\u1680\u2000-\u200a\u202f\u205f\u3000]")
 # Control characters, soft hyphens, zero-width spaces and byte order marks carry nothing; direction overrides and tag
@@ -16,16 +18,10 @@ DROPPED = re.compile(
     "\U000e0000-\U000e007f]"
 )
 SURROGATES = re.compile("[\ud800-\udfff]")
-LIGATURES = {
-    "\ufb00": "ff",
-    "\ufb01": "fi",
-    "\ufb02": "fl",
-    "\ufb03": "ffi",
-    "\ufb04": "ffl",
-    "\ufb05": "st",
-    "\ufb06": "st",
-}
+LIGATURES = {chr(0xFB00 + n): letters for n, letters in enumerate(("ff", "fi", "fl", "ffi", "ffl", "st", "st"))}
 _LIGATURES = re.compile("[\ufb00-\ufb06]")
+# Normalising sorts a run of accents in quadratic time; no script stacks this many.
+_STACKED = re.compile("([\u0300-\u036f]{30})[\u0300-\u036f]+")
 
 
 def clean(text: str) -> str:
@@ -36,7 +32,7 @@ def clean(text: str) -> str:
     if text.isascii() and "\r" not in text and not DROPPED.search(text):
         return LINE_ENDS.sub("\n", text)
     text = DROPPED.sub("", LINE_ENDS.sub("\n", text))
-    text = SURROGATES.sub("\ufffd", SPACES.sub(" ", text))
+    text = _STACKED.sub(r"\1", SURROGATES.sub("\ufffd", SPACES.sub(" ", text)))
     return unicodedata.normalize("NFC", _LIGATURES.sub(lambda match: LIGATURES[match[0]], text))
 
 
@@ -106,6 +102,9 @@ def guessed(head: bytes) -> str:
     return "cp1252" if names & _WESTERN else best.encoding
 
 
-def read_text(path: Path) -> str:
+def read_text(path: Path, limits: Limits = DEFAULT) -> str:
     """The text of a file; bytes that its encoding does not know become U+FFFD."""
-    return path.read_bytes().decode(encoding_of(path), errors="replace")
+    limits.check("characters", path.stat().st_size // 4, "characters at least")
+    text = path.read_bytes().decode(encoding_of(path), errors="replace")
+    limits.check("characters", len(text), "characters")
+    return text

@@ -1,6 +1,7 @@
 """Find the files under some paths that can be read, and say of every other one why not."""
 
 import os
+import re
 import stat
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
@@ -10,43 +11,40 @@ from typing import Final
 from cragraph.errors import InputError
 from cragraph.retrieval.documents.clean import marked, unmarked_utf16
 
-FORMATS: Final = {
-    ".md": "md",
-    ".markdown": "md",
-    ".txt": "txt",
-    ".text": "txt",
-    ".rst": "rst",
-    ".html": "html",
-    ".htm": "html",
-    ".xhtml": "html",
-    ".pdf": "pdf",
-    ".docx": "docx",
-    ".csv": "csv",
-    ".tsv": "csv",
-    ".json": "json",
-    ".jsonl": "jsonl",
-    ".ndjson": "jsonl",
+_SUFFIXES = {
+    "md": ".md .markdown",
+    "txt": ".txt .text",
+    "rst": ".rst",
+    "html": ".html .htm .xhtml",
+    "pdf": ".pdf",
+    "docx": ".docx",
+    "csv": ".csv .tsv",
+    "json": ".json",
+    "jsonl": ".jsonl .ndjson",
 }
+FORMATS: Final = {suffix: form for form, suffixes in _SUFFIXES.items() for suffix in suffixes.split()}
 """Suffix, in small letters, to format."""
 
-TEXTUAL: Final = frozenset({"md", "txt", "rst", "html", "csv", "json", "jsonl"})
+TEXTUAL: Final = frozenset(_SUFFIXES) - {"pdf", "docx"}
 """Formats that are text, so that a binary file under such a name is refused."""
 
 _ARCHIVES = ".zip .tar .gz .tgz .bz2 .tbz2 .xz .txz .zst .7z .rar .lz4 .lzma .jar .whl .iso .dmg .deb .rpm"
-ARCHIVES: Final = frozenset(_ARCHIVES.split())
-
-ADVICE: Final = {
-    ".doc": "save it as .docx",
-    ".odt": "save it as .docx",
-    ".rtf": "save it as .docx",
-    ".pages": "save it as .docx",
-    ".xls": "save each sheet as .csv",
-    ".xlsx": "save each sheet as .csv",
-    ".ods": "save each sheet as .csv",
-    ".ppt": "save it as .pdf",
-    ".pptx": "save it as .pdf",
-    ".epub": "save it as .html",
+_SAVE_AS = {
+    ".docx": ".doc .odt .rtf .pages",
+    ".csv": ".xls .xlsx .ods",
+    ".pdf": ".ppt .pptx",
+    ".html": ".epub",
 }
+_ADVICE = {old: new for new, olds in _SAVE_AS.items() for old in olds.split()}
+
+MAX_BYTES: Final = 100 * 1024 * 1024
+"""Files larger than this are passed over unless told otherwise."""
+
+_HEAD = 4096
+_MAGIC = (b"%PDF-", b"\x7fELF", b"\x89PNG", b"PK\x03\x04", b"\x1f\x8b", b"GIF8", b"\xff\xd8\xff", b"SQLite format 3")
+# Bytes that are not UTF-8 come as lone surrogates; control characters would steer a terminal that shows the name.
+_BAD_NAME = re.compile("[\x00-\x1f\x7f-\x9f\ud800-\udfff]")
+_HIDDEN_SIGNS = re.compile("[\x00-\x1f\x7f-\x9f\u200e\u200f\u2028-\u202e\u2066-\u2069\ud800-\udfff]")
 
 
 def format_of(path: Path) -> str | None:
@@ -57,19 +55,18 @@ def format_of(path: Path) -> str | None:
 def why_unread(path: Path) -> str:
     """One plain sentence on why a suffix without a loader is passed over."""
     suffix = path.suffix.lower()
-    if suffix in ARCHIVES:
+    if suffix and suffix in _ARCHIVES.split():
         return "an archive: archives are not opened; unpack it and ingest the folder"
-    if suffix in ADVICE:
-        return f"type {suffix} is not read: {ADVICE[suffix]}"
-    read = " ".join(sorted(FORMATS))
-    return f"type {suffix} is not read (read are {read})" if suffix else f"it has no suffix (read are {read})"
+    if suffix in _ADVICE:
+        save = "save each sheet as" if _ADVICE[suffix] == ".csv" else "save it as"
+        return f"type {suffix} is not read: {save} {_ADVICE[suffix]}"
+    what = f"type {shown_name(suffix)} is not read" if suffix else "it has no suffix"
+    return f"{what} (read are {' '.join(sorted(FORMATS))})"
 
 
-MAX_BYTES: Final = 100 * 1024 * 1024
-"""Files larger than this are passed over unless told otherwise."""
-
-_HEAD = 4096
-_MAGIC = (b"%PDF-", b"\x7fELF", b"\x89PNG", b"PK\x03\x04", b"\x1f\x8b", b"GIF8", b"\xff\xd8\xff", b"SQLite format 3")
+def shown_name(path: str | os.PathLike[str]) -> str:
+    """A path as it may be shown: control characters, direction marks and bytes that are not UTF-8 as escapes."""
+    return _HIDDEN_SIGNS.sub(lambda match: match[0].encode("unicode_escape").decode(), os.fspath(path))
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,6 +85,11 @@ class Skipped:
     path: Path
     reason: str
 
+    @property
+    def shown(self) -> str:
+        """The path as it may be shown."""
+        return shown_name(self.path)
+
 
 def discover(
     paths: str | os.PathLike[str] | Iterable[str | os.PathLike[str]], *, max_bytes: int | None = MAX_BYTES
@@ -103,7 +105,7 @@ def discover(
     if isinstance(paths, str | os.PathLike):
         paths = [paths]
     roots = [Path(path) for path in paths]
-    missing = [str(root) for root in roots if not os.path.lexists(root)]
+    missing = [shown_name(root) for root in roots if not os.path.lexists(root)]
     if missing:
         raise InputError(
             f"{', '.join(missing)} does not exist; wanted files or folders: check the spelling, or the folder this "
@@ -122,6 +124,9 @@ class _Walk:
             yield from self._visit(root, ())
 
     def _visit(self, path: Path, above: tuple[tuple[int, int], ...]) -> Iterator[Found | Skipped]:
+        if _BAD_NAME.search(str(path)):
+            yield Skipped(path, "its name is not UTF-8 or holds control characters; rename it")
+            return
         try:
             status = path.stat()
         except FileNotFoundError:

@@ -1,16 +1,23 @@
 """What a loaded file is: its text with a map of pages, headings and blocks, and the writer that builds it."""
 
+import math
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from types import MappingProxyType
 from typing import Any, Final, Literal
 
-from cragraph.passages import content_id
 from cragraph.retrieval.documents.clean import clean, one_line
+from cragraph.retrieval.documents.limits import DEFAULT, Limits
 from cragraph.retrieval.documents.tables import Table, header_line, row_lines
 
 NOTHING: Final[Mapping[str, Any]] = MappingProxyType({})
 """The fields of what is no record."""
+
+LONGEST_VALUE: Final = 4096
+"""Characters of one value of metadata that are kept: every chunk carries it."""
+
+LONGEST_TITLE: Final = 500
+"""Characters of a heading; what is longer is a paragraph."""
 
 BlockKind = Literal["heading", "text", "item", "row", "code"]
 
@@ -51,6 +58,12 @@ class Draft:
     page_starts: tuple[int, ...] = ()
     metadata: Mapping[str, Any] = field(default_factory=dict)
 
+    def titled(self) -> "Draft":
+        """The draft with its first heading as title, where the file states none."""
+        if self.metadata.get("title") or not self.headings:
+            return self
+        return replace(self, metadata={**self.metadata, "title": self.headings[0].title})
+
 
 @dataclass(frozen=True, slots=True)
 class Document:
@@ -82,30 +95,25 @@ class Document:
         return stem.replace("_", " ")
 
 
-def from_draft(draft: Draft, *, source: str, filename: str, format: str, repeat: int = 0) -> Document:
-    """Give a draft its place and its id; `repeat` tells apart equal texts within one file."""
-    parts = (draft.text, str(repeat)) if repeat else (draft.text,)
-    return Document(
-        text=draft.text,
-        source=source,
-        filename=filename,
-        doc_id=content_id(*parts),
-        format=format,
-        metadata=scalars(draft.metadata),
-        page_starts=draft.page_starts,
-        headings=draft.headings,
-        blocks=draft.blocks,
-    )
+def scalar(value: str | int | float) -> str | int | float:
+    """A value as every store can hold it: clean text, finite numbers of 64 bits; other numbers as text."""
+    if isinstance(value, str):
+        return one_line(value)
+    if isinstance(value, float):
+        return value if math.isfinite(value) else str(value)
+    return value if -(1 << 63) <= value < 1 << 63 else str(value)
 
 
-def scalars(metadata: Mapping[str, Any]) -> dict[str, Any]:
+def scalars(metadata: Mapping[str, Any], limits: Limits = DEFAULT) -> dict[str, Any]:
     """The entries that a store can filter by: text, numbers and booleans; lists of scalars are joined by commas."""
+    limits.check("fields", len(metadata), "fields of metadata")
     kept: dict[str, Any] = {}
     for key, value in metadata.items():
         if isinstance(value, list | tuple) and value and all(isinstance(v, str | int | float) for v in value):
-            kept[str(key)] = ", ".join(str(v) for v in value)
-        elif isinstance(value, str | int | float) and value != "":
-            kept[str(key)] = value
+            value = ", ".join(str(v) for v in value)
+        if isinstance(value, str | int | float) and value != "":
+            plain = scalar(value)
+            kept[one_line(str(key))] = plain[:LONGEST_VALUE] if isinstance(plain, str) else plain
     return kept
 
 
@@ -118,7 +126,8 @@ class Writer:
     Pieces are cleaned here, so offsets count what is kept. Blank pieces leave nothing behind.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, limits: Limits = DEFAULT) -> None:
+        self._limits = limits
         self._parts: list[str] = []
         self._length = 0
         self._blocks: list[Block] = []
@@ -134,7 +143,9 @@ class Writer:
     def heading(self, title: str, level: int) -> None:
         """Write a heading; level 1 is the highest."""
         title = one_line(title)
-        if title:
+        if len(title) > LONGEST_TITLE:
+            self.paragraph(title)
+        elif title:
             start = self._write(title, "heading")
             self._headings.append(Heading(start, level, title))
 
@@ -164,7 +175,7 @@ class Writer:
 
     def table(self, table: Table, *, labelled: bool | None = None) -> None:
         """Write a table as rows that carry their column headings."""
-        header = one_line(header_line(table))
+        header = one_line(header_line(table))[:LONGEST_VALUE]
         first = True
         for line, is_header in row_lines(table, labelled=labelled):
             line = one_line(line)
@@ -198,6 +209,7 @@ class Writer:
         self._open_pages(start)
         self._parts.append(text)
         self._length += len(text)
+        self._limits.check("characters", self._length, "characters")
         self._blocks.append(Block(start, self._length, kind, header, joined, fields))
         self._last = kind
         return start

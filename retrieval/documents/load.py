@@ -2,75 +2,89 @@
 
 from collections import Counter
 from collections.abc import Iterator, Mapping
+from importlib import import_module
 from os import PathLike
 from pathlib import Path
 from typing import Final, Protocol
 
 from cragraph.errors import DocumentError
 from cragraph.passages import content_id
-from cragraph.retrieval.documents.discover import format_of, why_unread
-from cragraph.retrieval.documents.document import Document, Draft, from_draft
+from cragraph.retrieval.documents.discover import format_of, shown_name, why_unread
+from cragraph.retrieval.documents.document import Document, Draft, scalars
+from cragraph.retrieval.documents.limits import DEFAULT, Limits
 
 
 class Loader(Protocol):
     """Reads a file as drafts, one for most formats, many for files of rows; lazily where the format allows."""
 
-    def __call__(self, path: Path) -> Iterator[Draft]:
-        """Drafts in order; raises DocumentError or OSError."""
+    def __call__(self, path: Path, limits: Limits) -> Iterator[Draft]:
+        """Drafts in order; raises OSError, or a DocumentError to which `load` adds the name of the file."""
         ...
 
 
-def _lazily(module: str, function: str = "read") -> Loader:
-    """A loader that imports its library at first use: a start-up without PDFs does not pay for PDFs."""
-
-    def loader(path: Path) -> Iterator[Draft]:
-        from importlib import import_module
-
-        module_of = import_module(f"cragraph.retrieval.documents.formats.{module}")
-        read: Loader = getattr(module_of, function)
-        return read(path)
-
-    return loader
-
-
-LOADERS: Final[Mapping[str, Loader]] = {
-    "md": _lazily("markdown"),
-    "txt": _lazily("plain"),
-    "rst": _lazily("rst"),
-    "html": _lazily("html"),
-    "pdf": _lazily("pdf"),
-    "docx": _lazily("docx"),
-    "csv": _lazily("delimited"),
-    "json": _lazily("json"),
-    "jsonl": _lazily("json", "read_lines"),
+LOADERS: Final[Mapping[str, tuple[str, str]]] = {
+    "md": ("markdown", "read"),
+    "txt": ("plain", "read"),
+    "rst": ("rst", "read"),
+    "html": ("html", "read"),
+    "pdf": ("pdf", "read"),
+    "docx": ("docx", "read"),
+    "csv": ("delimited", "read"),
+    "json": ("json", "read"),
+    "jsonl": ("json", "read_lines"),
 }
+"""Format to module and function; its library is imported at first use, so that no start-up pays for PDFs."""
 
 
-def load(path: str | PathLike[str], *, source: str | None = None) -> Iterator[Document]:
+def load(path: str | PathLike[str], *, source: str | None = None, limits: Limits = DEFAULT) -> Iterator[Document]:
     """The documents of a file, in order; `source` is what to call its place, its path by default.
 
     Lazy: a file of rows is read as it is consumed, and an error in the middle comes after the documents before it.
+    `limits` holds for fields, characters and pages; time and memory are those of the process that this runs in.
 
     Raises:
         DocumentError: the file cannot be read, or there is no text in it; says what to do.
     """
     path = Path(path)
+    name = shown_name(path)
     form = format_of(path)
     if form is None:
-        raise DocumentError(f"{path} cannot be read: {why_unread(path)}.")
+        raise DocumentError(f"{name} cannot be read: {why_unread(path)}.")
+    module, function = LOADERS[form]
+    loader: Loader = getattr(import_module(f"cragraph.retrieval.documents.formats.{module}"), function)
     seen: Counter[str] = Counter()
     try:
-        for draft in LOADERS[form](path):
+        for draft in loader(path, limits):
             if not draft.text.strip():
                 continue
+            limits.check("characters", len(draft.text), "characters")
             key = content_id(draft.text)
-            yield from_draft(draft, source=source or str(path), filename=path.name, format=form, repeat=seen[key])
+            yield Document(
+                text=draft.text,
+                source=source or name,
+                filename=shown_name(path.name),
+                # The number tells apart equal texts within one file.
+                doc_id=content_id(draft.text, str(seen[key])) if seen[key] else key,
+                format=form,
+                metadata=scalars(draft.metadata, limits),
+                page_starts=draft.page_starts,
+                headings=draft.headings,
+                blocks=draft.blocks,
+            )
             seen[key] += 1
+    except DocumentError as error:
+        raise DocumentError(f"{name} {error}") from error
     except RecursionError as error:
-        raise DocumentError(f"{path} is nested too deeply to be read; flatten it.") from error
+        raise DocumentError(f"{name} is nested too deeply to be read; flatten it.") from error
+    except MemoryError as error:
+        raise DocumentError(f"{name} needs more memory than there is; split it.") from error
     except OSError as error:
         raise DocumentError(
-            f"{path} cannot be read: {error.strerror or error}; check that it exists and that you may read it."
+            f"{name} cannot be read: {error.strerror or error}; check that it exists and that you may read it."
+        ) from error
+    except Exception as error:  # a library may raise anything at a broken file, and the other files still go in
+        raise DocumentError(
+            f"{name} cannot be read ({type(error).__name__}: {error}); mend it, or leave it out."
         ) from error
     if not seen:
-        raise DocumentError(f"{path} holds no text; wanted a file with words in it: leave it out, or fill it.")
+        raise DocumentError(f"{name} holds no text; wanted a file with words in it: leave it out, or fill it.")

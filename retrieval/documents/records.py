@@ -1,22 +1,31 @@
 """Records (rows of a file, objects of a JSON array) as drafts, and the fields that they are filtered by.
 
 A record with a body of text in it is a document of its own with its other fields as metadata; records of plain
-fields are gathered in groups, a line each, and every line keeps its fields."""
+fields are gathered in groups, a line each, and every line keeps its fields.
+"""
 
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from itertools import chain
+from itertools import chain, islice
 from typing import Any, Final
 from zlib import crc32
 
 from cragraph.retrieval.documents.clean import clean, one_line
-from cragraph.retrieval.documents.document import NOTHING, Draft, Writer
+from cragraph.retrieval.documents.document import NOTHING, Draft, Writer, scalar
 from cragraph.retrieval.documents.formats.plain import draft as plain_draft
+from cragraph.retrieval.documents.limits import DEFAULT, Limits
 from cragraph.retrieval.documents.tables import SEPARATOR
 
 Scalar = str | int | float | bool
+Leaf = tuple[str, Scalar]
 Reading = Callable[[str], Scalar]
+
+TEXT_FIELDS: Final = ("text", "content", "body", "page_content", "contents", "passage", "document")
+"""Fields whose text makes a record a document, first found first taken."""
+
+GROUP: Final = 64
+"""Records a group at most; about half of that on average."""
 
 LONGEST: Final = 256
 """Characters of a value that is filtered by at most: what is longer is text to be found, not a value to be equal to."""
@@ -33,18 +42,103 @@ _WHOLE = re.compile(r"-?(?:0|[1-9]\d{0,17})")
 _FRACTION = re.compile(r"-?(?:0|[1-9]\d{0,17})\.\d{1,18}")
 
 
-def fields_of(record: Mapping[str, Any], reading: Reading = str) -> dict[str, Scalar]:
-    """The scalars of a record by column, nested ones by `outer.inner`, lists of scalars joined by commas.
+@dataclass(frozen=True, slots=True)
+class Row:
+    """A record as a line of text, and the fields that it can be filtered by."""
+
+    line: str
+    fields: Mapping[str, Any] = field(default_factory=lambda: NOTHING)
+
+
+def record_drafts(
+    records: Iterable[Mapping[str, Any]], limits: Limits = DEFAULT, reading: Reading = str
+) -> Iterator[Draft]:
+    """Drafts of records in order, reading no further ahead than a group.
 
     `reading` makes a value of a text: `value_of` for formats without types of their own.
     """
+    records = iter(records)
+    first = next(records, None)
+    if first is None:
+        return
+    everything = chain([first], records)
+    body = text_field(first)
+    if body is None:
+        yield from grouped((row_of(record, limits, reading) for record in everything), limits)
+    else:
+        yield from (record_draft(record, body, limits, reading) for record in everything)
+
+
+def text_field(record: Mapping[str, Any]) -> str | None:
+    """The field that holds a record's body of text, None where it is a row of values."""
+    by_name = {str(key).lower(): str(key) for key in record}
+    return next((by_name[name] for name in TEXT_FIELDS if isinstance(record.get(by_name.get(name, "")), str)), None)
+
+
+def record_draft(record: Mapping[str, Any], body: str, limits: Limits = DEFAULT, reading: Reading = str) -> Draft:
+    """A record as a document: its title as heading, its text, its other scalar fields as metadata."""
+    metadata: dict[str, Any] = {}
+    for key, value in record.items():
+        if key == body or value is None:
+            continue
+        if str(key) == "metadata" and isinstance(value, Mapping):
+            metadata.update((_untaken(str(inner)), leaf) for inner, leaf in value.items())
+        else:
+            metadata[_untaken(str(key))] = reading(value.strip()) if isinstance(value, str) else value
+    title = one_line(str(metadata.get("title") or ""))
+    text = clean(str(record.get(body) or ""))
+    plain = plain_draft(text)
+    if not title:
+        return Draft(plain.text, plain.blocks, plain.headings, (), metadata)
+    writer = Writer(limits)
+    writer.heading(title, 1)
+    for block in plain.blocks:
+        writer.paragraph(text[block.start : block.end])
+    return writer.draft(metadata)
+
+
+def row_of(record: Mapping[str, Any], limits: Limits = DEFAULT, reading: Reading = str) -> Row:
+    """A record as `name: value | name: value`, with its scalars by column; nested ones are `outer.inner`."""
+    pairs = list(islice(leaves(record), limits.fields + 1))
+    limits.check("fields", len(pairs), "columns or more" if len(pairs) > limits.fields else "columns")
     fields: dict[str, Scalar] = {}
-    for path, leaf in leaves(record):
-        value = reading(one_line(leaf)) if isinstance(leaf, str) else leaf
+    for path, leaf in pairs:
+        value = scalar(reading(one_line(leaf)) if isinstance(leaf, str) else leaf)
         name = field_name(path)
         if name and not (isinstance(value, str) and len(value) > LONGEST):
             fields.setdefault(name, value)
-    return fields
+    return Row(SEPARATOR.join(map(line_of, pairs)), fields)
+
+
+def line_of(leaf: Leaf) -> str:
+    """`name: value` of one leaf."""
+    name, value = leaf
+    text = one_line("true" if value is True else "false" if value is False else str(value))
+    return f"{name}: {text}" if name else text
+
+
+def grouped(rows: Iterable[Row], limits: Limits = DEFAULT) -> Iterator[Draft]:
+    """Rows in groups that end where the content says so.
+
+    A group ends after a line whose checksum hits one in 32, so that a line put in or taken out changes the group it
+    lies in and not every one after it.
+    """
+    group: list[Row] = []
+    first = number = 1
+    for number, row in enumerate(rows, start=1):
+        group.append(row)
+        if len(group) >= GROUP or crc32(row.line.encode("utf-8", "surrogatepass")) % 32 == 0:
+            yield _group_draft(group, first, limits)
+            group, first = [], number + 1
+    if group:
+        yield _group_draft(group, first, limits)
+
+
+def _group_draft(rows: Sequence[Row], first: int, limits: Limits) -> Draft:
+    writer = Writer(limits)
+    for number, row in enumerate(rows, start=first):
+        writer.line(row.line, {**row.fields, "row": number} if row.fields else NOTHING)
+    return writer.draft({"rows": f"{first}-{first + len(rows) - 1}"})
 
 
 def value_of(cell: str) -> Scalar:
@@ -58,11 +152,11 @@ def value_of(cell: str) -> Scalar:
 
 def field_name(path: str) -> str:
     """A column's name as both sides of a store can filter by it: without signs that mean something to them."""
-    name = " ".join(re.sub(r'[":]', " ", path).split()).lstrip("_$# ")
+    name = one_line(re.sub(r'[":]', " ", path)).lstrip("_$# ")
     return f"column.{name}" if name in TAKEN else name
 
 
-def leaves(value: Any, name: str = "") -> Iterator[tuple[str, Scalar]]:
+def leaves(value: Any, name: str = "") -> Iterator[Leaf]:
     """Every leaf of nested data with its path, without the empty ones; a list of scalars is one leaf."""
     if isinstance(value, Mapping):
         for key, inner in value.items():
@@ -77,99 +171,6 @@ def leaves(value: Any, name: str = "") -> Iterator[tuple[str, Scalar]]:
         yield name, value if isinstance(value, str | int | float) else str(value)
 
 
-TEXT_FIELDS: Final = ("text", "content", "body", "page_content", "contents", "passage", "document")
-"""Fields whose text makes a record a document, first found first taken."""
-
-GROUP: Final = 64
-"""Records a group at most; about half of that on average."""
-
-
-@dataclass(frozen=True, slots=True)
-class Row:
-    """A record as a line of text, and the fields that it can be filtered by."""
-
-    line: str
-    fields: Mapping[str, Any] = field(default_factory=lambda: NOTHING)
-
-
-def record_drafts(records: Iterable[Mapping[str, Any]], reading: Reading = str) -> Iterator[Draft]:
-    """Drafts of records in order, reading no further ahead than a group; `reading` makes values of texts."""
-    records = iter(records)
-    first = next(records, None)
-    if first is None:
-        return
-    everything = chain([first], records)
-    field = text_field(first)
-    if field is None:
-        yield from grouped(Row(line_of(record), fields_of(record, reading)) for record in everything)
-    else:
-        yield from (record_draft(record, field, reading) for record in everything)
-
-
-def text_field(record: Mapping[str, Any]) -> str | None:
-    """The field that holds a record's body of text, None where it is a row of values."""
-    by_name = {str(key).lower(): str(key) for key in record}
-    return next((by_name[name] for name in TEXT_FIELDS if isinstance(record.get(by_name.get(name, "")), str)), None)
-
-
-def record_draft(record: Mapping[str, Any], field: str, reading: Reading = str) -> Draft:
-    """A record as a document: its title as heading, its text, its other scalar fields as metadata."""
-    metadata: dict[str, Any] = {}
-    for key, value in record.items():
-        if key == field or value is None:
-            continue
-        if str(key) == "metadata" and isinstance(value, Mapping):
-            metadata.update((_untaken(str(inner)), leaf) for inner, leaf in value.items())
-        else:
-            metadata[_untaken(str(key))] = reading(value.strip()) if isinstance(value, str) else value
-    title = one_line(str(metadata.get("title") or ""))
-    body = clean(str(record.get(field) or ""))
-    if not title:
-        plain = plain_draft(body)
-        return Draft(plain.text, plain.blocks, plain.headings, (), metadata)
-    writer = Writer()
-    writer.heading(title, 1)
-    for block in plain_draft(body).blocks:
-        writer.paragraph(body[block.start : block.end])
-    return writer.draft(metadata)
-
-
-def grouped(rows: Iterable[Row]) -> Iterator[Draft]:
-    """Rows in groups that end where the content says so.
-
-    A group ends after a line whose checksum hits one in 32, so that a line put in or taken out changes the group it
-    lies in and not every one after it.
-    """
-    group: list[Row] = []
-    number = 0
-    first = 1
-    for number, row in enumerate(rows, start=1):
-        group.append(row)
-        if len(group) >= GROUP or crc32(row.line.encode("utf-8", "surrogatepass")) % 32 == 0:
-            yield _group_draft(group, first, number)
-            group, first = [], number + 1
-    if group:
-        yield _group_draft(group, first, number)
-
-
-def line_of(record: Mapping[str, Any]) -> str:
-    """A record on one line, `name: value | name: value`; nested fields as `outer.inner`."""
-    return SEPARATOR.join(f"{name}: {one_line(text)}" if name else one_line(text) for name, text in flat(record))
-
-
-def flat(value: Any) -> Iterator[tuple[str, str]]:
-    """Every leaf of nested data as text, with its path, without the empty ones."""
-    for name, leaf in leaves(value):
-        yield name, "true" if leaf is True else "false" if leaf is False else str(leaf)
-
-
 def _untaken(name: str) -> str:
     """A field's name, if it does not say something of every passage already."""
     return field_name(name) if field_name(name).startswith("column.") else name
-
-
-def _group_draft(rows: list[Row], first: int, last: int) -> Draft:
-    writer = Writer()
-    for number, row in enumerate(rows, start=first):
-        writer.line(row.line, {**row.fields, "row": number} if row.fields else NOTHING)
-    return writer.draft({"rows": f"{first}-{last}"})

@@ -42,17 +42,15 @@ def is_year(cell: str) -> bool:
     return bool(_YEAR.match(cell.strip()))
 
 
-def guess_headers(rows: Sequence[Sequence[str]]) -> int:
-    """How many of the first rows are headings where the format does not say: 1 or 0.
+def is_heading(row: Sequence[str]) -> bool:
+    """Whether a row can name columns: it has words, and no amounts (years do not count)."""
+    cells = [cell.strip() for cell in row if cell.strip()]
+    return bool(cells) and not any(is_number(cell) and not is_year(cell) for cell in cells)
 
-    A first row without amounts (years do not count) heads a table; one that has amounts as the rest do is data.
-    """
-    if len(rows) < 2:
-        return 0
-    first = [cell for cell in rows[0] if cell.strip()]
-    if not first or any(is_number(cell) and not is_year(cell) for cell in first):
-        return 0
-    return 1
+
+def guess_headers(rows: Sequence[Sequence[str]]) -> int:
+    """How many of the first rows are headings where the format does not say: 1 or 0."""
+    return int(len(rows) > 1 and is_heading(rows[0]))
 
 
 def full_names(table: Table) -> list[str]:

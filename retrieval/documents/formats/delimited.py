@@ -1,7 +1,7 @@
 """CSV and TSV: every row a line with its column names, read as a stream."""
 
 import csv
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import chain
 from pathlib import Path
 from typing import Any, Final
@@ -9,8 +9,9 @@ from typing import Any, Final
 from cragraph.errors import DocumentError
 from cragraph.retrieval.documents.clean import encoding_of
 from cragraph.retrieval.documents.document import Draft
+from cragraph.retrieval.documents.limits import Limits
 from cragraph.retrieval.documents.records import record_drafts, value_of
-from cragraph.retrieval.documents.tables import is_number, is_year
+from cragraph.retrieval.documents.tables import is_heading
 
 CELL_LIMIT: Final = 16 << 20
 """Characters in one cell at most; more means a quote that is never closed."""
@@ -18,20 +19,15 @@ CELL_LIMIT: Final = 16 << 20
 _DELIMITERS = ",;\t|"
 
 
-def read(path: Path) -> Iterator[Draft]:
+def read(path: Path, limits: Limits) -> Iterator[Draft]:
     """Rows in groups, or each row a draft where a column holds text (see `records`); cells are read as values."""
     # The limit of the csv module is one for the whole process, so it is only ever raised.
     csv.field_size_limit(max(csv.field_size_limit(), CELL_LIMIT))
     with path.open(encoding=encoding_of(path), errors="replace", newline="") as file:
         sample = file.read(1 << 16)
         file.seek(0)
-        reader = csv.reader((line.replace("\0", "") for line in file), delimiter=delimiter_of(path, sample))
-        try:
-            yield from record_drafts(_records(reader), value_of)
-        except csv.Error as error:
-            raise DocumentError(
-                f"{path} breaks off at line {reader.line_num} ({error}); look for a quote that is not closed there."
-            ) from error
+        rows = _rows(file, delimiter_of(path, sample), limits)
+        yield from record_drafts(_records(rows), limits, value_of)
 
 
 def delimiter_of(path: Path, sample: str) -> str:
@@ -45,6 +41,37 @@ def delimiter_of(path: Path, sample: str) -> str:
         return max(_DELIMITERS, key=first.count)
 
 
+def _rows(lines: Iterable[str], delimiter: str, limits: Limits) -> Iterator[list[str]]:
+    """Rows of cells; a quote that is never closed, or only by a later one, is an error at the line where it opens."""
+    taken: list[str] = []
+    ended = False
+
+    def kept() -> Iterator[str]:
+        nonlocal ended
+        for line in lines:
+            taken.append(line.replace("\0", ""))
+            yield taken[-1]
+        ended = True
+
+    reader = csv.reader(kept(), delimiter=delimiter)
+    opens = 1
+    try:
+        for row in reader:
+            if ended:
+                raise csv.Error("the file ends inside a quoted cell")
+            if len(taken) > 1:
+                # A row over several lines that another reader would refuse has swallowed rows.
+                list(csv.reader(taken, delimiter=delimiter, strict=True))
+            limits.check("fields", len(row), "columns")
+            yield row
+            taken.clear()
+            opens = reader.line_num + 1
+    except csv.Error as error:
+        raise DocumentError(
+            f"breaks off at line {opens} ({error}); look for a quote that is not closed there."
+        ) from error
+
+
 def _records(rows: Iterator[list[str]]) -> Iterator[Mapping[str, Any]]:
     filled = (row for row in rows if any(cell.strip() for cell in row))
     first = next(filled, None)
@@ -52,21 +79,19 @@ def _records(rows: Iterator[list[str]]) -> Iterator[Mapping[str, Any]]:
         return
     second = next(filled, None)
     rest = filled if second is None else chain([second], filled)
-    if second is None or not _is_header(first):
+    if second is None or not _names_columns(first):
         rest = chain([first], rest)
-        names: Sequence[str] = [f"column {number}" for number in range(1, len(first) + 1)]
-    else:
-        names = [name.strip() for name in first]
+        first = []
     for row in rest:
-        yield {_name(names, column): cell for column, cell in enumerate(row)}
+        yield {_name(first, column): cell for column, cell in enumerate(row)}
 
 
-def _is_header(row: Sequence[str]) -> bool:
-    """Whether a first row names the columns: all different, none an amount (years are names)."""
+def _names_columns(row: Sequence[str]) -> bool:
     cells = [cell.strip() for cell in row if cell.strip()]
-    distinct = len(set(cells)) == len(cells)
-    return distinct and not any(is_number(cell) and not is_year(cell) for cell in cells)
+    return is_heading(cells) and len(set(cells)) == len(cells)
 
 
 def _name(names: Sequence[str], column: int) -> str:
-    return names[column] if column < len(names) else f"column {column + 1}"
+    """The name of a column; the first may go without one, where it names the rows."""
+    name = names[column].strip() if column < len(names) else ""
+    return name if name or (names and not column) else f"column {column + 1}"

@@ -1,119 +1,150 @@
 """Word documents: headings by style, paragraphs, lists, tables and notes, in order."""
 
+import posixpath
 import re
 import zipfile
+import zlib
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any, Final
+from typing import Any
 
-import docx
-from docx.opc.exceptions import PackageNotFoundError
-from docx.table import Table as WordTable
-from docx.text.paragraph import Paragraph
 from lxml import etree
 
 from cragraph.errors import DocumentError
+from cragraph.retrieval.documents.clean import one_line
 from cragraph.retrieval.documents.document import Draft, Writer
+from cragraph.retrieval.documents.limits import Limits
 from cragraph.retrieval.documents.tables import Table, guess_headers
 
-UNPACKED_LIMIT: Final = 1 << 30
-"""A package that unpacks to more than this many bytes is refused."""
-
 _W = "{http://schemas.openxmlformats.org/wordprocessingml/2006/main}"
+_DC = "{http://purl.org/dc/elements/1.1/}"
 _HEADING = re.compile(r"^heading (\d)$", re.IGNORECASE)
 _OLE = b"\xd0\xcf\x11\xe0"
-_SHOWN = (f"{_W}t", f"{_W}tab", f"{_W}br", f"{_W}cr", f"{_W}noBreakHyphen")
+_SIGNS = {f"{_W}tab": "\t", f"{_W}br": "\n", f"{_W}cr": "\n", f"{_W}noBreakHyphen": "-"}
 # Deleted and moved text is gone for the reader; a fallback repeats the drawing before it.
 _GONE = {
     f"{_W}del",
     f"{_W}moveFrom",
     "{http://schemas.openxmlformats.org/markup-compatibility/2006}Fallback",
 }
+_TREE = 10
+"""How many times the size of its XML a parsed part takes in memory, at least."""
 
 
-def read(path: Path) -> Iterator[Draft]:
+def read(path: Path, limits: Limits) -> Iterator[Draft]:
     """The whole file as one draft."""
-    _check(path)
-    try:
-        document = docx.Document(str(path))
-    except (PackageNotFoundError, KeyError, ValueError, etree.XMLSyntaxError, zipfile.BadZipFile) as error:
-        raise DocumentError(
-            f"{path} is not a readable .docx ({error}); open it in a word processor and save it again."
-        ) from error
-    writer = Writer()
-    for part in document.iter_inner_content():
-        if isinstance(part, Paragraph):
-            _paragraph(writer, part)
-        else:
-            _table(writer, part)
-    for note in _notes(document):
-        writer.item(note, "")
-    properties = document.core_properties
-    metadata: dict[str, Any] = {"title": properties.title, "author": properties.author, "subject": properties.subject}
-    draft = writer.draft({key: value for key, value in metadata.items() if value})
-    if "title" not in draft.metadata and draft.headings:
-        draft = Draft(
-            draft.text, draft.blocks, draft.headings, (), {**draft.metadata, "title": draft.headings[0].title}
-        )
-    yield draft
-
-
-def _check(path: Path) -> None:
     with path.open("rb") as file:
         if file.read(4) == _OLE:
-            raise DocumentError(f"{path} is encrypted, or an old .doc; save it as .docx without a password.")
+            raise DocumentError("is encrypted, or an old .doc; save it as .docx without a password.")
     try:
         with zipfile.ZipFile(path) as package:
-            size = sum(entry.file_size for entry in package.infolist())
-    except zipfile.BadZipFile as error:
+            yield _Reader(package, limits).draft()
+    except (KeyError, etree.XMLSyntaxError, zipfile.BadZipFile, zlib.error, EOFError, NotImplementedError) as error:
         raise DocumentError(
-            f"{path} is not a .docx, or is cut short ({error}); open it in a word processor and save it again."
+            f"is not a .docx, or is cut short ({error}); open it in a word processor and save it again."
         ) from error
-    if size > UNPACKED_LIMIT:
-        raise DocumentError(f"{path} unpacks to {size} bytes, over the limit of {UNPACKED_LIMIT}; split it.")
 
 
-def _paragraph(writer: Writer, paragraph: Paragraph) -> None:
-    text = visible_text(paragraph._p)
-    style = str(getattr(paragraph.style, "name", "") or "")
-    heading = _HEADING.match(style)
-    if heading or style == "Title":
-        writer.heading(text, int(heading[1]) if heading else 1)
-    elif style.lower().startswith("list") or paragraph._p.find(f"{_W}pPr/{_W}numPr") is not None:
-        writer.item(text)
-    elif "code" in style.lower() or style == "HTML Preformatted":
-        writer.code(text)
-    else:
-        writer.paragraph(text)
+class _Reader:
+    """Reads the parts of a package that hold text; pictures stay packed."""
 
+    def __init__(self, package: zipfile.ZipFile, limits: Limits) -> None:
+        self._package = package
+        self._limits = limits
+        self._writer = Writer(limits)
+        self._styles: dict[str, str] = {}
 
-def _table(writer: Writer, table: WordTable) -> None:
-    rows: list[list[str]] = []
-    for row in table.rows:
-        cells: list[str] = []
-        last = None
-        for cell in row.cells:
-            # A merged cell is handed out once for every place it covers.
-            cells.append("" if cell._tc is last else " ".join(visible_text(cell._tc).split()))
-            last = cell._tc
-        rows.append(cells)
-    rows = [row for row in rows if any(row)]
-    if rows and max(len(row) for row in rows) == 1:
-        for row in rows:
-            writer.paragraph(row[0])
-        return
-    writer.table(Table(rows, headers=guess_headers(rows)))
+    def draft(self) -> Draft:
+        main = self._related("", "/officeDocument")
+        if not main:
+            raise KeyError("it names no document")
+        body = self._part(main[0]).find(f"{_W}body")
+        for part in self._related(main[0], "/styles"):
+            for style in self._part(part).iter(f"{_W}style"):
+                name = style.find(f"{_W}name")
+                self._styles[style.get(f"{_W}styleId", "")] = "" if name is None else name.get(f"{_W}val", "")
+        self._blocks(() if body is None else body)
+        for part in self._related(main[0], "/footnotes", "/endnotes"):
+            for note in self._part(part):
+                self._writer.item(visible_text(note), "")
+        return self._writer.draft(self._properties()).titled()
 
+    def _properties(self) -> dict[str, Any]:
+        parts = self._related("", "/core-properties")
+        root = self._part(parts[0]) if parts else etree.Element("none")
+        named = {"title": "title", "author": "creator", "subject": "subject"}
+        stated = {name: one_line(root.findtext(f"{_DC}{tag}") or "") for name, tag in named.items()}
+        return {name: text for name, text in stated.items() if text}
 
-def _notes(document: Any) -> Iterator[str]:
-    """Foot- and endnotes, which lie in parts of their own."""
-    for relation in document.part.rels.values():
-        if relation.reltype.endswith(("/footnotes", "/endnotes")):
-            root = etree.fromstring(relation.target_part.blob, etree.XMLParser(resolve_entities=False))
-            for note in root:
-                text = visible_text(note)
-                if text.strip():
-                    yield text
+    def _related(self, part: str, *kinds: str) -> list[str]:
+        """The parts of some kinds that a part of the package names, the package itself for ''."""
+        folder, name = posixpath.split(part)
+        try:
+            relations = self._part(posixpath.join(folder, "_rels", f"{name}.rels"))
+        except KeyError:
+            return []
+        targets = (r.get("Target", "") for r in relations if r.get("Type", "").endswith(kinds))
+        return [posixpath.normpath(posixpath.join("/", folder, target)).lstrip("/") for target in targets]
+
+    def _part(self, name: str) -> Any:
+        size = self._package.getinfo(name).file_size
+        self._limits.check("memory_mb", size * _TREE >> 20, f"MB to unpack in {name}")
+        return etree.fromstring(self._package.read(name), etree.XMLParser(resolve_entities=False, huge_tree=True))
+
+    def _blocks(self, parts: Any) -> None:
+        for part in parts:
+            if part.tag == f"{_W}p":
+                self._paragraph(part)
+            elif part.tag == f"{_W}tbl":
+                self._table(part)
+            elif part.tag in (f"{_W}sdt", f"{_W}ins"):
+                self._blocks(part.find(f"{_W}sdtContent") if part.tag == f"{_W}sdt" else part)
+
+    def _paragraph(self, paragraph: Any) -> None:
+        text = visible_text(paragraph)
+        style = paragraph.find(f"{_W}pPr/{_W}pStyle")
+        name = "" if style is None else self._styles.get(style.get(f"{_W}val", ""), "")
+        heading = _HEADING.match(name)
+        if heading or name.lower() == "title":
+            self._writer.heading(text, int(heading[1]) if heading else 1)
+        elif name.lower().startswith("list") or paragraph.find(f"{_W}pPr/{_W}numPr") is not None:
+            self._writer.item(text)
+        elif "code" in name.lower() or name == "HTML Preformatted":
+            self._writer.code(text)
+        else:
+            self._writer.paragraph(text)
+
+    def _table(self, table: Any) -> None:
+        rows: list[list[str]] = []
+        for row in table.iterchildren(f"{_W}tr"):
+            rows.append(self._row(row, rows[-1] if rows else []))
+        rows = [row for row in rows if any(row)]
+        if rows and max(len(row) for row in rows) == 1:
+            for [text] in rows:
+                self._writer.paragraph(text)
+            return
+        self._writer.table(Table(rows, headers=guess_headers(rows)))
+
+    def _row(self, row: Any, above: list[str]) -> list[str]:
+        """The cells of a row; one that is merged with the cell above says what that says, one over several columns
+        stands in the first."""
+        cells: list[str] = [""] * self._number(row, f"{_W}trPr/{_W}gridBefore")
+        for cell in row.iter(f"{_W}tc"):
+            if cell.getparent() is not row and next(cell.iterancestors(f"{_W}tr")) is not row:
+                continue
+            merged = cell.find(f"{_W}tcPr/{_W}vMerge")
+            goes_on = merged is not None and merged.get(f"{_W}val", "continue") == "continue"
+            column = len(cells)
+            text = above[column] if goes_on and column < len(above) else " ".join(visible_text(cell).split())
+            span = max(1, self._number(cell, f"{_W}tcPr/{_W}gridSpan"))
+            self._limits.check("fields", column + span, "columns")
+            cells.extend([text, *[""] * (span - 1)])
+        return cells
+
+    def _number(self, element: Any, path: str) -> int:
+        found = element.find(path)
+        value = "0" if found is None else found.get(f"{_W}val", "0")
+        return min(int(value), self._limits.fields + 1) if value.isdecimal() and len(value) < 10 else 0
 
 
 def visible_text(element: Any) -> str:
@@ -127,15 +158,14 @@ def _collect(element: Any, parts: list[str]) -> None:
     for child in element:
         if child.tag in _GONE or (child.tag == f"{_W}r" and _is_hidden(child)):
             continue
-        if child.tag in _SHOWN:
-            parts.append(child.text or "" if child.tag == f"{_W}t" else _SIGNS[child.tag])
+        if child.tag == f"{_W}t":
+            parts.append(child.text or "")
+        elif child.tag in _SIGNS:
+            parts.append(_SIGNS[child.tag])
         else:
             _collect(child, parts)
             if child.tag == f"{_W}p":
                 parts.append("\n")
-
-
-_SIGNS = {f"{_W}tab": "\t", f"{_W}br": "\n", f"{_W}cr": "\n", f"{_W}noBreakHyphen": "-"}
 
 
 def _is_hidden(run: Any) -> bool:

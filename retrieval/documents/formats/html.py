@@ -1,19 +1,20 @@
 """HTML: what a reader sees of it: headings, paragraphs, lists, tables and code, in order."""
 
 import re
-from collections.abc import Iterator
+from collections import Counter
+from collections.abc import Iterator, Mapping
 from pathlib import Path
+from typing import Any
 
-from bs4 import BeautifulSoup
-from bs4.dammit import UnicodeDammit
-from bs4.element import Comment, NavigableString, PageElement, PreformattedString, Tag
+from lxml import etree
 
-from cragraph.retrieval.documents.clean import encoding_of
+from cragraph.retrieval.documents.clean import encoding_of, one_line
 from cragraph.retrieval.documents.document import Draft, Writer
+from cragraph.retrieval.documents.limits import DEFAULT, Limits
 from cragraph.retrieval.documents.tables import Table, guess_headers
 
 _UNREAD_NAMES = (
-    "script style noscript template nav footer aside form svg math iframe object button select head dialog canvas "
+    "script style noscript template nav footer aside form svg math iframe object button select dialog canvas "
     "audio video map"
 )
 _UNREAD = frozenset(_UNREAD_NAMES.split())
@@ -22,87 +23,144 @@ _BLOCK_NAMES = (
     "header hgroup hr html legend li main menu ol p pre section summary table tbody td tfoot th thead tr ul"
 )
 _BLOCKS = frozenset(_BLOCK_NAMES.split())
+_HEADINGS = frozenset(("h1", "h2", "h3", "h4", "h5", "h6"))
 _HIDDEN_STYLE = re.compile(
     r"display\s*:\s*none|visibility\s*:\s*(?:hidden|collapse)|font-size\s*:\s*0(?![.\d])|opacity\s*:\s*0(?![.\d])",
     re.IGNORECASE,
 )
-_DECLARATION = re.compile(r"^\s*<\?xml[^>]*\?>", re.IGNORECASE)
-_DEEPEST = 400
+_HIDDEN_ROLES = frozenset(("navigation", "search", "banner", "contentinfo"))
+_CHARSET = re.compile(
+    rb"""<(?:meta|\?xml)[^>]{0,200}?(?:charset|encoding)\s*=\s*["']?\s*([\w.:-]{2,40})""", re.IGNORECASE
+)
+_KEPT = ("name", "content", "lang", "role", "start", "colspan", "rowspan", "alt")
+_DEEPEST = 200
+"""Elements within one another that are told apart; what is deeper is read as one run of text."""
 
 
-def read(path: Path) -> Iterator[Draft]:
+def read(path: Path, limits: Limits) -> Iterator[Draft]:
     """The whole file as one draft."""
+    limits.check("characters", path.stat().st_size // 4, "characters at least")
     data = path.read_bytes()
     encoding = encoding_of(path)
     if encoding not in ("utf-8", "utf-8-sig") and not encoding.startswith(("utf-16", "utf-32")):
-        declared = UnicodeDammit(data, is_html=True).declared_html_encoding
-        encoding = declared if declared and _fits(data, declared) else encoding
-    yield draft(data.decode(encoding, errors="replace"))
+        declared = _CHARSET.search(data[:4096])
+        encoding = declared[1].decode() if declared and _fits(data, declared[1].decode()) else encoding
+    yield draft(data.decode(encoding, errors="replace"), limits)
 
 
-def draft(markup: str) -> Draft:
+def draft(markup: str, limits: Limits = DEFAULT) -> Draft:
     """The visible text of a page; from its `main` element where it has one."""
-    # Without a tag the parser takes it for a path, with a declaration for XML, and warns of both.
-    markup = _DECLARATION.sub("", markup)
-    soup = BeautifulSoup(markup if "<" in markup else f"<p>{markup}", "lxml")
-    metadata = _metadata(soup)
-    _drop_unseen(soup)
-    writer = Writer()
-    main = soup.find("main") or soup.find(role="main") or soup.body or soup
-    if isinstance(main, Tag):
-        _Reader(writer).block(main, 0)
-    result = writer.draft(metadata)
-    if "title" not in metadata and result.headings:
-        metadata["title"] = result.headings[0].title
-    return result
+    limits.check("characters", len(markup), "characters")
+    parser = etree.HTMLParser(target=_Visible(), encoding="utf-8", huge_tree=True)
+    root = etree.fromstring(f"<!doctype html>{markup}".encode("utf-8", "replace"), parser)
+    metadata = _metadata(root)
+    main = next(iter(root.xpath("//main | //*[@role='main']")), root.find("body"))
+    if main is None:
+        return Draft("", metadata=metadata)
+    writer = Writer(limits)
+    _Reader(writer, main, limits).block(main)
+    return writer.draft(metadata).titled()
+
+
+class _Visible:
+    """Builds a tree of what is shown, with elements below the deepest level as part of their parent."""
+
+    def __init__(self) -> None:
+        self._builder = etree.TreeBuilder()
+        self._depth = 0
+        self._hidden_from = 0
+
+    def start(self, tag: str, attributes: Mapping[str, str]) -> None:
+        """Open an element."""
+        self._depth += 1
+        if not self._hidden_from and _is_unseen(tag, attributes):
+            self._hidden_from = self._depth
+        if not self._hidden_from:
+            if self._depth <= _DEEPEST:
+                self._builder.start(_name(tag), {key: attributes[key] for key in _KEPT if key in attributes})
+            else:
+                self._builder.data(" ")
+
+    def end(self, tag: str) -> None:
+        """Close an element."""
+        if not self._hidden_from and self._depth <= _DEEPEST:
+            self._builder.end(_name(tag))
+        elif self._hidden_from == self._depth:
+            self._hidden_from = 0
+        self._depth -= 1
+
+    def data(self, text: str) -> None:
+        """Take text."""
+        if not self._hidden_from:
+            self._builder.data(text)
+
+    def close(self) -> Any:
+        """The root of the tree."""
+        return self._builder.close()
+
+
+def _name(tag: str) -> str:
+    """The name of an element as a tree allows it: `o:p` and the like are runs of text."""
+    return tag if tag.isalnum() else "span"
 
 
 class _Reader:
-    def __init__(self, writer: Writer) -> None:
+    def __init__(self, writer: Writer, main: Any, limits: Limits) -> None:
         self._writer = writer
+        self._limits = limits
+        self._items: Counter[Any] = Counter()
+        self._holders: set[Any] = set()
+        """The elements with a block somewhere below them."""
+        for tag in main.iter(*_BLOCKS):
+            while (tag := tag.getparent()) is not None and tag not in self._holders:
+                self._holders.add(tag)
 
-    def block(self, tag: Tag, depth: int) -> None:
+    def block(self, tag: Any) -> None:
         """Write the children of a block element; runs of inline content become paragraphs."""
-        if depth > _DEEPEST:
-            self._writer.paragraph(tag.get_text(" "))
-            return
-        inline: list[str] = []
-        for child in tag.children:
-            if isinstance(child, Tag) and (child.name in _BLOCKS or _holds_block(child)):
+        inline = [_squeezed(tag.text)]
+        for child in tag:
+            if child.tag in _BLOCKS or child in self._holders:
                 self._flush(inline)
-                self._element(child, depth + 1)
+                self._element(child)
             else:
                 inline.append(_inline(child))
+            inline.append(_squeezed(child.tail))
         self._flush(inline)
 
-    def _element(self, tag: Tag, depth: int) -> None:
-        name = tag.name
-        if name in ("h1", "h2", "h3", "h4", "h5", "h6"):
-            self._writer.heading(tag.get_text(" "), int(name[1]))
-        elif name == "pre":
-            self._writer.code(tag.get_text())
-        elif name == "table" and not is_layout(tag):
-            self._writer.table(read_table(tag))
-        elif name == "li" and not _holds_block(tag):
-            self._writer.item(_inline(tag), _marker(tag))
-        elif name == "li":
-            self._item(tag, depth)
+    def _element(self, tag: Any) -> None:
+        if tag.tag in _HEADINGS:
+            self._writer.heading(_spaced(tag), int(tag.tag[1]))
+        elif tag.tag == "pre":
+            self._writer.code("".join(tag.itertext()))
+        elif tag.tag == "table" and not _is_layout(tag):
+            self._writer.table(read_table(tag, self._limits.fields))
+        elif tag.tag == "li":
+            self._item(tag)
         else:
-            self.block(tag, depth)
+            self.block(tag)
 
-    def _item(self, tag: Tag, depth: int) -> None:
-        """An item with blocks in it: its own words first, then what is nested."""
-        inline: list[str] = []
-        nested: list[Tag] = []
-        for child in tag.children:
-            own = not isinstance(child, Tag) or child.name in ("p", "div") or child.name not in _BLOCKS
-            if isinstance(child, Tag) and (not own or _holds_block(child)):
+    def _item(self, tag: Any) -> None:
+        """A list item: its own words first, then what is nested in it."""
+        inline = [_squeezed(tag.text)]
+        nested = []
+        for child in tag:
+            own = child.tag in ("p", "div") or child.tag not in _BLOCKS
+            if not own or child in self._holders:
                 nested.append(child)
             else:
-                inline.append(_inline(child) + (" " if isinstance(child, Tag) and child.name in _BLOCKS else ""))
-        self._writer.item("".join(inline), _marker(tag))
+                inline.append(_inline(child) + (" " if child.tag in _BLOCKS else ""))
+            inline.append(_squeezed(child.tail))
+        self._writer.item("".join(inline), self._marker(tag))
         for child in nested:
-            self._element(child, depth + 1)
+            self._element(child)
+
+    def _marker(self, item: Any) -> str:
+        parent = item.getparent()
+        if parent is None or parent.tag != "ol":
+            return "-"
+        self._items[parent] += 1
+        start = parent.get("start") or "1"
+        return f"{(int(start) if start.isdecimal() and len(start) < 10 else 1) + self._items[parent] - 1}."
 
     def _flush(self, inline: list[str]) -> None:
         text = "".join(inline)
@@ -110,97 +168,73 @@ class _Reader:
         self._writer.paragraph("\n".join(" ".join(line.split()) for line in text.split("\v")))
 
 
-def _inline(node: PageElement) -> str:
+def _inline(tag: Any) -> str:
     """Text of inline content with white space as one space and `br` as a vertical tab, which becomes a line end."""
-    if isinstance(node, NavigableString):
-        return "" if isinstance(node, PreformattedString) else re.sub(r"\s+", " ", node)
-    if not isinstance(node, Tag):
-        return ""
-    if node.name == "br":
+    if tag.tag == "br":
         return "\v"
-    if node.name == "img":
-        return f" {node.get('alt') or ''} "
-    return "".join(_inline(child) for child in node.children)
+    if tag.tag == "img":
+        return f" {tag.get('alt') or ''} "
+    return _squeezed(tag.text) + "".join(_inline(child) + _squeezed(child.tail) for child in tag)
 
 
-def _holds_block(tag: Tag) -> bool:
-    return tag.find(list(_BLOCKS)) is not None
+def _squeezed(text: str | None) -> str:
+    return re.sub(r"\s+", " ", text) if text else ""
 
 
-def _marker(item: Tag) -> str:
-    parent = item.parent
-    if parent is None or parent.name != "ol":
-        return "-"
-    start = str(parent.get("start") or "1")
-    before = len(item.find_previous_siblings("li"))
-    return f"{(int(start) if start.isdigit() else 1) + before}."
+def _spaced(tag: Any) -> str:
+    """All the text below an element on one line, with a space between its parts."""
+    return " ".join(" ".join(tag.itertext()).split())
 
 
-def _drop_unseen(soup: BeautifulSoup) -> None:
-    for comment in soup.find_all(string=lambda text: isinstance(text, Comment)):
-        comment.extract()
-    for tag in soup.find_all(_is_unseen):
-        if not tag.decomposed:
-            tag.decompose()
-
-
-def _is_unseen(tag: Tag) -> bool:
-    if tag.name in _UNREAD or tag.has_attr("hidden") or tag.get("aria-hidden") == "true":
+def _is_unseen(tag: str, attributes: Mapping[str, str]) -> bool:
+    if tag in ("html", "head", "body"):
+        return False
+    if tag in _UNREAD or "hidden" in attributes or attributes.get("aria-hidden") == "true":
         return True
-    if str(tag.get("role", "")) in ("navigation", "search", "banner", "contentinfo"):
-        return True
-    style = tag.get("style")
-    return bool(style and _HIDDEN_STYLE.search(str(style)))
+    return attributes.get("role") in _HIDDEN_ROLES or bool(_HIDDEN_STYLE.search(attributes.get("style", "")))
 
 
-def _metadata(soup: BeautifulSoup) -> dict[str, str]:
-    found: dict[str, str] = {}
-    if soup.title and soup.title.get_text().strip():
-        found["title"] = " ".join(soup.title.get_text().split())
-    for name in ("author", "description", "keywords", "date"):
-        tag = soup.find("meta", attrs={"name": re.compile(f"^{name}$", re.IGNORECASE)})
-        content = str(tag.get("content") or "").strip() if isinstance(tag, Tag) else ""
-        if content:
-            found[name] = content
-    html = soup.find("html")
-    if isinstance(html, Tag) and html.get("lang"):
-        found["language"] = str(html["lang"])
-    return found
+def _metadata(root: Any) -> dict[str, str]:
+    metas = reversed(root.findall(".//meta"))
+    stated = {str(tag.get("name") or "").lower(): one_line(tag.get("content") or "") for tag in metas}
+    metadata = {name: stated[name] for name in ("author", "description", "keywords", "date") if stated.get(name)}
+    metadata["title"] = one_line(root.findtext(".//title") or "")
+    metadata["language"] = root.get("lang") or ""
+    return {name: text for name, text in metadata.items() if text}
 
 
 def _fits(data: bytes, encoding: str) -> bool:
     try:
         data.decode(encoding)
-    except (LookupError, UnicodeDecodeError):
+    except (LookupError, UnicodeError):
         return False
     return True
 
 
-_WIDEST = 1000
-
-
-def is_layout(table: Tag) -> bool:
+def _is_layout(table: Any) -> bool:
     """Whether a table only arranges a page: it nests tables or headings, or has a single column or cell."""
-    if table.get("role") in ("presentation", "none") or table.find(["table", "h1", "h2", "h3", "h4"]):
+    if table.get("role") in ("presentation", "none"):
         return True
-    rows = table.find_all("tr")
-    widest = max((len(row.find_all(["td", "th"], recursive=False)) for row in rows), default=0)
-    return widest < 2 or (len(rows) < 2 and table.find("th") is None)
+    if any(True for _ in table.iterdescendants("table", "h1", "h2", "h3", "h4")):
+        return True
+    rows = list(table.iter("tr"))
+    widest = max((len(row.findall("td")) + len(row.findall("th")) for row in rows), default=0)
+    return widest < 2 or (len(rows) < 2 and table.find(".//th") is None)
 
 
-def read_table(table: Tag) -> Table:
+def read_table(table: Any, widest: int) -> Table:
     """The cells of a table; a cell over several columns heads each of them, in the body it stands once."""
-    rows = table.find_all("tr")
-    marked = _marked_headers(table)
+    rows = list(table.iter("tr"))
+    marked = _marked_headers(rows)
     grid: list[list[str]] = []
     held: dict[int, tuple[int, str]] = {}
     for number, row in enumerate(rows):
         cells: list[str] = []
-        for cell in row.find_all(["td", "th"], recursive=False):
+        for cell in row.iterchildren("td", "th"):
             _fill(cells, held)
-            text = " ".join(cell.get_text(" ").split())
-            across, down = _count(cell, "colspan"), _count(cell, "rowspan")
-            for step in range(min(across, _WIDEST - len(cells))):
+            text = _spaced(cell)
+            across, down = _count(cell, "colspan", widest), _count(cell, "rowspan", len(rows))
+            for step in range(min(across, widest - len(cells))):
                 shown = text if step == 0 or number < marked else ""
                 if down > 1:
                     held[len(cells)] = (down - 1, shown)
@@ -210,34 +244,29 @@ def read_table(table: Tag) -> Table:
     kept = [cells for cells in grid if any(cells)]
     marked = sum(any(cells) for cells in grid[:marked])
     caption = table.find("caption")
-    return Table(
-        kept,
-        headers=marked or guess_headers(kept),
-        caption=" ".join(caption.get_text(" ").split()) if isinstance(caption, Tag) else "",
-    )
+    return Table(kept, headers=marked or guess_headers(kept), caption="" if caption is None else _spaced(caption))
 
 
-def _marked_headers(table: Tag) -> int:
+def _marked_headers(rows: list[Any]) -> int:
     """How many rows at the top the page itself marks as headings."""
     count = 0
-    for row in table.find_all("tr"):
-        cells = row.find_all(["td", "th"], recursive=False)
-        in_head = row.parent is not None and row.parent.name == "thead"
-        if not cells or not (in_head or all(cell.name == "th" for cell in cells)):
+    for row in rows:
+        cells = list(row.iterchildren("td", "th"))
+        if not cells or not (row.getparent().tag == "thead" or all(cell.tag == "th" for cell in cells)):
             break
         count += 1
     return count
 
 
 def _fill(cells: list[str], held: dict[int, tuple[int, str]]) -> None:
-    while len(cells) in held and len(cells) < _WIDEST:
-        column = len(cells)
-        left, text = held.pop(column)
+    """Add the cells that reach down from the rows above."""
+    while len(cells) in held:
+        left, text = held.pop(len(cells))
         if left > 1:
-            held[column] = (left - 1, text)
+            held[len(cells)] = (left - 1, text)
         cells.append(text)
 
 
-def _count(cell: Tag, name: str) -> int:
-    value = str(cell.get(name) or "1")
-    return max(1, min(int(value), _WIDEST)) if value.isdigit() else 1
+def _count(cell: Any, name: str, most: int) -> int:
+    value = cell.get(name) or "1"
+    return max(1, min(int(value), most)) if value.isdecimal() and len(value) < 10 else 1

@@ -8,45 +8,47 @@ from typing import Any
 from cragraph.errors import DocumentError
 from cragraph.retrieval.documents.clean import encoding_of, read_text
 from cragraph.retrieval.documents.document import Draft, Writer
-from cragraph.retrieval.documents.records import flat, record_draft, record_drafts, text_field
+from cragraph.retrieval.documents.limits import Limits
+from cragraph.retrieval.documents.records import leaves, line_of, record_draft, record_drafts, text_field
 
 
-def read(path: Path) -> Iterator[Draft]:
-    """Drafts of a JSON file."""
+def read(path: Path, limits: Limits) -> Iterator[Draft]:
+    """Drafts of a JSON file: objects as records, anything else line by line."""
     try:
-        value = json.loads(read_text(path).lstrip("\ufeff"))
+        value = json.loads(read_text(path, limits).lstrip("\ufeff"))
     except json.JSONDecodeError as error:
         raise DocumentError(
-            f"{path} is not JSON: {error.msg} at line {error.lineno}, column {error.colno}; mend it there, or name it "
+            f"is not JSON: {error.msg} at line {error.lineno}, column {error.colno}; mend it there, or name it "
             ".jsonl if every line is an object of its own."
         ) from error
     if isinstance(value, list) and value and all(isinstance(record, Mapping) for record in value):
-        yield from record_drafts(value)
+        yield from record_drafts(value, limits)
         return
-    field = text_field(value) if isinstance(value, Mapping) else None
-    if field is not None and isinstance(value, Mapping):
-        yield record_draft(value, field)
+    body = text_field(value) if isinstance(value, Mapping) else None
+    if body is not None:
+        yield record_draft(value, body, limits)
         return
-    writer = Writer()
-    for name, text in flat(value):
-        writer.line(f"{name}: {text}" if name else text)
+    writer = Writer(limits)
+    for leaf in leaves(value):
+        writer.line(line_of(leaf))
     yield writer.draft()
 
 
-def read_lines(path: Path) -> Iterator[Draft]:
-    """Drafts of a file of JSON lines; a line that is no object counts as one with its value as text."""
+def read_lines(path: Path, limits: Limits) -> Iterator[Draft]:
+    """Drafts of a file of JSON lines, read as a stream; a line that is no object is a record of one value."""
     with path.open(encoding=encoding_of(path), errors="replace") as file:
-        yield from record_drafts(_records(path, file))
+        yield from record_drafts(_records(file, limits), limits)
 
 
-def _records(path: Path, lines: Iterable[str]) -> Iterator[Mapping[str, Any]]:
+def _records(lines: Iterable[str], limits: Limits) -> Iterator[Mapping[str, Any]]:
     for number, line in enumerate(lines, start=1):
         if not line.strip("\ufeff \t\r\n\0"):
             continue
+        limits.check("characters", len(line), f"characters in line {number}")
         try:
             value = json.loads(line.lstrip("\ufeff"))
-        except json.JSONDecodeError as error:
+        except ValueError as error:  # also a number of more digits than Python reads
             raise DocumentError(
-                f"{path} line {number} is not JSON ({error}); wanted one object a line: mend or remove that line."
+                f"line {number} is not JSON ({error}); wanted one object a line: mend or remove that line."
             ) from error
         yield value if isinstance(value, Mapping) else {"value": value}

@@ -1,106 +1,213 @@
-"""Markdown: kept as written, mapped by a CommonMark parser; front matter becomes metadata, comments are dropped."""
+"""Markdown: kept as written, but rows of tables name their columns; front matter is metadata, comments are dropped."""
 
 import re
+from bisect import bisect_right
 from collections.abc import Iterator, Sequence
-from itertools import zip_longest
 from pathlib import Path
-from typing import Any
+from typing import Any, Final
 
 import yaml
 from markdown_it import MarkdownIt
 from markdown_it.token import Token
 
+from cragraph.errors import DocumentError
 from cragraph.retrieval.documents.clean import clean, read_text
-from cragraph.retrieval.documents.document import Block, Draft, Heading
-from cragraph.retrieval.documents.tables import SEPARATOR
+from cragraph.retrieval.documents.document import LONGEST_TITLE, Block, BlockKind, Draft, Heading
+from cragraph.retrieval.documents.limits import DEFAULT, Limits
+from cragraph.retrieval.documents.tables import Table, header_line, row_lines
 
 _FRONT = re.compile(r"\A---[ \t]*\n(.*?)\n(?:---|\.\.\.)[ \t]*(?:\n|\Z)", re.DOTALL)
-_FENCED = r"^[ ]{0,3}(?P<fence>`{3,}|~{3,})[^\n]*\n.*?(?:^[ ]{0,3}(?P=fence)[`~]*[ \t]*$|\Z)"
-_TICKED = r"(?P<tick>`+)(?!`).+?(?<!`)(?P=tick)(?!`)"
-_COMMENT = re.compile(rf"(?P<code>{_FENCED}|{_TICKED})|<!--.*?(?:-->|\Z)", re.DOTALL | re.MULTILINE)
-_ROW_EDGES = re.compile(r"^\s*\|?|\|?\s*$")
+_FENCE = re.compile(r"^[ ]{0,3}(`{3,}|~{3,})[^\n]*$", re.MULTILINE)
+_MARK = re.compile(r"`+|<!--")
+_CELL_EDGE = re.compile(r"(?<!\\)\|")
+_BLOCKS = MarkdownIt("commonmark").enable("table").disable("inline")
+_INLINE = MarkdownIt("commonmark")
+FRONT_LIMIT: Final = 1 << 16
+"""Characters of front matter at most: reading it takes a hundred times as long as reading text."""
 
 
-def read(path: Path) -> Iterator[Draft]:
+def read(path: Path, limits: Limits) -> Iterator[Draft]:
     """The whole file as one draft."""
-    yield draft(clean(read_text(path)))
+    yield draft(clean(read_text(path, limits)), limits)
 
 
-def draft(text: str) -> Draft:
+def draft(text: str, limits: Limits = DEFAULT) -> Draft:
     """Map markdown: headings, paragraphs, items, table rows and code."""
-    metadata, body = front_matter(text)
-    body = _COMMENT.sub(lambda match: match["code"] or "", body)
-    tokens = MarkdownIt("commonmark").enable("table").parse(body)
-    lines = _line_starts(body)
-    blocks: list[Block] = []
-    headings: list[Heading] = []
-    header = ""
-    in_head = False
-    for token, following in zip_longest(tokens, tokens[1:]):
-        if token.type in ("thead_open", "thead_close"):
-            in_head = token.type == "thead_open"
-        if token.map is None:
-            continue
-        start, end = _span(body, lines, token.map)
-        if start >= end:
-            continue
-        if token.type == "heading_open" and following is not None:
-            headings.append(Heading(start, int(token.tag[1]), _plain(following)))
-            blocks.append(Block(start, end, "heading"))
-        elif token.type == "tr_open":
-            cells = _ROW_EDGES.sub("", body[start:end]).split("|")
-            line = SEPARATOR.join(cell.strip() for cell in cells if cell.strip())
-            header = line if in_head else header
-            blocks.append(Block(start, end, "row", "" if in_head else header))
+    metadata, body = front_matter(text, limits)
+    body = without_comments(body)
+    copy = _Copy(body)
+    title = ""
+    table: list[tuple[int, int]] = []
+    for token in _BLOCKS.parse(body):
+        if token.type == "heading_open" and token.map is not None:
+            heading = copy.heading(token)
+            title = title or (heading if token.tag == "h1" and len(copy.headings) == 1 else "")
+        elif token.type == "tr_open" and token.map is not None:
+            table.append((token.map[0], token.map[1]))
+        elif token.type == "table_close":
+            copy.table(table, limits)
+            table = []
         elif token.type in ("fence", "code_block"):
-            blocks.extend(_code(body, start, end))
-        elif token.type == "paragraph_open":
-            blocks.append(Block(start, end, "item" if token.level else "text"))
-        elif token.type == "html_block":
-            blocks.append(Block(start, end, "text"))
-    if headings and "title" not in metadata and headings[0].level == 1:
-        metadata["title"] = headings[0].title
-    return Draft(body, tuple(blocks), tuple(headings), (), metadata)
+            copy.code(token)
+        elif token.type in ("paragraph_open", "html_block"):
+            copy.block(token, "item" if token.level and token.type == "paragraph_open" else "text")
+    if title:
+        metadata.setdefault("title", title)
+    return Draft(copy.finish(), tuple(copy.blocks), tuple(copy.headings), (), metadata)
 
 
-def front_matter(text: str) -> tuple[dict[str, Any], str]:
+class _Copy:
+    """The text as it is copied line by line, with tables written anew."""
+
+    def __init__(self, text: str) -> None:
+        self._text = text
+        self._lines = [0, *(match.end() for match in re.finditer("\n", text)), len(text)]
+        self._parts: list[str] = []
+        self._done = 0
+        self._shift = 0
+        self.blocks: list[Block] = []
+        self.headings: list[Heading] = []
+
+    def block(self, token: Token, kind: BlockKind) -> int:
+        """Map the lines of a token; returns where they begin."""
+        start, end = self._span(token.map or (0, 0))
+        if start < end:
+            self.blocks.append(Block(start + self._shift, end + self._shift, kind))
+        return start + self._shift
+
+    def heading(self, token: Token) -> str:
+        """Map a heading; returns its title."""
+        start, end = self._span(token.map or (0, 0))
+        [inline] = _INLINE.parseInline(self._text[start:end].strip("#=- \n\t")[: LONGEST_TITLE + 1])
+        title = _plain(inline)
+        if len(title) > LONGEST_TITLE or not title:
+            self.block(token, "text")
+            return ""
+        self.headings.append(Heading(self.block(token, "heading"), int(token.tag[1]), title))
+        return title
+
+    def code(self, token: Token) -> None:
+        """Map lines of code, each as a block."""
+        start, end = self._span(token.map or (0, 0))
+        for match in re.finditer(r"[^\n]*\S[^\n]*", self._text[start:end]):
+            first, last = start + match.start() + self._shift, start + match.end() + self._shift
+            self.blocks.append(Block(first, last, "code"))
+
+    def table(self, rows: Sequence[tuple[int, int]], limits: Limits) -> None:
+        """Write the rows of a table, the first of which is its heading, so that every cell names its column."""
+        grid = [self._cells(*self._span(row)) for row in rows]
+        limits.check("fields", max(map(len, grid)), "columns")
+        start, end = self._span((rows[0][0], rows[-1][1]))
+        self._parts.append(self._text[self._done : start])
+        table = Table(grid, headers=1)
+        header = header_line(table)
+        place = start + self._shift
+        for line, is_header in row_lines(table):
+            self.blocks.append(Block(place, place + len(line), "row", "" if is_header else header))
+            self._parts.append(line + "\n")
+            place += len(line) + 1
+        self._parts[-1] = self._parts[-1][:-1]
+        self._shift = place - 1 - end
+        self._done = end
+
+    def finish(self) -> str:
+        """The whole copy."""
+        return "".join([*self._parts, self._text[self._done :]])
+
+    def _cells(self, start: int, end: int) -> list[str]:
+        line = self._text[start:end].lstrip("> \t").rstrip()
+        cells = _CELL_EDGE.split(line.removeprefix("|"))
+        if len(cells) > 1 and not cells[-1].strip():
+            cells.pop()
+        return [" ".join(cell.replace("\\|", "|").split()) for cell in cells]
+
+    def _span(self, lines: Sequence[int]) -> tuple[int, int]:
+        start, end = (self._lines[min(line, len(self._lines) - 1)] for line in lines)
+        while end > start and self._text[end - 1].isspace():
+            end -= 1
+        return start, end
+
+
+def front_matter(text: str, limits: Limits = DEFAULT) -> tuple[dict[str, Any], str]:
     """The YAML mapping between `---` lines at the top, and the text without it; what is not a mapping stays text."""
     match = _FRONT.match(text)
     if not match:
         return {}, text
+    if len(match[1]) > FRONT_LIMIT:
+        raise DocumentError(f"has {len(match[1]):,} characters of front matter; wanted {FRONT_LIMIT:,} at most.")
     try:
+        node = yaml.compose(match[1], yaml.SafeLoader)
+        if not isinstance(node, yaml.MappingNode):
+            return {}, text
+        limits.check("fields", _leaves(node, limits.fields), "values of front matter or more")
         values = yaml.safe_load(match[1])
-    except yaml.YAMLError:
+    except (yaml.YAMLError, ValueError, OverflowError):  # a date such as 2023-13-45 is a ValueError
         return {}, text
-    if not isinstance(values, dict):
-        return {}, text
-    named = {str(key).lower(): _scalar(value) for key, value in values.items()}
-    return named, text[match.end() :]
+    return {str(key).lower(): _scalar(value) for key, value in values.items()}, text[match.end() :]
+
+
+def _leaves(node: Any, most: int) -> int:
+    """How many values a YAML tree has once its aliases are followed, counted to just over `most`."""
+    count = 0
+    waiting = [node]
+    while waiting and count <= most:
+        node = waiting.pop()
+        count += 1
+        if isinstance(node, yaml.MappingNode):
+            waiting.extend(part for pair in node.value for part in pair)
+        elif isinstance(node, yaml.SequenceNode):
+            waiting.extend(node.value)
+    return count
 
 
 def _scalar(value: Any) -> Any:
     return value if isinstance(value, str | int | float | list) else "" if value is None else str(value)
 
 
-def _line_starts(text: str) -> list[int]:
-    starts = [0]
-    starts.extend(match.end() for match in re.finditer("\n", text))
-    starts.append(len(text))
-    return starts
+def without_comments(text: str) -> str:
+    """The text without HTML comments, those in code aside; one that never ends hides the rest."""
+    if "<!--" not in text:
+        return text
+    fences = _fenced(text)
+    runs: dict[int, list[int]] = {}
+    marks = list(_MARK.finditer(text))
+    for match in marks:
+        if match[0] != "<!--":
+            runs.setdefault(len(match[0]), []).append(match.start())
+    kept: list[str] = []
+    done = position = fence = 0
+    for match in marks:
+        while fence < len(fences) and fences[fence][1] <= match.start():
+            fence += 1
+        inside = fence < len(fences) and fences[fence][0] <= match.start()
+        if match.start() < position or inside:
+            continue
+        if match[0] != "<!--":
+            # Code up to the next run of as many backticks; a run without one is plain text.
+            same = runs[len(match[0])]
+            following = bisect_right(same, match.start())
+            position = same[following] + len(match[0]) if following < len(same) else match.end()
+            continue
+        end = text.find("-->", match.end())
+        kept.append(text[done : match.start()])
+        done = position = len(text) if end < 0 else end + 3
+    return "".join([*kept, text[done:]])
 
 
-def _span(text: str, lines: Sequence[int], lines_of: Sequence[int]) -> tuple[int, int]:
-    start, end = lines[min(lines_of[0], len(lines) - 1)], lines[min(lines_of[1], len(lines) - 1)]
-    while end > start and text[end - 1].isspace():
-        end -= 1
-    return start, end
+def _fenced(text: str) -> list[tuple[int, int]]:
+    """Where fenced code lies."""
+    fences: list[tuple[int, int]] = []
+    opened: tuple[int, str] | None = None
+    for match in _FENCE.finditer(text):
+        mark, rest = match[1], match[0].strip().strip(match[1][0])
+        if opened is None:
+            opened = match.start(), mark
+        elif mark[0] == opened[1][0] and len(mark) >= len(opened[1]) and not rest:
+            fences.append((opened[0], match.end()))
+            opened = None
+    return fences if opened is None else [*fences, (opened[0], len(text))]
 
 
 def _plain(inline: Token) -> str:
     parts = (child.content for child in inline.children or [] if child.type in ("text", "code_inline", "softbreak"))
     return " ".join(" ".join(part or " " for part in parts).split()) if inline.children else inline.content
-
-
-def _code(text: str, start: int, end: int) -> Iterator[Block]:
-    for match in re.finditer(r"[^\n]*\S[^\n]*", text[start:end]):
-        yield Block(start + match.start(), start + match.end(), "code")

@@ -12,6 +12,7 @@ import pypdfium2
 from cragraph.errors import DocumentError
 from cragraph.retrieval.documents.clean import one_line
 from cragraph.retrieval.documents.document import Draft, Heading, Writer
+from cragraph.retrieval.documents.limits import Limits
 from cragraph.retrieval.documents.pdf.layout import PageWriter, without_repeats
 from cragraph.retrieval.documents.pdf.words import Line, lines_of, words_of
 
@@ -23,28 +24,29 @@ _ONE_AT_A_TIME = Lock()
 _WORD = re.compile(r"[^\W\d_]{2,}")
 
 
-def read(path: Path) -> Iterator[Draft]:
+def read(path: Path, limits: Limits) -> Iterator[Draft]:
     """The whole file as one draft with page starts."""
     with _ONE_AT_A_TIME:
         try:
             pdf = pypdfium2.PdfDocument(path)
         except pypdfium2.PdfiumError as error:
-            raise DocumentError(_why(path, str(error))) from error
+            raise DocumentError(_why(str(error))) from error
         try:
-            draft = _draft(pdf)
+            draft = _draft(pdf, limits)
         finally:
             pdf.close()
     if not draft.text.strip():
         pages = len(draft.page_starts)
         raise DocumentError(
-            f"{path} has {pages} page{'s' * (pages != 1)} and no text: pictures of pages, or blank; run it through "
+            f"has {pages} page{'s' * (pages != 1)} and no text: pictures of pages, or blank; run it through "
             "text recognition (OCR) first, for example with ocrmypdf."
         )
     yield draft
 
 
-def _draft(pdf: Any) -> Draft:
-    writer = Writer()
+def _draft(pdf: Any, limits: Limits) -> Draft:
+    limits.check("pages", len(pdf), "pages")
+    writer = Writer(limits)
     page_writer = PageWriter(writer)
     seen: set[str] = set()
     failed: list[int] = []
@@ -92,7 +94,7 @@ def _ranked(headings: Sequence[Heading]) -> tuple[Heading, ...]:
     return tuple(replace(heading, level=ranks[heading.level]) for heading in headings)
 
 
-def _why(path: Path, error: str) -> str:
+def _why(error: str) -> str:
     if "password" in error.lower():
-        return f"{path} is encrypted and asks for a password; save a copy without one."
-    return f"{path} is not a readable PDF ({error}); open it in a viewer and save or print it as PDF again."
+        return "is encrypted and asks for a password; save a copy without one."
+    return f"is not a readable PDF ({error}); open it in a viewer and save or print it as PDF again."

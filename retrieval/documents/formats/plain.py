@@ -6,6 +6,7 @@ from pathlib import Path
 
 from cragraph.retrieval.documents.clean import clean, read_text
 from cragraph.retrieval.documents.document import Block, Draft, Heading
+from cragraph.retrieval.documents.limits import Limits
 
 PARAGRAPH = re.compile(r"[^\n]*\S[^\n]*(?:\n[^\n]*\S[^\n]*)*")
 ITEM = re.compile(r"^[ \t]*(?:[-*+•‣▪◦]|\(?\d{1,3}[.)]|\(?[a-zA-Z][.)])[ \t]+\S", re.MULTILINE)
@@ -13,9 +14,9 @@ _NUMBERED = re.compile(r"^(\d+(?:\.\d+)*)\.?[ \t]+(\S.*)$")
 _NAMED = re.compile(r"^(?:chapter|part|section|article|appendix)\s+([ivxlcdm]+|\d+|[a-z])\b", re.IGNORECASE)
 
 
-def read(path: Path) -> Iterator[Draft]:
+def read(path: Path, limits: Limits) -> Iterator[Draft]:
     """The whole file as one draft."""
-    yield draft(clean(read_text(path)))
+    yield draft(clean(read_text(path, limits)))
 
 
 def draft(text: str) -> Draft:

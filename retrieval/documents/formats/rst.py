@@ -7,15 +7,16 @@ from pathlib import Path
 from cragraph.retrieval.documents.clean import clean, read_text
 from cragraph.retrieval.documents.document import Block, Draft, Heading
 from cragraph.retrieval.documents.formats.plain import PARAGRAPH, paragraph_blocks
+from cragraph.retrieval.documents.limits import Limits
 
 _RULE = re.compile(r"^([!-/:-@\[-`{-~])\1{2,}[ \t]*$")
 _FIELD = re.compile(r"^:(title|author|date|version):[ \t]+(\S.*)$", re.IGNORECASE | re.MULTILINE)
 _OPENS_CODE = re.compile(r"(?:::|\.\. (?:code|code-block|sourcecode|parsed-literal)::.*)\s*$")
 
 
-def read(path: Path) -> Iterator[Draft]:
+def read(path: Path, limits: Limits) -> Iterator[Draft]:
     """The whole file as one draft."""
-    yield draft(clean(read_text(path)))
+    yield draft(clean(read_text(path, limits)))
 
 
 def draft(text: str) -> Draft:

@@ -7,8 +7,7 @@ from docx.oxml import parse_xml
 from docx.oxml.ns import nsdecls
 
 from cragraph.errors import DocumentError
-from cragraph.retrieval.documents import Document, load
-from cragraph.retrieval.documents.formats.docx import UNPACKED_LIMIT
+from cragraph.retrieval.documents import Document, Limits, load
 
 
 def loaded(path: Path) -> Document:
@@ -93,11 +92,33 @@ def test_a_document_cut_short_says_what_to_do(tmp_path: Path) -> None:
         loaded(tmp_path / "a.docx")
 
 
-def test_a_package_that_claims_to_unpack_to_gigabytes_is_refused(tmp_path: Path) -> None:
+def test_a_part_that_unpacks_to_gigabytes_is_refused_before_it_is_unpacked(tmp_path: Path) -> None:
     docx.Document().save(str(tmp_path / "a.docx"))
-    data = bytearray((tmp_path / "a.docx").read_bytes())
-    entry = data.index(b"PK\x01\x02")
-    data[entry + 24 : entry + 28] = (4_000_000_000).to_bytes(4, "little")
-    (tmp_path / "a.docx").write_bytes(data)
-    with pytest.raises(DocumentError, match=f"over the limit of {UNPACKED_LIMIT}"):
+    with zipfile.ZipFile(tmp_path / "a.docx") as old, zipfile.ZipFile(tmp_path / "b.docx", "w", 8) as new:
+        for entry in old.infolist():
+            new.writestr(entry.filename, old.read(entry) + b" " * (entry.filename == "word/document.xml") * (20 << 20))
+    with pytest.raises(DocumentError, match=r"MB to unpack in word/document.xml, over the limit of 128"):
+        list(load(tmp_path / "b.docx", limits=Limits(memory_mb=128)))
+
+
+def test_a_cell_over_a_billion_columns_is_refused(tmp_path: Path) -> None:
+    word = docx.Document()
+    cell = word.add_table(1, 2).cell(0, 0)
+    cell._tc.get_or_add_tcPr().append(parse_xml(f'<w:gridSpan {nsdecls("w")} w:val="999999999"/>'))
+    word.save(str(tmp_path / "a.docx"))
+    with pytest.raises(DocumentError, match="1,001 columns"):
         loaded(tmp_path / "a.docx")
+
+
+def test_a_cell_merged_downwards_labels_every_row(tmp_path: Path) -> None:
+    word = docx.Document()
+    table = word.add_table(3, 3)
+    for row, cells in zip(table.rows, [("Kind", "Month", "Sold"), ("Tea", "May", "4"), ("", "June", "5")], strict=True):
+        for cell, text in zip(row.cells, cells, strict=True):
+            cell.text = text
+    table.cell(1, 0).merge(table.cell(2, 0))
+    word.save(str(tmp_path / "a.docx"))
+    assert loaded(tmp_path / "a.docx").text.splitlines()[1:] == [
+        "Kind: Tea | Month: May | Sold: 4",
+        "Kind: Tea | Month: June | Sold: 5",
+    ]

@@ -83,6 +83,11 @@ def test_a_table_that_lays_out_the_page_is_read_as_page(document: Read) -> None:
     assert document("a.html", page).text.startswith("Head\n\nleft")
 
 
+def test_names_that_no_tree_allows_are_runs_of_text(document: Read) -> None:
+    page = "<p>one <o:p @click='x' :a=b>two</o:p> <my-tag>three</my-tag></p><body style='display:none'>four"
+    assert document("a.html", page).text == "one two three\n\nfour"
+
+
 def test_nesting_without_end_is_survived(document: Read) -> None:
     assert "deep" in document("a.html", "<div>" * 3000 + "deep" + "</div>" * 3000).text
 

@@ -56,7 +56,22 @@ def test_markdown_is_mapped_and_kept_as_written(document: Read) -> None:
         *("heading", "text", "code", "code", "code", "code", "heading", "row", "row", "row"),
         *("item", "item", "item", "text"),
     ]
-    assert "| 2023 | 394 |" in loaded.text
+    assert "Year | Revenue\n2023 | Revenue: 394\n2022 | Revenue: 383\n\n- one" in loaded.text
+
+
+@pytest.mark.parametrize(
+    ("table", "rows"),
+    [
+        ("|  | 2023 | 2022 |\n|--|--|--|\n| Sales | 394 | 383 |", ["2023 | 2022", "Sales | 2023: 394 | 2022: 383"]),
+        ("a | b\n--|--\nx \\| y |\n", ["a | b", "a: x | y"]),
+        ("> | a | b |\n> |--|--|\n> | 1 | 2 |\n", ["a | b", "1 | b: 2"]),
+    ],
+)
+def test_every_cell_of_a_markdown_table_names_its_column(document: Read, table: str, rows: list[str]) -> None:
+    loaded = document("a.md", f"# Top\n\n{table}\n\nAfter *it*.")
+    assert [text for kind, text in kinds(loaded) if kind == "row"] == rows
+    assert kinds(loaded)[-1] == ("text", "After *it*.")
+    assert headings(loaded) == [(1, "Top")]
 
 
 def test_front_matter_becomes_metadata_and_leaves_the_text(document: Read) -> None:
