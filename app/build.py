@@ -130,7 +130,8 @@ class Parts:
     def _caller(self, spec: str | None, model: "BaseChatModel | None") -> "ChatCaller | None":
         if spec is None and model is None:
             return None
-        from cragraph.models.chat import ChatCaller, chat_model
+        from cragraph.models.chat import ChatCaller
+        from cragraph.models.servers import chat_model
 
         options, timeout_s = self.settings.ollama.model_dump(), self.settings.timeout_s
         if model is not None:

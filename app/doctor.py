@@ -7,7 +7,8 @@ from importlib import import_module
 from typing import Any, Final
 
 from cragraph.errors import CragError, ModelError, mask, plain
-from cragraph.models.chat import MARGIN, NUM_CTX, NUM_PREDICT, chat_model, estimated_tokens, ollama_url
+from cragraph.models.chat import MARGIN, estimated_tokens
+from cragraph.models.servers import NUM_CTX, NUM_PREDICT, chat_model, ollama_url
 from cragraph.prompts.load import Prompts
 
 PATIENCE_S: Final = 5.0

@@ -64,10 +64,6 @@ class ChatGenerator:
             reply = self.caller(messages, notes, temperature=brief.temperature + more, quiet=False)
             answer = tidy(reply.text)
             if answer:
-                if reply.cut:
-                    notes.degraded(
-                        f"{self.name} was cut off in the middle of its answer: raise CRAG_OLLAMA__NUM_PREDICT."
-                    )
                 return settled(answer)
         raise ModelError(f"{self.name} wrote an empty answer twice; wanted a sentence: try another model.")
 

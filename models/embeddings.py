@@ -1,12 +1,12 @@
 """Embeddings by name: ``ollama:<model>`` on the person's own server."""
 
-from functools import cached_property
+from functools import cached_property, partial
 from typing import TYPE_CHECKING
 
 from langchain_core.embeddings import Embeddings
 
 from cragraph.errors import ModelError
-from cragraph.models.chat import Target, client_options, ollama_url, translate
+from cragraph.models.servers import Target, client_options, ollama_url, retried, translate
 
 if TYPE_CHECKING:
     from langchain_ollama import OllamaEmbeddings
@@ -56,15 +56,17 @@ class OllamaEncoder(Embeddings):
         vectors: list[list[float]] = []
         for start in range(0, len(texts), BATCH):
             batch = texts[start : start + BATCH]
-            try:
-                vectors += self._client.embed_documents(batch)
-            except Exception as error:
-                target = Target(self.name, self.base_url, ollama=True)
-                raise translate(error, target, self.timeout_s) from error
+            vectors += retried(partial(self._embedded, batch))
             got = len(vectors) - start
             if got != len(batch):
                 raise ModelError(f"{self.name} gave {got} vectors for {len(batch)} texts; wanted one each.")
         return vectors
+
+    def _embedded(self, batch: list[str]) -> list[list[float]]:
+        try:
+            return self._client.embed_documents(batch)
+        except Exception as error:
+            raise translate(error, Target(self.name, self.base_url, ollama=True), self.timeout_s) from error
 
     def embed_query(self, text: str) -> list[float]:
         """The vector of a question."""

@@ -1,10 +1,10 @@
 """What a chat model wrote, read as a record."""
 
-import ast
 import json
 import math
 import re
 from collections.abc import Iterator, Mapping
+from contextlib import suppress
 from functools import cache
 from typing import Annotated, Any, TypeVar
 
@@ -12,102 +12,61 @@ from pydantic import BaseModel, BeforeValidator, Field, ValidationError
 
 from cragraph.errors import ModelError
 
-_CLOSED = re.compile(r"<(think|thinking|thought|reasoning)>.*?</\1>\s*", re.S | re.I)
-_UNOPENED = re.compile(r"\A.*?</(?:think|thinking|thought|reasoning)>\s*", re.S | re.I)
-_UNCLOSED = re.compile(r"<(?:think|thinking|thought|reasoning)>.*\Z", re.S | re.I)
+_TAG = "think|thinking|thought|reasoning"
+_THOUGHT = re.compile(
+    rf"<({_TAG})>.*?</\1>\s*"  # a whole thought
+    rf"|\A.*?</(?:{_TAG})>\s*"  # one that the chat template opened
+    rf"|<(?:{_TAG})>.*\Z",  # one that the model had no tokens left to end
+    re.S | re.I,
+)
+_FENCE = re.compile(r"```[\w-]*[ \t]*\n?(.*?)(?:```|\Z)", re.S)
+_QUOTES = {0x201C: '"', 0x201D: '"'}
+DEEPEST = 32
+"""Brackets inside brackets: no record has as many, and mending them takes time that grows with their square."""
 
 
 def without_thinking(text: str) -> str:
-    """The text without ``<think>…</think>``, also where the first or the last tag is missing.
-
-    Chat templates that open the block themselves leave only the closing tag; a model that ran out of tokens
-    leaves only the opening one.
-    """
-    return _UNCLOSED.sub("", _UNOPENED.sub("", _CLOSED.sub("", text))).strip()
-
-
-_FENCE = re.compile(r"```[\w-]*[ \t]*\n?(.*?)(?:```|\Z)", re.S)
-_COMMENT = re.compile(r"(?<![:\"'\w])//[^\n]*|/\*.*?\*/", re.S)
-_TRAILING_COMMA = re.compile(r",(?=\s*[}\]])")
-_BARE_KEY = re.compile(r"(?<=[{,])(\s*)([A-Za-z_]\w*)(\s*):")
-_WORDS = {"true": "True", "false": "False", "null": "None", "nan": "None", "infinity": "None"}
-_WORD = re.compile(r"(?<![\w\"'])-?(true|false|null|nan|infinity)(?![\w\"'])", re.I)
-_OPENER = re.compile(r"[{\[]")
-MOST_UNBALANCED = 4
-"""Brackets without a partner that are tried as a reply that was cut off; each costs a pass over the text."""
-_CLOSERS = {"{": "}", "[": "]"}
+    """The text without ``<think>…</think>``, also where the first or the last tag is missing."""
+    before = ""
+    while before != text:
+        before, text = text, _THOUGHT.sub("", text, count=1)
+    return text.strip()
 
 
 def values_in(text: str) -> Iterator[Any]:
-    """Every JSON value that can be read in the text, likeliest first; each may be looser than JSON allows.
-
-    Looks into code fences, then at each balanced bracket, past prose on both sides; mends single quotes,
-    trailing commas, comments, bare keys, Python's words, and a reply that was cut off before its last
-    bracket.
-    """
+    """Every object and list in the text, likeliest first: in code fences, in prose, mended where they are broken."""
     plain = without_thinking(text)
     for source in [*(match[1] for match in _FENCE.finditer(plain)), plain]:
-        for candidate in _candidates(source):
-            for read in (_strict, _mended, _as_python):
-                try:
-                    value = read(candidate)
-                except (ValueError, SyntaxError, MemoryError, RecursionError):
-                    continue
-                if isinstance(value, dict | list):
-                    yield value
-                    break
+        value = _read(source.strip())
+        if not isinstance(value, dict | list):
+            continue
+        if isinstance(value, list) and not source.lstrip().startswith("["):
+            yield from (item for item in value if isinstance(item, dict | list))
+        yield value
 
 
-def _candidates(text: str) -> Iterator[str]:
-    stripped = text.strip()
-    if stripped[:1] in _CLOSERS:
-        yield stripped
-    position = unbalanced = 0
-    while (found := _OPENER.search(text, position)) is not None and unbalanced < MOST_UNBALANCED:
-        end, missing = _balance(text, found.start())
-        yield text[found.start() : end] + missing
-        unbalanced += bool(missing)
-        position = found.start() + 1 if missing else end
+def _read(text: str) -> Any:
+    try:
+        return json.loads(text, strict=False)
+    except (ValueError, RecursionError):
+        pass
+    if not any(bracket in text for bracket in "{[") or _depth(text) > DEEPEST:
+        return None
+    # Imported here: it takes a twentieth of a second, and only a broken reply needs it.
+    import json_repair
+
+    try:
+        return json_repair.loads(text.translate(_QUOTES), skip_json_loads=True)
+    except (ValueError, RecursionError):
+        return None
 
 
-def _balance(text: str, start: int) -> tuple[int, str]:
-    """Where the value that begins at `start` ends, and the closers that are missing there."""
-    stack: list[str] = []
-    quote = ""
-    skip = False
-    for index in range(start, len(text)):
-        character = text[index]
-        if skip:
-            skip = False
-        elif quote:
-            skip = character == "\\"
-            quote = "" if character == quote else quote
-        elif character == '"':
-            quote = character
-        elif character in _CLOSERS:
-            stack.append(_CLOSERS[character])
-        elif stack and character == stack[-1]:
-            stack.pop()
-            if not stack:
-                return index + 1, ""
-    return len(text), (quote if quote == '"' else "") + "".join(reversed(stack))
-
-
-def _strict(text: str) -> Any:
-    return json.loads(text, strict=False, parse_constant=lambda _: None)
-
-
-def _mended(text: str) -> Any:
-    text = text.translate({0x201C: '"', 0x201D: '"', 0x2018: "'", 0x2019: "'"})
-    text = _BARE_KEY.sub(r'\1"\2"\3:', _COMMENT.sub("", text))
-    text = re.sub(r",\s*([\"'][^\"']*[\"']\s*:?\s*)?(?=[}\]]*\Z)", "", text) if text.endswith(("}", "]")) else text
-    return _strict(_TRAILING_COMMA.sub("", text))
-
-
-def _as_python(text: str) -> Any:
-    """Single quotes, True and None: a Python literal, which is read as data only."""
-    text = _COMMENT.sub("", text).translate({0x201C: '"', 0x201D: '"'})
-    return ast.literal_eval(_WORD.sub(lambda match: _WORDS[match[1].lower()], text).strip())
+def _depth(text: str) -> int:
+    depth = deepest = 0
+    for character in text:
+        depth += (character in "{[") - (character in "}]")
+        deepest = max(deepest, depth)
+    return deepest
 
 
 _NUMBER = re.compile(r"[-+]?(?:\d+(?:[.,]\d+)?|\.\d+)(?:e[-+]?\d+)?", re.I)
@@ -229,10 +188,11 @@ class UnreadableError(ModelError):
 def parse(text: str, record: type[Record]) -> Record:
     """Read the first value in the text that fits `record`; raise `UnreadableError` where there is none.
 
-    Names are compared without case, spaces and dashes; a bare list is taken for the record's only list; a
-    record wrapped in one more object is unwrapped.
+    Names are compared without case, spaces and dashes; a bare list is taken for the record's only list; a record
+    wrapped in one more object is unwrapped; the last row of a reply that was cut off is left out.
     """
     why = "no JSON in it"
+    cut = without_thinking(text).rstrip("` \n")[-1:] not in ("}", "]")
     for value in [*values_in(text), *_bare(text, record)]:
         for shape in _shapes(value, record):
             try:
@@ -240,6 +200,9 @@ def parse(text: str, record: type[Record]) -> Record:
             except ValidationError as error:
                 first = error.errors()[0]
                 why = f"{'.'.join(str(part) for part in first['loc'])}: {first['msg']}"
+            with suppress(ValidationError):
+                if cut and len(first["loc"]) > 1 and first["loc"][1] == len(shape[first["loc"][0]]) - 1 > 0:
+                    return record.model_validate({**shape, first["loc"][0]: shape[first["loc"][0]][:-1]})
     raise UnreadableError(f"the reply {_short(text)!r} could not be read as {record.__name__}: {why}.")
 
 
@@ -252,7 +215,10 @@ def schema_of(record: type[BaseModel]) -> Mapping[str, Any]:
     return plain
 
 
-_NOISE = frozenset({"title", "$defs", "default", "description", "minLength", "maxLength", "optional"})
+_NOISE = frozenset({"title", "$defs", "default", "description", "optional"})
+
+MOST_ITEMS, MOST_LETTERS = 24, 600
+"""What a list and a text may have at most, where the record says nothing: a small model can go on for ever."""
 
 
 def _plain(part: Any, definitions: Mapping[str, Any]) -> Any:
@@ -264,7 +230,9 @@ def _plain(part: Any, definitions: Mapping[str, Any]) -> Any:
             properties = {name: _plain(value, definitions) for name, value in kept["properties"].items()}
             needed = [name for name, value in kept["properties"].items() if not value.get("optional")]
             return {**kept, "properties": properties, "required": needed}
-        return {key: _plain(value, definitions) for key, value in kept.items()}
+        plain = {key: _plain(value, definitions) for key, value in kept.items()}
+        bound = {"array": {"maxItems": MOST_ITEMS}, "string": {"maxLength": MOST_LETTERS}}
+        return {**({} if "enum" in plain else bound.get(str(plain.get("type")), {})), **plain}
     return [_plain(item, definitions) for item in part] if isinstance(part, list) else part
 
 

@@ -9,7 +9,8 @@ from langgraph.graph import START, StateGraph
 
 from cragraph.errors import ModelError, ModelNotFoundError
 from cragraph.generation.chat import ChatGenerator, tidy
-from cragraph.models.chat import ChatCaller, chat_model
+from cragraph.models.chat import ChatCaller
+from cragraph.models.servers import chat_model
 from cragraph.passages import as_passages
 from cragraph.prompts.load import Prompts
 from cragraph.protocols import Brief, Notes

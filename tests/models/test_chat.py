@@ -6,8 +6,8 @@ import sys
 import pytest
 
 from cragraph.errors import ModelError, ModelNotFoundError, ModelUnavailableError
-from cragraph.models.chat import chat_model, ollama_url
 from cragraph.models.embeddings import OllamaEncoder
+from cragraph.models.servers import chat_model, ollama_url
 from tests.support.ollama import OllamaServer
 
 

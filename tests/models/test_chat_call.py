@@ -1,7 +1,10 @@
 """Nothing that a model or its server does may hang, flood or break a run."""
 
+import asyncio
+import os
 import threading
 import time
+import warnings
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
@@ -12,7 +15,8 @@ from langchain_core.language_models import GenericFakeChatModel
 from langchain_core.messages import AIMessage
 
 from cragraph.errors import DeadlineError, ModelError, ModelNotFoundError, ModelStalledError, ModelUnavailableError
-from cragraph.models.chat import QUIET, ChatCaller, Gate, chat_model, deadline, stop_all_calls
+from cragraph.models.chat import QUIET, ChatCaller, Gate, deadline, stop_all_calls
+from cragraph.models.servers import chat_model
 from cragraph.protocols import Notes
 from tests.support.ollama import ModelInfo, OllamaServer, Reply
 
@@ -124,7 +128,11 @@ def test_endless_output_is_cut_at_the_character_cap_and_the_server_is_hung_up_on
 
 def test_num_predict_ends_endless_output_too(server: OllamaServer) -> None:
     server.play(Reply("la ", fault="endless"))
-    assert caller(server, num_predict=20)(ASK, Notes()).cut
+    notes = Notes()
+    assert caller(server, num_predict=20)(ASK, notes, schema={"type": "object"}).cut
+    assert notes.sentences == [
+        "ollama:llama3.2 was cut off in the middle of its answer: raise CRAG_OLLAMA__NUM_PREDICT."
+    ]
 
 
 def test_the_deadline_of_the_run_ends_a_call(server: OllamaServer) -> None:
@@ -172,6 +180,44 @@ def test_no_more_calls_run_at_once_than_the_gate_lets_through() -> None:
         shared = caller(wide, gate=Gate(3))
         list(pool.map(lambda _: shared(ASK, Notes()), range(12)))
         assert wide.peak == 3
+
+
+def test_no_more_calls_begin_in_a_minute_than_were_asked_for(server: OllamaServer) -> None:
+    limited, begun = caller(server, gate=Gate(4, per_minute=600)), time.monotonic()
+    with ThreadPoolExecutor(4) as pool:
+        list(pool.map(lambda _: limited(ASK, Notes()), range(4)))
+    assert time.monotonic() - begun >= 0.3
+
+
+def test_a_forked_child_can_call_too(server: OllamaServer) -> None:
+    one = caller(server)
+    assert one(ASK, Notes()).text == "fine"
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", DeprecationWarning)
+        child = os.fork()
+    if not child:
+        os._exit(one(ASK, Notes()).text != "fine")
+    assert os.waitpid(child, 0)[1] == 0
+
+
+def test_a_control_character_of_a_reply_goes_no_further(server: OllamaServer) -> None:
+    server.play("fi\x1b[2Jne\x1b]0;owned\x07")
+    assert caller(server)(ASK, Notes()).text == "fine"
+
+
+def test_a_foreign_model_that_hangs_ends_after_the_timeout_and_one_in_a_running_loop_works() -> None:
+    class Hanging(GenericFakeChatModel):
+        def _stream(self, *args: Any, **kwargs: Any) -> Iterator[Any]:
+            threading.Event().wait(30)
+            yield from ()
+
+    with pytest.raises(ModelStalledError):
+        ChatCaller(Hanging(messages=iter([])), timeout_s=0.1, retries=0)(ASK, Notes())
+
+    async def inside() -> str:
+        return ChatCaller(GenericFakeChatModel(messages=iter([AIMessage("fine")])))(ASK, Notes()).text
+
+    assert asyncio.run(inside()) == "fine"
 
 
 @pytest.mark.parametrize(

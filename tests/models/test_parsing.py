@@ -2,14 +2,16 @@
 
 from collections.abc import Iterator
 from contextlib import suppress
+from typing import Annotated, Literal
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from pydantic import BaseModel
+from pydantic import BaseModel, Field
 
-from cragraph.models.chat import ChatCaller, ask, chat_model
+from cragraph.models.chat import ChatCaller, ask
 from cragraph.models.replies import Flag, Lines, Score, Text, UnreadableError, Whole, parse, read_score, schema_of
+from cragraph.models.servers import chat_model
 from cragraph.protocols import Notes
 from tests.support.ollama import OllamaServer
 
@@ -134,17 +136,32 @@ def test_no_reply_at_all_makes_the_parser_raise_anything_else(text: str) -> None
         parse(text, Rows)
 
 
-def test_nesting_without_end_is_refused_quickly() -> None:
+@pytest.mark.parametrize("text", ["[" * 20_000, "{" * 20_000, '{"a":' * 4_000, "{[" * 10_000])
+def test_nesting_without_end_is_refused_quickly(text: str) -> None:
     with pytest.raises(UnreadableError):
-        parse("[" * 20_000, Rows)
+        parse(text, Rows)
 
 
 def test_the_schema_sent_to_the_server_is_flat_and_bare() -> None:
     schema = schema_of(Rows)
     assert "$defs" not in str(schema)
     assert "title" not in str(schema)
-    row = schema["properties"]["claims"]["items"]
+    rows = schema["properties"]["claims"]
+    row = rows["items"]
     assert list(row["properties"]) == row["required"] == ["claim", "status", "passage"]
+
+
+def test_no_list_and_no_text_of_the_schema_is_without_bounds() -> None:
+    class Short(BaseModel):
+        word: Annotated[str, Field(max_length=9)]
+        kind: Literal["a", "b"]
+        lines: list[str] = Field(max_length=3)
+
+    rows = schema_of(Rows)["properties"]["claims"]
+    assert (rows["maxItems"], rows["items"]["properties"]["claim"]["maxLength"]) == (24, 600)
+    own = schema_of(Short)["properties"]
+    assert (own["word"]["maxLength"], own["lines"]["maxItems"], own["lines"]["items"]["maxLength"]) == (9, 3, 600)
+    assert "maxLength" not in own["kind"]
 
 
 @pytest.mark.server

@@ -7,7 +7,8 @@ import pytest
 from langgraph.graph import START, StateGraph
 
 from cragraph.errors import ModelError
-from cragraph.models.chat import ChatCaller, chat_model
+from cragraph.models.chat import ChatCaller
+from cragraph.models.servers import chat_model
 from cragraph.passages import as_passages
 from cragraph.prompts.load import Prompts
 from cragraph.protocols import Notes

@@ -5,7 +5,8 @@ from collections.abc import Iterator
 import pytest
 
 from cragraph.errors import ModelError
-from cragraph.models.chat import ChatCaller, chat_model
+from cragraph.models.chat import ChatCaller
+from cragraph.models.servers import chat_model
 from cragraph.passages import as_passages
 from cragraph.protocols import Notes
 from cragraph.verification.chat import LLMAlignment, LLMScores

@@ -6,7 +6,8 @@ import pytest
 from langchain_core.messages import AIMessage, HumanMessage
 
 from cragraph.errors import ModelError
-from cragraph.models.chat import ChatCaller, chat_model
+from cragraph.models.chat import ChatCaller
+from cragraph.models.servers import chat_model
 from cragraph.protocols import Notes
 from cragraph.retrieval.search.llm_queries import ChatQueries, Contextualizer, MultiQuery
 from cragraph.types import Evidence, Verdict

@@ -1,0 +1,249 @@
+"""Models by name and the servers that they run on: addresses, clients, and their errors as ours."""
+
+import os
+from collections.abc import Callable
+from dataclasses import dataclass
+from importlib import import_module
+from ipaddress import ip_address
+from typing import TYPE_CHECKING, Any, Final, TypeVar
+from urllib.parse import urlsplit
+
+from cragraph.errors import ModelError, ModelNotFoundError, ModelStalledError, ModelUnavailableError
+
+if TYPE_CHECKING:
+    from langchain_core.language_models import BaseChatModel
+
+Result = TypeVar("Result")
+
+OLLAMA_PORT = 11434
+NUM_CTX = 8192
+NUM_PREDICT = 1024
+
+
+def chat_model(
+    spec: str,
+    *,
+    base_url: str | None = None,
+    num_ctx: int = NUM_CTX,
+    num_predict: int = NUM_PREDICT,
+    keep_alive: int | str | None = "10m",
+    seed: int | None = 0,
+    temperature: float = 0.0,
+    timeout_s: float = 120.0,
+    reasoning: bool | str | None = False,
+) -> "BaseChatModel":
+    """Build the chat model that `spec` names; nothing is sent yet.
+
+    `base_url` defaults to ``OLLAMA_HOST``, then to Ollama's own port on this machine. `num_ctx` is always
+    sent, because Ollama's default is small and what does not fit is cut off silently. `timeout_s` bounds the
+    silence between two tokens, not the whole answer. `reasoning` False asks thinking models not to think
+    aloud, None leaves it to the model.
+    """
+    provider, _, name = spec.partition(":")
+    if not provider or not name:
+        raise ModelError(
+            f"the chat model came as {spec!r}; wanted 'ollama:<model>' (such as ollama:llama3.2) or "
+            "'provider:model': write the provider first."
+        )
+    if provider != "ollama":
+        return _through_langchain(spec, provider, temperature, timeout_s)
+    # Imported here: langchain-ollama takes a tenth of a second that `cragraph --help` does not have.
+    from langchain_ollama import ChatOllama
+
+    url = ollama_url(base_url)
+    return ChatOllama(
+        model=name,
+        base_url=url,
+        num_ctx=num_ctx,
+        num_predict=num_predict,
+        keep_alive=keep_alive,
+        seed=seed,
+        temperature=temperature,
+        reasoning=reasoning,
+        client_kwargs=client_options(url, timeout_s),
+    )
+
+
+def client_options(url: str, timeout_s: float) -> dict[str, Any]:
+    """Options of the HTTP clients: silence of `timeout_s` is a stall; certificates only where the URL uses them.
+
+    Loading certificates takes longer than everything else at start-up. Connections are not kept alive: one to a
+    server that restarted costs a failed call, and a new one on loopback costs nothing.
+    """
+    from httpx import Limits, Timeout
+
+    return {
+        "timeout": Timeout(timeout_s, connect=10.0),
+        "limits": Limits(max_keepalive_connections=0),
+        "verify": url.startswith("https:"),
+    }
+
+
+def ollama_url(base_url: str | None = None) -> str:
+    """The server's URL from an argument or ``OLLAMA_HOST``, in any of the shapes that Ollama itself accepts.
+
+    ``0.0.0.0`` and ``::`` are addresses to listen on; a client connects to the loopback address instead.
+    """
+    given = (base_url or os.environ.get("OLLAMA_HOST") or "").strip().rstrip("/")
+    with_scheme = given if "://" in given else f"http://{given}"
+    parts = urlsplit(with_scheme)
+    host = parts.hostname or "127.0.0.1"
+    try:
+        port = parts.port
+    except ValueError:
+        raise ModelError(f"OLLAMA_HOST came as {given!r}; wanted host:port such as 127.0.0.1:11434.") from None
+    try:
+        address = ip_address(host)
+    except ValueError:
+        pass  # a host name
+    else:
+        if address.is_unspecified:
+            host = "::1" if address.version == 6 else "127.0.0.1"
+        if address.version == 6:
+            host = f"[{host}]"
+    if port is None:
+        port = OLLAMA_PORT if "://" not in given else 443 if parts.scheme == "https" else 80
+    login = f"{parts.username}:{parts.password or ''}@" if parts.username else ""
+    return f"{parts.scheme}://{login}{host}:{port}{parts.path.rstrip('/')}"
+
+
+def _through_langchain(spec: str, provider: str, temperature: float, timeout_s: float) -> "BaseChatModel":
+    try:
+        build = import_module("langchain.chat_models").init_chat_model
+    except ImportError:
+        raise ModelError(
+            f"the chat model {spec!r} needs the package langchain: run `pip install langchain "
+            f"langchain-{provider.replace('_', '-')}`, or use 'ollama:<model>'."
+        ) from None
+    settings: dict[str, Any] = {"temperature": temperature, "timeout": timeout_s}
+    try:
+        model: BaseChatModel = build(spec, **settings)
+    except ImportError as error:
+        raise ModelError(
+            f"the chat model {spec!r} needs a package ({error}): run `pip install langchain-{provider}`."
+        ) from error
+    except ValueError as error:
+        raise ModelError(f"the chat model {spec!r} cannot be built: {error}") from error
+    return model
+
+
+_BUSY: Final = frozenset({408, 409, 425, 429})
+_TRANSIENT: Final = ("Connection", "Timeout", "RateLimit", "Overloaded", "ServiceUnavailable", "InternalServer")
+"""How the exceptions of other providers' clients are called when trying again may help."""
+
+
+@dataclass(frozen=True)
+class Target:
+    """What was called: `name` as the person wrote it, `url` of the server where it is known."""
+
+    name: str
+    url: str = ""
+    ollama: bool = False
+
+    @property
+    def model(self) -> str:
+        """The name without its provider."""
+        return self.name.removeprefix("ollama:")
+
+    @property
+    def server(self) -> str:
+        """The server in words."""
+        if self.ollama:
+            return f"the Ollama server at {self.url}"
+        return f"the server of {self.name}" + (f" at {self.url}" if self.url else "")
+
+
+def is_transient(error: BaseException) -> bool:
+    """Whether trying again may help; a stall has already cost a whole timeout, and the next try would too."""
+    return isinstance(error, ModelUnavailableError) and not isinstance(error, ModelStalledError)
+
+
+def retried(call: Callable[[], Result], retries: int = 2, backoff_s: float = 0.5) -> Result:
+    """What a call returns, after as many further tries of its transient faults, with growing pauses."""
+    from tenacity import Retrying, retry_if_exception, stop_after_attempt, wait_exponential
+
+    tries = Retrying(
+        retry=retry_if_exception(is_transient),
+        stop=stop_after_attempt(retries + 1),
+        wait=wait_exponential(multiplier=backoff_s),
+        reraise=True,
+    )
+    return tries(call)
+
+
+def broken_off(target: Target) -> ModelUnavailableError:
+    """The stream ended without its last line."""
+    return ModelUnavailableError(
+        f"{target.server} broke off in the middle of an answer; wanted its end: look at the server's log."
+    )
+
+
+def translate(error: Exception, target: Target, waited_s: float) -> ModelError:
+    """One of our errors for any error; a `ModelUnavailableError` is transient, the others are not."""
+    kind, said = type(error).__name__, _short(error)
+    if isinstance(error, ModelError):
+        return error
+    if isinstance(error, TimeoutError) or "Timeout" in kind:
+        return ModelStalledError(
+            f"{target.server} sent nothing for {waited_s:g} s; wanted a token: "
+            "try a smaller model or a shorter prompt, or raise CRAG_TIMEOUT_S."
+        )
+    status = _status(error)
+    if status is not None and status >= 400:
+        return _of_status(status, said, target)
+    if _is_refusal(error):
+        fix = "start it with `ollama serve`, or set OLLAMA_HOST" if target.ollama else "check its address and network"
+        return ModelUnavailableError(f"{target.server} cannot be reached: {fix}.")
+    root = type(error).__module__.partition(".")[0]
+    if target.ollama and root == "ollama":
+        return ModelUnavailableError(
+            f"{target.server} reported {said!r} in the middle of an answer: look at the server's log."
+        )
+    if target.ollama and (root in ("httpx", "httpcore") or isinstance(error, OSError)):
+        return broken_off(target)
+    if target.ollama and isinstance(error, ValueError | TypeError | AttributeError | KeyError):
+        return ModelUnavailableError(
+            f"{target.server} sent bytes that are not Ollama's protocol ({kind}): "
+            "check that OLLAMA_HOST is an Ollama server."
+        )
+    text = f"{target.name} failed with {kind}: {said}"
+    if not target.ollama and (any(name in kind for name in _TRANSIENT) or isinstance(error, OSError)):
+        return ModelUnavailableError(f"{text}; try again, or check the provider.")
+    return ModelError(f"{text}; check the model's name, key and settings.")
+
+
+def _of_status(status: int, said: str, target: Target) -> ModelError:
+    if status == 404 and target.ollama and ("not found" in said or "pull" in said):
+        return ModelNotFoundError(
+            f"{target.server} has no model {target.model!r}: run `ollama pull {target.model}`, "
+            "or choose one of `ollama list`."
+        )
+    if status == 404:
+        return ModelNotFoundError(f"{target.server} does not know {target.name!r} ({said}): check the model's name.")
+    if status >= 500 or status in _BUSY:
+        return ModelUnavailableError(
+            f"{target.server} answered {status} ({said}): try again, or look at the server's log."
+        )
+    if status in (401, 403):
+        return ModelError(f"{target.server} refused the request with {status} ({said}): check the key.")
+    return ModelError(f"{target.server} rejected the request with {status} ({said}).")
+
+
+def _status(error: Exception) -> int | None:
+    found = [getattr(holder, "status_code", None) for holder in (error, getattr(error, "response", None))]
+    return next((status for status in found if isinstance(status, int)), None)
+
+
+def _is_refusal(error: BaseException | None) -> bool:
+    while error is not None:
+        if isinstance(error, ConnectionRefusedError) or type(error).__name__ == "ConnectError":
+            return True
+        if isinstance(error, ConnectionError) and "failed to connect" in str(error).lower():
+            return True
+        error = error.__cause__ or error.__context__
+    return False
+
+
+def _short(error: Exception, limit: int = 200) -> str:
+    text = str(getattr(error, "error", None) or error).strip() or type(error).__name__
+    return text if len(text) <= limit else f"{text[:limit]}…"
