@@ -50,6 +50,11 @@ MATCHED = [
     ("kilograms: 612", "apples | 612"),
     ("It grew by 5%", "growth (%): 5"),
     ("It holds 2012 kilograms", "Kilograms: 2012"),
+    ("It cost 2,400,000 dollars", "It cost USD 2.4 million"),
+    ("30 paid days off", "30 days of paid leave"),
+    ("a third of users", "33% of users"),
+    ("It opened in May", "It opened on May 4, 2021"),
+    ("Unit 4 was closed", "In Unit 4 work has stopped"),
 ]
 
 NOT_MATCHED = [
@@ -79,6 +84,9 @@ NOT_MATCHED = [
     ("612 kilograms", "tonnes: 612"),
     ("$12", "price_eur: 12"),
     ("12 months", "month: 12"),
+    ("It opened in March", "It opened in April"),
+    ("the Boeing 737", "the Boeing 747"),
+    ("Unit 4 was closed", "Unit 5 has 4 doors"),
 ]
 
 
@@ -112,6 +120,14 @@ def test_nothing_of_the_kind_is_missing_and_no_conflict() -> None:
     result = compared("It was $394 billion.", "It was large, in 2023.")
     assert [fact.said for fact in result.missing] == ["$394 billion"]
     assert not result.conflicting
+
+
+@pytest.mark.parametrize(
+    ("claim", "evidence"),
+    [("Unit 4 was closed.", "Unit 5 was closed."), ("The Boeing 737 flew.", "The Boeing 747 flew."), ("See page 3.", "See page 4.")],
+)  # fmt: skip
+def test_numbers_of_things_are_names_and_never_conflict(claim: str, evidence: str) -> None:
+    assert not compared(claim, evidence).conflicting
 
 
 def test_a_value_that_the_claim_names_too_is_no_rival() -> None:

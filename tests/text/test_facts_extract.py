@@ -7,7 +7,7 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from cragraph.text.facts import Fact, extract
-from cragraph.text.facts.number_words import value_of
+from cragraph.text.facts.numbers import value_of
 
 NUMBERS = {
     "394": ("number", 394, ""),
@@ -40,6 +40,11 @@ NUMBERS = {
     "five years": ("measure", 5 * 31556952, "duration"),
     "a dozen": ("number", 12, ""),
     "a million": ("number", 1e6, ""),
+    "half a million": ("number", 5e5, ""),
+    "two and a half million": ("number", 2.5e6, ""),
+    "2,400,000 dollars": ("money", 2.4e6, "USD"),
+    "USD 2.4 million": ("money", 2.4e6, "USD"),
+    "a third of users": ("percent", 100 / 3, ""),
     "5:30 pm": ("time", 1050, ""),
 }
 
@@ -91,6 +96,7 @@ DATES = {
     "2023": (2023, None, None),
     "FY23": (2023, None, None),
     "FY2023": (2023, None, None),
+    "the month of June": (None, 6, None),
     "the 1990s": (1990, None, None),
 }
 
@@ -103,6 +109,13 @@ NAMES = {
     "The sales rose in May.": [],
     "IBM rose.": [("ibm",)],
     "Merkel's party won.": [],
+    "What was Adobe's revenue in FY2018?": [("adobe",)],
+    "They beat IBM in Q1.": [("ibm",)],
+    "Unit 4 was closed.": [("unit", "4")],
+    "They fly the Boeing 737.": [("boeing", "737")],
+    "He runs Windows 10 at home.": [("windows", "10")],
+    "Sales 394": [],
+    "At Siemens 30 people work.": [("siemens",)],
 }
 
 
@@ -163,6 +176,15 @@ def test_a_quarter_is_read_with_its_year(text: str) -> None:
 @pytest.mark.parametrize(("text", "expected"), NAMES.items())
 def test_names_are_capitalised_words_that_do_not_open_a_sentence(text: str, expected: list[tuple[str, ...]]) -> None:
     assert [fact.words for fact in extract(text) if fact.kind == "name"] == expected
+
+
+def test_a_name_ends_before_its_possessive() -> None:
+    [name] = [fact for fact in extract("We like Adobe's tools.") if fact.kind == "name"]
+    assert (name.said, name.start, name.end) == ("Adobe", 8, 13)
+
+
+def test_a_month_alone_is_a_date_and_the_verb_is_none() -> None:
+    assert [fact.said for fact in extract("It came in May. He may come in time.")] == ["May"]
 
 
 @pytest.mark.parametrize(

@@ -1,7 +1,32 @@
 """Facts that a claim and its evidence must share exactly: numbers, dates, units, names, negation."""
 
-from cragraph.text.facts.compare import Comparison, compare
-from cragraph.text.facts.extract import extract
-from cragraph.text.facts.fact import Fact, Kind
+from collections.abc import Sequence
+from functools import lru_cache
 
-__all__ = ["Comparison", "Fact", "Kind", "compare", "extract"]
+from cragraph.text.facts.compare import Comparison, compare
+from cragraph.text.facts.dates import dates
+from cragraph.text.facts.fact import Fact, Kind
+from cragraph.text.facts.names import names, numbered
+from cragraph.text.facts.numbers import numbers
+
+__all__ = ["Comparison", "Fact", "Kind", "compare", "dates", "extract", "names", "numbers"]
+
+
+@lru_cache(maxsize=8192)
+def extract(text: str) -> tuple[Fact, ...]:
+    """The numbers, dates and names of a text in order of appearance; no two overlap.
+
+    A figure whose field names a unit is no year: ``kilograms: 2012``. One that numbers a thing is part of its name.
+    """
+    figures = list(numbers(text))
+    measured = {fact.start for fact in figures if fact.written}
+    found: list[Fact] = []
+    for fact in (*(date for date in dates(text) if date.start not in measured), *figures):
+        if not _overlaps(fact, found):
+            found.append((numbered(text, fact) if fact.bare else None) or fact)
+    found += [fact for fact in names(text) if not _overlaps(fact, found)]
+    return tuple(sorted(found, key=lambda fact: (fact.start, fact.end)))
+
+
+def _overlaps(fact: Fact, others: Sequence[Fact]) -> bool:
+    return any(other.start < fact.end and fact.start < other.end for other in others)

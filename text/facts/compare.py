@@ -105,6 +105,9 @@ def same_value(claim: Fact, evidence: Fact, scales: Iterable[float] = ()) -> boo
         return True
     if not _comparable(claim, evidence):
         return False
+    # "30 paid days" is a bare 30 for "30 days of leave".
+    if claim.bare and not evidence.bare and claim.value == evidence.figure:
+        return True
     sizes = [1.0, *scales] if evidence.bare or evidence.written else [1.0]
     return any(_close(claim, evidence.value * size, evidence) for size in sizes)
 
@@ -165,6 +168,10 @@ def _date_held(fact: Fact, dates: Sequence[Fact], evidence: Sequence[Fact]) -> b
 
 def _name_held(fact: Fact, evidence: Sequence[Fact], held: frozenset[str]) -> bool:
     """Whether a name is held: all its words, its last word (a surname), its initials, or what its letters stand for."""
+    if fact.words[-1][0].isdigit():
+        rivals = [other.words for other in evidence if other.kind == "name" and other.words[0] == fact.words[0]]
+        if any(other[-1][0].isdigit() for other in rivals):
+            return fact.words in rivals
     words = [part for word in fact.words for part in re.findall(r"\w+", word)]
     if not words or all(word in held for word in words):
         return True

@@ -22,13 +22,16 @@ _MONTH_NAMES: Final = (
 )
 _MONTHS: Final = {name: month for month, names in enumerate(_MONTH_NAMES, start=1) for name in names}
 _M: Final = rf"(?P<{{}}>{'|'.join(sorted(_MONTHS, key=len, reverse=True))})\.?"
+_ALSO_WORDS: Final = frozenset({"may", "mar", "mars", "march", "jun", "dec", "sep", "nov"})
 _YEAR: Final = r"(?:1[0-9]|20|21)\d\d"
 
+_BEFORE_A_MONTH: Final = ("in", "of", "by", "since", "until", "from", "during", "late", "early", "last", "this", "next")
 _DATES: Final = re.compile(
     rf"\b(?P<iy>{_YEAR})-(?P<im>0[1-9]|1[0-2])(?:-(?P<id>0[1-9]|[12]\d|3[01]))?\b"
     rf"|\b{_M.format('m1')}\s+(?P<d1>[0-3]?\d)(?:st|nd|rd|th)?\b(?!\s*%)(?:\s*,?\s*(?P<y1>{_YEAR})\b)?"
     rf"|\b(?P<d2>[0-3]?\d)(?:st|nd|rd|th|\.|er)?\s+(?:of\s+)?{_M.format('m2')}\b(?:\s*,?\s*(?P<y2>{_YEAR})\b)?"
     rf"|\b{_M.format('m3')}\s*,?\s+(?:of\s+)?(?P<y3>{_YEAR})\b"
+    rf"|(?:{'|'.join(f'(?<={word} )' for word in _BEFORE_A_MONTH)})(?P<m4>{'|'.join(_MONTHS)})(?!\w|\.?\s\d)"
     rf"|\b(?P<a>[0-3]?\d)[/.](?P<b>[0-3]?\d)[/.](?P<y4>{_YEAR})\b",
     re.IGNORECASE,
 )
@@ -77,9 +80,10 @@ def _date(text: str, match: re.Match[str]) -> Fact | None:
         day_first = first > 12 or ("." in match.group() and second <= 12)
         month, day = (second, first) if day_first else (first, second)
     else:
-        name = group["m1"] or group["m2"] or group["m3"]
+        name = group["m1"] or group["m2"] or group["m3"] or group["m4"]
         # "may" is a verb, "mar" and "mars" are words, unless a capital makes them months.
-        if name and name.lower() in ("may", "mar", "mars", "march", "jun", "dec", "sep", "nov") and name[0].islower():
+        alone = group["m4"] is not None
+        if name and name[0].islower() and (alone or name.lower() in _ALSO_WORDS):
             return None
         month = _MONTHS[name.lower()] if name else int(group["im"])
         day = int(group["id"] or group["d1"] or group["d2"] or 0)

@@ -13,10 +13,11 @@ DatePart = tuple[int | None, int | None, int | None]
 class Fact:
     """A number, date or name with its place: ``text[start:end]`` is `said`.
 
-    `value` is in base units (`unit` names the dimension or the currency). `step` is the unit of the last digit that
-    was written, so that ``1.5`` (step 0.1) may stand for 1.49. `bound` is ``>`` or ``<`` for "more than" and "less
-    than", ``~`` for "about". `bare` marks a number without a unit, as in a table's cell. `written` is the number alone
-    where its unit was read from the name of its field (``kilograms: 612``): a table may give the unit only there.
+    `value` is in base units (`unit` names the dimension or the currency), `figure` as written. `step` is the unit of
+    the last digit that was written, so that ``1.5`` (step 0.1) may stand for 1.49. `bound` is ``>`` or ``<`` for "more
+    than" and "less than", ``~`` for "about". `bare` marks a number without a unit, as in a table's cell. `written` is
+    the number alone where its unit was read from the name of its field (``kilograms: 612``): a table may give the unit
+    only there.
     """
 
     kind: Kind
@@ -24,6 +25,7 @@ class Fact:
     start: int
     end: int
     value: float = 0.0
+    figure: float = 0.0
     step: float = 0.0
     unit: str = ""
     bound: str = ""

@@ -6,9 +6,73 @@ from dataclasses import replace
 from typing import Final
 
 from cragraph.text.facts.fact import Fact, Kind
-from cragraph.text.facts.labels import NEXT_FIELD, label_unit
-from cragraph.text.facts.number_words import NUMBER_WORDS, ORDINALS, value_of
-from cragraph.text.facts.units import CURRENCIES, SCALES, SHORT_SCALES, TEMPERATURES, UNITS, kelvin
+from cragraph.text.facts.units import (
+    CURRENCIES,
+    NEXT_FIELD,
+    SCALES,
+    SHORT_SCALES,
+    TEMPERATURES,
+    UNITS,
+    kelvin,
+    label_unit,
+)
+from cragraph.text.lexicon import listed
+
+_TO_NINETEEN: Final = """zero one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen
+sixteen seventeen eighteen nineteen"""
+_ONES: Final = {word: value for value, word in enumerate(listed(_TO_NINETEEN))}
+_TENS: Final = {
+    word: value * 10
+    for value, word in enumerate(listed("twenty thirty forty fifty sixty seventy eighty ninety"), start=2)
+}
+_BIG: Final = {"hundred": 100, "thousand": 1000, "million": 10**6, "billion": 10**9, "trillion": 10**12}
+
+ORDINALS: Final = {
+    "third": 3, "fourth": 4, "fifth": 5, "sixth": 6, "seventh": 7, "eighth": 8, "ninth": 9, "tenth": 10,
+    "eleventh": 11, "twelfth": 12, "thirteenth": 13, "fourteenth": 14, "fifteenth": 15, "sixteenth": 16,
+    "seventeenth": 17, "eighteenth": 18, "nineteenth": 19, "twentieth": 20, "thirtieth": 30,
+}  # fmt: skip
+"""Ordinals as words; "first" and "second" are left out, because they mostly order an argument or measure time."""
+
+_WORDS_SMALL: Final = "|".join([*_TENS, *sorted(_ONES, key=len, reverse=True)])
+NUMBER_WORDS: Final = re.compile(
+    rf"\b(?:(?:half\s+)?(?:a|an)\s+(?=hundred|thousand|million|billion|trillion|dozen)|)"
+    rf"(?:{_WORDS_SMALL}|hundred|thousand|million|billion|trillion|dozen)"
+    rf"(?:(?:[\s-]+and[\s-]+a[\s-]+half)?(?:[\s-]+|\s+and\s+)(?:{_WORDS_SMALL}|hundred|thousand|million|billion|trillion))*\b",
+    re.IGNORECASE,
+)
+"""A number written in words."""
+
+
+def value_of(words: str) -> float | None:
+    """The number that words say; None for a lone "one", which is mostly a pronoun, and for a scale without a number."""
+    parts = [part for part in re.split(r"[\s-]+", words.lower()) if part != "and"]
+    if parts[0] == "half":
+        whole = value_of(" ".join(parts[1:]))
+        return whole and whole / 2
+    article = parts[0] in ("a", "an")
+    parts = parts[1:] if article else parts
+    if parts == ["one"] or (len(parts) == 1 and parts[0] in _BIG and not article):
+        return None
+    if parts[0] == "dozen":
+        return 12.0 if article else None
+    total, current = 0.0, 0.0
+    for part in parts:
+        if part in _ONES:
+            current += _ONES[part]
+        elif part in _TENS:
+            current += _TENS[part]
+        elif part == "hundred":
+            current = max(current, 1) * 100
+        elif part in _BIG:
+            total += max(current, 1) * _BIG[part]
+            current = 0
+        elif part == "dozen":
+            current = max(current, 1) * 12
+        elif part == "half":
+            current += 0.5
+    return float(total + current)
+
 
 _SYMBOL: Final = r"(?:US\$|HK\$|C\$|A\$|[$€£¥₹₩]|(?:USD|EUR|GBP|JPY|CNY|RMB|INR|CHF|CAD|AUD)\b)"
 _DIGITS: Final = r"\d{1,3}(?:[,\u00a0\u202f’]\d{3})+(?:\.\d+)?|\d{1,3}(?:\.\d{3}){2,}(?:,\d+)?|\d+(?:[.,]\d+)?"
@@ -45,8 +109,21 @@ _ABOUT: Final = re.compile(
 )
 
 
+_COUNTS: Final = {"a": 1, "an": 1, "one": 1, "two": 2, "three": 3, "four": 4}
+_PARTS: Final = {"half": 2, "third": 3, "thirds": 3, "quarter": 4, "quarters": 4, "fifth": 5, "fifths": 5, "tenth": 10}
+_FRACTION: Final = re.compile(
+    rf"\b(?:(?P<count>{'|'.join(_COUNTS)})[\s-]+)(?P<part>{'|'.join(_PARTS)})(?=\s+of\b)|\bhalf(?=\s(?:of|the|its|all)\b)",
+    re.IGNORECASE,
+)
+"""A share in words: "two thirds of", "half the"."""
+_ORDINAL_WORD: Final = re.compile(rf"\b(?:{'|'.join(ORDINALS)})\b(?!\s+quarter|s\b)", re.IGNORECASE)
+
+
 def numbers(text: str) -> Iterator[Fact]:
     """The numbers of a text in digits and in words, with their units; dates are sought elsewhere."""
+    for match in _FRACTION.finditer(text):
+        share = 100 * _COUNTS[(match["count"] or "a").lower()] / _PARTS[(match["part"] or "half").lower()]
+        yield Fact("percent", match.group(), *match.span(), share, share, step=1.0, bound=_bound(text, match.start()))
     for match in _NUMBER.finditer(text):
         yield _fact(text, match)
     for match in NUMBER_WORDS.finditer(text):
@@ -55,9 +132,6 @@ def numbers(text: str) -> Iterator[Fact]:
             yield _measured(text, match.start(), match.end(), value, 0.0, "")
     for match in _ORDINAL_WORD.finditer(text):
         yield Fact("ordinal", match.group(), *match.span(), value=float(ORDINALS[match.group().lower()]))
-
-
-_ORDINAL_WORD: Final = re.compile(rf"\b(?:{'|'.join(ORDINALS)})\b(?!\s+quarter|s\b)", re.IGNORECASE)
 
 
 def _fact(text: str, match: re.Match[str]) -> Fact:
@@ -84,7 +158,6 @@ def _read(digits: str) -> tuple[float, float]:
 
 def _measured(text: str, start: int, end: int, value: float, step: float, currency: str) -> Fact:
     """The number with the scale, unit or currency that follows it."""
-    bound = _bound(text, start)
     scale = _SCALE.match(text, end)
     if scale and scale.group("short"):
         letter = scale.group("short").lower()
@@ -93,8 +166,9 @@ def _measured(text: str, start: int, end: int, value: float, step: float, curren
     if scale:
         factor = SCALES[scale.group("long").lower()] if scale.group("long") else SHORT_SCALES[letter]
         value, step, end = value * factor, step * factor, scale.end()
+    figure = value
     kind, unit, value, step, end = _unit(text, end, value, step, currency)
-    fact = Fact(kind, text[start:end], start, end, value=value, step=step, unit=unit, bound=bound)
+    fact = Fact(kind, text[start:end], start, end, value, figure, step, unit, _bound(text, start))
     return _labelled(text, fact) if fact.bare else fact
 
 
