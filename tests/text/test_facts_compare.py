@@ -124,7 +124,8 @@ def test_nothing_of_the_kind_is_missing_and_no_conflict() -> None:
 
 @pytest.mark.parametrize(
     ("claim", "evidence"),
-    [("Unit 4 was closed.", "Unit 5 was closed."), ("The Boeing 737 flew.", "The Boeing 747 flew."), ("See page 3.", "See page 4.")],
+    [("Unit 4 was closed.", "Unit 5 was closed."), ("The Boeing 737 flew.", "The Boeing 747 flew."),
+     ("See page 3.", "See page 4.")],
 )  # fmt: skip
 def test_numbers_of_things_are_names_and_never_conflict(claim: str, evidence: str) -> None:
     assert not compared(claim, evidence).conflicting

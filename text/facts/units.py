@@ -29,7 +29,8 @@ CURRENCIES: Final = {
 _MEASURES: Final = {
     "length": "m metre metres meter meters=1, km kilometre kilometres kilometer kilometers=1e3, cm centimetre"
     " centimetres centimeter centimeters=1e-2, mm millimetre millimetres millimeter millimeters=1e-3, nm nanometre"
-    " nanometres nanometer nanometers=1e-9, mi mile miles=1609.344, ft foot feet=0.3048, inch inches=0.0254, yd yard yards=0.9144",
+    " nanometres nanometer nanometers=1e-9, mi mile miles=1609.344, ft foot feet=0.3048, inch inches=0.0254,"
+    " yd yard yards=0.9144",
     "mass": "g gram grams=1, kg kilogram kilograms kilo kilos=1e3, mg milligram milligrams=1e-3, µg μg mcg microgram"
     " micrograms=1e-6, t tonne tonnes metric_tons metric_ton=1e6, ton tons=907184.74, lb lbs pound pounds=453.59237,"
     " oz ounce ounces=28.349523125",
