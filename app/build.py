@@ -260,7 +260,7 @@ class Parts:
         """What judges an answer and measures it; a judge that fails is stood in for by the embedded ones."""
         from cragraph.verification.claims import SentenceExtractor
         from cragraph.verification.signals import SignalOptions
-        from cragraph.verification.signals.material import UNCERTAINTY_PHRASES
+        from cragraph.verification.signals.wording import UNCERTAINTY_PHRASES
         from cragraph.verification.verifier import Verifier, VerifierOptions
 
         chosen = self.settings.verification
@@ -274,13 +274,21 @@ class Parts:
             **self._scorers(),
             options=VerifierOptions(
                 threshold=self.settings.confidence_threshold,
-                weights={"reliability": chosen.reliability_weights} if chosen.reliability_weights else {},
+                weights=self.weights,
+                judge_timeout=chosen.judge_timeout_s,
                 signals=SignalOptions(
                     uncertainty_phrases=(*UNCERTAINTY_PHRASES, *chosen.uncertainty_phrases),
                     identifier_fields=chosen.identifier_fields,
+                    attribution_threshold=chosen.attribution_threshold,
                 ),
             ),
         )
+
+    @property
+    def weights(self) -> Mapping[str, Mapping[str, float]]:
+        """The weights of the policies, where the settings change them."""
+        own = self.settings.verification.reliability_weights
+        return {"reliability": own} if own else {}
 
     def _scorers(self) -> dict[str, Any]:
         """What scores alignment and consistency for the policies that need it, and how far sources are relied on."""
@@ -340,7 +348,7 @@ def create_graph(
         "generate": Generate(parts.generator),
         "verify": Verify(parts.verifier),
         "requery": Requery(parts.query_writer, parts.unanswered),
-        "finalize": Finalize(parts.unanswered, metrics_logger(settings)),
+        "finalize": Finalize(parts.unanswered, metrics_logger(settings), parts.weights),
     }
     defaults = settings.context()
     return build_graph(

@@ -37,6 +37,14 @@ class Notes:
         with self._lock:
             self.models[role] = name
 
+    def add(self, other: "Notes") -> None:
+        """Take over what another record says."""
+        for sentence in other.sentences:
+            self.degraded(sentence)
+        self.called(other.calls)
+        for role, name in other.models.items():
+            self.ran(role, name)
+
     @property
     def sentences(self) -> list[str]:
         """The degradations, in order of first appearance, with a count where one happened more than once."""

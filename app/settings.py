@@ -74,6 +74,12 @@ class VerificationSettings(Group):
     claims: Literal["sentences", "llm"] = Field(
         "sentences", description="What finds the claims, where the judge does not find them itself."
     )
+    attribution_threshold: float = Field(
+        0.7, ge=0, le=1, description="Similarity above which a passage counts as a source of a claim."
+    )
+    judge_timeout_s: float = Field(
+        300.0, gt=0, description="Seconds that a judge may take before the next one is asked."
+    )
     cascade_band: tuple[float, float] = Field(
         (0.35, 0.75), description="Support scores between which the cascade asks the second judge."
     )

@@ -65,9 +65,9 @@ class Verdict(Claim):
     """What a judge says of a claim.
 
     `support` and `contradiction` are 0..1 and independent of each other. `correction` is what the claim should say,
-    where the judge knows. `source_weight` is how far the source of the evidence is relied on, where that is below 1.
-    `unsupported_spans` are answer offsets of the words that lack support, where the judge
-    can point at them.
+    where the judge knows. `sources` are the ids of further chunks that support it. `source_weight` is how far the
+    source of the evidence is relied on, where that is below 1. `unsupported_spans` are answer offsets of
+    the words that lack support, where the judge can point at them.
     """
 
     verdict: Label
@@ -78,6 +78,7 @@ class Verdict(Claim):
     judge: str
     correction: NotRequired[str]
     source_weight: NotRequired[float]
+    sources: NotRequired[list[str]]
     unsupported_spans: NotRequired[list[tuple[int, int]]]
 
 

@@ -1,26 +1,134 @@
-"""Answer validation without a chat model: confidence, unsupported sentences, sources of each sentence, warnings."""
+"""The founding documents' own names and dicts, thin over the rest: validation, verification, the corrective loop."""
 
-from collections.abc import Iterable, Sequence
-from typing import Any
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from enum import Enum
+from functools import lru_cache
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final, cast
 
-from cragraph.protocols import Notes
-from cragraph.supported import embedded_parts, verify_supported
-from cragraph.types import Passage
-from cragraph.validation_config import ValidationConfig
-from cragraph.validation_inputs import as_embeddings, as_texts
+from langchain_core.embeddings import Embeddings
+from pydantic import AliasChoices, Field, ValidationError, ValidationInfo, field_validator
+from pydantic_settings import BaseSettings, SettingsConfigDict
+
+from cragraph.api import verify, verify_and_correct
+from cragraph.build import Parts, create_graph, make_verifier
+from cragraph.errors import InputError, ModelError, SettingsError
+from cragraph.graph.context import Context
+from cragraph.passages import as_passages
+from cragraph.protocols import Judge, Notes
+from cragraph.settings import Settings, load_settings
+from cragraph.types import Claim, Passage, Verdict
 from cragraph.verification.claims import split_claims, without_markers
 from cragraph.verification.policies import POLICIES
-from cragraph.verification.result import AGAINST
-from cragraph.verification.signals import Material, SignalOptions, uncertainty_indicators
+from cragraph.verification.result import AGAINST, Verification, low_values, reaches
+from cragraph.verification.signals import SIGNALS, Material, SignalOptions
 from cragraph.verification.signals.closeness import Closeness, measure_closeness
-from cragraph.verification.signals.completeness import completeness
-from cragraph.verification.signals.faithfulness import faithfulness
-from cragraph.verification.signals.uncertainty import uncertainty
+from cragraph.verification.signals.wording import UNCERTAINTY_PHRASES, uncertainty_indicators
 
-__all__ = ["AnswerValidator", "ValidationConfig", "validate_answer", "verify_supported"]
+if TYPE_CHECKING:
+    from langchain_core.language_models import BaseChatModel
 
-MOST_SOURCES = 3
+MOST_SOURCES: Final = 3
 """Sources that a sentence is given at most."""
+
+
+# -- chunks and embedding models of other libraries ------------------------------------------------------------
+
+
+def as_texts(chunks: Iterable[Any]) -> list[Passage]:
+    """Passages from strings, mappings, LangChain documents, objects with text and metadata, or nodes with a score."""
+    if isinstance(chunks, str) or not isinstance(chunks, Iterable):
+        raise InputError(f"chunks came as one {type(chunks).__name__}; wanted a list of chunks: put it in a list.")
+    return as_passages([_plain(chunk) for chunk in chunks])
+
+
+def _plain(chunk: Any) -> Any:
+    """A chunk as `as_passages` reads it; a LlamaIndex node's text, metadata and score are taken out of it."""
+    node = getattr(chunk, "node", chunk)
+    if isinstance(node, str | dict) or isinstance(getattr(node, "page_content", None), str):
+        return node
+    text = getattr(node, "text", None)
+    if not isinstance(text, str) and callable(getattr(node, "get_content", None)):
+        text = node.get_content()
+    if not isinstance(text, str):
+        return node
+    metadata = dict(getattr(node, "metadata", None) or {})
+    score = getattr(chunk, "score", None)
+    if isinstance(score, int | float) and not isinstance(score, bool):
+        metadata.setdefault("retrieval_score", min(max(float(score), 0.0), 1.0))
+    return {**metadata, "text": text}
+
+
+@dataclass(frozen=True)
+class AdaptedEmbeddings(Embeddings):
+    """Another library's embedding model as LangChain's."""
+
+    embed: Callable[[list[str]], Any]
+    name: str
+
+    def embed_documents(self, texts: list[str]) -> list[list[float]]:
+        """One vector per text."""
+        return [[float(value) for value in vector] for vector in self.embed(texts)]
+
+    def embed_query(self, text: str) -> list[float]:
+        """The vector of one text."""
+        return self.embed_documents([text])[0]
+
+
+def as_embeddings(model: Any) -> Embeddings:
+    """An embedding model by its methods: LangChain's, LlamaIndex's or sentence-transformers'.
+
+    Raises InputError for anything else.
+    """
+    if isinstance(model, Embeddings) or callable(getattr(model, "embed_documents", None)):
+        return cast(Embeddings, model)
+    for method in ("get_text_embedding_batch", "encode"):
+        if callable(getattr(model, method, None)):
+            return AdaptedEmbeddings(getattr(model, method), type(model).__name__)
+    raise InputError(
+        f"the embedding model is a {type(model).__name__} without embed_documents, get_text_embedding_batch or encode; "
+        "wanted an embedding model of LangChain, LlamaIndex or sentence-transformers: or leave it out for the "
+        "embedded one."
+    )
+
+
+# -- answer validation without a chat model --------------------------------------------------------------------
+
+
+class ValidationConfig(BaseSettings):
+    """Thresholds 0..1 of answer validation: an argument wins over the environment and `.env`, they over the default.
+
+    Variables: ENABLE_ANSWER_VALIDATION, CONFIDENCE_THRESHOLD, HALLUCINATION_THRESHOLD, RELEVANCE_THRESHOLD,
+    FAITHFULNESS_THRESHOLD. `uncertainty_words` is a list of its own, to be extended. Raises SettingsError for a
+    threshold that is not a number of 0..1.
+    """
+
+    model_config = SettingsConfigDict(env_file=".env", extra="ignore", populate_by_name=True)
+
+    enabled: bool = Field(True, validation_alias=AliasChoices("enabled", "ENABLE_ANSWER_VALIDATION"))
+    confidence_threshold: float = Field(0.7, ge=0, le=1)
+    hallucination_threshold: float = Field(0.5, ge=0, le=1)
+    relevance_threshold: float = Field(0.6, ge=0, le=1)
+    faithfulness_threshold: float = Field(0.7, ge=0, le=1)
+    uncertainty_words: list[str] = Field(default_factory=lambda: list(UNCERTAINTY_PHRASES))
+
+    @field_validator("*", mode="before")
+    @classmethod
+    def _blank_is_default(cls, value: Any, info: ValidationInfo) -> Any:
+        blank = isinstance(value, str) and not value.strip()
+        return cls.model_fields[info.field_name or ""].get_default(call_default_factory=True) if blank else value
+
+    def __init__(self, **given: Any) -> None:
+        try:
+            super().__init__(**given)
+        except ValidationError as error:
+            first = error.errors()[0]
+            name = "_".join(str(part) for part in first["loc"])
+            raise SettingsError(
+                f"{name} (or {name.upper()} in the environment) is {first['input']!r}; wanted "
+                f"{'1 or 0' if 'nable' in name else 'a number of 0..1'}."
+            ) from None
 
 
 class AnswerValidator:
@@ -40,34 +148,46 @@ class AnswerValidator:
         Returns ``{"confidence_score", "confidence_details", "hallucinations", "hallucination_count", "citations",
         "warnings", "passed"}``. An answer passes when its confidence reaches the threshold and no claim is unsupported.
         """
-        if not self.config.enabled:
-            return _disabled()
-        passages = as_texts(chunks)
-        sentences, closeness = self._closeness(answer, query, passages)
-        details = self._confidence(answer, query, passages, closeness)
-        checked = self._checked(sentences, closeness, passages)
+        config = self.config
+        passages = as_texts(chunks) if config.enabled else []
+        claims, closeness = self._closeness(answer, query, passages) if config.enabled else ([], Closeness())
+        details = self._confidence(answer if config.enabled else "", query, passages, closeness)
+        checked = self._checked(claims, closeness, passages)
         found = [{"claim": claim, "support_score": score} for claim, score, unsupported in checked if unsupported]
-        warnings = self._warnings(details, len(found))
+        warnings = low_values(
+            [
+                ("confidence", details["overall_score"], config.confidence_threshold),
+                ("relevance", details["relevance"], config.relevance_threshold),
+                ("faithfulness", details["faithfulness"], config.faithfulness_threshold),
+            ]
+        )
+        if found:
+            warnings.append(f"Found {len(found)} unsupported claim(s)")
+        if details["has_uncertainty"]:
+            warnings.append(f"Answer is uncertain: {', '.join(details['uncertainty_indicators'])}")
+        passed = reaches(details["overall_score"], config.confidence_threshold) and not found
+        if not config.enabled:
+            # Nothing was measured, so nothing is claimed.
+            warnings, passed = ["Answer validation is disabled: nothing was checked"], True
         return {
             "confidence_score": details["overall_score"],
             "confidence_details": details,
             "hallucinations": found,
             "hallucination_count": len(found),
-            "citations": self._citations(sentences, closeness, passages),
+            "citations": self._citations(claims, closeness, passages),
             "warnings": warnings,
-            "passed": details["overall_score"] >= self.config.confidence_threshold and not found,
+            "passed": passed,
         }
 
     def score_confidence(self, answer: str, chunks: Iterable[Any], query: str) -> dict[str, Any]:
         """The confidence and what it is made of.
 
         ``{"overall_score", "relevance", "faithfulness", "completeness", "has_uncertainty", "uncertainty_indicators"}``,
-        where the score is 0.35 relevance + 0.40 faithfulness + 0.25 completeness - 0.1 a phrase of uncertainty, of
+        where the score is 0.35 relevance + 0.40 faithfulness + 0.25 completeness - 0.1 per phrase of uncertainty, of
         which three count.
         """
         passages = as_texts(chunks)
-        _, closeness = self._closeness(answer, query, passages)
-        return self._confidence(answer, query, passages, closeness)
+        return self._confidence(answer, query, passages, self._closeness(answer, query, passages)[1])
 
     def detect_hallucinations(self, answer: str, chunks: Iterable[Any]) -> list[tuple[str, float, bool]]:
         """``(claim, support score, is it unsupported)`` for each claim of the answer, in order.
@@ -76,8 +196,7 @@ class AnswerValidator:
         sees the wrong figure and the negation that similarity cannot see: then the lower of both scores counts.
         """
         passages = as_texts(chunks)
-        sentences, closeness = self._closeness(answer, "", passages)
-        return self._checked(sentences, closeness, passages)
+        return self._checked(*self._closeness(answer, "", passages), passages)
 
     def extract_citations(self, answer: str, chunks: Iterable[Any]) -> list[dict[str, Any]]:
         """For each sentence its sources: ``{"sentence", "sources": [{"chunk_id", "score", "text", "id"}]}``.
@@ -86,85 +205,52 @@ class AnswerValidator:
         least `hallucination_threshold` similar.
         """
         passages = as_texts(chunks)
-        sentences, closeness = self._closeness(answer, "", passages)
-        return self._citations(sentences, closeness, passages)
+        return self._citations(*self._closeness(answer, "", passages), passages)
 
-    def _closeness(self, answer: str, query: str, passages: Sequence[Passage]) -> tuple[list[Any], Closeness]:
-        sentences = split_claims(answer)
-        said = [without_markers(claim["text"]) for claim in sentences]
-        return sentences, measure_closeness(self._parts.cached_embeddings, query, answer, said, passages, Notes())
+    def _closeness(self, answer: str, query: str, passages: Sequence[Passage]) -> tuple[list[Claim], Closeness]:
+        claims = split_claims(answer)
+        texts = [without_markers(claim["text"]) for claim in claims]
+        return claims, measure_closeness(self._parts.cached_embeddings, query, answer, texts, passages, Notes())
 
     def _confidence(self, answer: str, query: str, passages: Sequence[Passage], closeness: Closeness) -> dict[str, Any]:
         words = self.config.uncertainty_words
-        material = Material(
-            answer=answer,
-            passages=passages,
-            verdicts=(),
-            closeness=closeness,
-            question=query,
-            options=SignalOptions(uncertainty_phrases=words),
-        )
-        signals = {
-            "relevance": closeness.question_to_answer,
-            "faithfulness": faithfulness(material),
-            "completeness": completeness(material),
-        }
-        score = POLICIES["similarity"]((), signals | {"uncertainty": uncertainty(material)})
+        options = SignalOptions(uncertainty_phrases=words)
+        material = Material(answer, passages, (), closeness, question=query, options=options)
+        signals = {name: SIGNALS[name](material) for name in ("faithfulness", "completeness", "uncertainty")}
+        signals["relevance"] = closeness.question_to_answer
         found = uncertainty_indicators(answer, words)
         return {
-            "overall_score": round(score, 6),
-            **{name: round(value, 6) for name, value in signals.items()},
+            "overall_score": round(POLICIES["similarity"]((), signals), 6),
+            **{name: round(signals[name], 6) for name in ("relevance", "faithfulness", "completeness")},
             "has_uncertainty": bool(found),
             "uncertainty_indicators": found,
         }
 
     def _checked(
-        self, sentences: Sequence[Any], closeness: Closeness, passages: Sequence[Passage]
+        self, claims: Sequence[Claim], closeness: Closeness, passages: Sequence[Passage]
     ) -> list[tuple[str, float, bool]]:
-        verdicts = self._parts.verifier.judged(sentences, passages, Notes(), judge="embedding")
+        verdicts = self._parts.verifier.judged(claims, passages, Notes(), judge="embedding")
         checked = []
         for verdict, similarity in zip(verdicts, closeness.best, strict=True):
             against = verdict["verdict"] in AGAINST
-            score = min(similarity, verdict["support"]) if against else similarity
-            unsupported = against or similarity < self.config.hallucination_threshold
-            checked.append((verdict["text"], round(score, 6), unsupported and verdict["type"] != "opinion"))
+            score = round(min(similarity, verdict["support"]) if against else similarity, 6)
+            unsupported = against or not reaches(similarity, self.config.hallucination_threshold)
+            checked.append((verdict["text"], score, unsupported and verdict["type"] != "opinion"))
         return checked
 
     def _citations(
-        self, sentences: Sequence[Any], closeness: Closeness, passages: Sequence[Passage]
+        self, claims: Sequence[Claim], closeness: Closeness, passages: Sequence[Passage]
     ) -> list[dict[str, Any]]:
         citations = []
-        for claim, row in zip(sentences, closeness.by_passage, strict=True):
+        for claim, row in zip(claims, closeness.by_passage, strict=True):
             ranked = sorted(enumerate(row), key=lambda item: -item[1])[:MOST_SOURCES]
             sources = [
-                {
-                    "chunk_id": position,
-                    "score": round(score, 6),
-                    "text": passages[position]["text"],
-                    "id": passages[position]["chunk_id"],
-                }
-                for position, score in ranked
-                if score >= self.config.hallucination_threshold
+                {"chunk_id": n, "score": round(score, 6), "text": passages[n]["text"], "id": passages[n]["chunk_id"]}
+                for n, score in ranked
+                if reaches(score, self.config.hallucination_threshold)
             ]
             citations.append({"sentence": claim["text"], "sources": sources})
         return citations
-
-    def _warnings(self, details: dict[str, Any], unsupported: int) -> list[str]:
-        bounds = (
-            ("confidence", "overall_score", self.config.confidence_threshold),
-            ("relevance", "relevance", self.config.relevance_threshold),
-            ("faithfulness", "faithfulness", self.config.faithfulness_threshold),
-        )
-        warnings = [
-            f"Low {name}: {details[field]:.2f} (threshold {bound:.2f})"
-            for name, field, bound in bounds
-            if details[field] < bound
-        ]
-        if unsupported:
-            warnings.append(f"Found {unsupported} unsupported claim(s)")
-        if details["has_uncertainty"]:
-            warnings.append(f"Answer is uncertain: {', '.join(details['uncertainty_indicators'])}")
-        return warnings
 
 
 def validate_answer(
@@ -174,22 +260,193 @@ def validate_answer(
     return AnswerValidator(embed_model, config).validate_answer(answer, query, chunks)
 
 
-def _disabled() -> dict[str, Any]:
-    """What comes back when validation is off: nothing was measured, so nothing is claimed."""
-    details = {
-        "overall_score": 0.0,
-        "relevance": 0.0,
-        "faithfulness": 0.0,
-        "completeness": 0.0,
-        "has_uncertainty": False,
-        "uncertainty_indicators": [],
-    }
-    return {
-        "confidence_score": 0.0,
-        "confidence_details": details,
-        "hallucinations": [],
-        "hallucination_count": 0,
-        "citations": [],
-        "warnings": ["Answer validation is disabled: nothing was checked"],
-        "passed": True,
-    }
+def embedded_parts(embeddings: Embeddings | None) -> Parts:
+    """Parts without a chat model, whatever the environment says; those with the embedded encoder are built once."""
+    if embeddings is None:
+        return _embedded()
+    return Parts(load_settings(model=None, judge_model=None), embeddings=embeddings)
+
+
+@lru_cache(maxsize=1)
+def _embedded() -> Parts:
+    return Parts(load_settings(model=None, judge_model=None))
+
+
+# -- is it supported at all? -----------------------------------------------------------------------------------
+
+
+def verify_supported(
+    question: str,
+    context: Any,
+    answer: str,
+    *,
+    chat_model: "BaseChatModel | None" = None,
+    judge: Judge | None = None,
+) -> dict[str, Any]:
+    """Whether all of the answer stands in the context: ``{"supported": bool, "reason": str}``.
+
+    `context` is a text or a list of chunks. By default the embedded judge decides; `judge` is any callable of the
+    judge protocol, for which the embedded one stands in when it fails; `chat_model` any LangChain chat model. A reply
+    that cannot be read, and a claim that nobody could judge, never mean supported.
+    """
+    if not isinstance(answer, str):
+        raise InputError(f"The answer came as a {type(answer).__name__}; wanted text: pass a string.")
+    passages = as_texts([context] if isinstance(context, str) else context)
+    if not split_claims(answer):
+        return {"supported": False, "reason": "The answer makes no claim that could be checked."}
+    if chat_model is not None and judge is None:
+        return _asked(question, passages, answer, chat_model)
+    verifier = embedded_parts(None).verifier if judge is None else make_verifier(load_settings(), judge=judge)
+    found = verifier(question, answer, passages, Notes(), judge="custom" if judge is not None else "auto")
+    bad = [verdict for verdict in found.counted if verdict["verdict"] != "supported"]
+    if not found.counted:
+        return {"supported": False, "reason": "The answer holds nothing but opinions."}
+    if not bad:
+        return {"supported": True, "reason": f"The context supports all {len(found.counted)} claim(s)."}
+    first = bad[0]
+    why = f": {first['reasoning']}" if first["reasoning"] else ""
+    label = first["verdict"].replace("_", " ")
+    return {"supported": False, "reason": f"“{without_markers(first['text'])}” is {label}{why}"}
+
+
+def _asked(question: str, passages: Sequence[Passage], answer: str, chat_model: "BaseChatModel") -> dict[str, Any]:
+    from cragraph.verification.chat import LLMScores
+
+    parts = Parts(load_settings(), chat_model=chat_model)
+    assert parts.chat is not None
+    try:
+        found = LLMScores(parts.chat, parts.prompts).supported(question, answer, passages, Notes())
+    except ModelError as error:
+        return {"supported": False, "reason": f"The verifier gave no verdict: {error}"}
+    return {"supported": bool(found["supported"]), "reason": str(found["reason"])}
+
+
+# -- verification and correction of a response -----------------------------------------------------------------
+
+
+class ClaimStatus(Enum):
+    """What became of a claim; a contradicted claim, and one that nobody could judge, is unsupported."""
+
+    SUPPORTED = "supported"
+    UNSUPPORTED = "unsupported"
+    PARTIALLY_SUPPORTED = "partially_supported"
+
+
+@dataclass
+class VerifiedClaim:
+    """A claim with its status, the quote that decides on it, and why."""
+
+    claim: str
+    status: ClaimStatus
+    evidence: str | None
+    reasoning: str
+
+
+@dataclass
+class VerificationResult:
+    """The verification of a response; `confidence` by the formula of `calculate_confidence`."""
+
+    confidence: float
+    is_grounded: bool
+    claims: list[VerifiedClaim] = field(default_factory=list)
+    suggested_corrections: list[str] = field(default_factory=list)
+
+    @classmethod
+    def of(cls, found: Verification) -> "VerificationResult":
+        """The verification in the founding document's fields."""
+        claims = [_verified_claim(verdict) for verdict in found.counted]
+        return cls(found.confidence, found.is_grounded, claims, found.suggested_corrections)
+
+
+@dataclass
+class CRAGResult:
+    """What became of a response that was corrected; `attempts` counts the corrections."""
+
+    final_response: str
+    confidence: float
+    attempts: int
+    verification_history: list[VerificationResult]
+    additional_context_used: bool
+
+
+def verify_response(
+    query: str, response: str, context: str | Iterable[Any], user_model: str | None = None
+) -> VerificationResult:
+    """Verify that a response is grounded in the retrieved context; `user_model` is a model such as ``ollama:llama3.2``.
+
+    `context` is a text or a list of chunks.
+    """
+    found = verify(response, _texts(context), query, settings=_settings(user_model))
+    return VerificationResult.of(found)
+
+
+def corrective_rag_loop(
+    query: str,
+    original_response: str,
+    verification: VerificationResult,
+    context: str | Iterable[Any],
+    user_model: str | None = None,
+    max_attempts: int = 2,
+    *,
+    store: Any = None,
+) -> CRAGResult:
+    """Correct a poorly grounded response: re-query, retrieve, rewrite, verify again, at most `max_attempts` times.
+
+    Further context is searched in `store` where one is given. A response that is grounded comes back as it is.
+    """
+    if verification.is_grounded:
+        return CRAGResult(original_response, verification.confidence, 0, [verification], False)
+    settings = _settings(user_model) if store is not None else _settings(user_model, store=None)
+    done = verify_and_correct(
+        query, original_response, _texts(context), settings=settings, store=store, max_crag_attempts=max_attempts
+    )
+    later = [
+        VerificationResult.of(Verification.from_dict(found, found["claims"])) for found in done.history[1:] if found
+    ]
+    return CRAGResult(done.final_response, done.confidence, done.attempts, history, done.additional_context_used)
+
+
+async def chat_with_verification(
+    prompt: str,
+    workspace: str,
+    model: str | None = None,
+    enable_verification: bool = True,
+    enable_crag: bool = True,
+    confidence_threshold: float = 0.7,
+) -> dict[str, Any]:
+    """Answer a prompt from a workspace, verified and corrected: ``{"content", "model", "workspace", "verification"}``.
+
+    `workspace` is the folder of a store, else the name of a collection in the store of the settings; `model` a chat
+    model such as ``ollama:llama3.2``, or none for the embedded parts. Without verification that field is left out.
+    """
+    place = {"store": workspace} if Path(workspace).is_dir() else {"collection": workspace}
+    context = Context(
+        verify=enable_verification,
+        crag=enable_crag,
+        confidence_threshold=confidence_threshold,
+        policy="claims",
+        on_low_confidence="flag",
+    )
+    response = (
+        await create_graph(load_settings(model=model, **place)).compile().ainvoke({"question": prompt}, context=context)
+    )
+    reply = {"content": response["answer"], "model": model or "embedded", "workspace": workspace}
+    return reply | ({"verification": response["verification"]} if response["verification"] else {})
+
+
+def _settings(model: str | None, **more: Any) -> Settings:
+    chosen = {"model": model} if model is not None else {}
+    return load_settings(policy="claims", **chosen, **more)
+
+
+def _texts(context: str | Iterable[Any]) -> list[Passage]:
+    return as_texts([context] if isinstance(context, str) else context)
+
+
+_STATUS: Final[Mapping[str, ClaimStatus]] = {status.value: status for status in ClaimStatus}
+
+
+def _verified_claim(verdict: Verdict) -> VerifiedClaim:
+    status = _STATUS.get(verdict["verdict"], ClaimStatus.UNSUPPORTED)
+    evidence = verdict["evidence"]
+    return VerifiedClaim(verdict["text"], status, evidence["quote"] if evidence else None, verdict["reasoning"])

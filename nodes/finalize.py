@@ -1,7 +1,7 @@
 """Finalize: the best attempt, the low-confidence policy, verified citations, the response."""
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, cast
 
@@ -9,58 +9,51 @@ from cragraph.graph.context import Context
 from cragraph.graph.routing import best, relevance, wanted_chunks
 from cragraph.graph.state import State
 from cragraph.protocols import Notes
-from cragraph.types import IDK, Attempt, Verdict
+from cragraph.types import IDK, Attempt, Passage
 from cragraph.verification.citations import cite
-from cragraph.verification.policies import calculate_confidence
-from cragraph.verification.prune import prune
-from cragraph.verification.result import claim_row, level_of
-from cragraph.verification.sources import reliance
+from cragraph.verification.policies import Weights
+from cragraph.verification.prune import pruned
+from cragraph.verification.result import Verification, level_of, reaches
 
 INTERNAL = frozenset({"context", "verdicts", "verification"})
 """What an attempt keeps in the state; the response shows the verification where claims are asked for."""
 
-WEIGHTED = (
-    "overall_score", "answer_source_alignment", "citation_coverage", "fact_verification_score", "issues",
-    "verified_sources", "unverified_claims",
-)  # fmt: skip
-"""What the weighted policy adds to the response's verification."""
-
-SHOWN = (
-    "signals", "hallucination_score", "attribution_coverage", "uncovered", "suggested_corrections", "warnings",
-    "passed", "judge", "policy",
-)  # fmt: skip
-"""What `show_claims` adds beside the claims."""
-
-
-LOGGED = ("question", "degraded", "models", "llm_calls", "rerank_gain")
-"""What the metrics log gets beside the response."""
+WRITTEN = frozenset({"answer", "candidates"})
+"""What was written in an attempt; not shown where the response withholds some of it."""
 
 
 @dataclass(frozen=True)
 class Finalize:
-    """Write the response; `unanswered` finds the parts of a question that an answer leaves out; `log` gets it too."""
+    """Write the response.
+
+    `unanswered` finds the parts of a question that an answer leaves out; `log` gets the response and the state;
+    `weights` are those of the policies that score a pruned answer.
+    """
 
     unanswered: Callable[[str, str], list[str]] | None = None
-    log: Callable[[dict[str, Any]], None] | None = None
+    log: Callable[[Mapping[str, Any]], None] | None = None
+    weights: Mapping[str, Weights] | None = None
 
     def __call__(self, state: State, context: Context, notes: Notes) -> dict[str, Any]:
         """Return the response's fields."""
-        response = respond(state, context)
+        response = respond(state, context, self.weights or {})
         if self.unanswered and context.verify and not response["abstained"]:
             response["issues"] += gaps(state.asked or state.question, response["answer"], self.unanswered)
         if response["verification"] is not None:
             response["verification"]["crag_attempts"] = len(state.attempts) - 1
-        response["attempts"] = [shown(attempt, context) for attempt in state.attempts]
+        withheld = response.pop("withheld")
+        hidden = INTERNAL - {"verification"} if context.show_claims else INTERNAL | (WRITTEN if withheld else set())
+        response["attempts"] = [
+            cast(Attempt, {name: value for name, value in attempt.items() if name not in hidden})
+            for attempt in state.attempts
+        ]
         response["timings_ms"] = state.timings_ms | {"total": round((time.time() - state.started) * 1000, 3)}
         if self.log is not None:
-            facts = {
-                name: getattr(state, name) for name in ("question", "degraded", "models", "llm_calls", "rerank_gain")
-            }
-            self.log(response | facts)
+            self.log(vars(state) | response | {"attempts": state.attempts})
         return response
 
 
-def respond(state: State, context: Context) -> dict[str, Any]:
+def respond(state: State, context: Context, weights: Mapping[str, Weights] | None = None) -> dict[str, Any]:
     """The response to the best attempt under the low-confidence policy."""
     if not state.attempts:
         return abstention(too_little(state, context))
@@ -68,16 +61,29 @@ def respond(state: State, context: Context) -> dict[str, Any]:
     halted = [state.halted] if state.halted else []
     if attempt["answer"] == IDK:
         return abstention(*halted, "The passages that were found do not answer the question.")
-    issues = halted + list(attempt.get("verification", {}).get("issues", []))
-    confidence = attempt["confidence"]
-    if confidence is None or confidence >= context.confidence_threshold:
-        return answered(attempt, context, issues)
-    low = f"Confidence {confidence:.2f} is below the threshold of {context.confidence_threshold:.2f}."
-    if context.on_low_confidence == "flag" or unjudged(attempt):
-        return answered(attempt, context, [low, *issues])
-    if context.on_low_confidence == "prune":
-        return pruned(attempt, context, [low, *issues])
-    return abstention(low, *issues, attempt=attempt, context=context)
+    answer, passages, checked = attempt["answer"], attempt.get("context", []), verification_of(attempt)
+    if checked is None:
+        return answered(answer, passages, None, context, halted)
+    if reaches(checked.confidence, context.confidence_threshold):
+        return answered(answer, passages, checked, context, [*halted, *checked.issues])
+    if context.on_low_confidence == "flag" or unjudged(checked):
+        return answered(answer, passages, checked, context, [*low(checked), *halted, *checked.issues])
+    if context.on_low_confidence == "abstain":
+        return abstention(*low(checked), *halted, *checked.issues, checked=checked, context=context)
+    text, left = pruned(answer, checked, weights or {})
+    if not text:
+        why = "No sentence of the answer is supported."
+        return abstention(*low(checked), *halted, *checked.issues, why, checked=checked, context=context)
+    removed = len(checked.claims) - len(left.claims)
+    said = f"{removed} unsupported claims were removed from the answer, whose confidence was {checked.confidence:.2f}."
+    return answered(text, passages, left, context, [said, *low(left), *halted, *left.issues]) | {"withheld": True}
+
+
+def low(checked: Verification) -> list[str]:
+    """The sentence on a confidence below the threshold; none where it is not."""
+    if reaches(checked.confidence, checked.threshold):
+        return []
+    return [f"Confidence {checked.confidence:.2f} is below the threshold of {checked.threshold:.2f}."]
 
 
 def gaps(question: str, answer: str, unanswered: Callable[[str, str], list[str]]) -> list[str]:
@@ -88,46 +94,27 @@ def gaps(question: str, answer: str, unanswered: Callable[[str, str], list[str]]
     return [f"This part of the question may be unanswered: “{part}”" for part in parts]
 
 
-def answered(attempt: Attempt, context: Context, issues: list[str]) -> dict[str, Any]:
-    """The attempt's answer with its citations."""
-    verdicts = verdicts_of(attempt)
-    answer, citations = cite(attempt["answer"], verdicts, attempt.get("context", []))
-    confidence = attempt["confidence"]
+def answered(
+    answer: str, passages: Sequence[Passage], checked: Verification | None, context: Context, issues: Sequence[str]
+) -> dict[str, Any]:
+    """An answer with its citations, and what was found of it."""
+    text, citations = cite(answer, checked.claims if checked else [], passages)
     return {
-        "answer": answer,
+        "answer": text,
         "abstained": False,
-        "confidence": confidence,
-        "confidence_level": None if confidence is None else level_of(confidence),
-        "is_grounded": attempt["is_grounded"],
+        "confidence": checked and checked.confidence,
+        "confidence_level": checked and checked.level,
+        "is_grounded": checked and checked.is_grounded,
         "citations": citations,
-        "verification": block(attempt, context),
-        "issues": issues,
+        "verification": block(checked, context),
+        "issues": list(issues),
+        "withheld": False,
     }
 
 
-def pruned(attempt: Attempt, context: Context, issues: list[str]) -> dict[str, Any]:
-    """Only the supported sentences, judged as what is left; an abstention where nothing is."""
-    text, kept = prune(attempt["answer"], verdicts_of(attempt))
-    if not text:
-        return abstention(*issues, "No sentence of the answer is supported.", attempt=attempt, context=context)
-    removed = len(verdicts_of(attempt)) - len(kept)
-    left = Attempt(
-        **attempt
-        | {
-            "answer": text,
-            "confidence": calculate_confidence(kept) * reliance(kept),
-            "is_grounded": True,
-            "claims_checked": len(kept),
-            "claims_supported": len(kept),
-            "verdicts": kept,
-        }
-    )
-    return answered(left, context, [f"{removed} unsupported claims were removed from the answer.", *issues])
-
-
-def abstention(*issues: str, attempt: Attempt | None = None, context: Context | None = None) -> dict[str, Any]:
-    """`IDK`, and why; `attempt` is the answer that was withheld."""
-    confidence = (attempt["confidence"] if attempt else None) or 0.0
+def abstention(*issues: str, checked: Verification | None = None, context: Context | None = None) -> dict[str, Any]:
+    """`IDK`, and why; `checked` is the verification of the answer that was withheld."""
+    confidence = checked.confidence if checked else 0.0
     return {
         "answer": IDK,
         "abstained": True,
@@ -135,47 +122,31 @@ def abstention(*issues: str, attempt: Attempt | None = None, context: Context | 
         "confidence_level": level_of(confidence),
         "is_grounded": False,
         "citations": [],
-        "verification": block(attempt, context) if attempt and context else None,
+        "verification": block(checked, context) if context else None,
         "issues": list(issues),
+        "withheld": True,
     }
 
 
-def block(attempt: Attempt, context: Context) -> dict[str, Any] | None:
-    """The response's `verification`; claims and signals only where they were asked for."""
-    inner = attempt.get("verification")
-    if inner is None or (not attempt["claims_checked"] and unjudged(attempt)):
+def block(checked: Verification | None, context: Context) -> dict[str, Any] | None:
+    """The response's `verification`; all of it only where it was asked for, nothing where nothing was judged."""
+    if checked is None or (not checked.claims_checked and unjudged(checked)):
         return None
-    summary: dict[str, Any] = {
-        "confidence": attempt["confidence"],
-        "is_grounded": attempt["is_grounded"],
-        "claims_checked": attempt["claims_checked"],
-        "claims_supported": attempt["claims_supported"],
-    }
-    if context.policy == "weighted":
-        summary |= {name: inner[name] for name in WEIGHTED if name in inner}
-    if context.policy_scores:
-        summary["policy_scores"] = inner["policy_scores"]
     if context.show_claims:
-        summary |= {name: inner[name] for name in SHOWN if name in inner}
-        summary["claims"] = [claim_row(v) | {"evidence": v["evidence"]} for v in verdicts_of(attempt)]
-    return summary
+        return checked.to_dict()
+    return checked.summary() | ({"policy_scores": dict(checked.policy_scores)} if context.policy_scores else {})
 
 
-def shown(attempt: Attempt, context: Context) -> Attempt:
-    """An attempt as the response shows it."""
-    hidden = INTERNAL - {"verification"} if context.show_claims else INTERNAL
-    return cast(Attempt, {name: value for name, value in attempt.items() if name not in hidden})
+def verification_of(attempt: Attempt) -> Verification | None:
+    """The verification of an attempt; None where verification was off."""
+    if "verification" not in attempt:
+        return None
+    return Verification.from_dict(attempt["verification"], attempt.get("verdicts", []))
 
 
-def verdicts_of(attempt: Attempt) -> list[Verdict]:
-    """The attempt's verdicts; none where verification was off."""
-    return attempt.get("verdicts", [])
-
-
-def unjudged(attempt: Attempt) -> bool:
-    """Whether no claim of the attempt could be judged: then its confidence says nothing against the answer."""
-    verdicts = verdicts_of(attempt)
-    return bool(verdicts) and all(v["verdict"] == "unjudged" for v in verdicts)
+def unjudged(checked: Verification) -> bool:
+    """Whether no claim could be judged: then the confidence says nothing against the answer."""
+    return bool(checked.claims) and all(v["verdict"] == "unjudged" for v in checked.claims)
 
 
 def too_little(state: State, context: Context) -> str:

@@ -1,17 +1,17 @@
 """Verify: judge each draft claim by claim, and record the attempt."""
 
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, cast
 
 from cragraph.errors import SettingsError
 from cragraph.graph.context import Context
-from cragraph.graph.state import State, VerifyState
+from cragraph.graph.state import State, VerifyOutput, VerifyState
 from cragraph.nodes.reading import located, reading
 from cragraph.passages import as_passages
 from cragraph.protocols import Notes
 from cragraph.retrieval.search.neighbours import all_read
 from cragraph.types import IDK, Attempt
-from cragraph.verification.result import Verification
+from cragraph.verification.result import SUMMARY, Verification
 from cragraph.verification.verifier import Verifier
 
 WANTS = {
@@ -22,6 +22,10 @@ WANTS = {
     "custom": "needs a judge passed to create_graph(judge=...)",
 }
 """What a judge that is not available needs."""
+
+
+FIELDS = frozenset(VerifyOutput.model_fields) - {"degraded", "models", "llm_calls"}
+"""What the verify graph's node returns of a verification; the rest of its output is what the step noted."""
 
 
 @dataclass(frozen=True)
@@ -57,14 +61,9 @@ class Verify:
             return attempt
         found = verified(self.verifier, state.asked or state.question, draft, reading(state), context, notes)
         verification = replace(found, claims=tuple(located(found.claims, state.held)))
-        return attempt | {
-            "confidence": verification.confidence,
-            "is_grounded": verification.is_grounded,
-            "claims_checked": verification.claims_checked,
-            "claims_supported": verification.claims_supported,
-            "verdicts": list(verification.claims),
-            "verification": verification.to_dict(),
-        }
+        own: dict[str, Any] = {name: getattr(verification, name) for name in SUMMARY}
+        own |= {"verdicts": list(verification.claims), "verification": verification.to_dict()}
+        return cast(Attempt, {**attempt, **own})
 
 
 @dataclass(frozen=True)
@@ -77,10 +76,7 @@ class Check:
         """Return the verification's fields."""
         passages = as_passages(state.passages)
         verification = verified(self.verifier, state.question or "", state.answer, passages, context, notes)
-        fields = verification.to_dict()
-        return {
-            name: fields[name] for name in ("confidence", "level", "is_grounded", "claims", "signals", "issues", "ms")
-        }
+        return {name: value for name, value in verification.to_dict().items() if name in FIELDS}
 
 
 def verified(
@@ -99,6 +95,7 @@ def verified(
         policy=context.policy,
         policy_scores=context.policy_scores,
         known_facts=context.known_facts,
+        threshold=context.confidence_threshold,
     )
     notes.ran("judge", verification.judge)
     return verification

@@ -1,14 +1,20 @@
 """Prune: an answer reduced to what is supported, and still readable."""
 
 import re
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 from itertools import accumulate
+from types import MappingProxyType
 from typing import Final
 
+from cragraph.protocols import Notes
 from cragraph.text.sentences import sentence_spans
 from cragraph.types import Verdict
-from cragraph.verification.result import is_counted
+from cragraph.verification.policies import POLICIES, Weights
+from cragraph.verification.result import UNCHECKED, UNJUDGED, Verification, is_counted
+from cragraph.verification.signals import ISSUES, Material, issues_of, measure
+from cragraph.verification.signals.closeness import Closeness
+from cragraph.verification.sources import reliance
 
 _LISTED: Final = re.compile(r"^[ \t>]*(?:[-*+•]|\(?\d{1,3}[.)])[ \t]+", re.MULTILINE)
 _NUMBERED: Final = re.compile(r"^(?P<indent>[ \t]*)(?P<number>\d{1,3})(?=[.)][ \t])", re.MULTILINE)
@@ -20,6 +26,10 @@ _CONNECTIVE: Final = re.compile(
     r"|Conversely|Instead|Similarly|Likewise|Then|For example|For instance|Accordingly|That said|In turn|Finally)"
     r",[ \t]+|(?:But|And|Or|So)[ \t]+)(?=\S)"
 )
+
+
+BY_VERDICT: Final = ("fact_score", "hallucination", "internal_consistency")
+"""Signals that need no more than the verdicts."""
 
 
 @dataclass(frozen=True)
@@ -40,6 +50,31 @@ class _Sentence:
     def leads_in(self) -> bool:
         """Whether it announces what follows."""
         return self.text.rstrip(" *_").endswith(":")
+
+
+def pruned(answer: str, whole: Verification, weights: Mapping[str, Weights]) -> tuple[str, Verification]:
+    """What `prune` leaves of an answer, and its verification: scored by the policy that scored the whole answer.
+
+    Signals that are measured on verdicts are measured again; the others stay as they were.
+    """
+    text, kept = prune(answer, whole.claims)
+    material = Material(answer=text, passages=(), verdicts=kept, closeness=Closeness())
+    again, _ = measure([name for name in BY_VERDICT if name in whole.signals], material, Notes())
+    signals = {**whole.signals, **again}
+    policy = POLICIES[whole.policy]
+    known = 1.0 if "knowledge_consistency" in policy.needs else signals.get("knowledge_consistency", 1.0)
+    confidence = round(policy(kept, signals, weights.get(policy.name)) * reliance(kept) * known, 6)
+    about_removed = {text for _, text in ISSUES.values()}
+    others = [i for i in whole.issues if i not in about_removed and not i.startswith(UNCHECKED) and UNJUDGED not in i]
+    return text, replace(
+        whole,
+        confidence=confidence,
+        claims=tuple(kept),
+        signals=MappingProxyType(signals),
+        issues=(*issues_of(signals), *others),
+        policy_scores=MappingProxyType({policy.name: confidence}),
+        uncovered=(),
+    )
 
 
 def prune(answer: str, verdicts: Sequence[Verdict]) -> tuple[str, list[Verdict]]:

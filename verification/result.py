@@ -1,9 +1,9 @@
-"""What a verification returns."""
+"""What a verification returns: the one model that every shape given out is made of."""
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 from types import MappingProxyType
-from typing import Any, Final
+from typing import Any, Final, Self
 
 from cragraph.types import Label, Level, Verdict
 from cragraph.verification.claims import Uncovered
@@ -59,17 +59,51 @@ def level_of(confidence: float) -> Level:
     return "very low"
 
 
-GROUNDED_BELOW: Final = 0.3
-"""An answer is grounded when its hallucination score lies below this (reliability policy's document)."""
+HALLUCINATED: Final = 0.3
+"""An answer of whose claims this share or more lacks support is not grounded (reliability policy's document)."""
+
+SUMMARY: Final = ("confidence", "is_grounded", "claims_checked", "claims_supported")
+"""What the response says of a verification where nobody asked for more."""
+
+DETAILS: Final = (
+    "level", "hallucination_score", "attribution_coverage", "signals", "issues", "verified_sources",
+    "unverified_claims", "suggested_corrections", "judge", "policy", "policy_scores", "degraded", "uncovered",
+    "hallucination_count", "warnings", "passed", "threshold", "failed",
+)  # fmt: skip
+"""What `to_dict` adds to the summary and the claims."""
+
+WEIGHTED: Final[Mapping[str, str]] = MappingProxyType(
+    {
+        "answer_source_alignment": "alignment",
+        "citation_coverage": "citation_coverage",
+        "fact_verification_score": "fact_score",
+    }
+)
+"""The weighted formula's names of the signals."""
+
+UNCHECKED: Final = "Part of the answer was not checked"
+UNJUDGED: Final = "claim(s) could not be judged"
+"""Issues that `prune` mends by removing what they are about."""
+
+MARKS: Final[Mapping[Label, str]] = MappingProxyType(
+    {"supported": "✓", "partially_supported": "~", "unsupported": "✗", "contradicted": "!", "unjudged": "?"}
+)
+_WIDTH: Final = 88
+"""Characters of a claim in the printed table."""
 
 
-@dataclass(frozen=True)
+def reaches(value: float, threshold: float) -> bool:
+    """Whether a value is at a threshold or above it; six digits count, so that a sum of 0.7 reaches 0.7."""
+    return round(value, 6) >= round(threshold, 6)
+
+
+@dataclass(frozen=True, repr=False)
 class Verification:
     """The judged claims of one answer, what was measured on it, and the confidence that a policy makes of both.
 
     `confidence` is 0..1. `signals` holds what was measured, by name; what could not be measured is absent and named
     in `degraded`. `judge` names the judges whose verdicts stand, ``"none"`` when no judge could run. `ms` is wall
-    time. `threshold` is the confidence from which an answer is good enough.
+    time. `threshold` is the confidence from which the run accepts an answer.
     """
 
     confidence: float
@@ -85,6 +119,15 @@ class Verification:
     ms: float = 0.0
     failed: bool = field(default=False, kw_only=True)
     """Whether verification failed altogether, so that nothing was judged."""
+
+    def __repr__(self) -> str:
+        """A line with the outcome, then a line per claim."""
+        grounded = "grounded" if self.is_grounded else "not grounded"
+        head = (
+            f"Verification: confidence {self.confidence:.2f} ({self.level}), {grounded}, {self.claims_supported} of "
+            f"{self.claims_checked} claims supported; judge {self.judge}, policy {self.policy}"
+        )
+        return "\n".join([head, *map(_line, self.claims), *(f"  issue: {issue}" for issue in self.issues)])
 
     @property
     def level(self) -> Level:
@@ -114,14 +157,17 @@ class Verification:
 
     @property
     def is_grounded(self) -> bool:
-        """Whether the hallucination score is below 0.3, every claim was judged and none is contradicted.
+        """Whether the run accepts the answer and its verdicts agree.
 
-        An answer without a claim is not grounded: there was nothing to ground.
+        The confidence reaches the threshold, every claim was judged, none is contradicted, and less than 0.3 of the
+        claims lack support. An answer without a claim is not grounded: there was nothing to ground.
         """
-        labels = {v["verdict"] for v in self.counted}
+        claims = self.counted
+        labels = {v["verdict"] for v in claims}
         if not labels or self.failed or labels & {"unjudged", "contradicted"}:
             return False
-        return self.hallucination_score < GROUNDED_BELOW
+        lacking = 1.0 - sum(CREDIT[v["verdict"]] for v in claims) / len(claims)
+        return round(lacking, 9) < HALLUCINATED and reaches(self.confidence, self.threshold)
 
     @property
     def attribution_coverage(self) -> float | None:
@@ -134,15 +180,24 @@ class Verification:
         return [v for v in self.counted if v["verdict"] in AGAINST]
 
     @property
+    def hallucination_count(self) -> int:
+        """How many claims speak against the answer."""
+        return len(self.unsupported_claims)
+
+    @property
     def unverified_claims(self) -> list[str]:
         """Texts of the claims that are not (or not wholly) supported."""
         return [v["text"] for v in self.counted if v["verdict"] != "supported"]
 
     @property
+    def attributions(self) -> dict[str, list[str]]:
+        """For each claim the ids of the chunks that support it, that of its evidence first."""
+        return {v["text"]: sources_of(v) for v in self.claims}
+
+    @property
     def verified_sources(self) -> list[str]:
-        """Ids of the chunks that hold the evidence of supported claims, in order of first use."""
-        found = (v["evidence"]["chunk_id"] for v in self.counted if v["verdict"] == "supported" and v["evidence"])
-        return list(dict.fromkeys(found))
+        """Ids of all chunks that support a supported claim, in order of first use."""
+        return list(dict.fromkeys(s for v in self.counted if v["verdict"] == "supported" for s in sources_of(v)))
 
     @property
     def suggested_corrections(self) -> list[str]:
@@ -152,13 +207,11 @@ class Verification:
     @property
     def warnings(self) -> list[str]:
         """Why the answer did not pass, one plain sentence each; empty when it passed."""
-        found = []
-        if self.confidence < self.threshold:
-            found.append(f"Low confidence: {self.confidence:.2f} (threshold {self.threshold:.2f})")
+        found = low_values([("confidence", self.confidence, self.threshold)])
         if unsupported := len(self.unsupported_claims):
             found.append(f"Found {unsupported} unsupported claim(s)")
         if unjudged := sum(v["verdict"] == "unjudged" for v in self.counted):
-            found.append(f"{unjudged} claim(s) could not be judged")
+            found.append(f"{unjudged} {UNJUDGED}")
         if not self.counted:
             found.append("No claim to check was found in the answer")
         return found
@@ -173,69 +226,68 @@ class Verification:
 
         The fields of the weighted verification formula are in it where its signals were measured.
         """
-        block: dict[str, Any] = {
-            "confidence": self.confidence,
-            "is_grounded": self.is_grounded,
-            "claims_checked": self.claims_checked,
-            "claims_supported": self.claims_supported,
-        }
+        block: dict[str, Any] = {name: getattr(self, name) for name in SUMMARY}
         if "weighted" in self.policy_scores:
-            block |= {
-                "overall_score": self.policy_scores["weighted"],
-                "answer_source_alignment": self.signals["alignment"],
-                "citation_coverage": self.signals["citation_coverage"],
-                "fact_verification_score": self.signals["fact_score"],
-                "issues": list(self.issues),
-                "verified_sources": self.verified_sources,
-                "unverified_claims": self.unverified_claims,
-            }
+            block["overall_score"] = self.policy_scores["weighted"]
+            block |= {theirs: self.signals[ours] for theirs, ours in WEIGHTED.items()}
+            block |= {n: _plain(getattr(self, n)) for n in ("issues", "verified_sources", "unverified_claims")}
         return block
 
     def to_dict(self) -> dict[str, Any]:
-        """Plain JSON: a row of `verify --jsonl` without its id."""
-        return self.summary() | {
-            "confidence": self.confidence,
-            "level": self.level,
-            "is_grounded": self.is_grounded,
-            "hallucination_score": self.hallucination_score,
-            "attribution_coverage": self.attribution_coverage,
-            "claims": [claim_row(v) for v in self.claims],
-            "signals": dict(self.signals),
-            "issues": list(self.issues),
-            "verified_sources": self.verified_sources,
-            "unverified_claims": self.unverified_claims,
-            "suggested_corrections": self.suggested_corrections,
-            "judge": self.judge,
-            "policy": self.policy,
-            "policy_scores": dict(self.policy_scores),
-            "degraded": list(self.degraded),
-            "uncovered": [dict(part) for part in self.uncovered],
-            "warnings": self.warnings,
-            "passed": self.passed,
-            "ms": round(self.ms, 1),
-        }
+        """Everything as plain JSON: a row of `verify --jsonl` without its id."""
+        details = {name: _plain(getattr(self, name)) for name in DETAILS}
+        return self.summary() | details | {"claims": [claim_row(v) for v in self.claims], "ms": round(self.ms, 1)}
+
+    @classmethod
+    def from_dict(cls, data: Mapping[str, Any], claims: Sequence[Verdict]) -> Self:
+        """The verification that `to_dict` wrote down, with its verdicts."""
+        known: dict[str, Any] = {f.name: data[f.name] for f in fields(cls) if f.name in data}
+        known |= {name: tuple(value) for name, value in known.items() if isinstance(value, list)}
+        return cls(**known | {"claims": tuple(claims)})
+
+
+def low_values(values: Iterable[tuple[str, float, float]]) -> list[str]:
+    """A warning for each (name, value, threshold) whose value is below its threshold; at the threshold there is none.
+
+    Values get as many digits as show the difference.
+    """
+    return [
+        f"Low {name}: {value:.{digits}f} (threshold {bound:.{digits}f})"
+        for name, value, bound in values
+        if not reaches(value, bound)
+        for digits in [next((d for d in range(2, 6) if round(value, d) != round(bound, d)), 6)]
+    ]
+
+
+def sources_of(verdict: Verdict) -> list[str]:
+    """Ids of the chunks that support a claim, that of its evidence first; none where nothing speaks for it."""
+    if verdict["verdict"] not in IN_FAVOUR:
+        return []
+    evidence = verdict["evidence"]
+    return list(dict.fromkeys([*([evidence["chunk_id"]] if evidence else []), *verdict.get("sources", [])]))
 
 
 def claim_row(verdict: Verdict) -> dict[str, Any]:
     """A verdict as plain JSON; what the judge did not say is left out, but `evidence` is null."""
-    evidence = verdict["evidence"]
-    row: dict[str, Any] = {
-        "text": verdict["text"],
-        "start": verdict["start"],
-        "end": verdict["end"],
-        "type": verdict["type"],
-        "verdict": verdict["verdict"],
-        "support": verdict["support"],
-        "contradiction": verdict["contradiction"],
-        "judge": verdict["judge"],
-        "evidence": evidence and {key: evidence[key] for key in ("quote", "passage", "start", "end")},
-    }
-    if verdict["reasoning"]:
-        row["reasoning"] = verdict["reasoning"]
-    if "source_weight" in verdict:
-        row["source_weight"] = verdict["source_weight"]
-    if verdict.get("correction"):
-        row["correction"] = verdict["correction"]
-    if verdict.get("unsupported_spans"):
-        row["unsupported_spans"] = [list(span) for span in verdict["unsupported_spans"]]
-    return row
+    row = {name: value for name, value in verdict.items() if value or name not in _OPTIONAL}
+    if spans := verdict.get("unsupported_spans"):
+        row["unsupported_spans"] = [list(span) for span in spans]
+    if sources := sources_of(verdict):
+        row["sources"] = sources
+    return row | {"evidence": verdict["evidence"] and {**verdict["evidence"]}}
+
+
+_OPTIONAL: Final = frozenset({"reasoning", "correction", "sources", "unsupported_spans"})
+
+
+def _plain(value: Any) -> Any:
+    """A value as JSON has it."""
+    if isinstance(value, Mapping):
+        return dict(value)
+    return [_plain(item) for item in value] if isinstance(value, tuple | list) else value
+
+
+def _line(verdict: Verdict) -> str:
+    text = " ".join(verdict["text"].split())
+    text = text if len(text) <= _WIDTH else text[: _WIDTH - 1].rstrip() + "…"
+    return f"  {MARKS[verdict['verdict']]} {verdict['verdict']:<19} {verdict['support']:.2f}  {text}"

@@ -1,9 +1,15 @@
-"""Reliance: a claim that only a source of lower weight supports is worth less."""
+"""Sources: which ones support a claim, and how far they are relied on."""
 
+import re
 from collections.abc import Callable, Sequence
 from typing import Final
 
+from cragraph.passages import own_text
+from cragraph.text.sentences import sentences
+from cragraph.text.words import terms
 from cragraph.types import Claim, Passage, Verdict
+from cragraph.verification.claims import without_markers
+from cragraph.verification.conflicts import contradict
 from cragraph.verification.result import CREDIT, IN_FAVOUR, counted
 
 SourceWeight = Callable[[Passage], float]
@@ -11,8 +17,36 @@ SourceWeight = Callable[[Passage], float]
 
 JudgeAgain = Callable[[Sequence[Claim], Sequence[Passage]], list[Verdict]]
 
+_FIGURE: Final = re.compile(r"\d")
 _NAMED: Final = 3
 """Sources that an issue names at most."""
+
+
+def attributed(
+    verdicts: Sequence[Verdict], passages: Sequence[Passage], closeness: Sequence[Sequence[float]], threshold: float
+) -> list[Verdict]:
+    """The verdicts with the chunks that support their claim beside their evidence, as `sources`.
+
+    A passage supports a claim in whose favour the verdict is when it is more than `threshold` similar to it
+    (`closeness`, a row per verdict), has all its figures, and has no sentence against it.
+    """
+    found = []
+    for verdict, row in zip(verdicts, closeness or [()] * len(verdicts), strict=True):
+        if verdict["verdict"] in IN_FAVOUR:
+            own = verdict["evidence"]["passage"] if verdict["evidence"] else None
+            near = [passages[p] for p, score in enumerate(row) if score > threshold and p != own]
+            verdict = verdict.copy()
+            verdict["sources"] = [p["chunk_id"] for p in near if supports(verdict["text"], own_text(p))]
+        found.append(verdict)
+    return found
+
+
+def supports(statement: str, passage: Passage) -> bool:
+    """Whether a passage that is close to a statement has its figures too, and no sentence that contradicts it."""
+    held = set(terms(passage["text"]))
+    if any(word not in held for word in terms(without_markers(statement)) if _FIGURE.search(word)):
+        return False
+    return not any(contradict(statement, sentence) for sentence in sentences(passage["text"]))
 
 
 def weights_of(passages: Sequence[Passage], weight: SourceWeight | None) -> list[float]:

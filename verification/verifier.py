@@ -1,15 +1,13 @@
-"""The verifier: claims, judges, signals and a policy joined into one call that does not fail."""
+"""The verifier: claims, windows, judge, verdicts, signals, policy, `Verification`; one call, which does not fail."""
 
 import logging
 from collections.abc import Callable, Collection, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextvars import copy_context
 from dataclasses import dataclass, field, replace
-from functools import partial
-from math import isfinite
 from time import perf_counter
-from types import MappingProxyType, TracebackType
-from typing import Final, ParamSpec, Self, TypeVar
+from types import MappingProxyType
+from typing import Final, TypeVar
 
 from langchain_core.embeddings import Embeddings
 
@@ -18,27 +16,26 @@ from cragraph.models.cache import LRU
 from cragraph.passages import as_passages
 from cragraph.protocols import ClaimExtractor, Judge, Notes
 from cragraph.types import Claim, Passage, Verdict
-from cragraph.verification.cached_judge import VerdictCache, cached
 from cragraph.verification.claims import uncovered_parts
 from cragraph.verification.conflicts import find_conflicts
-from cragraph.verification.judges.evidence import unjudged
-from cragraph.verification.judging import Judging, judge_names
+from cragraph.verification.fallback import JudgeChain, VerdictCache, judge_names, reason_of, stand_in
+from cragraph.verification.judges.evidence import unjudged, verdict_of
 from cragraph.verification.policies import AUTO, POLICIES, Policy, Weights, best_policy, checked_weights
-from cragraph.verification.result import Uncovered, Verification
+from cragraph.verification.result import UNCHECKED, UNJUDGED, Verification
 from cragraph.verification.signals import (
     BY_SIMILARITY,
     SIGNALS,
     AlignmentScorer,
     ConsistencyScorer,
     Material,
-    NotMeasured,
     SignalOptions,
     issues_of,
     judge_failed,
     key_claims,
+    measure,
 )
 from cragraph.verification.signals.closeness import Closeness, measure_closeness
-from cragraph.verification.sources import SourceWeight, reliance, told, weighed, weights_of
+from cragraph.verification.sources import SourceWeight, attributed, reliance, told, weighed, weights_of
 
 logger = logging.getLogger(__name__)
 T = TypeVar("T")
@@ -67,7 +64,7 @@ class VerifierOptions:
     signals: SignalOptions = field(default_factory=SignalOptions)
     measure: Sequence[str] = ALWAYS
     cache_size: int = 4096
-    judge_timeout: float | None = None
+    judge_timeout: float | None = 300.0
 
 
 @dataclass(frozen=True)
@@ -92,7 +89,6 @@ class Verifier:
     spare_extractor: ClaimExtractor | None = None
     source_weight: SourceWeight | None = None
     cache: VerdictCache = field(init=False, repr=False)
-    _judging: Judging = field(init=False, repr=False)
 
     def __post_init__(self) -> None:
         for name in self.fallback:
@@ -102,11 +98,6 @@ class Verifier:
         for name, weights in self.options.weights.items():
             checked_weights(_known("policy", name, self.policies), weights)
         object.__setattr__(self, "cache", LRU(self.options.cache_size))
-        # One judge under two names keeps one wrapper, so that it is recognised.
-        wrapped = {id(judge): cached(judge, self.cache, name) for name, judge in self.judges.items()}
-        behind = {name: wrapped[id(judge)] for name, judge in self.judges.items()}
-        judging = Judging(behind, self.fallback, self.extractor, self.spare_extractor, self.options.judge_timeout)
-        object.__setattr__(self, "_judging", judging)
 
     def __call__(
         self,
@@ -119,64 +110,89 @@ class Verifier:
         policy: str = AUTO,
         policy_scores: bool = False,
         known_facts: Sequence[str] = (),
+        threshold: float | None = None,
     ) -> Verification:
         """Verify an answer; raises SettingsError for an unknown judge or policy, and nothing else.
 
         The policy ``"auto"`` is the best one for the verdicts at hand (`best_policy`); the result names it.
         When verification fails altogether, the result holds the answer unjudged with confidence 0.0, says so in its
-        issues, and the failure is logged. What was degraded is added to `notes` and is in the result.
+        issues, and the failure is logged. What was degraded is added to `notes` and is in the result. `threshold` is
+        the run's, where it differs from that of the options.
         """
-        _known("judge", judge, self.judges)
+        chain = self._chain(judge)
         if policy != AUTO:
             _known("policy", policy, self.policies)
-        start = perf_counter()
-        mine = Notes()
+        chosen = list(self.policies) if policy_scores else [] if policy == AUTO else [policy]
+        start, own = perf_counter(), Notes()
         try:
-            found = self._verified(question, answer, passages, mine, judge, policy, policy_scores, known_facts)
+            found = self._verified(chain, question, answer, passages, own, policy, chosen, known_facts)
         # The answer must come back whatever happens to its verification.
         except Exception as error:
             logger.exception("verification failed; the answer is returned unjudged")
-            mine.degraded(f"Verification failed ({type(error).__name__}: {error}).")
-            found = failed_verification(answer, policy, mine, self.options.threshold)
-        _pass_on(mine, notes)
-        return replace(found, ms=(perf_counter() - start) * 1000)
+            own.degraded(f"Verification failed ({reason_of(error)}).")
+            found = _failed(answer, policy)
+        notes.add(own)
+        return replace(
+            found,
+            degraded=tuple(own.sentences),
+            threshold=self.options.threshold if threshold is None else threshold,
+            ms=(perf_counter() - start) * 1000,
+        )
 
     def judged(
         self, claims: Sequence[Claim], passages: Sequence[Passage], notes: Notes, *, judge: str, question: str = ""
     ) -> list[Verdict]:
         """Verdicts on given claims, by the judge that was asked for or those that stand in for it."""
-        _known("judge", judge, self.judges)
-        return self._judging.claims(self._judging.order(judge), claims, passages, notes, question=question)
+        if not _any_text(passages):
+            return [_without_passages(claim) for claim in claims]
+        return self._chain(judge)(claims, passages, notes, question=question)
 
     def _verified(
         self,
+        chain: JudgeChain,
         question: str,
         answer: str,
         passages: Sequence[Passage],
         notes: Notes,
-        judge: str,
         policy: str,
-        policy_scores: bool,
+        chosen: Sequence[str],
         known_facts: Sequence[str],
     ) -> Verification:
-        asked = [] if policy == AUTO else [policy]
-        names = list(self.policies) if policy_scores else asked
-        needed = [signal for name in names for signal in self.policies[name].needs]
-        wanted = list(dict.fromkeys([*self.options.measure, *needed]))
-        with Sides() as sides:
-            aligned = consistent = None
-            if self.consistency is not None and "internal_consistency" in needed:
-                consistent = sides.start(self._consist, answer, known_facts, notes)
-            if self.alignment is not None and "alignment" in wanted and passages:
-                aligned = sides.start(self._align, question, answer, passages, notes)
-            verdicts = self._judging.answer(judge, answer, passages, notes, question=question)
+        needed = {signal for name in chosen for signal in self.policies[name].needs}
+        wanted = dict.fromkeys([*self.options.measure, *(s for name in chosen for s in self.policies[name].needs)])
+        if known_facts:
+            wanted["knowledge_consistency"] = None
+        pool = ThreadPoolExecutor(3, "cragraph-check")
+        try:
+            # What waits for a model's server runs beside the judging.
+            alignment, consistency = self.alignment, self.consistency
+            aligned = consistent = knowledge = None
+            if consistency is not None and "internal_consistency" in needed:
+                consistent = _beside(pool, lambda: _scored("consistency", consistency, notes, answer, known_facts))
+            if alignment is not None and "alignment" in wanted and passages:
+                aligned = _beside(pool, lambda: _scored("alignment", alignment, notes, question, answer, passages))
+
+            # Claims and verdicts.
+            if not answer.strip():
+                verdicts = []
+            elif not _any_text(passages):
+                verdicts = [_without_passages(claim) for claim in self._claims(answer, notes)]
+            else:
+                verdicts = chain.answer(answer, lambda: self._claims(answer, notes), passages, notes, question=question)
+
+            # What they rest on: sources of lower weight give way, and every source that supports a claim is named.
             weights = weights_of(passages, self.source_weight)
-            again = partial(self._judging.claims, self._judging.order(judge), notes=notes, question=question)
-            verdicts = weighed(verdicts, passages, weights, again)
-            known = None
-            if known_facts:
-                known = sides.start(self._know, judge, verdicts, known_facts, notes)
-            closeness = closeness_for(wanted, self.embeddings, question, answer, verdicts, passages, notes)
+            verdicts = weighed(
+                verdicts, passages, weights, lambda claims, some: chain(claims, some, notes, question=question)
+            )
+            if known_facts and verdicts:
+                facts = as_passages(known_facts)
+                knowledge = _beside(pool, lambda: chain(_claims_of(verdicts), facts, notes))
+            closeness = self._closeness(wanted, question, answer, verdicts, passages, notes)
+            verdicts = attributed(verdicts, passages, closeness.rows, self.options.signals.attribution_threshold)
+
+            # Signals.
+            known = knowledge() if knowledge else ()
             material = Material(
                 answer=answer,
                 passages=passages,
@@ -185,215 +201,144 @@ class Verifier:
                 question=question,
                 alignment=aligned() if aligned else None,
                 consistency=consistent() if consistent else None,
-                knowledge=known() if known else (),
+                knowledge=None if judge_failed(known) else known,
                 weights=weights,
                 options=self.options.signals,
             )
-        measured = measure(wanted, material, notes)
-        if "fact_score" in measured.signals and judge_failed(key_claims(verdicts)):
+        finally:
+            # When this failed nobody will ask for the results, and a stalled server must not hold the answer.
+            pool.shutdown(wait=False, cancel_futures=True)
+        signals, missing = measure(wanted, material, notes)
+        if "fact_score" in signals and judge_failed(key_claims(verdicts)):
             notes.degraded("No judge could verify the facts; the fact score of 0.5 only says that it is not known.")
-        if policy == AUTO:
-            policy = best_policy(verdicts)
-        scores = self._scores(names or [policy], policy, verdicts, measured, notes)
+
+        # The policy.
+        policy = best_policy(verdicts) if policy == AUTO else policy
+        scores = self._scores(chosen or [policy], verdicts, signals, missing, notes)
+        if policy not in scores:
+            notes.degraded(f"The confidence is that of the policy 'claims' instead of {policy!r}.")
+            policy = "claims"
+            scores |= self._scores([policy], verdicts, signals, missing, notes)
         uncovered = tuple(uncovered_parts(answer, verdicts))
+        lost = sum(verdict["verdict"] == "unjudged" for verdict in verdicts)
         return Verification(
-            confidence=scores[policy] if policy in scores else scores["claims"],
+            confidence=scores[policy],
             claims=tuple(verdicts),
-            signals=MappingProxyType(dict(measured.signals)),
+            signals=MappingProxyType(signals),
             issues=(
-                *issues_of(measured.signals),
-                *issues_besides(verdicts, uncovered, passages),
+                *issues_of(signals),
+                *([f"{lost} {UNJUDGED}"] if lost else []),
+                *(f"{UNCHECKED}: “{part['text']}”" for part in uncovered),
+                *(conflict.issue for conflict in find_conflicts(passages)),
                 *told(verdicts, passages, weights),
             ),
             judge=judge_names(verdicts),
-            policy=policy if policy in scores else "claims",
+            policy=policy,
             policy_scores=MappingProxyType(scores),
-            degraded=tuple(notes.sentences),
             uncovered=uncovered,
-            threshold=self.options.threshold,
         )
 
+    def _chain(self, judge: str) -> JudgeChain:
+        """The judge that was asked for and then those that stand in for it."""
+        _known("judge", judge, self.judges)
+        # One judge may go by two names; it is not worth a second try.
+        order = {id(found): found for found in (self.judges[name] for name in (judge, *self.fallback))}
+        return JudgeChain(list(order.values()), self.options.judge_timeout, cache=self.cache)
+
+    def _claims(self, answer: str, notes: Notes) -> list[Claim]:
+        """The claims of an answer; by the spare extractor, and noted, where the first one fails."""
+        spare = self.spare_extractor
+        if spare is None:
+            return self.extractor(answer, notes)
+        found = stand_in(
+            f"Claim extraction by {self.extractor.name!r}",
+            lambda: self.extractor(answer, notes),
+            f"{spare.name!r} took over",
+            notes,
+        )
+        return spare(answer, notes) if found is None else found
+
+    def _closeness(
+        self,
+        wanted: Collection[str],
+        question: str,
+        answer: str,
+        verdicts: Sequence[Verdict],
+        passages: Sequence[Passage],
+        notes: Notes,
+    ) -> Closeness:
+        """The similarities that the wanted signals need; nothing is embedded when none needs any."""
+        if not BY_SIMILARITY & set(wanted):
+            return Closeness()
+        texts = [verdict["text"] for verdict in verdicts]
+        # Without relevance among the wanted signals, question and answer need not be embedded.
+        asked = question if "relevance" in wanted else ""
+        whole = "source_agreement" in wanted
+        return measure_closeness(self.embeddings, asked, answer, texts, passages, notes, whole=whole)
+
     def _scores(
-        self, names: Sequence[str], policy: str, verdicts: Sequence[Verdict], measured: "Measured", notes: Notes
+        self,
+        names: Sequence[str],
+        verdicts: Sequence[Verdict],
+        signals: Mapping[str, float],
+        missing: Mapping[str, str],
+        notes: Notes,
     ) -> dict[str, float]:
-        """The policies' values; one whose signals are missing has none, and `claims` stands in for the chosen one."""
+        """The policies' values, as far as the sources are good for; one whose signals are missing has none."""
         scores = {}
         for name in names:
+            policy = self.policies[name]
             try:
-                value = self.policies[name](verdicts, measured.signals, self.options.weights.get(name))
+                value = policy(verdicts, signals, self.options.weights.get(name)) * reliance(verdicts)
             except InputError as error:
-                reasons = [measured.missing[s] for s in self.policies[name].needs if s in measured.missing]
+                reasons = [missing[signal] for signal in policy.needs if signal in missing]
                 notes.degraded(f"Policy {name!r} could not be computed: {'; '.join(reasons) or error}.")
             else:
-                scores[name] = round(value * reliance(verdicts), 6)
-        if policy not in scores:
-            scores["claims"] = round(POLICIES["claims"](verdicts) * reliance(verdicts), 6)
-            notes.degraded(f"The confidence is that of the policy 'claims' instead of {policy!r}.")
+                # Facts that the caller knows count in every policy, in that which has a weight for them once.
+                known = 1.0 if "knowledge_consistency" in policy.needs else signals.get("knowledge_consistency", 1.0)
+                scores[name] = round(value * known, 6)
         return scores
 
-    def _align(self, question: str, answer: str, passages: Sequence[Passage], notes: Notes) -> float | None:
-        """The injected scorer's alignment over the top passages."""
-        scorer = self.alignment
-        if scorer is None:
-            return None
-        return scored("alignment", scorer.name, lambda: scorer(question, answer, passages, notes), notes)
 
-    def _consist(self, answer: str, known_facts: Sequence[str], notes: Notes) -> float | None:
-        """The injected scorer's consistency of the answer with itself and the known facts."""
-        scorer = self.consistency
-        if scorer is None:
-            return None
-        return scored("consistency", scorer.name, lambda: scorer(answer, known_facts, notes), notes)
-
-    def _know(
-        self, judge: str, verdicts: Sequence[Verdict], facts: Sequence[str], notes: Notes
-    ) -> Sequence[Verdict] | None:
-        """The answer's claims judged against the known facts; None when no judge could."""
-        claims = [Claim(text=v["text"], start=v["start"], end=v["end"], type=v["type"]) for v in verdicts]
-        found = self._judging.claims(self._judging.order(judge), claims, as_passages(facts), notes)
-        return None if judge_failed(found) else found
+def _failed(answer: str, policy: str) -> Verification:
+    """What a caller gets when verification failed: the whole answer as one unjudged claim, confidence 0.0, and why."""
+    whole = Claim(text=answer, start=0, end=len(answer), type="factual")
+    why = "Verification failed: nothing was judged, and the confidence of 0.0 says only that"
+    claims = (unjudged(whole, why + "."),) if answer.strip() else ()
+    return Verification(confidence=0.0, claims=claims, issues=(why,), policy=policy, failed=True)
 
 
-def _pass_on(mine: Notes, notes: Notes) -> None:
-    for sentence in mine.sentences:
-        notes.degraded(sentence)
-    notes.called(mine.calls)
-    for role, name in mine.models.items():
-        notes.ran(role, name)
+def _scored(what: str, scorer: AlignmentScorer | ConsistencyScorer, notes: Notes, *given: object) -> float | None:
+    """A scorer's score, 0..1; None, and noted, when it fails: the signal's own measure stands in."""
+
+    def score() -> float:
+        value = float(scorer(*given, notes))  # type: ignore[arg-type, call-arg]
+        if not 0.0 <= value <= 1.0:
+            raise ModelError(f"it returned {value}; wanted a number of 0..1")
+        return value
+
+    own = {"alignment": "keyword overlap", "consistency": "facts, opposites and negation"}[what]
+    return stand_in(f"The {what} scorer {scorer.name!r}", score, f"{what} was measured by {own}", notes)
+
+
+def _beside(pool: ThreadPoolExecutor, call: Callable[[], T]) -> Callable[[], T]:
+    """Start a call in the caller's context; the returned function waits for its result or raises its error."""
+    return pool.submit(copy_context().run, call).result
+
+
+def _claims_of(verdicts: Sequence[Verdict]) -> list[Claim]:
+    return [Claim(text=v["text"], start=v["start"], end=v["end"], type=v["type"]) for v in verdicts]
+
+
+def _without_passages(claim: Claim) -> Verdict:
+    return verdict_of(claim, "unsupported", 0.0, 0.0, None, "There is no passage to support it.", "none")
+
+
+def _any_text(passages: Sequence[Passage]) -> bool:
+    return any(passage["text"].strip() for passage in passages)
 
 
 def _known(kind: str, name: str, table: Mapping[str, T]) -> T:
     if name not in table:
         raise SettingsError(f"there is no {kind} {name!r}; choose one of {', '.join(table)}.")
     return table[name]
-
-
-@dataclass(frozen=True)
-class Measured:
-    """Signals by name, each 0..1, and for each that could not be measured the reason."""
-
-    signals: Mapping[str, float]
-    missing: Mapping[str, str] = field(default_factory=dict)
-
-
-def closeness_for(
-    wanted: Collection[str],
-    embeddings: Embeddings | None,
-    question: str,
-    answer: str,
-    verdicts: Sequence[Verdict],
-    passages: Sequence[Passage],
-    notes: Notes,
-) -> Closeness:
-    """The similarities that the wanted signals need; nothing is embedded when none needs any."""
-    if not BY_SIMILARITY & set(wanted):
-        return Closeness()
-    # Without relevance among the wanted signals, question and answer need not be embedded.
-    asked = question if "relevance" in wanted else ""
-    texts = [verdict["text"] for verdict in verdicts]
-    whole = "source_agreement" in wanted
-    return measure_closeness(embeddings, asked, answer, texts, passages, notes, whole=whole)
-
-
-def measure(
-    wanted: Collection[str],
-    material: Material,
-    notes: Notes,
-    table: Mapping[str, Callable[[Material], float]] = SIGNALS,
-) -> Measured:
-    """Measure the wanted signals; one that has nothing to be measured on is left out, one that breaks is noted too."""
-    signals: dict[str, float] = {}
-    missing: dict[str, str] = {}
-    for name in wanted:
-        try:
-            value = float(table[name](material))
-            if not isfinite(value):
-                raise ValueError(f"it came out as {value}")
-        except NotMeasured as reason:
-            missing[name] = str(reason)
-        # One broken signal must not take the others with it.
-        except Exception as error:
-            missing[name] = f"{type(error).__name__}: {error}"
-            notes.degraded(f"The signal {name!r} could not be measured ({missing[name]}).")
-        else:
-            signals[name] = round(min(max(value, 0.0), 1.0), 6)
-    return Measured(signals, missing)
-
-
-P = ParamSpec("P")
-
-
-class Sides:
-    """A few threads for slow checks, started with the first of them and gone at the end of the block.
-
-    Quick checks are not worth a thread: a signal takes less time than starting one.
-    """
-
-    def __init__(self, most: int = 2) -> None:
-        self._most = most
-        self._pool: ThreadPoolExecutor | None = None
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, _error: BaseException | None, _trace: TracebackType | None
-    ) -> None:
-        if self._pool is not None:
-            # When the block failed nobody will ask for the results, and a stalled server must not hold the answer.
-            self._pool.shutdown(wait=kind is None, cancel_futures=True)
-
-    def start(self, function: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> Callable[[], T]:
-        """Start a call in the caller's context; the returned function waits for its result or raises its error."""
-        if self._pool is None:
-            self._pool = ThreadPoolExecutor(self._most, "cragraph-check")
-        context = copy_context()
-        return self._pool.submit(lambda: context.run(function, *args, **kwargs)).result
-
-
-OWN: Final[Mapping[str, str]] = MappingProxyType(
-    {"alignment": "keyword overlap", "consistency": "facts, opposites and negation"}
-)
-"""What a signal measures by where its scorer fails."""
-
-
-def scored(what: str, name: str, score: Callable[[], float], notes: Notes) -> float | None:
-    """A scorer's score, 0..1; None, and noted, when it fails: the signal's own measure stands in."""
-    try:
-        value = float(score())
-        if not 0.0 <= value <= 1.0:
-            raise ModelError(f"it returned {value}; wanted a number of 0..1")
-    # A model's server may raise anything; what the signal measures by itself stands in.
-    except Exception as error:
-        notes.degraded(
-            f"The {what} scorer {name!r} failed ({type(error).__name__}: {error}); {what} was measured by {OWN[what]}."
-        )
-        return None
-    return value
-
-
-def failed_verification(answer: str, policy: str, notes: Notes, threshold: float = 0.7) -> Verification:
-    """What a caller gets when verification failed: the whole answer as one unjudged claim, confidence 0.0, and why."""
-    whole = Claim(text=answer, start=0, end=len(answer), type="factual")
-    why = "Verification failed: nothing was judged, and the confidence of 0.0 says only that"
-    return Verification(
-        confidence=0.0,
-        claims=(unjudged(whole, why + "."),) if answer.strip() else (),
-        issues=(why,),
-        policy=policy,
-        degraded=tuple(notes.sentences),
-        threshold=threshold,
-        failed=True,
-    )
-
-
-def issues_besides(
-    verdicts: Sequence[Verdict], uncovered: Sequence[Uncovered], passages: Sequence[Passage]
-) -> list[str]:
-    """Issues that are no signal's: claims without a verdict, parts without a claim, passages at odds."""
-    lost = sum(verdict["verdict"] == "unjudged" for verdict in verdicts)
-    return [
-        *([f"{lost} claim(s) could not be judged"] if lost else []),
-        *(f"Part of the answer was not checked: “{part['text']}”" for part in uncovered),
-        *(conflict.issue for conflict in find_conflicts(passages)),
-    ]

@@ -84,12 +84,20 @@ def window_texts(text: str) -> list[str]:
 
 
 def space(claims: Sequence[str], passages: Sequence[Passage]) -> Space:
-    """The windows of the passages with their coverage of the claims; one multiplication of matrices does the work."""
+    """The windows of the passages with their coverage of the claims; one multiplication of matrices does the work.
+
+    Judge and signals ask for the same one: it is built once per verification.
+    """
+    return _space(tuple(claims), tuple(passage["text"] for passage in passages))
+
+
+@lru_cache(maxsize=4)
+def _space(claims: tuple[str, ...], texts: tuple[str, ...]) -> Space:
     sentences: list[Window] = []
     found: list[Window] = []
-    for number, passage in enumerate(passages):
-        own = sentence_windows(number, passage["text"])
-        found += _widened(passage["text"], own, len(sentences))
+    for number, text in enumerate(texts):
+        own = sentence_windows(number, text)
+        found += _widened(text, own, len(sentences))
         sentences += own
     vocabulary: dict[object, int] = {}
     for claim in claims:

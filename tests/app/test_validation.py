@@ -9,8 +9,14 @@ from cragraph.passages import as_passages
 from cragraph.protocols import Notes
 from cragraph.testing.embeddings import HashEmbeddings
 from cragraph.testing.fakes import FakeJudge
-from cragraph.validation import AnswerValidator, ValidationConfig, validate_answer, verify_supported
-from cragraph.validation_inputs import as_embeddings, as_texts
+from cragraph.validation import (
+    AnswerValidator,
+    ValidationConfig,
+    as_embeddings,
+    as_texts,
+    validate_answer,
+    verify_supported,
+)
 
 CHUNKS = [
     "Mistral 7B uses sliding window attention for efficient token processing.",

@@ -270,3 +270,27 @@ def test_the_recursion_limit_covers_every_attempt_that_can_be_asked_for() -> Non
     loop = Loop(answers, table=table)
     response = loop.ask(context=Context(max_crag_attempts=10, confidence_threshold=1.0, candidates=200))
     assert len(response["attempts"]) <= 11
+
+
+@pytest.mark.parametrize("policy", ["abstain", "prune"])
+def test_what_the_response_withholds_is_in_no_attempt_unless_claims_are_asked_for(policy: Any) -> None:
+    context = Context(on_low_confidence=policy, crag=False)
+    response = Loop([f"{SEA} {SKY}"]).ask(context=context)
+    assert SKY[:-1] not in str({k: v for k, v in response.items() if k != "issues"})
+    shown = Loop([f"{SEA} {SKY}"]).ask(context=context.model_copy(update={"show_claims": True}))
+    assert shown["attempts"][0]["answer"] == f"{SEA} {SKY}"
+
+
+def test_a_pruned_answer_keeps_the_measure_of_the_run_and_says_what_it_was() -> None:
+    response = Loop([f"{SEA} {SKY}"]).ask(context=Context(on_low_confidence="prune", crag=False))
+    assert response["issues"][0] == "1 unsupported claims were removed from the answer, whose confidence was 0.40."
+    assert (response["confidence"], response["is_grounded"]) == (1.0, True)
+
+
+def test_grounded_and_warnings_follow_the_threshold_of_the_run() -> None:
+    strict = Loop([f"{SEA} {SKY}"]).ask(
+        context=Context(confidence_threshold=0.9, on_low_confidence="flag", crag=False, show_claims=True)
+    )
+    assert strict["is_grounded"] is False
+    assert strict["verification"]["warnings"][0] == "Low confidence: 0.40 (threshold 0.90)"
+    assert strict["issues"][0] == "Confidence 0.40 is below the threshold of 0.90."

@@ -10,7 +10,7 @@ from cragraph.testing.embeddings import HashEmbeddings
 from cragraph.testing.fakes import FakeJudge
 from cragraph.testing.verdicts import quoted, verdict
 from cragraph.types import Claim, Passage, Verdict
-from cragraph.verification.cached_judge import CachedAnswerJudge, cached, moved
+from cragraph.verification.fallback import JudgeChain, moved
 
 PASSAGES = as_passages(["Gold shines.", "Lead is heavy."])
 
@@ -62,7 +62,7 @@ def test_a_border_moved_between_texts_changes_their_digest() -> None:
 
 def test_a_claim_is_judged_once_for_the_same_passages() -> None:
     judge = FakeJudge({"Gold": 1.0})
-    again = cached(judge, LRU(10))
+    again = JudgeChain([judge], cache=LRU(10))
     first = again([claim("Gold shines.")], PASSAGES, Notes())
     second = again([claim("Gold shines.", 20), claim("Lead floats.", 40)], PASSAGES, Notes())
     assert judge.asked == ["Gold shines.", "Lead floats."]
@@ -81,7 +81,7 @@ def test_a_claim_is_judged_once_for_the_same_passages() -> None:
 )
 def test_other_passages_another_question_or_another_type_are_judged_anew(passages, question: str, type) -> None:
     judge = FakeJudge({"Gold": 1.0})
-    again = cached(judge, LRU(10))
+    again = JudgeChain([judge], cache=LRU(10))
     again([claim("Gold shines.")], PASSAGES, Notes())
     other = claim("Gold shines.")
     other["type"] = type
@@ -91,8 +91,7 @@ def test_other_passages_another_question_or_another_type_are_judged_anew(passage
 
 def test_two_judges_of_one_name_do_not_share_verdicts() -> None:
     cache = LRU(10)
-    yes, no = cached(FakeJudge({"Gold": 1.0}), cache, "one"), cached(FakeJudge({}), cache, "two")
-    assert yes.name == no.name == "fake"
+    yes, no = JudgeChain([FakeJudge({"Gold": 1.0})], cache=cache), JudgeChain([FakeJudge({})], cache=cache)
     assert yes([claim("Gold shines.")], PASSAGES, Notes())[0]["verdict"] == "supported"
     assert no([claim("Gold shines.")], PASSAGES, Notes())[0]["verdict"] == "unsupported"
 
@@ -105,7 +104,7 @@ class Declining(FakeJudge):
 
 def test_what_was_not_judged_is_not_kept() -> None:
     judge = Declining({})
-    again = cached(judge, LRU(10))
+    again = JudgeChain([judge], cache=LRU(10))
     for _ in range(2):
         again([claim("Gold shines.")], PASSAGES, Notes())
     assert len(judge.asked) == 2
@@ -117,9 +116,10 @@ class Short(FakeJudge):
 
 
 def test_a_wrong_number_of_verdicts_is_an_error_and_leaves_nothing_behind() -> None:
-    again = cached(Short({"Gold": 1.0}), LRU(10))
-    with pytest.raises(ModelError, match="1 verdicts for 2 claims"):
-        again([claim("Gold shines."), claim("Lead floats.")], PASSAGES, Notes())
+    again, notes = JudgeChain([Short({"Gold": 1.0})], cache=LRU(10)), Notes()
+    verdicts = again([claim("Gold shines."), claim("Lead floats.")], PASSAGES, notes)
+    assert [v["verdict"] for v in verdicts] == ["unjudged"] * 2
+    assert "1 verdicts for 2 claims" in notes.sentences[0]
     assert len(again.cache) == 0
 
 
@@ -148,10 +148,9 @@ class WholeAnswer(FakeJudge):
 def test_a_whole_answer_is_judged_once_unless_something_stayed_open(label: str, times: int) -> None:
     judge = WholeAnswer({})
     judge.label = label
-    again = cached(judge, LRU(10))
-    assert isinstance(again, CachedAnswerJudge)
+    again = JudgeChain([judge], cache=LRU(10))
     for _ in range(2):
-        assert again.judge_answer("Gold shines.", PASSAGES, Notes())[0]["verdict"] == label
+        assert again.answer("Gold shines.", list, PASSAGES, Notes())[0]["verdict"] == label
     assert len(judge.asked) == times
 
 

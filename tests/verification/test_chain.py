@@ -7,9 +7,10 @@ from typing import Any
 import pytest
 
 from cragraph.errors import ModelUnavailableError, SettingsError
+from cragraph.models.chat import deadline
 from cragraph.protocols import Judge, Notes
 from cragraph.types import Claim, Passage
-from cragraph.verification.judges import JudgeChain
+from cragraph.verification.fallback import JudgeChain
 from cragraph.verification.judges.evidence import unjudged, verdict_of
 
 Make = Callable[..., Any]
@@ -130,3 +131,25 @@ def test_an_empty_chain_is_refused() -> None:
 def test_a_time_limit_must_be_more_than_nothing(timeout: float, scoring: Make) -> None:
     with pytest.raises(SettingsError, match="more than 0 seconds"):
         JudgeChain([scoring("first")], timeout=timeout)
+
+
+def test_the_deadline_of_the_run_stops_a_slow_judge_and_the_last_one_judges(
+    scripted: Make, scoring: Make, claims: list[Claim], passages: list[Passage]
+) -> None:
+    release, notes, second = Event(), Notes(), scoring("second")
+    slow = scripted(lambda claims, passages: release.wait(20), "slow")
+    with deadline(0.05):
+        verdicts = JudgeChain([slow, second, scoring("last")])(claims, passages, notes)
+    release.set()
+    assert {verdict["judge"] for verdict in verdicts} == {"last"}
+    assert second.asked == []
+    assert notes.sentences[1] == (
+        "Judge 'second' failed (TimeoutError: the deadline of the run has passed); 'last' took over."
+    )
+
+
+def test_a_failing_judge_is_in_the_log(
+    scripted: Make, claims: list[Claim], passages: list[Passage], caplog: pytest.LogCaptureFixture
+) -> None:
+    JudgeChain([scripted(broken(KeyError("x")), "first")])(claims, passages, Notes())
+    assert "Judge 'first' failed (KeyError: 'x')" in caplog.text

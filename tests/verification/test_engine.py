@@ -235,6 +235,56 @@ def test_without_embeddings_similarities_come_from_shared_words() -> None:
     )
 
 
+class Hanging(FakeJudge):
+    """Says nothing until it is released."""
+
+    def __call__(self, claims: Any, passages: Any, notes: Notes, *, question: str = "") -> Any:
+        self.release.wait(20)  # type: ignore[attr-defined]
+        return super().__call__(claims, passages, notes)
+
+
+def test_a_judge_that_hangs_is_stood_in_for_after_its_time_limit() -> None:
+    judge = Hanging({"Gold": 0.9}, "hanging")
+    judge.release = Event()  # type: ignore[attr-defined]
+    options = VerifierOptions(judge_timeout=0.05)
+    found = run(
+        build(judges={"hanging": judge, "good": FakeJudge({"Gold": 0.9}, "good")}, options=options), judge="hanging"
+    )
+    judge.release.set()  # type: ignore[attr-defined]
+    assert found.judge == "good"
+    assert found.degraded == ("Judge 'hanging' failed (TimeoutError: no verdict within 0.05 s); 'good' took over.",)
+
+
+def test_there_is_a_time_limit_where_nobody_sets_one() -> None:
+    assert VerifierOptions().judge_timeout == 300.0
+
+
+def test_the_threshold_of_the_run_decides_what_is_grounded() -> None:
+    strict, lenient = run(build(), "Gold shines.", threshold=1.0), run(build(), threshold=0.4)
+    assert (strict.threshold, strict.is_grounded) == (1.0, True)
+    assert lenient.threshold == 0.4
+    assert lenient.warnings == ["Found 1 unsupported claim(s)"]
+    assert run(build()).warnings[0] == "Low confidence: 0.40 (threshold 0.70)"
+
+
+# -- sources ---------------------------------------------------------------------------------------------------
+
+
+def test_every_source_that_supports_a_claim_is_named() -> None:
+    passages = as_passages(["Gold shines.", "As is known, gold shines.", "Gold does not shine.", "Lead is dull."])
+    found = run(build(embeddings=None), "Gold shines.", passages)
+    assert found.attributions["Gold shines."] == [p["chunk_id"] for p in passages[:2]]
+    assert found.verified_sources == [p["chunk_id"] for p in passages[:2]]
+
+
+@pytest.mark.parametrize(("threshold", "sources"), [(0.7, 1), (0.6, 2)])
+def test_how_close_a_supporting_source_must_be_is_a_setting(threshold: float, sources: int) -> None:
+    passages = as_passages(["Gold shines in the evening sun.", "Gold shines."])
+    options = VerifierOptions(signals=SignalOptions(attribution_threshold=threshold))
+    found = run(build(embeddings=None, options=options), "Gold shines in the sun.", passages)
+    assert len(found.verified_sources) == sources
+
+
 # -- inputs at the edges ---------------------------------------------------------------------------------------
 
 
@@ -278,6 +328,20 @@ def test_known_facts_are_judged_apart_from_the_passages() -> None:
     assert dull.signals["knowledge_consistency"] == 0.5
     assert dull.confidence == pytest.approx(clean.confidence - 0.2 * 0.5, abs=1e-6)
     assert [v["verdict"] for v in dull.claims] == ["supported", "supported"]
+
+
+def test_known_facts_count_in_every_policy_and_are_an_issue() -> None:
+    verifier = build(judges={"good": Contradicting({"Gold": 0.9, "Lead": 0.9}, "good")})
+    clean = run(verifier, passages=PASSAGES[:1], policy="claims")
+    dull = run(verifier, passages=PASSAGES[:1], policy="claims", known_facts=["Gold is dull."])
+    assert dull.confidence == pytest.approx(clean.confidence * 0.5)
+    assert "The answer contradicts known facts" in dull.issues
+
+
+def test_an_answer_that_contradicts_itself_has_the_issue() -> None:
+    found = run(build(judges={"good": FakeJudge({"Sales": 0.9}, "good")}), "Sales rose in May. Sales fell in May.")
+    assert found.signals["internal_consistency"] == 0.0
+    assert "The answer contradicts itself" in found.issues
 
 
 def test_known_facts_that_no_judge_can_compare_leave_the_signal_unmeasured() -> None:

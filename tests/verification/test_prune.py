@@ -4,7 +4,10 @@ from hypothesis import strategies as st
 
 from cragraph.testing.verdicts import judged, verdict
 from cragraph.text.sentences import sentence_spans
+from cragraph.verification.policies import POLICIES
 from cragraph.verification.prune import prune
+from cragraph.verification.prune import pruned as pruned_verification
+from cragraph.verification.result import Verification
 
 
 def pruned(answer: str, **labels: str) -> str:
@@ -131,3 +134,36 @@ def test_no_failed_sentence_survives_and_no_supported_one_is_lost(answer: str) -
     assert "\n\n\n" not in text
     for v in kept:
         assert text[v["start"] : v["end"]] == v["text"]
+
+
+def test_what_is_left_is_scored_by_the_policy_that_scored_the_whole() -> None:
+    claims = [
+        verdict("supported", "Gold shines.", support=0.7, judge="encoder"),
+        verdict("unsupported", "Pigs fly.", start=13, support=0.1, judge="encoder"),
+    ]
+    whole = Verification(
+        confidence=POLICIES["calibrated"](claims), claims=tuple(claims), policy="calibrated",
+        signals={"fact_score": 0.5}, issues=("Some claims in the answer could not be verified", "Mind this"),
+    )  # fmt: skip
+    text, left = pruned_verification("Gold shines. Pigs fly.", whole, {})
+    assert text == "Gold shines."
+    assert left.confidence == pytest.approx(POLICIES["calibrated"](claims[:1]), abs=1e-6)
+    assert whole.confidence < left.confidence < 1.0
+    assert (left.policy, left.signals["fact_score"], left.issues) == ("calibrated", 1.0, ("Mind this",))
+
+
+def test_what_is_left_is_not_grounded_below_the_threshold_of_the_run() -> None:
+    claims = (verdict("supported", "Gold shines.", support=0.7, judge="encoder"),)
+    whole = Verification(confidence=0.4, claims=claims, policy="calibrated", threshold=0.99)
+    assert not pruned_verification("Gold shines.", whole, {})[1].is_grounded
+
+
+def test_the_weights_of_the_policy_score_what_is_left() -> None:
+    signals = {"alignment": 0.2, "citation_coverage": 0.4, "fact_score": 0.0}
+    whole = Verification(
+        confidence=0.2, claims=(verdict("supported", "Gold shines."),), policy="weighted", signals=signals
+    )
+    _, left = pruned_verification(
+        "Gold shines.", whole, {"weighted": {"alignment": 0.0, "citation": 1.0, "facts": 0.0}}
+    )
+    assert left.confidence == 0.4

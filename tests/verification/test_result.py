@@ -32,7 +32,14 @@ def test_the_row_has_the_documented_shape() -> None:
         "support": 1.0,
         "contradiction": 0.0,
         "judge": "fake",
-        "evidence": {"quote": "$394 billion", "passage": 0, "start": 12, "end": 24},
+        "evidence": {
+            "quote": "$394 billion",
+            "passage": 0,
+            "chunk_id": PASSAGES[0]["chunk_id"],
+            "start": 12,
+            "end": 24,
+        },
+        "sources": [PASSAGES[0]["chunk_id"]],
     }
     assert row["claims"][1]["evidence"] is None
     assert row["claims"][1]["reasoning"] == "It says fell."
@@ -46,21 +53,34 @@ def test_what_a_judge_did_not_say_is_left_out_of_a_row() -> None:
 
 
 @pytest.mark.parametrize(
-    ("supports", "score", "grounded"),
+    ("labels", "confidence", "threshold", "grounded"),
     [
-        ([1.0, 1.0], 0.0, True),
-        ([0.8, 0.8], 0.2, True),
-        ([0.71, 0.71], 0.29, True),
-        ([0.7, 0.7], 0.3, False),
-        ([1.0, 0.2], 0.4, False),
+        (["supported"], 0.7, 0.7, True),
+        (["supported"], 0.76, 0.7, True),
+        (["supported"], 0.69, 0.7, False),
+        (["supported"], 0.69, 0.6, True),
+        (["supported"], 0.1 + 0.6 - 1e-12, 0.7, True),
+        (["supported"] * 4 + ["unsupported"], 0.7, 0.7, True),
+        (["supported"] * 7 + ["unsupported"] * 3, 0.9, 0.7, False),
+        (["unsupported"], 0.9, 0.7, False),
     ],
 )
-def test_an_answer_is_grounded_below_a_hallucination_score_of_three_tenths(
-    supports: list[float], score: float, grounded: bool
+def test_an_answer_is_grounded_where_the_run_accepts_it_and_its_verdicts_agree(
+    labels: list[str], confidence: float, threshold: float, grounded: bool
 ) -> None:
+    found = verification(*labels, confidence=confidence, threshold=threshold)
+    assert found.is_grounded is grounded
+
+
+@pytest.mark.parametrize(("supports", "score"), [([1.0, 1.0], 0.0), ([0.7, 0.7], 0.3), ([1.0, 0.2], 0.4)])
+def test_the_hallucination_score_is_one_less_the_mean_support(supports: list[float], score: float) -> None:
     found = Verification(confidence=1.0, claims=tuple(verdict(support=s) for s in supports))
     assert found.hallucination_score == pytest.approx(score)
-    assert found.is_grounded is grounded
+
+
+def test_a_supported_verdict_of_low_support_is_grounded_where_the_confidence_reaches_the_threshold() -> None:
+    found = Verification(confidence=0.7, claims=(verdict("supported", support=0.68),))
+    assert (found.is_grounded, found.level, found.warnings) == (True, "medium", [])
 
 
 @pytest.mark.parametrize("label", ["unjudged", "contradicted"])
@@ -96,7 +116,13 @@ def test_claims_are_counted_by_what_became_of_them() -> None:
 
 def test_low_confidence_is_warned_of_with_both_figures() -> None:
     assert verification("supported", confidence=0.45).warnings == ["Low confidence: 0.45 (threshold 0.70)"]
-    assert verification("supported", confidence=0.7).passed
+    assert verification("supported", confidence=0.6996).warnings == ["Low confidence: 0.6996 (threshold 0.7000)"]
+
+
+@pytest.mark.parametrize("confidence", [0.7, 0.1 + 0.6 - 1e-12, 0.3 + 0.4])
+def test_at_exactly_the_threshold_there_is_no_warning(confidence: float) -> None:
+    assert verification("supported", confidence=confidence).warnings == []
+    assert verification("supported", confidence=confidence).passed
     assert verification("supported", confidence=0.7, threshold=0.71).warnings
 
 
@@ -127,6 +153,44 @@ def test_the_summary_holds_no_claim_and_the_weighted_fields_only_where_they_were
         "verified_sources": [],
         "unverified_claims": [],
     }
+
+
+def test_every_source_that_supports_a_claim_is_verified_and_claims_map_to_their_sources() -> None:
+    first = verdict("supported", "Revenue was $394 billion.", evidence=quoted(PASSAGES, 0))
+    first["sources"] = [PASSAGES[0]["chunk_id"], "other"]
+    bad = verdict("unsupported", "Costs rose.")
+    bad["sources"] = ["nowhere"]
+    found = Verification(confidence=1.0, claims=(first, bad))
+    assert found.verified_sources == [PASSAGES[0]["chunk_id"], "other"]
+    assert found.attributions == {"Revenue was $394 billion.": [PASSAGES[0]["chunk_id"], "other"], "Costs rose.": []}
+
+
+def test_a_verification_is_restored_from_what_it_wrote_down() -> None:
+    found = verification(
+        "supported",
+        "unsupported",
+        signals={"fact_score": 0.5},
+        issues=("x",),
+        threshold=0.6,
+        policy_scores={"claims": 0.9},
+    )
+    again = Verification.from_dict(json.loads(json.dumps(found.to_dict())), found.claims)
+    assert again == found
+
+
+def test_it_prints_as_a_line_with_the_outcome_and_a_line_per_claim() -> None:
+    claims = (verdict("supported", "Revenue rose.", support=0.98), verdict("unsupported", "Costs " * 40, support=0.03))
+    found = Verification(confidence=0.7, claims=claims, issues=("Mind this",), judge="encoder", policy="calibrated")
+    lines = repr(found).splitlines()
+    assert lines[0] == (
+        "Verification: confidence 0.70 (medium), not grounded, 1 of 2 claims supported; "
+        "judge encoder, policy calibrated"
+    )
+    assert lines[1] == "  ✓ supported           0.98  Revenue rose."
+    assert lines[2].startswith("  ✗ unsupported         0.03  Costs Costs")
+    assert lines[2].endswith("…")
+    assert lines[3:] == ["  issue: Mind this"]
+    assert all(len(line) <= 120 for line in lines[1:])
 
 
 def test_attribution_coverage_is_none_where_it_was_not_measured() -> None:

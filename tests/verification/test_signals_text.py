@@ -6,10 +6,9 @@ from cragraph.passages import as_passages
 from cragraph.testing.verdicts import verdict
 from cragraph.types import IDK
 from cragraph.verification.conflicts import contradict
-from cragraph.verification.signals import SIGNALS, SignalOptions, issues_of, unaddressed_parts, uncertainty_indicators
-from cragraph.verification.signals.alignment import keyword_overlap
+from cragraph.verification.signals import SIGNALS, NotMeasured, SignalOptions, issues_of, keyword_overlap
 from cragraph.verification.signals.citations import coverage, identifiers, names
-from cragraph.verification.signals.material import UNCERTAINTY_PHRASES, NotMeasured
+from cragraph.verification.signals.wording import UNCERTAINTY_PHRASES, uncertainty_indicators
 
 APPLE = {"ticker": "AAPL", "year": 2023, "filing_type": "10-Q"}
 
@@ -128,20 +127,6 @@ def test_completeness_weighs_substance_finish_and_the_questions_words(
     answer: str, question: str, value: float, material
 ) -> None:
     assert SIGNALS["completeness"](material(answer, question=question)) == pytest.approx(value)
-
-
-@pytest.mark.parametrize(
-    ("question", "answer", "parts"),
-    [
-        ("What is the revenue and who is the chairman?", "Revenue was $5 million.", ["who is the chairman"]),
-        ("What is the revenue and who is the chairman?", "The chairman is Ann; revenue was $5 million.", []),
-        ("When was it founded? Where are its offices?", "It was founded in 1976.", ["Where are its offices"]),
-        ("What is the capital of France?", "Paris.", []),
-        ("What are research and development costs?", "Paris.", []),
-    ],
-)
-def test_parts_of_a_question_that_the_answer_leaves_out_are_named(question: str, answer: str, parts: list[str]) -> None:
-    assert unaddressed_parts(question, answer) == parts
 
 
 # -- uncertainty -----------------------------------------------------------------------------------------------

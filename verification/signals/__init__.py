@@ -1,41 +1,171 @@
-"""Signals: each one number in 0..1 measured on an answer, a pure function in one table."""
+"""Signals: each one number in 0..1 measured on an answer, a formula in one table; high is good unless it says not."""
 
-from collections.abc import Callable, Mapping
+import re
+from collections.abc import Callable, Collection, Mapping, Sequence
+from dataclasses import dataclass, field
+from itertools import combinations
+from math import isfinite
 from types import MappingProxyType
-from typing import Final
+from typing import Final, Protocol
 
-from cragraph.verification.result import counted, mean_support
-from cragraph.verification.signals.alignment import AlignmentScorer, alignment, keyword_overlap
-from cragraph.verification.signals.citations import citation_coverage
-from cragraph.verification.signals.completeness import completeness, unaddressed_parts
-from cragraph.verification.signals.consistency import ConsistencyScorer, internal_consistency, knowledge_consistency
-from cragraph.verification.signals.facts import fact_score, judge_failed, key_claims
-from cragraph.verification.signals.faithfulness import faithfulness
-from cragraph.verification.signals.material import Material, NotMeasured, SignalOptions
-from cragraph.verification.signals.relevance import relevance
-from cragraph.verification.signals.sources import attribution_coverage, retrieval_quality, source_agreement
-from cragraph.verification.signals.uncertainty import uncertainty, uncertainty_indicators
+from cragraph.protocols import Notes
+from cragraph.text.words import content_words, overlap
+from cragraph.types import Passage, Verdict
+from cragraph.verification.claims import without_markers
+from cragraph.verification.conflicts import contradict
+from cragraph.verification.result import counted, is_counted, mean_support
+from cragraph.verification.signals.citations import IDENTIFIER_FIELDS, coverage
+from cragraph.verification.signals.closeness import Closeness
+from cragraph.verification.signals.wording import UNCERTAINTY_PHRASES, completeness, uncertainty
 
-__all__ = [
-    "BY_SIMILARITY",
-    "ISSUES",
-    "SIGNALS",
-    "AlignmentScorer",
-    "ConsistencyScorer",
-    "Material",
-    "NotMeasured",
-    "SignalOptions",
-    "issues_of",
-    "judge_failed",
-    "key_claims",
-    "keyword_overlap",
-    "unaddressed_parts",
-    "uncertainty_indicators",
-]
+ALIGNED: Final = 5
+"""How many passages alignment looks at."""
+KEY_CLAIMS: Final = 5
+"""How many claims the fact score is about."""
+VERIFYING: Final = 10
+"""How many passages may verify a claim of the fact score."""
+UNKNOWN: Final = 0.5
+"""The fact score when its judge failed, and the relevance of a passage that nobody scored."""
+COMPARED: Final = 40
+"""How many claims are compared pairwise; later ones are left out so that time does not grow without bound."""
+
+_FIGURE: Final = re.compile(r"\d")
+_NAME: Final = re.compile(r"(?<=[\w,] )[A-Z][\w-]+")
+
+
+class NotMeasured(Exception):
+    """A signal has nothing to be measured on; its text says what is missing."""
+
+
+class AlignmentScorer(Protocol):
+    """Scores 0..1 how well an answer addresses the question, is supported by the passages and free of contradiction.
+
+    It raises rather than guesses when it cannot score.
+    """
+
+    @property
+    def name(self) -> str:
+        """What notes call it."""
+        ...
+
+    def __call__(self, question: str, answer: str, passages: Sequence[Passage], notes: Notes) -> float:
+        """The score; `passages` are all of the answer's, best first."""
+        ...
+
+
+class ConsistencyScorer(Protocol):
+    """Scores 0..1 how far an answer contradicts neither itself nor the known facts; raises rather than guesses."""
+
+    @property
+    def name(self) -> str:
+        """What notes call it."""
+        ...
+
+    def __call__(self, answer: str, known_facts: Sequence[str], notes: Notes) -> float:
+        """The score."""
+        ...
+
+
+@dataclass(frozen=True)
+class SignalOptions:
+    """Settings of the signals; thresholds are similarities in 0..1."""
+
+    uncertainty_phrases: Sequence[str] = UNCERTAINTY_PHRASES
+    identifier_fields: Sequence[str] = IDENTIFIER_FIELDS
+    attribution_threshold: float = 0.7
+    agreement_threshold: float = 0.5
+
+
+@dataclass(frozen=True)
+class Material:
+    """One answer with all that a signal may look at.
+
+    `alignment` and `consistency` are scores of injected scorers, None where there is none or it failed. `knowledge`
+    holds the verdicts of the claims judged against the known facts: empty without facts, None where no judge could run.
+    `weights` are those of the passages' sources; empty where every source is fully relied on.
+    """
+
+    answer: str
+    passages: Sequence[Passage]
+    verdicts: Sequence[Verdict]
+    closeness: Closeness
+    question: str = ""
+    alignment: float | None = None
+    consistency: float | None = None
+    knowledge: Sequence[Verdict] | None = ()
+    weights: Sequence[float] = ()
+    options: SignalOptions = field(default_factory=SignalOptions)
+
+
+# -- question and answer ---------------------------------------------------------------------------------------
+
+
+def relevance(material: Material) -> float:
+    """Similarity of question and answer (answer-validation formula).
+
+    It favours answers that repeat the question's subject; an evasive answer on the subject scores well.
+    """
+    if not material.question.strip():
+        raise NotMeasured("relevance needs a question")
+    return material.closeness.question_to_answer
+
+
+def internal_consistency(material: Material) -> float:
+    """1 - the share of the claims that contradict another claim of the answer (consistency check).
+
+    A contradiction is the same statement with another figure, another direction or a negation; it cannot see one
+    that takes reasoning. The score of an injected scorer, where there is one, takes its place.
+    """
+    if material.consistency is not None:
+        return material.consistency
+    texts = [verdict["text"] for verdict in counted(material.verdicts)][:COMPARED]
+    pairs = combinations(range(len(texts)), 2)
+    involved = {index for pair in pairs if contradict(texts[pair[0]], texts[pair[1]]) for index in pair}
+    return 1.0 - len(involved) / len(texts) if texts else 1.0
+
+
+def knowledge_consistency(material: Material) -> float:
+    """1 - the share of the claims that known facts contradict; 1.0 without known facts (consistency check)."""
+    if material.knowledge is None:
+        raise NotMeasured("no judge could compare the answer with the known facts")
+    claims = counted(material.knowledge)
+    if any(verdict["verdict"] == "unjudged" for verdict in claims):
+        raise NotMeasured("no judge could compare every claim with the known facts")
+    return 1.0 - sum(v["verdict"] == "contradicted" for v in claims) / len(claims) if claims else 1.0
+
+
+# -- answer and passages ---------------------------------------------------------------------------------------
+
+
+def faithfulness(material: Material) -> float:
+    """Mean over the answer's claims of the similarity to the closest passage (answer-validation formula).
+
+    It favours answers in the sources' words; it cannot tell a negated sentence from its opposite.
+    """
+    best = material.closeness.best
+    return sum(best) / len(best) if best else 0.0
+
+
+def alignment(material: Material) -> float:
+    """The injected scorer's score over the top five passages, else keyword overlap (weighted verification formula)."""
+    if material.alignment is not None:
+        return material.alignment
+    return keyword_overlap(material.answer, [passage["text"] for passage in material.passages])
+
+
+def keyword_overlap(answer: str, texts: Sequence[str]) -> float:
+    """Share of the answer's content words in a passage, averaged over the top five passages, 0..1.
+
+    It favours answers that all the top passages repeat, and is low for a right answer that one passage holds.
+    """
+    top, bare = texts[:ALIGNED], without_markers(answer)
+    if not top or not content_words(bare):
+        return 0.0
+    return sum(overlap(bare, text) for text in top) / len(top)
 
 
 def hallucination(material: Material) -> float:
-    """1 - mean support of the claims, 0..1, 0.0 without claims (hallucination detection formula).
+    """1 - mean support of the claims, 0.0 without claims; low is good (hallucination detection formula).
 
     It favours answers whose claims are each well supported; one invention among many claims barely shows.
     """
@@ -43,14 +173,105 @@ def hallucination(material: Material) -> float:
     return 1.0 - mean_support(claims) if claims else 0.0
 
 
+def fact_score(material: Material) -> float:
+    """Verified ÷ key claims (weighted verification formula); 0.5 when no judge could run, 0.0 without claims.
+
+    Verified means wholly supported, by one of the top ten passages. It favours answers with few, plain claims.
+    """
+    claims = key_claims(material.verdicts)
+    if not claims:
+        return 0.0
+    if judge_failed(claims):
+        return UNKNOWN
+    return sum(_is_verified(claim) for claim in claims) / len(claims)
+
+
+def key_claims(verdicts: Sequence[Verdict], most: int = KEY_CLAIMS) -> list[Verdict]:
+    """The claims most worth checking, at most five, in the answer's order: figures first, then names, then length."""
+    claims = counted(verdicts)
+    ranked = sorted(range(len(claims)), key=lambda i: (-_weight(claims[i]["text"]), i))[:most]
+    return [claims[i] for i in sorted(ranked)]
+
+
+def judge_failed(claims: Sequence[Verdict]) -> bool:
+    """Whether there were claims and no judge could judge any of them."""
+    return bool(claims) and all(claim["verdict"] == "unjudged" for claim in claims)
+
+
+def _is_verified(claim: Verdict) -> bool:
+    evidence = claim["evidence"]
+    return claim["verdict"] == "supported" and (evidence is None or evidence["passage"] < VERIFYING)
+
+
+def _weight(text: str) -> float:
+    return 10 * bool(_FIGURE.search(text)) + 5 * bool(_NAME.search(text)) + min(len(set(content_words(text))), 12) / 4
+
+
+# -- passages --------------------------------------------------------------------------------------------------
+
+
+def attribution_coverage(material: Material) -> float:
+    """Share of the claims more than 0.7 similar to some passage; 0.0 without claims (source attribution)."""
+    pairs = zip(material.closeness.best, material.verdicts, strict=True)
+    best = [score for score, verdict in pairs if is_counted(verdict)]
+    return sum(score > material.options.attribution_threshold for score in best) / len(best) if best else 0.0
+
+
+def retrieval_quality(material: Material) -> float:
+    """Mean relevance of the passages; 0.5 for a passage that nobody scored, 0.0 without passages.
+
+    Reliability formula. It favours runs whose passages match the question, whatever the answer makes of them.
+    """
+    scores = [_relevance_of(passage) for passage in material.passages]
+    return sum(scores) / len(scores) if scores else 0.0
+
+
+def _relevance_of(passage: Passage) -> float:
+    """The rerank score of a passage, else its retrieval score, else `relevance_score` in its metadata, else 0.5."""
+    for score in (passage["rerank_score"], passage["retrieval_score"], passage["metadata"].get("relevance_score")):
+        if isinstance(score, int | float) and not isinstance(score, bool) and score == score:
+            return min(max(float(score), 0.0), 1.0)
+    return UNKNOWN
+
+
+def source_agreement(material: Material) -> float:
+    """Share of the passages that agree with the answer; 0.0 without passages (reliability formula).
+
+    A passage agrees when it is at least 0.5 similar to one of the answer's claims and is not the evidence against
+    one. It favours answers that several sources share; one good source among five gives 0.2. Where sources have
+    weights, each counts by its weight, so that drafts cannot outvote a report.
+    """
+    if not material.passages:
+        return 0.0
+    against = {
+        verdict["evidence"]["passage"]
+        for verdict in material.verdicts
+        if verdict["verdict"] == "contradicted" and verdict["evidence"]
+    }
+    pairs = zip(material.closeness.by_passage, material.verdicts, strict=True)
+    rows = [row for row, verdict in pairs if is_counted(verdict)]
+    threshold = material.options.agreement_threshold
+    weights = material.weights or [1.0] * len(material.passages)
+    agreeing = sum(
+        weight
+        for position, weight in enumerate(weights)
+        if position not in against and any(row[position] >= threshold for row in rows)
+    )
+    total = sum(weights)
+    return agreeing / total if total else 0.0
+
+
+# -- the table -------------------------------------------------------------------------------------------------
+
+
 SIGNALS: Final[Mapping[str, Callable[[Material], float]]] = MappingProxyType(
     {
         "relevance": relevance,
         "faithfulness": faithfulness,
-        "completeness": completeness,
-        "uncertainty": uncertainty,
+        "completeness": lambda material: completeness(material.question, material.answer),
+        "uncertainty": lambda material: uncertainty(material.answer, material.options.uncertainty_phrases),
         "alignment": alignment,
-        "citation_coverage": citation_coverage,
+        "citation_coverage": lambda m: coverage(m.answer, m.passages, m.options.identifier_fields).value,
         "fact_score": fact_score,
         "hallucination": hallucination,
         "attribution_coverage": attribution_coverage,
@@ -70,11 +291,38 @@ ISSUES: Final[Mapping[str, tuple[float, str]]] = MappingProxyType(
         "alignment": (0.5, "Answer may not be well-supported by retrieved sources"),
         "citation_coverage": (0.5, "Many sources are not cited in the answer"),
         "fact_score": (0.7, "Some claims in the answer could not be verified"),
+        "internal_consistency": (1.0, "The answer contradicts itself"),
+        "knowledge_consistency": (1.0, "The answer contradicts known facts"),
     }
 )
-"""Below which value a signal is an issue, and how it is worded (weighted verification formula)."""
+"""Below which value a signal is an issue, and how it is worded (the first three: weighted verification formula)."""
 
 
 def issues_of(signals: Mapping[str, float]) -> list[str]:
     """The issues of the signals that were measured, in the table's order."""
     return [text for name, (bound, text) in ISSUES.items() if name in signals and signals[name] < bound]
+
+
+def measure(
+    wanted: Collection[str],
+    material: Material,
+    notes: Notes,
+    table: Mapping[str, Callable[[Material], float]] = SIGNALS,
+) -> tuple[dict[str, float], dict[str, str]]:
+    """The wanted signals, each 0..1, and for each that could not be measured the reason; one that breaks is noted."""
+    signals: dict[str, float] = {}
+    missing: dict[str, str] = {}
+    for name in wanted:
+        try:
+            value = float(table[name](material))
+            if not isfinite(value):
+                raise ValueError(f"it came out as {value}")
+        except NotMeasured as reason:
+            missing[name] = str(reason)
+        # One broken signal must not take the others with it.
+        except Exception as error:
+            missing[name] = f"{type(error).__name__}: {error}"
+            notes.degraded(f"The signal {name!r} could not be measured ({missing[name]}).")
+        else:
+            signals[name] = round(min(max(value, 0.0), 1.0), 6)
+    return signals, missing

@@ -8,7 +8,9 @@ from pathlib import PurePath
 from typing import Any, Final
 
 from cragraph.types import Passage
-from cragraph.verification.signals.material import IDENTIFIER_FIELDS, Material
+
+IDENTIFIER_FIELDS: Final = ("ticker", "year", "filing_type")
+"""Metadata fields whose values, named in an answer, cite their passage; without any, its source and file name do."""
 
 BONUS: Final = 0.1
 MOST_BONUS: Final = 0.3
@@ -35,11 +37,6 @@ class Coverage:
     found: tuple[str, ...]
     cited: tuple[int, ...]
     patterns: int
-
-
-def citation_coverage(material: Material) -> float:
-    """Cited sources ÷ sources, plus 0.1 a citation pattern up to 0.3, at most 1 (weighted verification formula)."""
-    return coverage(material.answer, material.passages, material.options.identifier_fields).value
 
 
 def coverage(answer: str, passages: Sequence[Passage], fields: Sequence[str] = IDENTIFIER_FIELDS) -> Coverage:

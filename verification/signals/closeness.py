@@ -13,6 +13,7 @@ from cragraph.protocols import Notes
 from cragraph.text.words import overlap
 from cragraph.types import Passage
 from cragraph.verification.claims import without_markers
+from cragraph.verification.fallback import stand_in
 from cragraph.verification.windows import space
 
 Vectors = NDArray[np.float32]
@@ -66,14 +67,13 @@ def measure_closeness(
     if embeddings is None:
         notes.degraded("There is no embedding model; similarities were measured by shared words.")
         return by_words(question, answer, said, texts)
-    try:
-        return by_vectors(embeddings, question, answer, said, passages, whole=whole)
-    # Whatever an embedding model of the caller's own raises must not cost the answer its verification.
-    except Exception as error:
-        notes.degraded(
-            f"The embedding model failed ({type(error).__name__}: {error}); similarities were measured by shared words."
-        )
-        return by_words(question, answer, said, texts)
+    found = stand_in(
+        "The embedding model",
+        lambda: by_vectors(embeddings, question, answer, said, passages, whole=whole),
+        "similarities were measured by shared words",
+        notes,
+    )
+    return by_words(question, answer, said, texts) if found is None else found
 
 
 def by_words(question: str, answer: str, claims: Sequence[str], texts: Sequence[str]) -> Closeness:

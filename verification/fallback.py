@@ -1,0 +1,216 @@
+"""Fallbacks: what stands in for a part that fails, hangs or declines, and the sentence that `degraded` gets for it."""
+
+import logging
+from collections.abc import Callable, Sequence
+from concurrent.futures import Future
+from contextvars import copy_context
+from dataclasses import dataclass, field
+from threading import Thread
+from typing import Final, TypeVar
+
+from cragraph.errors import SettingsError
+from cragraph.models.cache import LRU, digest
+from cragraph.models.chat import remaining
+from cragraph.protocols import AnswerJudge, Judge, Notes
+from cragraph.types import Claim, Passage, Verdict
+from cragraph.verification.judges.evidence import checked, unjudged
+
+logger = logging.getLogger(__name__)
+T = TypeVar("T")
+
+VerdictCache = LRU[tuple[int, bytes, bytes], list[Verdict]]
+
+NOBODY: Final = "No judge could judge this claim."
+
+
+def reason_of(error: Exception) -> str:
+    """An error in a few words, to stand in a sentence."""
+    text = str(error).strip().rstrip(".")
+    return f"{type(error).__name__}: {text}" if text else type(error).__name__
+
+
+def stand_in(part: str, call: Callable[[], T], instead: str, notes: Notes) -> T | None:
+    """What the call returns; None where it raises, and then notes and log say that `instead` took its place."""
+    try:
+        return call()
+    # A part may be the caller's own or a model's server: whatever it raises, the answer keeps its verification.
+    except Exception as error:
+        sentence = f"{part} failed ({reason_of(error)}); {instead}."
+        notes.degraded(sentence)
+        logger.warning(sentence)
+        return None
+
+
+def within(call: Callable[[], T], seconds: float | None) -> T:
+    """What the call returns; raises TimeoutError once it has taken so many seconds. The call itself is left behind."""
+    if seconds is None:
+        return call()
+    result: Future[T] = Future()
+    context = copy_context()
+
+    def work() -> None:
+        try:
+            result.set_result(context.run(call))
+        except Exception as error:
+            result.set_exception(error)
+
+    # A daemon thread and no pool: a judge that hangs must not keep the process from ending.
+    Thread(target=work, daemon=True, name="cragraph-judge").start()
+    try:
+        return result.result(timeout=seconds)
+    except TimeoutError as error:
+        if result.done():
+            raise
+        raise TimeoutError(f"no verdict within {seconds:.3g} s") from error
+
+
+@dataclass(frozen=True)
+class JudgeChain:
+    """Asks its judges in order until one gives sound verdicts on all claims; does not raise.
+
+    A judge fails when it raises, takes longer than `timeout` seconds or than the run's deadline leaves, or returns
+    something else than one verdict per claim with a known label and finite scores: each verdict is checked here, and
+    nowhere else. A claim that a judge leaves `unjudged` goes on to the next one, and what nobody judged stays
+    `unjudged`: never supported. The deadline does not stop the last of several judges, so that a late run still gets
+    the verdicts of the quickest one. `cache` remembers verdicts by judge, claim, passages and question.
+    """
+
+    judges: Sequence[Judge]
+    timeout: float | None = None
+    name: str = "chain"
+    cache: VerdictCache = field(default_factory=lambda: LRU(0), repr=False)
+
+    def __post_init__(self) -> None:
+        if not self.judges:
+            raise SettingsError("a chain came without judges; wanted at least one: JudgeChain([LexicalJudge()]).")
+        if self.timeout is not None and not self.timeout > 0:
+            raise SettingsError(f"timeout is {self.timeout}; wanted more than 0 seconds, or None for no limit.")
+
+    def __call__(
+        self, claims: Sequence[Claim], passages: Sequence[Passage], notes: Notes, *, question: str = ""
+    ) -> list[Verdict]:
+        """One verdict per claim, in order."""
+        return self._judge(self.judges, claims, passages, notes, question)
+
+    def answer(
+        self,
+        answer: str,
+        extract: Callable[[], Sequence[Claim]],
+        passages: Sequence[Passage],
+        notes: Notes,
+        *,
+        question: str = "",
+    ) -> list[Verdict]:
+        """Verdicts on the claims of an answer; a first judge that finds claims itself does both in one call."""
+        first, *others = self.judges
+        if isinstance(first, AnswerJudge):
+            called = f"Judge {first.name!r}"
+            found = stand_in(
+                called, lambda: self._whole(first, answer, passages, notes, question), self._next(first), notes
+            )
+            if found is not None:
+                notes.ran("judge", judge_names(found))
+                return found
+        else:
+            others = list(self.judges)
+        return self._judge(others, extract(), passages, notes, question)
+
+    def _judge(
+        self,
+        judges: Sequence[Judge],
+        claims: Sequence[Claim],
+        passages: Sequence[Passage],
+        notes: Notes,
+        question: str,
+    ) -> list[Verdict]:
+        verdicts = [unjudged(claim, NOBODY) for claim in claims]
+        left = list(range(len(claims)))
+        for judge in judges:
+            if not left:
+                break
+            found = stand_in(
+                f"Judge {judge.name!r}",
+                lambda judge=judge, left=left: self._claims(  # type: ignore[misc]
+                    judge, [claims[number] for number in left], passages, notes, question
+                ),
+                self._next(judge),
+                notes,
+            )
+            if found is None:
+                continue
+            for number, verdict in zip(left, found, strict=True):
+                verdicts[number] = verdict
+            left = [number for number in left if verdicts[number]["verdict"] == "unjudged"]
+            if left:
+                notes.degraded(f"Judge {judge.name!r} left {len(left)} claims unjudged; {self._next(judge)}.")
+        if len(left) < len(claims):
+            notes.ran("judge", judge_names(verdicts))
+        return verdicts
+
+    def _claims(
+        self, judge: Judge, claims: Sequence[Claim], passages: Sequence[Passage], notes: Notes, question: str
+    ) -> list[Verdict]:
+        """One judge's verdicts; those that it gave before come from the cache, and what it left open is not kept."""
+        context = digest([question, *(passage["text"] for passage in passages)])
+        keys = [(id(judge), digest([claim["text"], claim["type"]]), context) for claim in claims]
+        known = [self.cache.get(key) for key in keys]
+        new = [number for number, hit in enumerate(known) if hit is None]
+        if new:
+            asked = [claims[number] for number in new]
+            given = within(lambda: judge(asked, passages, notes, question=question), self._seconds(judge))
+            for number, verdict in zip(new, checked(given, asked, passages, judge.name), strict=True):
+                known[number] = [verdict]
+                if verdict["verdict"] != "unjudged":
+                    self.cache.put(keys[number], [verdict])
+        return [moved(verdict, claim, passages) for (verdict,), claim in zip(filter(None, known), claims, strict=True)]
+
+    def _whole(
+        self, judge: AnswerJudge, answer: str, passages: Sequence[Passage], notes: Notes, question: str
+    ) -> list[Verdict]:
+        """Claims and verdicts of a judge of whole answers; kept when every one of them was judged."""
+        name = self.judges[0].name
+        key = (id(judge), digest(["answer", answer]), digest([question, *(p["text"] for p in passages)]))
+        found = self.cache.get(key)
+        if found is None:
+            given = within(
+                lambda: judge.judge_answer(answer, passages, notes, question=question), self._seconds(self.judges[0])
+            )
+            found = checked(given, given, passages, name)
+            if found and all(verdict["verdict"] != "unjudged" for verdict in found):
+                self.cache.put(key, found)
+        return [moved(verdict, verdict, passages) for verdict in found]
+
+    def _seconds(self, judge: Judge) -> float | None:
+        """How long a judge may take."""
+        last = len(self.judges) > 1 and judge is self.judges[-1]
+        left = None if last else remaining()
+        if left == 0:
+            raise TimeoutError("the deadline of the run has passed")
+        return min((limit for limit in (self.timeout, left) if limit is not None), default=None)
+
+    def _next(self, judge: Judge) -> str:
+        place = next(number for number, other in enumerate(self.judges) if other is judge) + 1
+        if place == len(self.judges):
+            return "no judge is left, and what is open stays unjudged"
+        return f"{self.judges[place].name!r} took over"
+
+
+def judge_names(verdicts: Sequence[Verdict]) -> str:
+    """The judges whose verdicts stand, joined by ``+`` in order of appearance; ``none`` when nothing was judged."""
+    judged = (verdict["judge"] for verdict in verdicts if verdict["verdict"] != "unjudged")
+    return "+".join(dict.fromkeys(judged)) or "none"
+
+
+def moved(verdict: Verdict, claim: Claim, passages: Sequence[Passage]) -> Verdict:
+    """A copy of a verdict for the same claim at another place, with the chunk id of the passage as it is called now."""
+    shift = claim["start"] - verdict["start"]
+    fresh = verdict.copy()
+    fresh["start"], fresh["end"] = claim["start"], claim["end"]
+    if "unsupported_spans" in verdict:
+        fresh["unsupported_spans"] = [(start + shift, end + shift) for start, end in verdict["unsupported_spans"]]
+    evidence = verdict["evidence"]
+    if evidence is not None and 0 <= evidence["passage"] < len(passages):
+        current = evidence.copy()
+        current["chunk_id"] = passages[evidence["passage"]]["chunk_id"]
+        fresh["evidence"] = current
+    return fresh
