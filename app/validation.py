@@ -400,9 +400,8 @@ def corrective_rag_loop(
     done = verify_and_correct(
         query, original_response, _texts(context), settings=settings, store=store, max_crag_attempts=max_attempts
     )
-    later = [
-        VerificationResult.of(Verification.from_dict(found, found["claims"])) for found in done.history[1:] if found
-    ]
+    later = [Verification.from_dict(found, found["claims"]) for found in done.history[1:] if found]
+    history = [verification, *map(VerificationResult.of, later)]
     return CRAGResult(done.final_response, done.confidence, done.attempts, history, done.additional_context_used)
 
 
