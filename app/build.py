@@ -381,7 +381,7 @@ def metrics_logger(settings: Settings) -> Any:
     """What appends one line per run to the metrics log; None where none is kept."""
     if settings.metrics_log is None:
         return None
-    from cragraph.metrics_log import log_run
+    from cragraph.metrics import log_run
 
     return partial(log_run, settings.metrics_log)
 

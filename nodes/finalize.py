@@ -13,7 +13,7 @@ from cragraph.types import IDK, Attempt, Passage
 from cragraph.verification.citations import cite
 from cragraph.verification.policies import Weights
 from cragraph.verification.prune import pruned
-from cragraph.verification.result import Verification, level_of, reaches
+from cragraph.verification.result import Verification, claim_row, level_of, reaches
 
 INTERNAL = frozenset({"context", "verdicts", "verification"})
 """What an attempt keeps in the state; the response shows the verification where claims are asked for."""
@@ -41,7 +41,7 @@ class Finalize:
             response["issues"] += gaps(state.asked or state.question, response["answer"], self.unanswered)
         if response["verification"] is not None:
             response["verification"]["crag_attempts"] = len(state.attempts) - 1
-        withheld = response.pop("withheld")
+        withheld, checked = response.pop("withheld"), response.pop("checked")
         hidden = INTERNAL - {"verification"} if context.show_claims else INTERNAL | (WRITTEN if withheld else set())
         response["attempts"] = [
             cast(Attempt, {name: value for name, value in attempt.items() if name not in hidden})
@@ -49,7 +49,8 @@ class Finalize:
         ]
         response["timings_ms"] = state.timings_ms | {"total": round((time.time() - state.started) * 1000, 3)}
         if self.log is not None:
-            self.log(vars(state) | response | {"attempts": state.attempts})
+            whole = {"attempts": state.attempts, "verification": checked and checked.to_dict()}
+            self.log(vars(state) | response | whole)
         return response
 
 
@@ -109,6 +110,7 @@ def answered(
         "verification": block(checked, context),
         "issues": list(issues),
         "withheld": False,
+        "checked": checked,
     }
 
 
@@ -125,6 +127,7 @@ def abstention(*issues: str, checked: Verification | None = None, context: Conte
         "verification": block(checked, context) if context else None,
         "issues": list(issues),
         "withheld": True,
+        "checked": checked,
     }
 
 
@@ -133,7 +136,9 @@ def block(checked: Verification | None, context: Context) -> dict[str, Any] | No
     if checked is None or (not checked.claims_checked and unjudged(checked)):
         return None
     if context.show_claims:
-        return checked.to_dict()
+        # The response says of the evidence which chunk holds it, too.
+        rows = [claim_row(verdict) | {"evidence": verdict["evidence"]} for verdict in checked.claims]
+        return checked.to_dict() | {"claims": rows}
     return checked.summary() | ({"policy_scores": dict(checked.policy_scores)} if context.policy_scores else {})
 
 

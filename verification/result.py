@@ -274,7 +274,8 @@ def claim_row(verdict: Verdict) -> dict[str, Any]:
         row["unsupported_spans"] = [list(span) for span in spans]
     if sources := sources_of(verdict):
         row["sources"] = sources
-    return row | {"evidence": verdict["evidence"] and {**verdict["evidence"]}}
+    evidence = verdict["evidence"]
+    return row | {"evidence": evidence and {key: evidence[key] for key in ("quote", "passage", "start", "end")}}
 
 
 _OPTIONAL: Final = frozenset({"reasoning", "correction", "sources", "unsupported_spans"})

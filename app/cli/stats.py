@@ -17,7 +17,7 @@ def stats(
 
     Example: `CRAG_METRICS_LOG=runs.jsonl cragraph ask "..."; cragraph stats runs.jsonl`
     """
-    from cragraph.metrics_summary import summarise, table
+    from cragraph.metrics import summarise, table
 
     summary = summarise(file)
     if json:

@@ -9,6 +9,7 @@ from langgraph.checkpoint.memory import InMemorySaver
 from cragraph.errors import InputError, ModelUnavailableError
 from cragraph.graph.build import build_graph, rescue, step
 from cragraph.graph.context import Context
+from cragraph.metrics import record
 from cragraph.nodes.finalize import Finalize
 from cragraph.nodes.generate import Generate
 from cragraph.nodes.requery import Requery
@@ -43,6 +44,7 @@ class Loop:
         self.generator = FakeGenerator(answers)
         self.judge = FakeJudge(support)
         self.writer = FakeQueryWriter()
+        self.logged: list[Any] = []
         verifier = Verifier({"auto": self.judge}, ("auto",), SentenceExtractor(), HashEmbeddings(32))
         options = Context(**defaults)
         self.builder = build_graph(
@@ -51,7 +53,7 @@ class Loop:
             generate=step("generate", Generate(self.generator), options),
             verify=step("verify", Verify(verifier), options),
             requery=step("requery", Requery(self.writer, lambda question, answer: []), options),
-            finalize=step("finalize", Finalize(self.unanswered), options),
+            finalize=step("finalize", Finalize(self.unanswered, self.logged.append), options),
             rescue=rescue,
             defaults=options,
         )
@@ -294,3 +296,14 @@ def test_grounded_and_warnings_follow_the_threshold_of_the_run() -> None:
     assert strict["is_grounded"] is False
     assert strict["verification"]["warnings"][0] == "Low confidence: 0.40 (threshold 0.90)"
     assert strict["issues"][0] == "Confidence 0.40 is below the threshold of 0.90."
+
+
+def test_the_log_gets_the_whole_verification_and_every_attempt() -> None:
+    loop = Loop([f"{SEA} {SKY}"])
+    loop.ask(context=Context(on_low_confidence="flag", crag=False))
+    [run] = loop.logged
+    line = record(run)
+    assert (line["query"], line["hallucination_count"], line["passed"]) == ("Is the sea salt?", 1, False)
+    assert line["warnings"] == ["Low confidence: 0.40 (threshold 0.70)", "Found 1 unsupported claim(s)"]
+    loop.ask(context=Context(crag=False))
+    assert record(loop.logged[1])["rejected"]

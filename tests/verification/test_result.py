@@ -32,13 +32,7 @@ def test_the_row_has_the_documented_shape() -> None:
         "support": 1.0,
         "contradiction": 0.0,
         "judge": "fake",
-        "evidence": {
-            "quote": "$394 billion",
-            "passage": 0,
-            "chunk_id": PASSAGES[0]["chunk_id"],
-            "start": 12,
-            "end": 24,
-        },
+        "evidence": {"quote": "$394 billion", "passage": 0, "start": 12, "end": 24},
         "sources": [PASSAGES[0]["chunk_id"]],
     }
     assert row["claims"][1]["evidence"] is None

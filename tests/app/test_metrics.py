@@ -7,8 +7,7 @@ from typing import Any
 import pytest
 
 from cragraph.errors import InputError
-from cragraph.metrics_log import citation_coverage, log_run, record, summarise, table
-from cragraph.metrics_summary import percentile
+from cragraph.metrics import cited_claims, log_run, percentile, record, summarise, table
 from cragraph.types import IDK
 
 RESPONSE: dict[str, Any] = {
@@ -48,7 +47,7 @@ def test_a_line_says_what_the_loop_did() -> None:
     assert (line["first_confidence"], line["best_confidence"]) == (0.4, 0.9)
     assert (line["rejected"], line["abstained"], line["judge"]) == (False, False, "embedding")
     assert (line["claims_checked"], line["claims_supported"]) == (2, 2)
-    assert (line["citations"], line["citation_coverage"], line["citation_accuracy"]) == (2, 0.5, 0.5)
+    assert (line["citations"], line["cited_claims"], line["citation_accuracy"]) == (2, 0.5, 0.5)
     assert line["timings_ms"] == RESPONSE["timings_ms"]
     assert line["timestamp"].endswith("+00:00")
 
@@ -57,7 +56,7 @@ def test_a_withheld_answer_is_a_rejection_and_no_answer_at_all_is_none() -> None
     assert record(ABSTAINED)["rejected"]
     assert not record(ABSTAINED | {"attempts": []})["rejected"]
     assert not record(ABSTAINED | {"attempts": [{"answer": IDK, "confidence": 0.0}]})["rejected"]
-    assert record(ABSTAINED)["citation_coverage"] is None
+    assert record(ABSTAINED)["cited_claims"] is None
 
 
 @pytest.mark.parametrize(
@@ -94,8 +93,8 @@ def test_only_the_first_hundred_characters_of_an_answer_are_kept() -> None:
         ("", None),
     ],
 )
-def test_citation_coverage_is_the_share_of_claims_with_a_marker(answer: str, share: float | None) -> None:
-    assert citation_coverage(answer) == share
+def test_cited_claims_are_the_share_of_claims_with_a_marker(answer: str, share: float | None) -> None:
+    assert cited_claims(answer) == share
 
 
 def test_runs_are_appended_one_a_line_also_from_many_threads(tmp_path: Path) -> None:
@@ -129,7 +128,7 @@ def test_a_summary_has_the_rates_and_latencies_by_hand(tmp_path: Path) -> None:
     assert (found["abstention_rate"], found["rejection_rate"]) == (0.25, 0.25)
     assert (found["trigger_rate"], found["success_rate"]) == (0.5, 1.0)
     assert (found["hallucination_rate"], found["grounded_rate"]) == (0.0, 1.0)
-    assert (found["citation_coverage"], found["citation_accuracy"]) == (0.5, 0.5)
+    assert (found["cited_claims"], found["citation_accuracy"]) == (0.5, 0.5)
     assert found["confidence"] == pytest.approx(0.9)
     assert found["degraded"] == {"Judge 'llm' failed; 'embedding' took over.": 1}
     assert found["judges"] == {"embedding": 4}
@@ -158,6 +157,33 @@ def test_runs_that_a_person_has_marked_show_how_far_confidence_can_be_trusted(tm
     marks = [(0.9, True), (0.9, False), (0.5, False), (0.5, True), (0.7, True)]
     log.write_text("".join(json.dumps({"confidence": c, "correct": ok}) + "\n" for c, ok in marks))
     assert summarise(log)["confidence_accuracy"] == 0.6
+
+
+def test_a_line_has_the_founding_documents_fields() -> None:
+    checked = {"hallucination_count": 1, "passed": False, "warnings": ["Found 1 unsupported claim(s)"]}
+    line = record(RESPONSE | {"verification": checked})
+    assert {name: line[name] for name in ("query", "hallucination_count", "passed", "warnings")} == {
+        "query": "What shines?", **checked,
+    }  # fmt: skip
+    nothing = record(ABSTAINED | {"verification": checked})
+    assert (nothing["hallucination_count"], nothing["passed"], nothing["warnings"]) == (None, None, [])
+
+
+def test_the_selection_rate_is_what_reranking_kept_of_what_was_met(tmp_path: Path) -> None:
+    assert record(RESPONSE | {"held": [{}, {}], "seen": ["a", "b", "c", "d"]})["selection_rate"] == 0.5
+    log = tmp_path / "runs.jsonl"
+    log_run(log, RESPONSE | {"held": [{}], "seen": ["a", "b", "c", "d"]})
+    log_run(log, RESPONSE)
+    assert summarise(log)["selection_rate"] == 0.25
+
+
+def test_runs_marked_as_answerable_show_the_false_positives_and_negatives(tmp_path: Path) -> None:
+    log = tmp_path / "runs.jsonl"
+    marks = [(True, False), (True, True), (False, False), (False, True), (False, True), (True, False)]
+    log.write_text("".join(json.dumps({"answerable": a, "abstained": b}) + "\n" for a, b in marks))
+    found = summarise(log)
+    assert found["false_negative_rate"] == pytest.approx(1 / 3)
+    assert found["false_positive_rate"] == pytest.approx(1 / 3)
 
 
 def test_an_empty_log_has_no_rates_and_a_missing_one_is_an_error_that_says_what_to_do(tmp_path: Path) -> None:

@@ -1,16 +1,109 @@
-"""What a metrics log says of many runs, beside the figures that the project set out to reach."""
+"""Metrics: one JSON line per run, opt-in, on the person's own disk, and what many of them say beside the aims."""
 
 import json
+import logging
 import math
+import re
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from datetime import UTC, datetime
 from pathlib import Path
+from threading import Lock
 from typing import Any, Final
 
 from cragraph.errors import InputError
+from cragraph.text.sentences import CITATION
+from cragraph.types import IDK
+from cragraph.verification.claims import split_claims
+
+logger = logging.getLogger(__name__)
 
 Runs = Sequence[Mapping[str, Any]]
+
+ANSWER_CHARACTERS: Final = 100
+"""How much of an answer a line keeps, to recognise the run by."""
+
+_LOCK: Final = Lock()
+_MARKER: Final = re.compile(CITATION)
+
+
+def log_run(path: str | Path, run: Mapping[str, Any], timings: Mapping[str, float] | None = None) -> None:
+    """Append one run to the log; a log that cannot be written costs a warning, never the answer."""
+    line = json.dumps(record(run, timings), ensure_ascii=False, allow_nan=False) + "\n"
+    try:
+        Path(path).parent.mkdir(parents=True, exist_ok=True)
+        # One write of one line in append mode: lines of several processes do not mix.
+        with _LOCK, Path(path).open("ab", buffering=0) as log:
+            log.write(line.encode("utf-8", "surrogatepass"))
+    except OSError as error:
+        logger.warning("the metrics log %s cannot be written (%s): the run is not in it", path, error)
+
+
+def record(run: Mapping[str, Any], timings: Mapping[str, float] | None = None) -> dict[str, Any]:
+    """The line of a run, made of its response and, where they are at hand, the fields of its state.
+
+    - `timestamp` (UTC), `query` (also as `question`), `answer` (its first 100 characters), `abstained`, `confidence`,
+      `is_grounded`
+    - `attempts`: corrections made; `triggered`: whether there was one; `first_confidence`, `best_confidence`;
+      `improved`: whether a correction raised the confidence, null where none was made or nothing was verified
+    - `rejected`: an answer was written and withheld
+    - `claims_checked`, `claims_supported`, `hallucination_count`, `passed`, `warnings` of the returned answer; null
+      (and no warnings) where none was returned or none verified
+    - `citations`, `cited_claims`: share of its claims with a marker; `citation_accuracy`: share of verified
+      citations; both null for an abstention
+    - `rerank_gain`: what the reranker's choice scores above retrieval's on the first pass; `selection_rate`: passages
+      kept ÷ passages met; null without one
+    - `judge`, `models`, `llm_calls`, `degraded`, `issues`; `timings_ms` by node and in `total`
+    """
+    tried = [a for a in run.get("attempts") or [] if isinstance(a, Mapping)]
+    scores = [a.get("confidence") for a in tried]
+    measured = [score for score in scores if isinstance(score, int | float)]
+    first = scores[0] if scores else None
+    triggered = len(tried) > 1
+    abstained = bool(run.get("abstained"))
+    checked: Mapping[str, Any] = {} if abstained else run.get("verification") or {}
+    citations: Sequence[Mapping[str, Any]] = run.get("citations") or []
+    models = dict(run.get("models") or {})
+    answer, query = str(run.get("answer") or ""), str(run.get("question") or "")
+    met = run.get("seen") or []
+    return {
+        "timestamp": datetime.now(UTC).isoformat(timespec="milliseconds"),
+        "query": query,
+        "question": query,
+        "answer": answer[:ANSWER_CHARACTERS],
+        "abstained": abstained,
+        "confidence": run.get("confidence"),
+        "is_grounded": run.get("is_grounded"),
+        "attempts": max(len(tried) - 1, 0),
+        "triggered": triggered,
+        "first_confidence": first,
+        "best_confidence": max(measured, default=None),
+        "improved": max(measured) > first if triggered and first is not None else None,
+        "rejected": abstained and any(a.get("answer") not in (None, "", IDK) for a in tried),
+        **{name: checked.get(name) for name in ("claims_checked", "claims_supported", "hallucination_count", "passed")},
+        "warnings": list(checked.get("warnings") or []),
+        "citations": len(citations),
+        "cited_claims": None if abstained else cited_claims(answer),
+        "citation_accuracy": sum(bool(c.get("verified")) for c in citations) / len(citations) if citations else None,
+        "rerank_gain": run.get("rerank_gain"),
+        "selection_rate": len(run.get("held") or []) / len(met) if met else None,
+        "judge": models.get("judge"),
+        "models": models,
+        "llm_calls": run.get("llm_calls", 0),
+        "degraded": list(run.get("degraded") or []),
+        "issues": list(run.get("issues") or []),
+        "timings_ms": dict(timings if timings is not None else run.get("timings_ms") or {}),
+    }
+
+
+def cited_claims(answer: str) -> float | None:
+    """Share of an answer's claims that carry a marker, in or directly behind them; None without claims."""
+    claims = split_claims(answer)
+    ends = [claim["start"] for claim in claims[1:]] + [len(answer)]
+    if not claims:
+        return None
+    return sum(bool(_MARKER.search(answer, c["start"], end)) for c, end in zip(claims, ends, strict=True)) / len(claims)
 
 
 @dataclass(frozen=True)
@@ -37,7 +130,7 @@ TARGETS: Final = (
     Target("confidence agrees with a person's judgement", "confidence_accuracy", 0.80, below=False),
     Target("runs that needed a correction", "trigger_rate", 0.20, below=True),
     Target("corrections that raised the confidence", "success_rate", 0.70, below=False),
-    Target("claims with a citation", "citation_coverage", 0.90, below=False),
+    Target("claims with a citation", "cited_claims", 0.90, below=False),
     Target("verification, p50", "verification_ms", 500.0, below=True, unit="ms"),
 )
 """The founding documents' success figures that a log can show."""
@@ -46,8 +139,10 @@ TARGETS: Final = (
 def summarise(file: str | Path) -> dict[str, Any]:
     """Rates, means and latency percentiles of a log, and the targets; lines that are no JSON are counted and skipped.
 
-    A rate is null where no run can show it. `confidence_accuracy` needs runs that a person has marked with
-    ``"correct": true`` or ``false``: the share where the confidence reached 0.7 just when the answer was right.
+    A rate is null where no run can show it. Lines may be marked by a person: with ``"correct": true`` or ``false`` for
+    `confidence_accuracy`, the share where the confidence reached 0.7 just when the answer was right, and
+    `labelled_hallucination_rate`, the share of wrong answers; with ``"answerable": true`` or ``false`` for the false
+    positives (answered all the same) and false negatives (refused all the same) of answerability.
     Raises InputError where there is no such file.
     """
     bad = 0
@@ -72,11 +167,17 @@ def summarise(file: str | Path) -> dict[str, Any]:
         "success_rate": _rate([run for run in runs if run.get("improved") is not None], lambda run: run["improved"]),
         "grounded_rate": _rate([r for r in answered if r.get("is_grounded") is not None], lambda r: r["is_grounded"]),
         "hallucination_rate": 1 - sum(r["claims_supported"] for r in judged) / checked if checked else None,
+        "labelled_hallucination_rate": _rate(marked, lambda run: not run["correct"]),
+        "false_positive_rate": _rate(
+            [r for r in runs if r.get("answerable") is False], lambda r: not r.get("abstained")
+        ),
+        "false_negative_rate": _rate([r for r in runs if r.get("answerable") is True], lambda r: r.get("abstained")),
         "confidence": _mean(answered, "confidence"),
         "confidence_accuracy": _rate(marked, lambda run: (run["confidence"] >= 0.7) == run["correct"]),
-        "citation_coverage": _mean(answered, "citation_coverage"),
+        "cited_claims": _mean(answered, "cited_claims"),
         "citation_accuracy": _mean(answered, "citation_accuracy"),
         "rerank_gain": _mean(runs, "rerank_gain"),
+        "selection_rate": _mean(runs, "selection_rate"),
         "llm_calls": _mean(runs, "llm_calls"),
         "degraded_rate": _rate(runs, lambda run: run.get("degraded")),
         "degraded": dict(Counter(s for run in runs for s in run.get("degraded") or []).most_common(10)),
@@ -101,7 +202,8 @@ def table(summary: Mapping[str, Any]) -> Any:
     rates = Table(title=f"{summary['runs']} runs", show_header=False)
     for name in (
         "abstention_rate", "rejection_rate", "trigger_rate", "success_rate", "grounded_rate", "confidence",
-        "citation_coverage", "citation_accuracy", "rerank_gain", "llm_calls", "degraded_rate", "bad_lines",
+        "cited_claims", "citation_accuracy", "false_positive_rate", "false_negative_rate", "rerank_gain",
+        "selection_rate", "llm_calls", "degraded_rate", "bad_lines",
     ):  # fmt: skip
         rates.add_row(name.replace("_", " "), _shown(name, summary[name]))
     judges = ", ".join(f"{name} ({count})" for name, count in summary["judges"].items())
@@ -172,4 +274,4 @@ def _number(value: object) -> bool:
 def _shown(name: str, value: float | None) -> str:
     if value is None:
         return "-"
-    return f"{value:.1%}" if name.endswith("_rate") or name.startswith("citation") else f"{value:.3g}"
+    return f"{value:.1%}" if name.endswith("_rate") or name.startswith(("citation", "cited")) else f"{value:.3g}"
