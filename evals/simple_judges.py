@@ -9,7 +9,7 @@ from langchain_core.embeddings import Embeddings
 from cragraph.protocols import Judge, Notes
 from cragraph.types import Claim, Label, Passage, Verdict
 from cragraph.verification.claims import without_markers
-from cragraph.verification.judges.evidence import verdict_of
+from cragraph.verification.judges.verdicts import verdict_of
 from cragraph.verification.windows import space
 
 THRESHOLD = 0.5

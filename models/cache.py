@@ -7,12 +7,15 @@ from hashlib import sha256
 from threading import Lock
 from typing import Generic, TypeVar, cast
 
+import numpy as np
 from langchain_core.embeddings import Embeddings
+from numpy.typing import NDArray
 
 from cragraph.errors import ModelError, SettingsError
 
 Key = TypeVar("Key", bound=Hashable)
 Value = TypeVar("Value")
+Vectors = NDArray[np.float32]
 
 
 @dataclass
@@ -101,3 +104,18 @@ class CachedEmbeddings(Embeddings):
             known[text] = vector
             self.cache.put((kind, text), vector)
         return [cast(list[float], known[text]) for text in texts]
+
+
+def unit(vectors: object, wanted: int) -> Vectors:
+    """Vectors as rows of unit length; raises ModelError when they are not `wanted` rows of finite numbers."""
+    if wanted == 0:
+        return np.zeros((0, 1), dtype=np.float32)
+    rows = np.asarray(vectors, dtype=np.float32)
+    if rows.ndim != 2 or len(rows) != wanted or not np.isfinite(rows).all():
+        raise ModelError(
+            f"the embedding model returned an array of shape {rows.shape} for {wanted} texts, or numbers that are not "
+            "finite; wanted one vector of finite numbers a text: check the model."
+        )
+    lengths = np.linalg.norm(rows, axis=1, keepdims=True)
+    result: Vectors = (rows / np.where(lengths == 0.0, 1.0, lengths)).astype(np.float32)
+    return result

@@ -2,9 +2,9 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Final
+from typing import Annotated, Final
 
-from pydantic import BaseModel
+from pydantic import BaseModel, Field
 
 from cragraph.errors import ModelError
 from cragraph.models.chat import ChatCaller, Messages, ask, fitting
@@ -12,9 +12,22 @@ from cragraph.models.replies import Flag, Score, Text
 from cragraph.prompts.data import delimited, marker_for, neutral
 from cragraph.prompts.load import Prompts
 from cragraph.protocols import Notes
+from cragraph.text.quotes import placed
 from cragraph.types import Claim, Passage
-from cragraph.verification.align import placed
-from cragraph.verification.judges.llm_rows import FoundRows
+from cragraph.verification.judges.llm import Sort
+
+
+class FoundRow(BaseModel):
+    """A claim that the model found."""
+
+    claim: Annotated[Text, Field(min_length=1)]
+    type: Sort = "factual"
+
+
+class FoundRows(BaseModel):
+    """The claims of an answer."""
+
+    claims: list[FoundRow]
 
 
 @dataclass(frozen=True)

@@ -11,7 +11,7 @@ from cragraph.text.facts import Fact, compare, extract
 from cragraph.text.facts.polarity import negation_differs, negations, opposite_words, possible, stems
 from cragraph.text.words import is_light, terms, weight
 from cragraph.types import Evidence, Passage
-from cragraph.verification.judges.evidence import evidence_of
+from cragraph.verification.judges.verdicts import evidence_of
 from cragraph.verification.windows import Floats, sentence_windows
 
 ALIKE: Final = 0.7

@@ -13,7 +13,7 @@ from cragraph.models.cache import LRU, digest
 from cragraph.models.chat import remaining
 from cragraph.protocols import AnswerJudge, Judge, Notes
 from cragraph.types import Claim, Passage, Verdict
-from cragraph.verification.judges.evidence import checked, unjudged
+from cragraph.verification.judges.verdicts import checked, unjudged
 
 logger = logging.getLogger(__name__)
 T = TypeVar("T")

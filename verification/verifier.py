@@ -19,7 +19,7 @@ from cragraph.types import Claim, Passage, Verdict
 from cragraph.verification.claims import uncovered_parts
 from cragraph.verification.conflicts import find_conflicts
 from cragraph.verification.fallback import JudgeChain, VerdictCache, judge_names, reason_of, stand_in
-from cragraph.verification.judges.evidence import unjudged, verdict_of
+from cragraph.verification.judges.verdicts import unjudged, verdict_of
 from cragraph.verification.policies import AUTO, POLICIES, Policy, Weights, best_policy, checked_weights
 from cragraph.verification.result import UNCHECKED, UNJUDGED, Verification
 from cragraph.verification.signals import (

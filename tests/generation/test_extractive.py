@@ -7,8 +7,8 @@ from cragraph.generation.extractive import ExtractiveGenerator
 from cragraph.models.encoder import EmbeddedEncoder
 from cragraph.passages import as_passages
 from cragraph.protocols import Brief, Notes
+from cragraph.text.quotes import find
 from cragraph.types import IDK, Verdict
-from cragraph.verification.judges.evidence import locate
 
 FILING = (
     "# Apple Inc.\n\nApple designs phones.\n\n| | 2023 | 2022 |\n|---|---|---|\n| (in millions) | | |\n"
@@ -175,7 +175,7 @@ def test_line_breaks_inside_a_sentence_are_not_quoted_and_the_quote_is_still_fou
     passage = "Tim Cook became chief\nexecutive in\nAugust 2011."
     said = ask(generator, "When did Tim Cook become chief executive?", [passage])
     assert said == "Tim Cook became chief executive in August 2011. [1]"
-    assert locate(said.removesuffix(" [1]"), passage) == (0, len(passage))
+    assert find(said.removesuffix(" [1]"), passage) == (0, len(passage))
 
 
 def test_the_row_and_year_asked_for_win_over_sentences_on_shares_and_changes(generator: ExtractiveGenerator) -> None:

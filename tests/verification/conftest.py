@@ -8,7 +8,7 @@ from cragraph.passages import as_passages
 from cragraph.protocols import Notes
 from cragraph.types import Claim, Passage, Verdict
 from cragraph.verification.claims import split_claims
-from cragraph.verification.judges.evidence import verdict_of
+from cragraph.verification.judges.verdicts import verdict_of
 from cragraph.verification.signals import Material
 from cragraph.verification.signals.closeness import Closeness
 

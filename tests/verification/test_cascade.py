@@ -9,7 +9,7 @@ from cragraph.errors import ModelError, SettingsError
 from cragraph.protocols import Notes
 from cragraph.types import Claim, Passage
 from cragraph.verification.judges import CascadeJudge
-from cragraph.verification.judges.evidence import unjudged
+from cragraph.verification.judges.verdicts import unjudged
 
 Make = Callable[..., Any]
 

@@ -11,7 +11,7 @@ from cragraph.models.chat import deadline
 from cragraph.protocols import Judge, Notes
 from cragraph.types import Claim, Passage
 from cragraph.verification.fallback import JudgeChain
-from cragraph.verification.judges.evidence import unjudged, verdict_of
+from cragraph.verification.judges.verdicts import unjudged, verdict_of
 
 Make = Callable[..., Any]
 

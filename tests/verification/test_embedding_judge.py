@@ -101,7 +101,7 @@ def test_the_opposite_is_not_supported_however_close_the_sentences(claim: str) -
     ids=["nan", "inf", "flat"],
 )
 def test_useless_vectors_are_refused(make: Callable[[str], list[float]]) -> None:
-    with pytest.raises(ModelError, match="one finite vector a text"):
+    with pytest.raises(ModelError, match="one vector of finite numbers a text"):
         EmbeddingJudge(CountingEmbeddings(make=make))(split_claims(ANSWER), PASSAGES, Notes())
 
 

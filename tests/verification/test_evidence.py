@@ -3,12 +3,10 @@
 from typing import Any
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
 from cragraph.errors import ModelError
 from cragraph.types import Claim, Passage, Verdict
-from cragraph.verification.judges.evidence import checked, locate, sanitised, unjudged, verdict_of
+from cragraph.verification.judges.verdicts import checked, sanitised, unjudged, verdict_of
 
 CLAIM = Claim(text="Sales rose.", start=0, end=11, type="factual")
 
@@ -113,12 +111,3 @@ def test_what_are_no_verdicts_is_refused(passages: list[Passage], returned: Any)
 
 def test_unjudged_is_never_supported() -> None:
     assert unjudged(CLAIM, "why")["support"] == 0.0
-
-
-@given(st.text("ab \n", max_size=12), st.text("ab \n", max_size=60))
-def test_a_quote_is_located_where_its_words_are(needle: str, text: str) -> None:
-    span = locate(needle, text)
-    if span is not None:
-        assert text[slice(*span)].split() == needle.split()
-    elif needle.split():
-        assert needle not in text

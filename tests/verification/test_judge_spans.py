@@ -4,7 +4,7 @@ from cragraph.passages import as_passages
 from cragraph.protocols import Notes
 from cragraph.types import Claim
 from cragraph.verification.judges import LexicalJudge
-from cragraph.verification.judges.spans import joined
+from cragraph.verification.judges.verdicts import joined
 
 PASSAGES = as_passages(["Sales rose by 5% in May. The company hired 45 people, said Anna Berg."])
 

@@ -12,7 +12,7 @@ from cragraph.protocols import Judge, Notes
 from cragraph.types import Claim, Verdict
 from cragraph.verification.claims import split_claims
 from cragraph.verification.judges import LexicalJudge, checked
-from cragraph.verification.judges.deciding import Thresholds
+from cragraph.verification.judges.verdicts import Thresholds
 
 APPLE = (
     "Apple Inc. reported total net sales of $383.3 billion for fiscal 2023. Services revenue grew to $85.2 billion. "

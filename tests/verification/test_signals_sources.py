@@ -5,12 +5,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from cragraph.errors import ModelError
+from cragraph.models.cache import unit
 from cragraph.passages import as_passages
 from cragraph.protocols import Notes
 from cragraph.testing.embeddings import HashEmbeddings
 from cragraph.testing.verdicts import quoted, verdict
 from cragraph.verification.signals import SIGNALS, NotMeasured, SignalOptions, key_claims
-from cragraph.verification.signals.closeness import Closeness, by_vectors, by_words, measure_closeness, unit
+from cragraph.verification.signals.closeness import Closeness, by_vectors, by_words, measure_closeness
 
 
 def test_relevance_is_the_similarity_of_question_and_answer_and_needs_a_question(material) -> None:

@@ -26,9 +26,8 @@ from cragraph.models.grounding_text import Reader, sentences
 from cragraph.models.grounding_weights import pack_idf, unpack_idf
 from cragraph.passages import as_passages
 from cragraph.types import Claim
-from cragraph.verification.judges.deciding import objections
-from cragraph.verification.judges.features import Reading as Held
 from cragraph.verification.judges.lexical import LexicalJudge
+from cragraph.verification.judges.reading import Reading as Held
 from training.judge.prepare import MADE, SEED, epoch, minilm, reader
 from training.judge.rows import CLASSES, Example, key, read_rows
 from training.judge.train import Rows
@@ -120,8 +119,8 @@ def opinions_on(item: Item) -> list[dict[str, Any]]:
 def _objections(reading: Held | None) -> dict[str, Any]:
     if reading is None:
         return {"lacking": False, "opposed": False, "unmatched": False}
-    found = objections(reading)
-    return {"lacking": bool(found.lacking), "opposed": found.against > 0, "unmatched": found.unmatched}
+    unmatched = bool(reading.strangers or reading.undenied or reading.misplaced)
+    return {"lacking": bool(reading.lacking), "opposed": reading.against() > 0, "unmatched": unmatched}
 
 
 def featurise(network: Network, read: Reader, items: Iterable[Item], threads: int) -> dict[str, Any]:

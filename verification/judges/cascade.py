@@ -7,7 +7,6 @@ from typing import Final
 from cragraph.errors import SettingsError
 from cragraph.protocols import Judge, Notes
 from cragraph.types import Claim, Passage, Verdict
-from cragraph.verification.judges.evidence import checked
 
 BAND: Final = (0.3, 0.7)
 """Support scores between which the cheap judge is not relied on."""
@@ -35,18 +34,17 @@ class CascadeJudge:
     def __call__(
         self, claims: Sequence[Claim], passages: Sequence[Passage], notes: Notes, *, question: str = ""
     ) -> list[Verdict]:
-        """One verdict a claim, in order; raises what the cheap judge raises."""
+        """One verdict per claim, in order; raises what the cheap judge raises."""
         if not claims:
             return []
-        found = self.cheap(claims, passages, notes, question=question)
-        verdicts = checked(found, claims, passages, self.cheap.name)
+        verdicts = list(self.cheap(claims, passages, notes, question=question))
         unsure = [number for number, verdict in enumerate(verdicts) if self._is_unsure(verdict)]
         notes.ran("cascade: escalated", f"{len(unsure)} of {len(claims)}")
         if not unsure:
             return verdicts
-        asked = [claims[number] for number in unsure]
         try:
-            strong = checked(self.strong(asked, passages, notes, question=question), asked, passages, self.strong.name)
+            found = self.strong([claims[number] for number in unsure], passages, notes, question=question)
+            better = {n: v for n, v in zip(unsure, found, strict=True) if v["verdict"] != "unjudged"}
         # The strong judge may be a model's server: its failure must not cost the verdicts that are there.
         except Exception as error:
             notes.degraded(
@@ -54,10 +52,7 @@ class CascadeJudge:
                 f"the verdicts of {self.cheap.name!r} stand."
             )
             return verdicts
-        for number, verdict in zip(unsure, strong, strict=True):
-            if verdict["verdict"] != "unjudged":
-                verdicts[number] = verdict
-        return verdicts
+        return [better.get(number, verdict) for number, verdict in enumerate(verdicts)]
 
     def _is_unsure(self, verdict: Verdict) -> bool:
         low, high = self.band

@@ -4,22 +4,14 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Final
 
-import numpy as np
 from langchain_core.embeddings import Embeddings
-from numpy.typing import NDArray
 
-from cragraph.errors import ModelError
-from cragraph.models.cache import CachedEmbeddings
+from cragraph.models.cache import CachedEmbeddings, unit
 from cragraph.protocols import Notes
 from cragraph.types import Claim, Passage, Verdict
-from cragraph.verification.claims import without_markers
-from cragraph.verification.judges.deciding import Thresholds, clearest, decide
-from cragraph.verification.judges.features import Held, Reading, read
-from cragraph.verification.judges.weighing import EMBEDDING, checked_weights, support_of
-from cragraph.verification.windows import Space, space
+from cragraph.verification.judges.reading import Reading, Readings, checked_weights, clearest, fitted, support_of
+from cragraph.verification.judges.verdicts import THRESHOLDS, Thresholds, decide
 
-THRESHOLDS: Final = Thresholds(supported=0.5, partial=0.35, contradicted=0.75)
-"""`supported` has the best balanced accuracy on the dev part of the grounding data, macro-averaged."""
 WINDOWS: Final = 3
 """Windows of each claim that are embedded and measured; see `clearest` for which one counts."""
 
@@ -35,7 +27,7 @@ class EmbeddingJudge:
 
     embeddings: Embeddings
     thresholds: Thresholds = THRESHOLDS
-    weights: Mapping[str, float] = field(default_factory=lambda: EMBEDDING)
+    weights: Mapping[str, float] = field(default_factory=lambda: fitted()["embedding"])
     windows: int = WINDOWS
     name: str = "embedding"
     _cached: CachedEmbeddings = field(init=False, repr=False)
@@ -48,18 +40,13 @@ class EmbeddingJudge:
     def __call__(
         self, claims: Sequence[Claim], passages: Sequence[Passage], notes: Notes, *, question: str = ""
     ) -> list[Verdict]:
-        """One verdict a claim, in order."""
-        texts = [without_markers(claim["text"]) for claim in claims]
-        found = space(texts, passages)
-        chosen = [found.best(column, self.windows) for column in range(len(texts))]
-        cosines = self._cosines(texts, chosen, found)
-        held = Held.of(passages)
+        """One verdict per claim, in order."""
+        found = Readings(claims, passages)
+        chosen = [found.space.best(number, self.windows) for number in range(len(claims))]
+        cosines = self._cosines(found, chosen)
         verdicts = []
-        for column, claim in enumerate(claims):
-            readings = [
-                read(texts[column], column, place, found, held, passages, cosines[column, place])
-                for place in chosen[column]
-            ]
+        for number, claim in enumerate(claims):
+            readings = [found.read(number, place, cosines[number, place]) for place in chosen[number]]
             best = clearest(readings, self._support)
             support = self._support(best) if best else 0.0
             verdicts.append(decide(claim, best, support, 0.0, self.thresholds, passages, self.name))
@@ -69,29 +56,16 @@ class EmbeddingJudge:
     def _support(self, reading: Reading) -> float:
         return support_of(reading, self.weights)
 
-    def _cosines(
-        self, texts: Sequence[str], chosen: Sequence[Sequence[int]], found: Space
-    ) -> Mapping[tuple[int, int], float]:
+    def _cosines(self, found: Readings, chosen: Sequence[Sequence[int]]) -> Mapping[tuple[int, int], float]:
         """Cosine of each claim to each of its windows, -1..1."""
-        places = sorted({place for own in chosen for place in own})
-        if not places:
+        windows = found.space.windows
+        wanted = list(dict.fromkeys([*found.texts, *(windows[place].text for own in chosen for place in own)]))
+        if not any(chosen):
             return {}
-        wanted = list(dict.fromkeys([*texts, *(found.windows[place].text for place in places)]))
-        vectors = _unit(self._cached.embed_documents(wanted), len(wanted), self._cached.name)
+        vectors = unit(self._cached.embed_documents(wanted), len(wanted))
         row = {text: number for number, text in enumerate(wanted)}
         return {
-            (column, place): float(vectors[row[texts[column]]] @ vectors[row[found.windows[place].text]])
-            for column, own in enumerate(chosen)
+            (number, place): float(vectors[row[found.texts[number]]] @ vectors[row[windows[place].text]])
+            for number, own in enumerate(chosen)
             for place in own
         }
-
-
-def _unit(found: Sequence[Sequence[float]], wanted: int, name: str) -> NDArray[np.float32]:
-    vectors = np.asarray(found, dtype=np.float32)
-    if vectors.ndim != 2 or len(vectors) != wanted or not np.isfinite(vectors).all():
-        raise ModelError(
-            f"embedding model {name!r} returned vectors of shape {vectors.shape} (or not finite) for {wanted} texts; "
-            "wanted one finite vector a text."
-        )
-    lengths = np.linalg.norm(vectors, axis=1, keepdims=True)
-    return np.asarray(vectors / np.where(lengths > 0, lengths, 1), dtype=np.float32)

@@ -6,11 +6,9 @@ from typing import TYPE_CHECKING, Final, Protocol
 
 from cragraph.protocols import Judge, Notes
 from cragraph.types import Claim, Passage, Verdict
-from cragraph.verification.judges.deciding import Thresholds, decide, objections
-from cragraph.verification.judges.evidence import unjudged
-from cragraph.verification.judges.features import Reading
 from cragraph.verification.judges.lexical import LexicalJudge
-from cragraph.verification.judges.spans import can_point, joined
+from cragraph.verification.judges.reading import Reading
+from cragraph.verification.judges.verdicts import Thresholds, can_point, decide, joined, unjudged
 
 if TYPE_CHECKING:
     from cragraph.models.grounding import Grounding, Word
@@ -44,7 +42,7 @@ class Grounder(Protocol):
         ...
 
     def judge(self, claims: Sequence[str], passages: Sequence[str]) -> "Sequence[Grounding]":
-        """One grounding a claim, in order, each against all passages."""
+        """One grounding per claim, in order, each against all passages."""
         ...
 
     def blend(self, found: "Grounding", opinion: float, objected: bool) -> "Grounding":
@@ -71,7 +69,7 @@ class EncoderJudge:
     def __call__(
         self, claims: Sequence[Claim], passages: Sequence[Passage], notes: Notes, *, question: str = ""
     ) -> list[Verdict]:
-        """One verdict a claim, in order."""
+        """One verdict per claim, in order."""
         notes.ran("encoder judge", self.model.name)
         texts = [passage["text"] if self.model.reads(passage["text"]) else "" for passage in passages]
         left_out = any(passage["text"] and not text for passage, text in zip(passages, texts, strict=True))
@@ -103,7 +101,7 @@ class EncoderJudge:
     def _verdict(
         self, claim: Claim, grounding: "Grounding", reading: Reading | None, passages: Sequence[Passage]
     ) -> Verdict:
-        objected = reading is not None and bool(objections(reading))
+        objected = reading is not None and reading.objects()
         found = self.model.blend(grounding, self.words.support(reading), objected)
         support, contradiction = _chance(found.supported), _chance(found.contradicted)
         verdict = decide(claim, reading, support, contradiction, self._thresholds, passages, self.name)

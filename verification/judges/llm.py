@@ -1,21 +1,140 @@
 """The judge with a chat model: one call for all claims of an answer, its evidence checked against the passages."""
 
-from collections.abc import Callable, Sequence
+import re
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Final
+from typing import Annotated, Any, Final
+
+from pydantic import BaseModel, BeforeValidator, Field, WithJsonSchema, model_validator
+from pydantic.json_schema import SkipJsonSchema
 
 from cragraph.errors import ModelError
 from cragraph.models.chat import ChatCaller, Messages, ask, fitting
+from cragraph.models.replies import MAY_BE_LEFT_OUT, Text, Whole
 from cragraph.prompts.data import delimited, marker_for, neutral
 from cragraph.prompts.load import Prompts
 from cragraph.protocols import Notes
-from cragraph.types import Claim, Passage, Verdict
-from cragraph.verification.align import placed
-from cragraph.verification.judges.llm_evidence import held
-from cragraph.verification.judges.llm_rows import SCORES, ClaimRow, ClaimRows, NumberedRow, NumberedRows
+from cragraph.text.facts import Kind, compare, extract
+from cragraph.text.quotes import placed
+from cragraph.text.words import is_light, terms
+from cragraph.types import Claim, ClaimType, Evidence, Label, Passage, Verdict
+from cragraph.verification.judges.verdicts import best_sentence, quoted, verdict_of
 
 BATCH: Final = 10
 """Claims a call: a small model's reply on more would not fit into the tokens it may write."""
+
+STATUSES: Final[Mapping[str, Label]] = {
+    **dict.fromkeys(("supported", "fully_supported", "true", "yes", "entailed", "verified", "correct"), "supported"),
+    **dict.fromkeys(("partially_supported", "partly_supported", "partial", "partially"), "partially_supported"),
+    **dict.fromkeys(
+        ("unsupported", "not_supported", "false", "no", "neutral", "unverified", "not_found", "not_mentioned",
+         "not_enough_info", "insufficient_evidence", "unknown"),
+        "unsupported",
+    ),
+    **dict.fromkeys(("contradicted", "contradiction", "refuted", "contradictory", "conflicting"), "contradicted"),
+}  # fmt: skip
+"""What models write for a status, and the verdict that it is; anything else is no verdict."""
+
+SCORES: Final[Mapping[Label, tuple[float, float]]] = {
+    "supported": (1.0, 0.0),
+    "partially_supported": (0.5, 0.0),
+    "unsupported": (0.0, 0.0),
+    "contradicted": (0.0, 1.0),
+    "unjudged": (0.0, 0.0),
+}
+"""(support, contradiction) of each verdict: a status has no degrees, and a small model's own numbers mislead."""
+
+LOWERED: Final[Mapping[Label, Label]] = {
+    "supported": "partially_supported",
+    "partially_supported": "unsupported",
+    "contradicted": "unsupported",
+}
+"""What becomes of a verdict whose evidence does not exist."""
+
+_ALIASES: Final[Mapping[str, tuple[str, ...]]] = {
+    "status": ("verdict", "label", "supported", "verified", "judgement", "judgment"),
+    "claim": ("text", "statement", "sentence"),
+    "evidence": ("quote", "supporting_evidence", "evidence_quote"),
+    "passage": ("source", "passage_number", "supporting_sources", "sources"),
+    "reasoning": ("reason", "explanation", "rationale"),
+    "correction": ("suggested_correction", "fix", "corrected"),
+    "n": ("number", "id", "index", "claim_number"),
+}
+
+
+def read_status(value: Any) -> str:
+    """The status as one of `STATUSES`' verdicts, or ``unjudged`` when it is none of them."""
+    word = re.sub(r"[^a-z]+", "_", str(value).lower()).strip("_")
+    return STATUSES.get(word, "unjudged")
+
+
+def read_type(value: Any) -> str:
+    """The claim's type; what is neither opinion nor conditional is factual, and so is checked."""
+    word = str(value).strip().lower()
+    return word if word in ("opinion", "conditional") else "factual"
+
+
+_STATUS_SCHEMA = {"type": "string", "enum": ["SUPPORTED", "PARTIALLY_SUPPORTED", "UNSUPPORTED", "CONTRADICTED"]}
+_TYPE_SCHEMA = {"type": "string", "enum": ["factual", "opinion", "conditional"]}
+Status = Annotated[Label, BeforeValidator(read_status), WithJsonSchema(_STATUS_SCHEMA)]
+Sort = Annotated[ClaimType, BeforeValidator(read_type), WithJsonSchema(_TYPE_SCHEMA)]
+
+
+class Row(BaseModel):
+    """A row that is read under other names too.
+
+    It has no fields of its own, because a model held to a schema writes them in the schema's order: each kind of row
+    begins with what it is about, the evidence comes before the status that rests on it, and last comes what most rows
+    do not need, since a small model on a laptop writes thirty tokens a second.
+    """
+
+    @model_validator(mode="before")
+    @classmethod
+    def _other_names(cls, value: Any) -> Any:
+        if not isinstance(value, dict):
+            return value
+        renamed = dict(value)
+        for name, others in _ALIASES.items():
+            found = next((other for other in others if other in renamed), None)
+            if name not in renamed and found is not None:
+                renamed[name] = renamed[found]
+        return renamed
+
+
+class NumberedRow(Row):
+    """The verdict on a claim that was given by its number."""
+
+    n: Whole = 0
+    evidence: Text = ""
+    passage: Whole = 0
+    status: Status
+    reasoning: Annotated[Text, MAY_BE_LEFT_OUT] = ""
+    correction: Annotated[Text, MAY_BE_LEFT_OUT] = ""
+
+
+class ClaimRow(Row):
+    """A claim that the model found, and its verdict."""
+
+    claim: Annotated[Text, Field(min_length=1)]
+    evidence: Text = ""
+    passage: Whole = 0
+    status: Status
+    reasoning: Annotated[Text, MAY_BE_LEFT_OUT] = ""
+    correction: Annotated[Text, MAY_BE_LEFT_OUT] = ""
+    type: Annotated[Sort, MAY_BE_LEFT_OUT] = "factual"
+
+
+class NumberedRows(BaseModel):
+    """Verdicts on numbered claims."""
+
+    claims: list[NumberedRow]
+
+
+class ClaimRows(BaseModel):
+    """The claims of an answer, and their verdicts."""
+
+    claims: list[ClaimRow]
+    suggested_corrections: SkipJsonSchema[list[Text]] = []
 
 
 @dataclass(frozen=True)
@@ -34,7 +153,7 @@ class LLMJudge:
     def __call__(
         self, claims: Sequence[Claim], passages: Sequence[Passage], notes: Notes, *, question: str = ""
     ) -> list[Verdict]:
-        """One verdict a claim, in the order of the claims; one call for each `BATCH` claims."""
+        """One verdict per claim, in the order of the claims; one call for each `BATCH` claims."""
         verdicts: list[Verdict] = []
         for start in range(0, len(claims), BATCH):
             verdicts += self._batch(claims[start : start + BATCH], passages, notes, question)
@@ -121,21 +240,12 @@ class LLMJudge:
     def _verdict(
         self, claim: Claim, row: NumberedRow | ClaimRow, passages: Sequence[Passage], correction: str = ""
     ) -> Verdict:
-        kept = held(claim["text"], row.status, row.evidence, row.passage - 1, passages)
+        kept = _held(claim["text"], row.status, row.evidence, row.passage - 1, passages)
         label = kept.label
         support, contradiction = SCORES[label]
-        verdict = Verdict(
-            text=claim["text"],
-            start=claim["start"],
-            end=claim["end"],
-            type=claim["type"],
-            verdict=label,
-            support=support,
-            contradiction=contradiction,
-            evidence=None if label == "unsupported" else kept.evidence,
-            reasoning=f"{row.reasoning} {kept.why}".strip(),
-            judge=self.name,
-        )
+        evidence = None if label == "unsupported" else kept.evidence
+        reasoning = f"{row.reasoning} {kept.why}".strip()
+        verdict = verdict_of(claim, label, support, contradiction, evidence, reasoning, self.name)
         fix = row.correction or correction
         if fix and label not in ("supported", "unjudged"):
             verdict["correction"] = fix
@@ -155,3 +265,55 @@ def _by_number(rows: Sequence[NumberedRow], count: int) -> dict[int, NumberedRow
 
 def _alike(exact: str, claim: str) -> bool:
     return "".join(exact.lower().split()).strip(".") == "".join(claim.lower().split()).strip(".")
+
+
+_FIGURES: frozenset[Kind] = frozenset(("number", "percent", "points", "money", "measure", "date", "quarter", "time"))
+
+
+@dataclass(frozen=True)
+class _Held:
+    """What is left of a verdict: its label, its evidence, and why it was lowered, where it was."""
+
+    label: Label
+    evidence: Evidence | None
+    why: str = ""
+
+
+def _held(claim: str, label: Label, quote: str, likely: int, passages: Sequence[Passage]) -> _Held:
+    """The verdict as far as the passages bear it out; each fault lowers it by one step, once.
+
+    A quote counts when a passage holds it and it shares a word with the claim; without any quote, the sentence that
+    says the same counts. A supported claim must not give a figure that no passage has while one has another.
+    """
+    if label not in LOWERED:
+        return _Held(label, None)
+    found = quoted(quote, passages, likely) if quote else None
+    if found is not None and not _shared(claim, found["quote"]):
+        return _Held(LOWERED[label], None, "The quoted evidence is about something else.")
+    if found is None and quote:
+        return _Held(LOWERED[label], None, "The quoted evidence is not in the passages.")
+    if found is None and label != "contradicted":
+        # No quote is not yet an invented one: the sentence may be there although the model did not copy it.
+        found = best_sentence(claim, passages, likely)
+    if found is None:
+        return _Held(LOWERED[label], None, "No evidence was quoted.")
+    if label == "supported" and (fault := _wrong_figure(claim, passages)):
+        return _Held("partially_supported", found, fault)
+    return _Held(label, found)
+
+
+def _shared(claim: str, quote: str) -> bool:
+    """Whether claim and quote have a word in common; in another script or language they need not."""
+    wanted, said = ({term for term in terms(text) if not is_light(term)} for text in (claim, quote))
+    return not wanted or not said or not wanted.isdisjoint(said) or not (claim.isascii() and quote.isascii())
+
+
+def _wrong_figure(claim: str, passages: Sequence[Passage]) -> str:
+    figures = [fact for fact in extract(claim) if fact.kind in _FIGURES]
+    if not figures:
+        return ""
+    text = "\n".join(passage["text"] for passage in passages)
+    conflicts = compare(figures, extract(text), text).conflicting
+    if not conflicts:
+        return ""
+    return f"No passage says “{conflicts[0][0].said}”."

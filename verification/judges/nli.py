@@ -1,20 +1,39 @@
 """The judge with an entailment model: any sequence-classification ONNX model with its tokenizer."""
 
+import json
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
+from importlib.util import find_spec
 from pathlib import Path
+from threading import Lock
 from typing import Any, Final
 
 import numpy as np
 from numpy.typing import NDArray
 
+from cragraph.errors import WeightsError
 from cragraph.protocols import Notes
 from cragraph.types import Claim, Passage, Verdict
-from cragraph.verification.claims import without_markers
-from cragraph.verification.judges.deciding import Thresholds, decide
-from cragraph.verification.judges.features import Held, read
-from cragraph.verification.judges.nli_model import NLIModel, load_nli
-from cragraph.verification.windows import Space, space
+from cragraph.verification.judges.reading import ON_TOPIC, Readings
+from cragraph.verification.judges.verdicts import Thresholds, decide
+from cragraph.verification.windows import Space
+
+MODELS: Final = ("model.onnx", "onnx/model.onnx", "model_quantized.onnx", "onnx/model_quantized.onnx")
+"""Where the model may lie in its folder, in order of preference."""
+BATCH: Final = 16
+LONGEST: Final = 512
+
+_ENTAILS: Final = re.compile(r"^(?:entail(?:ment|s|ed)?|support(?:s|ed)?|consistent|grounded|factual|true|yes)$")
+_CONTRADICTS: Final = re.compile(
+    r"^(?:contradict(?:ion|s|ed|ory)?|refut(?:es|ed)?|not_?support(?:ed)?_?by_?contradiction)$"
+)
+_NEITHER: Final = re.compile(
+    r"^(?:neutral|not_?entail(?:ment|ed)?|non_?entail(?:ment|ed)?|unsupported|not_?support(?:ed|s)?|inconsistent|"
+    r"hallucinat(?:ed|ion)|not_?enough_?info|nei|unknown|false|no|not_?grounded)$"
+)
+
 
 THRESHOLDS: Final = Thresholds(supported=0.5, partial=0.3, contradicted=0.6)
 WINDOWS: Final = 4
@@ -32,7 +51,7 @@ class NLIJudge:
 
     def __init__(
         self,
-        model: str | Path | NLIModel,
+        model: "str | Path | NLIModel",
         *,
         thresholds: Thresholds = THRESHOLDS,
         windows: int = WINDOWS,
@@ -48,49 +67,208 @@ class NLIJudge:
     def __call__(
         self, claims: Sequence[Claim], passages: Sequence[Passage], notes: Notes, *, question: str = ""
     ) -> list[Verdict]:
-        """One verdict a claim; all pairs of claim and window go through the model in batches of like length."""
-        texts = [without_markers(claim["text"]) for claim in claims]
-        found = space(texts, passages)
-        chosen = [found.best(column, self.windows) for column in range(len(texts))]
-        pairs = [(found.windows[place].text, texts[column]) for column, places in enumerate(chosen) for place in places]
-        scores = self.model(pairs)
+        """One verdict per claim; all pairs of claim and window go through the model in batches of like length."""
+        found = Readings(claims, passages)
+        chosen = [found.space.best(number, self.windows) for number in range(len(claims))]
+        pairs = [(found.space.windows[place].text, found.texts[n]) for n, own in enumerate(chosen) for place in own]
+        scores = iter(np.split(self.model(pairs), np.cumsum([len(own) for own in chosen])[:-1]))
         notes.ran("nli model", self.model.name)
-        held = Held.of(passages)
-        verdicts, done = [], 0
-        for column, claim in enumerate(claims):
-            own = scores[done : done + len(chosen[column])]
-            done += len(chosen[column])
-            pick = _pick(own, chosen[column], column, found)
-            reading = read(texts[column], column, pick.place, found, held, passages) if pick.place is not None else None
-            verdicts.append(
-                decide(
-                    claim,
-                    reading,
-                    pick.support,
-                    pick.contradiction,
-                    self.thresholds,
-                    passages,
-                    self.name,
-                    strict=self.strict_facts,
-                    by_words=False,
-                )
-            )
+        verdicts = []
+        for number, (claim, places) in enumerate(zip(claims, chosen, strict=True)):
+            place, support, against = _clearest(next(scores), places, number, found.space)
+            reading = found.read(number, place) if place is not None else None
+            given = (claim, reading, support, against, self.thresholds, passages, self.name)
+            verdicts.append(decide(*given, strict=self.strict_facts, by_words=False))
         return verdicts
 
 
-@dataclass(frozen=True)
-class _Pick:
-    place: int | None
-    support: float
-    contradiction: float
+def _clearest(
+    scores: NDArray[np.float32], places: Sequence[int], claim: int, found: Space
+) -> tuple[int | None, float, float]:
+    """The window that speaks most clearly, with its support and contradiction.
 
-
-def _pick(scores: NDArray[np.float32], places: Sequence[int], column: int, found: Space) -> _Pick:
-    """The window that speaks most clearly; a contradiction counts as far as its window is on the claim's matter."""
+    A contradiction counts as far as its window is on the claim's matter.
+    """
     if not len(places):
-        return _Pick(None, 0.0, 0.0)
-    matter = np.minimum(1.0, found.coverage[list(places), column] / 0.5)
-    against = scores[:, 1] * matter
+        return None, 0.0, 0.0
+    against = scores[:, 1] * np.minimum(1.0, found.coverage[list(places), claim] / ON_TOPIC)
     support, contradiction = float(scores[:, 0].max()), float(against.max())
-    clearest: Any = scores[:, 0].argmax() if support >= contradiction else against.argmax()
-    return _Pick(places[int(clearest)], support, contradiction * (1 - support))
+    best = int(scores[:, 0].argmax() if support >= contradiction else against.argmax())
+    return places[best], support, contradiction * (1 - support)
+
+
+@dataclass(frozen=True)
+class Roles:
+    """Which output says that the claim is entailed and which that it is contradicted (None where none does)."""
+
+    entailment: int
+    contradiction: int | None
+
+
+@dataclass(frozen=True)
+class NLIModel:
+    """A model's files and roles; loaded by the first call, safe to share between threads."""
+
+    folder: Path
+    file: Path
+    roles: Roles
+    longest: int = LONGEST
+    threads: int = 0
+
+    @property
+    def name(self) -> str:
+        """The name of the model's folder."""
+        return self.folder.name
+
+    def __call__(self, pairs: Sequence[tuple[str, str]]) -> NDArray[np.float32]:
+        """Probabilities of entailment and contradiction for (premise, claim) pairs: float32, shape (len(pairs), 2)."""
+        scores = np.zeros((len(pairs), 2), dtype=np.float32)
+        # Like lengths together, so that little of a batch is padding.
+        order = sorted(range(len(pairs)), key=lambda number: len(pairs[number][0]) + len(pairs[number][1]))
+        for first in range(0, len(order), BATCH):
+            rows = order[first : first + BATCH]
+            scores[rows] = self._batch([pairs[row] for row in rows])
+        return scores
+
+    def _batch(self, pairs: Sequence[tuple[str, str]]) -> NDArray[np.float32]:
+        session, tokenizer = self._loaded
+        encoded = tokenizer.encode_batch([(_clean(premise), _clean(claim)) for premise, claim in pairs])
+        inputs = {
+            "input_ids": np.array([one.ids for one in encoded], dtype=np.int64),
+            "attention_mask": np.array([one.attention_mask for one in encoded], dtype=np.int64),
+            "token_type_ids": np.array([one.type_ids for one in encoded], dtype=np.int64),
+        }
+        wanted = {entry.name for entry in session.get_inputs()}
+        if not wanted <= inputs.keys():
+            raise WeightsError(
+                f"{self.file} wants the inputs {', '.join(sorted(wanted))}; wanted at most {', '.join(inputs)}: "
+                "export it as a sequence classification model."
+            )
+        logits = np.asarray(session.run(None, {key: inputs[key] for key in inputs if key in wanted})[0], np.float32)
+        needed = max(self.roles.entailment, self.roles.contradiction or 0)
+        if logits.ndim != 2 or logits.shape[1] <= needed:
+            raise WeightsError(
+                f"{self.file} returned an output of shape {logits.shape}; wanted a logit for each label of its config."
+            )
+        shares = _softmax(logits) if logits.shape[1] > 1 else 1 / (1 + np.exp(-logits))
+        against = self.roles.contradiction
+        columns = [shares[:, self.roles.entailment], shares[:, against] if against is not None else 0 * shares[:, 0]]
+        return np.stack(columns, axis=1).astype(np.float32)
+
+    @cached_property
+    def _loaded(self) -> tuple[Any, Any]:
+        with _loading:
+            return _open(self)
+
+
+_loading: Final = Lock()
+
+
+def load_nli(where: str | Path) -> NLIModel:
+    """The model in a folder, or in an installed package of that name; raises WeightsError saying what is missing."""
+    folder = _folder(where)
+    file = next((folder / name for name in MODELS if (folder / name).is_file()), None)
+    if file is None:
+        others = sorted(folder.glob("*.onnx"))
+        if len(others) != 1:
+            raise WeightsError(f"{folder} holds no ONNX model; wanted one of {', '.join(MODELS)}.")
+        file = others[0]
+    for name in ("tokenizer.json", "config.json"):
+        if not (folder / name).is_file():
+            raise WeightsError(
+                f"{folder} holds {file.name} but no {name}; wanted both: copy it from the model's export."
+            )
+    config = _config(folder / "config.json")
+    longest = config.get("max_position_embeddings")
+    return NLIModel(folder, file, roles(config, folder), min(LONGEST, longest) if isinstance(longest, int) else LONGEST)
+
+
+def roles(config: dict[str, Any], folder: Path) -> Roles:
+    """What the outputs mean, by ``id2label``; raises WeightsError when no label, or more than one, is entailment."""
+    labels = config.get("id2label")
+    if not isinstance(labels, dict) or not labels:
+        raise WeightsError(
+            f"{folder / 'config.json'} has no id2label; wanted the name of each output, such as entailment."
+        )
+    said = {int(number): re.sub(r"[\s-]+", "_", str(label).strip().lower()) for number, label in labels.items()}
+    entails = [number for number, label in said.items() if _ENTAILS.match(label)]
+    against = [number for number, label in said.items() if _CONTRADICTS.match(label)]
+    strange = [label for label in said.values() if not any(p.match(label) for p in (_ENTAILS, _CONTRADICTS, _NEITHER))]
+    if len(entails) != 1 or len(against) > 1 or strange:
+        raise WeightsError(
+            f"{folder / 'config.json'} labels its outputs {', '.join(said[key] for key in sorted(said))}; wanted one "
+            "entailment, at most one contradiction, and neutral: name them in id2label."
+        )
+    return Roles(entails[0], against[0] if against else None)
+
+
+def _folder(where: str | Path) -> Path:
+    folder = Path(where).expanduser()
+    if folder.is_dir():
+        return folder
+    if isinstance(where, str) and re.fullmatch(r"[A-Za-z_]\w*(?:\.[A-Za-z_]\w*)*", where):
+        try:
+            spec = find_spec(where)
+        except ModuleNotFoundError:
+            spec = None
+        for place in (spec.submodule_search_locations or []) if spec else []:
+            found = sorted(Path(place).rglob("tokenizer.json"), key=lambda path: (len(path.parts), path))
+            if found:
+                return found[0].parent
+        if spec:
+            raise WeightsError(
+                f"the package {where!r} holds no tokenizer.json; wanted one with an ONNX model beside it."
+            )
+    raise WeightsError(
+        f"{str(where)!r} is neither a folder nor an installed package; wanted one that holds model.onnx, "
+        "tokenizer.json and config.json."
+    )
+
+
+def _config(path: Path) -> dict[str, Any]:
+    try:
+        config = json.loads(path.read_text(encoding="utf-8"))
+    except (OSError, ValueError) as error:
+        raise WeightsError(f"{path} cannot be read ({error}); wanted the model's config as JSON.") from error
+    if not isinstance(config, dict):
+        raise WeightsError(f"{path} holds a {type(config).__name__}; wanted an object with id2label.")
+    return config
+
+
+def _open(model: NLIModel) -> tuple[Any, Any]:
+    # Imported here because onnxruntime takes longer to import than a command line should take to print its help.
+    import onnxruntime
+    from tokenizers import Tokenizer
+
+    options = onnxruntime.SessionOptions()
+    options.intra_op_num_threads = model.threads
+    options.log_severity_level = 3
+    try:
+        session = onnxruntime.InferenceSession(str(model.file), options, providers=["CPUExecutionProvider"])
+        tokenizer = Tokenizer.from_file(str(model.folder / "tokenizer.json"))
+    # Both libraries raise bare Exceptions of their own for a damaged file.
+    except Exception as error:
+        raise WeightsError(
+            f"{model.folder} cannot be loaded ({error}); wanted an ONNX model and a tokenizer."
+        ) from error
+    # The claim must stay whole: only the premise is cut. Room for special tokens is the tokenizer's to keep.
+    tokenizer.enable_truncation(model.longest, strategy="only_first")
+    padding = tokenizer.padding or {}
+    pad = padding.get("pad_token") or next(
+        (t for t in ("[PAD]", "<pad>") if tokenizer.token_to_id(t) is not None), None
+    )
+    if pad is None:
+        tokenizer.enable_padding()
+    else:
+        tokenizer.enable_padding(pad_id=tokenizer.token_to_id(pad) or 0, pad_token=pad)
+    return session, tokenizer
+
+
+def _softmax(logits: NDArray[np.float32]) -> NDArray[np.float32]:
+    raised = np.exp(logits - logits.max(axis=1, keepdims=True))
+    return np.asarray(raised / raised.sum(axis=1, keepdims=True), dtype=np.float32)
+
+
+def _clean(text: str) -> str:
+    """The text without lone surrogates, which no tokenizer takes."""
+    return text.encode("utf-8", "replace").decode("utf-8")

@@ -6,9 +6,8 @@ from typing import Final
 
 import numpy as np
 from langchain_core.embeddings import Embeddings
-from numpy.typing import NDArray
 
-from cragraph.errors import ModelError
+from cragraph.models.cache import unit
 from cragraph.protocols import Notes
 from cragraph.text.words import overlap
 from cragraph.types import Passage
@@ -16,7 +15,6 @@ from cragraph.verification.claims import without_markers
 from cragraph.verification.fallback import stand_in
 from cragraph.verification.windows import space
 
-Vectors = NDArray[np.float32]
 Rows = tuple[tuple[float, ...], ...]
 
 LIKELIEST: Final = 3
@@ -115,18 +113,3 @@ def by_vectors(
         cosine(question, answer) if pair else 0.0,
         tuple(tuple(cosine(claim, text) for text in texts) for claim in claims) if texts else (),
     )
-
-
-def unit(vectors: object, wanted: int) -> Vectors:
-    """Vectors as rows of unit length; raises ModelError when they are not `wanted` rows of finite numbers."""
-    if wanted == 0:
-        return np.zeros((0, 1), dtype=np.float32)
-    rows = np.asarray(vectors, dtype=np.float32)
-    if rows.ndim != 2 or len(rows) != wanted or not np.isfinite(rows).all():
-        raise ModelError(
-            f"the embedding model returned an array of shape {rows.shape} for {wanted} texts, or numbers that are not "
-            "finite; wanted one vector of finite numbers a text: check the model."
-        )
-    lengths = np.linalg.norm(rows, axis=1, keepdims=True)
-    result: Vectors = (rows / np.where(lengths == 0.0, 1.0, lengths)).astype(np.float32)
-    return result

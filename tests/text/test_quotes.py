@@ -5,7 +5,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from cragraph.passages import as_passages
-from cragraph.verification.align import best_sentence, find, placed, quoted
+from cragraph.text.quotes import find, placed
+from cragraph.verification.judges.verdicts import best_sentence, quoted
 
 ANSWER = "Apple's net sales were $383.3 billion in 2023 [1]. They fell by 3% [1][2]. The company is based in Cupertino."
 PASSAGES = as_passages(

@@ -1,4 +1,4 @@
-"""Finding what a model quoted: a claim in the answer, evidence in a passage."""
+"""Finding in a text what a model quoted of it, exactly or nearly."""
 
 import re
 import unicodedata
@@ -8,7 +8,6 @@ from typing import Final
 
 from cragraph.text.sentences import sentence_spans
 from cragraph.text.words import content_words, terms
-from cragraph.types import Evidence, Passage
 
 _WORD: Final = re.compile(r"\d+(?:[.,]\d+)*|[^\W\d_]+")
 _MARKERS: Final = re.compile(r"\s*\[\d{1,3}\]")
@@ -71,35 +70,24 @@ def find(needle: str, text: str, after: int = 0) -> tuple[int, int] | None:
     return None
 
 
-def quoted(quote: str, passages: Sequence[Passage], likely: int = 0) -> Evidence | None:
-    """The quote as evidence: exact text and offsets in the first passage that holds it, `likely` looked at first.
-
-    A quote with an ellipsis counts where all its pieces stand in order within `LONGEST_QUOTE` characters. None when
-    no passage holds it.
-    """
+def find_quote(quote: str, text: str) -> tuple[int, int] | None:
+    """Where a quote stands; one with an ellipsis where all its pieces stand in order within `LONGEST_QUOTE`."""
     pieces = [piece for piece in _ELLIPSIS.split(quote.strip()) if _WORD.search(piece)]
-    if not pieces:
+    spans: list[tuple[int, int]] = []
+    for piece in pieces:
+        span = find(piece, text, spans[-1][1] if spans else 0)
+        if span is None:
+            return None
+        spans.append(span)
+    if not spans or (len(spans) > 1 and spans[-1][1] - spans[0][0] > LONGEST_QUOTE):
         return None
-    order = sorted(range(len(passages)), key=lambda number: number != likely)
-    for number in order:
-        span = _in_order(pieces, passages[number]["text"])
-        if span is not None:
-            return evidence(number, passages[number], *span)
-    return None
+    return spans[0][0], spans[-1][1]
 
 
-def best_sentence(claim: str, passages: Sequence[Passage], likely: int = 0, share: float = 0.6) -> Evidence | None:
-    """The sentence that holds most of the claim's words, at least `share` of them and all of its numbers."""
-    wanted = content_words(claim)
-    numbers = {word for word in wanted if word[0].isdigit()}
-    best: tuple[float, Evidence] | None = None
-    for number, passage in enumerate(passages):
-        for start, end in sentence_spans(passage["text"]):
-            held = set(terms(passage["text"][start:end]))
-            covered = _share(wanted, held) + (0.001 if number == likely else 0.0)
-            if covered >= share and numbers <= held and (best is None or covered > best[0]):
-                best = covered, evidence(number, passage, start, end)
-    return best[1] if best else None
+def coverage(wanted: Sequence[str], text: str) -> float:
+    """Share of some terms that a text holds, 0..1; 0.0 for none."""
+    held = set(terms(text))
+    return sum(word in held for word in wanted) / len(wanted) if wanted else 0.0
 
 
 def placed(claim: str, answer: str, after: int = 0) -> tuple[int, int] | None:
@@ -109,21 +97,11 @@ def placed(claim: str, answer: str, after: int = 0) -> tuple[int, int] | None:
     if span is not None:
         return span
     wanted = content_words(claim)
-    scored = [(_share(wanted, set(terms(answer[start:end]))), start, end) for start, end in sentence_spans(answer)]
+    scored = [(coverage(wanted, answer[start:end]), start, end) for start, end in sentence_spans(answer)]
     share, start, end = max(scored, key=lambda item: (item[0], item[1] >= after), default=(0.0, 0, 0))
     if share < RELATED:
         return None
     return _trimmed(wanted, answer, start, end) if share >= CLOSE else (start, end)
-
-
-def evidence(number: int, passage: Passage, start: int, end: int) -> Evidence:
-    """Evidence from the given offsets of a passage."""
-    quote = passage["text"][start:end]
-    return Evidence(quote=quote, passage=number, chunk_id=passage["chunk_id"], start=start, end=end)
-
-
-def _share(wanted: Sequence[str], held: set[str]) -> float:
-    return sum(word in held for word in wanted) / len(wanted) if wanted else 0.0
 
 
 def _trimmed(wanted: Sequence[str], answer: str, start: int, end: int) -> tuple[int, int]:
@@ -139,14 +117,3 @@ def _places(needle: str, hay: str) -> list[int]:
         places.append(start)
         start = hay.find(needle, start + 1)
     return places
-
-
-def _in_order(pieces: Sequence[str], text: str) -> tuple[int, int] | None:
-    spans: list[tuple[int, int]] = []
-    for piece in pieces:
-        span = find(piece, text, spans[-1][1] if spans else 0)
-        if span is None:
-            return None
-        spans.append(span)
-    start, end = spans[0][0], spans[-1][1]
-    return (start, end) if len(pieces) == 1 or end - start <= LONGEST_QUOTE else None

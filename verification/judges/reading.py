@@ -1,0 +1,214 @@
+"""What is measured of a claim and the window of the passages that it most likely rests on."""
+
+import json
+import re
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cache
+from math import exp, isfinite, log1p
+from pathlib import Path
+from typing import Any
+
+from cragraph.errors import SettingsError
+from cragraph.text.facts import Comparison, Fact, compare, extract
+from cragraph.text.facts.polarity import denials, negation_differs, negative, opposite_words, possible
+from cragraph.text.words import is_light, terms, weight
+from cragraph.types import Claim, Passage
+from cragraph.verification.claims import without_markers
+from cragraph.verification.windows import Space, Window, is_table_row, space
+
+FEATURES = (
+    "coverage", "phrases", "whole", "figures_missing", "figures_nowhere", "names_missing", "negation", "opposite",
+    "unsure", "new_words", "new_weight", "length", "cosine",
+)  # fmt: skip
+"""Names of the numbers of `Reading.values`, in order."""
+
+ON_TOPIC = 0.5
+"""Coverage from which on a window is on the claim's matter: another figure or an opposite word in it contradicts.
+
+Of the training claims whose window covers half of them and has a word's opposite, one in seven is supported.
+"""
+SOME = 0.3
+"""Coverage below which a window shares nothing that could be called a part of the claim."""
+CLOSE = 0.65
+"""Coverage from which on a negation contradicts: of the training claims beyond it, one in five is supported."""
+
+
+@dataclass(frozen=True)
+class Reading:
+    """A claim against one window: the measured values (see `FEATURES`) and what they rest on.
+
+    `facts` compares figures and names with the window, `elsewhere` the figures with all passages. `negation` says
+    that one of the two sides is negated; `opposite` holds a word of the claim and its opposite in the window. `matter`
+    is the coverage with that word counted as covered: "sales fell" and "sales rose" speak of the same matter.
+    `strangers` are names that no passage has, `in_words` the figures of `elsewhere` whose text stands in a passage all
+    the same, for something else. `misplaced` are words of the claim that the window, a row of a table, lacks and
+    another row has.
+    """
+
+    window: Window
+    values: tuple[float, ...]
+    facts: Comparison
+    elsewhere: Comparison
+    negation: bool
+    opposite: tuple[str, str] | None
+    coverage: float
+    matter: float
+    strangers: tuple[Fact, ...] = ()
+    in_words: tuple[Fact, ...] = ()
+    undenied: bool = False
+    misplaced: frozenset[str] = frozenset()
+
+    def __getitem__(self, name: str) -> float:
+        """One measured value by its name."""
+        return self.values[FEATURES.index(name)]
+
+    @property
+    def lacking(self) -> list[Fact]:
+        """The claim's figures and dates that no passage has."""
+        return [*self.elsewhere.missing, *(fact for fact, _ in self.elsewhere.conflicting)]
+
+    @property
+    def conflicts(self) -> list[tuple[Fact, Fact]]:
+        """Figures for which the window has another value, and which no other passage has either."""
+        nowhere = self.lacking
+        return [pair for pair in self.facts.conflicting if pair[0] in nowhere]
+
+    def against(self, *, by_words: bool = True) -> float:
+        """How strongly facts and (`by_words`) negation and opposite words contradict the claim, 0..1.
+
+        Favours the sentence that says the same but for one figure or one word: the more of the claim it covers, the
+        stronger the contradiction.
+        """
+        opposite = by_words and self.opposite is not None
+        negation = by_words and self.negation
+        differs = self.coverage >= ON_TOPIC and bool(self.conflicts)
+        # "did not fall" and "rose" agree: a negation and an opposite word cancel each other.
+        differs = differs or (self.matter >= ON_TOPIC and opposite and not negation)
+        differs = differs or (self.coverage >= CLOSE and negation and not opposite)
+        return 0.5 + 0.5 * min(1.0, max(self.coverage, ON_TOPIC)) if differs else 0.0
+
+    def objects(self, *, by_words: bool = True) -> bool:
+        """Whether facts, and (`by_words`) names, negation or opposite words keep the claim from being supported."""
+        unmatched = by_words and bool(self.strangers or self.undenied or self.misplaced)
+        return bool(self.lacking) or self.against(by_words=by_words) > 0.0 or unmatched
+
+
+class Readings:
+    """The claims of one call against the windows of its passages, whose facts are read once."""
+
+    def __init__(self, claims: Sequence[Claim], passages: Sequence[Passage]) -> None:
+        self.texts = [without_markers(claim["text"]) for claim in claims]
+        self.passages = passages
+        self.space: Space = space(self.texts, passages)
+        self._facts = [fact for passage in passages for fact in extract(passage["text"])]
+        self._text = "\n".join(passage["text"] for passage in passages)
+
+    def likeliest(self, claim: int, count: int, support: Callable[[Reading], float]) -> Reading | None:
+        """Of the `count` windows that share most words with a claim the one to judge it by; see `clearest`."""
+        return clearest([self.read(claim, place) for place in self.space.best(claim, count)], support)
+
+    def read(self, number: int, place: int, cosine: float = 0.0) -> Reading:
+        """Measure the claim with this number against the window with this number."""
+        claim, found = self.texts[number], self.space
+        window = found.windows[place]
+        sentence = self._sentence(number, window)
+        claimed = extract(claim)
+        figures = [fact for fact in claimed if fact.kind != "name"]
+        own = self.passages[window.passage]["text"]
+        near = compare(figures, extract(window.text), own)
+        named = compare([fact for fact in claimed if fact.kind == "name"], extract(own), own)
+        lacking = [*near.missing, *(fact for fact, _ in near.conflicting)]
+        elsewhere = compare(lacking, self._facts, self._text)
+        nowhere = (*elsewhere.missing, *(fact for fact, _ in elsewhere.conflicting))
+        negated = negation_differs(claim, sentence)
+        opposite = opposite_words(claim, sentence)
+        heavy = {term for term in terms(claim) if not is_light(term)}
+        new = heavy - set(terms(window.text))
+        total = sum(map(weight, heavy)) or 1.0
+        coverage = float(found.coverage[place, number])
+        apart = new - set(terms(opposite[0])) if opposite else new
+        return Reading(
+            window,
+            (
+                coverage,
+                float(found.phrases[place, number]),
+                float(found.whole[number]),
+                len(lacking) / max(1, len(figures)),
+                len(nowhere) / max(1, len(figures)),
+                1 - named.share,
+                float(negated),
+                float(opposite is not None),
+                float(possible(sentence) and not possible(claim)),
+                log1p(len(new)),
+                max(map(weight, new), default=0.0) / total,
+                log1p(len(heavy)),
+                cosine,
+            ),
+            facts=Comparison(near.matched + named.matched, near.missing + named.missing, near.conflicting),
+            elsewhere=elsewhere,
+            negation=negated,
+            opposite=opposite,
+            coverage=coverage,
+            matter=max(coverage, 1 - sum(map(weight, apart)) / total),
+            strangers=compare(named.missing, self._facts, self._text).missing,
+            in_words=tuple(fact for fact in nowhere if self._stands(fact.said)),
+            undenied=bool(denials(claim)) and not negative(window.text) and opposite_words(claim, window.text) is None,
+            misplaced=self._misplaced(new, window),
+        )
+
+    def _stands(self, said: str) -> bool:
+        return re.search(rf"(?<!\w){re.escape(said.strip())}(?!\w)", self._text, re.IGNORECASE) is not None
+
+    def _misplaced(self, new: set[str], window: Window) -> frozenset[str]:
+        """Of the claim's words that a table's row lacks, those in another row without a figure of the claim."""
+        if not new or not is_table_row(window.text):
+            return frozenset()
+        rows = (s for s in self.space.sentences if s.passage == window.passage and is_table_row(s.text))
+        shared = (new.intersection(terms(row.text)) for row in rows)
+        return frozenset(term for own in shared if not any(t[0].isdigit() for t in own) for term in own)
+
+    def _sentence(self, claim: int, window: Window) -> str:
+        """The sentence of a window that covers most of the claim."""
+        found = self.space
+        inside = range(window.first, window.last + 1)
+        return found.sentences[max(inside, key=lambda number: found.coverage[found.singles[number], claim])].text
+
+
+def clearest(readings: Sequence[Reading], support: Callable[[Reading], float]) -> Reading | None:
+    """The window to judge a claim by: the one that supports it best, or where that is off its matter, one that differs.
+
+    "Sales rose" scores lower for "sales fell" than a sentence that has nothing to do with it; it is the evidence all
+    the same.
+    """
+    best = max(readings, key=support, default=None)
+    if best is None or best.coverage >= SOME:
+        return best
+    opposing = [reading for reading in readings if reading.against() > 0.0]
+    return max(opposing, key=lambda reading: reading.coverage) if opposing else best
+
+
+@cache
+def fitted() -> Mapping[str, Any]:
+    """The weights and thresholds of the judges that weigh measured values."""
+    found: Mapping[str, Any] = json.loads((Path(__file__).parent / "weights.json").read_text(encoding="utf-8"))
+    return found
+
+
+def checked_weights(weights: Mapping[str, float]) -> Mapping[str, float]:
+    """The weights as they are; raises SettingsError for an unknown feature or a weight that is no number."""
+    unknown = sorted(set(weights) - {"bias", *FEATURES})
+    if unknown:
+        raise SettingsError(f"weights came for {', '.join(unknown)}; wanted some of bias, {', '.join(FEATURES)}.")
+    for name, value in weights.items():
+        if not isfinite(value):
+            raise SettingsError(f"the weight of {name} is {value}; wanted a finite number.")
+    return weights
+
+
+def support_of(reading: Reading, weights: Mapping[str, float]) -> float:
+    """The logistic function of the weighted values, 0..1; a chance as far as the weights were fitted to one."""
+    total = weights.get("bias", 0.0) + sum(
+        weights.get(name, 0.0) * value for name, value in zip(FEATURES, reading.values, strict=True)
+    )
+    return 1.0 / (1.0 + exp(-max(-60.0, min(60.0, total))))

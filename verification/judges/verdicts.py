@@ -1,0 +1,292 @@
+"""Verdicts: from scores and facts to a label with a reason, and making sound what any judge returns."""
+
+import re
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from math import isfinite
+from typing import Any, Final
+
+from cragraph.errors import ModelError, SettingsError
+from cragraph.text.facts import Fact
+from cragraph.text.quotes import coverage, find_quote
+from cragraph.text.sentences import sentence_spans
+from cragraph.text.words import content_words, terms
+from cragraph.types import Claim, Evidence, Label, Passage, Verdict
+from cragraph.verification.claims import without_markers
+from cragraph.verification.judges.reading import ON_TOPIC, SOME, Reading, fitted
+from cragraph.verification.windows import Window
+
+LABELS: Final[tuple[Label, ...]] = ("supported", "partially_supported", "unsupported", "contradicted", "unjudged")
+LOWERED: Final[dict[Label, Label]] = {"supported": "partially_supported", "partially_supported": "unsupported"}
+"""What a verdict becomes when its quote is not in the passages."""
+WITHOUT_EVIDENCE: Final = 0.45
+"""What the support of a verdict without its evidence is at most."""
+
+
+Span = tuple[int, int]
+
+
+@dataclass(frozen=True)
+class Thresholds:
+    """Scores from which on a claim is supported, partly supported, contradicted; each 0..1, partial below supported."""
+
+    supported: float
+    partial: float
+    contradicted: float
+
+    def __post_init__(self) -> None:
+        values = (self.supported, self.partial, self.contradicted)
+        if not all(0.0 <= value <= 1.0 for value in values) or self.partial > self.supported:
+            raise SettingsError(
+                f"thresholds are {self.supported} (supported), {self.partial} (partial) and {self.contradicted} "
+                "(contradicted); wanted numbers of 0..1, partial not above supported."
+            )
+
+
+THRESHOLDS: Final = Thresholds(**fitted()["thresholds"])
+"""Those of the judges by words and by embeddings."""
+
+
+def evidence_at(number: int, start: int, end: int, passages: Sequence[Passage]) -> Evidence:
+    """A place in a passage as evidence, with its exact quote."""
+    passage = passages[number]
+    quote = passage["text"][start:end]
+    return Evidence(quote=quote, passage=number, chunk_id=passage["chunk_id"], start=start, end=end)
+
+
+def evidence_of(window: Window, passages: Sequence[Passage]) -> Evidence:
+    """A window as evidence."""
+    return evidence_at(window.passage, window.start, window.end, passages)
+
+
+def quoted(quote: str, passages: Sequence[Passage], likely: int = 0) -> Evidence | None:
+    """The quote as evidence: exact text and offsets in the first passage that holds it, `likely` looked at first."""
+    for number in sorted(range(len(passages)), key=lambda number: number != likely):
+        if span := find_quote(quote, passages[number]["text"]):
+            return evidence_at(number, *span, passages)
+    return None
+
+
+def best_sentence(claim: str, passages: Sequence[Passage], likely: int = 0, share: float = 0.6) -> Evidence | None:
+    """The sentence that holds most of the claim's words, at least `share` of them and all of its numbers."""
+    wanted = content_words(claim)
+    numbers = {word for word in wanted if word[0].isdigit()}
+    best: tuple[float, Evidence] | None = None
+    for number, passage in enumerate(passages):
+        for start, end in sentence_spans(passage["text"]):
+            text = passage["text"][start:end]
+            covered = coverage(wanted, text) + (0.001 if number == likely else 0.0)
+            if covered >= share and numbers <= set(terms(text)) and (best is None or covered > best[0]):
+                best = covered, evidence_at(number, start, end, passages)
+    return best[1] if best else None
+
+
+def verdict_of(
+    claim: Claim,
+    label: Label,
+    support: float,
+    contradiction: float,
+    evidence: Evidence | None,
+    reasoning: str,
+    judge: str,
+) -> Verdict:
+    """A verdict on a claim."""
+    return Verdict(
+        text=claim["text"],
+        start=claim["start"],
+        end=claim["end"],
+        type=claim["type"],
+        verdict=label,
+        support=support,
+        contradiction=contradiction,
+        evidence=evidence,
+        reasoning=reasoning,
+        judge=judge,
+    )
+
+
+def unjudged(claim: Claim, reasoning: str, judge: str = "none") -> Verdict:
+    """The verdict on a claim that nobody could judge: no support, no contradiction."""
+    return verdict_of(claim, "unjudged", 0.0, 0.0, None, reasoning, judge)
+
+
+def decide(
+    claim: Claim,
+    reading: Reading | None,
+    support: float,
+    contradiction: float,
+    thresholds: Thresholds,
+    passages: Sequence[Passage],
+    judge: str,
+    *,
+    strict: bool = True,
+    by_words: bool = True,
+) -> Verdict:
+    """The verdict on a claim by its scores and by the facts that its window shares with it.
+
+    A claim with a figure that no passage has is never supported, whatever its score (`strict`): partly where other
+    figures match and the score would do, else not. Nor is one that the facts of its window contradict. A judge that
+    does not read the sentence as a whole goes `by_words`: for it a name that no passage has, and a negation that the
+    window does not have in any form, leave a claim partly supported at best.
+    """
+    if reading is None:
+        return verdict_of(claim, "unsupported", 0.0, 0.0, None, "There is no text to support it.", judge)
+    objected = strict and reading.objects(by_words=by_words)
+    against = reading.against(by_words=by_words) if strict else 0.0
+    lacking = reading.lacking if strict else []
+    opposed = max(against, contradiction if contradiction > support else 0.0) >= thresholds.contradicted
+    contradiction = max(contradiction, against)
+    label: Label
+    if objected or opposed:
+        support = min(support, max(0.0, thresholds.supported - 0.01))
+    if opposed:
+        label = "contradicted"
+    elif support >= thresholds.supported:
+        label = "supported"
+    elif support >= thresholds.partial and _shares_part(reading, lacking, by_words):
+        label = "partially_supported"
+    else:
+        label = "unsupported"
+    evidence = None if label == "unsupported" else evidence_of(reading.window, passages)
+    verdict = verdict_of(claim, label, support, contradiction, evidence, _reason(reading, label, lacking), judge)
+    if label != "supported" and objected and (spans := _objected_spans(claim, reading, lacking)):
+        verdict["unsupported_spans"] = spans
+    return verdict
+
+
+def _shares_part(reading: Reading, lacking: Sequence[Fact], by_words: bool) -> bool:
+    """Whether there is a part that the window supports: a score alone may be a short claim's lack of evidence."""
+    some_figure = any(fact.kind != "name" for fact in reading.facts.matched)
+    return (not by_words or reading.coverage >= SOME) and (not lacking or some_figure)
+
+
+def _reason(reading: Reading, label: Label, lacking: Sequence[Fact]) -> str:
+    """What did not match, in a sentence; else how much of the claim the quote covers."""
+    said: list[str] = []
+    conflicts = reading.facts.conflicting
+    for fact, other in conflicts[:2]:
+        said.append(f"{other.said.strip()} in the passage, {fact.said.strip()} in the claim")
+    alone = [fact for fact in lacking if fact not in [pair[0] for pair in conflicts]]
+    for fact in alone[:2]:
+        where = "stands in the passages for something else" if fact in reading.in_words else "is in no passage"
+        said.append(f"{fact.said.strip()} {where}")
+    if label != "supported":
+        said += [f"{name.said.strip()} is in no passage" for name in reading.strangers[:2]]
+        said += ["the figures are those of another row"] if reading.misplaced else []
+        if reading.opposite:
+            said.append(f"{reading.opposite[1]!r} in the passage, {reading.opposite[0]!r} in the claim")
+        elif reading.undenied:
+            said.append("the claim is negated, the passage is not")
+        elif reading.negation and reading.coverage >= ON_TOPIC:
+            said.append("the passage is negated, the claim is not")
+    covered = f"{reading.coverage:.0%} of the claim's words are in the passage"
+    return "; ".join([*said, covered]) + "."
+
+
+def joined(spans: Iterable[Span]) -> list[Span]:
+    """The ranges in order; those that overlap, or have nothing but one character between them, as one."""
+    found: list[Span] = []
+    for start, end in sorted(spans):
+        if found and start - found[-1][1] <= 1:
+            found[-1] = (found[-1][0], max(found[-1][1], end))
+        else:
+            found.append((start, end))
+    return found
+
+
+def can_point(claim: Claim) -> bool:
+    """Whether places in the claim's text are places in the answer: a rephrased claim has none there."""
+    return len(claim["text"]) == claim["end"] - claim["start"]
+
+
+def _objected_spans(claim: Claim, reading: Reading, lacking: Iterable[Fact]) -> list[Span]:
+    """Answer ranges of the figures, names and opposite words that speak against a claim; none where it is rephrased."""
+    if not can_point(claim) or not claim["text"].startswith(without_markers(claim["text"])):
+        return []
+    offset = claim["start"]
+    return joined((start + offset, end + offset) for start, end in _places(claim["text"], reading, lacking))
+
+
+def _places(text: str, reading: Reading, lacking: Iterable[Fact]) -> Iterator[Span]:
+    for fact in (*lacking, *reading.strangers):
+        yield fact.start, fact.end
+    if reading.opposite:
+        word = re.search(rf"\b{re.escape(reading.opposite[0])}\b", text, re.IGNORECASE)
+        if word:
+            yield word.span()
+
+
+def checked(found: Any, claims: Sequence[Claim], passages: Sequence[Passage], name: str) -> list[Verdict]:
+    """What a judge returned as verdicts on these claims, each sound; raises ModelError where that is not what it is.
+
+    Scores are clamped to 0..1, a quote that stands elsewhere is moved to its place, one that stands nowhere is
+    dropped and its verdict lowered. A wrong number of verdicts, an unknown label, a score that is no number or not
+    finite, or something that is no verdict at all cannot be mended.
+    """
+    if not isinstance(found, list | tuple):
+        raise ModelError(f"judge {name!r} returned a {type(found).__name__}; wanted a list of {len(claims)} verdicts.")
+    if len(found) != len(claims):
+        raise ModelError(f"judge {name!r} returned {len(found)} verdicts for {len(claims)} claims; wanted one each.")
+    return [sanitised(verdict, claim, passages, name) for verdict, claim in zip(found, claims, strict=True)]
+
+
+def sanitised(verdict: Any, claim: Claim, passages: Sequence[Passage], name: str) -> Verdict:
+    """One verdict made sound; raises ModelError when it cannot be."""
+    if not isinstance(verdict, dict):
+        raise ModelError(f"judge {name!r} returned a {type(verdict).__name__} for a claim; wanted a verdict.")
+    label = verdict.get("verdict")
+    if label not in LABELS:
+        raise ModelError(f"judge {name!r} returned the verdict {label!r}; wanted one of {', '.join(LABELS)}.")
+    support = _score(verdict, "support", name)
+    contradiction = _score(verdict, "contradiction", name)
+    reasoning = str(verdict.get("reasoning") or "")
+    evidence, invented = _evidence(verdict.get("evidence"), passages)
+    if invented:
+        reasoning = f"{reasoning} The quoted evidence is not in the passages.".strip()
+        if label in LOWERED:
+            label, support = LOWERED[label], min(support, WITHOUT_EVIDENCE)
+    if label == "unjudged":
+        support = contradiction = 0.0
+    judge = str(verdict.get("judge") or name)
+    sound = verdict_of(claim, label, support, contradiction, evidence, reasoning, judge)
+    if isinstance(verdict.get("correction"), str):
+        sound["correction"] = verdict["correction"]
+    if verdict.get("unsupported_spans"):
+        sound["unsupported_spans"] = _spans(verdict["unsupported_spans"], claim)
+    return sound
+
+
+def _score(verdict: dict[str, Any], key: str, name: str) -> float:
+    value = verdict.get(key)
+    if isinstance(value, bool) or not isinstance(value, int | float) or not isfinite(value):
+        raise ModelError(f"judge {name!r} returned a {key} of {value!r}; wanted a number of 0..1.")
+    return min(1.0, max(0.0, float(value)))
+
+
+def _evidence(given: Any, passages: Sequence[Passage]) -> tuple[Evidence | None, bool]:
+    """The evidence at its true place, and whether it was invented."""
+    if given is None:
+        return None, False
+    quote = given.get("quote") if isinstance(given, dict) else None
+    if not isinstance(quote, str) or not quote.strip():
+        return None, True
+    number, start, end = given.get("passage"), given.get("start"), given.get("end")
+    if _is_place(number, start, end, passages) and passages[number]["text"][start:end] == quote:
+        return evidence_at(number, start, end, passages), False
+    found = quoted(quote, passages, number if isinstance(number, int) else -1)
+    return found, found is None
+
+
+def _is_place(number: Any, start: Any, end: Any, passages: Sequence[Passage]) -> bool:
+    whole = all(isinstance(value, int) and not isinstance(value, bool) for value in (number, start, end))
+    return whole and 0 <= number < len(passages) and 0 <= start < end
+
+
+def _spans(given: Any, claim: Claim) -> list[tuple[int, int]]:
+    """The spans that lie within the claim."""
+    found: list[tuple[int, int]] = []
+    for span in given:
+        start, end = span
+        if isinstance(start, int) and isinstance(end, int) and claim["start"] <= start < end <= claim["end"]:
+            found.append((start, end))
+    return found
