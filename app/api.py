@@ -174,16 +174,17 @@ def read_passages(paths: Iterable[Path], settings: Settings) -> list[Passage]:
 
     Raises InputError for a path that is no file, DocumentError for a file that cannot be read.
     """
-    from cragraph.retrieval.documents import load, split
+    from cragraph.retrieval.documents import Limits, load, split
 
     sizes, paths = settings.ingest, list(paths)
+    limits = Limits(seconds=sizes.file_seconds, memory_mb=sizes.file_memory_mb)
     for path in paths:
         if not path.is_file():
             raise InputError(f"{path} is not a file: give files to verify against.")
     return [
         passage
         for path in paths
-        for document in load(path, source=str(path))
+        for document in load(path, source=str(path), limits=limits)
         for passage in split(document, chunk_size=sizes.chunk_size, chunk_overlap=sizes.chunk_overlap)
     ]
 

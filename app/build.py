@@ -5,6 +5,7 @@ answer loads no database and `--help` loads nothing.
 """
 
 from collections.abc import Mapping
+from dataclasses import replace
 from functools import cached_property, partial
 from threading import RLock
 from typing import TYPE_CHECKING, Any, Final
@@ -83,7 +84,7 @@ class Parts:
         """What bounds the model calls that run at the same time."""
         from cragraph.models.chat import Gate
 
-        return Gate(self.settings.max_concurrency)
+        return Gate(self.settings.max_concurrency, self.settings.calls_per_minute)
 
     @cached_property
     def embeddings(self) -> "Embeddings":
@@ -96,8 +97,10 @@ class Parts:
             return EmbeddedEncoder(threads=self.settings.threads)
         from cragraph.models.embeddings import OllamaEncoder
 
-        ollama = self.settings.ollama
-        return OllamaEncoder(self.settings.embeddings, base_url=ollama.base_url, timeout_s=self.settings.timeout_s)
+        ollama, spec = self.settings.ollama, self.settings.embeddings
+        return OllamaEncoder(
+            spec, base_url=ollama.base_url, keep_alive=ollama.keep_seconds, timeout_s=self.settings.timeout_s
+        )
 
     @cached_property
     def cached_embeddings(self) -> "Embeddings":
@@ -121,6 +124,15 @@ class Parts:
         return GroundingScorer(self.grounding)
 
     @cached_property
+    def nli_model(self) -> Any:
+        """The classifier of the nli judge, None where none is set."""
+        if self.settings.nli_model is None:
+            return None
+        from cragraph.verification.judges.nli_model import load_nli
+
+        return replace(load_nli(self.settings.nli_model), threads=self.settings.threads or 0)
+
+    @cached_property
     def prompts(self) -> "Prompts":
         """The prompts, a person's own in place of the built-in ones."""
         from cragraph.prompts.load import Prompts
@@ -133,7 +145,7 @@ class Parts:
         from cragraph.models.chat import ChatCaller
         from cragraph.models.servers import chat_model
 
-        options, timeout_s = self.settings.ollama.model_dump(), self.settings.timeout_s
+        options, timeout_s = dict(self.settings.ollama), self.settings.timeout_s
         if model is not None:
             return ChatCaller(model, timeout_s=timeout_s, gate=self.gate)
         assert spec is not None

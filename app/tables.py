@@ -8,7 +8,24 @@ from dataclasses import dataclass
 from importlib import import_module
 from typing import Any, Final
 
+from pydantic_core import core_schema
+
 from cragraph.errors import SettingsError
+
+
+@dataclass(frozen=True)
+class OneOf:
+    """Marks a text that must be one of some names, in a settings model and in the form that Studio shows."""
+
+    names: tuple[str, ...]
+
+    def __init__(self, *names: str) -> None:
+        object.__setattr__(self, "names", names)
+
+    def __get_pydantic_core_schema__(self, source: Any, handler: Any) -> core_schema.CoreSchema:
+        """A text that is one of them."""
+        return core_schema.literal_schema(list(self.names))
+
 
 CHAT_MODEL: Final = "a chat model: set CRAG_MODEL or pass --model ollama:<model>"
 
@@ -40,7 +57,7 @@ JUDGES: Final[Mapping[str, Part]] = {
     "encoder": Part("verification.judges.encoder:EncoderJudge", lambda p: (p.grounding, p.judge("embedding"))),
     "nli": Part(
         "verification.judges.nli:NLIJudge",
-        lambda p: (p.settings.nli_model,),
+        lambda p: (p.nli_model,),
         "a model: set CRAG_NLI_MODEL to the folder of an ONNX classifier",
     ),
     "llm": Part("verification.judges.llm:LLMJudge", lambda p: (p.judging_chat, p.prompts), CHAT_MODEL),

@@ -1,9 +1,11 @@
 """What may change from run to run: the form that Studio shows, and what a caller passes as `context=`."""
 
+from collections.abc import Mapping
 from typing import Annotated, Any, Final, Literal, Self
 
-from pydantic import BaseModel, BeforeValidator, ConfigDict, Field
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, TypeAdapter, model_validator
 
+from cragraph.tables import JUDGES, OneOf
 from cragraph.types import Mode, OnLowConfidence
 
 MAX_ATTEMPTS: Final = 10
@@ -20,7 +22,7 @@ PRESETS: Final[dict[Mode, dict[str, Any]]] = {
 """What a mode sets, unless it is set explicitly."""
 
 PolicyName = Literal["auto", "calibrated", "claims", "weighted", "reliability", "similarity"]
-JudgeName = Literal["auto", "lexical", "embedding", "encoder", "nli", "llm", "cascade", "custom"]
+JudgeName = Annotated[str, OneOf("auto", *JUDGES, "custom")]
 
 
 def _checked_window(value: Any) -> Any:
@@ -34,57 +36,75 @@ def _checked_window(value: Any) -> Any:
 class Context(BaseModel):
     """Per-run options. A field left at None takes its mode's value."""
 
-    model_config = ConfigDict(extra="forbid", frozen=True)
+    model_config = ConfigDict(extra="forbid", frozen=True, allow_inf_nan=False)
 
-    mode: Mode = Field("balanced", description="How strict: low (fast, unverified), balanced or high.")
+    mode: Mode = Field(default="balanced", description="How strict: low (fast, unverified), balanced or high.")
     confidence_threshold: float = Field(
-        0.7, ge=0, le=1, description="Accept an answer at or above this confidence; below it, correct."
+        default=0.7, ge=0, le=1, description="Accept an answer at or above this confidence; below it, correct."
     )
-    max_crag_attempts: int = Field(2, ge=0, le=MAX_ATTEMPTS, description="How many times an answer may be corrected.")
-    verify: bool | None = Field(None, description="Judge the answer's claims. By mode: low no, balanced yes, high yes.")
-    crag: bool = Field(True, description="Correct low-confidence answers by targeted re-query and rewriting.")
+    max_crag_attempts: int = Field(
+        default=2, ge=0, le=MAX_ATTEMPTS, description="How many times an answer may be corrected; 0 corrects none."
+    )
+    verify: bool | None = Field(
+        default=None, description="Judge the answer's claims. By mode: low no, balanced yes, high yes."
+    )
     policy: PolicyName = Field(
-        "auto",
+        default="auto",
         description="How verdicts and signals become a confidence; auto is calibrated for judges that it was fitted "
         "to, else claims.",
     )
-    judge: JudgeName = Field("auto", description="Who judges the claims; auto takes the best that is available here.")
+    judge: JudgeName = Field(
+        default="auto", description="Who judges the claims; auto takes the best that is available here."
+    )
     min_chunks: int | None = Field(
-        None, ge=0, description="Abstain on fewer relevant passages than this. By mode: 1, 2, 3."
+        default=None, ge=0, description="Abstain on fewer relevant passages than this. By mode: 1, 2, 3."
     )
     relevance_floor: float = Field(
-        0.0, ge=0, le=1, description="A passage below this relevance does not count as evidence."
+        default=0.0, ge=0, le=1, description="A passage below this relevance does not count as evidence."
     )
     top_k: int | None = Field(
-        None, ge=1, le=50, description="Passages kept for the first pass: 5, or 3 with the llm reranker."
+        default=None, ge=1, le=50, description="Passages kept for the first pass: 5, or 3 with the llm reranker."
     )
     second_pass_k: int | None = Field(
-        None, ge=1, le=50, description="Passages kept on correction passes. By mode: 5, 8, 10."
+        default=None, ge=1, le=50, description="Passages kept on correction passes. By mode: 5, 8, 10."
     )
     candidates: int | None = Field(
-        None, ge=1, le=200, description="Passages fetched before reranking: 30, or 10 with the llm reranker."
+        default=None, ge=1, le=200, description="Passages fetched before reranking: 30, or 10 with the llm reranker."
     )
     passage_window: Annotated[
         Annotated[int, Field(ge=0, le=MAX_WINDOW)] | Literal["section"], BeforeValidator(_checked_window)
     ] = Field(
-        0,
+        default=0,
         description="Chunks read on each side of a passage that was found, or section for all under its heading; "
         "citations stay exact. 0 reads the passages alone.",
     )
     where: dict[str, Any] | None = Field(
-        None, description='Metadata filter, e.g. {"year": 2023} or {"year": {"$gte": 2020}}.'
+        default=None, description='Metadata filter, e.g. {"year": 2023} or {"year": {"$gte": 2020}}.'
     )
     on_low_confidence: OnLowConfidence = Field(
-        "abstain",
+        default="abstain",
         description="What to return below the threshold: abstain, flag, or prune to what is supported.",
     )
-    best_of: int = Field(1, ge=1, le=10, description="Answers written and judged a pass; the best is kept.")
-    show_claims: bool = Field(False, description="Put every claim's verdict and evidence into the response.")
-    policy_scores: bool = Field(False, description="Also report what every other policy would have said.")
-    known_facts: tuple[str, ...] = Field((), description="Facts that the answer must not contradict.")
+    best_of: int = Field(default=1, ge=1, le=10, description="Answers written and judged a pass; the best is kept.")
+    show_claims: bool = Field(default=False, description="Put every claim's verdict and evidence into the response.")
+    policy_scores: bool = Field(default=False, description="Also report what every other policy would have said.")
+    known_facts: tuple[str, ...] = Field(default=(), description="Facts that the answer must not contradict.")
     deadline_s: float | None = Field(
-        None, gt=0, description="Seconds after which no new correction starts; the best attempt is returned."
+        default=None, gt=0, description="Seconds after which no new correction starts; the best attempt is returned."
     )
+
+    @model_validator(mode="before")
+    @classmethod
+    def _other_names(cls, data: Any) -> Any:
+        """Read `enable_verification` as `verify`, and `crag: false` as no corrections."""
+        if not isinstance(data, Mapping) or not {"enable_verification", "crag"} & data.keys():
+            return data
+        read = dict(data)
+        if "enable_verification" in read:
+            read.setdefault("verify", read.pop("enable_verification"))
+        if "crag" in read and TypeAdapter(bool).validate_python(read.pop("crag")) is False:
+            read["max_crag_attempts"] = 0
+        return read
 
     def resolved(self) -> Self:
         """A copy in which the mode has filled every field that it presets and nobody set."""

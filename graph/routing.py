@@ -42,7 +42,7 @@ def after_verify(state: State, context: Context) -> Literal["requery", "finalize
     confidence = last["confidence"]
     if confidence is None or confidence >= context.confidence_threshold:
         return "finalize"
-    if not context.crag or state.halted or len(state.attempts) > context.max_crag_attempts:
+    if state.halted or len(state.attempts) > context.max_crag_attempts:
         return "finalize"
     if not progressed(state.attempts) or out_of_time(state, context):
         return "finalize"

@@ -62,12 +62,12 @@ class CragInput(BaseModel):
     model_config = ConfigDict(extra="forbid")
 
     question: str = Field(description="What you want to know.", json_schema_extra={"examples": ["What is CRAG?"]})
-    answer: str | None = Field(None, description="An answer to verify and correct instead of writing one.")
+    answer: str | None = Field(default=None, description="An answer to verify and correct instead of writing one.")
     passages: list[str | dict[str, Any]] | None = Field(
-        None, description="Passages to use instead of searching: strings, or objects with text and metadata."
+        default=None, description="Passages to use instead of searching: strings, or objects with text and metadata."
     )
     messages: list[dict[str, Any]] | None = Field(
-        None, description="The conversation so far, so that a follow-up question can be understood."
+        default=None, description="The conversation so far, so that a follow-up question can be understood."
     )
 
 
@@ -99,7 +99,7 @@ class VerifyInput(BaseModel):
     passages: list[str | dict[str, Any]] = Field(
         description="What it must be supported by: strings, or objects with text and metadata."
     )
-    question: str | None = Field(None, description="The question it answers, where there is one.")
+    question: str | None = Field(default=None, description="The question it answers, where there is one.")
 
 
 @dataclass

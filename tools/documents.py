@@ -13,8 +13,8 @@ from pydantic.fields import FieldInfo
 
 from cragraph.build import drawn
 from cragraph.graph.context import PRESETS
-from cragraph.settings import Settings
-from cragraph.settings_sources import PREFIX
+from cragraph.settings import ALIASES, PREFIX, Settings
+from cragraph.tables import OneOf
 
 ROOT = Path(__file__).resolve().parent.parent
 BEGIN, END = "<!-- {name}: written by tools/documents.py -->", "<!-- /{name} -->"
@@ -87,7 +87,13 @@ def limits(info: FieldInfo) -> str:
     metadata = [m for field in (info, *inner) for m in field.metadata]
     said = [f"{sign} {getattr(m, key)}" for m in metadata for key, sign in signs.items() if hasattr(m, key)]
     choices = [str(a) for arg in (info.annotation, *args) for a in getattr(arg, "__args__", ()) if isinstance(a, str)]
+    choices += [name for m in metadata if isinstance(m, OneOf) for name in m.names]
     return ", ".join([*said, *dict.fromkeys(choices)])
+
+
+def other_names() -> str:
+    """The variables without our prefix, each with its setting."""
+    return ",\n".join(f"`{name}` (`{'.'.join(path)}`)" for name, path in ALIASES.items())
 
 
 def settings_page() -> str:
@@ -105,7 +111,11 @@ def settings_page() -> str:
 An explicit argument wins over the environment, which wins over `.env`, then `cragraph.yaml` (or the file that
 `CRAG_CONFIG` names), then the mode's preset, then the default. An unknown key or a value out of range is an error that
 names the file or variable. In `cragraph.yaml`, `verification: {{enabled, confidence_threshold, max_crag_attempts,
-show_claims}}` and `crag: {{enabled}}` are understood too. `OLLAMA_HOST` is honoured.
+show_claims}}` and `crag: {{enabled}}` are understood too; where there is no `cragraph.yaml`, these two blocks of a
+`config.yaml` are read. Per run, `enable_verification` is another name of `verify`.
+
+These variables are read too, in the environment and in `.env`; one with our prefix wins over them:
+{other_names()}.
 
 | setting | environment | default | range | meaning |
 | --- | --- | --- | --- | --- |
@@ -177,8 +187,6 @@ def example_env() -> str:
 # CRAG_CONFIDENCE_THRESHOLD=0.7
 # CRAG_MAX_CRAG_ATTEMPTS=2
 # CRAG_OLLAMA__NUM_CTX=8192
-# Tracing is off unless you ask for it:
-LANGSMITH_TRACING=false
 """
 
 

@@ -1,6 +1,7 @@
 """Settings: who wins, and what is said when one is wrong."""
 
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -8,7 +9,17 @@ from cragraph.api import MB
 from cragraph.errors import SettingsError
 from cragraph.graph.context import Context
 from cragraph.retrieval.documents import CHUNK_OVERLAP, CHUNK_SIZE, MAX_BYTES
-from cragraph.settings import context_schema, load_settings
+from cragraph.settings import (
+    ALIASES,
+    IngestSettings,
+    OllamaSettings,
+    Settings,
+    VerificationSettings,
+    context_schema,
+    load_settings,
+)
+
+ROOT = Path(__file__).resolve().parents[2]
 
 
 @pytest.fixture(autouse=True)
@@ -51,8 +62,8 @@ def test_the_blocks_of_the_file_set_per_run_fields(tmp_path: Path) -> None:
         "  show_claims: true\n  identifier_fields: [isin]\ncrag:\n  enabled: false\n"
     )
     settings = load_settings()
-    assert (settings.verify, settings.crag, settings.show_claims) == (False, False, True)
-    assert (settings.confidence_threshold, settings.max_crag_attempts) == (0.5, 1)
+    assert (settings.verify, settings.show_claims) == (False, True)
+    assert (settings.confidence_threshold, settings.max_crag_attempts) == (0.5, 0)
     assert settings.verification.identifier_fields == ("isin",)
 
 
@@ -117,3 +128,83 @@ def test_the_sizes_of_chunks_and_files_are_those_that_documents_are_split_by() -
     sizes = load_settings().ingest
     assert (sizes.chunk_size, sizes.chunk_overlap) == (CHUNK_SIZE, CHUNK_OVERLAP)
     assert sizes.max_file_mb * MB == MAX_BYTES
+
+
+OTHER_NAMES = [
+    ("ENABLE_VERIFICATION", "false", lambda s: s.verify, False),
+    ("CONFIDENCE_THRESHOLD", "0.85", lambda s: s.confidence_threshold, 0.85),
+    ("OLLAMA_HOST", "10.0.0.9:11434", lambda s: s.ollama.base_url, "10.0.0.9:11434"),
+]
+
+
+@pytest.mark.parametrize(("variable", "value", "read", "expected"), OTHER_NAMES)
+def test_variables_without_our_prefix_are_read_in_the_environment_and_in_dotenv(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, variable: str, value: str, read: Any, expected: object
+) -> None:
+    assert {name for name, *_ in OTHER_NAMES} == ALIASES.keys()
+    (tmp_path / ".env").write_text(f"{variable}={value}\n")
+    assert read(load_settings()) == expected
+    (tmp_path / ".env").unlink()
+    assert read(load_settings()) != expected
+    monkeypatch.setenv(variable, value)
+    assert read(load_settings()) == expected
+
+
+def test_our_own_variable_beats_the_other_name(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("CONFIDENCE_THRESHOLD", "0.1")
+    monkeypatch.setenv("CRAG_CONFIDENCE_THRESHOLD", "0.2")
+    assert load_settings().confidence_threshold == 0.2
+
+
+def test_a_wrong_value_under_another_name_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("ENABLE_VERIFICATION", "perhaps")
+    with pytest.raises(SettingsError, match="ENABLE_VERIFICATION: verify came as 'perhaps'"):
+        load_settings()
+
+
+def test_of_a_config_yaml_only_our_blocks_are_read(tmp_path: Path) -> None:
+    (tmp_path / "config.yaml").write_text("database: {host: x}\nverification: {enable: false}\n")
+    assert load_settings().verify is False
+    (tmp_path / "cragraph.yaml").write_text("verify: true\n")
+    assert load_settings().verify is True
+
+
+def test_a_run_may_say_enable_verification_and_crag() -> None:
+    assert Context(**{"enable_verification": False}).verify is False
+    assert Context(**{"crag": False}).over(Context()).max_crag_attempts == 0
+    assert Context(**{"crag": True}).max_crag_attempts == 2
+
+
+@pytest.mark.parametrize(
+    ("wrong", "said"),
+    [
+        ({"verification": {"cascade_band": (0.9, 0.1)}}, "begins at 0.9, above its end at 0.1"),
+        ({"verification": {"cascade_band": (float("nan"), 0.5)}}, "cascade_band.*nan"),
+        ({"verification": {"reliability_weights": {"quality": 1.0}}}, "no quality to weigh; there are retrieval"),
+        ({"source_weights": {"drafts/*": 2}}, "less than or equal to 1"),
+        ({"timeout_s": float("inf")}, "finite number"),
+        ({"judge": "oracle"}, "'auto', 'lexical', 'embedding', 'encoder', 'nli', 'llm', 'cascade' or 'custom'"),
+        ({"reranker": "best"}, "'auto', 'none', 'lexical', 'encoder' or 'llm'"),
+    ],
+)
+def test_what_cannot_work_is_refused_when_it_is_loaded(wrong: Any, said: str) -> None:
+    with pytest.raises(SettingsError, match=said):
+        load_settings(**wrong)
+
+
+def test_a_mistake_in_the_file_is_one_line_with_its_place(tmp_path: Path) -> None:
+    (tmp_path / "cragraph.yaml").write_text("mode: high\nsearch: [unclosed\n")
+    with pytest.raises(SettingsError) as caught:
+        load_settings()
+    assert str(caught.value).startswith("cragraph.yaml, line 3 is not YAML (")
+    assert "\n" not in str(caught.value)
+
+
+def test_every_setting_is_read_by_the_code() -> None:
+    code = "".join(
+        path.read_text() for part in ("app", "nodes", "graph", "retrieval", "verification", "models", "generation")
+        for path in (ROOT / part).rglob("*.py") if path.name not in ("settings.py", "context.py")
+    )  # fmt: skip
+    for model in (Settings, OllamaSettings, IngestSettings, VerificationSettings):
+        for name in model.model_fields:
+            assert f".{name}" in code or model is OllamaSettings, f"{model.__name__}.{name} changes nothing"
