@@ -421,7 +421,7 @@ async def chat_with_verification(
     place = {"store": workspace} if Path(workspace).is_dir() else {"collection": workspace}
     context = Context(
         verify=enable_verification,
-        crag=enable_crag,
+        max_crag_attempts=2 if enable_crag else 0,
         confidence_threshold=confidence_threshold,
         policy="claims",
         on_low_confidence="flag",
