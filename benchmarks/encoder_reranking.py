@@ -9,9 +9,13 @@ say beside retrieval's. Scores are taken once a query, so that every share is me
 import argparse
 import os
 from collections.abc import Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from statistics import pstdev
 from time import perf_counter
+
+import numpy as np
+from langchain_core.embeddings import Embeddings
 
 from cragraph.evals.collection import Collection, read_collection
 from cragraph.evals.ranking import mean, ndcg
@@ -21,11 +25,54 @@ from cragraph.models.grounding import GroundingModel
 from cragraph.protocols import Notes
 from cragraph.retrieval.documents import contextual_text
 from cragraph.retrieval.rerankers import LexicalReranker
-from cragraph.retrieval.rerankers.encoder import EncoderReranker, GroundingScorer, Scorer, SentenceScorer
+from cragraph.retrieval.rerankers.encoder import EncoderReranker, GroundingScorer, Scorer
+from cragraph.retrieval.rerankers.scored import logistic
 from cragraph.retrieval.search import SearchRetriever
 from cragraph.retrieval.store import open_store
+from cragraph.text.sentences import sentence_spans
 
 SHARES = (0.1, 0.2, 0.35, 0.5, 1.0)
+
+
+STEEPNESS = 10.0
+MIDDLE = 0.5
+"""The curve from cosine to relevance."""
+SENTENCES = 2
+"""Sentences of a window: an answer often stands beside the sentence that names its subject."""
+
+
+@dataclass(frozen=True)
+class SentenceScorer:
+    """The cosine of the question to the passage's closest window of two sentences.
+
+    A passage is embedded as a whole when it is stored; the one sentence that answers may be lost in it.
+    """
+
+    embeddings: Embeddings
+
+    def __call__(self, pairs: Sequence[tuple[str, str]]) -> list[float]:
+        """Relevance 0..1 of each (question, passage), in order; every distinct text is embedded once."""
+        windows = [windows_of(passage) for _, passage in pairs]
+        texts = list(dict.fromkeys([*(question for question, _ in pairs), *(w for own in windows for w in own)]))
+        vectors = np.asarray(self.embeddings.embed_documents(texts), np.float32) if texts else np.zeros((0, 1))
+        lengths = np.linalg.norm(vectors, axis=1, keepdims=True)
+        unit = vectors / np.where(lengths > 0, lengths, 1)
+        row = {text: number for number, text in enumerate(texts)}
+        return [
+            max((_relevance(float(unit[row[question]] @ unit[row[window]])) for window in own), default=0.0)
+            for (question, _), own in zip(pairs, windows, strict=True)
+        ]
+
+
+def windows_of(passage: str) -> list[str]:
+    """The passage's sentences, each with the next one."""
+    spans = sentence_spans(passage)
+    ends = [spans[min(place + SENTENCES, len(spans)) - 1][1] for place in range(len(spans))]
+    return [passage[start:end] for (start, _), end in zip(spans, ends, strict=True)]
+
+
+def _relevance(cosine: float) -> float:
+    return logistic(STEEPNESS * (cosine - MIDDLE))
 
 
 class Kept:

@@ -5,7 +5,7 @@ import pytest
 
 from cragraph.passages import as_passages
 from cragraph.protocols import Notes
-from cragraph.retrieval.rerankers import RERANKERS, LexicalReranker, NoReranker
+from cragraph.retrieval.rerankers import LexicalReranker, NoReranker
 from cragraph.retrieval.rerankers.lexical import matches
 from cragraph.retrieval.rerankers.scored import logistic, logit, with_score
 from cragraph.types import Passage
@@ -83,10 +83,6 @@ def test_each_kind_of_match_is_a_share() -> None:
 def test_the_reranker_none_changes_nothing() -> None:
     given = as_passages(["b", "a"])
     assert NoReranker()("a", given, Notes()) == given
-
-
-def test_every_reranker_of_the_table_goes_by_its_name() -> None:
-    assert {name: make().name for name, make in RERANKERS.items()} == {"none": "none", "lexical": "lexical"}
 
 
 @pytest.mark.parametrize(("score", "kept"), [(math.nan, 0.0), (-3.0, 0.0), (7.0, 1.0), (0.25, 0.25)])

@@ -1,4 +1,5 @@
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import pytest
@@ -10,7 +11,9 @@ from cragraph.errors import ModelError
 from cragraph.passages import as_passages
 from cragraph.protocols import Notes
 from cragraph.retrieval.rerankers import CompressorReranker, EncoderReranker
+from cragraph.retrieval.rerankers.encoder import GroundingScorer
 
+MILL = "The river is cold. The mill opened in 1820. Bread was sold there."
 GIVEN = [{"text": text, "source": f"{text}.md", "metadata": {"year": 2020}} for text in ("one", "two", "three")]
 
 
@@ -106,3 +109,33 @@ def test_the_encoder_joins_its_odds_with_those_of_retrieval() -> None:
 def test_a_scorer_that_miscounts_is_an_error() -> None:
     with pytest.raises(ModelError, match="1 scores for 3 passages"):
         EncoderReranker(lambda pairs: [0.5])("q", as_passages(GIVEN), Notes())
+
+
+@dataclass(frozen=True)
+class Found:
+    supported: float
+
+
+class FakeGrounder:
+    """Supports a pair as far as its passage is long."""
+
+    def score(self, pairs: Sequence[tuple[str, str]]) -> list[Found]:
+        return [Found(min(1.0, len(passage) / 100)) for _, passage in pairs]
+
+
+def test_the_grounding_scorer_takes_the_model_at_its_word() -> None:
+    assert GroundingScorer(FakeGrounder())([("q", "x" * 50), ("q", "x" * 200)]) == [pytest.approx(0.5), 1.0]
+
+
+def test_the_encoder_reranker_brings_the_best_supported_passage_first() -> None:
+    passages = as_passages(["Zebras graze in the sun.", MILL])
+    found = EncoderReranker(GroundingScorer(FakeGrounder()))("The mill opened in 1820.", passages, Notes())
+    assert [passage["text"] for passage in found] == [MILL, "Zebras graze in the sun."]
+
+
+def test_another_reranker_may_go_first_and_its_scores_count_beside_the_models() -> None:
+    passages = as_passages(["Zebras graze in the sun.", "The mill opened in 1820."])
+    first = EncoderReranker(lambda pairs: [0.9 if "mill" in passage else 0.1 for _, passage in pairs], share=1.0)
+    found = EncoderReranker(lambda pairs: [0.5 for _ in pairs], 0.2, first)("mill", passages, Notes())
+    assert [passage["text"] for passage in found] == [passages[1]["text"], passages[0]["text"]]
+    assert found[0]["rerank_score"] == pytest.approx(0.853, abs=1e-3)  # 0.8 of the first one's odds
