@@ -52,7 +52,11 @@ def draft(markup: str, limits: Limits = DEFAULT) -> Draft:
     """The visible text of a page; from its `main` element where it has one."""
     limits.check("characters", len(markup), "characters")
     parser = etree.HTMLParser(target=_Visible(), encoding="utf-8", huge_tree=True)
-    root = etree.fromstring(f"<!doctype html>{markup}".encode("utf-8", "replace"), parser)
+    page = f"<!doctype html>{markup}".replace("\0", "").encode("utf-8", "replace")
+    try:
+        root = etree.fromstring(page, parser)
+    except etree.XMLSyntaxError:  # nothing but blanks
+        return Draft("")
     metadata = _metadata(root)
     main = next(iter(root.xpath("//main | //*[@role='main']")), root.find("body"))
     if main is None:
@@ -133,7 +137,7 @@ class _Reader:
         elif tag.tag == "pre":
             self._writer.code("".join(tag.itertext()))
         elif tag.tag == "table" and not _is_layout(tag):
-            self._writer.table(read_table(tag, self._limits.fields))
+            self._writer.table(read_table(tag, self._limits))
         elif tag.tag == "li":
             self._item(tag)
         else:
@@ -222,7 +226,7 @@ def _is_layout(table: Any) -> bool:
     return widest < 2 or (len(rows) < 2 and table.find(".//th") is None)
 
 
-def read_table(table: Any, widest: int) -> Table:
+def read_table(table: Any, limits: Limits) -> Table:
     """The cells of a table; a cell over several columns heads each of them, in the body it stands once."""
     rows = list(table.iter("tr"))
     marked = _marked_headers(rows)
@@ -233,13 +237,14 @@ def read_table(table: Any, widest: int) -> Table:
         for cell in row.iterchildren("td", "th"):
             _fill(cells, held)
             text = _spaced(cell)
-            across, down = _count(cell, "colspan", widest), _count(cell, "rowspan", len(rows))
-            for step in range(min(across, widest - len(cells))):
+            across, down = _count(cell, "colspan", limits.fields), _count(cell, "rowspan", len(rows))
+            for step in range(min(across, limits.fields + 1 - len(cells))):
                 shown = text if step == 0 or number < marked else ""
                 if down > 1:
                     held[len(cells)] = (down - 1, shown)
                 cells.append(shown)
         _fill(cells, held)
+        limits.check("fields", sum(map(bool, cells)), "columns")
         grid.append(cells)
     kept = [cells for cells in grid if any(cells)]
     marked = sum(any(cells) for cells in grid[:marked])

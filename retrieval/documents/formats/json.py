@@ -21,6 +21,8 @@ def read(path: Path, limits: Limits) -> Iterator[Draft]:
             f"is not JSON: {error.msg} at line {error.lineno}, column {error.colno}; mend it there, or name it "
             ".jsonl if every line is an object of its own."
         ) from error
+    except ValueError as error:
+        raise DocumentError("has a number of more digits than can be read; write it as text.") from error
     if isinstance(value, list) and value and all(isinstance(record, Mapping) for record in value):
         yield from record_drafts(value, limits)
         return
