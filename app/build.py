@@ -128,7 +128,7 @@ class Parts:
         """The classifier of the nli judge, None where none is set."""
         if self.settings.nli_model is None:
             return None
-        from cragraph.verification.judges.nli_model import load_nli
+        from cragraph.verification.judges.nli import load_nli
 
         return replace(load_nli(self.settings.nli_model), threads=self.settings.threads or 0)
 

@@ -24,7 +24,7 @@ DEFAULT = (
     "tests/verification/test_policies.py,tests/verification/test_signals_sources.py",
     "graph/routing.py:tests/graph/test_routing.py,tests/graph/test_routing_edges.py",
 )
-FOLDERS = ("evals", "generation", "graph", "models", "nodes", "prompts", "retrieval", "testing", "verification")
+FOLDERS = ("evals", "generation", "graph", "models", "nodes", "prompts", "retrieval", "testing", "text", "verification")
 
 COMPARISONS: dict[type[ast.cmpop], type[ast.cmpop]] = {
     ast.Lt: ast.LtE, ast.LtE: ast.Lt, ast.Gt: ast.GtE, ast.GtE: ast.Gt, ast.Eq: ast.NotEq, ast.NotEq: ast.Eq,
