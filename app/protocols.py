@@ -10,7 +10,7 @@ from threading import Lock
 from typing import Any, Protocol, runtime_checkable
 
 from cragraph.errors import mask, plain
-from cragraph.types import Claim, Passage, Verdict
+from cragraph.types import AnswerSpan, Claim, Passage, Verdict
 
 
 @dataclass
@@ -93,6 +93,23 @@ class AnswerJudge(Protocol):
     def judge_answer(
         self, answer: str, passages: Sequence[Passage], notes: Notes, *, question: str = ""
     ) -> list[Verdict]: ...
+
+
+@dataclass(frozen=True)
+class Answered:
+    """How likely an answer is to answer its question, 0..1 (None: not known), and the places in passages that do."""
+
+    probability: float | None
+    spans: tuple[AnswerSpan, ...] = ()
+
+
+class AnswerScorer(Protocol):
+    """Reads question, answer and passages together; raises rather than guesses when it cannot."""
+
+    @property
+    def name(self) -> str: ...
+
+    def __call__(self, question: str, answer: str, passages: Sequence[Passage], notes: Notes) -> Answered: ...
 
 
 class ClaimExtractor(Protocol):

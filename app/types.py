@@ -61,6 +61,16 @@ class Evidence(TypedDict):
     end: int
 
 
+class AnswerSpan(TypedDict):
+    """A stretch of a passage that answers the question: `passages[passage]["text"][start:end] == text`."""
+
+    passage: int
+    chunk_id: str
+    start: int
+    end: int
+    text: str
+
+
 class Verdict(Claim):
     """What a judge says of a claim.
 
@@ -83,7 +93,10 @@ class Verdict(Claim):
 
 
 class Citation(TypedDict):
-    """A passage that the answer points at by `[number]`; `verified` when it supports every sentence that cites it."""
+    """A passage that the answer points at by `[number]`; `verified` when it supports every sentence that cites it.
+
+    `text[answer_start:answer_end]` answers the question; None where the reader found no such place in it.
+    """
 
     number: int
     text: str
@@ -93,6 +106,8 @@ class Citation(TypedDict):
     doc_id: str
     start_index: int
     verified: bool
+    answer_start: NotRequired[int | None]
+    answer_end: NotRequired[int | None]
 
 
 class Attempt(TypedDict):

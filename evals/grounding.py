@@ -96,7 +96,7 @@ def run(
     if not files or not judges:
         raise InputError("there is nothing to evaluate: name at least one file and one judge.")
     # What the policy needs is measured all the same; the rest would only cost time.
-    verifier = replace(verifier, options=replace(verifier.options, measure=()))
+    verifier = replace(verifier, options=replace(verifier.options, measure=()), scorer=None)
     data = {Path(file).stem: read_rows(Path(file), limit) for file in files}
     total, done = sum(map(len, data.values())) * len(judges), 0
     result: dict[str, Any] = {"policy": policy, "limit": limit, "judges": {}}

@@ -13,7 +13,7 @@ from cragraph.types import IDK, Attempt, Passage
 from cragraph.verification.citations import cite
 from cragraph.verification.policies import Weights
 from cragraph.verification.prune import pruned
-from cragraph.verification.result import Verification, claim_row, level_of, reaches
+from cragraph.verification.result import EVADES, Verification, claim_row, level_of, reaches
 
 INTERNAL = frozenset({"context", "verdicts", "verification"})
 """What an attempt keeps in the state; the response shows the verification where claims are asked for."""
@@ -37,11 +37,14 @@ class Finalize:
     def __call__(self, state: State, context: Context, notes: Notes) -> dict[str, Any]:
         """Return the response's fields."""
         response = respond(state, context, self.weights or {})
+        withheld, checked = response.pop("withheld"), response.pop("checked")
         if self.unanswered and context.verify and not response["abstained"]:
-            response["issues"] += gaps(state.asked or state.question, response["answer"], self.unanswered)
+            found = gaps(state.asked or state.question, response["answer"], self.unanswered)
+            # The reader knows better than shared words whether the whole question is answered.
+            read = checked is not None and checked.answered is not None
+            response["issues"] += [issue for issue in found if not (read and issue == EVADES)]
         if response["verification"] is not None:
             response["verification"]["crag_attempts"] = len(state.attempts) - 1
-        withheld, checked = response.pop("withheld"), response.pop("checked")
         hidden = INTERNAL - {"verification"} if context.show_claims else INTERNAL | (WRITTEN if withheld else set())
         response["attempts"] = [
             cast(Attempt, {name: value for name, value in attempt.items() if name not in hidden})
@@ -91,7 +94,7 @@ def gaps(question: str, answer: str, unanswered: Callable[[str, str], list[str]]
     """What the answer seems to leave out: support says that it is true, not that it is an answer."""
     parts = unanswered(question, answer) if question else []
     if parts == [question]:
-        return ["The answer may not address the question."]
+        return [EVADES]
     return [f"This part of the question may be unanswered: “{part}”" for part in parts]
 
 
@@ -100,6 +103,10 @@ def answered(
 ) -> dict[str, Any]:
     """An answer with its citations, and what was found of it."""
     text, citations = cite(answer, checked.claims if checked else [], passages)
+    spans = {span["chunk_id"]: span for span in reversed(checked.answer_spans if checked else ())}
+    for citation in citations:
+        span = spans.get(citation["chunk_id"])
+        citation["answer_start"], citation["answer_end"] = (span["start"], span["end"]) if span else (None, None)
     return {
         "answer": text,
         "abstained": False,

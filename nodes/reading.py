@@ -1,10 +1,11 @@
 """What is read of the held passages, with the text around them, and where in it the evidence lies."""
 
 from collections.abc import Sequence
+from typing import cast
 
 from cragraph.graph.state import State
 from cragraph.retrieval.search.neighbours import all_read, locate, read_wide
-from cragraph.types import Evidence, Passage, Verdict
+from cragraph.types import AnswerSpan, Evidence, Passage, Verdict
 
 
 def reading(state: State) -> list[Passage]:
@@ -23,6 +24,23 @@ def located(verdicts: Sequence[Verdict], held: Sequence[Passage]) -> list[Verdic
         return list(verdicts)
     positions = {chunk["chunk_id"]: position for position, chunk in reversed(list(enumerate(chunks)))}
     return [_pointing(verdict, wide, chunks, positions) for verdict in verdicts]
+
+
+def located_spans(spans: Sequence[AnswerSpan], held: Sequence[Passage]) -> list[AnswerSpan]:
+    """Spans of what was read, each pointing into the chunk which holds it."""
+    wide, chunks = read_wide(held), all_read(held)
+    if len(chunks) == len(held):
+        return list(spans)
+    positions = {chunk["chunk_id"]: position for position, chunk in reversed(list(enumerate(chunks)))}
+    found = []
+    for span in spans:
+        whole = Evidence(
+            quote=span["text"], passage=span["passage"], chunk_id=span["chunk_id"], start=span["start"], end=span["end"]
+        )
+        if exact := _exact(whole, wide, chunks, positions):
+            text, rest = exact["quote"], {key: exact[key] for key in ("passage", "chunk_id", "start", "end")}
+            found.append(cast(AnswerSpan, {**rest, "text": text}))
+    return found
 
 
 def _pointing(

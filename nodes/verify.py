@@ -6,7 +6,7 @@ from typing import Any, cast
 from cragraph.errors import SettingsError
 from cragraph.graph.context import Context
 from cragraph.graph.state import State, VerifyOutput, VerifyState
-from cragraph.nodes.reading import located, reading
+from cragraph.nodes.reading import located, located_spans, reading
 from cragraph.passages import as_passages
 from cragraph.protocols import Notes
 from cragraph.retrieval.search.neighbours import all_read
@@ -60,7 +60,11 @@ class Verify:
         if not context.verify:
             return attempt
         found = verified(self.verifier, state.asked or state.question, draft, reading(state), context, notes)
-        verification = replace(found, claims=tuple(located(found.claims, state.held)))
+        verification = replace(
+            found,
+            claims=tuple(located(found.claims, state.held)),
+            answer_spans=tuple(located_spans(found.answer_spans, state.held)),
+        )
         own: dict[str, Any] = {name: getattr(verification, name) for name in SUMMARY}
         own |= {"verdicts": list(verification.claims), "verification": verification.to_dict()}
         return cast(Attempt, {**attempt, **own})

@@ -63,7 +63,9 @@ def pruned(answer: str, whole: Verification, weights: Mapping[str, Weights]) -> 
     signals = {**whole.signals, **again}
     policy = POLICIES[whole.policy]
     known = 1.0 if "knowledge_consistency" in policy.needs else signals.get("knowledge_consistency", 1.0)
-    confidence = round(policy(kept, signals, weights.get(policy.name)) * reliance(kept) * known, 6)
+    supported = round(policy(kept, signals, weights.get(policy.name)) * reliance(kept) * known, 6)
+    joined = whole.answered is not None and whole.confidence != whole.supported
+    confidence = round(supported * (whole.answered or 0.0), 6) if joined else supported
     about_removed = {text for _, text in ISSUES.values()}
     others = [i for i in whole.issues if i not in about_removed and not i.startswith(UNCHECKED) and UNJUDGED not in i]
     return text, replace(
@@ -72,8 +74,9 @@ def pruned(answer: str, whole: Verification, weights: Mapping[str, Weights]) -> 
         claims=tuple(kept),
         signals=MappingProxyType(signals),
         issues=(*issues_of(signals), *others),
-        policy_scores=MappingProxyType({policy.name: confidence}),
+        policy_scores=MappingProxyType({policy.name: supported}),
         uncovered=(),
+        supported=supported,
     )
 
 

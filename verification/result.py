@@ -5,7 +5,7 @@ from dataclasses import dataclass, field, fields
 from types import MappingProxyType
 from typing import Any, Final, Self
 
-from cragraph.types import Label, Level, Verdict
+from cragraph.types import AnswerSpan, Label, Level, Verdict
 from cragraph.verification.claims import Uncovered
 
 CREDIT: Final[dict[Label, float]] = {
@@ -68,7 +68,8 @@ SUMMARY: Final = ("confidence", "is_grounded", "claims_checked", "claims_support
 DETAILS: Final = (
     "level", "hallucination_score", "attribution_coverage", "signals", "issues", "verified_sources",
     "unverified_claims", "suggested_corrections", "judge", "policy", "policy_scores", "degraded", "uncovered",
-    "hallucination_count", "warnings", "passed", "threshold", "failed",
+    "hallucination_count", "warnings", "passed", "threshold", "answered", "supported",
+    "answer_spans", "failed",
 )  # fmt: skip
 """What `to_dict` adds to the summary and the claims."""
 
@@ -84,6 +85,8 @@ WEIGHTED: Final[Mapping[str, str]] = MappingProxyType(
 UNCHECKED: Final = "Part of the answer was not checked"
 UNJUDGED: Final = "claim(s) could not be judged"
 """Issues that `prune` mends by removing what they are about."""
+EVADES: Final = "The answer may not address the question."
+"""The issue of an answer that the reader does not take for one."""
 
 MARKS: Final[Mapping[Label, str]] = MappingProxyType(
     {"supported": "✓", "partially_supported": "~", "unsupported": "✗", "contradicted": "!", "unjudged": "?"}
@@ -103,7 +106,9 @@ class Verification:
 
     `confidence` is 0..1. `signals` holds what was measured, by name; what could not be measured is absent and named
     in `degraded`. `judge` names the judges whose verdicts stand, ``"none"`` when no judge could run. `ms` is wall
-    time. `threshold` is the confidence from which the run accepts an answer.
+    time. `threshold` is the confidence from which the run accepts an answer. `supported` is the policy's value, and
+    `answered` how likely the answer is to answer the question, where a reader was asked: the confidence is then their
+    product, unless one of the founding policies was chosen. `answer_spans` are the places that answer the question.
     """
 
     confidence: float
@@ -117,6 +122,9 @@ class Verification:
     uncovered: tuple[Uncovered, ...] = ()
     threshold: float = 0.7
     ms: float = 0.0
+    answered: float | None = None
+    supported: float | None = None
+    answer_spans: tuple[AnswerSpan, ...] = ()
     failed: bool = field(default=False, kw_only=True)
     """Whether verification failed altogether, so that nothing was judged."""
 
@@ -227,6 +235,8 @@ class Verification:
         The fields of the weighted verification formula are in it where its signals were measured.
         """
         block: dict[str, Any] = {name: getattr(self, name) for name in SUMMARY}
+        if self.answered is not None:
+            block |= {"answered": self.answered, "supported": self.supported}
         if "weighted" in self.policy_scores:
             block["overall_score"] = self.policy_scores["weighted"]
             block |= {theirs: self.signals[ours] for theirs, ours in WEIGHTED.items()}

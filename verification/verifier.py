@@ -14,14 +14,14 @@ from langchain_core.embeddings import Embeddings
 from cragraph.errors import InputError, ModelError, SettingsError
 from cragraph.models.cache import LRU
 from cragraph.passages import as_passages
-from cragraph.protocols import ClaimExtractor, Judge, Notes
+from cragraph.protocols import Answered, AnswerScorer, ClaimExtractor, Judge, Notes
 from cragraph.types import Claim, Passage, Verdict
 from cragraph.verification.claims import uncovered_parts
 from cragraph.verification.conflicts import find_conflicts
 from cragraph.verification.fallback import JudgeChain, VerdictCache, judge_names, reason_of, stand_in
 from cragraph.verification.judges.verdicts import unjudged, verdict_of
 from cragraph.verification.policies import AUTO, POLICIES, Policy, Weights, best_policy, checked_weights
-from cragraph.verification.result import UNCHECKED, UNJUDGED, Verification
+from cragraph.verification.result import EVADES, UNCHECKED, UNJUDGED, Verification
 from cragraph.verification.signals import (
     BY_SIMILARITY,
     SIGNALS,
@@ -51,6 +51,11 @@ ALWAYS: Final = (
 )
 """Signals that are measured whatever the policy, because they cost little."""
 
+JOINED: Final = frozenset({AUTO, "calibrated"})
+"""Policies, as they are asked for, whose confidence is joined with what the reader says of the answer."""
+ADDRESSED: Final = 0.5
+"""Chance below which an answer may not address its question."""
+
 
 @dataclass(frozen=True)
 class VerifierOptions:
@@ -75,7 +80,7 @@ class Verifier:
     `embeddings` serve the signals that compare texts (a `CachedEmbeddings` shared with the embedding judge embeds
     each text once). `alignment` scores alignment in place of keyword overlap, and
     `consistency` the answer's consistency where a policy needs it. `source_weight` says how far the source of a
-    passage is relied on. Safe to call from several threads.
+    passage is relied on. `scorer` reads whether the answer answers the question. Safe to call from several threads.
     """
 
     judges: Mapping[str, Judge]
@@ -88,6 +93,7 @@ class Verifier:
     policies: Mapping[str, Policy] = field(default_factory=lambda: POLICIES)
     spare_extractor: ClaimExtractor | None = None
     source_weight: SourceWeight | None = None
+    scorer: AnswerScorer | None = None
     cache: VerdictCache = field(init=False, repr=False)
 
     def __post_init__(self) -> None:
@@ -166,7 +172,10 @@ class Verifier:
         try:
             # What waits for a model's server runs beside the judging.
             alignment, consistency = self.alignment, self.consistency
-            aligned = consistent = knowledge = None
+            aligned = consistent = knowledge = answering = None
+            scorer = self.scorer
+            if scorer is not None and question.strip() and answer.strip() and passages:
+                answering = _beside(pool, lambda: _answered(scorer, notes, question, answer, passages))
             if consistency is not None and "internal_consistency" in needed:
                 consistent = _beside(pool, lambda: _scored("consistency", consistency, notes, answer, known_facts))
             if alignment is not None and "alignment" in wanted and passages:
@@ -193,6 +202,7 @@ class Verifier:
 
             # Signals.
             known = knowledge() if knowledge else ()
+            answered = (answering() if answering else None) or Answered(None)
             material = Material(
                 answer=answer,
                 passages=passages,
@@ -212,7 +222,8 @@ class Verifier:
         if "fact_score" in signals and judge_failed(key_claims(verdicts)):
             notes.degraded("No judge could verify the facts; the fact score of 0.5 only says that it is not known.")
 
-        # The policy.
+        # The policy, and what the reader says of the answer.
+        joined = policy in JOINED and answered.probability is not None
         policy = best_policy(verdicts) if policy == AUTO else policy
         scores = self._scores(chosen or [policy], verdicts, signals, missing, notes)
         if policy not in scores:
@@ -221,11 +232,13 @@ class Verifier:
             scores |= self._scores([policy], verdicts, signals, missing, notes)
         uncovered = tuple(uncovered_parts(answer, verdicts))
         lost = sum(verdict["verdict"] == "unjudged" for verdict in verdicts)
+        evades = answered.probability is not None and answered.probability < ADDRESSED
         return Verification(
-            confidence=scores[policy],
+            confidence=round(scores[policy] * (answered.probability or 0.0), 6) if joined else scores[policy],
             claims=tuple(verdicts),
             signals=MappingProxyType(signals),
             issues=(
+                *([EVADES] if evades else []),
                 *issues_of(signals),
                 *([f"{lost} {UNJUDGED}"] if lost else []),
                 *(f"{UNCHECKED}: “{part['text']}”" for part in uncovered),
@@ -236,6 +249,9 @@ class Verifier:
             policy=policy,
             policy_scores=MappingProxyType(scores),
             uncovered=uncovered,
+            answered=answered.probability,
+            supported=scores[policy],
+            answer_spans=answered.spans,
         )
 
     def _chain(self, judge: str) -> JudgeChain:
@@ -319,6 +335,21 @@ def _scored(what: str, scorer: AlignmentScorer | ConsistencyScorer, notes: Notes
 
     own = {"alignment": "keyword overlap", "consistency": "facts, opposites and negation"}[what]
     return stand_in(f"The {what} scorer {scorer.name!r}", score, f"{what} was measured by {own}", notes)
+
+
+def _answered(
+    scorer: AnswerScorer, notes: Notes, question: str, answer: str, passages: Sequence[Passage]
+) -> Answered | None:
+    """What the reader says of an answer; nothing stands in for it."""
+
+    def read() -> Answered:
+        found = scorer(question, answer, passages, notes)
+        if found.probability is not None and not 0.0 <= found.probability <= 1.0:
+            raise ModelError(f"it returned {found.probability}; wanted a number of 0..1")
+        return found
+
+    unknown = "whether the answer fits the question is not known"
+    return stand_in(f"The reader {scorer.name!r}", read, unknown, notes)
 
 
 def _beside(pool: ThreadPoolExecutor, call: Callable[[], T]) -> Callable[[], T]:

@@ -16,9 +16,10 @@ from cragraph.nodes.requery import Requery
 from cragraph.nodes.rerank import Rerank
 from cragraph.nodes.retrieve import Retrieve
 from cragraph.nodes.verify import Verify
+from cragraph.protocols import Answered
 from cragraph.testing.embeddings import HashEmbeddings
 from cragraph.testing.fakes import FakeGenerator, FakeJudge, FakeQueryWriter, FakeReranker, FakeRetriever
-from cragraph.types import IDK
+from cragraph.types import IDK, AnswerSpan
 from cragraph.verification.claims import SentenceExtractor
 from cragraph.verification.verifier import Verifier
 
@@ -37,6 +38,7 @@ class Loop:
         answers: Sequence[str | Exception] = (SEA,),
         table: Mapping[str, Sequence[Any]] = TABLE,
         support: Mapping[str, float] = SUPPORT,
+        scorer: Any = None,
         **defaults: Any,
     ) -> None:
         self.retriever = FakeRetriever(table)
@@ -45,7 +47,7 @@ class Loop:
         self.judge = FakeJudge(support)
         self.writer = FakeQueryWriter()
         self.logged: list[Any] = []
-        verifier = Verifier({"auto": self.judge}, ("auto",), SentenceExtractor(), HashEmbeddings(32))
+        verifier = Verifier({"auto": self.judge}, ("auto",), SentenceExtractor(), HashEmbeddings(32), scorer=scorer)
         options = Context(**defaults)
         self.builder = build_graph(
             retrieve=step("retrieve", Retrieve(self.retriever, lambda: 10), options),
@@ -307,3 +309,33 @@ def test_the_log_gets_the_whole_verification_and_every_attempt() -> None:
     assert line["warnings"] == ["Low confidence: 0.40 (threshold 0.70)", "Found 1 unsupported claim(s)"]
     loop.ask(context=Context(crag=False))
     assert record(loop.logged[1])["rejected"]
+
+
+class Reader:
+    """Finds the answer in the first passage, with the given chance."""
+
+    name = "reader"
+
+    def __init__(self, chance: float) -> None:
+        self.chance = chance
+
+    def __call__(self, question: str, answer: str, passages: Any, notes: Any) -> Answered:
+        first = passages[0]
+        span = AnswerSpan(passage=0, chunk_id=first["chunk_id"], start=4, end=7, text=first["text"][4:7])
+        return Answered(self.chance, (span,))
+
+
+def test_citations_say_where_the_answer_stands() -> None:
+    response = Loop(scorer=Reader(0.9)).ask()
+    [citation] = response["citations"]
+    assert citation["text"][citation["answer_start"] : citation["answer_end"]] == "sea"
+    assert (response["confidence"], response["verification"]["answered"]) == (0.9, 0.9)
+    [plain] = Loop().ask()["citations"]
+    assert (plain["answer_start"], plain["answer_end"]) == (None, None)
+
+
+def test_an_answer_that_the_reader_does_not_take_for_one_is_corrected_and_has_the_issue_once() -> None:
+    loop = Loop([SEA, SEA], scorer=Reader(0.2))
+    response = loop.ask(context=Context(on_low_confidence="flag"))
+    assert len(response["attempts"]) > 1
+    assert response["issues"].count("The answer may not address the question.") == 1

@@ -6,11 +6,11 @@ import pytest
 
 from cragraph.errors import ModelError, SettingsError
 from cragraph.passages import as_passages
-from cragraph.protocols import Notes
+from cragraph.protocols import Answered, Notes
 from cragraph.testing.embeddings import HashEmbeddings
 from cragraph.testing.fakes import FakeJudge
 from cragraph.testing.verdicts import verdict
-from cragraph.types import IDK, Claim
+from cragraph.types import IDK, AnswerSpan, Claim
 from cragraph.verification.claims import SentenceExtractor, uncovered_parts
 from cragraph.verification.signals import SIGNALS, SignalOptions
 from cragraph.verification.verifier import Verifier, VerifierOptions
@@ -499,3 +499,60 @@ def test_statements_that_no_claim_covers_are_named(answer: str, covered: list[st
     parts = uncovered_parts(answer, claims)
     assert [part["text"] for part in parts] == left
     assert all(answer[part["start"] : part["end"]] == part["text"] for part in parts)
+
+
+# -- does it answer the question? ------------------------------------------------------------------------------
+
+
+class Reader:
+    name = "reader"
+
+    def __init__(self, found: Any) -> None:
+        self.found = found
+        self.asked: list[tuple[str, str, int]] = []
+
+    def __call__(self, question: str, answer: str, passages: Any, notes: Notes) -> Answered:
+        self.asked.append((question, answer, len(passages)))
+        if isinstance(self.found, Exception):
+            raise self.found
+        return Answered(self.found, (SPAN,))
+
+
+SPAN = AnswerSpan(passage=0, chunk_id=PASSAGES[0]["chunk_id"], start=0, end=4, text="Gold")
+
+
+def test_the_confidence_is_that_the_answer_answers_and_is_supported() -> None:
+    reader = Reader(0.5)
+    found = run(build(scorer=reader), "Gold shines.")
+    assert (found.confidence, found.answered, found.supported) == (0.5, 0.5, 1.0)
+    assert found.answer_spans == (SPAN,)
+    assert (found.summary()["answered"], found.summary()["supported"]) == (0.5, 1.0)
+    assert found.issues == ()
+    assert reader.asked == [("What shines?", "Gold shines.", 2)]
+
+
+@pytest.mark.parametrize("policy", ["claims", "weighted", "reliability", "similarity"])
+def test_a_founding_policy_keeps_its_formula_and_reports_what_the_reader_says(policy: str) -> None:
+    found = run(build(scorer=Reader(0.4)), "Gold shines.", policy=policy)
+    assert found.confidence == found.policy_scores[policy] == found.supported
+    assert found.answered == 0.4
+    assert "The answer may not address the question." in found.issues
+
+
+def test_a_reader_that_fails_is_said_and_leaves_the_confidence_to_the_verdicts() -> None:
+    for wrong in (ValueError("no weights"), 1.5, float("nan")):
+        found = run(build(scorer=Reader(wrong)), "Gold shines.")
+        assert (found.confidence, found.answered) == (1.0, None)
+        assert "The reader 'reader' failed" in found.degraded[0]
+        assert "answered" not in found.summary()
+
+
+@pytest.mark.parametrize(
+    ("question", "answer", "passages"), [("", "Gold shines.", PASSAGES), ("Q?", "", PASSAGES), ("Q?", "Gold.", [])]
+)
+def test_without_a_question_an_answer_or_a_passage_the_reader_is_not_asked(
+    question: str, answer: str, passages: Any
+) -> None:
+    reader = Reader(0.5)
+    assert run(build(scorer=reader), answer, passages, question).answered is None
+    assert reader.asked == []
