@@ -6,9 +6,7 @@ neighbours; alone it does not, and on a CPU batching gains little that skipping 
 """
 
 from collections.abc import Sequence
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
-from os import cpu_count
 from pathlib import Path
 from threading import Lock
 from typing import Any, Final
@@ -17,13 +15,9 @@ import numpy as np
 from langchain_core.embeddings import Embeddings
 from numpy.typing import NDArray
 
-from cragraph.errors import WeightsError
-from cragraph.models.weights import DATA, Weights, weights
+from cragraph.models.weights import DATA, Weights, open_session, open_tokenizer, side_by_side, threads_of, weights
 
 Vectors = NDArray[np.float32]
-
-MAX_THREADS: Final = 4
-"""The default stops here: beyond it a laptop's other work suffers more than ingest gains."""
 
 _LONGEST: Final = 16_384
 """Characters that are tokenised at most: far beyond 256 tokens of any prose, and a bound for pathological input."""
@@ -57,27 +51,10 @@ def _load(parts: Weights) -> _Model:
 
 
 def _open(parts: Weights) -> _Model:
-    # Imported here because onnxruntime takes longer to import than a command line should take to print its help.
-    import onnxruntime
-    from tokenizers import Tokenizer
-
-    model, vocabulary = parts.path("encoder.onnx"), parts.path("encoder-tokenizer.json")
-    options = onnxruntime.SessionOptions()
-    # One thread a text: parallelism comes from running several texts, and sums are always added in the same order.
-    options.intra_op_num_threads = 1
-    options.inter_op_num_threads = 1
-    options.log_severity_level = 3
-    try:
-        session = onnxruntime.InferenceSession(str(model), options, providers=["CPUExecutionProvider"])
-        tokenizer = Tokenizer.from_file(str(vocabulary))
-    except Exception as error:  # both raise bare Exceptions of their own
-        raise WeightsError(
-            f"onnxruntime {onnxruntime.__version__} cannot load {model.name} ({error}); wanted 1.20 or newer: "
-            "pip install --upgrade onnxruntime tokenizers."
-        ) from error
+    tokenizer = open_tokenizer(parts.path("encoder-tokenizer.json"))
     tokenizer.no_padding()
     tokenizer.enable_truncation(parts.card["max_tokens"])
-    return _Model(session, tokenizer)
+    return _Model(open_session(parts.path("encoder.onnx")), tokenizer)
 
 
 class EmbeddedEncoder(Embeddings):
@@ -88,9 +65,7 @@ class EmbeddedEncoder(Embeddings):
     """
 
     def __init__(self, *, threads: int | None = None, folder: Path = DATA) -> None:
-        if threads is not None and threads < 1:
-            raise ValueError(f"threads is {threads}; wanted 1 or more, or None for one a core.")
-        self.threads = threads or min(cpu_count() or 1, MAX_THREADS)
+        self.threads = threads_of(threads)
         self._folder = folder
 
     @property
@@ -114,12 +89,7 @@ class EmbeddedEncoder(Embeddings):
         model = _load(self._weights)
         # Longest first, so that no thread is left with a long text when the others are done; each text once.
         distinct = sorted(set(texts), key=lambda text: (-len(text), text))
-        workers = min(self.threads, len(distinct))
-        if workers == 1:
-            found = [model(text) for text in distinct]
-        else:
-            with ThreadPoolExecutor(workers, thread_name_prefix="cragraph-encoder") as pool:
-                found = list(pool.map(model, distinct))
+        found = side_by_side(model, distinct, self.threads)
         row = dict(zip(distinct, found, strict=True))
         return np.stack([row[text] for text in texts])
 

@@ -1,27 +1,31 @@
 """The embedded grounding model: does this text follow from these passages, and which of its words do not?
 
-English only: it reads other text in Latin script badly and anything else not at all (`reads` tells).
+A network reads the claim with its digest, and a small calibrated head turns its logits and the cheap features into
+probabilities that mean something; all fitted numbers come from the card of the weights. English only: it reads other
+text in Latin script badly and anything else not at all (`reads` tells).
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from os import cpu_count
 from pathlib import Path
 from threading import Lock
+from typing import Any, Final
 
 import numpy as np
 
-from cragraph.models.grounding_features import learned_features
-from cragraph.models.grounding_head import Blend, Head
-from cragraph.models.grounding_network import load_network
-from cragraph.models.grounding_reading import Reading, read_claims, readable
-from cragraph.models.grounding_text import Floats, Reader
-from cragraph.models.grounding_weights import open_reader
-from cragraph.models.weights import DATA, Weights, weights
-
-MAX_THREADS = 4
-"""The default stops here, as the encoder's does."""
+from cragraph.models.grounding_features import (
+    MAX_CLAIM,
+    Floats,
+    Ints,
+    Reader,
+    Reading,
+    learned_features,
+    open_reader,
+    read_claims,
+    readable,
+)
+from cragraph.models.weights import DATA, Weights, open_session, side_by_side, threads_of, weights
 
 
 @dataclass(frozen=True)
@@ -52,6 +56,86 @@ UNREAD = Grounding(0.0, 1.0, 0.0)
 """What a claim without a word gets: there is nothing that passages could support."""
 
 
+@dataclass(frozen=True)
+class Head:
+    """The fitted numbers; `weights`, `means` and `scales` are (features,), `knots` is (2, k) with both rows rising."""
+
+    features: tuple[str, ...]
+    weights: Floats
+    means: Floats
+    scales: Floats
+    bias: float
+    knots: Floats
+    contradiction: tuple[float, float]
+    word: tuple[float, float, float]
+
+    @classmethod
+    def from_card(cls, card: Mapping[str, Any]) -> "Head":
+        """Read the head that the card of the weights carries."""
+        rows = {name: np.array(card[name], np.float32) for name in ("weights", "means", "scales", "knots")}
+        return cls(
+            tuple(card["features"]),
+            bias=float(card["bias"]),
+            contradiction=(float(card["contradiction"][0]), float(card["contradiction"][1])),
+            word=(float(card["word"][0]), float(card["word"][1]), float(card["word"][2])),
+            **rows,
+        )
+
+    def raw(self, features: Floats) -> Floats:
+        """The logit before calibration; features are (..., features)."""
+        standard = (features - self.means) / self.scales
+        return np.asarray(standard @ self.weights + self.bias, np.float32)
+
+    def support(self, features: Floats) -> float:
+        """The calibrated probability that a claim is supported, from its (features,) in the order of the head."""
+        return float(np.interp(float(self.raw(features)), self.knots[0], self.knots[1]))
+
+    def contradicted(self, logits: Floats) -> float:
+        """The probability that a claim which is not supported is contradicted, from the network's (3,) logits."""
+        scale, bias = self.contradiction
+        return _sigmoid(scale * float(logits[2] - logits[1]) + bias)
+
+    def words(self, word_logits: Floats, missing: Floats) -> Floats:
+        """The probability that each piece of the claim lacks support.
+
+        `word_logits` is (pieces,); `missing` is the piece's idf where the passages do not hold it, else 0.
+        """
+        scale, absent, bias = self.word
+        return np.asarray(1.0 / (1.0 + np.exp(-(scale * word_logits + absent * missing + bias))), np.float32)
+
+
+@dataclass(frozen=True)
+class Blend:
+    """Joins the network's logit with what words say of the claim, and takes `cost` off where facts object to it.
+
+    `knots` as in `Head`.
+    """
+
+    share: float
+    cost: float
+    knots: Floats
+
+    @classmethod
+    def from_card(cls, card: Mapping[str, Any]) -> "Blend":
+        """Read the blend that the card of the weights carries."""
+        return cls(float(card["share"]), float(card["cost"]), np.array(card["knots"], np.float32))
+
+    def support(self, opinion: float, logit: float, objected: bool) -> float:
+        """The calibrated probability of support, from the support 0..1 by words and the network's logit."""
+        raw = blended(np.array([opinion], np.float32), np.array([logit], np.float32), self.share)
+        return float(np.interp(float(raw[0]) - self.cost * objected, self.knots[0], self.knots[1]))
+
+
+def blended(opinions: Floats, logits: Floats, share: float) -> Floats:
+    """The support by words as a logit, plus `share` times the network's; both are (n,)."""
+    clipped = np.clip(opinions, 1e-3, 1 - 1e-3)
+    return np.asarray(np.log(clipped / (1 - clipped)) + share * logits, np.float32)
+
+
+def _sigmoid(x: float) -> float:
+    return float(1.0 / (1.0 + np.exp(-np.clip(x, -30.0, 30.0))))
+
+
 class GroundingModel:
     """Judges claims against passages; loads on first use, safe to share between threads.
 
@@ -60,9 +144,7 @@ class GroundingModel:
     """
 
     def __init__(self, *, threads: int | None = None, folder: Path = DATA) -> None:
-        if threads is not None and threads < 1:
-            raise ValueError(f"threads is {threads}; wanted 1 or more, or None for one a core.")
-        self.threads = threads or min(cpu_count() or 1, MAX_THREADS)
+        self.threads = threads_of(threads)
         self._folder = folder
         self._reading = Lock()
 
@@ -171,3 +253,47 @@ def _join(parts: Sequence[Grounding]) -> Grounding:
     weakest = min(parts, key=lambda part: part.supported)
     words = tuple(word for part in parts for word in part.words)
     return Grounding(weakest.supported, weakest.unsupported, weakest.contradicted, words, weakest.quote, weakest.logit)
+
+
+CLS: Final = 101
+SEP: Final = 102
+MAX_PIECES: Final = 256
+
+_loaded: dict[Path, "Network"] = {}
+_loading: Final = Lock()
+
+
+@dataclass(frozen=True)
+class Network:
+    """A loaded session; may be called from many threads at once."""
+
+    session: Any
+
+    def __call__(self, claim: Ints, passage: Ints) -> tuple[Floats, Floats]:
+        """Logits of one pair: (3,) for supported, unsupported, contradicted; (pieces of the claim,) for its words."""
+        own = claim[:MAX_CLAIM]
+        other = passage[: MAX_PIECES - len(own) - 3]
+        ids = np.concatenate([[CLS], own, [SEP], other, [SEP]]).astype(np.int64)
+        types = np.zeros_like(ids)
+        types[len(own) + 2 :] = 1
+        scores, words = self.session.run(["claim", "word"], {"input_ids": ids[None], "types": types[None]})
+        return scores[0], words[0, 1 : len(own) + 1]
+
+    def many(self, pairs: Sequence[tuple[Ints, Ints]], threads: int) -> list[tuple[Floats, Floats]]:
+        """The logits of many pairs, in order; `threads` calls run side by side, the longest first."""
+        order = sorted(range(len(pairs)), key=lambda i: -(len(pairs[i][0]) + len(pairs[i][1])))
+        found = dict(zip(order, side_by_side(lambda i: self(*pairs[i]), order, threads), strict=True))
+        return [found[i] for i in range(len(pairs))]
+
+
+def load_network(parts: Weights) -> Network:
+    """The network of these weights, loaded by the first caller; one a process."""
+    with _loading:
+        if parts.folder not in _loaded:
+            _loaded[parts.folder] = open_network(parts.path("grounding.onnx"))
+        return _loaded[parts.folder]
+
+
+def open_network(path: Path) -> Network:
+    """A session of its own for a model file."""
+    return Network(open_session(path))

@@ -1,18 +1,261 @@
-"""Cheap signs that a claim is grounded, as arrays: what words, word pairs, figures and names the passages hold.
+"""How the grounding model reads: word pieces, the sentences that cover a claim, and cheap signs that it is grounded.
 
-Every feature grows with support, so that the head that joins them may be kept to non-negative weights: it then cannot
-learn, from data of one shape, that a missing figure is a good sign.
+The network and its head were fitted on what this file computes, its own stems and sentence cuts included: neither
+may change under them, so both stand here beside those of `cragraph.text` until they are fitted anew.
 """
 
 import re
-from collections.abc import Sequence
+from base64 import b64decode, b64encode
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
+from functools import cache, cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
 
-from cragraph.models.grounding_digest import Corpus
-from cragraph.models.grounding_text import Floats, Ints, Pieces, Reader
+from cragraph.errors import WeightsError
+from cragraph.models.weights import Weights, open_tokenizer, weights
+from cragraph.text.languages import seems_english
+
+if TYPE_CHECKING:
+    from tokenizers import Encoding, Tokenizer
+
+MAX_CLAIM = 96
+"""Word pieces of a claim in one call of the network; longer claims are judged in parts."""
+Ints = NDArray[np.int32]
+Floats = NDArray[np.float32]
+
+_NOISE = re.compile(r"\[\d+(?:\s*,\s*\d+)*\]|https?://\S+|-[LR][RS]B-")
+"""Citation markers, addresses and treebank brackets: they say nothing of the claim."""
+_LONE = re.compile("[\ud800-\udfff]")
+"""A lone surrogate cannot be UTF-8, which the tokenizer wants; such a character says nothing anyway."""
+_END = re.compile(r"[.!?…]+[\"'”’)\]]*(?=\s)|\s*\n\s*|[;|](?=\s)")
+_ABBREVIATION = re.compile(
+    r"(?:\b[A-Z]|\b(?:Mr|Mrs|Ms|Dr|Prof|St|Sr|Jr|vs|No|Inc|Ltd|Co|Corp|Fig|al|approx|e\.g|i\.e|U\.S|[ap]\.m))\.$"
+)
+_SUFFIX = re.compile(r"(?:ies|es|s|ed|ing|ly|'s)$")
+MAX_SENTENCE = 400
+"""Characters after which a sentence is cut: tables and transcripts have no full stops."""
+
+
+@dataclass(frozen=True)
+class Pieces:
+    """Word pieces of one text: ids, and the characters [starts, ends) each came from; all of shape (n,)."""
+
+    ids: Ints
+    starts: Ints
+    ends: Ints
+
+    def __len__(self) -> int:
+        return len(self.ids)
+
+
+class Reader:
+    """Turns text into pieces; knows which pieces are forms of the same word and how telling each is."""
+
+    def __init__(self, tokenizer: "Tokenizer", idf: Floats | None = None) -> None:
+        """`tokenizer` must neither pad nor truncate; `idf` is (vocabulary,), None counts every word the same."""
+        self.tokenizer = tokenizer
+        self.size = tokenizer.get_vocab_size()
+        self.idf = np.ones(self.size, np.float32) if idf is None else idf
+
+    def read(self, texts: Sequence[str]) -> list[Pieces]:
+        """Read texts in one call of the tokenizer, without special tokens."""
+        clean = [_LONE.sub("?", _NOISE.sub(_blank, text)) for text in texts]
+        return [_pieces(e) for e in self.tokenizer.encode_batch(clean, add_special_tokens=False)]
+
+    def token(self, word: str) -> int | None:
+        """The id of a word that is a piece of its own."""
+        index: int | None = self.tokenizer.token_to_id(word)
+        return index
+
+    @cached_property
+    def stems(self) -> Ints:
+        """For each piece id the id of the shortest piece with the same stem, so that *founded* meets *founding*."""
+        table = np.arange(self.size, dtype=np.int32)
+        first: dict[str, int] = {}
+        for piece, index in sorted(self.tokenizer.get_vocab().items(), key=lambda item: (len(item[0]), item[1])):
+            if piece.isalpha() and len(piece) > 3:
+                table[index] = first.setdefault(stem(piece), index)
+        return table
+
+    @cached_property
+    def wordlike(self) -> NDArray[np.bool_]:
+        """Which pieces hold a letter or digit, rather than punctuation."""
+        table = np.zeros(self.size, np.bool_)
+        for piece, index in self.tokenizer.get_vocab().items():
+            table[index] = any(c.isalnum() for c in piece) and not piece.startswith("[")
+        return table
+
+
+def stem(word: str) -> str:
+    """A word without its English ending; crude on purpose, it only has to meet its other forms."""
+    for _ in range(2):
+        shorter = _SUFFIX.sub("", word)
+        if len(shorter) < 3:
+            return word
+        word = shorter
+    return word.removesuffix("e") if len(word) > 3 else word
+
+
+def sentences(text: str) -> list[tuple[int, int]]:
+    """Offsets of the sentences of a text, in order, none blank and none longer than `MAX_SENTENCE`.
+
+    Not `cragraph.text.sentences`: the network was trained on digests of these cuts, which must not change under it.
+    """
+    found: list[tuple[int, int]] = []
+    start = 0
+    for match in _END.finditer(text):
+        if match.group() == "." and _ABBREVIATION.search(text, max(start, match.end() - 12), match.end()):
+            continue
+        found.extend(_cut(text, start, match.end()))
+        start = match.end()
+    found.extend(_cut(text, start, len(text)))
+    return found
+
+
+def _cut(text: str, start: int, end: int) -> list[tuple[int, int]]:
+    parts: list[tuple[int, int]] = []
+    while end - start > MAX_SENTENCE:
+        space = text.rfind(" ", start + 1, start + MAX_SENTENCE)
+        middle = space if space > start else start + MAX_SENTENCE
+        parts.append((start, middle))
+        start = middle
+    parts.append((start, end))
+    trimmed = ((a + len(text[a:b]) - len(text[a:b].lstrip()), a + len(text[a:b].rstrip())) for a, b in parts)
+    return [(a, b) for a, b in trimmed if a < b]
+
+
+def _blank(match: re.Match[str]) -> str:
+    return " " * len(match.group())
+
+
+def _pieces(encoding: "Encoding") -> Pieces:
+    ids = np.array(encoding.ids, np.int32)
+    offsets = np.array(encoding.offsets, np.int32).reshape(-1, 2)
+    return Pieces(ids, offsets[:, 0], offsets[:, 1])
+
+
+STEP = 1 / 16
+"""One idf step: the table ships as one byte a word piece."""
+
+
+def pack_idf(idf: Floats) -> str:
+    """An idf table as text for the card."""
+    return b64encode(np.round(idf / STEP).clip(0, 255).astype(np.uint8).tobytes()).decode("ascii")
+
+
+def unpack_idf(packed: str) -> Floats:
+    """The idf table that `pack_idf` wrote, to within half a step."""
+    return np.frombuffer(b64decode(packed), np.uint8).astype(np.float32) * np.float32(STEP)
+
+
+def open_reader(parts: Weights, folder: Path) -> Reader:
+    """The reader of these weights, one a process; raises WeightsError where tokenizer and table do not fit."""
+    return _open_reader(weights("encoder", folder).path("encoder-tokenizer.json"), str(parts.card["idf"]))
+
+
+@cache
+def _open_reader(path: Path, packed: str) -> Reader:
+    tokenizer, idf = open_tokenizer(path), unpack_idf(packed)
+    tokenizer.no_padding()
+    tokenizer.no_truncation()
+    if len(idf) != tokenizer.get_vocab_size():
+        raise WeightsError(
+            f"the grounding card weighs {len(idf)} word pieces, the tokenizer has {tokenizer.get_vocab_size()}; they "
+            "come from different versions: reinstall cragraph (pip install --force-reinstall cragraph)."
+        )
+    return Reader(tokenizer, idf)
+
+
+BUDGET = 128
+"""Word pieces in a digest."""
+
+
+@dataclass(frozen=True)
+class Corpus:
+    """The passages of one answer, read once: pieces of all sentences in order.
+
+    `bounds[s]:bounds[s + 1]` are the pieces of sentence s; `spans[s]` is (passage, start, end) in characters.
+    """
+
+    ids: Ints
+    stems: Ints
+    bounds: Ints
+    spans: Sequence[tuple[int, int, int]]
+
+    def pieces_of(self, chosen: Sequence[int]) -> Ints:
+        """Ids of the chosen sentences' pieces, in the order of the sentences."""
+        parts = [self.ids[self.bounds[s] : self.bounds[s + 1]] for s in sorted(chosen)]
+        return np.concatenate(parts) if parts else np.zeros(0, np.int32)
+
+
+def read_corpus(reader: Reader, passages: Sequence[str]) -> Corpus:
+    """Split passages into sentences and read them."""
+    spans: list[tuple[int, int, int]] = []
+    ids: list[Ints] = []
+    sizes: list[int] = []
+    for number, (text, pieces) in enumerate(zip(passages, reader.read(passages), strict=True)):
+        cuts = sentences(text)
+        edges = np.searchsorted(pieces.starts, [start for start, _ in cuts]) if cuts else np.zeros(0, np.int64)
+        ids.append(pieces.ids)
+        sizes.extend(np.diff(np.append(edges, len(pieces))).tolist())
+        spans.extend((number, start, end) for start, end in cuts)
+    flat = np.concatenate(ids) if ids else np.zeros(0, np.int32)
+    bounds = np.concatenate([[0], np.cumsum(sizes)]).astype(np.int32)
+    return Corpus(flat, reader.stems[flat], bounds, spans)
+
+
+def overlap(reader: Reader, claim: Pieces, corpus: Corpus) -> NDArray[np.float32]:
+    """(sentences, distinct claim words): the word's idf where the sentence holds it, else 0."""
+    words = np.unique(reader.stems[claim.ids[reader.wordlike[claim.ids]]])
+    table = np.zeros((len(corpus.spans), len(words)), np.float32)
+    if not words.size or not corpus.stems.size:
+        return table
+    place = np.searchsorted(words, corpus.stems).clip(max=len(words) - 1)
+    hit = words[place] == corpus.stems
+    sentence = np.repeat(np.arange(len(corpus.spans)), np.diff(corpus.bounds))
+    table[sentence[hit], place[hit]] = reader.idf[words][place[hit]]
+    return table
+
+
+def digest(table: NDArray[np.float32], corpus: Corpus, budget: int = BUDGET) -> list[int]:
+    """Choose sentences, the best first, until `budget` pieces are used.
+
+    Favours sentences that cover words of the claim not covered yet, then sentences that cover the same words again
+    (another value of the same thing shows a contradiction), then neighbours of what was chosen. The first sentence
+    may exceed the budget.
+    """
+    sizes = np.diff(corpus.bounds)
+    if sizes.sum() <= budget:
+        return list(np.argsort(-table.sum(1), kind="stable"))
+    weight = table.max(0, initial=0.0)
+    total = table.sum(1)
+    scale = float(total.max(initial=0.0)) or 1.0
+    missing = weight.copy()
+    free = np.ones(len(sizes), np.bool_)
+    near = np.zeros(len(sizes), np.float32)
+    passage = np.array([span[0] for span in corpus.spans])
+    chosen: list[int] = []
+    used = 0
+    while free.any():
+        gain = np.minimum(table, missing).sum(1) + 0.5 * total + 0.1 * scale * near
+        gain = np.where(free, gain, -1.0)
+        best = int(np.argmax(gain))
+        free[best] = False
+        if used + sizes[best] > budget and chosen:
+            free &= sizes <= budget - used
+            continue
+        chosen.append(best)
+        used += int(sizes[best])
+        missing = np.where(table[best] > 0, 0.0, missing)
+        for side in (best - 1, best + 1):
+            if 0 <= side < len(sizes) and passage[side] == passage[best]:
+                near[side] = 1.0
+    return chosen
+
 
 _NUMBER = re.compile(r"\d[\d,]*(?:\.\d+)?")
 _NEGATION = frozenset({"not", "no", "never", "none", "nor", "neither", "without", "nothing", "nobody", "cannot", "t"})
@@ -170,3 +413,80 @@ def _negation(stems: Ints, grams: Grams, table: Floats, reader: Reader) -> float
 def _logit(p: float) -> float:
     clipped = min(max(float(p), 1e-5), 1 - 1e-5)
     return float(np.log(clipped / (1 - clipped)))
+
+
+_LETTER = re.compile(r"[^\W\d_]")
+_LATIN = re.compile(r"[A-Za-z\u00aa-\u024f\u1e00-\u1eff]")
+READABLE = 0.7
+"""The least share of Latin letters in a text that the model can read."""
+
+
+@dataclass(frozen=True)
+class Reading:
+    """One part of one claim, ready for the network.
+
+    `offset` is where the part starts in the claim's text; `missing` is (pieces,): a piece's idf where the passages do
+    not hold it, else 0; `quote` is the (passage, start, end) of the sentence closest to the claim.
+    """
+
+    claim: int
+    offset: int
+    pieces: Pieces
+    passage: Ints
+    cheap: Floats
+    missing: Floats
+    weight: Floats
+    quote: tuple[int, int, int] | None
+
+
+def readable(text: str) -> bool:
+    """Whether at least `READABLE` of a text's letters are Latin, and it seems English; a text without letters is."""
+    letters = _LETTER.findall(text)
+    return not letters or (len(_LATIN.findall(text)) >= READABLE * len(letters) and seems_english(text))
+
+
+def read_claims(reader: Reader, claims: Sequence[str], passages: Sequence[str], budget: int = BUDGET) -> list[Reading]:
+    """Read the claims of one answer against its passages; long claims give several readings, blank ones none."""
+    if not claims:
+        return []
+    corpus = read_corpus(reader, passages)
+    grams = read_grams(reader, corpus, passages)
+    found: list[Reading] = []
+    for number, (text, pieces) in enumerate(zip(claims, reader.read(claims), strict=True)):
+        for offset, part, own in _parts(text, pieces):
+            found.append(_read(reader, number, offset, part, own, grams, budget))
+    return found
+
+
+def _read(reader: Reader, number: int, offset: int, text: str, pieces: Pieces, grams: Grams, budget: int) -> Reading:
+    table = overlap(reader, pieces, grams.corpus)
+    chosen = digest(table, grams.corpus, budget)
+    weight = reader.idf[pieces.ids]
+    return Reading(
+        number,
+        offset,
+        pieces,
+        grams.corpus.pieces_of(chosen),
+        cheap_features(reader, text, pieces, grams, table, chosen),
+        np.where(held_words(reader, pieces, grams), 0.0, weight).astype(np.float32),
+        weight,
+        grams.corpus.spans[chosen[0]] if chosen else None,
+    )
+
+
+def _parts(text: str, pieces: Pieces) -> Iterator[tuple[int, str, Pieces]]:
+    """Cut what the network cannot read in one go at sentence ends, and inside a sentence only where it must."""
+    if not len(pieces):
+        return
+    if len(pieces) <= MAX_CLAIM:
+        yield 0, text, pieces
+        return
+    ends = np.searchsorted(pieces.starts, [end for _, end in sentences(text)])
+    first = 0
+    while first < len(pieces):
+        within = ends[(ends > first) & (ends <= first + MAX_CLAIM)]
+        last = int(within.max()) if within.size else min(first + MAX_CLAIM, len(pieces))
+        start, end = int(pieces.starts[first]), int(pieces.ends[last - 1])
+        own = Pieces(pieces.ids[first:last], pieces.starts[first:last] - start, pieces.ends[first:last] - start)
+        yield start, text[start:end], own
+        first = last

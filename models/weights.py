@@ -5,16 +5,26 @@ else the model's reader wants to know (`version`, `dimension`, ...).
 """
 
 import json
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from functools import cache
 from hashlib import file_digest
+from os import cpu_count
 from pathlib import Path
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final, TypeVar
 
 from cragraph.errors import WeightsError
 
+if TYPE_CHECKING:
+    from tokenizers import Tokenizer
+
+Item = TypeVar("Item")
+Result = TypeVar("Result")
+
 DATA: Final = Path(__file__).parent / "data"
+MAX_THREADS: Final = 4
+"""The default stops here: beyond it a laptop's other work suffers more than a model gains."""
 _REMEDY: Final = "reinstall cragraph (pip install --force-reinstall cragraph)"
 
 
@@ -75,3 +85,49 @@ def _check(path: Path, wanted: str) -> None:
             f"weights file {path} is damaged or of another version: its SHA-256 is {came[:12]}…, wanted "
             f"{wanted[:12]}…: {_REMEDY}."
         )
+
+
+def open_session(path: Path, threads: int = 1) -> Any:
+    """An onnxruntime session on the processor; raises WeightsError where onnxruntime cannot read the file.
+
+    One thread a call is the default: sums are then always added in the same order, and several calls run side by side.
+    """
+    # Imported here because onnxruntime takes longer to import than a command line should take to print its help.
+    import onnxruntime
+
+    options = onnxruntime.SessionOptions()
+    options.intra_op_num_threads = threads
+    options.inter_op_num_threads = 1
+    options.log_severity_level = 3
+    try:
+        return onnxruntime.InferenceSession(str(path), options, providers=["CPUExecutionProvider"])
+    except Exception as error:  # onnxruntime raises bare Exceptions of its own
+        raise WeightsError(
+            f"onnxruntime {onnxruntime.__version__} cannot load {path} ({error}); wanted 1.20 or newer: "
+            "pip install --upgrade onnxruntime."
+        ) from error
+
+
+def open_tokenizer(path: Path) -> "Tokenizer":
+    """A tokenizer; raises WeightsError where the file cannot be read."""
+    from tokenizers import Tokenizer
+
+    try:
+        return Tokenizer.from_file(str(path))
+    except Exception as error:  # tokenizers raises bare Exceptions of its own
+        raise WeightsError(f"tokenizers cannot load {path} ({error}): pip install --upgrade tokenizers.") from error
+
+
+def threads_of(threads: int | None) -> int:
+    """How many calls run at once: as many as asked for, else one per core up to `MAX_THREADS`."""
+    if threads is not None and threads < 1:
+        raise ValueError(f"threads is {threads}; wanted 1 or more, or None for one per core.")
+    return threads or min(cpu_count() or 1, MAX_THREADS)
+
+
+def side_by_side(call: Callable[[Item], Result], items: Sequence[Item], threads: int) -> list[Result]:
+    """The results of many calls in order; a single one, or a single thread, needs no pool."""
+    if min(threads, len(items)) < 2:
+        return [call(item) for item in items]
+    with ThreadPoolExecutor(min(threads, len(items)), thread_name_prefix="cragraph-model") as pool:
+        return list(pool.map(call, items))

@@ -7,7 +7,7 @@ import pytest
 
 from cragraph.errors import WeightsError
 from cragraph.models.grounding import UNREAD, Grounding, GroundingModel
-from cragraph.models.grounding_reading import readable
+from cragraph.models.grounding_features import readable
 from cragraph.models.weights import DATA
 
 COMPANY = (

@@ -1,11 +1,23 @@
 import numpy as np
 import pytest
 
-from cragraph.models.grounding_digest import digest, overlap, read_corpus
-from cragraph.models.grounding_features import CHEAP, cheap_features, numbers, read_grams
-from cragraph.models.grounding_head import Blend, Head, blended
-from cragraph.models.grounding_text import MAX_SENTENCE, Reader, sentences, stem
-from cragraph.models.grounding_weights import open_reader, pack_idf, unpack_idf
+from cragraph.models.grounding import Blend, Head, blended
+from cragraph.models.grounding_features import (
+    CHEAP,
+    MAX_SENTENCE,
+    Reader,
+    cheap_features,
+    digest,
+    numbers,
+    open_reader,
+    overlap,
+    pack_idf,
+    read_corpus,
+    read_grams,
+    sentences,
+    stem,
+    unpack_idf,
+)
 from cragraph.models.weights import DATA, weights
 
 PASSAGES = ["The mill burned down in 1901. Its owner was Ada Cole.", "Bread is sold at noon. The river rose in May."]

@@ -19,11 +19,16 @@ from zlib import crc32
 import numpy as np
 from numpy.typing import NDArray
 
-from cragraph.models.grounding_features import learned_features
-from cragraph.models.grounding_network import Network, open_network
-from cragraph.models.grounding_reading import Reading, read_claims
-from cragraph.models.grounding_text import Reader, sentences
-from cragraph.models.grounding_weights import pack_idf, unpack_idf
+from cragraph.models.grounding import Network, open_network
+from cragraph.models.grounding_features import (
+    Reader,
+    Reading,
+    learned_features,
+    pack_idf,
+    read_claims,
+    sentences,
+    unpack_idf,
+)
 from cragraph.passages import as_passages
 from cragraph.types import Claim
 from cragraph.verification.judges.lexical import LexicalJudge

@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from cragraph.models.grounding_head import blended
+from cragraph.models.grounding import blended
 from training.judge.calibrate import calibration_knots, cross_fitted
 from training.judge.logistic import FEATURES, LEARNED, HeadFit, fit_contradiction, fit_words
 from training.judge.metrics import auroc, balanced_accuracy, expected_calibration_error, f1

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from random import Random
 
-from cragraph.models.grounding_text import sentences
+from cragraph.models.grounding_features import sentences
 from training.judge.compress import compress, frame, retell
 from training.judge.edits import EDITS, WIDE_EDITS, Edit, Material, apply, details, make_edit, names
 from training.judge.rows import (

@@ -13,7 +13,7 @@ import numpy as np
 from matplotlib import pyplot
 from numpy.typing import NDArray
 
-from cragraph.models.grounding_head import Blend
+from cragraph.models.grounding import Blend
 from training.judge.fit import APART, ONE_SIDED, joined
 from training.judge.metrics import expected_calibration_error
 from training.judge.rows import SUPPORTED

@@ -13,8 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 from tokenizers import Tokenizer
 
-from cragraph.models.grounding_digest import BUDGET, digest, overlap, read_corpus
-from cragraph.models.grounding_text import Pieces, Reader
+from cragraph.models.grounding_features import BUDGET, Pieces, Reader, digest, overlap, read_corpus
 from training.judge.derive import derived_examples
 from training.judge.mix import count_by_source, documents, made_examples, material, real_examples
 from training.judge.near import near_words, without_same

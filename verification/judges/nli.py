@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from cragraph.errors import WeightsError
+from cragraph.models.weights import open_session, open_tokenizer
 from cragraph.protocols import Notes
 from cragraph.types import Claim, Passage, Verdict
 from cragraph.verification.judges.reading import ON_TOPIC, Readings
@@ -236,31 +237,16 @@ def _config(path: Path) -> dict[str, Any]:
 
 
 def _open(model: NLIModel) -> tuple[Any, Any]:
-    # Imported here because onnxruntime takes longer to import than a command line should take to print its help.
-    import onnxruntime
-    from tokenizers import Tokenizer
-
-    options = onnxruntime.SessionOptions()
-    options.intra_op_num_threads = model.threads
-    options.log_severity_level = 3
-    try:
-        session = onnxruntime.InferenceSession(str(model.file), options, providers=["CPUExecutionProvider"])
-        tokenizer = Tokenizer.from_file(str(model.folder / "tokenizer.json"))
-    # Both libraries raise bare Exceptions of their own for a damaged file.
-    except Exception as error:
-        raise WeightsError(
-            f"{model.folder} cannot be loaded ({error}); wanted an ONNX model and a tokenizer."
-        ) from error
+    session = open_session(model.file, model.threads)
+    tokenizer = open_tokenizer(model.folder / "tokenizer.json")
     # The claim must stay whole: only the premise is cut. Room for special tokens is the tokenizer's to keep.
     tokenizer.enable_truncation(model.longest, strategy="only_first")
-    padding = tokenizer.padding or {}
-    pad = padding.get("pad_token") or next(
-        (t for t in ("[PAD]", "<pad>") if tokenizer.token_to_id(t) is not None), None
-    )
+    own = (tokenizer.padding or {}).get("pad_token")
+    pad = next((t for t in (own, "[PAD]", "<pad>") if t and tokenizer.token_to_id(t) is not None), None)
     if pad is None:
         tokenizer.enable_padding()
     else:
-        tokenizer.enable_padding(pad_id=tokenizer.token_to_id(pad) or 0, pad_token=pad)
+        tokenizer.enable_padding(pad_id=tokenizer.token_to_id(pad), pad_token=pad)
     return session, tokenizer
 
 
