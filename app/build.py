@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, Final
 from langgraph.graph import StateGraph
 
 from cragraph import tables
-from cragraph.errors import StoreError
+from cragraph.errors import StoreMissingError
 from cragraph.graph.build import Act, build_graph, build_verifier, rescue, step
 from cragraph.nodes.finalize import Finalize
 from cragraph.nodes.generate import Generate
@@ -172,7 +172,7 @@ class Parts:
         if isinstance(target, Store):
             return target
         if not target:
-            raise StoreError("There is no store: set CRAG_STORE or pass --store, then `cragraph ingest PATH`.")
+            raise StoreMissingError("There is no store: set CRAG_STORE or pass --store, then `cragraph ingest PATH`.")
         return open_store(target, self.embeddings, collection=self.settings.collection, create=False)
 
     def store_to_fill(self) -> "Store":

@@ -5,6 +5,7 @@
     ├── InputError         a question, answer, passage or row has the wrong shape
     ├── DocumentError      one file cannot be read (ingest reports it and goes on)
     ├── StoreError         the store cannot be opened, read or written
+    │   ├── StoreMissingError    nothing was ingested yet
     │   ├── StoreMismatchError   it was built with another embedding model, dimension or metric
     │   └── StoreLockedError     another process is writing to it
     ├── ModelError         a model cannot be loaded or does not answer
@@ -60,6 +61,10 @@ class DocumentError(CragError, RuntimeError):
 
 class StoreError(CragError, RuntimeError):
     """The store cannot be opened, read or written."""
+
+
+class StoreMissingError(StoreError):
+    """There is no store yet: nothing was ingested."""
 
 
 class StoreMismatchError(StoreError):

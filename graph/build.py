@@ -1,14 +1,17 @@
 """The shape of the loop. Nodes are arguments, so that it is tested with plain functions."""
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Any, Protocol, TypeVar, cast
 
 from langgraph.errors import NodeError
 from langgraph.graph import END, START, StateGraph
+from langgraph.graph.state import CompiledStateGraph
 from langgraph.runtime import Runtime
 from langgraph.types import Command
+from pydantic import ValidationError
 
+from cragraph.errors import InputError
 from cragraph.graph import routing
 from cragraph.graph.context import MAX_ATTEMPTS, Context
 from cragraph.graph.state import CragInput, CragOutput, State, VerifyInput, VerifyOutput, VerifyState
@@ -24,12 +27,42 @@ STEPS_A_PASS = 5
 """retrieve, rerank, generate, verify, requery."""
 
 
-class BoundedGraph(StateGraph[State, Context, CragInput, CragOutput]):
-    """A state graph whose compiled form stops at the most steps that its loop can need."""
+class CheckedGraph(CompiledStateGraph[Any, Any, Any, Any]):
+    """A compiled graph that refuses inputs and options that it does not know, by their names."""
+
+    def stream(self, input: Any, *args: Any, **kwargs: Any) -> Any:
+        """Stream as usual; `invoke` comes through here too."""
+        return super().stream(self._checked(input, kwargs.get("context")), *args, **kwargs)
+
+    async def astream(self, input: Any, *args: Any, **kwargs: Any) -> Any:
+        """Stream as usual; `ainvoke` comes through here too."""
+        async for event in super().astream(self._checked(input, kwargs.get("context")), *args, **kwargs):
+            yield event
+
+    def _checked(self, input: Any, context: Any) -> Any:
+        known = self.builder.input_schema.model_fields
+        if isinstance(input, Mapping):
+            if unknown := sorted(set(map(str, input)) - set(known)):
+                raise InputError(f"There is no input {', '.join(unknown)}: give {', '.join(known)}.")
+            if missing := [name for name, info in known.items() if info.is_required() and input.get(name) is None]:
+                raise InputError(f"The input lacks {', '.join(missing)}: give {', '.join(missing)}.")
+        if isinstance(context, Mapping):
+            try:
+                cast(type[Context], self.builder.context_schema)(**context)
+            except ValidationError as error:
+                said = [f"{'.'.join(map(str, e['loc']))} came as {e['input']!r}: {e['msg']}" for e in error.errors()]
+                raise InputError(f"The context cannot be used: {'; '.join(said)}.") from None
+        return input
+
+
+class BoundedGraph(StateGraph[Any, Any, Any, Any]):
+    """A state graph whose compiled form checks its input, and stops at the most steps that its loop can need."""
 
     def compile(self, *args: Any, **kwargs: Any) -> Any:
         """Compile as usual, with a recursion limit that follows from the largest number of attempts."""
-        return super().compile(*args, **kwargs).with_config(recursion_limit=STEPS_A_PASS * (MAX_ATTEMPTS + 1) + 2)
+        compiled = super().compile(*args, **kwargs)
+        compiled.__class__ = CheckedGraph
+        return compiled.with_config(recursion_limit=STEPS_A_PASS * (MAX_ATTEMPTS + 1) + 2)
 
 
 def context_of(runtime: Runtime[Context], defaults: Context) -> Context:
@@ -86,7 +119,9 @@ def build_verifier(
     *, check: Node, context_schema: type[Context] = Context
 ) -> StateGraph[VerifyState, Context, VerifyInput, VerifyOutput]:
     """A graph of one node that verifies an answer against passages."""
-    graph = StateGraph(VerifyState, input_schema=VerifyInput, output_schema=VerifyOutput, context_schema=context_schema)
+    graph = BoundedGraph(
+        VerifyState, input_schema=VerifyInput, output_schema=VerifyOutput, context_schema=context_schema
+    )
     graph.add_node("verify", cast(Any, check))
     graph.add_edge(START, "verify")
     graph.add_edge("verify", END)

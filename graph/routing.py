@@ -17,6 +17,13 @@ def relevance(passage: Passage) -> float:
     return 1.0
 
 
+def relevant(state: State, context: Context) -> int:
+    """How many of the passages that were found reach the relevance floor, whatever was kept of them."""
+    if state.relevant is not None:
+        return state.relevant
+    return sum(relevance(passage) >= context.relevance_floor for passage in state.held)
+
+
 def wanted_chunks(state: State, context: Context) -> int:
     """How many relevant passages the evidence gate wants.
 
@@ -32,8 +39,9 @@ def after_rerank(state: State, context: Context) -> Literal["generate", "finaliz
     """The evidence gate: write an answer only from enough relevant passages; a given answer is always judged."""
     if state.drafts and not state.attempts:
         return "generate"
-    relevant = sum(relevance(passage) >= context.relevance_floor for passage in state.held)
-    return "generate" if relevant >= max(wanted_chunks(state, context), 1) else "finalize"
+    return (
+        "generate" if state.held and relevant(state, context) >= max(wanted_chunks(state, context), 1) else "finalize"
+    )
 
 
 def after_verify(state: State, context: Context) -> Literal["requery", "finalize"]:

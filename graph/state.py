@@ -33,7 +33,12 @@ class State:
     """How many passages there are in all: those given, or those in the store."""
     seen: list[str] = field(default_factory=list)
     """Ids of every passage that the run has met, also those that reranking dropped."""
+    read: list[str] = field(default_factory=list)
+    """Ids of every passage that a pass was given to read."""
+    relevant: int | None = None
+    """How many passages reached the relevance floor, before the best of them were chosen."""
     new_passages: int = 0
+    """How many passages this pass reads that none before it did."""
     rerank_gain: float | None = None
     """Mean score that the first pass's reranking gained over retrieval's order."""
     searched: list[str] = field(default_factory=list)
@@ -61,7 +66,11 @@ class CragInput(BaseModel):
 
     model_config = ConfigDict(extra="forbid")
 
-    question: str = Field(description="What you want to know.", json_schema_extra={"examples": ["What is CRAG?"]})
+    question: str = Field(
+        default="",
+        description="What you want to know; left out, the last of the messages.",
+        json_schema_extra={"examples": ["What is CRAG?"]},
+    )
     answer: str | None = Field(default=None, description="An answer to verify and correct instead of writing one.")
     passages: list[str | dict[str, Any]] | None = Field(
         default=None, description="Passages to use instead of searching: strings, or objects with text and metadata."

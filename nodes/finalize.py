@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Any, cast
 
 from cragraph.graph.context import Context
-from cragraph.graph.routing import best, relevance, wanted_chunks
+from cragraph.graph.routing import best, relevant, wanted_chunks
 from cragraph.graph.state import State
 from cragraph.protocols import Notes
 from cragraph.types import IDK, Attempt, Passage
@@ -60,7 +60,7 @@ class Finalize:
 def respond(state: State, context: Context, weights: Mapping[str, Weights] | None = None) -> dict[str, Any]:
     """The response to the best attempt under the low-confidence policy."""
     if not state.attempts:
-        return abstention(too_little(state, context))
+        return abstention(state.halted or too_little(state, context))
     attempt = best(state.attempts)
     halted = [state.halted] if state.halted else []
     if attempt["answer"] == IDK:
@@ -163,11 +163,10 @@ def unjudged(checked: Verification) -> bool:
 
 def too_little(state: State, context: Context) -> str:
     """Why the evidence gate closed, and what would open it."""
-    relevant = sum(relevance(passage) >= context.relevance_floor for passage in state.held)
-    wanted = wanted_chunks(state, context)
+    found, wanted = relevant(state, context), wanted_chunks(state, context)
     if not state.held:
         return "No passage was found: ingest documents about this, or ask in other words."
     return (
-        f"Only {relevant} relevant passage{'s were' if relevant != 1 else ' was'} found and {wanted} are wanted: "
-        f"ingest more about this, or set min_chunks to {max(relevant, 1)}."
+        f"Only {found} relevant passage{'s were' if found != 1 else ' was'} found and {wanted} are wanted: "
+        f"ingest more about this, or set min_chunks to {max(found, 1)}."
     )

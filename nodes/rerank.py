@@ -5,12 +5,12 @@ from dataclasses import dataclass
 from typing import Any
 
 from cragraph.graph.context import Context
-from cragraph.graph.routing import best
+from cragraph.graph.routing import best, relevance
 from cragraph.graph.state import State
 from cragraph.nodes.retrieve import merge
 from cragraph.protocols import Notes, Reranker
 from cragraph.retrieval.rerankers.scored import rerank_gain
-from cragraph.retrieval.search.neighbours import NO_STORE, Size, without_around
+from cragraph.retrieval.search.neighbours import NO_STORE, Size, all_read, without_around
 from cragraph.types import Attempt, Passage
 
 NeighbourFinder = Callable[
@@ -30,7 +30,7 @@ class Rerank:
     def __call__(self, state: State, context: Context, notes: Notes) -> dict[str, Any]:
         """Return the kept passages, best first; on later passes, what already proved a claim is kept too."""
         if not state.held:
-            return {}
+            return {"relevant": 0, "new_passages": 0}
         notes.ran("reranker", self.reranker.name)
         query = " ".join(dict.fromkeys([state.asked or state.question, *state.searched])).strip()
         proven = proven_chunks(best(state.attempts)) if state.attempts else []
@@ -39,20 +39,24 @@ class Rerank:
         if not state.attempts:
             # Passages that the caller chose are all kept; what was searched is cut to the best.
             size = (context.top_k or self.top_k) if state.searched else len(ranked)
-            gain = rerank_gain(state.held, ranked, size)
-            return self._widened(ranked[:size], state, context, notes) | {"rerank_gain": gain}
-        ids = {p["chunk_id"] for p in proven}
-        return self._widened(pinned(ranked, ids, context.second_pass_k or self.top_k), state, context, notes)
+            kept, more = ranked[:size], {"rerank_gain": rerank_gain(state.held, ranked, size)}
+        else:
+            ids = {p["chunk_id"] for p in proven}
+            kept, more = pinned(ranked, ids, context.second_pass_k or self.top_k), {}
+        kept = self._widened(kept, state, context, notes)
+        # Counted before the cut, so that a small `top_k` does not look like little evidence.
+        relevant = sum(relevance(passage) >= context.relevance_floor for passage in ranked)
+        new = sum(p["chunk_id"] not in state.read for p in kept)
+        read = state.read + [p["chunk_id"] for p in all_read(kept) if p["chunk_id"] not in state.read]
+        return more | {"held": kept, "relevant": relevant, "read": read, "new_passages": new}
 
-    def _widened(self, kept: list[Passage], state: State, context: Context, notes: Notes) -> dict[str, Any]:
+    def _widened(self, kept: list[Passage], state: State, context: Context, notes: Notes) -> list[Passage]:
         kept = [without_around(passage) for passage in kept]
         if context.passage_window and self.neighbours is None:
             notes.degraded(NO_STORE)
         elif context.passage_window and self.neighbours and state.searched:
             kept = self.neighbours(kept, context.passage_window, context.where, notes)
-        # What was read beside a passage and is found later is no progress.
-        met = [p["chunk_id"] for held in kept for p in held.get("around", []) if p["chunk_id"] not in state.seen]
-        return {"held": kept, "seen": state.seen + met}
+        return kept
 
 
 def pinned(ranked: Sequence[Passage], proven: set[str], size: int) -> list[Passage]:

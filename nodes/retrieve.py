@@ -1,11 +1,11 @@
 """Retrieve: passages for the question, and on later passes for the targeted queries."""
 
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from cragraph.errors import InputError
+from cragraph.errors import InputError, StoreMissingError
 from cragraph.graph.context import Context
 from cragraph.graph.state import State
 from cragraph.passages import as_passages
@@ -31,22 +31,20 @@ class Retrieve:
         return self._begin(state, context, notes)
 
     def _begin(self, state: State, context: Context, notes: Notes) -> dict[str, Any]:
-        question = _checked_question(state.question, state.answer)
+        question, conversation = asked_in(state.question, state.messages or [])
+        question = _checked_question(question, state.answer)
         fresh = State(question=question, started=time.time())
-        asked = self._alone(question, state.messages, notes)
+        asked = self._alone(question, conversation, notes)
+        halted = ""
         if state.passages is not None:
             held = [p for p in as_passages(state.passages) if p["text"].strip()]
             available, searched = len(held), []
-        elif self.retriever is None:
-            raise InputError(
-                "There is nothing to search: no passages came with the question and the graph has no store. "
-                "Give `passages`, or create the graph with a store."
-            )
         else:
             searched = [asked]
-            held = self.retriever(searched, context.candidates or self.candidates, notes, where=context.where)
-            notes.ran("retriever", self.retriever.name)
-            available = self.available() if self.available else len(held)
+            try:
+                held, available = self._found(searched, context, notes)
+            except StoreMissingError as error:
+                held, available, halted = [], 0, str(error)
         drafts = [state.answer] if state.answer is not None else []
         begun = {name: getattr(fresh, name) for name in _RESET}
         return begun | {
@@ -55,19 +53,30 @@ class Retrieve:
             "held": held,
             "available": available,
             "seen": [p["chunk_id"] for p in held],
-            "new_passages": len(held),
             "searched": searched,
             "drafts": drafts,
+            "halted": halted,
         }
+
+    def _found(self, queries: Sequence[str], context: Context, notes: Notes) -> tuple[list[Passage], int]:
+        """The passages for the queries, and how many there are to search."""
+        if self.retriever is None:
+            raise StoreMissingError(
+                "There is nothing to search: no passages came with the question and the graph has no store. "
+                "Give `passages`, or create the graph with a store."
+            )
+        held = self.retriever(queries, context.candidates or self.candidates, notes, where=context.where)
+        notes.ran("retriever", self.retriever.name)
+        # A filter leaves fewer to search than the store holds.
+        return held, len(held) if context.where or self.available is None else self.available()
 
     def _more(self, state: State, queries: Sequence[str], context: Context, notes: Notes) -> dict[str, Any]:
         found: list[Passage] = []
         if self.retriever is not None:
             found = self.retriever(queries, context.candidates or self.candidates, notes, where=context.where)
         held = merge(state.held, found)
-        # Counted against all that the run has met: a passage that was dropped and found again is no progress.
         new = [p["chunk_id"] for p in held if p["chunk_id"] not in state.seen]
-        return {"held": held, "seen": state.seen + new, "new_passages": len(new), "searched": list(queries)}
+        return {"held": held, "seen": state.seen + new, "searched": list(queries)}
 
     def _alone(self, question: str, messages: Sequence[Any] | None, notes: Notes) -> str:
         if not messages or not question:
@@ -79,10 +88,33 @@ class Retrieve:
 
 
 _RESET = (
-    "started", "rerank_gain", "attempts", "halted", "degraded", "models", "llm_calls", "timings_ms", "abstained",
-    "confidence", "confidence_level", "is_grounded", "citations", "verification", "issues",
+    "started", "read", "relevant", "new_passages", "rerank_gain", "attempts", "halted", "degraded", "models",
+    "llm_calls", "timings_ms", "abstained", "confidence", "confidence_level", "is_grounded", "citations",
+    "verification", "issues",
 )  # fmt: skip
 """What a new run on an old thread must not inherit."""
+
+
+def asked_in(question: Any, messages: Sequence[Any]) -> tuple[Any, list[Any]]:
+    """The question and the conversation before it: the last message may be the question itself."""
+    before = list(messages)
+    last = _said_by_person(before[-1]) if before else ""
+    if last and (not question or question == last):
+        return last, before[:-1]
+    return question, before
+
+
+def _said_by_person(message: Any) -> str:
+    """The text of a message of the person; empty for one of the assistant."""
+    if isinstance(message, Sequence) and not isinstance(message, str) and len(message) == 2:
+        role, text = message
+    elif isinstance(message, Mapping):
+        role, text = message.get("role") or message.get("type"), message.get("content")
+    else:
+        role, text = getattr(message, "type", ""), getattr(message, "text", "")
+    if isinstance(text, list):
+        text = " ".join(str(part.get("text", "")) for part in text if isinstance(part, Mapping))
+    return str(text or "").strip() if role in ("user", "human") else ""
 
 
 def merge(held: Sequence[Passage], found: Sequence[Passage]) -> list[Passage]:

@@ -3,7 +3,7 @@
 from dataclasses import dataclass, replace
 from typing import Any, cast
 
-from cragraph.errors import SettingsError
+from cragraph.errors import InputError, SettingsError
 from cragraph.graph.context import Context
 from cragraph.graph.state import State, VerifyOutput, VerifyState
 from cragraph.nodes.reading import located, located_spans, reading
@@ -78,6 +78,8 @@ class Check:
 
     def __call__(self, state: VerifyState, context: Context, notes: Notes) -> dict[str, Any]:
         """Return the verification's fields."""
+        if not isinstance(state.answer, str):
+            raise InputError(f"The answer came as a {type(state.answer).__name__}; wanted text: give a string.")
         passages = as_passages(state.passages)
         verification = verified(self.verifier, state.question or "", state.answer, passages, context, notes)
         return {name: value for name, value in verification.to_dict().items() if name in FIELDS}

@@ -7,6 +7,7 @@ from contextlib import contextmanager
 from typing import Any
 
 from cragraph.cli.console import err, status
+from cragraph.errors import StoreMissingError
 from cragraph.types import IDK, Passage
 
 
@@ -32,6 +33,8 @@ def run_crag(settings: Any, question: str, *, quiet: bool, stream_tokens: bool) 
                 for node, update in event.items():
                     status(described(node, update or {}, taken))
                     taken |= (update or {}).get("timings_ms", {})
+    if response["halted"] and not response["attempts"]:
+        raise StoreMissingError(response["halted"])
     return {name: response[name] for name in CragOutput.model_fields}
 
 
@@ -83,13 +86,14 @@ def described(node: str, update: dict[str, Any], before: dict[str, float]) -> st
 def _retrieved(update: dict[str, Any]) -> str:
     searched = update.get("searched") or []
     what = f" for {len(searched)} targeted queries" if len(searched) > 1 else ""
-    return f"{update.get('new_passages', 0)} new passages{what}"
+    return f"{len(update.get('held') or [])} passages{what}"
 
 
 def _kept(update: dict[str, Any]) -> str:
     held: list[Passage] = update.get("held") or []
     beside = sum(len(passage.get("around", [])) for passage in held)
-    return f"kept {len(held)}" + (f", read with {beside} chunks beside them" if beside else "")
+    new = update.get("new_passages", 0)
+    return f"kept {len(held)}, {new} of them new" + (f", read with {beside} chunks beside them" if beside else "")
 
 
 def _judged(update: dict[str, Any]) -> str:

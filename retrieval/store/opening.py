@@ -12,7 +12,7 @@ from uuid import uuid4
 
 from filelock import FileLock
 
-from cragraph.errors import StoreError
+from cragraph.errors import StoreError, StoreMissingError
 from cragraph.retrieval.store import clients
 from cragraph.retrieval.store.database import DamagedError
 from cragraph.retrieval.store.exact import mend
@@ -73,7 +73,9 @@ def open_store(
 
 def _in_folder(folder: Path, embeddings: "Embeddings", collection: str, create: bool) -> Store:
     if not create and not (folder / _CHROMA).exists():
-        raise StoreError(f"there is no store in {folder}; wanted ingested documents: run cragraph ingest PATH first.")
+        raise StoreMissingError(
+            f"there is no store in {folder}; wanted ingested documents: run cragraph ingest PATH first."
+        )
     try:
         folder.mkdir(parents=True, exist_ok=True)
     except OSError as error:

@@ -1,6 +1,8 @@
 """The library face: verify, and verify and correct."""
 
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
+from threading import Barrier
 
 import pytest
 from langchain_core.documents import Document
@@ -17,6 +19,7 @@ from cragraph import (
     verify,
     verify_and_correct,
 )
+from cragraph.api import _verifier
 from cragraph.errors import InputError, SettingsError
 from cragraph.testing.fakes import FakeJudge
 
@@ -118,6 +121,19 @@ def test_the_verify_graph_returns_claims_and_signals() -> None:
     assert (found["models"]["judge"], found["degraded"]) == ("encoder", [])
 
 
-def test_a_graph_without_a_store_says_what_is_missing() -> None:
-    with pytest.raises(InputError, match="nothing to search"):
-        create_graph(load_settings(store=None)).compile().invoke({"question": "Why?"})
+@pytest.mark.parametrize(("store", "said"), [(None, "There is nothing to search"), ("nowhere", "no store in nowhere")])
+def test_a_graph_without_a_store_answers_with_what_to_do(store: str | None, said: str) -> None:
+    response = create_graph(load_settings(store=store)).compile().invoke({"question": "Why?"})
+    assert (response["answer"], response["abstained"], response["attempts"]) == (IDK, True, [])
+    assert said in response["issues"][0]
+
+
+def test_many_first_calls_share_one_verifier_and_so_one_gate() -> None:
+    settings, ready = load_settings(threads=1), Barrier(12)
+
+    def first(_: int) -> int:
+        ready.wait()
+        return id(_verifier(settings, None, None, None))
+
+    with ThreadPoolExecutor(12) as pool:
+        assert len(set(pool.map(first, range(12)))) == 1
