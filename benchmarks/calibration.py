@@ -18,7 +18,7 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from cragraph.evals.collection import Collection, read_collection
+from cragraph.evals.data import Collection, read_collection
 from cragraph.evals.vector_cache import RememberedEmbeddings
 from cragraph.models.encoder import EmbeddedEncoder
 from cragraph.protocols import Notes

@@ -17,8 +17,8 @@ from time import perf_counter
 import numpy as np
 from langchain_core.embeddings import Embeddings
 
-from cragraph.evals.collection import Collection, read_collection
-from cragraph.evals.ranking import mean, ndcg
+from cragraph.evals.data import Collection, read_collection
+from cragraph.evals.metrics import mean, ndcg
 from cragraph.evals.vector_cache import RememberedEmbeddings
 from cragraph.models.encoder import EmbeddedEncoder
 from cragraph.models.grounding import GroundingModel

@@ -24,7 +24,7 @@ from time import perf_counter
 from typing import Any
 
 from benchmarks.extractive_quality import overlap, words
-from cragraph.evals.classification import auroc
+from cragraph.evals.metrics import auroc
 from cragraph.evals.vector_cache import RememberedEmbeddings
 from cragraph.generation.extractive import ExtractiveGenerator
 from cragraph.models.cache import CachedEmbeddings

@@ -13,8 +13,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from statistics import pstdev
 
-from cragraph.evals.collection import Collection, read_collection
-from cragraph.evals.ranking import mean, ndcg, recall
+from cragraph.evals.data import Collection, read_collection
+from cragraph.evals.metrics import mean, ndcg, recall
 from cragraph.evals.vector_cache import RememberedEmbeddings
 from cragraph.models.encoder import EmbeddedEncoder
 from cragraph.protocols import Notes

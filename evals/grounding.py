@@ -1,5 +1,6 @@
 """How well judges tell supported answers from unsupported ones, over files of labelled answers."""
 
+import re
 from collections import Counter, defaultdict
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -9,13 +10,13 @@ from time import perf_counter
 from typing import Any, Final
 
 from cragraph.errors import InputError
-from cragraph.evals.classification import auroc, calibration_error, classified, percentile, reliability
-from cragraph.evals.grounding_rows import Row, read_rows
-from cragraph.evals.spans import Count, count, marked_by, new_words
+from cragraph.evals.data import Row, read_rows
+from cragraph.evals.metrics import auroc, calibration_error, classified, percentile, precision_recall, reliability
 from cragraph.passages import as_passages
 from cragraph.protocols import Notes
 from cragraph.types import Claim, Verdict
 from cragraph.verification.policies import pooled_support
+from cragraph.verification.result import AGAINST
 from cragraph.verification.verifier import Verifier
 
 Progress = Callable[[int, int, str], None]
@@ -24,6 +25,28 @@ APART: Final = ("financebench", "xnli_ko")
 """Data sets outside the `macro_core` mean: labelled by correctness rather than grounding, or not English."""
 
 MEANS: Final = ("balanced_accuracy", "f1_unsupported", "auroc", "ece", "confidence_auroc", "confidence_ece", "span_f1")
+
+
+_WORD: Final = re.compile(r"\w+(?:[.,'’-]\w+)*")
+
+Span = tuple[int, int]
+
+
+@dataclass(frozen=True)
+class Count:
+    """Words that were marked rightly, marked in all, and to be marked; counts add up over answers."""
+
+    hits: int = 0
+    found: int = 0
+    wanted: int = 0
+
+    def __add__(self, other: "Count") -> "Count":
+        return Count(self.hits + other.hits, self.found + other.found, self.wanted + other.wanted)
+
+    @property
+    def f1(self) -> float | None:
+        """Word-level F1; None where nothing was to be marked."""
+        return precision_recall(self.hits, self.found, self.wanted)["f1"]
 
 
 @dataclass(frozen=True)
@@ -159,64 +182,30 @@ def macro(sets: Mapping[str, Mapping[str, Any]]) -> dict[str, float | None]:
     return means
 
 
-def table(result: Mapping[str, Any]) -> Any:
-    """The figures as a table for a terminal, a line a judge and data set."""
-    from rich.table import Table
-
-    shown = Table(
-        title=f"Grounding, policy {result['policy']}" + (f", {result['limit']} rows a file" if result["limit"] else "")
-    )
-    shown.add_column("judge")
-    shown.add_column("data set")
-    for heading in (
-        "rows",
-        "bal.acc",
-        "F1 uns.",
-        "AUROC",
-        "ECE",
-        "conf.AUROC",
-        "conf.ECE",
-        "span F1",
-        "(new words)",
-        "p50 ms",
-        "p95 ms",
-    ):
-        shown.add_column(heading, justify="right")
-    for judge, found in result["judges"].items():
-        for name, f in found["data_sets"].items():
-            shown.add_row(
-                judge, name, str(f["rows"]), *(_shown(f[key]) for key in MEANS), _shown(f["span_f1_new_words"]),
-                _shown(f["ms_p50"], 1), _shown(f["ms_p95"], 1),
-            )  # fmt: skip
-        for title in ("macro", "macro_core"):
-            f = found[title]
-            shown.add_row(
-                judge, title.replace("_", " "), f"{f['data_sets']:.0f} sets", *(_shown(f[key]) for key in MEANS), "",
-                _shown(found["ms_p50"], 1), _shown(found["ms_p95"], 1), end_section=title == "macro_core",
-            )  # fmt: skip
-    return shown
+def count(answer: str, marked: Sequence[Span], truth: Sequence[Span]) -> Count:
+    """Marked words against the truth; a word belongs to a span that it overlaps."""
+    words = [match.span() for match in _WORD.finditer(answer)]
+    found = {word for word in words if _within(word, marked)}
+    wanted = {word for word in words if _within(word, truth)}
+    return Count(len(found & wanted), len(found), len(wanted))
 
 
-def markdown(result: Mapping[str, Any]) -> str:
-    """The same figures as a Markdown table."""
-    heads = ["judge", "data set", "rows", "balanced accuracy", "F1 unsupported", "AUROC", "ECE", "span F1", "p50 ms"]
-    keys = ("balanced_accuracy", "f1_unsupported", "auroc", "ece", "span_f1")
-    lines = ["| " + " | ".join(heads) + " |", "|---|---|" + "---:|" * (len(heads) - 2)]
-    for judge, found in result["judges"].items():
-        for name, f in found["data_sets"].items():
-            cells = [judge, name, str(f["rows"]), *(_shown(f[key]) for key in keys), _shown(f["ms_p50"], 1)]
-            lines.append("| " + " | ".join(cells) + " |")
-        for title in ("macro", "macro_core"):
-            f = found[title]
-            cells = [
-                judge,
-                f"**{title.replace('_', ' ')}**",
-                f"{f['data_sets']:.0f} sets",
-                *(_shown(f[key]) for key in keys),
-            ]
-            lines.append("| " + " | ".join([*cells, _shown(found["ms_p50"], 1)]) + " |")
-    return "\n".join(lines)
+def marked_by(verdicts: Sequence[Verdict]) -> list[Span]:
+    """What a judge marks: the spans that it names, else the whole of a claim that it does not support."""
+    spans: list[Span] = []
+    for verdict in verdicts:
+        if verdict.get("unsupported_spans"):
+            spans += [(start, end) for start, end in verdict["unsupported_spans"]]
+        elif verdict["verdict"] in AGAINST:
+            spans.append((verdict["start"], verdict["end"]))
+    return spans
 
 
-def _shown(value: float | None, digits: int = 3) -> str:
-    return "-" if value is None else f"{value:.{digits}f}"
+def new_words(answer: str, passages: Sequence[str]) -> list[Span]:
+    """The simplest way to mark: the words of the answer that occur in no passage."""
+    held = {match.group().lower() for text in passages for match in _WORD.finditer(text)}
+    return [match.span() for match in _WORD.finditer(answer) if match.group().lower() not in held]
+
+
+def _within(word: Span, spans: Sequence[Span]) -> bool:
+    return any(start < word[1] and word[0] < end for start, end in spans)

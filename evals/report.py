@@ -1,30 +1,56 @@
-"""A report of a grounding evaluation: the figures as JSON, reliability and AUROC as PNG, and a page that shows both."""
+"""What was measured, as a table for a terminal, a page, and plots."""
 
 import json
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from html import escape
 from pathlib import Path
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
-from cragraph.errors import SettingsError
+from cragraph.errors import InputError, SettingsError
+
+if TYPE_CHECKING:
+    from rich.table import Table
 
 _STYLE: Final = """body{font:15px/1.5 system-ui,sans-serif;margin:2rem auto;max-width:75rem;padding:0 1rem;color:#222}
 table{border-collapse:collapse;font-variant-numeric:tabular-nums}td,th{padding:.2rem .6rem;border-bottom:1px solid #ddd}
 td:nth-child(n+3),th:nth-child(n+3){text-align:right}tr.mean{font-weight:600}img{max-width:100%}"""
 
 _COLUMNS: Final = {
-    "rows": "rows",
-    "balanced_accuracy": "balanced accuracy",
-    "f1_unsupported": "F1 unsupported",
-    "auroc": "AUROC",
-    "ece": "ECE",
-    "confidence_auroc": "AUROC of the confidence",
-    "confidence_ece": "ECE of the confidence",
-    "span_f1": "span F1",
-    "span_f1_new_words": "span F1 of new words",
-    "ms_p50": "p50 ms",
-    "ms_p95": "p95 ms",
+    "rows": ("rows", "rows"),
+    "balanced_accuracy": ("bal.acc", "balanced accuracy"),
+    "f1_unsupported": ("F1 uns.", "F1 unsupported"),
+    "auroc": ("AUROC", "AUROC"),
+    "ece": ("ECE", "ECE"),
+    "confidence_auroc": ("conf.AUROC", "AUROC of the confidence"),
+    "confidence_ece": ("conf.ECE", "ECE of the confidence"),
+    "span_f1": ("span F1", "span F1"),
+    "span_f1_new_words": ("(new words)", "span F1 of new words"),
+    "ms_p50": ("p50 ms", "p50 ms"),
+    "ms_p95": ("p95 ms", "p95 ms"),
 }
+"""The figures of a grounding evaluation with their headings, for a terminal and for a page."""
+
+
+def grounding_table(result: Mapping[str, Any]) -> "Table":
+    """The figures of a grounding evaluation for a terminal, a line per judge and data set."""
+    from rich.table import Table
+
+    sample = f", {result['limit']} rows a file" if result["limit"] else ""
+    shown = Table("judge", "data set", title=f"Grounding, policy {result['policy']}{sample}")
+    for heading, _ in _COLUMNS.values():
+        shown.add_column(heading, justify="right")
+    for judge, found in result["judges"].items():
+        for name, figures in _lines(found):
+            shown.add_row(judge, name, *(_cell(figures.get(key)) for key in _COLUMNS), end_section=name == "macro core")
+    return shown
+
+
+def _lines(found: Mapping[str, Any]) -> Iterator[tuple[str, Mapping[str, Any]]]:
+    """The rows of one judge: its data sets, then their means."""
+    yield from found["data_sets"].items()
+    for name in ("macro", "macro_core"):
+        times = {key: found[key] for key in ("ms_p50", "ms_p95")}
+        yield name.replace("_", " "), found[name] | times | {"rows": f"{found[name]['data_sets']:.0f} sets"}
 
 
 def write_report(result: Mapping[str, Any], folder: str | Path) -> list[Path]:
@@ -45,20 +71,14 @@ def write_report(result: Mapping[str, Any], folder: str | Path) -> list[Path]:
 
 def page(result: Mapping[str, Any]) -> str:
     """The report as HTML; the pictures lie beside it."""
-    rows = []
-    for judge, found in result["judges"].items():
-        rows += [_row(judge, name, figures) for name, figures in found["data_sets"].items()]
-        times = {key: found[key] for key in ("ms_p50", "ms_p95")}
-        rows += [
-            _row(
-                judge,
-                title.replace("_", " "),
-                found[title] | times | {"rows": f"{found[title]['data_sets']:.0f} sets"},
-                "mean",
-            )
-            for title in ("macro", "macro_core")
-        ]
-    heads = "".join(f"<th>{escape(head)}</th>" for head in ("judge", "data set", *_COLUMNS.values()))
+    rows = [
+        _row(judge, name, figures, "mean" if name.startswith("macro") else "")
+        for judge, found in result["judges"].items()
+        for name, figures in _lines(found)
+    ]
+    heads = "".join(
+        f"<th>{escape(head)}</th>" for head in ("judge", "data set", *(long for _, long in _COLUMNS.values()))
+    )
     sample = f", at most {result['limit']} rows a file" if result["limit"] else ""
     return (
         f"<!doctype html><html lang='en'><meta charset='utf-8'><title>Grounding</title><style>{_STYLE}</style>"
@@ -139,3 +159,57 @@ def _pyplot() -> Any:
     from matplotlib import pyplot
 
     return pyplot
+
+
+STAGE_COLUMNS: Final = ("ndcg@10", "recall@10", "recall@100", "mrr", "ms_p50", "ms_p95")
+
+
+def retrieval_table(result: Mapping[str, Any]) -> "Table":
+    """A rich table: a stage a row, the yardsticks first."""
+    from rich.table import Table
+
+    title = (
+        f"{result['collection']}: {result['passages']} passages, {result['queries']} queries, "
+        f"{result['embeddings']}, reranker {result['reranker']}"
+    )
+    shown = Table(title=title, title_justify="left")
+    shown.add_column("stage")
+    for column in STAGE_COLUMNS:
+        shown.add_column(column, justify="right")
+    for name, row in result["baselines"].items():
+        shown.add_row(f"plain {name}", *map(_figure, STAGE_COLUMNS, (row[c] for c in STAGE_COLUMNS)), style="dim")
+    for name, row in result["stages"].items():
+        shown.add_row(name, *map(_figure, STAGE_COLUMNS, (row[c] for c in STAGE_COLUMNS)))
+    return shown
+
+
+def write_plot(result: Mapping[str, Any], path: Path) -> None:
+    """Draw nDCG@10, recall@10 and MRR of every stage as bars into a file (PNG, SVG or PDF by its ending).
+
+    Raises:
+        InputError: matplotlib is not installed, or the file's ending names no format that it writes.
+    """
+    try:
+        from matplotlib.figure import Figure
+    except ImportError as error:
+        raise InputError("A plot needs matplotlib, which is not installed: pip install 'cragraph[report]'.") from error
+
+    stages = {f"plain {name}": row for name, row in result["baselines"].items()} | dict(result["stages"])
+    figure = Figure(figsize=(8, 4), layout="constrained")
+    axes = figure.subplots()
+    for shift, column in enumerate(("ndcg@10", "recall@10", "mrr")):
+        places = [index + (shift - 1) * 0.27 for index in range(len(stages))]
+        bars = axes.bar(places, [row[column] for row in stages.values()], width=0.25, label=column)
+        axes.bar_label(bars, fmt="%.2f", fontsize=7)
+    axes.set_xticks(range(len(stages)), list(stages))
+    axes.set_ylim(0, 1.05)
+    axes.set_title(f"{result['collection']}: {result['passages']} passages, {result['queries']} queries")
+    axes.legend(ncols=3, loc="lower right")
+    try:
+        figure.savefig(path, dpi=150)
+    except ValueError as error:
+        raise InputError(f"The plot cannot be written to {path} ({error}): name a .png, .svg or .pdf file.") from error
+
+
+def _figure(column: str, value: float) -> str:
+    return f"{value:.1f}" if column.startswith("ms") else f"{value:.3f}"

@@ -7,9 +7,8 @@ from time import perf_counter
 from typing import TYPE_CHECKING, Any, Final
 
 from cragraph.evals.baselines import PlainBM25, PlainEncoder
-from cragraph.evals.collection import Collection, read_collection
-from cragraph.evals.ranking import mean, ndcg, quantile, recall, reciprocal_rank
-from cragraph.evals.retrieval_report import table, write_plot
+from cragraph.evals.data import Collection, read_collection
+from cragraph.evals.metrics import mean, ndcg, quantile, recall, reciprocal_rank
 from cragraph.evals.vector_cache import RememberedEmbeddings
 from cragraph.protocols import Notes, Reranker
 from cragraph.retrieval.documents import contextual_text
@@ -22,8 +21,6 @@ if TYPE_CHECKING:
     from langchain_core.embeddings import Embeddings
 
     from cragraph.retrieval.search.fusion import Searchable
-
-__all__ = ["measure", "run", "table", "write_plot"]
 
 DEPTH: Final = 100
 """How deep a ranking is looked at."""

@@ -18,8 +18,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from cragraph.evals.data import read_rows
 from cragraph.evals.grounding import APART
-from cragraph.evals.grounding_rows import read_rows
 from cragraph.passages import as_passages
 from cragraph.protocols import Notes
 from cragraph.verification.policies import SUREST, Curve, word_for_word

@@ -32,8 +32,9 @@ def grounding(
     from dataclasses import replace
 
     from cragraph.build import make_verifier
-    from cragraph.evals.grounding import run, table
-    from cragraph.evals.simple_judges import simple_judges
+    from cragraph.evals.baselines import simple_judges
+    from cragraph.evals.grounding import run
+    from cragraph.evals.report import grounding_table
 
     settings = settings_from(config, policy=policy, model=model)
     names = [name.strip() for name in judge.split(",") if name.strip()]
@@ -48,7 +49,7 @@ def grounding(
     if json:
         emit(result)
     else:
-        out().print(table(result))
+        out().print(grounding_table(result))
 
 
 @app.command()
@@ -65,17 +66,17 @@ def retrieval(
     Example: `cragraph eval retrieval data/cranfield`
     """
     from cragraph.build import Parts
+    from cragraph.evals.report import retrieval_table
     from cragraph.evals.retrieval import run
-    from cragraph.evals.retrieval_report import table
 
     settings = settings_from(config)
     with counting("queries", shown=not quiet) as progress:
         result = run(folder, Parts(settings).embeddings, limit=limit, progress=progress)
     if plot is not None:
-        from cragraph.evals.retrieval_report import write_plot
+        from cragraph.evals.report import write_plot
 
         write_plot(result, plot)
     if json:
         emit(result)
     else:
-        out().print(table(result))
+        out().print(retrieval_table(result))

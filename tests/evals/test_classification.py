@@ -3,7 +3,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from cragraph.errors import InputError
-from cragraph.evals.classification import (
+from cragraph.evals.metrics import (
     auroc,
     balanced_accuracy,
     calibration_error,

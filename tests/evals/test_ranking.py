@@ -2,7 +2,7 @@ import math
 
 import pytest
 
-from cragraph.evals.ranking import dcg, mean, ndcg, quantile, recall, reciprocal_rank, relevant
+from cragraph.evals.metrics import dcg, mean, ndcg, quantile, recall, reciprocal_rank, relevant
 from cragraph.passages import as_passages
 from cragraph.retrieval.rerankers.scored import rerank_gain
 from cragraph.types import Passage

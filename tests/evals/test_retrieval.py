@@ -9,8 +9,9 @@ from rich.console import Console
 
 from cragraph.errors import InputError
 from cragraph.evals.baselines import PlainBM25
-from cragraph.evals.collection import read_collection
-from cragraph.evals.retrieval import run, table, write_plot
+from cragraph.evals.data import read_collection
+from cragraph.evals.report import retrieval_table, write_plot
+from cragraph.evals.retrieval import run
 from cragraph.evals.vector_cache import RememberedEmbeddings
 from cragraph.testing.embeddings import HashEmbeddings
 
@@ -86,7 +87,7 @@ def test_another_model_has_vectors_of_its_own(tmp_path: Path) -> None:
 def test_the_table_shows_every_stage(folder: Path) -> None:
     console = Console(width=160, record=True, file=None, quiet=False)
     with console.capture() as shown:
-        console.print(table(run(folder, HashEmbeddings(32))))
+        console.print(retrieval_table(run(folder, HashEmbeddings(32))))
     for name in ("plain bm25", "plain encoder", "lexical", "dense", "hybrid", "hybrid+rerank", "recall@100"):
         assert name in shown.get()
 

@@ -1,6 +1,6 @@
 import pytest
 
-from cragraph.evals.simple_judges import simple_judges
+from cragraph.evals.baselines import simple_judges
 from cragraph.passages import as_passages
 from cragraph.protocols import Notes
 from cragraph.testing.embeddings import HashEmbeddings
