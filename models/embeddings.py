@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING
 
 from langchain_core.embeddings import Embeddings
 
-from cragraph.errors import ModelError
+from cragraph.errors import ModelError, SettingsError
 from cragraph.models.servers import Target, client_options, ollama_url, retried, translate
 
 if TYPE_CHECKING:
@@ -31,7 +31,7 @@ class OllamaEncoder(Embeddings):
     ) -> None:
         provider, _, model = spec.partition(":")
         if provider != "ollama" or not model:
-            raise ModelError(
+            raise SettingsError(
                 f"the embedding model came as {spec!r}; wanted 'ollama:<model>', such as ollama:nomic-embed-text."
             )
         self.name = spec

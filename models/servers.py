@@ -8,7 +8,7 @@ from ipaddress import ip_address
 from typing import TYPE_CHECKING, Any, Final, TypeVar
 from urllib.parse import urlsplit
 
-from cragraph.errors import ModelError, ModelNotFoundError, ModelStalledError, ModelUnavailableError
+from cragraph.errors import ModelError, ModelNotFoundError, ModelStalledError, ModelUnavailableError, SettingsError
 
 if TYPE_CHECKING:
     from langchain_core.language_models import BaseChatModel
@@ -41,7 +41,7 @@ def chat_model(
     """
     provider, _, name = spec.partition(":")
     if not provider or not name:
-        raise ModelError(
+        raise SettingsError(
             f"the chat model came as {spec!r}; wanted 'ollama:<model>' (such as ollama:llama3.2) or "
             "'provider:model': write the provider first."
         )

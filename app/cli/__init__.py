@@ -5,13 +5,14 @@ import sys
 import typer
 
 from cragraph.cli import ask, docs, doctor, evaluate, graph, ingest, search, stats, verify
-from cragraph.cli.console import FAILURE, USAGE, complain
+from cragraph.cli.console import FAILURE, INTERRUPTED, USAGE, complain
 from cragraph.errors import CragError, InputError, SettingsError
 
 app = typer.Typer(
     name="cragraph",
     help="Cited answers from your own documents, every claim checked, on your own machine.\n\n"
-    "Exit codes: 0 answered or done, 3 abstained, 2 bad usage, 1 failure.",
+    "Exit codes: 0 answered or done, 1 failure (of one file or row, too), 2 bad usage, 3 abstained, 130 interrupted.",
+    context_settings={"help_option_names": ["-h", "--help"]},
     no_args_is_help=True,
     add_completion=False,
     pretty_exceptions_enable=False,
@@ -43,19 +44,31 @@ def root(
 
 
 def main() -> None:
-    """Run the command line; every error of ours becomes one message on stderr and an exit code."""
+    """Run the command line; every error becomes one message on stderr and an exit code."""
     try:
-        app()
+        code = app(standalone_mode=False)
     except (SettingsError, InputError) as error:
-        complain(str(error))
-        sys.exit(USAGE)
+        code = _failed(str(error), USAGE)
     except CragError as error:
-        complain(str(error))
-        sys.exit(FAILURE)
+        code = _failed(str(error), FAILURE)
     except KeyboardInterrupt:
-        complain("interrupted; what was complete is kept")
-        sys.exit(130)
+        code = INTERRUPTED
     except BrokenPipeError:
         # The reader of our output has gone (`| head`); there is nobody left to tell.
         sys.stderr.close()
-        sys.exit(FAILURE)
+        code = FAILURE
+    except Exception as error:
+        # The parser's own errors, whose classes are private to it.
+        if not hasattr(error, "format_message"):
+            raise
+        if said := error.format_message():
+            complain(f"{said.rstrip('.')}: see `cragraph --help`.")
+        code = USAGE
+    if code == INTERRUPTED:
+        complain("interrupted; what was complete is kept")
+    sys.exit(code if isinstance(code, int) else 0)
+
+
+def _failed(message: str, code: int) -> int:
+    complain(message)
+    return code

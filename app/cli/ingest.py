@@ -38,7 +38,7 @@ def ingest(
         status("following; press Ctrl-C to stop")
         for change in watch_paths(settings, paths, prune=True):
             show_report(change, as_json=json, dry_run=False)
-    if report.failed and not (report.added or report.changed or report.unchanged):
+    if report.failed:
         raise typer.Exit(FAILURE)
 
 

@@ -18,7 +18,9 @@ ThresholdOption = Annotated[
 ]
 WhereOption = Annotated[
     list[str] | None,
-    typer.Option("--where", help="Metadata filter, repeatable: year=2023, 'year>=2020', 'ticker in AAPL,MSFT'."),
+    typer.Option(
+        "--where", metavar="FILTER", help="Metadata filter, repeatable: year=2023, 'year>=2020', 'ticker in AAPL,MSFT'."
+    ),
 ]
 JsonOption = Annotated[bool, typer.Option("--json", help="Print JSON for a program to read.")]
 QuietOption = Annotated[bool, typer.Option("--quiet", "-q", help="No status on stderr.")]

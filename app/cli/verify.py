@@ -1,6 +1,10 @@
 """`cragraph verify`: check an answer against sources, one at a time or many rows."""
 
+import json
 import sys
+from collections import deque
+from collections.abc import Callable, Iterable, Iterator
+from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import nullcontext
 from pathlib import Path
 from typing import Annotated, Any
@@ -17,13 +21,16 @@ from cragraph.cli.options import (
     QuietOption,
     settings_from,
 )
-from cragraph.errors import InputError
+from cragraph.errors import CragError, InputError
+from cragraph.passages import as_passages
 
 
 def verify(
     question: Annotated[str | None, typer.Option("--question", help="The question it answers.")] = None,
     answer: Annotated[str | None, typer.Option("--answer", help="The answer; - reads it from stdin.")] = None,
-    source: Annotated[list[Path] | None, typer.Option("--source", help="File it must rest on; repeatable.")] = None,
+    source: Annotated[
+        list[Path] | None, typer.Option("--source", metavar="FILE", help="File it must rest on; repeatable.")
+    ] = None,
     jsonl: Annotated[Path | None, typer.Option("--jsonl", help="Rows to verify; - reads stdin.")] = None,
     out: Annotated[Path | None, typer.Option("--out", help="Where the rows go; stdout if absent.")] = None,
     judge: JudgeOption = None,
@@ -61,7 +68,6 @@ def verify(
 
 def _verify_rows(settings: Any, source: Path, target: Path | None, workers: int, *, quiet: bool) -> None:
     from cragraph.api import verifier_for
-    from cragraph.cli.rows import verify_rows
 
     good = bad = 0
     with _reading(source) as lines, _writing(target) as sink:
@@ -75,7 +81,7 @@ def _verify_rows(settings: Any, source: Path, target: Path | None, workers: int,
                 sink.flush()
     if not quiet:
         status(f"{good} rows verified, {bad} skipped")
-    if bad and not good:
+    if bad:
         raise typer.Exit(FAILURE)
 
 
@@ -89,3 +95,52 @@ def _reading(path: Path) -> Any:
 
 def _writing(path: Path | None) -> Any:
     return nullcontext(sys.stdout) if path is None else path.open("w", encoding="utf-8")
+
+
+Outcome = tuple[int, str, str]
+"""Line number from 1, the row as JSON, and what was wrong with it (one of the two is empty)."""
+
+
+def verify_rows(lines: Iterable[str], verify: Callable[..., Any], workers: int) -> Iterator[Outcome]:
+    """Yield one outcome a non-blank line, in the order of the lines; at most a few lines are held at a time."""
+    pending: deque[Future[Outcome]] = deque()
+    with ThreadPoolExecutor(workers) as pool:
+        for number, line in enumerate(lines, 1):
+            if not line.strip():
+                continue
+            pending.append(pool.submit(_one, number, line, verify))
+            if len(pending) > workers * 4:
+                yield pending.popleft().result()
+        while pending:
+            yield pending.popleft().result()
+
+
+def _one(number: int, line: str, verify: Callable[..., Any]) -> Outcome:
+    try:
+        row = _checked(json.loads(line))
+        passages = as_passages(row["passages"])
+        result = verify(row["answer"], passages, row.get("question")).to_dict()
+    except json.JSONDecodeError as error:
+        return number, "", f"not JSON ({error.msg} at character {error.pos + 1})"
+    except CragError as error:
+        return number, "", str(error)
+    except _BadRowError as error:
+        return number, "", str(error)
+    return number, json.dumps({"id": row.get("id", number)} | result, ensure_ascii=False), ""
+
+
+class _BadRowError(ValueError):
+    """A row without the fields that it needs."""
+
+
+def _checked(row: Any) -> dict[str, Any]:
+    if not isinstance(row, dict):
+        raise _BadRowError(f"came as a {type(row).__name__}; wanted an object with answer and passages")
+    if not isinstance(row.get("answer"), str):
+        raise _BadRowError("has no text in `answer`; wanted a string")
+    if not isinstance(row.get("passages"), list):
+        raise _BadRowError("has no list in `passages`; wanted strings or objects with text")
+    question = row.get("question")
+    if question is not None and not isinstance(question, str):
+        raise _BadRowError(f"has a {type(question).__name__} as `question`; wanted a string or nothing")
+    return row

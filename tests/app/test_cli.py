@@ -145,7 +145,7 @@ def test_verify_reads_rows_in_order_and_skips_a_bad_line_by_its_number(shell: Sh
     ]
     (tmp_path / "in.jsonl").write_text("\n".join(rows) + "\n")
     ran = shell("verify", "--jsonl", "in.jsonl", "--out", "out.jsonl", "--judge", "lexical")
-    assert ran.code == 0, ran.err
+    assert ran.code == 1, ran.err
     out = [json.loads(line) for line in (tmp_path / "out.jsonl").read_text().splitlines()]
     assert [row["id"] for row in out] == ["a", "c", "f"]
     for row in out:
@@ -168,8 +168,10 @@ def test_verify_reads_rows_in_order_and_skips_a_bad_line_by_its_number(shell: Sh
         (("ask", "q", "--judge", "oracle"), "oracle"),
         (("ask", "q", "--config", "nowhere.yaml"), "nowhere.yaml"),
         (("graph", "nothing"), "there is no graph 'nothing'"),
-        (("ask",), "Missing argument"),
-        (("frobnicate",), "No such command"),
+        (("ask",), "error: Missing argument"),
+        (("frobnicate",), "error: No such command"),
+        (("ask", "q", "--model", "llama"), "error: the chat model came as 'llama'"),
+        (("ask", "q", "--embeddings"), "error: No such option"),
     ],
     ids=lambda value: " ".join(value) if isinstance(value, tuple) else "",
 )
@@ -178,6 +180,21 @@ def test_bad_usage_is_exit_code_2_and_says_what_was_wrong(shell: Shell, argument
     assert ran.code == 2, ran.err
     assert said in " ".join(ran.err.split())
     assert ran.out == ""
+
+
+def test_one_file_that_cannot_be_read_is_a_failure_and_the_others_go_in(shell: Shell, notes: Path) -> None:
+    (notes / "broken.pdf").write_bytes(b"%PDF-1.4 nothing")
+    ran = shell("ingest", str(notes))
+    assert (ran.code, len(shell("docs", "--json").json)) == (1, 2)
+    assert "broken.pdf" in ran.err
+
+
+@pytest.mark.parametrize("arguments", [("-h",), ("ask", "-h"), ("verify", "-h"), ("search", "--help")])
+def test_help_is_short_to_ask_for_and_names_no_python_type(shell: Shell, arguments: tuple[str, ...]) -> None:
+    ran = shell(*arguments)
+    assert ran.code == 0
+    assert "Usage" in ran.out
+    assert "list[" not in ran.out
 
 
 def test_graph_draws_the_loop(shell: Shell) -> None:

@@ -5,7 +5,7 @@ import sys
 
 import pytest
 
-from cragraph.errors import ModelError, ModelNotFoundError, ModelUnavailableError
+from cragraph.errors import ModelError, ModelNotFoundError, ModelUnavailableError, SettingsError
 from cragraph.models.embeddings import OllamaEncoder
 from cragraph.models.servers import chat_model, ollama_url
 from tests.support.ollama import OllamaServer
@@ -49,7 +49,7 @@ def test_a_port_that_is_no_number_is_a_clear_error() -> None:
 
 @pytest.mark.parametrize("spec", ["llama3.2", "ollama:", ":x", ""])
 def test_a_name_without_provider_or_model_says_what_is_wanted(spec: str) -> None:
-    with pytest.raises(ModelError, match=r"wanted 'ollama:<model>'"):
+    with pytest.raises(SettingsError, match=r"wanted 'ollama:<model>'"):
         chat_model(spec)
 
 
