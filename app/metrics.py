@@ -13,7 +13,7 @@ from threading import Lock
 from typing import Any, Final
 
 from cragraph.errors import InputError
-from cragraph.text.sentences import CITATION
+from cragraph.text.markers import CITATION
 from cragraph.types import IDK
 from cragraph.verification.claims import split_claims
 

@@ -18,8 +18,9 @@ from cragraph.graph.context import Context
 from cragraph.passages import as_passages
 from cragraph.protocols import Judge, Notes
 from cragraph.settings import Settings, load_settings
+from cragraph.text.markers import without_markers
 from cragraph.types import Claim, Passage, Verdict
-from cragraph.verification.claims import split_claims, without_markers
+from cragraph.verification.claims import split_claims
 from cragraph.verification.policies import POLICIES
 from cragraph.verification.result import AGAINST, Verification, low_values, reaches
 from cragraph.verification.signals import SIGNALS, Material, SignalOptions

@@ -11,8 +11,8 @@ import numpy as np
 from langchain_core.embeddings import Embeddings
 
 from cragraph.protocols import Judge, Notes
+from cragraph.text.markers import without_markers
 from cragraph.types import Claim, Label, Passage, Verdict
-from cragraph.verification.claims import without_markers
 from cragraph.verification.judges.verdicts import verdict_of
 from cragraph.verification.windows import space
 

@@ -32,13 +32,19 @@ _OTHERS: Final = (
 _WORD: Final = re.compile(r"[^\W\d_]+")
 FOREIGN: Final = 2
 """Small words of another language from which on a text may be in that one; a single one is often a name's."""
+_OPENERS: Final = frozenset(listed("Der Die Das Ein Eine Kein Keine Sie Les Une Il Het Een El Los Las Gli Uma"))
 
 
 def seems_english(text: str) -> bool:
     """Whether a text is English as far as its small words tell; a text without any of them may be.
 
-    Small words of other languages count in lower case only: "Los Angeles" and "8 p.m. ET" are English.
+    Small words of other languages count in lower case only, because "Los Angeles" and "8 p.m. ET" are English. Where
+    there is no English one at all, a single foreign one beside a foreign letter or opening word is enough.
     """
     words = Counter(_WORD.findall(text))
     foreign = sum(words[word] for word in _OTHERS)
-    return foreign < FOREIGN or foreign <= sum(count for word, count in words.items() if word.casefold() in _ENGLISH)
+    english = sum(count for word, count in words.items() if word.casefold() in _ENGLISH)
+    if foreign < FOREIGN and not english:
+        opened = any(word in _OPENERS for word in words)
+        return foreign + opened + any(not word.isascii() for word in words) < FOREIGN
+    return foreign < FOREIGN or foreign <= english

@@ -1,12 +1,19 @@
-"""Citation markers in an answer: where they stand and which passages they name."""
+"""Citation markers: what marks a source in a text, where markers stand, and which passages they name."""
 
 import re
-from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final
 
 WIDEST: Final = 20
 """Most passages that a range such as ``[1-3]`` may name; a wider one is not a citation."""
+
+CITATION: Final = (
+    r"(?:\[(?:\^?\d{1,3}(?:\s?[,;–-]\s?\^?\d{1,3})*|\^\w{1,20}"
+    r"|(?:[Ss]ources?|[Dd]oc(?:ument)?|[Pp]assages?)\b[^\[\]\n]{0,80})\](?!\()"
+    r"|\((?:[Ss]ources?|[Cc]itations?):[^()\n]{0,120}\)|【[^】\n]{0,80}】|[¹²³⁰-⁹]+)"
+)
+"""Pattern of one marker: ``[1]``, ``[1, 2]``, ``[^1]``, ``[Source: 10-Q]``, ``(Source: 1)``, ``【1】``, ``¹``."""
+_MARKED: Final = re.compile(rf"(?:[ \t]?{CITATION})+")
 
 _NUMBERS: Final = r"\^?\d{1,3}(?:\s?[,;–-]\s?\^?\d{1,3})*"
 _NOUN: Final = r"(?:(?:sources?|passages?|documents?|docs?|refs?|citations?)\s*:?\s*)"
@@ -63,14 +70,10 @@ def code_spans(text: str) -> list[tuple[int, int]]:
     return [match.span() for match in _CODE.finditer(text)]
 
 
-def without_markers(text: str, markers: Sequence[Marker], start: int, end: int) -> str:
-    """``text[start:end]`` without the markers in it."""
-    pieces, position = [], start
-    for marker in markers:
-        if start <= marker.start and marker.end <= end:
-            pieces.append(text[position : marker.start])
-            position = marker.end
-    return " ".join("".join([*pieces, text[position:end]]).split())
+def without_markers(text: str) -> str:
+    """The text as it is judged: without citation markers and without markdown emphasis."""
+    bare = _MARKED.sub("", text)
+    return bare.replace("**", "").replace("__", "").strip() if "**" in bare or "__" in bare else bare.strip()
 
 
 def _numbers(text: str) -> tuple[int, ...]:

@@ -18,13 +18,7 @@ from cragraph.text.lexicon import (
     OPENERS,
     TITLES,
 )
-
-CITATION: Final = (
-    r"(?:\[(?:\^?\d{1,3}(?:\s?[,;–-]\s?\^?\d{1,3})*|\^\w{1,20}"
-    r"|(?:[Ss]ources?|[Dd]oc(?:ument)?|[Pp]assages?)\b[^\[\]\n]{0,80})\](?!\()"
-    r"|\((?:[Ss]ources?|[Cc]itations?):[^()\n]{0,120}\)|【[^】\n]{0,80}】|[¹²³⁰-⁹]+)"
-)
-"""Pattern of one marker: ``[1]``, ``[1, 2]``, ``[^1]``, ``[Source: 10-Q]``, ``(Source: 1)``, ``【1】``, ``¹``."""
+from cragraph.text.markers import CITATION
 
 _MARK: Final = re.compile(r"[.!?…‽؟।॥۔。！？｡]+")
 _WIDE: Final = "。！？｡"

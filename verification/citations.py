@@ -78,7 +78,7 @@ def _checked(
     since = max((m.end for m in markers if start <= m.start and m.end <= marker.start), default=start)
     within = [v for v in verdicts if v["start"] < end and start < v["end"]]
     carriers = [v for v in within if v["start"] < marker.start and since < v["end"]] or within
-    said = without_markers(answer, markers, since, marker.start)
+    said = without_markers(answer[since : marker.start])
     if not carriers or all(v["verdict"] == "unjudged" for v in carriers):
         return Pointer(marker.start, marker.end, [_holder(n, said, passages) for n in named], verified=False)
     good = [v for v in carriers if v["verdict"] in IN_FAVOUR]

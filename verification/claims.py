@@ -7,7 +7,8 @@ from itertools import pairwise
 from typing import Final, TypedDict
 
 from cragraph.protocols import Notes
-from cragraph.text.sentences import CITATION, sentence_spans
+from cragraph.text.markers import CITATION, without_markers
+from cragraph.text.sentences import sentence_spans
 from cragraph.text.words import is_light, terms
 from cragraph.types import IDK, Claim, ClaimType
 
@@ -18,7 +19,6 @@ _SIDE: Final = 30
 _LEADING: Final = re.compile(
     r"\s*(?:>\s*)*(?:#{1,6}\s+|[-*+•‣◦▪●○■–—·]\s+|\(?(?:\d{1,3}|[A-Za-z])[.)]\s+|\[[ xX]\]\s+)?(?:>\s*)*"
 )
-_MARKERS: Final = re.compile(rf"(?:[ \t]?{CITATION})+")
 _TRAILING: Final = re.compile(rf"(?:\s*{CITATION})+\s*[.,;:]?\s*$")
 _WORD: Final = re.compile(r"[^\W_]")
 
@@ -104,12 +104,6 @@ def claim_type(text: str) -> ClaimType:
     if _OWN.search(said) or _EVALUATION.search(said) or _ON_SOURCES.match(said):
         return "opinion"
     return "conditional" if _CONDITION.search(said) else "factual"
-
-
-def without_markers(text: str) -> str:
-    """The text as it is judged: without citation markers and without markdown emphasis."""
-    bare = _MARKERS.sub("", text)
-    return bare.replace("**", "").replace("__", "").strip() if "**" in bare or "__" in bare else bare.strip()
 
 
 @dataclass(frozen=True)

@@ -12,8 +12,8 @@ from types import MappingProxyType
 from typing import Any, Final, cast
 
 from cragraph.errors import InputError, SettingsError, WeightsError
+from cragraph.text.markers import without_markers
 from cragraph.types import Label, Verdict
-from cragraph.verification.claims import without_markers
 from cragraph.verification.result import AGAINST, CREDIT, counted
 
 Weights = Mapping[str, float]

@@ -5,10 +5,10 @@ from collections.abc import Callable, Sequence
 from typing import Final
 
 from cragraph.passages import own_text
+from cragraph.text.markers import without_markers
 from cragraph.text.sentences import sentences
 from cragraph.text.words import terms
 from cragraph.types import Claim, Passage, Verdict
-from cragraph.verification.claims import without_markers
 from cragraph.verification.conflicts import contradict
 from cragraph.verification.result import CREDIT, IN_FAVOUR, counted
 

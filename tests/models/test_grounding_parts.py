@@ -49,9 +49,9 @@ def test_a_text_without_ends_is_cut_at_spaces() -> None:
     assert "".join(text[a:b] for a, b in cuts).replace(" ", "") == "word" * 300
 
 
-@pytest.mark.parametrize(("one", "other"), [("founded", "founding"), ("parties", "party"), ("prices", "price")])
+@pytest.mark.parametrize(("one", "other"), [("founded", "founding"), ("walked", "walks"), ("prices", "price")])
 def test_forms_of_a_word_meet_in_their_stem(one: str, other: str) -> None:
-    assert stem(one)[:4] == stem(other)[:4]
+    assert stem(one) == stem(other) != stem("prizes")
 
 
 def test_a_digest_takes_the_sentences_that_together_cover_the_claim_first(reader: Reader) -> None:

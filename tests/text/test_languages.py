@@ -12,6 +12,8 @@ from cragraph.text.languages import seems_english
         "$ million | 2019 | 2018 | Change (%) per share",
         "Revenue rose.",
         "12.5 %",
+        "Los Angeles won.",
+        "Penélope Cruz agreed.",
         "",
     ],
 )
@@ -28,6 +30,9 @@ def test_english_and_what_has_no_small_words_is_taken_for_english(text: str) -> 
         "Il mulino è stato aperto dalla città nel 1820 per gli abitanti.",
         "O moinho foi aberto em 1820 e não tem mais uma porta.",
         "De molen werd in 1820 door het dorp geopend en is niet gesloten.",
+        "Das Geschäft ist sonntags geschlossen.",
+        "Sie verkauft Möbel.",
+        "Les employés ont 30 jours.",
     ],
 )
 def test_other_languages_are_told_from_english(text: str) -> None:

@@ -2,7 +2,7 @@
 
 # ruff: noqa: E501
 
-from time import perf_counter
+from time import process_time
 
 import pytest
 from hypothesis import given, settings
@@ -175,10 +175,12 @@ def test_a_sentence_is_not_split_again(text: str) -> None:
 def test_a_long_text_takes_time_in_proportion_to_its_length(unit: str) -> None:
     def seconds(length: int) -> float:
         text = unit * (length // len(unit))
-        start = perf_counter()
-        sentence_spans(text)
-        return perf_counter() - start
+        times = []
+        for _ in range(3):
+            start = process_time()
+            sentence_spans(text)
+            times.append(process_time() - start)
+        return min(times)
 
-    seconds(1000)
-    # Ten times the text takes ten times as long, not a hundred times; the slack is for a busy machine.
-    assert seconds(200_000) < 40 * max(min(seconds(20_000) for _ in range(3)), 0.002)
+    # Ten times the text takes ten times the work, not a hundred times; what is too short to time is no offence.
+    assert seconds(200_000) < 40 * max(seconds(20_000), 0.002)

@@ -7,8 +7,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from cragraph.protocols import ClaimExtractor, Notes
+from cragraph.text.markers import without_markers
 from cragraph.types import IDK
-from cragraph.verification.claims import SentenceExtractor, claim_type, split_claims, without_markers
+from cragraph.verification.claims import SentenceExtractor, claim_type, split_claims
 
 CLAIMS = {
     "each sentence is a claim": ("Sales rose. Costs fell.", ["Sales rose.", "Costs fell."]),

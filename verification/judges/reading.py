@@ -12,9 +12,9 @@ from typing import Any
 from cragraph.errors import SettingsError
 from cragraph.text.facts import Comparison, Fact, compare, extract
 from cragraph.text.facts.polarity import denials, negation_differs, negative, opposite_words, possible
+from cragraph.text.markers import without_markers
 from cragraph.text.words import is_light, terms, weight
 from cragraph.types import Claim, Passage
-from cragraph.verification.claims import without_markers
 from cragraph.verification.windows import Space, Window, is_table_row, space
 
 FEATURES = (

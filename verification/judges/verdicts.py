@@ -8,11 +8,11 @@ from typing import Any, Final
 
 from cragraph.errors import ModelError, SettingsError
 from cragraph.text.facts import Fact
+from cragraph.text.markers import without_markers
 from cragraph.text.quotes import coverage, find_quote
 from cragraph.text.sentences import sentence_spans
 from cragraph.text.words import content_words, terms
 from cragraph.types import Claim, Evidence, Label, Passage, Verdict
-from cragraph.verification.claims import without_markers
 from cragraph.verification.judges.reading import ON_TOPIC, SOME, Reading, fitted
 from cragraph.verification.windows import Window
 

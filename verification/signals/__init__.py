@@ -9,9 +9,9 @@ from types import MappingProxyType
 from typing import Final, Protocol
 
 from cragraph.protocols import Notes
+from cragraph.text.markers import without_markers
 from cragraph.text.words import content_words, overlap
 from cragraph.types import Passage, Verdict
-from cragraph.verification.claims import without_markers
 from cragraph.verification.conflicts import contradict
 from cragraph.verification.result import counted, is_counted, mean_support
 from cragraph.verification.signals.citations import IDENTIFIER_FIELDS, coverage

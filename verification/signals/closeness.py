@@ -9,9 +9,9 @@ from langchain_core.embeddings import Embeddings
 
 from cragraph.models.cache import unit
 from cragraph.protocols import Notes
+from cragraph.text.markers import without_markers
 from cragraph.text.words import overlap
 from cragraph.types import Passage
-from cragraph.verification.claims import without_markers
 from cragraph.verification.fallback import stand_in
 from cragraph.verification.windows import space
 

@@ -5,9 +5,9 @@ from collections.abc import Sequence
 from functools import lru_cache
 from typing import Final
 
+from cragraph.text.markers import without_markers
 from cragraph.text.words import asked_words, terms, words
 from cragraph.types import IDK
-from cragraph.verification.claims import without_markers
 
 SUBSTANTIAL: Final = 8
 """Words from which an answer counts as substantial: a short full sentence."""
