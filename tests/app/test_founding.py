@@ -1,0 +1,149 @@
+"""The founding documents' own names: what they are called there works here, with their defaults and fields."""
+
+from dataclasses import fields
+from inspect import signature
+from pathlib import Path
+from threading import Event
+from time import monotonic
+from typing import Any
+
+import pytest
+
+from cragraph import verify
+from cragraph.build import create_graph
+from cragraph.graph.context import Context
+from cragraph.protocols import Notes
+from cragraph.retrieval.store import ingest, open_store
+from cragraph.settings import load_settings
+from cragraph.testing.embeddings import HashEmbeddings
+from cragraph.testing.fakes import FakeJudge
+from cragraph.validation import (
+    ClaimStatus,
+    CRAGResult,
+    VerificationResult,
+    VerifiedClaim,
+    chat_with_verification,
+    corrective_rag_loop,
+    verify_response,
+)
+
+TRUE = "Revenue was $383 billion in 2023."
+WRONG = "Revenue was $394 billion in 2023."
+LAKES = "The lakes freeze in winter."
+
+
+def test_verify_response_has_the_fields_of_its_document() -> None:
+    found = verify_response("What was revenue in 2023?", TRUE, f"{TRUE} {LAKES}")
+    assert isinstance(found, VerificationResult)
+    assert [f.name for f in fields(found)] == ["confidence", "is_grounded", "claims", "suggested_corrections"]
+    assert (found.confidence, found.is_grounded) == (1.0, True)
+    [claim] = found.claims
+    assert isinstance(claim, VerifiedClaim)
+    assert (claim.claim, claim.status, claim.evidence) == (TRUE, ClaimStatus.SUPPORTED, TRUE)
+    assert claim.reasoning
+
+
+def test_verify_response_scores_by_the_formula_of_its_document() -> None:
+    found = verify_response("What was revenue?", f"{TRUE} The moon is made of green cheese.", TRUE)
+    assert [claim.status for claim in found.claims] == [ClaimStatus.SUPPORTED, ClaimStatus.UNSUPPORTED]
+    assert found.confidence == pytest.approx(0.4)
+    assert not found.is_grounded
+
+
+def test_a_contradicted_claim_is_an_unsupported_one_in_the_documents_words() -> None:
+    assert {status.value for status in ClaimStatus} == {"supported", "unsupported", "partially_supported"}
+    assert verify_response("", WRONG, TRUE).claims[0].status is ClaimStatus.UNSUPPORTED
+
+
+def test_the_corrective_loop_rewrites_what_is_not_grounded() -> None:
+    context = f"{TRUE} {LAKES}"
+    first = verify_response("What was revenue in 2023?", WRONG, context)
+    done = corrective_rag_loop("What was revenue in 2023?", WRONG, first, context)
+    assert isinstance(done, CRAGResult)
+    assert [f.name for f in fields(done)] == [
+        "final_response", "confidence", "attempts", "verification_history", "additional_context_used",
+    ]  # fmt: skip
+    assert "$383 billion" in done.final_response
+    assert done.attempts == 1
+    assert [v.is_grounded for v in done.verification_history] == [False, True]
+    assert not done.additional_context_used
+
+
+def test_the_corrective_loop_leaves_a_grounded_response_alone() -> None:
+    good = verify_response("", TRUE, TRUE)
+    done = corrective_rag_loop("", TRUE, good, TRUE)
+    assert (done.final_response, done.attempts, done.verification_history) == (TRUE, 0, [good])
+
+
+def test_the_defaults_of_the_loop_are_the_documents() -> None:
+    assert signature(corrective_rag_loop).parameters["max_attempts"].default == 2
+    defaults = {name: p.default for name, p in signature(chat_with_verification).parameters.items()}
+    assert {n: defaults[n] for n in ("enable_verification", "enable_crag", "confidence_threshold")} == {
+        "enable_verification": True, "enable_crag": True, "confidence_threshold": 0.7,
+    }  # fmt: skip
+
+
+@pytest.fixture
+def workspace(tmp_path: Path) -> str:
+    docs = tmp_path / "docs"
+    docs.mkdir()
+    (docs / "revenue.md").write_text(f"{TRUE}\n\n{LAKES}\n")
+    store = tmp_path / "personal"
+    from cragraph.models.encoder import EmbeddedEncoder
+
+    with open_store(str(store), EmbeddedEncoder()) as opened:
+        ingest([docs], opened)
+    return str(store)
+
+
+async def test_chat_with_verification_answers_from_a_workspace(workspace: str) -> None:
+    reply = await chat_with_verification("What was revenue in 2023?", workspace)
+    assert reply.keys() == {"content", "model", "workspace", "verification"}
+    assert "$383 billion" in reply["content"]
+    assert (reply["model"], reply["workspace"]) == ("embedded", workspace)
+    assert {"confidence", "is_grounded", "claims_checked", "claims_supported", "crag_attempts"} <= reply[
+        "verification"
+    ].keys()
+    plain = await chat_with_verification("What was revenue in 2023?", workspace, enable_verification=False)
+    assert "verification" not in plain
+
+
+# -- judges that take too long ---------------------------------------------------------------------------------
+
+
+class Hanging(FakeJudge):
+    """Says nothing until it is released."""
+
+    def __init__(self, release: Event) -> None:
+        super().__init__({}, "hanging")
+        self.release = release
+
+    def __call__(self, claims: Any, passages: Any, notes: Notes, *, question: str = "") -> Any:
+        self.release.wait(60)
+        return super().__call__(claims, passages, notes)
+
+
+@pytest.fixture
+def hanging() -> Any:
+    release = Event()
+    yield Hanging(release)
+    release.set()
+
+
+def test_a_judge_of_ones_own_that_hangs_is_left_behind(hanging: Hanging) -> None:
+    settings = load_settings(verification={"judge_timeout_s": 0.2})
+    found = verify(TRUE, [TRUE], judge=hanging, settings=settings, embeddings=HashEmbeddings())
+    assert found.judge == "embedding"
+    assert "no verdict within 0.2 s" in found.degraded[0]
+
+
+def test_the_deadline_of_a_run_bounds_a_judge_that_hangs(hanging: Hanging) -> None:
+    graph = create_graph(load_settings(store=None), judge=hanging, embeddings=HashEmbeddings()).compile()
+    begun = monotonic()
+    response = graph.invoke(
+        {"question": "What was revenue?", "answer": TRUE, "passages": [TRUE, LAKES]},
+        context=Context(deadline_s=0.5, on_low_confidence="flag"),
+    )
+    assert response["models"]["judge"] == "lexical"
+    assert any("'hanging' failed (TimeoutError" in sentence for sentence in response["degraded"])
+    assert monotonic() - begun < 30
