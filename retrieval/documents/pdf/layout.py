@@ -9,7 +9,7 @@ from statistics import median
 from typing import Literal
 
 from cragraph.retrieval.documents.document import Writer
-from cragraph.retrieval.documents.pdf.tables import tables_in
+from cragraph.retrieval.documents.pdf.tables import tables_in, with_labels
 from cragraph.retrieval.documents.pdf.words import Line, Segment, weighted_median
 from cragraph.retrieval.documents.tables import SEPARATOR, Table
 
@@ -355,7 +355,7 @@ class PageWriter:
 def page_pieces(lines: Sequence[Line], body: float, words: Vocabulary) -> list[Piece | Table]:
     """The pieces of one page in reading order."""
     pieces: list[Piece | Table] = []
-    for run in in_reading_order(lines):
+    for run in in_reading_order(with_labels(lines)):
         edges = (min(line.x0 for line in run), max(line.x1 for line in run))
         done = 0
         for span in tables_in(run):

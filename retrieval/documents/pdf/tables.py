@@ -4,7 +4,7 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
-from cragraph.retrieval.documents.pdf.words import Line
+from cragraph.retrieval.documents.pdf.words import Line, Segment
 from cragraph.retrieval.documents.tables import Table, column_names, is_number, is_year
 
 Columns = Sequence[tuple[float, float]]
@@ -330,3 +330,31 @@ class _Body:
         if self._label:
             self._rows.append([self._label])
         self._label = ""
+
+
+def with_labels(lines: Sequence[Line]) -> list[Line]:
+    """Lines in which amounts that stand halfway up a label of two lines are put together with it.
+
+    Lines of text stand clear of one another; a label beside its amounts overlaps them in height and ends before them.
+    """
+    merged: list[Line] = []
+    taken = -1
+    for index, line in enumerate(lines):
+        if index == taken:
+            continue
+        if any(not is_number(cell.text) for cell in cells_of(line)):
+            merged.append(line)
+            continue
+        label = [merged.pop()] if merged and _is_label_of(merged[-1], line) else []
+        if index + 1 < len(lines) and _is_label_of(lines[index + 1], line):
+            taken = index + 1
+            label.append(lines[taken])
+        words = tuple(word for part in label for word in part.words)
+        merged.append(Line((Segment(words), *line.segments)) if words else line)
+    return merged
+
+
+def _is_label_of(label: Line, amounts: Line) -> bool:
+    overlap = min(amounts.bottom, label.bottom) - max(amounts.top, label.top)
+    clear = overlap <= 0.2 * min(amounts.height, label.height)
+    return not clear and len(label.segments) == 1 and label.x1 < amounts.x0

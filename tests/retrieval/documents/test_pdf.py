@@ -137,6 +137,22 @@ def test_a_label_over_two_lines_is_put_together(document: Read, pdf: Pdf) -> Non
     )
 
 
+def test_amounts_halfway_up_a_label_of_two_lines_stand_in_its_row(document: Read, pdf: Pdf) -> None:
+    page = [
+        (400, 90, "2023"), (480, 90, "2022"),
+        (72, 100, "Sales"), (400, 100, "1,200"), (480, 100, "1,100"),
+        (72, 114, "Net cash provided by"), (400, 119, "2,377"), (480, 119, "2,111"), (72, 124, "operating activities"),
+        (72, 138, "Costs"), (400, 138, "900"), (480, 138, "800"),
+    ]  # fmt: skip
+    rows = document("a.pdf", pdf([page])).text.splitlines()
+    assert rows == [
+        "2023 | 2022",
+        "Sales | 2023: 1,200 | 2022: 1,100",
+        "Net cash provided by operating activities | 2023: 2,377 | 2022: 2,111",
+        "Costs | 2023: 900 | 2022: 800",
+    ]
+
+
 def test_larger_and_bold_lines_are_headings(document: Read, pdf: Pdf) -> None:
     page = [(72, 100, "The report", "F2", 20.0), (72, 140, "Findings", "F2", 10.0), *column(72, 156, PROSE)]
     page += [(72, 230, "PART II", "F2", 10.0), (72, 250, "Item 7. Discussion", "F2", 10.0), *column(72, 266, PROSE)]
