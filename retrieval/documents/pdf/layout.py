@@ -9,7 +9,7 @@ from statistics import median
 from typing import Literal
 
 from cragraph.retrieval.documents.document import Writer
-from cragraph.retrieval.documents.pdf.tables import tables_in, with_labels
+from cragraph.retrieval.documents.pdf.tables import tables_in, with_labels, word_tables
 from cragraph.retrieval.documents.pdf.words import Line, Segment, weighted_median
 from cragraph.retrieval.documents.tables import SEPARATOR, Table
 
@@ -352,15 +352,33 @@ class PageWriter:
             self._open = piece.text[-1] not in ".!?:"
 
 
-def page_pieces(lines: Sequence[Line], body: float, words: Vocabulary) -> list[Piece | Table]:
+def page_pieces(lines: Sequence[Line], body: float, words: Vocabulary) -> Iterator[Piece | Table]:
     """The pieces of one page in reading order."""
-    pieces: list[Piece | Table] = []
     for run in in_reading_order(with_labels(lines)):
         edges = (min(line.x0 for line in run), max(line.x1 for line in run))
+
+        def prose(part: Sequence[Line], edges: tuple[float, float] = edges) -> Iterator[Piece | Table]:
+            done = 0
+            for start, end in _stretches(part):
+                for span in word_tables(part[start:end]):
+                    yield from pieces_of(part[done : start + span.start], edges, body, words)
+                    yield span.table
+                    done = start + span.end
+            yield from pieces_of(part[done:], edges, body, words)
+
         done = 0
         for span in tables_in(run):
-            pieces.extend(pieces_of(run[done : span.start], edges, body, words))
-            pieces.append(span.table)
+            yield from prose(run[done : span.start])
+            yield span.table
             done = span.end
-        pieces.extend(pieces_of(run[done:], edges, body, words))
-    return pieces
+        yield from prose(run[done:])
+
+
+def _stretches(lines: Sequence[Line]) -> Iterator[tuple[int, int]]:
+    """Runs of lines without items and numbered headings, whose marks stand in a column of their own too."""
+    start = 0
+    for index, line in enumerate(lines):
+        if _BULLET.match(line.text) or _named_level(line.text):
+            yield start, index
+            start = index + 1
+    yield start, len(lines)

@@ -3,6 +3,7 @@
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
+from itertools import pairwise
 
 from cragraph.retrieval.documents.pdf.words import Line, Segment
 from cragraph.retrieval.documents.tables import Table, column_names, is_number, is_year
@@ -160,6 +161,12 @@ def _shared(row: Sequence[Cell], columns: Columns) -> list[str] | None:
         *(min(over, key=lambda cell: abs(cell.x0 + cell.x1 - left - right)).text for left, right in columns[1:]),
     ]
 
+
+LEAST_ROWS = 3
+"""Lines of several segments that a table of words has at least."""
+
+SAME_LEFT = 3.0
+"""Points by which the left edges of cells in one column differ at most."""
 
 LONGEST_BREAK = 3
 """Lines without figures (labels of sections, wrapped labels) between two rows of one table at most."""
@@ -358,3 +365,58 @@ def _is_label_of(label: Line, amounts: Line) -> bool:
     overlap = min(amounts.bottom, label.bottom) - max(amounts.top, label.top)
     clear = overlap <= 0.2 * min(amounts.height, label.height)
     return not clear and len(label.segments) == 1 and label.x1 < amounts.x0
+
+
+def word_tables(lines: Sequence[Line]) -> Iterator[Span]:
+    """Tables of words: lines whose segments begin below those of a line above, its cells over several lines each.
+
+    A first row in bold above others that are not heads the columns.
+    """
+    start = 0
+    while start < len(lines):
+        end = start
+        lefts = [segment.x0 for segment in lines[start].segments]
+        if len(lefts) > 1:
+            end = start + 1
+            while end < len(lines) and _goes_on(lines[end - 1], lines[end], lefts):
+                end += 1
+        if sum(len(line.segments) > 1 for line in lines[start:end]) < LEAST_ROWS:
+            start += 1
+            continue
+        bold = [line.bold for line in lines[start:end]]
+        rows = _grouped(lines[start:end], lefts)
+        yield Span(start, end, Table(rows, headers=int(bold[0] and not any(bold[1:]) and len(rows) > 1)))
+        start = end
+
+
+def _goes_on(last: Line, line: Line, lefts: Sequence[float]) -> bool:
+    """Whether a line lies below another in the same columns: every segment begins in one and ends before the next."""
+    if line.top - last.bottom > 2.5 * line.height:
+        return False
+    columns = [_column(segment.x0, lefts) for segment in line.segments]
+    ends = [*lefts[1:], float("inf")]
+    return len(set(columns)) == len(columns) and all(
+        column >= 0 and segment.x1 < ends[column] for column, segment in zip(columns, line.segments, strict=True)
+    )
+
+
+def _column(x0: float, lefts: Sequence[float]) -> int:
+    """The column that begins where a segment does, -1 for none."""
+    return next((number for number, left in enumerate(lefts) if abs(x0 - left) <= SAME_LEFT), -1)
+
+
+def _grouped(lines: Sequence[Line], lefts: Sequence[float]) -> list[list[str]]:
+    """Rows of cells: a line begins a row where it stands further off than lines do within one, or, where all stand
+    alike, where its first column is filled."""
+    gaps = [line.top - last.bottom for last, line in pairwise(lines)]
+    loose = [gap > 0.35 * lines[0].height + min(gaps) for gap in gaps]
+    rows: list[list[str]] = []
+    for index, line in enumerate(lines):
+        first = abs(line.segments[0].x0 - lefts[0]) <= SAME_LEFT
+        begins = loose[index - 1] if any(loose) and not all(loose) else first
+        if not index or (begins and (first or loose[index - 1])):
+            rows.append([""] * len(lefts))
+        for segment in line.segments:
+            column = _column(segment.x0, lefts)
+            rows[-1][column] = f"{rows[-1][column]} {segment.text}".strip()
+    return rows

@@ -153,6 +153,27 @@ def test_amounts_halfway_up_a_label_of_two_lines_stand_in_its_row(document: Read
     ]
 
 
+def test_cells_of_words_over_several_lines_make_one_row(document: Read, pdf: Pdf) -> None:
+    page = [
+        (72, 100, "Crop", "F2", 10.0), (200, 100, "Sown", "F2", 10.0), (340, 100, "Remarks", "F2", 10.0),
+        (72, 120, "Winter wheat"), (200, 120, "October to"), (340, 120, "Needs well drained"),
+        (200, 132, "November"), (340, 132, "soil."),
+        (72, 152, "Field"), (200, 152, "March"), (340, 152, "Fixes nitrogen."),
+        (72, 164, "beans"),
+        (72, 184, "Oats"), (200, 184, "April"), (340, 184, "Hardy."),
+        (72, 230, "This paragraph of running text comes after the table and is wide."),
+    ]  # fmt: skip
+    loaded = document("a.pdf", pdf([page]))
+    assert loaded.text.splitlines() == [
+        "Crop | Sown | Remarks",
+        "Winter wheat | Sown: October to November | Remarks: Needs well drained soil.",
+        "Field beans | Sown: March | Remarks: Fixes nitrogen.",
+        "Oats | Sown: April | Remarks: Hardy.",
+        "",
+        "This paragraph of running text comes after the table and is wide.",
+    ]
+
+
 def test_larger_and_bold_lines_are_headings(document: Read, pdf: Pdf) -> None:
     page = [(72, 100, "The report", "F2", 20.0), (72, 140, "Findings", "F2", 10.0), *column(72, 156, PROSE)]
     page += [(72, 230, "PART II", "F2", 10.0), (72, 250, "Item 7. Discussion", "F2", 10.0), *column(72, 266, PROSE)]
