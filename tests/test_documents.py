@@ -1,0 +1,190 @@
+"""Every snippet and every command of every document runs, and what a document names exists."""
+
+import importlib
+import json
+import os
+import re
+import shlex
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+import typer
+from typer.testing import CliRunner
+
+from cragraph.cli import app
+from tests.support.ollama import OllamaServer
+
+ROOT = Path(__file__).resolve().parent.parent
+DOCUMENTS = sorted(
+    path for path in (*ROOT.glob("*.md"), *ROOT.glob("docs/**/*.md"), ROOT / "training" / "README.md") if path.is_file()
+)
+TEXTS = {str(path.relative_to(ROOT)): path.read_text(encoding="utf-8") for path in DOCUMENTS}
+
+ELSEWHERE = ("ollama", "chroma", "dask", "pip", "docker", "git")
+"""Programs that are not this project's."""
+
+NOT_HERE = re.compile(r"https?://|ollama:|\.\./|\bFILE\b|--watch\b|studio")
+"""What a command needs that no test has: its words are looked up in its help instead."""
+
+CLUSTER = "from distributed import"
+"""Begins the snippet that tests/retrieval/store runs on a cluster of its own."""
+
+
+def python_of(name: str) -> list[tuple[str, str]]:
+    """The Python snippets of a document, each with what it is shown to print; without the one for a cluster."""
+    blocks = re.findall(r"```python\n(.*?)```(?:\s*```text\n(.*?)```)?", TEXTS[name], re.DOTALL)
+    return [(code, shown) for code, shown in blocks if not code.startswith(CLUSTER)]
+
+
+def commands() -> list[str]:
+    """The command lines of all documents, each once."""
+    lines: dict[str, None] = {}
+    for text in TEXTS.values():
+        for language, block in re.findall(r"```(\w*)\n(.*?)```", text, re.DOTALL):
+            marked = [line[2:] for line in block.replace("\\\n", " ").splitlines() if line.startswith("$ ")]
+            if language in ("sh", "console", "bash") or marked or block.startswith(("cragraph ", "python ", "make ")):
+                lines.update(dict.fromkeys(marked or block.replace("\\\n", " ").splitlines()))
+    return [line.split("  #")[0].split(" # ")[0].strip() for line in lines if line.strip()]
+
+
+@pytest.fixture(scope="module")
+def home(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
+    """A folder with the files that the documents speak of, one store for all."""
+    folder = tmp_path_factory.mktemp("home")
+    before = Path.cwd()
+    for name in ("docs", "reports", "dev", "FOLDER"):
+        (folder / name).mkdir()
+    for name in ("graph.md", "store.md"):
+        (folder / "docs" / name).write_text(TEXTS[f"docs/{name}"][:3_000], encoding="utf-8")
+    (folder / "reports" / "a.md").write_text(
+        "---\nyear: 2023\n---\n# Report\n\nNet revenue was $394 billion in 2023.\n"
+    )
+    (folder / "notes.md").write_text("# Notes\n\nThe meeting is on Monday.\n")
+    (folder / "report.pdf").write_bytes(one_page("Revenue was $394 billion in 2023."))
+    (folder / "answer.txt").write_text("Revenue was $394 billion.")
+    row = {
+        "id": "1",
+        "question": "What was revenue?",
+        "answer": "It was $394 billion.",
+        "passages": ["It was $394 billion."],
+    }
+    for name in ("answers.jsonl", "rows.jsonl"):
+        (folder / name).write_text(json.dumps(row) + "\n")
+    labelled = [{**row, "id": str(n), "label": label} for n, label in enumerate(("supported", "unsupported") * 3)]
+    (folder / "dev" / "a.jsonl").write_text("\n".join(map(json.dumps, labelled)))
+    (folder / "FOLDER" / "corpus.jsonl").write_text('{"_id": "d1", "text": "Krill."}\n{"_id": "d2", "text": "Sand."}\n')
+    (folder / "FOLDER" / "queries.jsonl").write_text('{"_id": "q1", "text": "krill"}\n')
+    (folder / "FOLDER" / "qrels.tsv").write_text("query-id\tcorpus-id\tscore\nq1\td1\t1\n")
+    os.chdir(folder)
+    runner = CliRunner()
+    assert runner.invoke(app, ["ingest", "docs", "reports", "report.pdf", "--quiet"]).exit_code == 0
+    assert runner.invoke(app, ["ask", "What was revenue?"], env={"CRAG_METRICS_LOG": "runs.jsonl"}).exit_code in (0, 3)
+    yield folder
+    os.chdir(before)
+
+
+def one_page(text: str) -> bytes:
+    """A PDF of one line."""
+    from tests.retrieval.documents.conftest import pdf_bytes
+
+    return pdf_bytes([[(72, 72, text)]])
+
+
+@pytest.mark.server
+@pytest.mark.enable_socket
+@pytest.mark.parametrize("name", [name for name in TEXTS if python_of(name)])
+def test_the_snippets_of_a_document_run_one_after_another(
+    name: str, home: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(home)
+    known: dict[str, object] = {"__name__": "snippet"}
+    with OllamaServer("Revenue was $394 billion [1].") as server:
+        monkeypatch.setenv("OLLAMA_HOST", server.url)
+        for number, (code, shown) in enumerate(python_of(name)):
+            exec(compile(code, f"{name}[{number}]", "exec"), known)
+            printed = capsys.readouterr().out
+            assert not shown or printed.strip() == shown.strip()
+            assert all(comment in printed for comment in re.findall(r"^print\(.*\n# (.+)$", code, re.MULTILINE))
+        for test in [value for key, value in known.items() if key.startswith("test_")]:
+            test()  # type: ignore[operator]
+
+
+def test_the_readme_shows_code_with_its_output() -> None:
+    assert any(shown for _, shown in python_of("README.md"))
+
+
+@pytest.mark.parametrize("line", commands())
+def test_a_command_runs_or_its_options_are_known(line: str, home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(home)
+    line, _, given = line.partition(" < ")
+    words = [
+        part for word in shlex.split(line) for part in (sorted(map(str, Path().glob(word))) if "*" in word else [word])
+    ]
+    program, *rest = words
+    program = program.removeprefix(".venv/bin/")
+    if program == "make":
+        assert all(f"\n{target}:" in (ROOT / "Makefile").read_text() for target in rest)
+    elif program in ("pytest", "ruff", "mypy", "langgraph"):
+        assert all((ROOT / word).exists() for word in rest if word.startswith("tests/"))
+    elif program == "python":
+        of_python(rest)
+    elif program == "cragraph":
+        of_cragraph(rest, line, given.strip())
+    else:
+        assert program in ELSEWHERE, line
+
+
+def of_python(words: list[str]) -> None:
+    """A module of benchmarks, tools or training: it is there, and its help knows the options."""
+    module = words[1] if words[0] == "-m" else words[0].removesuffix(".py").replace("/", ".")
+    path = ROOT / (module.replace(".", "/") + ".py")
+    if module in ("pip", "venv") or (path.with_suffix("") / "__main__.py").exists():
+        return
+    assert path.exists(), module
+    options = [word.split("=")[0] for word in words[2 if words[0] == "-m" else 1 :] if word.startswith("--")]
+    source = path.read_text(encoding="utf-8")
+    assert all(f'"{option}"' in source for option in options), f"{module} has no option {options}"
+    if module.startswith("benchmarks"):
+        importlib.import_module(module)
+
+
+def of_cragraph(words: list[str], line: str, given: str) -> None:
+    """A command of ours: run it, or look its options up."""
+    runner = CliRunner()
+    if NOT_HERE.search(line):
+        command = typer.main.get_command(app)
+        for word in words:
+            nested = getattr(command, "commands", {}).get(word)
+            command = nested or command
+        known = {option for parameter in command.params for option in (*parameter.opts, *parameter.secondary_opts)}
+        assert {word.split("=")[0] for word in words if word.startswith("--")} <= known
+        return
+    done = runner.invoke(app, words, input=Path(given).read_text() if given else "")
+    assert done.exit_code in (0, 3) or (words[0] == "doctor" and done.exit_code == 1), done.output
+
+
+def test_what_the_documents_name_exists() -> None:
+    missing = []
+    for name, text in TEXTS.items():
+        targets = [(ROOT / name).parent / target for target in re.findall(r"\]\((?!http|#)([^)#\s]+)", text)]
+        targets += [ROOT / path for path in re.findall(r"`pytest (tests/[\w/.]+)", text)]
+        for module in re.findall(r"python -m ((?:benchmarks|training)(?:\.\w+)+)", text):
+            path = ROOT / module.replace(".", "/")
+            targets.append(path if path.is_dir() else path.with_suffix(".py"))
+        missing += [f"{name}: {target}" for target in targets if not target.resolve().exists()]
+    assert missing == []
+
+
+def test_every_anchor_of_a_link_is_a_heading() -> None:
+    missing = []
+    for name, text in TEXTS.items():
+        for target, anchor in re.findall(r"\]\((?!http)([^)#\s]*)#([^)\s]+)\)", text):
+            path = (ROOT / name).parent / target if target else ROOT / name
+            lines = path.read_text(encoding="utf-8").lower().splitlines() if path.exists() else []
+            headings = {
+                re.sub(r"[^\w\- ]", "", line).strip().replace(" ", "-") for line in lines if line.startswith("#")
+            }
+            if anchor not in headings:
+                missing.append(f"{name}: {target}#{anchor}")
+    assert missing == []
