@@ -123,7 +123,7 @@ def _trimmed(text: str, start: int, end: int) -> tuple[int, int] | None:
 
 
 CHUNK_SIZE: Final = 1000
-"""Characters a chunk at most, by default; see docs/documents.md for what it was chosen by."""
+"""Characters a chunk at most, by default; see docs/results/documents.md for what it was chosen by."""
 
 CHUNK_OVERLAP: Final = 150
 """Characters at most that a chunk repeats of the one before it, by default, in whole sentences."""

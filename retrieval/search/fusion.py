@@ -126,7 +126,7 @@ class Candidate:
 
 @dataclass(frozen=True)
 class FusionOptions:
-    """How the two sides are joined; chosen by the development figures in docs/retrieval.md.
+    """How the two sides are joined; chosen by the development figures in docs/results/retrieval.md.
 
     `depth` is how many passages each side gives, `dense_weight` the say of the dense side (the lexical side has the
     rest of 1), `constant` that of reciprocal rank fusion.
