@@ -4,6 +4,7 @@ import re
 import unicodedata
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Final
 
 from cragraph.text.sentences import sentence_spans
@@ -34,6 +35,7 @@ class Folded:
     at: Sequence[int]
 
 
+@lru_cache(maxsize=256)
 def folded(text: str) -> Folded:
     """The comparable form of a text, with the way back to its offsets."""
     characters: list[str] = []

@@ -43,6 +43,14 @@ class FakeModel:
         return found
 
 
+def test_a_true_claim_in_other_words_is_never_called_contradicted_without_a_conflict_shown() -> None:
+    passages = as_passages(["The shop is closed on Sundays. 50% of users are paying customers."])
+    sure = Grounding(0.05, 0.05, 0.9)
+    claims = [claim(text, text) for text in ("The shop is shut on Sundays.", "Half of the users pay.")]
+    verdicts = EncoderJudge(FakeModel([sure, sure]))(claims, passages, Notes())
+    assert [verdict["verdict"] for verdict in verdicts] == ["unsupported", "unsupported"]
+
+
 WORDS = (Word(0, 7, 0.1), Word(8, 11, 0.1), Word(12, 16, 0.9), Word(17, 24, 0.6))
 TRUE = "Revenue was $3.2 million."
 
@@ -51,7 +59,7 @@ TRUE = "Revenue was $3.2 million."
     ("grounding", "label"),
     [
         (Grounding(0.8, 0.1, 0.1, WORDS), "supported"),
-        (Grounding(0.1, 0.2, 0.7, WORDS), "contradicted"),
+        (Grounding(0.1, 0.2, 0.7, WORDS), "unsupported"),
         (Grounding(0.3, 0.6, 0.1, WORDS), "partially_supported"),
         (Grounding(0.1, 0.8, 0.1, WORDS), "unsupported"),
     ],

@@ -121,13 +121,15 @@ def decide(
     *,
     strict: bool = True,
     by_words: bool = True,
+    shown: bool = False,
 ) -> Verdict:
     """The verdict on a claim by its scores and by the facts that its window shares with it.
 
     A claim with a figure that no passage has is never supported, whatever its score (`strict`): partly where other
     figures match and the score would do, else not. Nor is one that the facts of its window contradict. A judge that
     does not read the sentence as a whole goes `by_words`: for it a name that no passage has, and a negation that the
-    window does not have in any form, leave a claim partly supported at best.
+    window does not have in any form, leave a claim partly supported at best. Where a contradiction must be `shown`, a
+    score alone makes a claim unsupported: the conflict has to be one of figures, opposite words or negation.
     """
     if reading is None:
         return verdict_of(claim, "unsupported", 0.0, 0.0, None, "There is no text to support it.", judge)
@@ -140,7 +142,7 @@ def decide(
     if objected or opposed:
         support = min(support, max(0.0, thresholds.supported - 0.01))
     if opposed:
-        label = "contradicted"
+        label = "contradicted" if against > 0.0 or not shown else "unsupported"
     elif support >= thresholds.supported:
         label = "supported"
     elif support >= thresholds.partial and _shares_part(reading, lacking, by_words):
