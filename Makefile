@@ -7,7 +7,7 @@ DATA ?= ../shared/data
 DEMO_STORE := .cragraph-demo
 QUESTION ?= When does the loop stop?
 
-.PHONY: help install documents fix check test demo studio bench train clean
+.PHONY: help install documents fix check unit test demo studio bench train clean
 
 help:  ## List the verbs.
 	@grep -E '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 10
@@ -40,11 +40,16 @@ check: $(STAMP)  ## Lint, types, import direction, and documents that must match
 	$(BIN)/ruff format --check .
 	$(BIN)/ruff check .
 	$(BIN)/mypy -p cragraph
+	$(BIN)/python tools/documents.py --examples .mypy_cache/readme.py
+	$(BIN)/mypy --strict --config-file /dev/null .mypy_cache/readme.py
 	$(BIN)/lint-imports
 	$(BIN)/python tools/documents.py --check
 
+unit: $(STAMP)  ## Run the tests that start no server and take no time.
+	CRAG_DATA=$(DATA) $(BIN)/python -m pytest -q -n 2 --dist loadfile -m "not server and not slow"
+
 test: $(STAMP)  ## Run the whole test suite.
-	CRAG_DATA=$(DATA) $(BIN)/python -m pytest -q
+	CRAG_DATA=$(DATA) $(BIN)/python -m pytest -q -n 2 --dist loadfile
 
 demo: $(VENV)/.runtime  ## Ingest this project's documents and ask them a question.
 	@$(BIN)/cragraph ingest docs/*.md --store $(DEMO_STORE) --quiet

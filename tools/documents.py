@@ -1,9 +1,10 @@
 """Write the parts of the documents that come from the code; ``--check`` fails where one no longer matches.
 
-python tools/documents.py [--check]
+python tools/documents.py [--check | --examples FILE]
 """
 
 import argparse
+import re
 import sys
 from pathlib import Path
 from typing import Any
@@ -24,7 +25,13 @@ def main() -> int:
     """Write or check every generated part."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--check", action="store_true", help="write nothing; fail where a part is out of date")
-    check = parser.parse_args().check
+    parser.add_argument("--examples", type=Path, help="write the README's Python here instead, to check its types")
+    arguments = parser.parse_args()
+    if arguments.examples:
+        code = re.findall(r"```python\n(.*?)```", (ROOT / "README.md").read_text(encoding="utf-8"), re.DOTALL)
+        arguments.examples.write_text("\n".join(code), encoding="utf-8")
+        return 0
+    check = arguments.check
     stale = [path for path, text in generated().items() if not same(path, text)]
     for path in stale:
         if check:
