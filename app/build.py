@@ -306,10 +306,12 @@ class Parts:
         """What scores alignment and consistency for the policies that need it, and how far sources are relied on."""
         scorers: dict[str, Any] = {}
         if self.judging_chat is not None:
-            from cragraph.verification.chat import LLMAlignment, LLMConsistency, LLMScores
+            from cragraph.verification.chat import LLMScorer, LLMScores
 
             scores = LLMScores(self.judging_chat, self.prompts)
-            scorers |= {"alignment": LLMAlignment(scores), "consistency": LLMConsistency(scores)}
+            title = self.judging_chat.title
+            scorers["alignment"] = LLMScorer(scores.alignment, title)
+            scorers["consistency"] = LLMScorer(scores.consistency, title)
         if self.settings.source_weights:
             from cragraph.retrieval.search.retriever import SourceWeights
 

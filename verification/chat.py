@@ -1,6 +1,6 @@
 """What a chat model is asked of an answer beside verdicts: its claims, and scores of the whole of it."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Annotated, Final
 
@@ -133,32 +133,12 @@ class LLMScores:
 
 
 @dataclass(frozen=True)
-class LLMAlignment:
-    """`LLMScores.alignment` as the verifier's alignment scorer."""
+class LLMScorer:
+    """One of the scores of `LLMScores`, as the verifier asks for it."""
 
-    scores: LLMScores
+    score: Callable[..., float]
+    name: str
 
-    @property
-    def name(self) -> str:
-        """The model's name."""
-        return self.scores.caller.title
-
-    def __call__(self, question: str, answer: str, passages: Sequence[Passage], notes: Notes) -> float:
-        """The alignment, 0..1."""
-        return self.scores.alignment(question, answer, passages, notes)
-
-
-@dataclass(frozen=True)
-class LLMConsistency:
-    """`LLMScores.consistency` as the verifier's consistency scorer."""
-
-    scores: LLMScores
-
-    @property
-    def name(self) -> str:
-        """The model's name."""
-        return self.scores.caller.title
-
-    def __call__(self, answer: str, known_facts: Sequence[str], notes: Notes) -> float:
-        """The consistency, 0..1."""
-        return self.scores.consistency(answer, known_facts, notes)
+    def __call__(self, *given: Any) -> float:
+        """The score, 0..1."""
+        return self.score(*given)

@@ -85,7 +85,7 @@ def _checked(
     if not good:
         return Pointer(marker.start, marker.end, [], verified=False)
     quotes = {v["evidence"]["passage"]: v["evidence"]["quote"] for v in reversed(good) if v["evidence"]}
-    kept = [n for n in named if n in quotes or (said and stands_in(said, passages[n]["text"]))]
+    kept = [n for n in named if n in quotes or (said and is_stated_in(said, passages[n]["text"]))]
     return Pointer(
         marker.start,
         marker.end,
@@ -98,12 +98,12 @@ def _checked(
 def _holder(named: int, said: str, passages: Sequence[Passage]) -> int:
     """The passage named, or where the words do not stand in it, the one beside it in its document that holds them."""
     passage = passages[named]
-    if not said or stands_in(said, passage["text"]):
+    if not said or is_stated_in(said, passage["text"]):
         return named
     beside = (
         position
         for position, other in enumerate(passages)
-        if other["doc_id"] == passage["doc_id"] and position != named and stands_in(said, other["text"])
+        if other["doc_id"] == passage["doc_id"] and position != named and is_stated_in(said, other["text"])
     )
     return min(beside, key=lambda p: abs(passages[p]["chunk_index"] - passage["chunk_index"]), default=named)
 
@@ -240,7 +240,7 @@ ENOUGH: Final = 0.75
 _FIGURE: Final = re.compile(r"\d")
 
 
-def stands_in(statement: str, passage: str) -> bool:
+def is_stated_in(statement: str, passage: str) -> bool:
     """Whether a passage holds three quarters of a statement's words, all its figures, and no sentence against it.
 
     It decides on a marker beside the one that a judge's evidence settles, so it rather says no.

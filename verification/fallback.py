@@ -6,7 +6,7 @@ from concurrent.futures import Future
 from contextvars import copy_context
 from dataclasses import dataclass, field
 from threading import Thread
-from typing import Final, TypeVar
+from typing import Final, ParamSpec, TypeVar
 
 from cragraph.errors import SettingsError
 from cragraph.models.cache import LRU, digest
@@ -16,6 +16,7 @@ from cragraph.types import Claim, Passage, Verdict
 from cragraph.verification.judges.verdicts import checked, unjudged
 
 logger = logging.getLogger(__name__)
+P = ParamSpec("P")
 T = TypeVar("T")
 
 VerdictCache = LRU[tuple[int, bytes, bytes], list[Verdict]]
@@ -29,28 +30,33 @@ def reason_of(error: Exception) -> str:
     return f"{type(error).__name__}: {text}" if text else type(error).__name__
 
 
+def note_failure(part: str, error: Exception, instead: str, notes: Notes) -> None:
+    """Say in the notes and in the log that a part failed, and what took its place."""
+    sentence = f"{part} failed ({reason_of(error)}); {instead}."
+    notes.degraded(sentence)
+    logger.warning(sentence)
+
+
 def stand_in(part: str, call: Callable[[], T], instead: str, notes: Notes) -> T | None:
-    """What the call returns; None where it raises, and then notes and log say that `instead` took its place."""
+    """What the call returns; None, and noted, where it raises: then `instead` takes its place."""
     try:
         return call()
     # A part may be the caller's own or a model's server: whatever it raises, the answer keeps its verification.
     except Exception as error:
-        sentence = f"{part} failed ({reason_of(error)}); {instead}."
-        notes.degraded(sentence)
-        logger.warning(sentence)
+        note_failure(part, error, instead, notes)
         return None
 
 
-def within(call: Callable[[], T], seconds: float | None) -> T:
+def within(seconds: float | None, call: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
     """What the call returns; raises TimeoutError once it has taken so many seconds. The call itself is left behind."""
     if seconds is None:
-        return call()
+        return call(*args, **kwargs)
     result: Future[T] = Future()
     context = copy_context()
 
     def work() -> None:
         try:
-            result.set_result(context.run(call))
+            result.set_result(context.run(call, *args, **kwargs))
         except Exception as error:
             result.set_exception(error)
 
@@ -87,10 +93,34 @@ class JudgeChain:
             raise SettingsError(f"timeout is {self.timeout}; wanted more than 0 seconds, or None for no limit.")
 
     def __call__(
-        self, claims: Sequence[Claim], passages: Sequence[Passage], notes: Notes, *, question: str = ""
+        self,
+        claims: Sequence[Claim],
+        passages: Sequence[Passage],
+        notes: Notes,
+        *,
+        question: str = "",
+        first: int = 0,
     ) -> list[Verdict]:
-        """One verdict per claim, in order."""
-        return self._judge(self.judges, claims, passages, notes, question)
+        """One verdict per claim, in order, by the judges from the one at `first` on."""
+        verdicts = [unjudged(claim, NOBODY) for claim in claims]
+        left = list(range(len(claims)))
+        for judge in self.judges[first:]:
+            if not left:
+                break
+            try:
+                found = self._claims(judge, [claims[number] for number in left], passages, notes, question)
+            # A judge may be the caller's own or a model's server: whatever it raises, the next one takes over.
+            except Exception as error:
+                note_failure(f"Judge {judge.name!r}", error, self._next(judge), notes)
+                continue
+            for number, verdict in zip(left, found, strict=True):
+                verdicts[number] = verdict
+            left = [number for number in left if verdicts[number]["verdict"] == "unjudged"]
+            if left:
+                notes.degraded(f"Judge {judge.name!r} left {len(left)} claims unjudged; {self._next(judge)}.")
+        if len(left) < len(claims):
+            notes.ran("judge", judge_names(verdicts))
+        return verdicts
 
     def answer(
         self,
@@ -102,50 +132,17 @@ class JudgeChain:
         question: str = "",
     ) -> list[Verdict]:
         """Verdicts on the claims of an answer; a first judge that finds claims itself does both in one call."""
-        first, *others = self.judges
-        if isinstance(first, AnswerJudge):
-            called = f"Judge {first.name!r}"
-            found = stand_in(
-                called, lambda: self._whole(first, answer, passages, notes, question), self._next(first), notes
-            )
-            if found is not None:
-                notes.ran("judge", judge_names(found))
-                return found
-        else:
-            others = list(self.judges)
-        return self._judge(others, extract(), passages, notes, question)
-
-    def _judge(
-        self,
-        judges: Sequence[Judge],
-        claims: Sequence[Claim],
-        passages: Sequence[Passage],
-        notes: Notes,
-        question: str,
-    ) -> list[Verdict]:
-        verdicts = [unjudged(claim, NOBODY) for claim in claims]
-        left = list(range(len(claims)))
-        for judge in judges:
-            if not left:
-                break
-            found = stand_in(
-                f"Judge {judge.name!r}",
-                lambda judge=judge, left=left: self._claims(  # type: ignore[misc]
-                    judge, [claims[number] for number in left], passages, notes, question
-                ),
-                self._next(judge),
-                notes,
-            )
-            if found is None:
-                continue
-            for number, verdict in zip(left, found, strict=True):
-                verdicts[number] = verdict
-            left = [number for number in left if verdicts[number]["verdict"] == "unjudged"]
-            if left:
-                notes.degraded(f"Judge {judge.name!r} left {len(left)} claims unjudged; {self._next(judge)}.")
-        if len(left) < len(claims):
-            notes.ran("judge", judge_names(verdicts))
-        return verdicts
+        judge = self.judges[0]
+        if not isinstance(judge, AnswerJudge):
+            return self(extract(), passages, notes, question=question)
+        try:
+            found = self._whole(judge, answer, passages, notes, question)
+        # As above: the next judge takes over.
+        except Exception as error:
+            note_failure(f"Judge {self.judges[0].name!r}", error, self._next(self.judges[0]), notes)
+            return self(extract(), passages, notes, question=question, first=1)
+        notes.ran("judge", judge_names(found))
+        return found
 
     def _claims(
         self, judge: Judge, claims: Sequence[Claim], passages: Sequence[Passage], notes: Notes, question: str
@@ -157,12 +154,14 @@ class JudgeChain:
         new = [number for number, hit in enumerate(known) if hit is None]
         if new:
             asked = [claims[number] for number in new]
-            given = within(lambda: judge(asked, passages, notes, question=question), self._seconds(judge))
+            given = within(self._seconds(judge), judge, asked, passages, notes, question=question)
             for number, verdict in zip(new, checked(given, asked, passages, judge.name), strict=True):
                 known[number] = [verdict]
                 if verdict["verdict"] != "unjudged":
                     self.cache.put(keys[number], [verdict])
-        return [moved(verdict, claim, passages) for (verdict,), claim in zip(filter(None, known), claims, strict=True)]
+        return [
+            relocated(verdict, claim, passages) for (verdict,), claim in zip(filter(None, known), claims, strict=True)
+        ]
 
     def _whole(
         self, judge: AnswerJudge, answer: str, passages: Sequence[Passage], notes: Notes, question: str
@@ -172,13 +171,12 @@ class JudgeChain:
         key = (id(judge), digest(["answer", answer]), digest([question, *(p["text"] for p in passages)]))
         found = self.cache.get(key)
         if found is None:
-            given = within(
-                lambda: judge.judge_answer(answer, passages, notes, question=question), self._seconds(self.judges[0])
-            )
+            seconds = self._seconds(self.judges[0])
+            given = within(seconds, judge.judge_answer, answer, passages, notes, question=question)
             found = checked(given, given, passages, name)
             if found and all(verdict["verdict"] != "unjudged" for verdict in found):
                 self.cache.put(key, found)
-        return [moved(verdict, verdict, passages) for verdict in found]
+        return [relocated(verdict, verdict, passages) for verdict in found]
 
     def _seconds(self, judge: Judge) -> float | None:
         """How long a judge may take."""
@@ -201,7 +199,7 @@ def judge_names(verdicts: Sequence[Verdict]) -> str:
     return "+".join(dict.fromkeys(judged)) or "none"
 
 
-def moved(verdict: Verdict, claim: Claim, passages: Sequence[Passage]) -> Verdict:
+def relocated(verdict: Verdict, claim: Claim, passages: Sequence[Passage]) -> Verdict:
     """A copy of a verdict for the same claim at another place, with the chunk id of the passage as it is called now."""
     shift = claim["start"] - verdict["start"]
     fresh = verdict.copy()

@@ -55,7 +55,7 @@ def weights_of(passages: Sequence[Passage], weight: SourceWeight | None) -> list
     return weights if any(w < 1.0 for w in weights) else []
 
 
-def weighed(
+def weigh_sources(
     verdicts: Sequence[Verdict], passages: Sequence[Passage], weights: Sequence[float], judge: JudgeAgain
 ) -> list[Verdict]:
     """The verdicts with the weight of the source that each rests on, as `source_weight` where it is below 1.
@@ -94,7 +94,7 @@ def reliance(verdicts: Sequence[Verdict]) -> float:
     return sum(CREDIT[v["verdict"]] * v.get("source_weight", 1.0) for v in good) / credit if credit else 1.0
 
 
-def told(verdicts: Sequence[Verdict], passages: Sequence[Passage], weights: Sequence[float]) -> list[str]:
+def weak_source_issues(verdicts: Sequence[Verdict], passages: Sequence[Passage], weights: Sequence[float]) -> list[str]:
     """The issue that names what was weighed; empty where no supported claim rests on a weaker source."""
     good = [v for v in counted(verdicts) if v["verdict"] in IN_FAVOUR]
     weak = [v for v in good if v.get("source_weight", 1.0) < 1.0]

@@ -35,7 +35,14 @@ from cragraph.verification.signals import (
     measure,
 )
 from cragraph.verification.signals.closeness import Closeness, measure_closeness
-from cragraph.verification.sources import SourceWeight, attributed, reliance, told, weighed, weights_of
+from cragraph.verification.sources import (
+    SourceWeight,
+    attributed,
+    reliance,
+    weak_source_issues,
+    weigh_sources,
+    weights_of,
+)
 
 logger = logging.getLogger(__name__)
 T = TypeVar("T")
@@ -191,7 +198,7 @@ class Verifier:
 
             # What they rest on: sources of lower weight give way, and every source that supports a claim is named.
             weights = weights_of(passages, self.source_weight)
-            verdicts = weighed(
+            verdicts = weigh_sources(
                 verdicts, passages, weights, lambda claims, some: chain(claims, some, notes, question=question)
             )
             if known_facts and verdicts:
@@ -243,7 +250,7 @@ class Verifier:
                 *([f"{lost} {UNJUDGED}"] if lost else []),
                 *(f"{UNCHECKED}: “{part['text']}”" for part in uncovered),
                 *(conflict.issue for conflict in find_conflicts(passages)),
-                *told(verdicts, passages, weights),
+                *weak_source_issues(verdicts, passages, weights),
             ),
             judge=judge_names(verdicts),
             policy=policy,

@@ -10,7 +10,7 @@ from cragraph.testing.embeddings import HashEmbeddings
 from cragraph.testing.fakes import FakeJudge
 from cragraph.testing.verdicts import quoted, verdict
 from cragraph.types import Claim, Passage, Verdict
-from cragraph.verification.fallback import JudgeChain, moved
+from cragraph.verification.fallback import JudgeChain, relocated
 
 PASSAGES = as_passages(["Gold shines.", "Lead is heavy."])
 
@@ -127,7 +127,7 @@ def test_a_cached_verdict_points_at_the_chunk_by_its_present_id_and_moves_its_sp
     old = verdict("unsupported", "Gold shines.", start=3, evidence=quoted(PASSAGES, 0))
     old["unsupported_spans"] = [(3, 7)]
     renamed: list[Passage] = [Passage(**(p | {"chunk_id": f"new-{n}"})) for n, p in enumerate(PASSAGES)]
-    fresh = moved(old, claim("Gold shines.", 10), renamed)
+    fresh = relocated(old, claim("Gold shines.", 10), renamed)
     assert fresh["evidence"] is not None
     assert fresh["evidence"]["chunk_id"] == "new-0"
     assert fresh["unsupported_spans"] == [(10, 14)]

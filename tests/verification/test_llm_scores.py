@@ -9,7 +9,7 @@ from cragraph.models.chat import ChatCaller
 from cragraph.models.servers import chat_model
 from cragraph.passages import as_passages
 from cragraph.protocols import Notes
-from cragraph.verification.chat import LLMAlignment, LLMScores
+from cragraph.verification.chat import LLMScorer, LLMScores
 from tests.support.ollama import OllamaServer
 
 pytestmark = [pytest.mark.server, pytest.mark.enable_socket]
@@ -29,7 +29,7 @@ def scores(server: OllamaServer) -> LLMScores:
 
 def test_alignment_is_scored_over_the_top_five_passages(server: OllamaServer) -> None:
     notes = Notes()
-    assert LLMAlignment(scores(server))("q?", "a", PASSAGES, notes) == 0.85
+    assert LLMScorer(scores(server).alignment, "model")("q?", "a", PASSAGES, notes) == 0.85
     assert "Passage number 5." in server.chats[0].prompt
     assert "Passage number 6." not in server.chats[0].prompt
     assert notes.calls == 1
