@@ -1,44 +1,110 @@
-"""A SQLite database for one writer and many readers, in processes of their own."""
+"""One SQLite file for one writer and many readers, in processes of their own: opened, checked, and saved when damaged.
 
+Every change is one transaction in a write-ahead log, so a kill loses at most the transaction under way. Beside the file
+lies a seal that says how it was left; where it does not fit, the file is checked before it is used.
+"""
+
+import json
+import os
 import sqlite3
 from collections.abc import Iterable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from threading import RLock
 from typing import Any, Final
+from zlib import crc32
 
 from cragraph.errors import StoreError
-from cragraph.retrieval.store.schema import SCHEMA, VERSION
+from cragraph.text.words import terms
 
+VERSION: Final = 3
 _BATCH: Final = 500
-_DAMAGED: Final = ("malformed", "not a database", "database corruption")
+
+SCHEMA: Final = """
+CREATE TABLE meta (key TEXT PRIMARY KEY, value) WITHOUT ROWID;
+CREATE TABLE chunks (
+    id INTEGER PRIMARY KEY AUTOINCREMENT,
+    chunk_id TEXT NOT NULL UNIQUE,
+    doc_id TEXT NOT NULL,
+    chunk_index INTEGER NOT NULL,
+    start_index INTEGER NOT NULL,
+    source TEXT NOT NULL,
+    filename TEXT NOT NULL,
+    page INTEGER,
+    metadata TEXT NOT NULL,  -- before the long columns, so that filters need not read over them
+    context TEXT NOT NULL,
+    text TEXT NOT NULL,
+    extra TEXT,
+    crc INTEGER NOT NULL
+);
+CREATE INDEX chunks_by_place ON chunks (doc_id, chunk_index);
+CREATE INDEX chunks_by_source ON chunks (source);
+CREATE TABLE vectors (id INTEGER PRIMARY KEY, written INTEGER NOT NULL, crc INTEGER NOT NULL, vector BLOB NOT NULL);
+CREATE INDEX vectors_by_write ON vectors (written);
+CREATE TABLE origins (
+    id INTEGER PRIMARY KEY,
+    source TEXT NOT NULL,
+    sha256 TEXT NOT NULL,
+    size INTEGER NOT NULL,
+    mtime_ns INTEGER NOT NULL,
+    options TEXT NOT NULL,
+    chunks INTEGER NOT NULL,
+    whole INTEGER NOT NULL DEFAULT 0,
+    UNIQUE (source, sha256, options)
+);
+CREATE TABLE holdings (chunk INTEGER NOT NULL, origin INTEGER NOT NULL, PRIMARY KEY (chunk, origin)) WITHOUT ROWID;
+CREATE INDEX holdings_by_origin ON holdings (origin);
+CREATE TABLE fields (name TEXT NOT NULL, type TEXT NOT NULL, PRIMARY KEY (name, type)) WITHOUT ROWID;
+CREATE TABLE staged (
+    id INTEGER PRIMARY KEY, source TEXT NOT NULL, state TEXT NOT NULL, chunk_id TEXT NOT NULL,
+    passage TEXT NOT NULL, vector BLOB, UNIQUE (source, state, chunk_id)
+);
+CREATE VIRTUAL TABLE words USING fts5(terms, content='', tokenize="unicode61 remove_diacritics 0 tokenchars '.:'");
+CREATE VIRTUAL TABLE vocabulary USING fts5vocab(words, 'row');
+"""
+
+COLUMNS: Final = "chunk_id, doc_id, chunk_index, start_index, source, filename, page, metadata, context, text, extra"
 
 
-class DamagedError(StoreError):
-    """The file is no usable index; it can be thrown away and made again."""
+def indexed(text: str) -> str:
+    """What the lexical index keeps of a text: its terms."""
+    return " ".join(terms.__wrapped__(text))
+
+
+def row_crc(row: Sequence[Any]) -> int:
+    """The checksum of a passage's columns, in the order of `COLUMNS`."""
+    return crc32("\x1f".join(map(str, row)).encode("utf-8", "surrogatepass"))
 
 
 class Database:
-    """One connection, used by one thread at a time.
+    """One connection, used by one thread at a time; `path` None keeps it in memory.
 
-    Committed pages go to a write-ahead log, so readers in other processes are never in the way of the writer nor it in
-    theirs, and a kill loses at most the transaction under way.
+    Raises:
+        StoreError: where the file cannot be used. `create` False wants it to be there.
     """
 
-    def __init__(self, path: Path | None) -> None:
+    def __init__(self, path: Path | None, *, create: bool = True) -> None:
         self.path = path
-        self.lock = RLock()
         self.read_only = False
+        self.wrote = False
+        self._open(create)
+
+    def _open(self, create: bool) -> None:
+        self.lock = RLock()
+        self._pid = os.getpid()
         try:
-            self._db = self._open()
+            self._db = self._connected(create)
         except sqlite3.DatabaseError as error:
             raise self.explained(error) from error
 
-    def _open(self) -> sqlite3.Connection:
+    def _connected(self, create: bool) -> sqlite3.Connection:
         if self.path is None:
-            return self._prepared(_connect(":memory:"))
+            return self._prepared(_connect(":memory:"), create=True)
+        if create:
+            with suppress(OSError):  # SQLite says better what is wrong
+                os.close(os.open(self.path, os.O_CREAT | os.O_RDWR, 0o600))
         try:
-            return self._prepared(_connect(str(self.path)))
+            return self._prepared(_connect(f"{self.path.absolute().as_uri()}?mode=rw"), create)
         except sqlite3.OperationalError as error:
             # In a folder that cannot be written, SQLite can read a finished database only when told nobody writes.
             if not self.path.exists() or not _unwritable(error):
@@ -46,40 +112,66 @@ class Database:
         self.read_only = True
         return _connect(f"{self.path.absolute().as_uri()}?mode=ro&immutable=1")
 
-    def _prepared(self, db: sqlite3.Connection) -> sqlite3.Connection:
-        db.execute("PRAGMA journal_mode = WAL")
-        db.execute("PRAGMA synchronous = NORMAL")
-        db.execute("PRAGMA cache_size = -65536")
-        version = db.execute("PRAGMA user_version").fetchone()[0]
-        if version not in (0, VERSION):
+    def _prepared(self, db: sqlite3.Connection, create: bool) -> sqlite3.Connection:
+        try:
+            if not (version := _version(db)) and create:
+                db.execute("PRAGMA page_size = 8192")
+                db.execute("PRAGMA journal_mode = WAL")
+                db.execute("BEGIN IMMEDIATE")
+                if not (version := _version(db)):  # another process may have been quicker
+                    for statement in SCHEMA.split(";\n"):
+                        db.execute(statement)
+                    db.execute(f"PRAGMA user_version = {VERSION}")
+                    version = VERSION
+                db.execute("COMMIT")
+            if version == 0:
+                raise StoreError(f"{self.path} holds no store; wanted ingested documents: run cragraph ingest PATH first.")
+            if version != VERSION:
+                raise StoreError(
+                    f"{self.path} is of version {version}; wanted {VERSION}: move it away and run cragraph ingest PATH."
+                )
+            db.execute("PRAGMA synchronous = NORMAL")
+            db.execute("PRAGMA cache_size = -65536")
+        except BaseException:
             db.close()
-            raise DamagedError(f"{self.path} is of version {version}; wanted {VERSION}: it is made again.")
-        if version == 0:
-            db.executescript(SCHEMA)
-            db.execute(f"PRAGMA user_version = {VERSION}")
+            raise
         return db
+
+    @property
+    def connection(self) -> sqlite3.Connection:
+        """The connection of this process: one that was forked from the opener gets its own."""
+        if self._pid != os.getpid():
+            if self.path is None:
+                self.lock, self._pid = RLock(), os.getpid()  # memory is copied by a fork
+            else:
+                self._open(create=False)
+        return self._db
 
     @contextmanager
     def write(self) -> Iterator[sqlite3.Connection]:
         """One transaction: all of it or nothing."""
+        db = self.connection
         with self.lock:
             try:
-                self._db.execute("BEGIN IMMEDIATE")
+                db.execute("BEGIN IMMEDIATE")
                 try:
-                    yield self._db
-                    self._db.execute("COMMIT")
+                    yield db
+                    db.execute("COMMIT")
                 except BaseException:
-                    if self._db.in_transaction:
-                        self._db.execute("ROLLBACK")
+                    if db.in_transaction:
+                        db.execute("ROLLBACK")
                     raise
             except sqlite3.DatabaseError as error:
                 raise self.explained(error) from error
+            self.wrote = True
+            self._seal(int(next(self._readable("SELECT value FROM meta WHERE key = 'generation'"), (0,))[0]))
 
     def rows(self, sql: str, parameters: Sequence[Any] = ()) -> list[tuple[Any, ...]]:
         """Run a query."""
+        db = self.connection
         with self.lock:
             try:
-                return self._db.execute(sql, parameters).fetchall()
+                return db.execute(sql, parameters).fetchall()
             except sqlite3.DatabaseError as error:
                 raise self.explained(error) from error
 
@@ -90,21 +182,154 @@ class Database:
             batch = rest[start : start + _BATCH]
             yield from self.rows(sql.replace("(?)", "(" + ",".join("?" * len(batch)) + ")"), [*batch, *more])
 
+    def meta(self, key: str, default: Any = None) -> Any:
+        """A value kept with the data."""
+        rows = self.rows("SELECT value FROM meta WHERE key = ?", (key,))
+        return rows[0][0] if rows else default
+
+    def set_meta(self, **values: Any) -> None:
+        """Set values kept with the data."""
+        with self.write() as db:
+            db.executemany("INSERT OR REPLACE INTO meta VALUES (?, ?)", values.items())
+
     def state(self) -> tuple[int, int]:
         """Something that differs whenever this connection or another one has changed anything since."""
+        db = self.connection
         with self.lock:
-            return self._db.total_changes, int(self.rows("PRAGMA data_version")[0][0])
+            return db.total_changes, int(self.rows("PRAGMA data_version")[0][0])
 
     def close(self) -> None:
-        """Close the file."""
-        with self.lock:
+        """Close the file; the last of its users leaves it sealed."""
+        if self._pid != os.getpid():
+            return
+        with self.lock, suppress(sqlite3.ProgrammingError):
+            generation = int(next(self._readable("SELECT value FROM meta WHERE key = 'generation'"), (0,))[0])
+            logged = self._log.exists()
             self._db.close()
+            if self.wrote or (logged and not self._log.exists()):
+                self._seal(generation)
+
+    # -- checking --------------------------------------------------------------------------------------------------
+
+    @property
+    def _log(self) -> Path:
+        return Path(f"{self.path}-wal") if self.path else Path(os.devnull) / "none"
+
+    def _seal(self, generation: int) -> None:
+        """Write down how the file was left."""
+        if self.path is None or self.read_only:
+            return
+        with suppress(OSError):
+            status, seal = self.path.stat(), self.path.with_suffix(".seal")
+            seal.touch(mode=0o600)
+            seal.write_text(
+                json.dumps({"generation": generation, "size": status.st_size, "mtime_ns": status.st_mtime_ns})
+            )
+
+    def _sealed(self) -> dict[str, int]:
+        try:
+            found = json.loads(self.path.with_suffix(".seal").read_text()) if self.path else {}
+        except (OSError, ValueError):
+            return {}
+        return {key: value for key, value in found.items() if isinstance(value, int)} if isinstance(found, dict) else {}
+
+    def trusted(self) -> bool:
+        """Whether the file is as its last user left it."""
+        if self.path is None:
+            return True
+        sealed, status = self._sealed(), self.path.stat()
+        return (sealed.get("size"), sealed.get("mtime_ns")) == (status.st_size, status.st_mtime_ns)
+
+    def lost(self) -> int:
+        """How many writes are gone that were once made: the log beside the file was taken away or damaged."""
+        return max(0, self._sealed().get("generation", 0) - int(self.meta("generation", 0))) if self.path else 0
+
+    def damage(self) -> list[str]:
+        """What is wrong with the data, in plain words; empty where all of it can be read and is what was written."""
+        db = self.connection
+        found: list[str] = []
+        with self.lock:
+            try:
+                found += [str(row[0]) for row in db.execute("PRAGMA integrity_check(3)") if row[0] != "ok"]
+                bad = sum(
+                    row_crc(row[:-1]) != row[-1] for row in db.execute(f"SELECT {COLUMNS}, crc FROM chunks")
+                )
+                if bad:
+                    found.append(f"{bad} passages are not what was written")
+                bad = sum(crc32(row[0]) != row[1] for row in db.execute("SELECT vector, crc FROM vectors"))
+                if bad:
+                    found.append(f"{bad} vectors are not what was written")
+                db.execute("INSERT INTO words(words) VALUES ('integrity-check')")
+            except (sqlite3.DatabaseError, TypeError) as error:
+                found.append(f"it cannot be read ({error})")
+        return found
+
+    def salvage(self) -> tuple[int, int]:
+        """Move what can still be read, and is what was written, into a new file; how many passages that are, of how many.
+
+        The words are indexed anew. A file of which passages are missing is read again by the next ingest.
+
+        Raises:
+            StoreError: where nothing can be read.
+        """
+        assert self.path is not None
+        spare = self.path.with_suffix(".salvaged")
+        for name in (spare, spare.with_name(spare.name + "-wal"), spare.with_name(spare.name + "-shm")):
+            name.unlink(missing_ok=True)
+        kept = 0
+        rescued = Database(spare)
+        try:
+            with rescued.write() as new:
+                for table, columns in (("meta", 2), ("fields", 2), ("origins", 8), ("holdings", 2)):
+                    marks = ",".join("?" * columns)
+                    for row in self._readable(f"SELECT * FROM {table}"):
+                        new.execute(f"INSERT OR IGNORE INTO {table} VALUES ({marks})", row)
+                ids = {row[0] for row in self._readable("SELECT id FROM chunks")}
+                ids |= {row[0] for row in self._readable("SELECT id FROM vectors")}
+                for chunk in sorted(ids):
+                    row = next(self._readable(f"SELECT {COLUMNS}, crc FROM chunks WHERE id = {chunk}"), None)
+                    if row is None or row_crc(row[:-1]) != row[-1]:
+                        continue
+                    kept += 1
+                    marks = ",".join("?" * (len(row) + 1))
+                    new.execute(f"INSERT INTO chunks (id, {COLUMNS}, crc) VALUES ({marks})", (chunk, *row))
+                    new.execute("INSERT INTO words(rowid, terms) VALUES (?, ?)", (chunk, indexed(row[8] + row[9])))
+                    vector = next(self._readable(f"SELECT * FROM vectors WHERE id = {chunk}"), None)
+                    if vector is not None and isinstance(vector[3], bytes) and crc32(vector[3]) == vector[2]:
+                        new.execute("INSERT INTO vectors VALUES (?, ?, ?, ?)", vector)
+                new.execute("DELETE FROM holdings WHERE chunk NOT IN (SELECT id FROM chunks)")
+        except sqlite3.DatabaseError as error:
+            raise self.explained(error) from error
+        finally:
+            rescued.close()
+        if not kept:
+            spare.unlink(missing_ok=True)
+            raise StoreError(
+                f"{self.path} is damaged and nothing in it can be read; wanted the passages that were ingested: move "
+                "it away and run cragraph ingest PATH again."
+            )
+        self._db.close()
+        for name in ("-wal", "-shm"):
+            self.path.with_name(self.path.name + name).unlink(missing_ok=True)
+        spare.replace(self.path)
+        spare.with_suffix(".seal").unlink(missing_ok=True)
+        self._open(create=False)
+        self.wrote = True
+        return kept, len(ids)
+
+    def _readable(self, sql: str) -> Iterator[tuple[Any, ...]]:
+        """The rows of a query up to the first that cannot be read."""
+        with suppress(sqlite3.DatabaseError, sqlite3.OperationalError, UnicodeDecodeError):
+            yield from self._db.execute(sql)
 
     def explained(self, error: sqlite3.DatabaseError) -> StoreError:
         """The error in our words; nothing that was committed before is lost by any of these."""
         text = str(error)
-        if any(sign in text for sign in _DAMAGED):
-            return DamagedError(f"{self.path} is damaged ({text}); wanted an index: it is made again from Chroma.")
+        if any(sign in text for sign in ("malformed", "not a database", "database corruption", "no such table")):
+            return DamagedError(
+                f"{self.path} is damaged ({text}); wanted the passages that were ingested: run cragraph ingest PATH "
+                "again, and where that does not help, move the file away first."
+            )
         if "no such module: fts5" in text:
             return StoreError(
                 "this Python's SQLite has no FTS5; wanted SQLite with full-text search: use a Python from python.org, "
@@ -121,14 +346,22 @@ class Database:
                 "permissions or choose another with --store."
             )
         return StoreError(
-            f"{self.path or 'the index in memory'} cannot be used ({text}); what was stored before is safe: try again."
+            f"{self.path or 'the store in memory'} cannot be used ({text}); what was stored before is safe: try again."
         )
+
+
+class DamagedError(StoreError):
+    """The file cannot be read."""
 
 
 def _connect(target: str) -> sqlite3.Connection:
     return sqlite3.connect(
         target, uri=target.startswith("file:"), check_same_thread=False, isolation_level=None, timeout=30.0
     )
+
+
+def _version(db: sqlite3.Connection) -> int:
+    return int(db.execute("PRAGMA user_version").fetchone()[0])
 
 
 def _unwritable(error: sqlite3.Error) -> bool:

@@ -1,72 +1,337 @@
-"""Dense search: Chroma says which passages are near, the local index has their text."""
+"""Search by meaning in a local store: every vector compared, or in a large store those that Chroma's graph proposes.
 
-from collections.abc import Mapping, Sequence
-from typing import Any, Final
+The vectors lie in the store's own tables. The graph is a copy of them in a folder that is written once, never changed
+and can be thrown away: what was stored since is compared beside it, and scores always come from the tables.
+"""
 
-from cragraph.retrieval.store.exact import nearest_among
-from cragraph.retrieval.store.floats import Floats
+import json
+import shutil
+import sqlite3
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import closing, suppress
+from hashlib import blake2b
+from pathlib import Path
+from threading import RLock
+from typing import TYPE_CHECKING, Any, Final
+
+import numpy as np
+
+from cragraph.errors import StoreError
+from cragraph.retrieval.store import server
+from cragraph.retrieval.store.filters import condition
 from cragraph.retrieval.store.index import Index
-from cragraph.retrieval.store.sql import condition
-from cragraph.retrieval.store.vectors import Vectors
+from cragraph.retrieval.store.records import METRIC, Floats, from_bytes, unit
 from cragraph.types import Passage
 
+if TYPE_CHECKING:
+    from langchain_chroma import Chroma
+
+GRAPH_FROM: Final = 100_000
+"""Passages from which a graph is made; below, comparing every vector takes as long as walking the graph."""
+
 SMALL: Final = 5_000
-"""Passages below which a filter is left to Chroma, which is quick in a small store."""
+"""Passages below which a filter is worked out in full before anything is compared."""
 
+NEIGHBOURS, BREADTH = 32, 200
+"""How densely the graph is linked, and how widely it is built and searched: twice Chroma's own figures, with which a
+passage among near-copies of others was now and then not found by its own text."""
+
+_STALE: Final = 0.1
+_BATCH: Final = 2000
 _MOST, _SPARE = 3_000, 2.0
+_NAME: Final = "passages"
 
-Near = list[tuple[str, float]]
+DAMAGED: Final = (
+    "The graph of the vectors is not as it was written, so every vector is compared instead, exact but slower; the next "
+    "cragraph ingest makes the graph again."
+)
+
+Near = list[tuple[int, float]]
 
 
 class Dense:
-    """Finds passages by their vectors.
+    """Finds passages by their vectors, the `graph_from` first of them by a graph."""
 
-    Chroma takes several times longer over the texts and metadata of what it found than over finding it, so it is asked
-    for ids. With a filter it first works out all that pass and then walks its graph past everything that does not, most
-    of the graph where few pass. So in a store that is not `small`, a filter that lets many through is held against the
-    nearest passages, as many as it takes; with one that lets few through, those few are compared one by one, by the
-    vectors kept in the index. Both find what Chroma's filter would.
-    """
-
-    def __init__(self, vectors: Vectors, index: Index, small: int = SMALL) -> None:
-        self._vectors, self._index, self._small = vectors, index, small
+    def __init__(self, index: Index, graph_from: int = GRAPH_FROM) -> None:
+        self._index, self._graph_from = index, graph_from
+        self._lock = RLock()
+        self._generation = -1
+        self._rows = np.empty(0, dtype=np.int64)
+        self._matrix: Floats = np.empty((0, 0), dtype=np.float32)
+        self._graph: Graph | None = None
+        self.note = ""
 
     def __call__(self, vector: Floats, k: int, where: Mapping[str, Any] | None = None) -> list[Passage]:
-        """The `k` passages nearest to a vector, best first; `retrieval_score` is their similarity 0..1.
+        """The `k` passages nearest to a vector, best first; `retrieval_score` is their cosine, 0 for below 0.
 
-        `where` is already checked.
+        `where` is already checked. A filter that lets many through is held against the nearest passages, as many as it
+        takes; with one that lets few through, those few are compared one by one.
         """
-        documents = self._index.count()
-        near = None
-        if where is not None and documents >= self._small:
-            near = self._filtered(vector, k, where, documents)
-        if near is None:
-            near = self._vectors.nearest(vector.tolist(), min(k, documents), where)
-        passages = self._passages([chunk_id for chunk_id, _ in near])
-        return [
-            Passage(**{**passages[chunk_id], "retrieval_score": score})
-            for chunk_id, score in near
-            if chunk_id in passages
-        ]
+        query = unit(vector)
+        with self._lock:
+            self._refresh()
+            if where is None:
+                near = self._nearest(query, k)
+                found = self._index.get_rows([row for row, _ in near])
+                return _scored(near, found, k)
+            documents = self._index.count()
+            if documents >= SMALL:
+                wide = int(_SPARE * k / max(self._index.share(where), 1e-6)) + 1
+                while wide <= _MOST:
+                    near = self._nearest(query, wide)
+                    found = self._index.get_rows([row for row, _ in near], where)
+                    if len(found) >= k or wide >= documents:
+                        return _scored(near, found, k)
+                    wide *= 3
+            near = self._among(query, where)[:k]
+            return _scored(near, self._index.get_rows([row for row, _ in near]), k)
 
-    def _filtered(self, vector: Floats, k: int, where: Mapping[str, Any], documents: int) -> Near | None:
-        """The nearest that pass; None where that is best left to Chroma, because no vectors are kept here."""
-        wide = int(_SPARE * k / max(self._index.share(where), 1e-6)) + 1
-        while wide <= _MOST:
-            near = self._vectors.nearest(vector.tolist(), min(wide, documents), None)
-            passing = self._passing([chunk_id for chunk_id, _ in near], where)
-            if len(passing) >= k or wide >= documents:
-                return [found for found in near if found[0] in passing][:k]
-            wide *= 3
-        return nearest_among(self._index, vector, self._vectors.ids(where), k)
+    def vectors(self, chunk_ids: Sequence[str]) -> dict[str, Floats]:
+        """The vectors of these passages, by id."""
+        sql = "SELECT c.chunk_id, v.vector FROM chunks AS c JOIN vectors AS v ON v.id = c.id WHERE c.chunk_id IN (?)"
+        return {chunk_id: from_bytes([vector])[0] for chunk_id, vector in self._index.rows_in(sql, chunk_ids)}
 
-    def _passing(self, chunk_ids: Sequence[str], where: Mapping[str, Any]) -> set[str]:
+    def maintain(self) -> None:
+        """With the write lock held: make the graph of a large store, or make it again where too much was stored since."""
+        if self._index.path is None or self._index.count() < self._graph_from:
+            return
+        with self._lock:
+            graph = Graph.opened(self._index)
+            if graph is None or graph.stale(self._index) > _STALE * self._index.count():
+                made = Graph.made(self._index, graph)
+                self._let_go()
+                sweep(self._index, keep=made)
+                self._generation, self.note = -1, ""
+            elif graph:
+                graph.close()
+
+    def close(self) -> None:
+        """Let go of the graph and of the memory."""
+        with self._lock:
+            self._let_go()
+            self._rows, self._matrix, self._generation = self._rows[:0], self._matrix[:0], -1
+
+    def _let_go(self) -> None:
+        if self._graph:
+            self._graph.close()
+        self._graph = None
+
+    def _refresh(self) -> None:
+        """Read in the vectors that were written since the last time, and forget those that are gone."""
+        generation = self._index.generation
+        if generation == self._generation:
+            return
+        if self._generation < 0 or self._index.meta("graph", "") != (self._graph.record if self._graph else ""):
+            self._let_go()
+            self._graph, self.note = None, ""
+            if self._index.meta("graph"):
+                self._graph = Graph.opened(self._index)
+                self.note = "" if self._graph else DAMAGED
+            self._rows, self._matrix, self._generation = self._rows[:0], self._matrix[:0], -1
+            if self._graph:
+                self._generation = self._graph.generation
+        new = self._index.rows("SELECT id, vector FROM vectors WHERE written > ?", (self._generation,))
+        keep = np.ones(len(self._rows), dtype=bool)
+        if len(self._rows):
+            there = np.fromiter((row[0] for row in self._index.rows("SELECT id FROM vectors")), dtype=np.int64)
+            rewritten = np.fromiter((row[0] for row in new), dtype=np.int64, count=len(new))
+            keep = np.isin(self._rows, there) & ~np.isin(self._rows, rewritten)
+        if new or not keep.all():
+            rows = np.array([row[0] for row in new], dtype=np.int64)
+            matrix = unit(from_bytes([row[1] for row in new])) if new else self._matrix[:0]
+            empty = not keep.any()
+            self._rows = rows if empty else np.concatenate([self._rows[keep], rows])
+            self._matrix = matrix if empty else np.concatenate([self._matrix[keep], matrix]) if new else self._matrix[keep]
+        self._generation = generation
+
+    def _nearest(self, query: Floats, k: int) -> Near:
+        """The rows of the passages nearest to a unit vector with their cosines, best first."""
+        near = _best(self._rows, self._matrix @ query if len(self._rows) else np.empty(0, np.float32), k)
+        if self._graph:
+            near += self._cosines(query, self._graph.nearest(query, k), self._graph.generation)
+        return sorted(near, key=lambda one: (-one[1], one[0]))[:k]
+
+    def _among(self, query: Floats, where: Mapping[str, Any]) -> Near:
         clause, values = condition(where)
-        sql = f"SELECT c.chunk_id FROM chunks AS c WHERE c.chunk_id IN (?) AND {clause}"
-        return {row[0] for row in self._index.database.rows_in(sql, chunk_ids, values)}
+        rows = [row[0] for row in self._index.rows(f"SELECT c.id FROM chunks AS c WHERE {clause}", values)]
+        if self._graph:
+            return sorted(self._cosines(query, rows), key=lambda one: (-one[1], one[0]))
+        chosen = np.isin(self._rows, np.array(rows, dtype=np.int64))
+        if not chosen.any():
+            return []
+        return _best(self._rows[chosen], self._matrix[chosen] @ query, len(rows))
 
-    def _passages(self, chunk_ids: Sequence[str]) -> dict[str, Passage]:
-        """The passages by id; those that the index does not have yet come from Chroma."""
-        found = {passage["chunk_id"]: passage for passage in self._index.get(chunk_ids)}
-        missing = [chunk_id for chunk_id in chunk_ids if chunk_id not in found]
-        return found | {record.passage["chunk_id"]: record.passage for record in self._vectors.records(missing)}
+    def _cosines(self, query: Floats, rows: Sequence[int], until: int | None = None) -> Near:
+        """The cosines of these rows by the vectors in the tables; those written later than `until` are left out."""
+        sql = "SELECT id, vector FROM vectors WHERE id IN (?)" + (f" AND written <= {until}" if until else "")
+        found = list(self._index.rows_in(sql, rows))
+        cosines = unit(from_bytes([row[1] for row in found])) @ query if found else []
+        return [(row[0], float(cosine)) for row, cosine in zip(found, cosines, strict=True)]
+
+
+class Graph:
+    """Chroma's approximate index of the vectors that were there at one generation; its folder is never changed."""
+
+    def __init__(self, record: str, path: Path) -> None:
+        self.record = record
+        told = json.loads(record)
+        self.generation, self.count = int(told["generation"]), int(told["count"])
+        self._client = server.in_folder(path)
+        self._chroma = _collection(self._client)
+
+    @classmethod
+    def opened(cls, index: Index) -> "Graph | None":
+        """The graph that the store names; None where there is none, or its files are not what was written.
+
+        Chroma's native code crashes on damaged files, so it is only given files that are byte for byte as they were
+        left. Its own database changes with every opening; that one is checked by SQLite.
+        """
+        record = index.meta("graph", "")
+        assert index.path is not None or not record
+        if not record or index.path is None:
+            return None
+        told = json.loads(record)
+        folder = index.path.parent / told["folder"]
+        if not _intact(folder, told["files"]):
+            return None
+        try:
+            return cls(record, folder)
+        except Exception:  # whatever Chroma makes of its database: the graph can be made again
+            return None
+
+    @classmethod
+    def made(cls, index: Index, before: "Graph | None") -> str:
+        """Make the graph of what is stored now, out of the one before where there is one; gives its folder."""
+        assert index.path is not None
+        generation = index.generation
+        folder = index.path.parent / f"{index.path.stem}.graph-{generation}"
+        shutil.rmtree(folder, ignore_errors=True)
+        if before:
+            source = index.path.parent / json.loads(before.record)["folder"]
+            before.close()
+            shutil.copytree(source, folder)
+        folder.mkdir(mode=0o700, exist_ok=True)
+        client = server.in_folder(folder)
+        try:
+            chroma = _collection(client)
+            if before:
+                there = {row[0] for row in index.rows("SELECT id FROM vectors")}
+                gone = [name for name in chroma.get(include=[])["ids"] if int(name) not in there]
+                for start in range(0, len(gone), _BATCH):
+                    chroma.delete(gone[start : start + _BATCH])
+            count = 0
+            for rows in _batches(index, before.generation if before else -1):
+                names = [str(row[0]) for row in rows]
+                chroma.embeddings.given = from_bytes([row[1] for row in rows])  # type: ignore[union-attr]
+                chroma.add_texts(names, ids=names)
+                count += len(rows)
+            chroma.get(ids=["0"], include=[])  # Chroma answers when what was written is in, files included
+        except Exception as error:
+            raise StoreError(f"the graph of the vectors cannot be made in {folder}: {error}") from error
+        finally:
+            server.close(client)
+        files = {str(path.relative_to(folder)): _mark(path) for path in sorted(folder.rglob("*")) if path.is_file()}
+        told = {"folder": folder.name, "generation": generation, "count": index.count(), "files": files}
+        index.set_meta(graph=json.dumps(told))
+        return folder.name
+
+    def stale(self, index: Index) -> int:
+        """How many vectors were written or removed since."""
+        new, there = index.rows(
+            "SELECT (SELECT count(*) FROM vectors WHERE written > ?), (SELECT count(*) FROM vectors)", (self.generation,)
+        )[0]
+        return int(new) + max(0, self.count + int(new) - int(there))
+
+    def nearest(self, query: Floats, k: int) -> list[int]:
+        """The rows of about the `k` nearest."""
+        try:
+            found = self._chroma.similarity_search_by_vector(query.tolist(), k=min(k + 50, self.count))
+        except Exception as error:
+            raise StoreError(f"the graph of the vectors cannot be searched: {error}; run cragraph ingest again.") from error
+        return [int(one.page_content) for one in found if one.page_content.isdigit()]
+
+    def close(self) -> None:
+        """Let go of Chroma."""
+        with suppress(Exception):
+            server.close(self._client)
+
+
+class _Given:
+    """Embeddings that were made before: what `langchain_chroma` asks for instead of vectors."""
+
+    given: Any = ()
+
+    def embed_documents(self, texts: list[str]) -> Any:
+        """The given vectors."""
+        assert len(texts) == len(self.given)
+        return self.given
+
+    def embed_query(self, text: str) -> list[float]:
+        """Never asked: searches bring their vector."""
+        raise NotImplementedError
+
+
+def _collection(client: Any) -> "Chroma":
+    from langchain_chroma import Chroma
+
+    graph: Any = {"space": METRIC, "max_neighbors": NEIGHBOURS, "ef_construction": BREADTH, "ef_search": BREADTH}
+    given: Any = _Given()
+    return Chroma(_NAME, embedding_function=given, client=client, collection_configuration={"hnsw": graph})
+
+
+def sweep(index: Index, keep: str) -> None:
+    """Delete the folders of other graphs of this store."""
+    assert index.path is not None
+    for folder in index.path.parent.glob(f"{index.path.stem}.graph-*"):
+        if folder.name != keep:
+            shutil.rmtree(folder, ignore_errors=True)
+
+
+def _batches(index: Index, since: int) -> Iterator[list[tuple[Any, ...]]]:
+    last = 0
+    sql = "SELECT id, vector FROM vectors WHERE id > ? AND written > ? ORDER BY id LIMIT ?"
+    while rows := index.rows(sql, (last, since, _BATCH)):
+        last = rows[-1][0]
+        yield rows
+
+
+def _mark(path: Path) -> list[Any]:
+    digest = blake2b(digest_size=16)
+    with path.open("rb") as file:
+        while piece := file.read(1 << 20):
+            digest.update(piece)
+    status = path.stat()
+    return [status.st_size, status.st_mtime_ns, digest.hexdigest()]
+
+
+def _intact(folder: Path, files: Mapping[str, Sequence[Any]]) -> bool:
+    """Whether a graph's files are those that were written."""
+    try:
+        for name, (size, mtime_ns, digest) in files.items():
+            path = folder / name
+            status = path.stat()
+            if name == "chroma.sqlite3":
+                with closing(sqlite3.connect(f"{path.absolute().as_uri()}?mode=ro", uri=True)) as db:
+                    if not size or [row[0] for row in db.execute("PRAGMA quick_check(1)")] != ["ok"]:
+                        return False
+                    if not db.execute("SELECT count(*) FROM collections").fetchone()[0]:
+                        return False
+            elif status.st_size != size or (status.st_mtime_ns != mtime_ns and _mark(path)[2] != digest):
+                return False
+    except (OSError, sqlite3.Error):
+        return False
+    return True
+
+
+def _best(rows: "np.ndarray[Any, np.dtype[np.int64]]", cosines: Floats, k: int) -> Near:
+    if len(rows) > k:
+        chosen = np.argpartition(-cosines, k - 1)[:k]
+        rows, cosines = rows[chosen], cosines[chosen]
+    found = zip(rows.tolist(), cosines.tolist(), strict=True)
+    return sorted(found, key=lambda one: (-one[1], one[0]))
+
+
+def _scored(near: Near, found: Mapping[int, Passage], k: int) -> list[Passage]:
+    return [
+        Passage(**{**found[row], "retrieval_score": min(1.0, max(0.0, cosine))}) for row, cosine in near if row in found
+    ][:k]

@@ -1,19 +1,17 @@
-"""The local index: every passage with its words, and which sources hold it, in SQLite beside Chroma."""
+"""The tables: passages by id, place and source, and the record of the files that they came from."""
 
 import json
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from random import Random
+from sqlite3 import Connection
 from typing import Any, Final
+from zlib import crc32
 
-from cragraph.retrieval.store.database import Database
-from cragraph.retrieval.store.ledger import hold
-from cragraph.retrieval.store.records import Record, filterable
-from cragraph.retrieval.store.schema import COLUMNS, UPSERT
-from cragraph.retrieval.store.sql import condition
+from cragraph.retrieval.store.database import COLUMNS, Database, indexed, row_crc
+from cragraph.retrieval.store.filters import condition
+from cragraph.retrieval.store.records import Origin, Record, StoredDocument, filename_of, filterable
 from cragraph.types import Passage
-
-_SAMPLE: Final = 400
 
 CORE_TYPES: Final[Mapping[str, str]] = {
     "doc_id": "text",
@@ -23,111 +21,240 @@ CORE_TYPES: Final[Mapping[str, str]] = {
     "filename": "text",
     "page": "number",
 }
+SELECTED: Final = ", ".join(f"c.{name}" for name in COLUMNS.split(", "))
+_SAMPLE: Final = 400
+_ORIGIN: Final = "source, sha256, size, mtime_ns, options, chunks"
 
 
-class Index:
-    """Passages by id, place and source, and the stamp that says how far it follows Chroma.
+class Index(Database):
+    """Everything that is stored, in its tables. Every change is numbered: `generation` is the last one's number."""
 
-    `path` None keeps it in memory. Every write carries the stamp of the Chroma write it belongs to, in one transaction.
-    """
-
-    def __init__(self, path: Path | None = None) -> None:
-        self.database = Database(path)
+    def __init__(self, path: Path | None, *, create: bool = True) -> None:
+        super().__init__(path, create=create)
         self._counted: tuple[tuple[int, int], int] = (-1, -1), 0
 
-    # -- the stamp ---------------------------------------------------------------------------------------------
+    @property
+    def generation(self) -> int:
+        """The number of the last change."""
+        return int(self.meta("generation", 0))
 
-    def stamp(self, key: str) -> int:
-        """A number kept with the data: `generation` (the Chroma write it follows), `writing` (one under way)."""
-        rows = self.database.rows("SELECT value FROM meta WHERE key = ?", (key,))
-        return int(rows[0][0]) if rows else 0
+    # -- writing, inside a transaction -----------------------------------------------------------------------------
 
-    def set_stamp(self, **stamps: int) -> None:
-        """Set numbers kept with the data."""
-        with self.database.write() as db:
-            db.executemany("INSERT OR REPLACE INTO meta VALUES (?, ?)", stamps.items())
+    def put(self, db: Connection, records: Sequence[Record], generation: int) -> None:
+        """Add or rewrite passages with their words, files, fields, and vectors where they bring them."""
+        known = {
+            row[0]: row[1:]
+            for row in self.rows_in(
+                "SELECT chunk_id, id, context, text FROM chunks WHERE chunk_id IN (?)",
+                [record.passage["chunk_id"] for record in records],
+            )
+        }
+        for record in records:
+            passage, plain = record.passage, filterable(record.passage["metadata"])
+            row = _row(record, plain)
+            chunk, *old = known.get(passage["chunk_id"], (None,))
+            marks = ",".join("?" * (len(row) + 2))
+            values = (chunk, *row, row_crc(row))
+            sql = f"INSERT OR REPLACE INTO chunks (id, {COLUMNS}, crc) VALUES ({marks}) RETURNING id"
+            chunk = int(db.execute(sql, values).fetchone()[0])
+            if old != [record.context, passage["text"]]:
+                if old:
+                    _unindex(db, chunk, "".join(old))
+                db.execute("INSERT INTO words(rowid, terms) VALUES (?, ?)", (chunk, indexed(record.embedded)))
+            self.hold(db, chunk, record.origins)
+            db.executemany("INSERT OR IGNORE INTO fields VALUES (?, ?)", _types(plain))
+            if record.vector is not None:
+                vector = (chunk, generation, crc32(record.vector), record.vector)
+                db.execute("INSERT OR REPLACE INTO vectors VALUES (?, ?, ?, ?)", vector)
 
-    # -- writing -----------------------------------------------------------------------------------------------
+    def drop(self, db: Connection, chunk_ids: Iterable[str]) -> None:
+        """Remove passages; unknown ids do no harm."""
+        sql = "SELECT id, context, text FROM chunks WHERE chunk_id IN (?)"
+        for chunk, context, text in list(self.rows_in(sql, chunk_ids)):
+            _unindex(db, chunk, context + text)
+            for table, key in (("chunks", "id"), ("vectors", "id"), ("holdings", "chunk")):
+                db.execute(f"DELETE FROM {table} WHERE {key} = ?", (chunk,))
 
-    def put(self, records: Iterable[Record], **stamps: int) -> None:
-        """Add or rewrite passages with their words, holders and fields, and the stamps, all or nothing."""
-        with self.database.write() as db:
-            for record in records:
-                plain = filterable(record.passage["metadata"])
-                row = db.execute(UPSERT, _row(record, plain)).fetchone()
-                hold(db, int(row[0]), record.origins)
-                db.executemany("INSERT OR IGNORE INTO fields VALUES (?, ?)", _types(plain))
-            db.executemany("INSERT OR REPLACE INTO meta VALUES (?, ?)", stamps.items())
+    def hold(self, db: Connection, chunk: int, origins: Iterable[Origin]) -> None:
+        """Make these, and no others, the holders of a passage (by its row)."""
+        db.execute("DELETE FROM holdings WHERE chunk = ?", (chunk,))
+        db.executemany("INSERT OR IGNORE INTO holdings VALUES (?, ?)", [(chunk, origin_id(db, o)) for o in origins])
 
-    def drop(self, chunk_ids: Iterable[str], **stamps: int) -> None:
-        """Remove passages with their words and holders."""
-        with self.database.write() as db:
-            db.executemany("DELETE FROM chunks WHERE chunk_id = ?", [(chunk_id,) for chunk_id in chunk_ids])
-            db.executemany("INSERT OR REPLACE INTO meta VALUES (?, ?)", stamps.items())
+    def set_whole(self, db: Connection, source: str, origin: Origin | None, *, others: bool = False) -> None:
+        """Record that this state of a file is in, whole, and (but with `others`) no other; None: none of its states."""
+        row = origin_id(db, origin) if origin else -1
+        if not others:
+            db.execute("DELETE FROM origins WHERE source = ? AND id <> ?", (source, row))
+        db.execute("UPDATE origins SET whole = 1 WHERE id = ?", (row,))
+        db.execute("DELETE FROM staged WHERE source = ?", (source,))
 
-    # -- reading -----------------------------------------------------------------------------------------------
+    def stamp(self, db: Connection, **values: Any) -> None:
+        """Set values kept with the data."""
+        db.executemany("INSERT OR REPLACE INTO meta VALUES (?, ?)", values.items())
+
+    # -- reading passages ------------------------------------------------------------------------------------------
 
     def count(self) -> int:
         """How many passages there are; counted once a change, as every search asks."""
-        state = self.database.state()
+        state = self.state()
         counted, number = self._counted
         if counted != state:
-            number = int(self.database.rows("SELECT count(*) FROM chunks")[0][0])
+            number = int(self.rows("SELECT count(*) FROM chunks")[0][0])
             self._counted = state, number
         return number
 
     def ids(self) -> set[str]:
         """The ids of all passages."""
-        return {row[0] for row in self.database.rows("SELECT chunk_id FROM chunks")}
+        return {row[0] for row in self.rows("SELECT chunk_id FROM chunks")}
 
     def get(self, chunk_ids: Sequence[str]) -> list[Passage]:
         """The passages with these ids, in the order asked; unknown ids are left out."""
-        rows = self.database.rows_in(f"SELECT {COLUMNS} FROM chunks WHERE chunk_id IN (?)", dict.fromkeys(chunk_ids))
+        rows = self.rows_in(f"SELECT {COLUMNS} FROM chunks WHERE chunk_id IN (?)", dict.fromkeys(chunk_ids))
         found = {row[0]: row for row in rows}
         return [passage_of(found[chunk_id]) for chunk_id in chunk_ids if chunk_id in found]
 
+    def get_rows(self, rows: Sequence[int], where: Mapping[str, Any] | None = None) -> dict[int, Passage]:
+        """The passages in these rows, those that a filter lets through, by row."""
+        clause, values = condition(where) if where else ("1", [])
+        sql = f"SELECT {SELECTED}, c.id FROM chunks AS c WHERE c.id IN (?) AND {clause}"
+        return {row[-1]: passage_of(row) for row in self.rows_in(sql, rows, values)}
+
     def between(self, doc_id: str, first: int, last: int) -> list[Passage]:
         """The passages of a document from one `chunk_index` to another, both included."""
-        rows = self.database.rows(
+        rows = self.rows(
             f"SELECT {COLUMNS} FROM chunks WHERE doc_id = ? AND chunk_index BETWEEN ? AND ? ORDER BY chunk_index",
             (doc_id, first, last),
         )
         return [passage_of(row) for row in rows]
 
-    def contexts(self, chunk_ids: Iterable[str]) -> dict[str, tuple[str, str]]:
+    def embedded(self, chunk_ids: Iterable[str]) -> dict[str, tuple[str, str]]:
         """What was embedded of each of these passages that is here: its context and its text."""
-        rows = self.database.rows_in("SELECT chunk_id, context, text FROM chunks WHERE chunk_id IN (?)", chunk_ids)
+        rows = self.rows_in("SELECT chunk_id, context, text FROM chunks WHERE chunk_id IN (?)", chunk_ids)
         return {chunk_id: (context, text) for chunk_id, context, text in rows}
-
-    def kept_vectors(self, chunk_ids: Iterable[str]) -> dict[str, bytes]:
-        """The vectors held here beside Chroma's, as float16 bytes, by id."""
-        sql = "SELECT chunk_id, vector FROM chunks WHERE vector IS NOT NULL AND chunk_id IN (?)"
-        return dict(self.database.rows_in(sql, chunk_ids))
 
     def share(self, where: Mapping[str, Any]) -> float:
         """About which share of the passages a checked filter lets through, by a sample."""
         clause, values = condition(where)
-        newest = int(self.database.rows("SELECT coalesce(max(id), 0) FROM chunks")[0][0])
+        newest = int(self.rows("SELECT coalesce(max(id), 0) FROM chunks")[0][0])
         # Drawn, not evenly spaced: what comes at every tenth passage would be hit always or never.
         sample = Random(newest).sample(range(1, newest + 1), min(newest, _SAMPLE)) or [0]
         sql = f"SELECT c.id FROM chunks AS c WHERE c.id IN (?) AND {clause}"
-        return len(list(self.database.rows_in(sql, sample, values))) / len(sample)
+        return len(list(self.rows_in(sql, sample, values))) / len(sample)
 
     def fields(self) -> dict[str, str]:
         """The fields that can be filtered by, with their types: text, number, true/false."""
         types: dict[str, str] = dict(CORE_TYPES) if self.count() else {}
-        for name, type_ in sorted(self.database.rows("SELECT name, type FROM fields")):
+        for name, type_ in sorted(self.rows("SELECT name, type FROM fields")):
             types[name] = f"{types[name]} or {type_}" if name in types else type_
         return types
 
-    def close(self) -> None:
-        """Close the file."""
-        self.database.close()
+    # -- reading the record of files -------------------------------------------------------------------------------
+
+    def sources(self) -> dict[str, Origin]:
+        """Every source that is in, whole, by its name."""
+        rows = self.rows(
+            f"SELECT {_ORIGIN} FROM origins AS o WHERE whole = 1 AND chunks = "
+            "(SELECT count(*) FROM holdings AS h WHERE h.origin = o.id)"
+        )
+        return {row[0]: Origin(*row) for row in rows}
+
+    def names(self) -> set[str]:
+        """Every source that holds passages, whole or not."""
+        return {row[0] for row in self.rows("SELECT source FROM origins")}
+
+    def holders(self, chunk_ids: Iterable[str]) -> dict[str, list[Origin]]:
+        """Every state of every file that holds each of these passages."""
+        held: dict[str, list[Origin]] = {}
+        columns = ", ".join(f"o.{name}" for name in _ORIGIN.split(", "))
+        sql = (
+            f"SELECT c.chunk_id, {columns} FROM chunks AS c JOIN holdings AS h ON h.chunk = c.id "
+            "JOIN origins AS o ON o.id = h.origin WHERE c.chunk_id IN (?) ORDER BY o.id"
+        )
+        for chunk_id, *row in self.rows_in(sql, chunk_ids):
+            held.setdefault(chunk_id, []).append(Origin(*row))
+        return held
+
+    def held(self, origin: Origin) -> int:
+        """How many passages this state of a file holds."""
+        sql = (
+            "SELECT count(*) FROM origins AS o JOIN holdings AS h ON h.origin = o.id "
+            "WHERE o.source = ? AND o.sha256 = ? AND o.options = ?"
+        )
+        return int(self.rows(sql, (origin.source, origin.sha256, origin.options))[0][0])
+
+    def overtaken(self) -> list[Origin]:
+        """The whole states of sources of which other states hold passages too: an ingest on a server was cut off."""
+        rows = self.rows(
+            f"SELECT {_ORIGIN} FROM origins AS o WHERE whole = 1 AND EXISTS "
+            "(SELECT 1 FROM origins AS p WHERE p.source = o.source AND p.whole = 0)"
+        )
+        return [Origin(*row) for row in rows]
+
+    def held_by(self, source: str, *, unheld: bool = False) -> list[str]:
+        """The ids of the passages that a source holds; with `unheld`, also those from it that no file holds."""
+        sql = (
+            "SELECT DISTINCT c.chunk_id FROM origins AS o JOIN holdings AS h ON h.origin = o.id "
+            "JOIN chunks AS c ON c.id = h.chunk WHERE o.source = ?"
+        )
+        if unheld:
+            sql += " UNION SELECT chunk_id FROM chunks WHERE source = ? AND id NOT IN (SELECT chunk FROM holdings)"
+        return [row[0] for row in self.rows(sql, (source, source) if unheld else (source,))]
+
+    def documents(self) -> list[StoredDocument]:
+        """What the store holds, a source a row, in order of name."""
+        rows = self.rows(
+            "SELECT p.source, count(DISTINCT c.doc_id), count(DISTINCT c.id), o.size, o.sha256 FROM ("
+            "SELECT o.source AS source, h.chunk AS id FROM holdings AS h JOIN origins AS o ON o.id = h.origin "
+            "UNION SELECT source, id FROM chunks WHERE id NOT IN (SELECT chunk FROM holdings)) AS p "
+            "JOIN chunks AS c ON c.id = p.id LEFT JOIN origins AS o ON o.source = p.source AND o.whole = 1 "
+            "GROUP BY p.source "
+            "UNION SELECT source, 0, 0, size, sha256 FROM origins WHERE whole = 1 AND chunks = 0 ORDER BY 1"
+        )
+        files = self.names()
+        return [
+            StoredDocument(row[0], filename_of(row[0]), *row[1:], complete=row[4] is not None or row[0] not in files)
+            for row in rows
+        ]
+
+    # -- staged ----------------------------------------------------------------------------------------------------
+
+    def stage(self, records: Iterable[Record], origin: Origin) -> None:
+        """Keep passages of a file that is still being read, with their vectors, out of sight of every search."""
+        with self.write() as db:
+            for record in records:
+                row = (origin.source, _state(origin), record.passage["chunk_id"])
+                passage = json.dumps(record.passage, ensure_ascii=False, default=str)
+                db.execute(
+                    "INSERT OR REPLACE INTO staged (source, state, chunk_id, passage, vector) VALUES (?, ?, ?, ?, ?)",
+                    (*row, passage, record.vector),
+                )
+
+    def staged(self, origin: Origin, size: int = 500) -> Iterator[list[tuple[Passage, bytes | None]]]:
+        """What was staged of one state of a file, in batches."""
+        last = 0
+        sql = "SELECT id, passage, vector FROM staged WHERE source = ? AND state = ? AND id > ? ORDER BY id LIMIT ?"
+        while rows := self.rows(sql, (origin.source, _state(origin), last, size)):
+            last = rows[-1][0]
+            yield [(json.loads(row[1]), row[2]) for row in rows]
+
+    def staged_ids(self, origin: Origin) -> set[str]:
+        """The ids of what was staged of one state of a file."""
+        sql = "SELECT chunk_id FROM staged WHERE source = ? AND state = ?"
+        return {row[0] for row in self.rows(sql, (origin.source, _state(origin)))}
+
+    def staged_sources(self) -> dict[str, int]:
+        """The files that were not read to their end, with how many of their passages are staged."""
+        return dict(self.rows("SELECT source, count(*) FROM staged GROUP BY source"))
+
+    def unstage(self, source: str) -> None:
+        """Drop what was staged of a file."""
+        with self.write() as db:
+            db.execute("DELETE FROM staged WHERE source = ?", (source,))
 
 
 def passage_of(row: Sequence[Any]) -> Passage:
     """A passage from the columns named in `COLUMNS`."""
-    chunk_id, doc_id, chunk_index, start_index, source, filename, page, text, metadata, extra = row[:10]
+    chunk_id, doc_id, chunk_index, start_index, source, filename, page, metadata, _, text, extra = row[:11]
     return Passage(
         text=text,
         chunk_id=chunk_id,
@@ -143,16 +270,34 @@ def passage_of(row: Sequence[Any]) -> Passage:
     )
 
 
+def origin_id(db: Connection, origin: Origin) -> int:
+    """The row of a state of a file, made where it is new."""
+    row = db.execute(
+        f"INSERT INTO origins ({_ORIGIN}) VALUES (?, ?, ?, ?, ?, ?) ON CONFLICT (source, sha256, options) "
+        "DO UPDATE SET size = excluded.size, mtime_ns = excluded.mtime_ns, chunks = max(chunks, excluded.chunks) "
+        "RETURNING id",
+        (origin.source, *origin.row()),
+    ).fetchone()
+    return int(row[0])
+
+
+def _state(origin: Origin) -> str:
+    return f"{origin.sha256} {origin.options}"
+
+
+def _unindex(db: Connection, chunk: int, text: str) -> None:
+    db.execute("INSERT INTO words(words, rowid, terms) VALUES ('delete', ?, ?)", (chunk, indexed(text)))
+
+
 def _row(record: Record, plain: Mapping[str, Any]) -> tuple[Any, ...]:
     passage = record.passage
     extra = {key: value for key, value in passage["metadata"].items() if key not in plain}
     return (
         *(passage[key] for key in ("chunk_id", "doc_id", "chunk_index", "start_index", "source", "filename", "page")),
+        json.dumps(plain, ensure_ascii=False),
         record.context,
         passage["text"],
-        json.dumps(plain, ensure_ascii=False),
         json.dumps(extra, ensure_ascii=False, default=str) if extra else None,
-        record.vector,
     )
 
 

@@ -1,22 +1,28 @@
-"""Lexical search: BM25 over stemmed words, in SQLite."""
+"""Search by words: BM25 over the terms of every passage, as the share of what the best possible passage would score."""
 
-from collections.abc import Mapping
+import math
+from collections.abc import Iterable, Mapping
 from threading import Lock
 from typing import Any, Final
 
-from cragraph.retrieval.store.index import Index, passage_of
-from cragraph.retrieval.store.schema import COLUMNS
-from cragraph.retrieval.store.scores import lexical_share
-from cragraph.retrieval.store.sql import condition
-from cragraph.retrieval.store.terms import Analyser, affordable, match_any, telling
+from cragraph.retrieval.store.filters import condition
+from cragraph.retrieval.store.index import SELECTED, Index, passage_of
+from cragraph.text.words import terms
 from cragraph.types import Passage
+
+K1: Final = 1.2
+"""The term saturation of SQLite's `bm25()`."""
 
 BUDGET: Final = 50_000
 _AGAIN, _LEAST = 10, 1000
 _SPARE: Final = 1.5
 _WIDER: Final = 10
 """Ranking what others chose costs a third of choosing; words beyond ten budgets say next to nothing."""
-_COLUMNS: Final = ", ".join(f"c.{name}" for name in (*COLUMNS.split(", "), "id"))
+
+_MOST_WORDS: Final = 64
+"""A pasted page makes a slow query and no better one: its rarest words decide."""
+
+_MOST_CHARS: Final = 20_000
 
 
 class Lexical:
@@ -30,27 +36,26 @@ class Lexical:
     def __init__(self, index: Index, budget: int = BUDGET) -> None:
         self._index, self._budget = index, budget
         self._lock = Lock()
-        self._analyse = Analyser()
         self._counted_at = -1
         self._documents = 0
         self._counts: dict[str, int] = {}
 
     def __call__(self, query: str, k: int, where: Mapping[str, Any] | None = None) -> list[Passage]:
-        """The best `k` passages with any word of the query; `retrieval_score` is `scores.lexical_share`.
+        """The best `k` passages with any word of the query; `retrieval_score` is `lexical_share`.
 
         Any text is a query: quotes and operators are plain characters, and a query without words finds nothing.
         `where` is already checked.
         """
-        words = self._analyse(query)
-        if not words or k < 1:
+        asked = list(dict.fromkeys(terms(query[:_MOST_CHARS])))
+        if not asked or k < 1:
             return []
-        frequency, documents = self._frequency(list(words.values()))
-        chosen = telling(words, frequency, documents)
+        frequency, documents = self._frequency(asked)
+        chosen = discriminating(frequency, documents)
         if not chosen:
             return []
-        counts = [frequency[words[word]] for word in chosen]
+        counts = [frequency[word] for word in chosen]
         core, chosen = (affordable(chosen, counts, many * self._budget) for many in (1, _WIDER))
-        known = {words[word]: frequency[words[word]] for word in chosen}
+        known = {word: frequency[word] for word in chosen}
         if len(core) == len(chosen):
             rows = self._rows(match_any(chosen), k, where)
         else:
@@ -61,47 +66,96 @@ class Lexical:
             for row in rows
         ]
 
-    def close(self) -> None:
-        """Free the memory it takes."""
-        self._analyse.close()
-
     def _rows(self, match: str, k: int, where: Mapping[str, Any] | None) -> list[tuple[Any, ...]]:
         clause, values = condition(where) if where else ("1", [])
         # Reading every passage with a word, to see whether the filter lets it through, costs more than ranking them
         # all. So where the filter lets many through, the best are looked at first, and the rest where too few pass.
         if not where or self._index.share(where) * _AGAIN > _SPARE:
             best = (
-                f"SELECT {_COLUMNS}, w.rank FROM "
+                f"SELECT {SELECTED}, c.id, w.rank FROM "
                 "(SELECT rowid, rank FROM words WHERE words MATCH ? ORDER BY rank LIMIT ?) AS w "
                 f"JOIN chunks AS c ON c.id = w.rowid WHERE {clause} ORDER BY w.rank, c.chunk_id LIMIT ?"
             )
-            found = self._index.database.rows(best, (match, _AGAIN * k if where else k, *values, k))
+            found = self._index.rows(best, (match, _AGAIN * k if where else k, *values, k))
             if not where or len(found) >= k:
                 return found
         sql = (
-            f"SELECT {_COLUMNS}, w.rank FROM words AS w JOIN chunks AS c ON c.id = w.rowid "
+            f"SELECT {SELECTED}, c.id, w.rank FROM words AS w JOIN chunks AS c ON c.id = w.rowid "
             f"WHERE w.words MATCH ? AND {clause} ORDER BY w.rank, c.chunk_id LIMIT ?"
         )
-        return self._index.database.rows(sql, (match, *values, k))
+        return self._index.rows(sql, (match, *values, k))
 
     def _rows_among(self, match: str, k: int, ids: list[int]) -> list[tuple[Any, ...]]:
         # The plus keeps SQLite from looking up the ids one by one: passing over the rest costs less, because BM25 is
         # worked out for the rows that are let through alone.
         some = ",".join(map(str, ids))
         sql = (
-            f"SELECT {_COLUMNS}, w.rank FROM "
+            f"SELECT {SELECTED}, c.id, w.rank FROM "
             f"(SELECT rowid, rank FROM words WHERE words MATCH ? AND +rowid IN ({some})) "
             "AS w JOIN chunks AS c ON c.id = w.rowid ORDER BY w.rank, c.chunk_id LIMIT ?"
         )
-        return self._index.database.rows(sql, (match, k))
+        return self._index.rows(sql, (match, k))
 
-    def _frequency(self, stems: list[str]) -> tuple[dict[str, int], int]:
-        """How many passages each stem is in, and how many there are."""
-        generation = self._index.stamp("generation")
+    def _frequency(self, asked: list[str]) -> tuple[dict[str, int], int]:
+        """How many passages each term is in, and how many there are."""
+        generation = self._index.generation
         with self._lock:
             if generation != self._counted_at:
                 self._counts, self._documents, self._counted_at = {}, self._index.count(), generation
-            missing = [stem for stem in stems if stem not in self._counts]
-            found = self._index.database.rows_in("SELECT term, doc FROM vocabulary WHERE term IN (?)", missing)
+            missing = [term for term in asked if term not in self._counts]
+            found = self._index.rows_in("SELECT term, doc FROM vocabulary WHERE term IN (?)", missing)
             self._counts |= dict.fromkeys(missing, 0) | dict(found)
-            return {stem: self._counts[stem] for stem in stems}, self._documents
+            return {term: self._counts[term] for term in asked}, self._documents
+
+
+def match_any(words: Iterable[str]) -> str:
+    """An FTS5 query for passages with any of the terms; quoted, so that none is read as an operator."""
+    return " OR ".join('"' + word.replace('"', '""') + '"' for word in words)
+
+
+def discriminating(frequency: Mapping[str, int], documents: int) -> list[str]:
+    """The terms worth searching for: those in some passages but not in most, rarest first, at most 64.
+
+    A term in more than half of the passages weighs nothing in SQLite's BM25, whatever the language, so leaving it out
+    changes no order and spares scoring nearly every passage. Where all are that common, all are kept.
+    """
+    known = [term for term, count in frequency.items() if count]
+    rare = [term for term in known if frequency[term] * 2 <= documents] or known
+    return sorted(rare, key=lambda term: frequency[term])[:_MOST_WORDS]
+
+
+def affordable(words: list[str], counts: list[int], budget: int) -> list[str]:
+    """The first words, rarest first, that stand in no more than `budget` passages together; always one at least."""
+    taken = 0
+    for place, count in enumerate(counts):
+        taken += count
+        if place and taken > budget:
+            return words[:place]
+    return words
+
+
+def fts_idf(documents: int, holding: int) -> float:
+    """The weight SQLite's `bm25()` gives a term that `holding` of `documents` contain (Robertson's, floored)."""
+    return max(1e-6, math.log((documents - holding + 0.5) / (holding + 0.5)))
+
+
+def positive_idf(documents: int, holding: int) -> float:
+    """How much a term tells, never negative: ln(1 + (N - n + 0.5) / (n + 0.5))."""
+    return math.log1p((documents - holding + 0.5) / (holding + 0.5))
+
+
+def lexical_share(bm25: float, known: Mapping[str, int], asked: Mapping[str, int], documents: int) -> float:
+    """BM25 as the share of what the best possible passage would score, 0..1.
+
+    `bm25` is positive, larger is better. A term adds at most idf * (k1 + 1), when it fills the passage, so the first
+    factor is the share of that ceiling over the terms the store knows (`known`: term to number of passages). The
+    second is the share of the whole query's information that those terms carry, so that a question of words the store
+    has never seen scores low however well the one familiar word fits. Both depend on the query alone apart from
+    `bm25`, so for one query the order is BM25's. A passage of average length with every term once gets 1/2.2 = 0.45.
+    """
+    ceiling = sum(fts_idf(documents, n) for n in known.values()) * (K1 + 1)
+    told = sum(positive_idf(documents, n) for n in asked.values())
+    if ceiling <= 0.0 or told <= 0.0:
+        return 0.0
+    coverage = sum(positive_idf(documents, n) for n in asked.values() if n) / told
+    return min(1.0, max(0.0, bm25 / ceiling)) * coverage

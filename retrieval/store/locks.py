@@ -4,71 +4,44 @@ import json
 import os
 import platform
 from collections.abc import Iterator
-from contextlib import AbstractContextManager, contextmanager, suppress
+from contextlib import contextmanager, suppress
 from datetime import UTC, datetime
 from pathlib import Path
 from threading import RLock
-from typing import Final, Protocol
+from typing import Final
 
 from filelock import FileLock, Timeout
 
 from cragraph.errors import StoreError, StoreLockedError
 
-LOCK: Final = "write.lock"
-OWNER: Final = "writer.json"
 _SECONDS: Final = 1.0
 """How long to try: readers hold the lock for an instant to see whether somebody writes."""
 
 
-class Writing(Protocol):
-    """Whatever lets one writer in at a time."""
-
-    def __call__(self) -> AbstractContextManager[None]:
-        """Hold it; raises StoreLockedError where somebody else does."""
-        ...
-
-    def busy(self) -> bool:
-        """Whether somebody else is writing at this moment."""
-        ...
-
-
-class FreeLock:
-    """The lock of a store that needs none (in memory, or a server that orders writes itself): threads only."""
-
-    def __init__(self) -> None:
-        self._lock = RLock()
-
-    @contextmanager
-    def __call__(self) -> Iterator[None]:
-        """Hold it; waits for other threads."""
-        with self._lock:
-            yield
-
-    def busy(self) -> bool:
-        """Never held by another process."""
-        return False
-
-
-class FolderLock:
+class WriteLock:
     """The lock of a folder: the operating system frees it when its holder dies, however it died.
 
-    The file beside it only says who holds it; it is not the lock, so one left behind by a dead process does no harm.
+    `folder` None is a store that only threads share: in memory, or on a server, which orders writes itself. The file
+    beside the lock only says who holds it; one left behind by a dead process does no harm.
     """
 
-    def __init__(self, folder: Path) -> None:
+    def __init__(self, folder: Path | None) -> None:
         self._folder = folder
-        self._lock = FileLock(folder / LOCK, timeout=_SECONDS, thread_local=False)
+        self._lock = FileLock(folder / "write.lock", timeout=_SECONDS, thread_local=False, mode=0o600) if folder else None
         self._threads = RLock()
 
     @contextmanager
-    def __call__(self) -> Iterator[None]:
-        """Hold it; waits for other threads of this store, not for other processes.
+    def __call__(self) -> Iterator[bool]:
+        """Hold it; waits for other threads of this store, not for other processes. Gives whether it was free before.
 
         Raises:
             StoreLockedError: where another process (or another store of this one) holds it.
             StoreError: where the folder cannot be written.
         """
         with self._threads:
+            if self._lock is None:
+                yield True
+                return
             first = not self._lock.is_locked
             try:
                 self._lock.acquire()
@@ -82,18 +55,18 @@ class FolderLock:
             try:
                 if first:
                     self._sign()
-                yield
+                yield first
             finally:
                 if first:
                     with suppress(OSError):
-                        (self._folder / OWNER).unlink(missing_ok=True)
+                        self._owner.unlink(missing_ok=True)
                 self._lock.release()
 
     def busy(self) -> bool:
         """Whether somebody else is writing at this moment."""
-        if self._lock.is_locked:
+        if self._lock is None or self._lock.is_locked:
             return False
-        probe = FileLock(self._folder / LOCK, timeout=0)
+        probe = FileLock(self._lock.lock_file, timeout=0, mode=0o600)
         try:
             probe.acquire()
         except Timeout:
@@ -105,21 +78,24 @@ class FolderLock:
 
     def message(self) -> str:
         """Who holds it, and what to do about it."""
+        try:
+            owner = json.loads(self._owner.read_text(encoding="utf-8"))
+            holder = f"process {owner['pid']} on {owner['host']} since {owner['since']}"
+        except (OSError, ValueError, KeyError, TypeError):
+            holder = "another process"
         return (
-            f"{self._folder} is being written by {self._holder()}; wanted to be its only writer: wait for it to "
+            f"{self._folder} is being written by {holder}; wanted to be its only writer: wait for it to "
             "finish, or serve the store to several writers with a Chroma server "
             "(`chroma run --path FOLDER --port 8000`, then `--store http://localhost:8000`)."
         )
 
-    def _holder(self) -> str:
-        try:
-            owner = json.loads((self._folder / OWNER).read_text(encoding="utf-8"))
-            return f"process {owner['pid']} on {owner['host']} since {owner['since']}"
-        except (OSError, ValueError, KeyError, TypeError):
-            return "another process"
+    @property
+    def _owner(self) -> Path:
+        return (self._folder or Path()) / "writer.json"
 
     def _sign(self) -> None:
         since = datetime.now(UTC).isoformat(timespec="seconds")
         owner = {"pid": os.getpid(), "host": platform.node(), "since": since}
         with suppress(OSError):  # only a courtesy: the lock itself is held
-            (self._folder / OWNER).write_text(json.dumps(owner), encoding="utf-8")
+            self._owner.touch(mode=0o600)
+            self._owner.write_text(json.dumps(owner), encoding="utf-8")

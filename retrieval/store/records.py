@@ -1,19 +1,29 @@
-"""How a passage lies in Chroma: its fields and scalars as metadata, the rest in one JSON string."""
+"""What a store keeps: passages with the files that hold them, and how they lie in Chroma's metadata on a server."""
 
 import json
-from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
-from typing import Any, Final, NamedTuple
+import math
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
+import numpy as np
+
+from cragraph.errors import InputError, StoreError, StoreMismatchError
 from cragraph.retrieval.documents import contextual_text
 from cragraph.types import Passage
 
-GENERATION: Final = "_g"
-RECORD: Final = "_r"
+if TYPE_CHECKING:
+    from langchain_core.embeddings import Embeddings
+
+Floats = np.ndarray[Any, np.dtype[np.float32]]
+
 FIELDS: Final = ("doc_id", "chunk_index", "start_index", "source", "filename", "page")
 """The fields of a passage that can be filtered by, beside its own metadata."""
 
-_INT64 = 2**63
+GENERATION: Final = "_g"
+RECORD: Final = "_r"
+METRIC: Final = "cosine"
+_INT64: Final = 2**63
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,7 +53,10 @@ class Origin:
 
 @dataclass(frozen=True, slots=True)
 class StoredDocument:
-    """What the store holds of one source; `size` (bytes) is None where the source is no file that was ingested."""
+    """What the store holds of one source; `size` (bytes) is None where the source is no file that was ingested.
+
+    `complete` is False for a file of which only a part is in, because writing to a server was cut off.
+    """
 
     source: str
     filename: str
@@ -51,6 +64,7 @@ class StoredDocument:
     chunks: int
     size: int | None = None
     sha256: str | None = None
+    complete: bool = True
 
 
 class Item(NamedTuple):
@@ -61,38 +75,162 @@ class Item(NamedTuple):
     vector: Any = None
 
 
-@dataclass(frozen=True, slots=True)
-class Record:
-    """A passage with what only the store knows of it: which sources hold it, and when it was last written."""
+class Record(NamedTuple):
+    """A passage as it is stored: the headings above its text that are embedded with it, its files, its vector."""
 
     passage: Passage
-    context: str = ""
-    origins: tuple[Origin, ...] = ()
-    generation: int = 0
-    vector: bytes | None = field(default=None, repr=False)
+    context: str
+    origins: Sequence[Origin] = ()
+    vector: bytes | None = None
+
+    @property
+    def embedded(self) -> str:
+        """The text that is embedded and indexed."""
+        return self.context + self.passage["text"]
 
 
-def with_context(record: Record) -> Record:
-    """The record with what stands above its text when it is embedded and indexed (headings, title)."""
-    text = record.passage["text"]
-    return replace(record, context=contextual_text(record.passage).removesuffix(text))
+def record_of(passage: Passage, origins: Sequence[Origin] = (), vector: bytes | None = None) -> Record:
+    """The record of a passage."""
+    return Record(passage, contextual_text(passage).removesuffix(passage["text"]), origins, vector)
+
+
+def checked(passage: Passage) -> Passage:
+    """The passage as it can be stored; in its metadata, what JSON or UTF-8 cannot hold is put into words.
+
+    Raises:
+        InputError: for half of a surrogate pair in its text, which is no character and fits no file.
+    """
+    try:
+        passage["text"].encode("utf-8")
+    except UnicodeEncodeError as error:
+        raise InputError(
+            f"passage {passage['chunk_id']} of {_plain(passage['source']) or 'no source'} holds half a character at "
+            f"{error.start}; wanted text that can be written as UTF-8: clean it with "
+            "text.encode('utf-8', 'replace').decode()."
+        ) from error
+    cleaned = passage.copy()
+    cleaned["metadata"] = _plain(passage["metadata"])
+    cleaned["retrieval_score"] = cleaned["rerank_score"] = None
+    for name in ("source", "filename"):
+        cleaned[name] = _plain(cleaned[name])
+    return cleaned
+
+
+def _plain(value: Any) -> Any:
+    if isinstance(value, str):
+        return value if value.isascii() else value.encode("utf-8", "backslashreplace").decode("utf-8")
+    if isinstance(value, float):
+        return value if math.isfinite(value) else str(value)
+    if isinstance(value, Mapping):
+        return {_plain(str(key)): _plain(item) for key, item in value.items()}
+    if isinstance(value, list | tuple):
+        return [_plain(item) for item in value]
+    return value
 
 
 def filterable(metadata: Mapping[str, Any]) -> dict[str, str | int | float | bool]:
-    """The entries that both sides can filter by: text, finite numbers and booleans under a plain name."""
+    """The entries that can be filtered by: text, finite numbers and booleans under a plain name."""
     return {key: value for key, value in metadata.items() if _plain_name(key) and _plain_value(value)}
 
 
-def to_chroma(record: Record) -> dict[str, Any]:
-    """The metadata of a record in Chroma."""
+def _plain_name(key: str) -> bool:
+    return bool(key) and key not in FIELDS and key[0] not in "_$#" and '"' not in key and ":" not in key
+
+
+def _plain_value(value: Any) -> bool:
+    if isinstance(value, str | bool):
+        return True
+    if isinstance(value, int):
+        return -_INT64 <= value < _INT64
+    return isinstance(value, float) and math.isfinite(value)
+
+
+def filename_of(source: str) -> str:
+    """The last part of a source's path."""
+    return source.replace("\\", "/").rstrip("/").rsplit("/", 1)[-1]
+
+
+# -- vectors ---------------------------------------------------------------------------------------------------------
+
+
+def as_floats(vectors: Iterable[Sequence[float]]) -> Floats:
+    """Vectors as float32 (n, dimension).
+
+    Raises:
+        StoreError: where they are of different lengths or hold something that is no finite number.
+    """
+    try:
+        rows = list(vectors)
+        array = np.asarray(rows, dtype=np.float32) if rows else np.empty((0, 0), dtype=np.float32)
+    except ValueError as error:
+        raise StoreError(
+            f"the embedding model gave vectors of different lengths ({error}); wanted one length."
+        ) from error
+    if array.ndim != 2 or not np.isfinite(array).all():
+        raise StoreError(
+            f"the embedding model gave vectors of shape {array.shape} or not finite; wanted (n, dimension) numbers: "
+            "try another model."
+        )
+    return array
+
+
+def from_bytes(rows: Sequence[bytes]) -> Floats:
+    """float32 (n, dimension) from the bytes of each vector."""
+    return np.frombuffer(b"".join(rows), dtype=np.float32).reshape(len(rows), -1)
+
+
+def unit(matrix: Floats) -> Floats:
+    """The vectors, one a row, at length 1."""
+    scaled: Floats = matrix / np.maximum(np.linalg.norm(matrix, axis=-1, keepdims=True), 1e-12)
+    return scaled
+
+
+@dataclass(frozen=True, slots=True)
+class Identity:
+    """An embedding model by name, its dimension (0 while unknown) and the metric its vectors are compared by."""
+
+    model: str
+    dimension: int = 0
+    metric: str = METRIC
+
+    @classmethod
+    def of(cls, embeddings: "Embeddings") -> "Identity":
+        """What the embeddings say of themselves: `name` (else `model`, else the class) and `dimension` where given."""
+        own = getattr(embeddings, "name", None) or getattr(embeddings, "model", None)
+        return cls(str(own or type(embeddings).__name__), int(getattr(embeddings, "dimension", 0) or 0))
+
+    def check(self, stored: "Identity", where: str) -> None:
+        """Hold this model against the one that a store was built with.
+
+        Raises:
+            StoreMismatchError: says both, and the one-line fix.
+        """
+        dimensions = {self.dimension, stored.dimension} - {0}
+        if self.model == stored.model and self.metric == stored.metric and len(dimensions) < 2:
+            return
+        raise StoreMismatchError(
+            f"{where} holds vectors of {stored}; this run embeds with {self}. Use the model it was built with, or "
+            "ingest again into a new store: cragraph ingest PATH --store NEW"
+        )
+
+    def __str__(self) -> str:
+        size = f"{self.dimension} dimensions, " if self.dimension else ""
+        return f"{self.model} ({size}{self.metric})"
+
+
+# -- in Chroma's metadata --------------------------------------------------------------------------------------------
+
+
+def to_chroma(record: Record, generation: int) -> dict[str, Any]:
+    """The metadata of a record in Chroma: its fields and scalars, and the rest as one JSON string."""
     passage = record.passage
     plain = filterable(passage["metadata"])
     rest = {key: value for key, value in passage["metadata"].items() if key not in plain}
-    meta: dict[str, Any] = {key: passage[key] for key in FIELDS if passage[key] is not None}
+    meta: dict[str, Any] = {key: passage[key] for key in FIELDS if passage[key] is not None}  # type: ignore[literal-required]
     meta.update(plain)
-    meta[GENERATION] = record.generation
-    held = {origin.source: origin.row() for origin in record.origins}
-    extra = {name: value for name, value in (("h", held), ("x", rest)) if value}
+    meta[GENERATION] = generation
+    holders = {origin.source: origin.row() for origin in record.origins}
+    extra = {name: value for name, value in (("h", holders), ("x", rest)) if value}
     if extra:
         meta[RECORD] = json.dumps(extra, ensure_ascii=False, default=str)
     return meta
@@ -116,17 +254,4 @@ def from_chroma(chunk_id: str, text: str, metadata: Mapping[str, Any]) -> Record
         retrieval_score=None,
         rerank_score=None,
     )
-    origins = tuple(Origin(source, *row) for source, row in extra.get("h", {}).items())
-    return Record(passage, origins=origins, generation=int(metadata.get(GENERATION, 0)))
-
-
-def _plain_name(key: str) -> bool:
-    return bool(key) and key not in FIELDS and key[0] not in "_$#" and '"' not in key and ":" not in key
-
-
-def _plain_value(value: Any) -> bool:
-    if isinstance(value, str | bool):
-        return True
-    if isinstance(value, int):
-        return -_INT64 <= value < _INT64
-    return isinstance(value, float) and value == value and abs(value) != float("inf")
+    return record_of(passage, [Origin(source, *row) for source, row in extra.get("h", {}).items()])
