@@ -1,13 +1,10 @@
 """The store: what was ingested, found by meaning and by words; and how files get in."""
 
-from cragraph.retrieval.store.filters import checked_where
-from cragraph.retrieval.store.ingest import IngestReport, Progress, forget, ingest
-from cragraph.retrieval.store.opening import open_store
-from cragraph.retrieval.store.parsing import parse_where
+from cragraph.retrieval.store.filters import checked_where, parse_where
+from cragraph.retrieval.store.ingest import IngestReport, Progress, forget, ingest, watch
 from cragraph.retrieval.store.reading import SplitOptions
 from cragraph.retrieval.store.records import Item, Origin, StoredDocument
-from cragraph.retrieval.store.store import Store
-from cragraph.retrieval.store.watch import watch
+from cragraph.retrieval.store.store import Store, open_store
 
 __all__ = [
     "IngestReport",

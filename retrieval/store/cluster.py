@@ -47,7 +47,7 @@ def ingest_on(
     """
     options = split_options or SplitOptions()
     with store.writing():
-        found = survey(paths, store.ledger, options.name, max_bytes=max_bytes, prune=prune)
+        found = survey(paths, store.index, options.name, max_bytes=max_bytes, prune=prune)
         jobs = [job.source for job in found.jobs]
         return Run(store, options, found, progress).done(_messages(client, jobs, options, make_embeddings))
 

@@ -125,7 +125,9 @@ class Database:
                     version = VERSION
                 db.execute("COMMIT")
             if version == 0:
-                raise StoreError(f"{self.path} holds no store; wanted ingested documents: run cragraph ingest PATH first.")
+                raise StoreError(
+                    f"{self.path} holds no store; wanted ingested documents: run cragraph ingest PATH first."
+                )
             if version != VERSION:
                 raise StoreError(
                     f"{self.path} is of version {version}; wanted {VERSION}: move it away and run cragraph ingest PATH."
@@ -251,9 +253,7 @@ class Database:
         with self.lock:
             try:
                 found += [str(row[0]) for row in db.execute("PRAGMA integrity_check(3)") if row[0] != "ok"]
-                bad = sum(
-                    row_crc(row[:-1]) != row[-1] for row in db.execute(f"SELECT {COLUMNS}, crc FROM chunks")
-                )
+                bad = sum(row_crc(row[:-1]) != row[-1] for row in db.execute(f"SELECT {COLUMNS}, crc FROM chunks"))
                 if bad:
                     found.append(f"{bad} passages are not what was written")
                 bad = sum(crc32(row[0]) != row[1] for row in db.execute("SELECT vector, crc FROM vectors"))
@@ -265,7 +265,7 @@ class Database:
         return found
 
     def salvage(self) -> tuple[int, int]:
-        """Move what can still be read, and is what was written, into a new file; how many passages that are, of how many.
+        """Move what can still be read, and is what was written, into a new file; how many passages, of how many.
 
         The words are indexed anew. A file of which passages are missing is read again by the next ingest.
 
@@ -287,15 +287,15 @@ class Database:
                 ids = {row[0] for row in self._readable("SELECT id FROM chunks")}
                 ids |= {row[0] for row in self._readable("SELECT id FROM vectors")}
                 for chunk in sorted(ids):
-                    row = next(self._readable(f"SELECT {COLUMNS}, crc FROM chunks WHERE id = {chunk}"), None)
-                    if row is None or row_crc(row[:-1]) != row[-1]:
+                    row = next(self._readable(f"SELECT {COLUMNS}, crc FROM chunks WHERE id = {chunk}"), ())
+                    if not row or row_crc(row[:-1]) != row[-1]:
                         continue
                     kept += 1
                     marks = ",".join("?" * (len(row) + 1))
                     new.execute(f"INSERT INTO chunks (id, {COLUMNS}, crc) VALUES ({marks})", (chunk, *row))
                     new.execute("INSERT INTO words(rowid, terms) VALUES (?, ?)", (chunk, indexed(row[8] + row[9])))
-                    vector = next(self._readable(f"SELECT * FROM vectors WHERE id = {chunk}"), None)
-                    if vector is not None and isinstance(vector[3], bytes) and crc32(vector[3]) == vector[2]:
+                    vector = next(self._readable(f"SELECT * FROM vectors WHERE id = {chunk}"), ())
+                    if vector and isinstance(vector[3], bytes) and crc32(vector[3]) == vector[2]:
                         new.execute("INSERT INTO vectors VALUES (?, ?, ?, ?)", vector)
                 new.execute("DELETE FROM holdings WHERE chunk NOT IN (SELECT id FROM chunks)")
         except sqlite3.DatabaseError as error:
@@ -309,8 +309,8 @@ class Database:
                 "it away and run cragraph ingest PATH again."
             )
         self._db.close()
-        for name in ("-wal", "-shm"):
-            self.path.with_name(self.path.name + name).unlink(missing_ok=True)
+        for suffix in ("-wal", "-shm"):
+            self.path.with_name(self.path.name + suffix).unlink(missing_ok=True)
         spare.replace(self.path)
         spare.with_suffix(".seal").unlink(missing_ok=True)
         self._open(create=False)

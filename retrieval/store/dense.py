@@ -42,8 +42,8 @@ _MOST, _SPARE = 3_000, 2.0
 _NAME: Final = "passages"
 
 DAMAGED: Final = (
-    "The graph of the vectors is not as it was written, so every vector is compared instead, exact but slower; the next "
-    "cragraph ingest makes the graph again."
+    "The graph of the vectors is not as it was written, so every vector is compared instead, exact but slower; the "
+    "next cragraph ingest makes the graph again."
 )
 
 Near = list[tuple[int, float]]
@@ -92,7 +92,7 @@ class Dense:
         return {chunk_id: from_bytes([vector])[0] for chunk_id, vector in self._index.rows_in(sql, chunk_ids)}
 
     def maintain(self) -> None:
-        """With the write lock held: make the graph of a large store, or make it again where too much was stored since."""
+        """With the write lock held: make the graph of a large store, or bring it up to date."""
         if self._index.path is None or self._index.count() < self._graph_from:
             return
         with self._lock:
@@ -141,7 +141,8 @@ class Dense:
             matrix = unit(from_bytes([row[1] for row in new])) if new else self._matrix[:0]
             empty = not keep.any()
             self._rows = rows if empty else np.concatenate([self._rows[keep], rows])
-            self._matrix = matrix if empty else np.concatenate([self._matrix[keep], matrix]) if new else self._matrix[keep]
+            kept = [] if empty else [self._matrix[keep]]
+            self._matrix = np.concatenate([*kept, matrix] if new or not kept else kept)
         self._generation = generation
 
     def _nearest(self, query: Floats, k: int) -> Near:
@@ -165,7 +166,9 @@ class Dense:
         """The cosines of these rows by the vectors in the tables; those written later than `until` are left out."""
         sql = "SELECT id, vector FROM vectors WHERE id IN (?)" + (f" AND written <= {until}" if until else "")
         found = list(self._index.rows_in(sql, rows))
-        cosines = unit(from_bytes([row[1] for row in found])) @ query if found else []
+        if not found:
+            return []
+        cosines = unit(from_bytes([row[1] for row in found])) @ query
         return [(row[0], float(cosine)) for row, cosine in zip(found, cosines, strict=True)]
 
 
@@ -238,7 +241,8 @@ class Graph:
     def stale(self, index: Index) -> int:
         """How many vectors were written or removed since."""
         new, there = index.rows(
-            "SELECT (SELECT count(*) FROM vectors WHERE written > ?), (SELECT count(*) FROM vectors)", (self.generation,)
+            "SELECT (SELECT count(*) FROM vectors WHERE written > ?), (SELECT count(*) FROM vectors)",
+            (self.generation,),
         )[0]
         return int(new) + max(0, self.count + int(new) - int(there))
 
@@ -247,7 +251,9 @@ class Graph:
         try:
             found = self._chroma.similarity_search_by_vector(query.tolist(), k=min(k + 50, self.count))
         except Exception as error:
-            raise StoreError(f"the graph of the vectors cannot be searched: {error}; run cragraph ingest again.") from error
+            raise StoreError(
+                f"the graph of the vectors cannot be searched: {error}; run cragraph ingest again."
+            ) from error
         return [int(one.page_content) for one in found if one.page_content.isdigit()]
 
     def close(self) -> None:

@@ -1,4 +1,4 @@
-"""Metadata filters: typed by a person, checked against the fields there are, and put as Chroma, SQL or Python want them.
+"""Metadata filters: typed by a person, checked against the fields, and put as Chroma, SQL or Python want them.
 
 A filter means the same everywhere: a passage without the field is not equal to, nor among, any value, and types never
 match across (the text "1" is not the number 1).
@@ -142,8 +142,9 @@ def whole(value: Any) -> Any:
 def exact(key: str, operator: str, value: Any) -> dict[str, Any]:
     """One comparison of a field, in a form that means the same to Chroma as to a person.
 
-    Chroma's engine cuts a fraction down to a whole number before it compares it with a whole one: `{"x": {"$gte": 0.5}}`
-    lets 0 through, `{"x": {"$gt": -0.5}}` does not. The forms here hold for whole and broken numbers alike.
+    Chroma's engine cuts a fraction down to a whole number before it compares it with a whole one:
+    `{"x": {"$gte": 0.5}}` lets 0 through, `{"x": {"$gt": -0.5}}` does not. The forms here hold for whole and
+    broken numbers alike.
     """
     value = whole(value)
     if not isinstance(value, float) or not math.isfinite(value) or abs(value) >= _EXACT:

@@ -212,7 +212,15 @@ class Index(Database):
         )
         files = self.names()
         return [
-            StoredDocument(row[0], filename_of(row[0]), *row[1:], complete=row[4] is not None or row[0] not in files)
+            StoredDocument(
+                row[0],
+                filename_of(row[0]),
+                row[1],
+                row[2],
+                row[3],
+                row[4],
+                complete=row[4] is not None or row[0] not in files,
+            )
             for row in rows
         ]
 

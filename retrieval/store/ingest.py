@@ -1,20 +1,21 @@
 """Ingest: bring a store into step with files and folders, doing only the work that is left; and take files out."""
 
 import os
-from collections.abc import Callable, Collection, Generator, Iterable
+from collections.abc import Callable, Collection, Generator, Iterable, Iterator
 from contextlib import closing, nullcontext
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from itertools import repeat
 from pathlib import Path
+from threading import Event
 from time import monotonic, time_ns
 from typing import Any, Final
 
 from cragraph.errors import InputError
-from cragraph.retrieval.documents import MAX_BYTES, Skipped, discover
-from cragraph.retrieval.store.ledger import Ledger
+from cragraph.retrieval.documents import MAX_BYTES, Found, Limits, Skipped, discover
+from cragraph.retrieval.store.index import Index
 from cragraph.retrieval.store.reading import Failed, Message, Piece, SplitOptions, messages, sha256_of
 from cragraph.retrieval.store.records import Item, Origin, StoredDocument
-from cragraph.retrieval.store.store import Store
+from cragraph.retrieval.store.store import BATCH, Store
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,17 +79,27 @@ class Meter:
         """`total` files, `to_read` bytes in those of them that have to be read."""
         self._start = monotonic()
         self._total, self._to_read = total, to_read
-        self._done = self._read = self.chunks = 0
+        self._done = self._read = self.chunks = self._part = 0
 
     def finished(self, source: str, size: int, chunks: int) -> Progress:
         """One more file is done: `size` bytes of it were read (0 for one without work) and gave `chunks`."""
         self._done += 1
         self._read += size
         self.chunks += chunks
+        self._part = 0
+        return self._progress(source)
+
+    def under_way(self, source: str, chunks: int) -> Progress:
+        """More of a file is embedded that is not read to its end yet."""
+        self._part += chunks
+        return self._progress(source)
+
+    def _progress(self, source: str) -> Progress:
+        chunks = self.chunks + self._part
         seconds = self.seconds
         left = max(0, self._to_read - self._read)
         eta = seconds * left / self._read if self._read else (0.0 if not left else None)
-        return Progress(self._done, self._total, self.chunks, self.chunks / seconds if seconds else 0.0, eta, source)
+        return Progress(self._done, self._total, chunks, chunks / seconds if seconds else 0.0, eta, source)
 
     @property
     def seconds(self) -> float:
@@ -142,13 +153,13 @@ def roots_of(paths: Paths) -> list[Path]:
     return [Path(path).expanduser() for path in given]
 
 
-def survey(paths: Paths, ledger: Ledger, options: str, *, max_bytes: int | None, prune: bool) -> Survey:
+def survey(paths: Paths, index: Index, options: str, *, max_bytes: int | None, prune: bool) -> Survey:
     """Walk the paths and decide for each file by its size and time, and by its hash where these are not enough.
 
     Raises:
         InputError: where a path does not exist.
     """
-    found, known = Survey(), ledger.sources()
+    found, known = Survey(), index.sources()
     roots = roots_of(paths)
     for item in discover(roots, max_bytes=max_bytes):
         source = source_of(item.path)
@@ -159,7 +170,7 @@ def survey(paths: Paths, ledger: Ledger, options: str, *, max_bytes: int | None,
         else:
             _decide(found, source, known.get(source), options)
     if prune:
-        found.vanished += [source for source in _below(roots, ledger.names()) if not Path(source).exists()]
+        found.vanished += [source for source in _below(roots, index.names()) if not Path(source).exists()]
     return found
 
 
@@ -195,11 +206,12 @@ def _is_empty(path: Path) -> bool:
 
 
 OnProgress = Callable[[Progress], None]
-
-BATCH: Final = 256
-"""Passages gathered from several files before they are embedded and written together."""
+_LIMITS: Final = Limits()
 
 _RACY_NS: Final = 2_000_000_000
+
+STOPPED: Final = "{files} files are in, whole.{rest} Run the same command again to go on."
+HALF: Final = " Of {name} {chunks} chunks are kept, unseen by any search until the rest is in."
 
 
 def ingest(
@@ -211,25 +223,28 @@ def ingest(
     dry_run: bool = False,
     progress: OnProgress | None = None,
     max_bytes: int | None = MAX_BYTES,
+    limits: Limits | None = _LIMITS,
 ) -> IngestReport:
     """Read what is new or changed under the paths into the store, and with `prune` remove what has vanished there.
 
-    A file is unchanged when its size and time of change, or else its hash, are as recorded; it costs no work. A file is
-    taken in this order: its new chunks are added, the file is recorded, its old chunks are removed; so a run that is
-    killed anywhere leaves nothing out that was in, and the next one completes it. `dry_run` changes nothing.
+    A file is unchanged when its size and time of change, or else its hash, are as recorded; it costs no work. A file's
+    new chunks, its record and the removal of its old ones are one step, so a run that is killed anywhere leaves each
+    file as it was or as it is, and the next one goes on. `dry_run` changes nothing. Files are read by a process of
+    their own within `limits`; None reads them in this one, without limits of time and memory.
 
     Raises:
         InputError: a path does not exist.
         StoreLockedError: another process is writing to the store.
         StoreError: the store cannot be written (permissions, a full disk); what was in is still in.
+        KeyboardInterrupt: with a note that says what was kept.
     """
     options = split_options or SplitOptions()
     with nullcontext() if dry_run else store.writing():
-        found = survey(paths, store.ledger, options.name, max_bytes=max_bytes, prune=prune)
+        found = survey(paths, store.index, options.name, max_bytes=max_bytes, prune=prune)
         if dry_run:
             return pretended(found)
         jobs = [job.source for job in found.jobs]
-        return Run(store, options, found, progress).done(messages(jobs, found.bytes_to_read, options))
+        return Run(store, options, found, progress).done(messages(jobs, options, limits))
 
 
 def pretended(found: Survey) -> IngestReport:
@@ -256,72 +271,81 @@ class Run:
         self._report = IngestReport(unchanged=found.unchanged, skipped=found.skipped, failed=found.failed)
         self._items: list[Item] = []
         self._ended: list[tuple[Job, Origin]] = []
+        self._reading = ""
+        self._staged: set[str] = set()
 
     def done(self, read: Generator[Message, None, None]) -> IngestReport:
         """Write what comes of the files to be read, then remove what vanished; says what was done.
 
         `read` is closed also where writing fails, so that no reader goes on.
         """
+        index = self._store.index
         for source in self._found.unchanged:
             self._tell(self._meter.finished(source, 0, 0))
         for origin in self._found.touched:
-            self._store.ledger.set_whole(origin)
-        with closing(read):
-            for message in read:
-                if isinstance(message, Failed):
-                    self._give_up(message)
-                else:
-                    self._take(message)
-        self._flush()
-        for source, origin in self._store.ledger.overtaken().items():
-            # Left by a run that was killed between recording a file and removing what it replaces.
-            self._store.release(source, but=origin)
-        for source in self._found.vanished:
-            self._store.release(source)
-            self._report.removed.append(source)
-        return self._finished()
+            with index.write() as db:
+                index.set_whole(db, origin.source, origin)
+        try:
+            with closing(read):
+                for message in read:
+                    if isinstance(message, Failed):
+                        self._give_up(message)
+                    else:
+                        self._take(message)
+            self._flush()
+            for origin in index.overtaken():  # left on a server by a run that was killed
+                self._store.supersede(origin)
+            for source in self._found.vanished:
+                self._store.release(source)
+                self._report.removed.append(source)
+        except KeyboardInterrupt as stop:
+            stop.add_note(self._kept())
+            raise
+        return replace(self._report, chunks=self._meter.chunks, seconds=self._meter.seconds)
 
     def _take(self, piece: Piece) -> None:
         job = self._jobs[piece.source]
         origin = Origin(job.source, piece.sha256, job.size, _settled(job.mtime_ns), self._options.name, piece.total)
+        if self._reading != job.source:  # what an earlier run that was cut off has embedded is not embedded again
+            self._reading, self._staged = job.source, self._store.index.staged_ids(origin)
         vectors = piece.vectors if piece.vectors is not None else repeat(None, len(piece.passages))
-        self._items += [Item(p, origin, vector) for p, vector in zip(piece.passages, vectors, strict=True)]
+        self._items += [
+            Item(passage, origin, vector)
+            for passage, vector in zip(piece.passages, vectors, strict=True)
+            if passage["chunk_id"] not in self._staged
+        ]
         if piece.last:
             self._ended.append((job, origin))
         if len(self._items) >= BATCH:
-            self._flush()
+            self._flush(None if piece.last else origin)
 
-    def _flush(self) -> None:
-        """Write what was gathered, then record the files that ended in it, then remove what they replace."""
-        self._store.add_items(self._items)
-        self._items = []
+    def _flush(self, reading: Origin | None = None) -> None:
+        """Write the files that ended, each whole; of the one that is still being read, keep what there is, unseen."""
+        part = [item for item in self._items if reading and item.passage["source"] == reading.source]
+        whole = self._items[: len(self._items) - len(part)]
+        if self._ended:
+            self._store.commit([(job.source, origin) for job, origin in self._ended], whole)
         for job, origin in self._ended:
-            self._store.ledger.set_whole(origin)
-            self._store.release(job.source, but=origin)
             (self._report.added if job.known is None else self._report.changed).append(job.source)
             self._tell(self._meter.finished(job.source, job.size, origin.chunks))
-        self._ended = []
+        if part and reading:
+            self._store.stage(part, reading)
+            self._tell(self._meter.under_way(reading.source, len(part)))
+        self._items, self._ended = [], []
 
     def _give_up(self, failed: Failed) -> None:
-        """Take back what a file gave before it failed; what it gave in an earlier state stays."""
+        """Drop what a file gave before it failed; what it gave in an earlier state stays."""
         job = self._jobs[failed.source]
         self._items = [item for item in self._items if item.passage["source"] != failed.source]
-        self._store.release(failed.source, but=job.known)
+        self._store.index.unstage(failed.source)
         self._report.failed.append((failed.source, failed.reason))
         self._tell(self._meter.finished(failed.source, job.size, 0))
 
-    def _finished(self) -> IngestReport:
-        report = self._report
-        return IngestReport(
-            added=report.added,
-            changed=report.changed,
-            unchanged=report.unchanged,
-            removed=report.removed,
-            skipped=report.skipped,
-            failed=report.failed,
-            chunks=self._meter.chunks,
-            seconds=self._meter.seconds,
-        )
+    def _kept(self) -> str:
+        """What a run that is stopped leaves behind."""
+        files = len(self._report.added) + len(self._report.changed)
+        rest = "".join(HALF.format(name=name, chunks=n) for name, n in self._store.unfinished().items())
+        return STOPPED.format(files=files, rest=rest)
 
 
 def _settled(mtime_ns: int) -> int:
@@ -350,7 +374,6 @@ def forget(store: Store, path: str | os.PathLike[str]) -> list[str]:
             raise InputError(f"nothing in the store came from {given}; `cragraph docs` lists what is in it.")
         for source in found:
             store.release(source)
-            store.delete(store.ledger.unheld(source))
         return found
 
 
@@ -362,3 +385,64 @@ def _named(name: str, documents: Collection[StoredDocument]) -> list[str]:
             f"{len(found)} documents in the store are called {name}; wanted one of {', '.join(found)}: give its path."
         )
     return found
+
+
+# -- watching ------------------------------------------------------------------------------------------------------
+
+INTERVAL: Final = 1.0
+"""Seconds between looks. Looking asks the file system for sizes and times only; it works on every system and share."""
+
+_Sight = dict[str, tuple[int, int]]
+
+
+def watch(
+    paths: Paths,
+    store: Store,
+    *,
+    split_options: SplitOptions | None = None,
+    prune: bool = True,
+    progress: OnProgress | None = None,
+    max_bytes: int | None = MAX_BYTES,
+    limits: Limits | None = _LIMITS,
+    interval: float = INTERVAL,
+    stop: Event | None = None,
+) -> Iterator[IngestReport]:
+    """A report for the first ingest, then one for every change, until `stop` is set or the caller ends the loop.
+
+    Files that are still being written are left until they have been still for one interval. A root that disappears for
+    a while is waited for. The store is locked only while something is ingested.
+    """
+    roots = roots_of(paths)
+    stop = stop or Event()
+    seen: _Sight | None = None
+    last: _Sight = {}
+    while not stop.is_set():
+        sight = _look(roots, max_bytes)
+        if seen is None or (sight != seen and sight == last):
+            there = [root for root in roots if root.exists()] if seen is not None else roots
+            report = ingest(
+                there,
+                store,
+                split_options=split_options,
+                prune=prune,
+                progress=progress,
+                max_bytes=max_bytes,
+                limits=limits,
+            )
+            if seen is None or report.did_anything or report.failed:
+                yield report
+            seen = sight
+        last = sight
+        stop.wait(interval)
+
+
+def _look(roots: list[Path], max_bytes: int | None) -> _Sight:
+    sight: _Sight = {}
+    for item in discover([root for root in roots if root.exists()], max_bytes=max_bytes):
+        if isinstance(item, Found):
+            try:
+                status = item.path.stat()
+            except OSError:
+                continue
+            sight[str(item.path)] = (status.st_size, status.st_mtime_ns)
+    return sight

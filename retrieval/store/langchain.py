@@ -51,5 +51,5 @@ class StoreVectors(VectorStore):
 
 
 def _document(passage: Passage) -> Document:
-    own = {key: passage[key] for key in ("doc_id", "chunk_index", "start_index", "source", "filename", "page")}  # type: ignore[literal-required]
+    own = {key: passage[key] for key in ("doc_id", "chunk_index", "start_index", "source", "filename", "page")}
     return Document(id=passage["chunk_id"], page_content=passage["text"], metadata={**passage["metadata"], **own})

@@ -27,7 +27,9 @@ class WriteLock:
 
     def __init__(self, folder: Path | None) -> None:
         self._folder = folder
-        self._lock = FileLock(folder / "write.lock", timeout=_SECONDS, thread_local=False, mode=0o600) if folder else None
+        self._lock = (
+            FileLock(folder / "write.lock", timeout=_SECONDS, thread_local=False, mode=0o600) if folder else None
+        )
         self._threads = RLock()
 
     @contextmanager

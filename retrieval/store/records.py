@@ -226,7 +226,7 @@ def to_chroma(record: Record, generation: int) -> dict[str, Any]:
     passage = record.passage
     plain = filterable(passage["metadata"])
     rest = {key: value for key, value in passage["metadata"].items() if key not in plain}
-    meta: dict[str, Any] = {key: passage[key] for key in FIELDS if passage[key] is not None}  # type: ignore[literal-required]
+    meta: dict[str, Any] = {key: passage[key] for key in FIELDS if passage[key] is not None}
     meta.update(plain)
     meta[GENERATION] = generation
     holders = {origin.source: origin.row() for origin in record.origins}

@@ -25,6 +25,7 @@ from cragraph.retrieval.store.records import (
     Identity,
     Origin,
     Record,
+    from_bytes,
     from_chroma,
     to_chroma,
 )
@@ -123,7 +124,7 @@ class Server:
             for batch in _batches(fresh):
                 self._collection.upsert(
                     ids=[record.passage["chunk_id"] for record in batch],
-                    embeddings=[np.frombuffer(record.vector or b"", dtype=np.float32) for record in batch],
+                    embeddings=from_bytes([record.vector or b"" for record in batch]),
                     documents=[record.passage["text"] for record in batch],
                     metadatas=[to_chroma(record, generation) for record in batch],
                 )
@@ -172,9 +173,7 @@ class Server:
                 vectors[chunk_id] = np.asarray(vector, dtype=np.float32)
         return vectors
 
-    def nearest(
-        self, index: Index, vector: Floats, k: int, where: Mapping[str, Any] | None = None
-    ) -> list[Passage]:
+    def nearest(self, index: Index, vector: Floats, k: int, where: Mapping[str, Any] | None = None) -> list[Passage]:
         """The passages nearest to a vector, best first; `retrieval_score` is their cosine, 0 for below 0."""
         with self._lock, self._explained("searched"):
             found = self._collection.query(
@@ -257,14 +256,13 @@ class Server:
         except StoreError:
             raise
         except (ChromaError, ValueError, OSError) as error:
-            text = mask(str(error) or type(error).__name__)
+            text = str(error) or type(error).__name__
             raise StoreError(f"{self.where} cannot be {done}: {text}; what was stored before is safe.") from error
         except Exception as error:
             if type(error).__module__.split(".")[0] not in ("httpx", "httpcore"):
                 raise
             raise StoreError(
-                f"{self.where} does not answer ({mask(str(error))}); wanted a running Chroma server: start it and try "
-                "again."
+                f"{self.where} does not answer ({error}); wanted a running Chroma server: start it and try again."
             ) from error
 
 
@@ -317,9 +315,8 @@ def on_server(url: str) -> "ClientAPI":
         return client
     except Exception as error:  # chromadb raises ValueError, KeyError, httpx and its own errors here
         raise StoreError(
-            f"no Chroma server answers at {mask(url)} ({type(error).__name__}: {mask(str(error))}); wanted one to keep "
-            f"the store: start it with `chroma run --path FOLDER --port {parts.port or 8000}`, or give a folder instead "
-            "of a URL."
+            f"no Chroma server answers at {url} ({type(error).__name__}: {error}); wanted one to keep the store: "
+            f"start it with `chroma run --path FOLDER --port {parts.port or 8000}`, or give a folder instead of a URL."
         ) from error
 
 

@@ -59,8 +59,8 @@ SALVAGED: Final = (
     "again on the same folders: it reads only the files of which something is missing."
 )
 LOST: Final = (
-    "The last {n} writes to the store are gone (its -wal file was removed or damaged). Run cragraph ingest again on the "
-    "same folders: it reads only what is missing."
+    "The last {n} writes to the store are gone (its -wal file was removed or damaged). Run cragraph ingest again on "
+    "the same folders: it reads only what is missing."
 )
 
 
@@ -218,10 +218,24 @@ class Store:
         self.commit([(source, None)], [])
         return before - self.index.count()
 
+    def supersede(self, origin: Origin) -> None:
+        """Take away what only other states of a file hold: what a cut-off ingest left on a server."""
+        with self.writing():
+            mine = self.index.held_by(origin.source)
+            before = self.index.holders(mine)
+            holders = {i: [o for o in before[i] if o.source != origin.source or o.state == origin.state] for i in mine}
+            gone = [i for i in mine if not holders[i]]
+            self._write([], {i: held for i, held in holders.items() if held}, gone, [(origin.source, origin)])
+
     def stage(self, items: Sequence[Item], origin: Origin) -> None:
         """Embed passages of a file that is still being read and keep them, unseen, until it is committed."""
         with self.writing():
-            self.index.stage(self._embedded(items, {}), origin)
+            ids = [item.passage["chunk_id"] for item in items]
+            records = self._embedded(items, self.index.embedded(ids))
+            same = [r.passage["chunk_id"] for r in records if r.vector is None]
+            stored = self._server.vectors(same) if self._server else self._dense.vectors(same)
+            kept = {chunk_id: vector.tobytes() for chunk_id, vector in stored.items()}
+            self.index.stage((r._replace(vector=r.vector or kept[r.passage["chunk_id"]]) for r in records), origin)
 
     def commit(self, files: Sequence[tuple[str, Origin | None]], items: Sequence[Item]) -> int:
         """Make files hold exactly these passages and what was staged of them, all at once; returns how many are new.
@@ -234,7 +248,7 @@ class Store:
             mine = {i for source, origin in files for i in self.index.held_by(source, unheld=origin is None)}
             new = {item.passage["chunk_id"] for item in items}.union(*staged.values())
             known = self.index.embedded(new)
-            holders = {i: [] for i in mine | new} | self.index.holders(mine | new)
+            holders: dict[str, list[Origin]] = {i: [] for i in mine | new} | self.index.holders(mine | new)
             for source, _ in files:
                 for chunk_id in mine:
                     holders[chunk_id] = [o for o in holders[chunk_id] if o.source != source]
@@ -259,7 +273,7 @@ class Store:
     ) -> None:
         """One numbered change: records, those staged of `files`, and passages that have other holders than before."""
         own = {record.passage["chunk_id"] for record in fresh}
-        generation = max(self.index.generation + 1, time_ns() // 1_000_000) if self._server else self.index.generation + 1
+        generation = self.index.generation + 1
         dimension = next((len(record.vector) // 4 for record in fresh if record.vector), 0)
 
         def records() -> Iterator[list[Record]]:
@@ -276,8 +290,8 @@ class Store:
                 yield [_held_by(passage, holders) for passage in self.index.get(rest[start : start + BATCH])]
 
         if self._server:
-            if self._server.generation() >= generation:
-                generation = self._server.generation() + 1
+            # The time in milliseconds, so that the numbers of two writers to one server do not collide.
+            generation = max(generation, self._server.generation() + 1, time_ns() // 1_000_000)
             self._server.begin(generation, dimension)
             for batch in records():
                 self._server.put(batch, generation)
@@ -435,8 +449,8 @@ def _in_folder(folder: Path, embeddings: "Embeddings", collection: str, create: 
         index = Index(path, create=create)
     except DamagedError as error:
         raise StoreError(
-            f"{path} cannot be read ({error.__cause__}); wanted the passages that were ingested: put back a copy, or move "
-            "it away and run cragraph ingest PATH again."
+            f"{path} cannot be read ({error.__cause__}); wanted the passages that were ingested: put back a copy, or "
+            "move it away and run cragraph ingest PATH again."
         ) from error
     store = Store(index, embeddings, lock, f"the store {folder}")
     try:
@@ -481,7 +495,7 @@ def _on_server(
 
 
 def _copy(path: Path) -> tuple[Index, str]:
-    """The copy of a server's passages in the cache folder, made anew where it is damaged; in memory, said, if need be."""
+    """The copy of a server's passages in the cache folder, else in memory with a sentence that says so."""
     for _ in range(2):
         try:
             path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
