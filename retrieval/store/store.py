@@ -19,7 +19,7 @@ import numpy as np
 
 from cragraph.errors import StoreError, StoreLockedError
 from cragraph.retrieval.store.database import DamagedError
-from cragraph.retrieval.store.dense import Dense
+from cragraph.retrieval.store.dense import GRAPH_FROM, Dense
 from cragraph.retrieval.store.filters import checked_where
 from cragraph.retrieval.store.index import Index
 from cragraph.retrieval.store.lexical import Lexical
@@ -72,11 +72,17 @@ class Store:
     """
 
     def __init__(
-        self, index: Index, embeddings: "Embeddings", lock: WriteLock, location: str, server: "Server | None" = None
+        self,
+        index: Index,
+        embeddings: "Embeddings",
+        lock: WriteLock,
+        location: str,
+        server: "Server | None" = None,
+        graph_from: int = GRAPH_FROM,
     ) -> None:
         self.index, self.location = index, location
         self._embeddings, self._lock, self._server = embeddings, lock, server
-        self._dense, self._lexical = Dense(index), Lexical(index)
+        self._dense, self._lexical = Dense(index, graph_from), Lexical(index)
         self._notes: list[str] = []
         self._closed = False
         self._depth = 0
@@ -401,11 +407,13 @@ def open_store(
     collection: str = "cragraph",
     create: bool = True,
     cache: str | os.PathLike[str] | None = None,
+    graph_from: int = GRAPH_FROM,
 ) -> Store:
     """Open the store at a folder or the `http(s)://host:port` of a Chroma server; None keeps it in memory.
 
     `embeddings` must be the model that the store was built with. With `create` False, a store that does not exist is an
-    error. `cache` is where the tables of a server are kept, by default the user's cache folder.
+    error. `cache` is where the tables of a server are kept, by default the user's cache folder. From `graph_from`
+    passages on, a folder gets a graph of its vectors.
 
     Raises:
         StoreError: where it cannot be opened.
@@ -419,10 +427,10 @@ def open_store(
         return _identified(Store(Index(None), embeddings, WriteLock(None), "the store in memory"), embeddings)
     if str(target).lower().startswith(_URL):
         return _on_server(str(target).rstrip("/"), embeddings, collection, create, cache)
-    return _in_folder(Path(target).expanduser(), embeddings, collection, create)
+    return _in_folder(Path(target).expanduser(), embeddings, collection, create, graph_from)
 
 
-def _in_folder(folder: Path, embeddings: "Embeddings", collection: str, create: bool) -> Store:
+def _in_folder(folder: Path, embeddings: "Embeddings", collection: str, create: bool, graph_from: int) -> Store:
     path = folder / f"{collection}.db"
     lost = path.with_suffix(".seal").exists() and not (path.exists() and path.stat().st_size)
     if lost:
@@ -435,6 +443,11 @@ def _in_folder(folder: Path, embeddings: "Embeddings", collection: str, create: 
             raise StoreError(
                 f"the store in {folder} was made by an earlier version; wanted {path.name}: run cragraph ingest PATH "
                 "again, then remove chroma.sqlite3 and what else the earlier version left."
+            )
+        if others := sorted(other.stem for other in folder.glob("*.db")):
+            raise StoreError(
+                f"the store {folder} holds no collection {collection!r}, but {', '.join(others)}; wanted ingested "
+                "documents: run cragraph ingest PATH first."
             )
         raise StoreError(f"there is no store in {folder}; wanted ingested documents: run cragraph ingest PATH first.")
     try:
@@ -452,7 +465,7 @@ def _in_folder(folder: Path, embeddings: "Embeddings", collection: str, create: 
             f"{path} cannot be read ({error.__cause__}); wanted the passages that were ingested: put back a copy, or "
             "move it away and run cragraph ingest PATH again."
         ) from error
-    store = Store(index, embeddings, lock, f"the store {folder}")
+    store = Store(index, embeddings, lock, f"the store {folder}", graph_from=graph_from)
     try:
         with suppress(StoreLockedError):
             store._opened()

@@ -12,8 +12,9 @@ from threading import Thread
 
 import pytest
 
+from cragraph.retrieval.documents import Limits
 from cragraph.retrieval.store import SplitOptions, ingest, open_store
-from cragraph.retrieval.store.reading import PIECE, WORTH_A_PROCESS, Failed, Piece, ReaderProcess, messages, read
+from cragraph.retrieval.store.reading import PIECE, Failed, Piece, ReaderProcess, messages, read
 from cragraph.testing.embeddings import HashEmbeddings
 
 OPTIONS = SplitOptions(200, 20)
@@ -32,8 +33,8 @@ def files(tmp_path: Path) -> list[str]:
 
 def test_a_process_gives_the_same_messages_as_reading_in_place(files: list[str]) -> None:
     in_place = list(read(files, OPTIONS))
-    assert list(messages(files, WORTH_A_PROCESS, OPTIONS)) == in_place
-    assert list(messages(files, 0, OPTIONS)) == in_place
+    assert list(messages(files, OPTIONS, Limits())) == in_place
+    assert list(messages(files, OPTIONS)) == in_place
     assert [type(m) for m in in_place if isinstance(m, Failed) or m.last] == [Piece] * 3 + [Failed] + [Piece] * 3
 
 
@@ -52,7 +53,7 @@ def test_a_file_that_takes_the_reader_down_is_reported_and_the_rest_is_read(tmp_
     os.mkfifo(trap)  # whoever reads it waits for ever: time enough to be killed
     killer = Thread(target=_kill_reader)
     killer.start()
-    found = list(messages([*files[:2], str(trap), *files[4:]], WORTH_A_PROCESS, OPTIONS))
+    found = list(messages([*files[:2], str(trap), *files[4:]], OPTIONS, Limits()))
     killer.join()
     ends = [(Path(m.source).name, type(m)) for m in found if isinstance(m, Failed) or m.last]
     assert ends == [
@@ -62,11 +63,28 @@ def test_a_file_that_takes_the_reader_down_is_reported_and_the_rest_is_read(tmp_
     assert "signal 9" in failed.reason
 
 
+def test_a_file_that_takes_too_long_is_reported_and_the_rest_is_read(tmp_path: Path, files: list[str]) -> None:
+    trap = tmp_path / "trap.txt"
+    os.mkfifo(trap)
+    found = list(messages([files[0], str(trap), files[1]], OPTIONS, Limits(seconds=0.5)))
+    assert [type(message) for message in found] == [Piece, Failed, Piece]
+    assert found[1] == Failed(str(trap), "reading it took more than 0.5 seconds; split it, or raise the limit")
+
+
+@pytest.mark.skipif(not sys.platform.startswith("linux"), reason="only Linux counts what is allocated")
+def test_a_file_that_takes_too_much_memory_is_reported_and_the_rest_is_read(tmp_path: Path, files: list[str]) -> None:
+    large = tmp_path / "large.txt"
+    large.write_text("many words " * 8_000_000)
+    found = list(messages([str(large), files[0]], OPTIONS, Limits(memory_mb=150)))
+    assert [type(message) for message in found] == [Failed, Piece]
+    assert "memory" in found[0].reason  # type: ignore[union-attr]
+
+
 def test_a_reader_that_is_left_early_is_ended(files: list[str]) -> None:
-    reader = ReaderProcess(files, OPTIONS)
+    reader = ReaderProcess(files, OPTIONS, Limits())
     first = next(iter(reader))
     assert isinstance(first, Piece)
-    stream = iter(ReaderProcess(files, OPTIONS))
+    stream = iter(ReaderProcess(files, OPTIONS, Limits()))
     next(stream)
     stream.close()  # type: ignore[attr-defined]
     reader._process.kill()
@@ -100,7 +118,7 @@ def test_what_a_reader_holds_does_not_grow_with_the_file(tmp_path: Path) -> None
         with file.open("w") as out:
             for row in range(rows):
                 out.write(json.dumps({"text": f"row {row} " + "of many words " * 60}) + "\n")
-        reader = ReaderProcess([str(file)], SplitOptions())
+        reader = ReaderProcess([str(file)], SplitOptions(), Limits())
         count, peak = 0, 0.0
         for message in reader:
             assert isinstance(message, Piece)
@@ -127,7 +145,7 @@ def _kill_reader() -> None:
         time.sleep(0.05)
         for task in Path("/proc/self/task").iterdir():
             for child in (task / "children").read_text().split():
-                if b"reader_process" in Path(f"/proc/{child}/cmdline").read_bytes() and _waits(child):
+                if b"store.reading" in Path(f"/proc/{child}/cmdline").read_bytes() and _waits(child):
                     os.kill(int(child), signal.SIGKILL)
                     return
 

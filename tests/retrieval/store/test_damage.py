@@ -1,129 +1,131 @@
-"""A vector index torn by a kill is noticed before it can take a process down, worked around, and rebuilt."""
+"""A damaged store is mended aloud or refused clearly: every file of it, in five ways."""
 
 import random
-import signal
-import subprocess
-import time
-from collections.abc import Callable
+import shutil
+import sqlite3
 from pathlib import Path
 
 import pytest
 
-from cragraph.passages import as_passages
-from cragraph.retrieval.store import Store, open_store
-from cragraph.retrieval.store.index import Index
-from cragraph.retrieval.store.keeping import DAMAGED
+from cragraph.errors import StoreError
+from cragraph.retrieval.store import Store, ingest, open_store
 from cragraph.testing.embeddings import HashEmbeddings
-from cragraph.types import Passage
 
-MANY = 1200
-"""More than the thousand after which Chroma first writes its vector index to disk."""
+WAYS = ("empty", "halved", "zeroed", "flipped", "removed")
 
 
-@pytest.fixture
-def torn(tmp_path: Path, lines: list[Passage]) -> Path:
-    """A store whose writer was killed while Chroma wrote its vector index."""
-    folder = tmp_path / "store"
+@pytest.fixture(scope="module")
+def scene(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Documents, and a store that was closed in order."""
+    base = tmp_path_factory.mktemp("scene")
+    (base / "docs").mkdir()
+    for number in range(40):
+        text = "\n\n".join(f"Part {part} of file{number}, {'and so on ' * 60}" for part in range(8))
+        (base / "docs" / f"{number}.md").write_text(f"# File {number}\n\n{text}")
+    with open_store(base / "store", HashEmbeddings(48)) as store:
+        ingest(base / "docs", store, limits=None)
+    return base
+
+
+def searched(store: Store) -> list[str]:
+    found = [*store.lexical("part 3 of file7", 3), *store.dense("Part 3 of file7, and so on", 3)]
+    return [f"{p['retrieval_score']:.4f} {p['filename']}" for p in found]
+
+
+def harm(path: Path, way: str) -> None:
+    data, chance = bytearray(path.read_bytes()), random.Random(3)
+    for _ in range(500):
+        data[chance.randrange(len(data))] ^= 1 << chance.randrange(8)
+    harmed = {"empty": b"", "halved": data[: len(data) // 2], "zeroed": bytes(len(data)), "flipped": data}
+    path.unlink() if way == "removed" else path.write_bytes(harmed[way])
+
+
+@pytest.mark.parametrize("way", WAYS)
+def test_damaged_passages_are_saved_as_far_as_they_can_be_read_or_it_is_a_clear_error(
+    scene: Path, tmp_path: Path, way: str
+) -> None:
+    with open_store(scene / "store", HashEmbeddings(48)) as store:
+        wanted, count = searched(store), store.count()
+    folder = shutil.copytree(scene / "store", tmp_path / "store")
+    harm(folder / "cragraph.db", way)
+    if way in ("empty", "zeroed", "removed"):
+        with pytest.raises(StoreError, match="run cragraph ingest PATH again"):
+            open_store(folder, HashEmbeddings(48))
+        return
     with open_store(folder, HashEmbeddings(48)) as store:
-        store.add([*lines, *as_passages([f"filler number {i}" for i in range(MANY)])])
-        generation = store.generation
-    (links,) = folder.glob("*/link_lists.bin")
-    (vectors,) = folder.glob("*/data_level0.bin")
-    for file in (links, vectors):
-        file.write_bytes(random.Random(7).randbytes(len(file.read_bytes()) // 2))
-    index = Index(folder / "cragraph.index.sqlite3")
-    index.set_stamp(writing=generation + 1)
-    index.close()
-    return folder
-
-
-def test_the_next_opening_rebuilds_it_without_embedding_again(torn: Path, lines: list[Passage]) -> None:
-    embeddings = HashEmbeddings(48)
-    with open_store(torn, embeddings) as store:
-        assert store.count() == len(lines) + MANY
-        assert store.dense(lines[3]["text"], 1)[0]["text"] == lines[3]["text"]
+        assert any("damaged" in note for note in store.notes)
+        assert store.count() < count
+        assert ingest(scene / "docs", store, limits=None).did_anything
+    with open_store(folder, HashEmbeddings(48)) as store:
         assert store.notes == []
-    assert embeddings.asked == [lines[3]["text"]]
-    with open_store(torn, embeddings) as store:
-        assert store.dense(lines[0]["text"], 1)[0]["text"] == lines[0]["text"]
-    assert len(list(torn.glob("*/link_lists.bin"))) == 1
+        assert store.count() == count
+        assert searched(store) == wanted
+        assert store.problems() == []
 
 
-def test_readers_that_may_not_rebuild_it_compare_every_vector_and_say_so(
-    torn: Path, lines: list[Passage], writer: Callable[..., "subprocess.Popen[str]"], embeddings: HashEmbeddings
+@pytest.mark.parametrize("way", WAYS)
+def test_a_seal_that_does_not_fit_costs_a_look_and_nothing_else(scene: Path, tmp_path: Path, way: str) -> None:
+    folder = shutil.copytree(scene / "store", tmp_path / "store")
+    harm(folder / "cragraph.seal", way)
+    with open_store(folder, HashEmbeddings(48)) as store:
+        assert store.notes == []
+        assert ingest(scene / "docs", store, limits=None).did_anything is False
+    with open_store(folder, HashEmbeddings(48)) as store:
+        assert store.index.trusted()
+
+
+def changed(folder: Path, sql: str) -> None:
+    db = sqlite3.connect(folder / "cragraph.db")
+    with db:
+        db.execute(sql)
+    db.close()
+
+
+@pytest.mark.parametrize(
+    ("sql", "asked_again"),
+    [
+        ("UPDATE vectors SET vector = zeroblob(192) WHERE id = 5", 1),
+        ("DELETE FROM vectors WHERE id = 5", 0),
+        ("UPDATE chunks SET text = 'other words' WHERE id = 5", 1),
+        ("DELETE FROM words_data WHERE id > 100", 0),
+    ],
+)
+def test_what_was_changed_inside_is_noticed_and_made_again(
+    scene: Path, tmp_path: Path, sql: str, asked_again: int
 ) -> None:
-    from filelock import FileLock
+    folder = shutil.copytree(scene / "store", tmp_path / "store")
+    with open_store(scene / "store", HashEmbeddings(48)) as store:
+        wanted, count = searched(store), store.count()
+    changed(folder, sql)
+    embeddings = HashEmbeddings(48)
+    with open_store(folder, embeddings) as store:
+        problems = [*store.notes, *store.problems()]
+        assert problems
+        ingest(scene / "docs", store, limits=None)
+    with open_store(folder, HashEmbeddings(48)) as store:
+        assert (store.count(), searched(store)) == (count, wanted)
+        assert store.problems() == []
 
-    with FileLock(torn / "write.lock"), open_store(torn, embeddings) as store:
-        found = store.dense("Apple revenue", 3, {"ticker": "AAPL"})
-        assert [p["source"] for p in found] == ["a/apple.md", "a/old.md"]
-        assert found[0]["retrieval_score"] == pytest.approx(
-            float(store.vectors([lines[0]["chunk_id"]])[0] @ embeddings.embed_query("Apple revenue")), abs=1e-3
-        )
-        assert store.notes == [DAMAGED]
-    reader = open_store(torn, embeddings)  # opened after the lock is free: rebuilt
-    assert reader.notes == []
-    reader.close()
 
-
-def test_a_reader_that_worked_around_it_takes_up_the_rebuilt_one(
-    torn: Path, lines: list[Passage], writer: Callable[..., "subprocess.Popen[str]"], embeddings: HashEmbeddings
-) -> None:
-    from filelock import FileLock
-
-    with FileLock(torn / "write.lock"):
-        store = open_store(torn, embeddings)
-        store.dense("Apple revenue", 1)
-        assert store.notes == [DAMAGED]
-    assert writer(torn, "store.add(as_passages(['new words'])); store.close()").wait() == 0
-    assert store.dense("new words", 1)[0]["text"] == "new words"
-    assert store.notes == []
+def test_writes_that_are_gone_with_the_log_are_said(scene: Path, tmp_path: Path) -> None:
+    folder = tmp_path / "store"
+    store = open_store(scene / "store", HashEmbeddings(48))
+    shutil.copytree(scene / "store", folder)
     store.close()
+    again = open_store(folder, HashEmbeddings(48))
+    again.add(again.get(sorted(again.index.ids())[:3]))
+    copy = shutil.copytree(folder, tmp_path / "killed")  # as it lies while a writer is at work
+    again.close()
+    (copy / "cragraph.db-wal").write_bytes(b"")
+    (copy / "cragraph.db-shm").unlink(missing_ok=True)
+    with open_store(copy, HashEmbeddings(48)) as store:
+        (note,) = store.notes
+        assert "writes to the store are gone" in note
 
 
-def test_a_rebuild_that_was_cut_off_before_its_last_step_is_finished(tmp_path: Path, lines: list[Passage]) -> None:
-    with open_store(tmp_path, HashEmbeddings(48)) as store:
-        store.add(lines)
-    import chromadb
-
-    client = chromadb.PersistentClient(str(tmp_path))
-    collection = client.get_collection("cragraph", embedding_function=None)
-    collection.modify(name="cragraph.rebuilt", metadata={**(collection.metadata or {}), "cragraph:whole": 1})
-    client.close()  # type: ignore[attr-defined]
-    with open_store(tmp_path, HashEmbeddings(48), create=False) as store:
-        assert store.count() == len(lines)
-        assert store.dense(lines[0]["text"], 1)[0]["text"] == lines[0]["text"]
-
-
-@pytest.mark.slow
-def test_a_writer_killed_again_and_again_never_leaves_a_store_that_cannot_be_used(
-    tmp_path: Path, writer: Callable[..., "subprocess.Popen[str]"]
-) -> None:
-    chance = random.Random(1)
-    code = """
-    print("go", flush=True)
-    for start in range(0, 100_000, 200):
-        store.add(as_passages([f"round ROUND number {i}" for i in range(start, start + 200)]))
-    """
-    for turn in range(8):
-        process = writer(tmp_path, code.replace("ROUND", str(turn)))
-        assert process.stdout is not None
-        assert process.stdout.readline() == "go\n"
-        time.sleep(chance.random() * 2.5)
-        process.send_signal(signal.SIGKILL)
-        process.wait()
-        with open_store(tmp_path, HashEmbeddings(48)) as store:
-            assert store.notes == []
-            check(store)
-
-
-def check(store: Store) -> None:
-    """Both sides agree, and every passage has its vector."""
-    ids = sorted(store._index.ids())
-    assert ids == sorted(store._vectors.ids())
-    assert len(store.vectors(ids)) == len(ids)
-    if ids:
-        text = store.get(ids[:1])[0]["text"]
-        # Hashed into 48 numbers, thousands of texts share a vector: the nearest is one that equals the text's own.
-        assert store.dense(text, 1)[0]["retrieval_score"] == pytest.approx(1.0, abs=1e-3)
-        assert text in [p["text"] for p in store.lexical(text, 20)]
+def test_a_store_whose_file_was_removed_does_not_pass_for_an_empty_one(scene: Path, tmp_path: Path) -> None:
+    folder = shutil.copytree(scene / "store", tmp_path / "store")
+    (folder / "cragraph.db").unlink()
+    for create in (True, False):
+        with pytest.raises(StoreError, match=r"is gone or empty.*put it back, or remove .*cragraph ingest PATH again"):
+            open_store(folder, HashEmbeddings(48), create=create)

@@ -1,6 +1,8 @@
-"""Dense search with a filter, by either of the two ways, and where the local index is behind."""
+"""Dense search compares every vector, or those that a graph proposes; with a filter by either of two ways."""
 
-from collections.abc import Iterator, Mapping
+import shutil
+from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -8,21 +10,30 @@ import pytest
 
 from cragraph.passages import as_passage
 from cragraph.retrieval.store import Store, open_store
-from cragraph.retrieval.store.dense import Dense
-from cragraph.retrieval.store.floats import Floats
-from cragraph.retrieval.store.vectors import Vectors
+from cragraph.retrieval.store import dense as module
+from cragraph.retrieval.store.dense import DAMAGED
+from cragraph.retrieval.store.records import Floats
 from cragraph.testing.embeddings import HashEmbeddings
+from cragraph.types import Passage
 
 NUMBER = 3000
 
 
-@pytest.fixture(scope="module", params=["folder", "memory"])
+def numbered(first: int, last: int) -> list[Passage]:
+    return [as_passage({"text": f"number {n}", "source": str(n), "year": n % 30}) for n in range(first, last)]
+
+
+def vectors(number: int, seed: int = 0) -> Floats:
+    """No two equally near to anything."""
+    return np.random.default_rng(seed).normal(size=(number, 16)).astype(np.float32)
+
+
+@pytest.fixture(scope="module", params=["exact", "graph"])
 def years(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Store]:
-    """Passages of 30 years, 100 of each, no two equally near to anything; only a folder keeps their vectors."""
-    passages = [as_passage({"text": f"number {n}", "source": str(n), "year": n % 30}) for n in range(NUMBER)]
-    target = tmp_path_factory.mktemp("store") if request.param == "folder" else None
-    with open_store(target, HashEmbeddings(16)) as store:
-        store.add(passages, vectors=np.random.default_rng(0).normal(size=(NUMBER, 16)).astype(np.float32))
+    """Passages of 30 years, 100 of each."""
+    graph_from = 1000 if request.param == "graph" else 10_000
+    with open_store(tmp_path_factory.mktemp("store"), HashEmbeddings(16), graph_from=graph_from) as store:
+        store.add(numbered(0, NUMBER), vectors=vectors(NUMBER))
         yield store
 
 
@@ -31,65 +42,95 @@ def vector() -> Floats:
     return np.asarray([1.0, *[0.5] * 15], dtype=np.float32)
 
 
-class Asked:
-    """Chroma's side, remembering how it was asked."""
-
-    def __init__(self, vectors: Vectors) -> None:
-        self._vectors = vectors
-        self.said: list[str] = []
-
-    def nearest(self, vector: list[float], k: int, where: Mapping[str, Any] | None) -> list[tuple[str, float]]:
-        self.said.append("filtered" if where else "nearest")
-        return self._vectors.nearest(vector, k, where)
-
-    def ids(self, where: Mapping[str, Any]) -> list[str]:
-        self.said.append("ids")
-        return self._vectors.ids(where)
-
-    def records(self, chunk_ids: list[str]) -> Iterator[Any]:
-        return self._vectors.records(chunk_ids)
+def nearest(vector: Floats, numbers: list[int]) -> list[str]:
+    """The sources of these numbers, nearest first, worked out here."""
+    matrix = vectors(NUMBER)[numbers]
+    cosines = matrix @ vector / np.linalg.norm(matrix, axis=1)
+    return [str(numbers[place]) for place in np.argsort(-cosines)]
 
 
+@pytest.mark.parametrize("small", [1, 5000])
 @pytest.mark.parametrize(
-    ("where", "passing", "how"),
+    ("where", "passing"),
     [
-        ({"year": {"$gte": 1}}, 2900, "nearest"),
-        ({"year": {"$in": [3, 9]}}, 200, "nearest"),
-        ({"source": {"$eq": "17"}}, 1, "ids"),
-        ({"source": {"$in": ["17", "99", "500", "1001", "2000", "2345", "2999"]}}, 7, "ids"),
-        ({"year": {"$gt": 99}}, 0, "ids"),
+        ({"year": {"$gte": 1}}, [n for n in range(NUMBER) if n % 30 >= 1]),
+        ({"year": {"$in": [3, 9]}}, [n for n in range(NUMBER) if n % 30 in (3, 9)]),
+        ({"source": {"$eq": "17"}}, [17]),
+        ({"source": {"$in": ["17", "99", "2999"]}}, [17, 99, 2999]),
+        ({"year": {"$gt": 99}}, []),
+        (None, list(range(NUMBER))),
     ],
 )
-def test_however_a_filter_is_held_against_passages_the_same_are_found(
-    years: Store, vector: Floats, where: dict[str, Any], passing: int, how: str
+def test_however_a_filter_is_worked_out_the_nearest_that_pass_are_found(
+    years: Store, vector: Floats, where: dict[str, Any] | None, passing: list[int], small: int,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:  # fmt: skip
+    monkeypatch.setattr(module, "SMALL", small)
+    found = years._dense(vector, 5, where)
+    assert [p["source"] for p in found] == nearest(vector, passing)[:5]
+    scores = [p["retrieval_score"] or 0.0 for p in found]
+    assert scores == sorted(scores, reverse=True)
+
+
+def test_what_is_written_or_removed_later_is_seen_beside_the_graph(tmp_path: Path, vector: Floats) -> None:
+    with open_store(tmp_path, HashEmbeddings(16), graph_from=500) as store:
+        store.add(numbered(0, 600), vectors=vectors(600))
+        first = store._dense(vector, 1)[0]
+        store.add([as_passage({"text": "the nearest of all", "source": "new"})], vectors=vector[None, :])
+        assert [p["source"] for p in store._dense(vector, 2)] == ["new", first["source"]]
+        store.delete([first["chunk_id"]])
+        assert first["source"] not in [p["source"] for p in store._dense(vector, 99)]
+        moved = store.get([store._dense(vector, 9)[8]["chunk_id"]])
+        store.add(moved, vectors=vector[None, :])
+        assert {p["source"] for p in store._dense(vector, 2)} == {"new", moved[0]["source"]}
+        assert len(list(tmp_path.glob("*.graph-*"))) == 1
+        store.add(numbered(600, 900), vectors=vectors(300, seed=1))  # enough for another graph, out of the first
+        assert len(list(tmp_path.glob("*.graph-*"))) == 1
+        assert {p["source"] for p in store._dense(vector, 2)} == {"new", moved[0]["source"]}
+        assert store.notes == []
+
+
+@pytest.fixture(scope="module")
+def graphed(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder whose store has a graph."""
+    folder = tmp_path_factory.mktemp("graphed") / "store"
+    with open_store(folder, HashEmbeddings(16), graph_from=1000) as store:
+        store.add(numbered(0, 1200), vectors=vectors(1200))
+    return folder
+
+
+@pytest.mark.parametrize("harm", ["empty", "halved", "zeroed", "flipped", "removed"])
+@pytest.mark.parametrize("name", ["data_level0.bin", "link_lists.bin", "chroma.sqlite3", "index_metadata.pickle"])
+def test_a_damaged_graph_is_not_given_to_chroma_but_every_vector_is_compared(
+    graphed: Path, tmp_path: Path, vector: Floats, name: str, harm: str
 ) -> None:
-    asked: Any = Asked(years._vectors)
-    found = Dense(asked, years._index, small=1)(vector, 5, where)
-    expected = Dense(years._vectors, years._index, small=NUMBER + 1)(vector, 5, where)
-    assert [p["chunk_id"] for p in found] == [p["chunk_id"] for p in expected]
-    assert [p["retrieval_score"] for p in found] == pytest.approx([p["retrieval_score"] for p in expected], abs=1e-3)
-    assert len(found) == min(5, passing)
-    kept = bool(years._index.kept_vectors(years._index.ids()))
-    assert set(asked.said) == {how} | ({"filtered"} if how == "ids" and passing and not kept else set())
+    folder = shutil.copytree(graphed, tmp_path / "store")
+    (file,) = folder.glob(f"*.graph-*/**/{name}")
+    data = bytearray(file.read_bytes())
+    for place in range(0, len(data), max(1, len(data) // 500)):
+        data[place] ^= 64
+    size = file.stat().st_size
+    harmed = {"empty": b"", "halved": data[: size // 2], "zeroed": bytes(size), "flipped": bytes(data)}
+    file.unlink() if harm == "removed" else file.write_bytes(harmed[harm])
+    with open_store(folder, HashEmbeddings(16), graph_from=1000, create=False) as store:
+        assert [p["source"] for p in store._dense(vector, 5)] == nearest(vector, list(range(1200)))[:5]
+        assert store.notes == [DAMAGED]
 
 
-def test_more_of_the_nearest_are_taken_where_too_few_of_them_pass(years: Store, vector: Floats) -> None:
-    nearest = [p["source"] for p in Dense(years._vectors, years._index)(vector, 600)]
-    where = {"source": {"$in": nearest[400:]}}
-    asked: Any = Asked(years._vectors)
-    assert [p["source"] for p in Dense(asked, years._index, small=1)(vector, 5, where)] == nearest[400:405]
-    assert set(asked.said) == {"nearest"}
-    assert len(asked.said) > 1
+def test_a_damaged_graph_is_made_again_by_the_next_writer(graphed: Path, tmp_path: Path, vector: Floats) -> None:
+    folder = shutil.copytree(graphed, tmp_path / "store")
+    (file,) = folder.glob("*.graph-*/**/data_level0.bin")
+    file.write_bytes(b"")
+    with open_store(folder, HashEmbeddings(16), graph_from=1000) as store:
+        with store.writing():
+            pass
+        assert [p["source"] for p in store._dense(vector, 5)] == nearest(vector, list(range(1200)))[:5]
+        assert store.notes == []
+    assert len(list(folder.glob("*.graph-*"))) == 1
 
 
-def test_a_small_store_leaves_the_filter_to_chroma(years: Store, vector: Floats) -> None:
-    asked: Any = Asked(years._vectors)
-    Dense(asked, years._index)(vector, 5, {"year": {"$gte": 1}})
-    assert asked.said == ["filtered"]
-
-
-def test_what_the_index_does_not_have_yet_comes_from_chroma(full: Store) -> None:
-    query = "Penguins swim under the ice."
-    [before] = full.dense(query, 1)
-    full._index.drop([before["chunk_id"]])
-    assert full.dense(query, 1) == [before]
+def test_a_copied_store_keeps_its_graph(graphed: Path, tmp_path: Path, vector: Floats) -> None:
+    folder = shutil.copytree(graphed, tmp_path / "store", copy_function=shutil.copy)  # which changes the files' times
+    with open_store(folder, HashEmbeddings(16), graph_from=1000) as store:
+        assert [p["source"] for p in store._dense(vector, 5)] == nearest(vector, list(range(1200)))[:5]
+        assert store.notes == []

@@ -17,7 +17,7 @@ def run(python: str, code: str, *arguments: str, cwd: Path | None = None) -> str
 def test_importing_the_store_imports_neither_chromadb_nor_langchain(python: str) -> None:
     code = """
         import sys
-        import cragraph.retrieval.store, cragraph.retrieval.store
+        import cragraph.retrieval.store
         print(sorted({"chromadb", "langchain_chroma", "langchain_core", "onnxruntime"} & set(sys.modules)))
     """
     assert run(python, code) == "[]"
@@ -51,8 +51,9 @@ def test_nothing_leaves_the_machine(python: str, tmp_path: Path) -> None:
 def test_telemetry_is_off_and_the_program_s_own_env_file_is_not_read(python: str, tmp_path: Path) -> None:
     (tmp_path / ".env").write_text("ANONYMIZED_TELEMETRY=true\nPERSIST_DIRECTORY=/nowhere\nALLOW_RESET=true\n")
     code = """
-        from cragraph.retrieval.store import clients
-        settings = clients.in_memory().get_settings()
+        from pathlib import Path
+        from cragraph.retrieval.store.server import in_folder
+        settings = in_folder(Path("graph")).get_settings()
         print(settings.anonymized_telemetry, settings.allow_reset)
     """
     assert run(python, code, cwd=tmp_path) == "False False"

@@ -6,8 +6,7 @@ from hypothesis import strategies as st
 
 from cragraph.passages import as_passage, as_passages
 from cragraph.retrieval.store import Store, open_store
-from cragraph.retrieval.store.lexical import Lexical
-from cragraph.retrieval.store.terms import Analyser, affordable, match_any, telling
+from cragraph.retrieval.store.lexical import Lexical, affordable, discriminating, match_any
 from cragraph.testing.embeddings import HashEmbeddings
 
 ODD = [
@@ -46,16 +45,15 @@ def test_operators_are_plain_words(store: Store) -> None:
 
 
 def test_a_word_in_most_passages_is_left_out_unless_all_are() -> None:
-    words, frequency = {"the": "the", "penguins": "penguin"}, {"the": 9, "penguin": 2}
-    assert telling(words, frequency, 10) == ["penguins"]
-    assert telling({"the": "the"}, frequency, 10) == ["the"]
-    assert telling({"none": "none"}, {"none": 0}, 10) == []
+    assert discriminating({"the": 9, "penguin": 2}, 10) == ["penguin"]
+    assert discriminating({"the": 9}, 10) == ["the"]
+    assert discriminating({"none": 0}, 10) == []
 
 
 def test_common_words_rank_what_rare_words_found(store: Store) -> None:
     filler = [f"{'common' if i % 3 == 0 else 'other'} words stand in number {i}" for i in range(300)]
     store.add(as_passages(["rare things to read about", "rare and common things here", *filler]))
-    exact, cheap = Lexical(store._index), Lexical(store._index, budget=10)
+    exact, cheap = Lexical(store.index), Lexical(store.index, budget=10)
     found = cheap("rare common", 5)
     assert [p["text"] for p in found] == ["rare and common things here", "rare things to read about"]
     assert found[0] == exact("rare common", 1)[0]
@@ -80,9 +78,9 @@ def test_a_filter_lets_through_the_best_of_all_that_pass(store: Store, test: dic
 def test_words_that_are_far_too_common_do_not_rank(store: Store) -> None:
     store.add(as_passages(["rare things", *(f"{'common ' * (i % 3)}and rare {i}" for i in range(9))]))
     store.add(as_passages(f"common words {i}" for i in range(40)))
-    found = Lexical(store._index, budget=1)("rare common", 2)
+    found = Lexical(store.index, budget=1)("rare common", 2)
     assert found[0]["text"] == "rare things"  # the shortest of those with the rare word
-    assert found[0]["retrieval_score"] == Lexical(store._index)("rare", 1)[0]["retrieval_score"]
+    assert found[0]["retrieval_score"] == Lexical(store.index)("rare", 1)[0]["retrieval_score"]
 
 
 @pytest.mark.parametrize(
@@ -97,11 +95,15 @@ def test_a_query_is_words_in_quotes() -> None:
     assert match_any(["and", 'a"b']) == '"and" OR "a""b"'
 
 
-def test_words_are_stemmed_as_in_the_index() -> None:
-    analyse = Analyser()
-    assert analyse("Running companies, RUNNING! Café") == {
-        "running": "run",
-        "companies": "compani",
-        "cafe": "cafe",
-    }
-    analyse.close()
+@pytest.mark.parametrize("query", ["company", "RUNNING", "cafe", "run companies"])
+def test_a_query_finds_other_forms_of_its_words(store: Store, query: str) -> None:
+    store.add(as_passages(["Running companies, in a Café", "nothing of the kind"]))
+    assert [p["text"] for p in store.lexical(query, 2)] == ["Running companies, in a Café"]
+
+
+@pytest.mark.parametrize("query", ["1,496.5", "1496.5", "FY2023", "FY23", "2023", "東京"])
+def test_figures_years_and_words_without_spaces_are_found(store: Store, query: str) -> None:
+    store.add(as_passages(["It was 1,496.5 in FY2023.", "It was 14 in 2022.", "私は東京に住んでいます"]))
+    assert store.lexical(query, 1)[0]["text"] == (
+        "私は東京に住んでいます" if query == "東京" else "It was 1,496.5 in FY2023."
+    )

@@ -4,30 +4,7 @@ from hypothesis import strategies as st
 
 from cragraph.passages import as_passages
 from cragraph.retrieval.store import Store
-from cragraph.retrieval.store.scores import METRICS, lexical_share, similarity
-
-
-@pytest.mark.parametrize(
-    ("metric", "distance", "score"),
-    [
-        ("cosine", 0.0, 1.0),
-        ("cosine", 0.25, 0.75),
-        ("cosine", 1.0, 0.0),
-        ("cosine", 2.0, 0.0),
-        ("cosine", -1e-7, 1.0),
-        ("ip", 0.25, 0.75),
-        ("l2", 0.0, 1.0),
-        ("l2", 0.5, 0.75),
-        ("l2", 4.0, 0.0),
-    ],
-)
-def test_a_distance_becomes_the_cosine_of_unit_vectors(metric: str, distance: float, score: float) -> None:
-    assert similarity(distance, metric) == pytest.approx(score)
-
-
-@given(distance=st.floats(-1e6, 1e6), metric=st.sampled_from(sorted(METRICS)))
-def test_similarities_lie_in_0_to_1(distance: float, metric: str) -> None:
-    assert 0.0 <= similarity(distance, metric) <= 1.0
+from cragraph.retrieval.store.lexical import lexical_share
 
 
 @given(

@@ -14,7 +14,7 @@ import pytest
 from cragraph.errors import InputError, StoreError, StoreMismatchError
 from cragraph.passages import as_passages
 from cragraph.retrieval.store import Store, open_store, parse_where
-from cragraph.retrieval.store.opening import UNCACHED
+from cragraph.retrieval.store.store import UNCACHED
 from cragraph.testing.embeddings import HashEmbeddings
 from cragraph.types import Passage
 
@@ -91,7 +91,7 @@ def test_the_lexical_index_is_kept_on_this_machine_between_runs(
     cache = tmp_path / "cache"
     with open_store(url, HashEmbeddings(48), collection=collection, cache=cache) as store:
         store.add(lines)
-    (file,) = cache.glob("*.sqlite3")
+    (file,) = cache.glob("*.db")
     assert collection in file.name
     with open_store(url, HashEmbeddings(48), collection=collection, cache=cache) as store:
         assert store.lexical("penguins", 1)
@@ -137,7 +137,7 @@ def test_a_server_that_goes_away_is_one_clear_error(tmp_path: Path, lines: list[
     finally:
         process.kill()
         process.wait()
-    store._keeper._looked = -1e9  # as if some seconds had passed
+    store._server._looked = -1e9  # as if some seconds had passed
     with pytest.raises(StoreError, match="a running Chroma server"):
         store.dense("revenue", 1)
     assert store.lexical("revenue", 1)[0]["text"].startswith("The revenue")
