@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from cragraph.retrieval.documents import contextual_text
-from cragraph.retrieval.search.words import STOPWORDS, content_words, plain_years, stems, words
+from cragraph.text.words import STOPWORDS, keywords, plain_years, terms, words
 from cragraph.types import Passage
 
 Mode = Literal["hybrid", "dense", "lexical"]
@@ -163,7 +163,7 @@ class Finder:
     def by_words(self, query: str, depth: int, where: Where | None = None) -> list[Passage]:
         """What the lexical side finds."""
         # Words such as "what" and "much" are rare in documents, so that BM25 takes them for telling ones.
-        return self.store.lexical(" ".join(content_words(query)), depth, where)
+        return self.store.lexical(" ".join(keywords(query)), depth, where)
 
     def candidates(self, sides: Sides, depth: int, say: float = 0.0) -> list[Candidate]:
         """The sides fused, best first; what an expansion found has `say` times the weight of the lexical side."""
@@ -265,8 +265,8 @@ class Feedback:
             if passages > 1 and word not in STOPWORDS and len(word) > 2 and not word.isdigit()
         ]
         telling.sort(key=lambda word: (-held[word] * math.log1p(often[word]), word))
-        known, *of = stems()([query, *telling])
-        added = [word for word, stem in zip(telling, of, strict=True) if not set(stem) <= set(known)]
+        known = set(terms(query))
+        added = [word for word in telling if not set(terms(word)) <= known]
         return " ".join([query, *added[: self.terms]])
 
 

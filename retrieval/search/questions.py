@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Final
 import numpy as np
 
 from cragraph.protocols import Notes
-from cragraph.retrieval.search.words import content_words, is_stopword, numbers, plain_years, stem_set, stems, words
+from cragraph.text.words import content_words, is_stopword, keywords, numbers, plain_years, terms, words
 from cragraph.types import IDK, Verdict
 
 if TYPE_CHECKING:
@@ -55,10 +55,10 @@ def _apart(clause: str) -> list[str]:
 
 def distinct(parts: list[str], *known: str) -> list[str]:
     """The parts whose words are not those of an earlier part or of a known text, and that have words at all."""
-    seen = {stem_set(text) for text in known}
+    seen = {frozenset(content_words(text)) for text in known}
     kept: list[str] = []
     for part in parts:
-        key = stem_set(part)
+        key = frozenset(content_words(part))
         if key and key not in seen:
             seen.add(key)
             kept.append(part)
@@ -134,7 +134,7 @@ def things_apart(question: str) -> list[str]:
         return []
     left, right = found["left"], found["right"].removeprefix("the ")
     pair = f"{left.split()[-1]} and {right.split()[0]}"
-    if pair in FIXED or not all(len(content_words(side)) and side not in _EMPTY for side in (left, right)):
+    if pair in FIXED or not all(len(keywords(side)) and side not in _EMPTY for side in (left, right)):
         return []
     start, end = found.start("left"), found.end("right")
     return [question[:start] + side + question[end:] for side in (left, right)]
@@ -147,7 +147,7 @@ def _subject(clause: str) -> str:
     """What a clause is about: its proper names, else its last content words."""
     tail = clause.split(maxsplit=1)[-1]
     named = re.findall(_NAME, tail)
-    return " ".join(named) if named else " ".join(content_words(tail)[-4:])
+    return " ".join(named) if named else " ".join(keywords(tail)[-4:])
 
 
 # -- comparisons and years ----------------------------------------------------------------------------------------
@@ -257,8 +257,8 @@ def unanswered_parts(question: str, answer: str, embeddings: "Embeddings") -> li
     sentences = [s for s in _SENTENCES.split(text) if words(s)]
     if not sentences or (len(parts) == 1 and len(words(text)) < TERSE):
         return []
-    said = frozenset(stems()([text])[0])
-    asked = [stem_set(part) for part in parts]
+    said = frozenset(terms(text))
+    asked = [frozenset(content_words(part)) for part in parts]
     common = frozenset.intersection(*asked) if len(parts) > 1 else frozenset()
     marks = _marks(question)
     silent = {i for i, part in enumerate(asked) if len(parts) > 1 and not _named(marks, part - common, said)}
@@ -280,7 +280,7 @@ def _named(marks: frozenset[str], own: frozenset[str], said: frozenset[str]) -> 
 def _marks(question: str) -> frozenset[str]:
     """The stems of a question's names and figures: its words with a digit, and with a capital that begins nothing."""
     found = [match.group() for match in _MARK.finditer(question) if not is_stopword(match.group())]
-    return stem_set(" ".join(found)) if found else frozenset()
+    return frozenset(content_words(" ".join(found))) if found else frozenset()
 
 
 def _said(own: frozenset[str], said: frozenset[str]) -> bool:
@@ -313,10 +313,10 @@ class TargetedQueries:
         kept: list[str] = []
         seen: list[frozenset[str]] = []
         for query in wanted:
-            stems = stem_set(query)
-            if stems and all(_overlap(stems, other) < self.alike for other in seen):
+            asked = frozenset(content_words(query))
+            if asked and all(_overlap(asked, other) < self.alike for other in seen):
                 kept.append(query)
-                seen.append(stems)
+                seen.append(asked)
         return kept[: self.count]
 
     def _for_claim(self, verdict: Verdict, question: str) -> str:
@@ -332,7 +332,7 @@ class TargetedQueries:
 
 def _kept(text: str, figures: set[str]) -> list[str]:
     """The content words of a text without figures other than these; a word such as ``10-K`` is no figure."""
-    telling = content_words(text) if any(not is_stopword(w) for w in words(text)) else []
+    telling = keywords(text) if any(not is_stopword(w) for w in words(text)) else []
     return [word for word in telling if not _is_figure(word) or set(numbers(word)) & figures]
 
 

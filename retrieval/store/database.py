@@ -14,7 +14,7 @@ from threading import RLock
 from typing import Any, Final
 from zlib import crc32
 
-from cragraph.errors import StoreError
+from cragraph.errors import StoreError, StoreMissingError
 from cragraph.text.words import terms
 
 VERSION: Final = 3
@@ -125,7 +125,7 @@ class Database:
                     version = VERSION
                 db.execute("COMMIT")
             if version == 0:
-                raise StoreError(
+                raise StoreMissingError(
                     f"{self.path} holds no store; wanted ingested documents: run cragraph ingest PATH first."
                 )
             if version != VERSION:
@@ -246,8 +246,11 @@ class Database:
         """How many writes are gone that were once made: the log beside the file was taken away or damaged."""
         return max(0, self._sealed().get("generation", 0) - int(self.meta("generation", 0))) if self.path else 0
 
-    def damage(self) -> list[str]:
-        """What is wrong with the data, in plain words; empty where all of it can be read and is what was written."""
+    def damage(self, *, vectors: bool = True) -> list[str]:
+        """What is wrong with the data, in plain words; empty where all of it can be read and is what was written.
+
+        `vectors` wants one for each passage.
+        """
         db = self.connection
         found: list[str] = []
         with self.lock:
@@ -259,6 +262,9 @@ class Database:
                 bad = sum(crc32(row[0]) != row[1] for row in db.execute("SELECT vector, crc FROM vectors"))
                 if bad:
                     found.append(f"{bad} vectors are not what was written")
+                without = "SELECT count(*) FROM chunks WHERE id NOT IN (SELECT id FROM vectors)"
+                if vectors and (bad := db.execute(without).fetchone()[0]):
+                    found.append(f"{bad} passages have no vector")
                 db.execute("INSERT INTO words(words) VALUES ('integrity-check')")
             except (sqlite3.DatabaseError, TypeError) as error:
                 found.append(f"it cannot be read ({error})")

@@ -16,7 +16,7 @@ from urllib.parse import unquote, urlsplit
 
 import numpy as np
 
-from cragraph.errors import StoreError, mask
+from cragraph.errors import StoreError, StoreMissingError, mask
 from cragraph.retrieval.store.index import Index
 from cragraph.retrieval.store.records import (
     GENERATION,
@@ -77,7 +77,7 @@ class Server:
                 found = self._client.get_collection(self.name, embedding_function=None)
             except NotFoundError as error:
                 if not create:
-                    raise StoreError(
+                    raise StoreMissingError(
                         f"{self.where} holds no collection {self.name!r}; wanted documents that were ingested: run "
                         "cragraph ingest PATH first."
                     ) from error

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any, Final, Self
 
 import numpy as np
 
-from cragraph.errors import StoreError, StoreLockedError
+from cragraph.errors import StoreError, StoreLockedError, StoreMissingError
 from cragraph.retrieval.store.database import DamagedError
 from cragraph.retrieval.store.dense import GRAPH_FROM, Dense
 from cragraph.retrieval.store.filters import checked_where
@@ -162,16 +162,12 @@ class Store:
 
     def problems(self) -> list[str]:
         """What is wrong with the store, each with what to do about it; reads all of it."""
-        found = list(self.notes)
+        found, damage = list(self.notes), self.index.damage(vectors=self._server is None)
         again = "run cragraph ingest again on the same folders, which reads what is missing."
-        found += [f"{self.index.path}: {what}; open the store for writing, {again}" for what in self.index.damage()]
+        found += [f"{self.index.path}: {what}; open the store for writing, {again}" for what in damage]
         passages = self.index.count()
-        if self._server:
-            if not self._server.followed(self.index):
-                there = self._server.count()
-                found.append(f"{self.location} holds {there} passages and the copy here {passages}; {again}")
-        elif (vectors := int(self.index.rows("SELECT count(*) FROM vectors")[0][0])) != passages:
-            found.append(f"there are {passages} passages and {vectors} vectors; {again}")
+        if self._server and not self._server.followed(self.index):
+            found.append(f"{self.location} holds {self._server.count()} passages, the copy here {passages}; {again}")
         whole, named = self.index.sources(), self.index.names()
         if short := sorted(named - set(whole)):
             found.append(f"{len(short)} files are not in whole, the first of them {short[0]}; {again}")
@@ -367,10 +363,10 @@ class Store:
 
     def _opened(self) -> None:
         """Look whether the file is as it was left, and save what can be saved where it is damaged."""
-        if self.index.trusted() or self._lock.busy():
-            return
         if lost := self.index.lost():
             self._notes.append(LOST.format(n=lost))
+        if (self.index.trusted() and not lost) or self._lock.busy():
+            return
         if self.index.damage():
             with self._lock():
                 kept, all_ = self.index.salvage()
@@ -445,11 +441,13 @@ def _in_folder(folder: Path, embeddings: "Embeddings", collection: str, create: 
                 "again, then remove chroma.sqlite3 and what else the earlier version left."
             )
         if others := sorted(other.stem for other in folder.glob("*.db")):
-            raise StoreError(
+            raise StoreMissingError(
                 f"the store {folder} holds no collection {collection!r}, but {', '.join(others)}; wanted ingested "
                 "documents: run cragraph ingest PATH first."
             )
-        raise StoreError(f"there is no store in {folder}; wanted ingested documents: run cragraph ingest PATH first.")
+        raise StoreMissingError(
+            f"there is no store in {folder}; wanted ingested documents: run cragraph ingest PATH first."
+        )
     try:
         folder.mkdir(mode=0o700, parents=True, exist_ok=True)
     except OSError as error:
@@ -516,7 +514,7 @@ def _copy(path: Path) -> tuple[Index, str]:
             if index.read_only:
                 index.close()
                 break
-            if index.trusted() or not index.damage():
+            if index.trusted() or not index.damage(vectors=False):
                 return index, ""
             index.close()
         except OSError:

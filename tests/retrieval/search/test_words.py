@@ -4,9 +4,9 @@ from cragraph.passages import as_passages
 from cragraph.protocols import Notes
 from cragraph.retrieval.search import SearchRetriever
 from cragraph.retrieval.search.questions import Decompose
-from cragraph.retrieval.search.words import content_words, numbers, plain_years
 from cragraph.retrieval.store import open_store
 from cragraph.testing.embeddings import HashEmbeddings
+from cragraph.text.words import keywords, numbers, plain_years, terms
 
 
 @pytest.mark.parametrize(
@@ -23,8 +23,9 @@ def test_a_year_written_as_a_fiscal_year_is_a_plain_one(written: str, plain: str
     assert plain_years(written) == plain
 
 
-def test_the_words_of_a_question_hold_a_fiscal_year_both_ways() -> None:
-    assert content_words("What were the sales of FY23?") == ["sales", "FY23", "2023"]
+def test_the_words_of_a_question_match_a_fiscal_year_by_its_year() -> None:
+    assert keywords("What were the sales of FY23?") == ["sales", "FY23"]
+    assert terms("FY23 2023") == ("2023", "2023")
     assert numbers("Sales of FY23 were 1,200.5") == ["2023", "1200.5"]
 
 
