@@ -8,7 +8,7 @@ from threading import Lock
 from typing import TYPE_CHECKING, Any
 
 from cragraph.build import FETCHED, Parts, create_graph, make_verifier
-from cragraph.errors import InputError
+from cragraph.errors import InputError, StoreError
 from cragraph.graph.context import Context
 from cragraph.passages import as_passages
 from cragraph.protocols import Notes
@@ -230,11 +230,13 @@ def forget_path(settings: Settings, path: str) -> list[str]:
 
 def reading_options(settings: Settings) -> dict[str, Any]:
     """How documents are read and split."""
+    from cragraph.retrieval.documents import Limits
     from cragraph.retrieval.store import SplitOptions
 
     sizes = settings.ingest
     return {
         "split_options": SplitOptions(sizes.chunk_size, sizes.chunk_overlap),
+        "limits": Limits(seconds=sizes.file_seconds, memory_mb=sizes.file_memory_mb),
         "max_bytes": int(sizes.max_file_mb * MB),
     }
 
@@ -259,6 +261,8 @@ def store_health(settings: Settings) -> str:
     """What the store holds, in a few words; raises StoreError with what to do where it cannot be used."""
     store = opened(settings)
     try:
+        if problems := store.problems():
+            raise StoreError(" ".join(problems))
         return f"{settings.store}: {len(store.documents())} documents, {store.count()} chunks"
     finally:
         store.close()

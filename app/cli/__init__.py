@@ -51,7 +51,9 @@ def main() -> None:
         code = _failed(str(error), USAGE)
     except CragError as error:
         code = _failed(str(error), FAILURE)
-    except KeyboardInterrupt:
+    except KeyboardInterrupt as stop:
+        for note in getattr(stop, "__notes__", ()):  # what an ingest kept
+            sys.stderr.write(f"{note}\n")
         code = INTERRUPTED
     except BrokenPipeError:
         # The reader of our output has gone (`| head`); there is nobody left to tell.

@@ -40,6 +40,13 @@ def harm(path: Path, way: str) -> None:
     path.unlink() if way == "removed" else path.write_bytes(harmed[way])
 
 
+def opened_or_refused(folder: Path) -> Store | str:
+    try:
+        return open_store(folder, HashEmbeddings(48))
+    except StoreError as error:
+        return str(error)
+
+
 @pytest.mark.parametrize("way", WAYS)
 def test_damaged_passages_are_saved_as_far_as_they_can_be_read_or_it_is_a_clear_error(
     scene: Path, tmp_path: Path, way: str
@@ -48,11 +55,12 @@ def test_damaged_passages_are_saved_as_far_as_they_can_be_read_or_it_is_a_clear_
         wanted, count = searched(store), store.count()
     folder = shutil.copytree(scene / "store", tmp_path / "store")
     harm(folder / "cragraph.db", way)
-    if way in ("empty", "zeroed", "removed"):
-        with pytest.raises(StoreError, match="run cragraph ingest PATH again"):
-            open_store(folder, HashEmbeddings(48))
+    opened = opened_or_refused(folder)
+    if isinstance(opened, str):
+        assert "run cragraph ingest PATH again" in opened
         return
-    with open_store(folder, HashEmbeddings(48)) as store:
+    assert way == "flipped"
+    with opened as store:
         assert any("damaged" in note for note in store.notes)
         assert store.count() < count
         assert ingest(scene / "docs", store, limits=None).did_anything
