@@ -353,7 +353,7 @@ def run(folder: Path, store_path: Path, limits: Limits, only: frozenset[str]) ->
     kinds, fine = write(folder, only)
     begun = perf_counter()
     with open_store(str(store_path), EmbeddedEncoder()) as store:
-        report = ingest(store, folder, limits=limits)
+        report = ingest(folder, store, limits=limits)
     seconds = perf_counter() - begun
     taken = {Path(source).name for source in report.added}
     named = {Path(source).name: reason for source, reason in (*report.failed, *report.skipped)}
