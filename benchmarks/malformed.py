@@ -154,8 +154,8 @@ def wide_table(n: int) -> tuple[str, bytes]:
     return f"cells{n}.html", f"<p>words</p><table>{row * 3}</table>".encode()
 
 
-def package(document: bytes, **others: bytes) -> bytes:
-    """A Word file with this as its document."""
+def package(document: bytes, blanks: int = 0) -> bytes:
+    """A Word file with this as its document, and so many megabytes of blanks after it."""
     named = "http://schemas.openxmlformats.org"
     relations = (
         f'<Relationships xmlns="{named}/package/2006/relationships"><Relationship Id="r" '
@@ -163,8 +163,11 @@ def package(document: bytes, **others: bytes) -> bytes:
     )
     file = io.BytesIO()
     with zipfile.ZipFile(file, "w", zipfile.ZIP_DEFLATED) as packed:
-        for name, data in {"_rels/.rels": relations.encode(), "word/document.xml": document, **others}.items():
-            packed.writestr(name, data)
+        packed.writestr("_rels/.rels", relations)
+        with packed.open("word/document.xml", "w") as part:
+            part.write(document)
+            for _ in range(blanks):
+                part.write(b" " * (1 << 20))
     return file.getvalue()
 
 
@@ -175,7 +178,7 @@ PARAGRAPH = "<w:p><w:r><w:t>words</w:t></w:r></w:p>"
 
 @kind(refused=True, count=3)
 def unpacks_to_a_gigabyte(n: int) -> tuple[str, bytes]:
-    return f"gigabyte{n}.docx", package((WORD % (PARAGRAPH + " " * ((600 + n) << 20))).encode())
+    return f"gigabyte{n}.docx", package((WORD % PARAGRAPH).encode(), 600 + n)
 
 
 @kind(refused=True)
@@ -256,7 +259,7 @@ def nested_forms(n: int) -> tuple[str, bytes]:
 
 @kind(refused=False, count=3)
 def packed_text(n: int) -> tuple[str, bytes]:
-    return f"packed{n}.pdf", pdf(CATALOGUE, ONE_PAGE, PAGE % b"", stream(SHOWN * (2_000_000 + n)), FONT)
+    return f"packed{n}.pdf", pdf(CATALOGUE, ONE_PAGE, PAGE % b"", stream(SHOWN * (1_000_000 + n)), FONT)
 
 
 @kind(refused=True)
@@ -311,7 +314,7 @@ def names(n: int) -> tuple[bytes, bytes]:
 def good(n: int) -> tuple[str, bytes]:
     """A file as people have them, some under names that a careless program trips over."""
     fact = f"The lighthouse number {n} was built in {1800 + n}."
-    name = ("note", "[red]note[/red]", "-note", "no te", "nöte", "note\u200d", "%s", "$note", "n'ote")[n % 9]
+    name = ("note", "[red]note[bold]", "-note", "no te", "nöte", "note\u200d", "%s", "$note", "n'ote")[n % 9]
     page = stream(SHOWN + b"BT /F 9 Tf 9 9 Td (%d) Tj ET" % n)
     made: tuple[tuple[str, bytes], ...] = (
         ("md", f"# Lighthouse\n\n{fact}\n".encode()),
