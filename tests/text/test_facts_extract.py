@@ -115,6 +115,8 @@ NAMES = {
     "They fly the Boeing 737.": [("boeing", "737")],
     "He runs Windows 10 at home.": [("windows", "10")],
     "Sales 394": [],
+    "FY2018 Revenue was high.": [],
+    "The Acme plant grew.": [("acme",)],
     "At Siemens 30 people work.": [("siemens",)],
 }
 

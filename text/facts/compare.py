@@ -172,6 +172,7 @@ def _name_held(fact: Fact, evidence: Sequence[Fact], held: frozenset[str]) -> bo
         rivals = [other.words for other in evidence if other.kind == "name" and other.words[0] == fact.words[0]]
         if any(other[-1][0].isdigit() for other in rivals):
             return fact.words in rivals
+        return fact.words[-1] in held
     words = [part for word in fact.words for part in re.findall(r"\w+", word)]
     if not words or all(word in held for word in words):
         return True

@@ -48,8 +48,8 @@ def names(text: str) -> Iterator[Fact]:
         parts = list(_PART.finditer(text, *match.span()))
         opening = _opens(text, match.start())
         while parts and not _names_something(parts[0].group()):
-            parts.pop(0)
-            opening = False
+            dropped = _plain(parts.pop(0).group())
+            opening = opening and bool(_PERIOD.match(dropped))
         while parts and _PERIOD.match(_plain(parts[-1].group())):
             parts.pop()
         if not parts or (opening and len(parts) == 1 and not _marked(parts[0].group())):
