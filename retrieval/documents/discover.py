@@ -10,23 +10,7 @@ from typing import Final
 
 from cragraph.errors import InputError
 from cragraph.retrieval.documents.clean import marked, unmarked_utf16
-
-_SUFFIXES = {
-    "md": ".md .markdown",
-    "txt": ".txt .text",
-    "rst": ".rst",
-    "html": ".html .htm .xhtml",
-    "pdf": ".pdf",
-    "docx": ".docx",
-    "csv": ".csv .tsv",
-    "json": ".json",
-    "jsonl": ".jsonl .ndjson",
-}
-FORMATS: Final = {suffix: form for form, suffixes in _SUFFIXES.items() for suffix in suffixes.split()}
-"""Suffix, in small letters, to format."""
-
-TEXTUAL: Final = frozenset(_SUFFIXES) - {"pdf", "docx"}
-"""Formats that are text, so that a binary file under such a name is refused."""
+from cragraph.retrieval.documents.formats import BY_SUFFIX, Format
 
 _ARCHIVES = ".zip .tar .gz .tgz .bz2 .tbz2 .xz .txz .zst .7z .rar .lz4 .lzma .jar .whl .iso .dmg .deb .rpm"
 _SAVE_AS = {
@@ -47,9 +31,9 @@ _BAD_NAME = re.compile("[\x00-\x1f\x7f-\x9f\ud800-\udfff]")
 _HIDDEN_SIGNS = re.compile("[\x00-\x1f\x7f-\x9f\u200e\u200f\u2028-\u202e\u2066-\u2069\ud800-\udfff]")
 
 
-def format_of(path: Path) -> str | None:
+def format_of(path: Path) -> Format | None:
     """The format a path's suffix stands for, whatever its case; None for one that is not read."""
-    return FORMATS.get(path.suffix.lower())
+    return BY_SUFFIX.get(path.suffix.lower())
 
 
 def why_unread(path: Path) -> str:
@@ -61,7 +45,7 @@ def why_unread(path: Path) -> str:
         save = "save each sheet as" if _ADVICE[suffix] == ".csv" else "save it as"
         return f"type {suffix} is not read: {save} {_ADVICE[suffix]}"
     what = f"type {shown_name(suffix)} is not read" if suffix else "it has no suffix"
-    return f"{what} (read are {' '.join(sorted(FORMATS))})"
+    return f"{what} (read are {' '.join(sorted(BY_SUFFIX))})"
 
 
 def shown_name(path: str | os.PathLike[str]) -> str:
@@ -176,9 +160,9 @@ class _Walk:
                 head = file.read(_HEAD)
         except OSError as error:
             return Skipped(path, _why(error))
-        if form in TEXTUAL and is_binary(head):
+        if form.textual and is_binary(head):
             return Skipped(path, f"binary data, although the name ends in {path.suffix}")
-        return Found(path, form, size)
+        return Found(path, form.name, size)
 
 
 def is_binary(head: bytes) -> bool:

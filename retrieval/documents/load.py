@@ -1,11 +1,11 @@
-"""Read one file as documents: a table from format to loader."""
+"""Read one file as documents, with the loader of its format."""
 
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from importlib import import_module
 from os import PathLike
 from pathlib import Path
-from typing import Final, Protocol
+from typing import Protocol
 
 from cragraph.errors import DocumentError
 from cragraph.passages import content_id
@@ -22,20 +22,6 @@ class Loader(Protocol):
         ...
 
 
-LOADERS: Final[Mapping[str, tuple[str, str]]] = {
-    "md": ("markdown", "read"),
-    "txt": ("plain", "read"),
-    "rst": ("rst", "read"),
-    "html": ("html", "read"),
-    "pdf": ("pdf", "read"),
-    "docx": ("docx", "read"),
-    "csv": ("delimited", "read"),
-    "json": ("json", "read"),
-    "jsonl": ("json", "read_lines"),
-}
-"""Format to module and function; its library is imported at first use, so that no start-up pays for PDFs."""
-
-
 def load(path: str | PathLike[str], *, source: str | None = None, limits: Limits = DEFAULT) -> Iterator[Document]:
     """The documents of a file, in order; `source` is what to call its place, its path by default.
 
@@ -50,8 +36,8 @@ def load(path: str | PathLike[str], *, source: str | None = None, limits: Limits
     form = format_of(path)
     if form is None:
         raise DocumentError(f"{name} cannot be read: {why_unread(path)}.")
-    module, function = LOADERS[form]
-    loader: Loader = getattr(import_module(f"cragraph.retrieval.documents.formats.{module}"), function)
+    module = import_module(f"cragraph.retrieval.documents.formats.{form.module}")
+    loader: Loader = getattr(module, form.function)
     seen: Counter[str] = Counter()
     try:
         for draft in loader(path, limits):
@@ -65,7 +51,7 @@ def load(path: str | PathLike[str], *, source: str | None = None, limits: Limits
                 filename=shown_name(path.name),
                 # The number tells apart equal texts within one file.
                 doc_id=content_id(draft.text, str(seen[key])) if seen[key] else key,
-                format=form,
+                format=form.name,
                 metadata=scalars(draft.metadata, limits),
                 page_starts=draft.page_starts,
                 headings=draft.headings,

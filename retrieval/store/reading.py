@@ -134,7 +134,7 @@ def messages(
         if rest:
             yield Failed(rest[0], reader.ending)
             rest = rest[1:]
-    yield from read(rest, options)
+    yield from read(rest, options, limits)
 
 
 class ReaderProcess:

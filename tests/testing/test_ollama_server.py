@@ -2,13 +2,15 @@
 
 import json
 import time
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import ThreadPoolExecutor, as_completed
+from itertools import islice
+from threading import Event
 
 import httpx
 import pytest
 from langchain_ollama import ChatOllama, OllamaEmbeddings
 
-from tests.support.ollama import ModelInfo, OllamaServer, Reply, by_fields, by_pattern
+from tests.support.ollama import ModelInfo, OllamaServer, Reply, Request, by_fields, by_pattern
 
 pytestmark = [pytest.mark.server, pytest.mark.enable_socket]
 
@@ -172,11 +174,20 @@ def test_speeds_are_simulated_for_prompt_and_answer() -> None:
 
 
 def test_requests_beyond_max_parallel_wait_and_beyond_the_queue_are_refused() -> None:
-    with OllamaServer(Reply("x", delay_s=0.2), max_parallel=2, max_queue=2) as server, ThreadPoolExecutor(6) as pool:
-        answers = list(
-            pool.map(lambda _: post(server, "/api/chat", model="llama3.2", messages=[], stream=False), range(6))
-        )
-    assert sorted(a.status_code for a in answers) == [200, 200, 200, 200, 503, 503]
+    enough = Event()
+
+    def held(request: Request) -> Reply:
+        enough.wait(60)
+        return Reply("x")
+
+    with OllamaServer(held, max_parallel=2, max_queue=2) as server, ThreadPoolExecutor(6) as pool:
+        asked = [pool.submit(post, server, "/api/chat", model="llama3.2", messages=[], stream=False) for _ in range(6)]
+        try:
+            refused = [done.result().status_code for done in islice(as_completed(asked, timeout=60), 2)]
+        finally:
+            enough.set()
+        assert refused == [503, 503]
+        assert sorted(done.result().status_code for done in asked) == [200, 200, 200, 200, 503, 503]
     assert server.peak == 2
 
 

@@ -1,1 +1,33 @@
-"""One file a format, each with `read(path)`, an iterator of drafts."""
+"""The formats that are read: one line each, and one module each with `read(path, limits)`, an iterator of drafts."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Final
+
+
+@dataclass(frozen=True, slots=True)
+class Format:
+    """How files of a format are told and read; `textual` says that a binary file under such a name is refused."""
+
+    name: str
+    suffixes: str
+    module: str
+    function: str = "read"
+    textual: bool = True
+
+
+FORMATS: Final = (
+    Format("md", ".md .markdown", "markdown"),
+    Format("txt", ".txt .text", "plain"),
+    Format("rst", ".rst", "rst"),
+    Format("html", ".html .htm .xhtml", "html"),
+    Format("pdf", ".pdf", "pdf", textual=False),
+    Format("docx", ".docx", "docx", textual=False),
+    Format("csv", ".csv .tsv", "delimited"),
+    Format("json", ".json", "json"),
+    Format("jsonl", ".jsonl .ndjson", "json", "read_lines"),
+)
+"""Modules are named, not imported, so that no start-up pays for the libraries of formats that it does not meet."""
+
+BY_SUFFIX: Final[Mapping[str, Format]] = {suffix: form for form in FORMATS for suffix in form.suffixes.split()}
+"""Suffix, in small letters, to format."""

@@ -113,7 +113,7 @@ class Failing(HashEmbeddings):
 @pytest.mark.skipif(not sys.platform.startswith("linux"), reason="reads memory from /proc")
 def test_what_a_reader_holds_does_not_grow_with_the_file(tmp_path: Path) -> None:
     peaks = []
-    for rows in (2_000, 40_000):
+    for rows in (2_000, 12_000):
         file = tmp_path / f"{rows}.jsonl"
         with file.open("w") as out:
             for row in range(rows):
@@ -126,7 +126,7 @@ def test_what_a_reader_holds_does_not_grow_with_the_file(tmp_path: Path) -> None
             peak = max(peak, _peak_mb(reader._process.pid))
         assert count == rows
         peaks.append(peak)
-    assert peaks[1] - peaks[0] < 20  # the larger file has 33 MB
+    assert peaks[1] - peaks[0] < 6, peaks  # the larger file has 10 MB
 
 
 def _peak_mb(pid: int) -> float:
