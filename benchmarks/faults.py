@@ -19,6 +19,7 @@ import tempfile
 from collections import Counter
 from collections.abc import Callable, Mapping
 from functools import partial
+from importlib import import_module
 from pathlib import Path
 from threading import Event
 from typing import Any
@@ -30,8 +31,10 @@ from cragraph.errors import CragError
 from cragraph.retrieval.store import Store, forget, ingest, open_store, watch
 from cragraph.testing.embeddings import HashEmbeddings
 
-FILES, PARTS, LONG = 10, 8, 300
-GRAPH_FROM = 250
+FILES, PARTS, LONG = 10, 3, 50
+BATCH, GRAPH_FROM = 16, 40
+"""Small, so that a run of a second has every step of a large one: several batches, a long file, a graph."""
+
 OLD = 1_600_000_000
 PATIENCE = 120
 WAYS = ("empty", "halved", "zeroed", "flipped", "removed")
@@ -93,6 +96,8 @@ class Scene:
 
     def open(self, folder: Path) -> Store:
         """Open a store, which gets a graph of its vectors early."""
+        for module in ("store", "ingest"):
+            vars(import_module(f"cragraph.retrieval.store.{module}"))["BATCH"] = BATCH
         return open_store(folder, self.embeddings(), graph_from=GRAPH_FROM)
 
 
@@ -209,9 +214,9 @@ def kills(scene: Scene, number: int, chance: random.Random) -> Counter[str]:
         scene.show(version)
         folder = scene.base / "store"
 
-        def work(last: int = -1, operation: Any = operation, folder: Path = folder) -> int:
+        def work(last: int = 0, operation: Any = operation, folder: Path = folder) -> int:
             with scene.open(folder) as store:
-                return counted(partial(operation, scene, store), last)
+                return counted(partial(operation, scene, store), last) if last else operation(scene, store)
 
         def prepared(folder: Path = folder, start: str = start) -> None:
             shutil.rmtree(folder, ignore_errors=True)
@@ -219,7 +224,7 @@ def kills(scene: Scene, number: int, chance: random.Random) -> Counter[str]:
                 shutil.copytree(scene.filled, folder)
 
         prepared()
-        calls = elsewhere(work)
+        calls = elsewhere(partial(work, -1))
         wanted = scene.held(folder)
         before: State = scene.held(scene.filled) if start == "filled" else {}
         share = max(1, round(number / len(OPERATIONS)))

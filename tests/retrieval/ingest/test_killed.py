@@ -15,7 +15,7 @@ ROOT = Path(__file__).resolve().parents[3]
 @pytest.mark.slow
 @pytest.mark.timeout(600)
 def test_killed_at_any_point_nothing_is_lost_or_half_visible() -> None:
-    command = [sys.executable, "-m", "benchmarks.faults", "--kills", "30", "--only", "kills", "--seed", "7"]
+    command = [sys.executable, "-m", "benchmarks.faults", "--kills", "10", "--only", "kills", "--seed", "7"]
     result = subprocess.run(command, capture_output=True, text=True, check=False, cwd=ROOT)
     assert result.returncode == 0, result.stdout + result.stderr
     assert result.stdout.count(", 0 faults") == 5
