@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from cragraph.api import MB
+from cragraph.api import MB, reading_options
 from cragraph.errors import SettingsError
 from cragraph.graph.context import Context
 from cragraph.retrieval.documents import CHUNK_OVERLAP, CHUNK_SIZE, MAX_BYTES
@@ -208,3 +208,12 @@ def test_every_setting_is_read_by_the_code() -> None:
     for model in (Settings, OllamaSettings, IngestSettings, VerificationSettings):
         for name in model.model_fields:
             assert f".{name}" in code or model is OllamaSettings, f"{model.__name__}.{name} changes nothing"
+
+
+def test_the_limits_of_a_file_reach_its_reader(shell: Any, notes: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("CRAG_INGEST__FILE_MEMORY_MB", "99")
+    assert reading_options(load_settings())["limits"].memory_mb == 99
+    monkeypatch.setenv("CRAG_INGEST__FILE_SECONDS", "0.001")
+    report = shell("ingest", str(notes), "--json").json
+    assert len(report["failed"]) == 2
+    assert "took more than 0.001 seconds" in str(report["failed"])

@@ -47,12 +47,12 @@ def test_nothing_else_is_inside(wheel: Path) -> None:
 
 
 def test_it_answers_from_an_empty_environment(wheel: Path, tmp_path: Path) -> None:
-    venv.create(tmp_path / "env", with_pip=True)
+    venv.create(tmp_path / "env", with_pip=False)
     scripts = tmp_path / "env" / ("Scripts" if os.name == "nt" else "bin")
     clean = {name: value for name, value in os.environ.items() if name not in ("PYTHONPATH", "PYTHONHOME")}
-    subprocess.run(
-        [scripts / "python", "-m", "pip", "install", "--quiet", str(wheel)], check=True, capture_output=True, env=clean
-    )
+    # The caller's pip fills the environment, and what is never imported is not compiled: both only save time.
+    install = [sys.executable, "-m", "pip", "--python", scripts / "python", "install", "--quiet", "--no-compile", wheel]
+    subprocess.run(install, check=True, capture_output=True, env=clean)
     (tmp_path / "notes").mkdir()
     (tmp_path / "notes" / "sea.md").write_text(
         "# The sea\n\nThe sea is salt because rivers carry minerals into it. Lakes are mostly fresh water.\n"
