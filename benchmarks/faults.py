@@ -24,7 +24,7 @@ from pathlib import Path
 from threading import Event
 from typing import Any
 
-import chromadb  # noqa: F401  (here, so that no child has to)
+import chromadb.api.rust  # noqa: F401  (here, so that no child has to)
 import langchain_chroma  # noqa: F401
 
 from cragraph.errors import CragError
