@@ -68,6 +68,7 @@ train:  ## Rebuild the shipped weights; see training/README.md.
 	.venv-training/bin/python -m training.export_encoder --data $(DATA)
 	.venv-training/bin/python -m training.judge $(DATA)
 	.venv-training/bin/python -m training.confidence $(DATA)
+	.venv-training/bin/python -m training.reader $(DATA)
 
 clean:  ## Remove what the verbs made.
 	rm -rf $(VENV) .venv-training $(DEMO_STORE) build dist *.egg-info .pytest_cache .mypy_cache .ruff_cache

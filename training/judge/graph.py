@@ -20,8 +20,26 @@ def draw(tensors: Tensors, smoothing: Smoothing | None = None) -> tuple[onnx.Mod
 
     `tensors` are the network's, named as in `GroundingNet`; the two heads stay in full precision.
     """
-    trunk = {name.removeprefix("trunk."): value for name, value in tensors.items()}
     g = Drawing()
+    x = trunk_of(g, tensors, smoothing)
+    _heads(g, x, tensors)
+    graph = helper.make_graph(
+        g.nodes,
+        "grounding",
+        [helper.make_tensor_value_info(n, TensorProto.INT64, [1, "pieces"]) for n in ("input_ids", "types")],
+        [
+            helper.make_tensor_value_info("claim", TensorProto.FLOAT, [1, 3]),
+            helper.make_tensor_value_info("word", TensorProto.FLOAT, [1, "pieces"]),
+        ],
+        g.constants,
+    )
+    opsets = [helper.make_opsetid("", 18), helper.make_opsetid(FUSED, 1)]
+    return helper.make_model(graph, opset_imports=opsets, ir_version=9), g.inputs
+
+
+def trunk_of(g: Drawing, tensors: Tensors, smoothing: Smoothing | None) -> str:
+    """Draw the layers of MiniLM for a pair of texts; gives the name of their last states, 1 x pieces x width."""
+    trunk = {name.removeprefix("trunk."): value for name, value in tensors.items()}
     x = _embed(g, trunk, quantise=smoothing is not None)
     for i in range(LAYERS):
         at = f"encoder.layer.{i}."
@@ -36,19 +54,7 @@ def draw(tensors: Tensors, smoothing: Smoothing | None = None) -> tuple[onnx.Mod
         [wide] = g.op("Gelu", wide, domain=FUSED)
         narrow = minilm._dense(g, wide, trunk, f"{at}output.dense", smoothing)
         x = minilm._add_and_normalise(g, narrow, x, trunk, f"{at}output.LayerNorm")
-    _heads(g, x, tensors)
-    graph = helper.make_graph(
-        g.nodes,
-        "grounding",
-        [helper.make_tensor_value_info(n, TensorProto.INT64, [1, "pieces"]) for n in ("input_ids", "types")],
-        [
-            helper.make_tensor_value_info("claim", TensorProto.FLOAT, [1, 3]),
-            helper.make_tensor_value_info("word", TensorProto.FLOAT, [1, "pieces"]),
-        ],
-        g.constants,
-    )
-    opsets = [helper.make_opsetid("", 18), helper.make_opsetid(FUSED, 1)]
-    return helper.make_model(graph, opset_imports=opsets, ir_version=9), g.inputs
+    return x
 
 
 def _embed(g: Drawing, trunk: Tensors, *, quantise: bool) -> str:

@@ -1,0 +1,1 @@
+"""How the reader's weights are made; see training/README.md."""

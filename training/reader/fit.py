@@ -1,0 +1,258 @@
+"""Fit the two heads that join the reader with what words say, and calibrate them on sources held out.
+
+python -m training.reader.fit DATA RUN [--limit 300]     DATA is the folder with qa/; RUN gets the heads
+
+The network is the one that `ship` put into the package.
+
+Writes RUN/heads.json (weights) and RUN/report.json. The first head orders candidates, the second says how likely the
+best one answers. Figures marked *other sources* come from heads that were fitted without the source they are taken on.
+"""
+
+import argparse
+import json
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from random import Random
+from typing import Any
+
+import numpy as np
+from scipy.optimize import minimize
+
+from cragraph.evals.answers import Row, read, with_noise
+from cragraph.evals.metrics import auroc, calibration_error, reliability
+from cragraph.generation.questions import read_question
+from cragraph.generation.ranking import CHOICE, SURE, AnswerRanker, Ranking, certainty
+from cragraph.models.cache import LRU, CachedEmbeddings
+from cragraph.models.encoder import EmbeddedEncoder
+from cragraph.models.reader import Reader
+from cragraph.passages import as_passages
+from cragraph.types import Passage
+from training.reader.tables import table_example
+
+Heads = dict[str, list[float]]
+FOLDS = 4
+"""Groups of sources; figures on one come from heads that were fitted on the other three."""
+
+
+@dataclass
+class Asked:
+    """One question's candidates: their features and whether each is right; the source it is from."""
+
+    source: str
+    row: Row
+    features: np.ndarray
+    right: np.ndarray
+    ranking: Ranking
+    passages: list[Passage]
+
+
+def sets(data: Path, limit: int) -> dict[str, list[Row]]:
+    """Sources with and without answers, shaped as questions meet them: one passage, five, noise only, rows of tables."""
+    dev = data / "qa" / "dev"
+
+    def some(rows: Sequence[Row]) -> list[Row]:
+        return Random(1).sample(list(rows), min(limit, len(rows)))
+
+    nq, squad = read(dev / "nq_open_gold.jsonl"), read(dev / "squad1_train_du.jsonl")
+    made = Random(99)
+    tables = []
+    for number in range(limit):
+        e = table_example(made)
+        answers = (e.text[e.spans[0][0] : e.spans[0][1]],) if e.spans else ()
+        tables.append(Row(f"table-{number}", e.question, (e.text,), answers, (), e.answerable, e.heading))
+    long = [r for r in read(dev / "fairytaleqa_val.jsonl") if r.answers and len(r.answers[0].split()) < 9]
+    return {
+        "squad2": some(read(dev / "squad2_train_500.jsonl"))
+        + some(read(dev / "squad2_train_part.jsonl"))[: limit // 2],
+        "squad1 of five": some(with_noise(squad, 5, gold=True)),
+        "squad1 noise": some(with_noise(squad, 5, gold=False))[: limit // 2],
+        "nq of five": some(with_noise(nq, 5, gold=True)),
+        "nq noise": some(with_noise(nq, 5, gold=False))[: limit // 2],
+        "same document": some(read(dev / "neg_same_doc.jsonl"))[: limit // 2],
+        "clapnq": some(read(dev / "clapnq_dev.jsonl")),
+        "bioasq": some(read(dev / "bioasq_golden.jsonl")),
+        "selqa": some(read(dev / "selqa_test.jsonl")),
+        "tatqa": some(read(dev / "tatqa_dev_text.jsonl")),
+        "ottqa": some(read(dev / "ottqa_hybridqa_dev.jsonl")),
+        "quoref, drop": some(read(dev / "contrast_sets.jsonl")),
+        "qed": some(read(dev / "qed_dev.jsonl")),
+        "stories": some(long),
+        "tables": tables,
+    }
+
+
+def ask(ranker: AnswerRanker, rows: Sequence[Row], source: str) -> list[Asked]:
+    """Every row's candidates with their features."""
+    found = []
+    for row in rows:
+        passages = as_passages([{"text": t, "metadata": {"title": row.title}} for t in row.passages])
+        ranking = ranker(row.question, passages)
+        if not ranking.scored:
+            continue
+        features = np.array([list(s.features.values()) for s in ranking.scored])
+        right = np.array([row.is_right(" ".join((s.candidate.opener, s.candidate.text))) for s in ranking.scored])
+        found.append(Asked(source, row, features, right, ranking, passages))
+    return found
+
+
+FALLING = frozenset({"missing", "named", "rest", "short"})
+"""Features that can only speak against an answer; all others, but for these, can only speak for it."""
+FREE = frozenset({"bias", "row", "alone"})
+"""Features that may do either."""
+STRENGTH = 1.0
+"""How much a weight of 1 costs, in questions: what few questions show is held back."""
+
+
+def logistic(names: Sequence[str], x: np.ndarray, y: np.ndarray, weight: np.ndarray) -> list[float]:
+    """Weights of a logistic regression whose signs are held to what each feature means.
+
+    Features that say nearly the same would else take opposite signs, and a trap that one of them knows would count for
+    the answer.
+    """
+    sign = 2.0 * y - 1.0
+
+    def loss(w: np.ndarray) -> tuple[float, np.ndarray]:
+        margin = sign * (x @ w)
+        value = float((weight * np.logaddexp(0, -margin)).sum() + STRENGTH * (w[1:] ** 2).sum() / 2)
+        gradient = -(x * (weight * sign * sigmoid(-margin))[:, None]).sum(0)
+        gradient[1:] += STRENGTH * w[1:]
+        return value, gradient
+
+    bounds = [(None, None) if n in FREE else (None, 0.0) if n in FALLING else (0.0, None) for n in names]
+    found = minimize(loss, np.zeros(len(names)), jac=True, bounds=bounds, method="L-BFGS-B")
+    return [round(float(w), 4) for w in found.x]
+
+
+def balance(sources: Sequence[str]) -> np.ndarray:
+    """Weights under which every source counts alike."""
+    names, counts = np.unique(sources, return_counts=True)
+    share = dict(zip(names, len(sources) / (len(names) * counts), strict=True))
+    return np.array([share[s] for s in sources])
+
+
+def fit_choice(asked: Sequence[Asked]) -> list[float]:
+    """The head that orders candidates, from the questions of which one candidate is right."""
+    useful = [a for a in asked if a.right.any() and not a.right.all()]
+    x = np.concatenate([a.features for a in useful])
+    y = np.concatenate([a.right for a in useful])
+    per = balance([a.source for a in useful])
+    weight = np.concatenate([np.full(len(a.right), w / len(a.right)) for a, w in zip(useful, per, strict=True)])
+    return logistic(CHOICE, x, y, weight * len(useful) / weight.sum())
+
+
+def fit_sure(certain: Sequence[tuple[str, list[float], bool]]) -> list[float]:
+    """The head that says how likely the best candidate answers."""
+    return logistic(
+        SURE,
+        np.array([f for _, f, _ in certain]),
+        np.array([r for _, _, r in certain]),
+        balance([s for s, _, _ in certain]),
+    )
+
+
+def certainties(asked: Sequence[Asked], again: Callable[[Asked], Any]) -> list[tuple[str, list[float], bool]]:
+    """Source, features of the second head, and whether the best candidate is right."""
+    found = []
+    for a in asked:
+        ranking = again(a)
+        best = ranking.scored[0].candidate
+        found.append((a.source, list(ranking.features.values()), a.row.is_right(f"{best.opener} {best.text}")))
+    return found
+
+
+def sigmoid(x: np.ndarray) -> np.ndarray:
+    return 1 / (1 + np.exp(-x))
+
+
+def utility_at(p: np.ndarray, right: np.ndarray, answerable: np.ndarray, at: float) -> float:
+    told = p >= at
+    return float(((right & told) | (~answerable & ~told)).mean())
+
+
+def main() -> None:
+    """Fit, cross-check, write."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("data", type=Path)
+    parser.add_argument("run", type=Path)
+    parser.add_argument("--limit", type=int, default=300)
+    options = parser.parse_args()
+    every = sets(options.data, options.limit)
+    reader = Reader(remembered=200_000)
+    reader.heads = {"choice": [0.0] * len(CHOICE), "sure": [0.0] * len(SURE)}
+    ranker = AnswerRanker(reader, CachedEmbeddings(EmbeddedEncoder(), LRU(100_000)))
+    asked = [a for name, rows in every.items() for a in ask(ranker, rows, name)]
+    print(f"{len(asked)} questions", flush=True)
+
+    def rank(a: Asked) -> Any:
+        """The ranking again with the heads as they are now; what was read stays."""
+        head = np.array(reader.heads["choice"])
+        scores = sigmoid(a.features @ head)
+        scored = [replace(s, score=float(p)) for s, p in zip(a.ranking.scored, scores, strict=True)]
+        ranking = replace(a.ranking, scored=tuple(sorted(scored, key=lambda s: -s.score)))
+        features = certainty(read_question(a.row.question), ranking, ranking.scored[0], a.passages)
+        return replace(ranking, features=features)
+
+    def plain(name: str) -> str:
+        return name.split()[0]
+
+    report: dict[str, Any] = {}
+    predictions: dict[int, float] = {}
+    groups = sorted({plain(a.source) for a in asked})
+    for fold in range(FOLDS):
+        left_out = set(groups[fold::FOLDS])
+        rest = [a for a in asked if plain(a.source) not in left_out]
+        own = [a for a in asked if plain(a.source) in left_out]
+        reader.heads["choice"] = fit_choice(rest)
+        sure = fit_sure(certainties(rest, rank))
+        for a, (_, features, _) in zip(own, certainties(own, rank), strict=True):
+            predictions[id(a)] = float(sigmoid(np.dot(features, sure)))
+        print("left out", *sorted(left_out), flush=True)
+    reader.heads["choice"] = fit_choice(asked)
+    certain = certainties(asked, rank)
+    reader.heads["sure"] = fit_sure(certain)
+    within = sigmoid(np.array([f for _, f, _ in certain]) @ np.array(reader.heads["sure"]))
+    outside = np.array([predictions[id(a)] for a in asked])
+    right = np.array([r for _, _, r in certain])
+    answerable = np.array([a.row.answerable for a in asked])
+    some_right = np.array([bool(a.right.any()) for a in asked])
+    names = np.array([a.source for a in asked])
+    for name in every:
+        mask = names == name
+        p, q = outside[mask], within[mask]
+        report[name] = {
+            "n": int(mask.sum()),
+            "answerable": float(answerable[mask].mean()),
+            "right first": float(right[mask].mean()),
+            "a candidate right": float(some_right[mask].mean()),
+            "auroc others": auroc(right[mask].tolist(), p.tolist()),
+            "auroc": auroc(right[mask].tolist(), q.tolist()),
+            "ece others": calibration_error(reliability(right[mask].tolist(), p.tolist())),
+            "utility at .5": utility_at(p, right[mask], answerable[mask], 0.5),
+            "utility at .4": utility_at(p, right[mask], answerable[mask], 0.4),
+        }
+    per = balance(names.tolist())
+    for at in (0.3, 0.4, 0.5, 0.6, 0.7):
+        told = outside >= at
+        good = (right & told) | (~answerable & ~told)
+        report[f"at {at}"] = {
+            "utility": float(np.average(good, weights=per)),
+            "precision": float(np.average(right[told], weights=per[told])),
+            "refused answerable": float(np.average(~told[answerable], weights=per[answerable])),
+            "refused unanswerable": float(np.average(~told[~answerable], weights=per[~answerable])),
+        }
+    report["all"] = {
+        "auroc others": auroc(right.tolist(), outside.tolist()),
+        "ece others": calibration_error(reliability(right.tolist(), outside.tolist())),
+    }
+    heads: Heads = {name: reader.heads[name] for name in ("choice", "sure")}
+    (options.run / "heads.json").write_text(json.dumps(heads, indent=1) + "\n", encoding="utf-8")
+    (options.run / "report.json").write_text(json.dumps(report, indent=1) + "\n", encoding="utf-8")
+    for name, value in report.items():
+        print(f"{name:16s}", {k: round(v, 3) if isinstance(v, float) else v for k, v in value.items()})
+    print(dict(zip(CHOICE, heads["choice"], strict=True)))
+    print(dict(zip(SURE, heads["sure"], strict=True)))
+
+
+if __name__ == "__main__":
+    main()
