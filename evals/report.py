@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 from cragraph.errors import InputError, SettingsError
+from cragraph.evals.metrics import reliability
 
 if TYPE_CHECKING:
     from rich.table import Table
@@ -51,6 +52,60 @@ def _lines(found: Mapping[str, Any]) -> Iterator[tuple[str, Mapping[str, Any]]]:
     for name in ("macro", "macro_core"):
         times = {key: found[key] for key in ("ms_p50", "ms_p95")}
         yield name.replace("_", " "), found[name] | times | {"rows": f"{found[name]['data_sets']:.0f} sets"}
+
+
+ANSWERS: Final = {
+    "rows": "rows",
+    "utility": "utility",
+    "right": "right",
+    "refused_answerable": "refused, answerable",
+    "refused_unanswerable": "refused, not answerable",
+    "precision": "precision",
+    "auroc": "AUROC",
+    "auroc_answered": "AUROC answered",
+    "ece": "ECE",
+    "in_passages": "in the passages",
+    "ms_p95": "p95 ms",
+}
+"""The figures of an evaluation of answers with their headings."""
+
+
+def answers_table(result: Mapping[str, Any]) -> "Table":
+    """The figures of an evaluation of answers for a terminal, a line per answerer and set, and their means."""
+    from rich.table import Table
+
+    shown = Table("answers by", "questions", title="Answers")
+    for heading in ANSWERS.values():
+        shown.add_column(heading, justify="right")
+    for name, found in result.items():
+        for title, figures in (*found["sets"].items(), ("mean of sets", found["pooled"])):
+            cells = (_cell(figures.get(key)) for key in ANSWERS)
+            shown.add_row(name, title, *cells, end_section=title == "mean of sets")
+    return shown
+
+
+def plot_answers(result: Mapping[str, Any], path: Path) -> None:
+    """Precision by the share of questions that are answered, and how often answers are right by their confidence."""
+    pyplot = _pyplot()
+    figure, (by_coverage, by_confidence) = pyplot.subplots(1, 2, figsize=(10, 4))
+    for name, found in result.items():
+        outcomes = [o for figures in found["sets"].values() for o in figures["outcomes"]]
+        ranked = sorted(outcomes, key=lambda o: -o["confidence"])
+        right, shares, precisions = 0, [], []
+        for number, outcome in enumerate(ranked, 1):
+            right += outcome["right"]
+            shares.append(number / len(ranked))
+            precisions.append(right / number)
+        by_coverage.plot(shares, precisions, label=name)
+        curve = reliability([o["right"] for o in outcomes], [o["confidence"] for o in outcomes])
+        by_confidence.plot([b.score for b in curve], [b.supported for b in curve], marker="o", label=name)
+    by_confidence.plot([0, 1], [0, 1], color="grey", linewidth=0.8)
+    by_coverage.set(xlabel="share of questions answered", ylabel="share of them right", xlim=(0, 1), ylim=(0, 1))
+    by_confidence.set(xlabel="confidence", ylabel="share right", xlim=(0, 1), ylim=(0, 1))
+    by_coverage.legend()
+    figure.tight_layout()
+    figure.savefig(path)
+    pyplot.close(figure)
 
 
 def write_report(result: Mapping[str, Any], folder: str | Path) -> list[Path]:

@@ -80,3 +80,42 @@ def retrieval(
         emit(result)
     else:
         out().print(retrieval_table(result))
+
+
+@app.command()
+def answers(
+    files: Annotated[list[Path], typer.Argument(help="JSONL files of questions, or folders.", show_default=False)],
+    noise: Annotated[
+        str, typer.Option("--noise", help="Also ask with 5 passages (`some`), and with none that answers (`only`).")
+    ] = "none",
+    baseline: Annotated[bool, typer.Option("--baseline", help="Also the sentence nearest in meaning, tuned.")] = False,
+    model: ModelOption = None,
+    limit: Annotated[int | None, typer.Option("--limit", min=1, help="Questions a file at most.")] = None,
+    plot: Annotated[Path | None, typer.Option("--plot", help="File for the plot (PNG or SVG).")] = None,
+    json: JsonOption = False,
+    quiet: QuietOption = False,
+    config: ConfigOption = None,
+) -> None:
+    """How many questions are answered right, or refused where nothing answers, and what the confidence is worth.
+
+    Example: `cragraph eval answers ../shared/data/qa/dev/squad2_train_500.jsonl --noise some,only --baseline`
+    """
+    from cragraph.build import Parts, create_graph
+    from cragraph.evals.answers import graph_answerer, question_sets, run, tuned_simple_answerer
+    from cragraph.evals.report import answers_table, plot_answers
+
+    settings = settings_from(config, model=model, store="")
+    sets = question_sets(files, noise.split(","), limit)
+    graph = create_graph(settings).compile()
+    with counting("questions", shown=not quiet) as progress:
+        answerers = {"cragraph": graph_answerer(graph)}
+        if baseline:
+            encoder = Parts(settings).embeddings
+            answerers["nearest sentence, tuned here"] = tuned_simple_answerer(encoder.embed_documents, sets)
+        result = run(sets, answerers, progress)
+    if plot is not None:
+        plot_answers(result, plot)
+    if json:
+        emit(result)
+    else:
+        out().print(answers_table(result))

@@ -1,0 +1,306 @@
+"""Measures answers: is what was answered right, and was what has no answer refused?
+
+A row is ``{"question", "passages", "answers", "answerable"}``, with ``gold_sentences`` and ``sentences``, or
+``answer_sentences``, where people marked the sentences that answer. Rows answered by yes or no are left out: a
+quotation does not say which.
+"""
+
+import json
+import re
+from collections import Counter, defaultdict
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import asdict, dataclass
+from math import log
+from pathlib import Path
+from random import Random
+from time import perf_counter
+from typing import Any, Final
+
+from cragraph.errors import InputError
+from cragraph.evals.metrics import auroc, calibration_error, percentile, reliability
+from cragraph.text.markers import without_markers
+from cragraph.text.sentences import sentences
+from cragraph.text.words import content_words
+from cragraph.types import IDK
+
+SHORT: Final = 8
+"""Words of the longest answer that must stand in what was answered word for word."""
+RECALL: Final = 0.6
+"""Share of a longer answer's content words that must stand in what was answered."""
+SEED: Final = 3
+
+
+@dataclass(frozen=True)
+class Row:
+    """One question with the passages that it is answered from."""
+
+    id: str
+    question: str
+    passages: tuple[str, ...]
+    answers: tuple[str, ...]
+    sentences: tuple[str, ...]
+    answerable: bool
+    title: str = ""
+
+    def is_right(self, text: str) -> bool:
+        """Whether a text gives one of the answers; always False where there is none."""
+        if not self.answerable or not text:
+            return False
+        said, words = _plain(text), set(content_words(text))
+        if any(_plain(s) and (_plain(s) in said or _recall(s, words) >= 0.9) for s in self.sentences):
+            return True
+        for answer in self.answers:
+            plain = _plain(answer)
+            if not plain:
+                continue
+            if len(plain.split()) <= SHORT:
+                if f" {plain} " in f" {said} ":
+                    return True
+            elif plain in said or _recall(answer, words) >= RECALL:
+                return True
+        return False
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """What an answerer made of a question: `text` is the draft even where it was withheld; `seconds` wall time."""
+
+    text: str
+    confidence: float
+    abstained: bool
+    seconds: float = 0.0
+
+
+Answerer = Callable[[str, Sequence[dict[str, Any]]], Outcome]
+"""Called with a question and passages, each with `text` and `metadata`."""
+
+
+def read(path: Path) -> list[Row]:
+    """The rows of a file; raises InputError where a line is not such a row."""
+    rows = []
+    for number, line in enumerate(path.read_text(encoding="utf-8").splitlines(), 1):
+        try:
+            row = json.loads(line)
+            if "rewrite" in row or row.get("kind") in ("yesno", "narrative-implicit"):
+                continue
+            marked = [row["sentences"][i] for i in row["gold_sentences"]] if row.get("gold_sentences") else []
+            rows.append(
+                Row(
+                    str(row.get("id", number)),
+                    row["question"],
+                    tuple(row["passages"]),
+                    tuple(row["answers"]) + tuple(row.get("ideal") or ()),
+                    tuple(marked or row.get("answer_sentences") or ()),
+                    bool(row["answerable"]),
+                    row.get("title") or "",
+                )
+            )
+        except (ValueError, KeyError, TypeError, IndexError) as error:
+            raise InputError(
+                f"{path}:{number} is no question row ({error!r}); wanted JSON with question, passages, answers and "
+                "answerable."
+            ) from error
+    return rows
+
+
+def with_noise(rows: Sequence[Row], passages: int, gold: bool) -> list[Row]:
+    """Each answerable row with passages of other rows that share its words and lack its answer, up to `passages`.
+
+    Its own passages are among them at a place drawn by chance, or, without `gold`, not at all: then nothing answers.
+    """
+    texts = list(dict.fromkeys(p for row in rows for p in row.passages))
+    places: dict[str, list[int]] = defaultdict(list)
+    for number, text in enumerate(texts):
+        for word in set(content_words(text)):
+            places[word].append(number)
+    made = []
+    for row in rows:
+        if not row.answerable:
+            continue
+        rng = Random(f"{SEED}{row.id}")
+        worth: dict[int, float] = defaultdict(float)
+        for word in set(content_words(row.question)):
+            for number in places.get(word, ()):
+                worth[number] += log(1 + len(texts) / len(places[word]))
+        own = list(row.passages)[: passages - 1] if gold else []
+        others = [texts[n] for n in sorted(worth, key=lambda n: (-worth[n], n))[: passages * 4]]
+        others = [t for t in others if t not in row.passages and not row.is_right(t)][: passages - len(own)]
+        mixed = [*own, *others]
+        rng.shuffle(mixed)
+        if mixed:
+            made.append(Row(row.id, row.question, tuple(mixed), row.answers, row.sentences, gold, row.title))
+    return made
+
+
+def measure(rows: Sequence[Row], answer: Answerer, progress: Callable[[int], None] | None = None) -> dict[str, Any]:
+    """The figures of one set; see `figures`."""
+    outcomes = []
+    for number, row in enumerate(rows, 1):
+        about = {"title": row.title} if row.title else {}
+        outcomes.append(answer(row.question, [{"text": text, "metadata": dict(about)} for text in row.passages]))
+        if progress is not None:
+            progress(number)
+    return figures(rows, outcomes)
+
+
+def figures(rows: Sequence[Row], outcomes: Sequence[Outcome]) -> dict[str, Any]:
+    """Utility, precision, refusals, and what the confidence is worth.
+
+    `utility` is the share of rows that were answered right, or refused where nothing answers. `auroc` ranks drafts that
+    are right above all others; `auroc_answered` does so among what was answered. `ece` is the calibration error of the
+    confidence as a probability of being right. `causes` says where the answerable questions were lost.
+    """
+    right = [row.is_right(o.text) for row, o in zip(rows, outcomes, strict=True)]
+    told = [not o.abstained for o in outcomes]
+    scores = [o.confidence for o in outcomes]
+    wanted = [row.answerable for row in rows]
+    good = sum(r and t for r, t in zip(right, told, strict=True))
+    refused = [not t for t in told]
+    causes: Counter[str] = Counter()
+    for row, outcome, is_right in zip(rows, outcomes, right, strict=True):
+        causes[cause(row, outcome, is_right)] += 1
+    kept = [(r, s) for r, s, t in zip(right, scores, told, strict=True) if t]
+    return {
+        "rows": len(rows),
+        "utility": (good + sum(x and not w for x, w in zip(refused, wanted, strict=True))) / len(rows),
+        "right": _share(good, sum(wanted)),
+        "refused_answerable": _share(sum(x and w for x, w in zip(refused, wanted, strict=True)), sum(wanted)),
+        "refused_unanswerable": _share(
+            sum(x and not w for x, w in zip(refused, wanted, strict=True)), len(rows) - sum(wanted)
+        ),
+        "precision": _share(good, sum(told)),
+        "auroc": auroc(right, scores),
+        "auroc_answered": auroc([r for r, _ in kept], [s for _, s in kept]) if kept else None,
+        "ece": calibration_error(reliability(right, scores)),
+        "in_passages": _share(sum(row.is_right(" ".join(row.passages)) for row in rows), sum(wanted)),
+        "ms_p50": percentile([1000 * o.seconds for o in outcomes], 50),
+        "ms_p95": percentile([1000 * o.seconds for o in outcomes], 95),
+        "causes": dict(causes.most_common()),
+        "outcomes": [{**asdict(o), "id": row.id, "right": r} for row, o, r in zip(rows, outcomes, right, strict=True)],
+    }
+
+
+def cause(row: Row, outcome: Outcome, is_right: bool) -> str:
+    """What became of one question, in words."""
+    if not row.answerable:
+        return "rightly refused" if outcome.abstained else "answered without an answer"
+    if is_right:
+        return "right, but refused" if outcome.abstained else "right"
+    if not row.is_right(" ".join(row.passages)):
+        return "not in the passages"
+    return "refused" if outcome.abstained else "another sentence chosen"
+
+
+def run(
+    sets: Mapping[str, Sequence[Row]],
+    answerers: Mapping[str, Answerer],
+    progress: Callable[[int], None] | None = None,
+) -> dict[str, Any]:
+    """Every answerer on every set, and all sets pooled with equal weight."""
+    result: dict[str, Any] = {}
+    for name, answer in answerers.items():
+        each = {title: measure(rows, answer, progress) for title, rows in sets.items()}
+        result[name] = {"sets": each, "pooled": pooled(list(each.values()))}
+    return result
+
+
+def pooled(each: Iterable[Mapping[str, Any]]) -> dict[str, float | None]:
+    """The mean over sets of every figure that a set has."""
+    found: dict[str, float | None] = {}
+    sets = list(each)
+    for name in ("utility", "right", "refused_answerable", "refused_unanswerable", "precision", "auroc", "ece"):
+        values = [figure[name] for figure in sets if figure[name] is not None]
+        found[name] = sum(values) / len(values) if values else None
+    return found
+
+
+def question_sets(paths: Sequence[Path], noise: Sequence[str], limit: int | None = None) -> dict[str, list[Row]]:
+    """The rows of files and folders by name, as they are, and with the kinds of noise asked for (`some`, `only`)."""
+    unknown = set(noise) - {"none", "some", "only"}
+    if unknown:
+        raise InputError(f"--noise is {', '.join(sorted(unknown))}; wanted none, some or only, comma-separated.")
+    files = [file for path in paths for file in (sorted(path.glob("*.jsonl")) if path.is_dir() else [path])]
+    found: dict[str, list[Row]] = {}
+    for file in files:
+        rows = read(file)
+        made = {file.stem: rows}
+        if "some" in noise:
+            made[f"{file.stem}, 1 of 5"] = with_noise(rows, 5, gold=True)
+        if "only" in noise:
+            made[f"{file.stem}, noise"] = with_noise(rows, 5, gold=False)
+        for name, every in made.items():
+            some = Random(SEED).sample(every, limit) if limit is not None and limit < len(every) else every
+            if some:
+                found[name] = some
+    if not found:
+        raise InputError(f"no question stands in {', '.join(map(str, paths))}; wanted JSONL files of questions.")
+    return found
+
+
+def graph_answerer(graph: Any) -> Answerer:
+    """Answers with a compiled graph; what it withheld is read from its attempts."""
+
+    def answer(question: str, passages: Sequence[dict[str, Any]]) -> Outcome:
+        start = perf_counter()
+        response = graph.invoke({"question": question, "passages": list(passages)}, context={"show_claims": True})
+        seconds = perf_counter() - start
+        drafts = [a for a in response["attempts"] if a.get("answer") and a["answer"] != IDK]
+        best = max(drafts, key=lambda a: a["confidence"] or 0.0, default=None)
+        text = response["answer"] if not response["abstained"] else best["answer"] if best else ""
+        return Outcome(without_markers(text), response["confidence"] or 0.0, response["abstained"], seconds)
+
+    return answer
+
+
+def tuned_simple_answerer(embed: Callable[[list[str]], Any], sets: Mapping[str, Sequence[Row]]) -> Answerer:
+    """The baseline with the threshold that gives it the most utility on these very sets: as good as it can look."""
+    plain = simple_answerer(embed, 0.0)
+    rows = [row for every in sets.values() for row in every]
+    return simple_answerer(
+        embed, tuned_threshold(rows, [plain(row.question, [{"text": p} for p in row.passages]) for row in rows])
+    )
+
+
+def simple_answerer(embed: Callable[[list[str]], Any], threshold: float) -> Answerer:
+    """The baseline: of all sentences the one nearest in meaning to the question, refused below a cosine."""
+
+    def answer(question: str, passages: Sequence[dict[str, Any]]) -> Outcome:
+        import numpy as np
+
+        every = [s for p in passages for s in sentences(p["text"]) if len(s.split()) > 2]
+        if not every:
+            return Outcome("", 0.0, True)
+        vectors = np.asarray(embed([question, *every]))
+        cosines = vectors[1:] @ vectors[0]
+        best = int(cosines.argmax())
+        return Outcome(every[best], float(max(0.0, cosines[best])), bool(cosines[best] < threshold))
+
+    return answer
+
+
+def tuned_threshold(rows: Sequence[Row], outcomes: Sequence[Outcome]) -> float:
+    """The confidence from which answering gives the most utility on these rows."""
+    right = [row.is_right(o.text) for row, o in zip(rows, outcomes, strict=True)]
+    best, at = -1.0, 0.0
+    for threshold in sorted({round(o.confidence, 2) for o in outcomes} | {1.01}):
+        good = sum(
+            r if o.confidence >= threshold else not row.answerable
+            for row, o, r in zip(rows, outcomes, right, strict=True)
+        )
+        if good > best:
+            best, at = good, threshold
+    return at
+
+
+def _share(part: float, whole: float) -> float | None:
+    return part / whole if whole else None
+
+
+def _plain(text: str) -> str:
+    text = re.sub(r"(?<=\d),(?=\d{3})", "", text.casefold())
+    return " ".join(w for w in re.findall(r"\w+(?:\.\d+)?", text) if w not in ("the", "a", "an"))
+
+
+def _recall(text: str, said: set[str]) -> float:
+    words = set(content_words(text))
+    return len(words & said) / len(words) if words else 0.0
