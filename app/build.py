@@ -21,13 +21,14 @@ from cragraph.nodes.requery import Requery
 from cragraph.nodes.rerank import Rerank
 from cragraph.nodes.retrieve import Retrieve
 from cragraph.nodes.verify import Check, Verify
-from cragraph.protocols import ClaimExtractor, Generator, Judge, QueryWriter, Reranker, Retriever
+from cragraph.protocols import AnswerScorer, ClaimExtractor, Generator, Judge, QueryWriter, Reranker, Retriever
 from cragraph.settings import Settings, context_schema, load_settings
 
 if TYPE_CHECKING:
     from langchain_core.embeddings import Embeddings
     from langchain_core.language_models import BaseChatModel
 
+    from cragraph.generation.ranking import AnswerRanker
     from cragraph.models.chat import ChatCaller, Gate
     from cragraph.models.grounding import GroundingModel
     from cragraph.prompts.load import Prompts
@@ -115,6 +116,21 @@ class Parts:
         from cragraph.models.grounding import GroundingModel
 
         return GroundingModel(threads=self.settings.threads)
+
+    @cached_property
+    def ranker(self) -> "AnswerRanker":
+        """What reads question and passages together, for the generator and the verifier alike."""
+        from cragraph.generation.ranking import AnswerRanker
+        from cragraph.models.reader import Reader
+
+        return AnswerRanker(Reader(threads=self.settings.threads), self.cached_embeddings)
+
+    @property
+    def answer_scorer(self) -> AnswerScorer:
+        """What says how likely an answer is to answer its question."""
+        from cragraph.generation.answered import ReaderScorer
+
+        return ReaderScorer(self.ranker)
 
     @cached_property
     def grounding_scorer(self) -> Any:
@@ -284,6 +300,7 @@ class Parts:
             spare_extractor=SentenceExtractor(),
             embeddings=self.cached_embeddings,
             **self._scorers(),
+            scorer=self.answer_scorer,
             options=VerifierOptions(
                 threshold=self.settings.confidence_threshold,
                 weights=self.weights,

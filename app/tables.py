@@ -90,7 +90,7 @@ RERANKERS: Final[Mapping[str, Part]] = {
 """What orders the passages; `auto` is lexical."""
 
 GENERATORS: Final[Mapping[str, Part]] = {
-    "extractive": Part("generation.extractive:ExtractiveGenerator", lambda p: (p.cached_embeddings,)),
+    "extractive": Part("generation.extractive:ExtractiveGenerator", lambda p: (p.ranker,)),
     "chat": Part("generation.chat:ChatGenerator", lambda p: (p.chat, p.prompts), CHAT_MODEL),
 }
 """What writes answers: chat where there is a chat model."""

@@ -125,6 +125,7 @@ class Attempt(TypedDict):
     claims_supported: int
     new_passages: int
     queries: list[str]
+    accepted: NotRequired[bool]
     context: NotRequired[list[Passage]]
     verdicts: NotRequired[list[Verdict]]
     verification: NotRequired[dict[str, Any]]

@@ -27,7 +27,9 @@ from typing import Any
 import numpy as np
 
 from cragraph.generation.extractive import ExtractiveGenerator
+from cragraph.generation.ranking import AnswerRanker
 from cragraph.models.encoder import EmbeddedEncoder
+from cragraph.models.reader import Reader
 from cragraph.passages import as_passage
 from cragraph.protocols import Brief, Notes
 from cragraph.types import IDK, Passage
@@ -53,7 +55,7 @@ def main() -> None:
     parser.add_argument("--show", type=int, default=0, help="print so many answers of each set")
     args = parser.parse_args()
     encoder = EmbeddedEncoder()
-    generator = ExtractiveGenerator(encoder)
+    generator = ExtractiveGenerator(AnswerRanker(Reader(), encoder))
     for name in args.sets:
         folder = args.data / "retrieval" / name
         if not folder.is_dir():
@@ -62,14 +64,14 @@ def main() -> None:
         scores, answers, seconds = [], [], []
         for case in cases:
             start = perf_counter()
-            ranked = generator.rank(case.brief)
+            ranking = generator.rank(case.brief)
             seconds.append(perf_counter() - start)
-            scores.append(ranked[0].score if ranked else 0.0)
-            answers.append(replace(generator, threshold=0.0)(case.brief, Notes()))
-        report(name, cases, scores, answers, generator.threshold)
+            scores.append(ranking.answered or 0.0)
+            answers.append(replace(generator, floor=0.0)(case.brief, Notes()))
+        report(name, cases, scores, answers, generator.floor)
         print(f"  median {median(seconds) * 1000:.0f} ms a question")
         if args.sweep:
-            for threshold in np.arange(0.3, 0.72, 0.04):
+            for threshold in np.arange(0.2, 0.81, 0.1):
                 report(f"  at {threshold:.2f}", cases, scores, answers, float(threshold))
         for case, score, answer in list(zip(cases, scores, answers, strict=True))[
             :: max(1, len(cases) // (args.show or 1))

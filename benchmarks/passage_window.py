@@ -27,8 +27,10 @@ from benchmarks.extractive_quality import overlap, words
 from cragraph.evals.metrics import auroc
 from cragraph.evals.vector_cache import RememberedEmbeddings
 from cragraph.generation.extractive import ExtractiveGenerator
+from cragraph.generation.ranking import AnswerRanker
 from cragraph.models.cache import CachedEmbeddings
 from cragraph.models.encoder import EmbeddedEncoder
+from cragraph.models.reader import Reader
 from cragraph.protocols import Brief, Notes
 from cragraph.retrieval.documents import Document, discover, load, split
 from cragraph.retrieval.documents.discover import Found
@@ -106,7 +108,8 @@ def measured(
         found = reranker(question.text, retriever([question.text], FETCHED, Notes()), Notes())[:KEPT]
         other = golds[(number + len(golds) // 2) % len(golds)]
         for window, row in rows.items():
-            generator, judge = ExtractiveGenerator(caches[window]), EmbeddingJudge(caches[window])
+            ranker = AnswerRanker(Reader(), caches[window])
+            generator, judge = ExtractiveGenerator(ranker), EmbeddingJudge(caches[window])
             begun = perf_counter()
             passages = read_wide(neighbours(found, window, None, Notes()) if window else found)
             answer = generator(Brief(question.text, passages), Notes())

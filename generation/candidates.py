@@ -5,7 +5,6 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from cragraph.generation.phrases import is_noise
 from cragraph.text.sentences import sentence_spans
 from cragraph.types import Passage
 
@@ -19,6 +18,13 @@ _YEAR: Final = re.compile(r"^(?:19|20)\d\d$")
 _YEARS: Final = re.compile(r"\b(?:19|20)\d\d\b")
 _HEADING: Final = re.compile(r"^#{1,6}\s|^\*\*[^*]+\*\*:?$")
 _FIGURE: Final = re.compile(r"^[|$€£%()–—-]+$|^\W*\d[\d.,]*\W*$")
+_CROSS_REFERENCE: Final = re.compile(
+    r"^\W*(?:see|refer to|please (?:see|refer)|as (?:discussed|described) in|siehe)\b[^.]{0,40}"
+    r"(?:[\"“]|\b(?:item|note|part|section|chapter|page|exhibit|table|figure|appendix)\b)"
+    r"|\bincorporated (?:herein )?by reference\b",
+    re.I,
+)
+_NOTE: Final = re.compile(r"^\W*(?:source|sources|quelle|photo|image credit|contact|copyright|©)\s*[:©]", re.I)
 READ: Final = 400
 """Characters of a sentence that the encoder reads: what it is about is said by then, and reading is what costs."""
 LONGEST: Final = 700
@@ -103,8 +109,11 @@ def _of_passage(number: int, passage: Passage) -> Iterator[Candidate]:
         header = ""
         if _is_heading(piece):
             heading, before = piece, ""
+            if not _may_state(piece):
+                continue
+        elif len(piece.split()) < 3:
             continue
-        if len(piece) <= LONGEST and len(piece.split()) >= 3 and not _says_nothing(piece):
+        if len(piece) <= LONGEST and not _says_nothing(piece):
             opener = before if _PRONOUN.match(piece) and len(before) <= LONGEST // 2 else ""
             yield Candidate(number, start, end, piece, f"{fixed} {heading}".strip(), opener=opener)
         before = piece
@@ -143,8 +152,25 @@ def _trailing_figures(words: Sequence[str]) -> int:
     return count
 
 
+def _may_state(text: str) -> bool:
+    """Whether a line without a full stop may say something all the same: a value behind a colon, a clause."""
+    plain = text.strip()
+    if _HEADING.match(plain) or plain.isupper():
+        return False
+    name, colon, value = plain.partition(": ")
+    if colon and name and value.strip():
+        return True
+    words = plain.split()
+    return len(words) >= 4 and sum(word[:1].islower() for word in words) > len(words) / 2
+
+
 def _is_heading(text: str) -> bool:
     plain = text.strip()
     if _HEADING.match(plain) or (plain.isupper() and len(plain.split()) <= 12):
         return True
     return len(plain.split()) <= 12 and plain[-1:] not in ".!?。…\"”')]" and "\n" not in plain
+
+
+def is_noise(text: str) -> bool:
+    """Whether a sentence only points elsewhere or says where something is from; never quoted."""
+    return _CROSS_REFERENCE.search(text) is not None or _NOTE.match(text) is not None

@@ -1,132 +1,109 @@
-"""The embedded generator: quotes the sentences that answer the question, or says that none does."""
+"""The embedded generator: quotes the sentences or rows that answer the question, or says that none does."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, replace
 from typing import Final
 
-from langchain_core.embeddings import Embeddings
-
 from cragraph.generation.candidates import Candidate, candidates
-from cragraph.generation.expected import Question, read_question
-from cragraph.generation.focus import focus_of
-from cragraph.generation.phrases import meaning_words
+from cragraph.generation.questions import QUOTED_KINDS, Question, read_question, split_question
+from cragraph.generation.ranking import AnswerRanker, Ranking, Scored
 from cragraph.generation.revision import Kept, failed_texts, is_failed, kept_sentences
-from cragraph.generation.scoring import (
-    Features,
-    Weights,
-    coverage,
-    found_words,
-    kind_of,
-    news,
-    own_words,
-    question_weights,
-    rarity,
-    similarities,
-)
-from cragraph.generation.words import content_words
 from cragraph.protocols import Brief, Notes
+from cragraph.text.words import content_words
 from cragraph.types import IDK
 
-THRESHOLD: Final = 0.46
-MARGIN: Final = 0.85
-SHORTLIST: Final = 12
+UNREAD: Final = "The reader knows English only: the answer was chosen by words, and nothing says whether it answers."
 
-
-@dataclass(frozen=True)
-class Ranked:
-    """A candidate with what is known of it and its score, 0..1."""
-
-    candidate: Candidate
-    features: Features
-    score: float
-    fit: float = 1.0
+FLOOR: Final = 0.3
+"""An answer that is less likely than this to answer is not worth writing, let alone verifying."""
+BY_WORDS: Final = 0.46
+"""The same for the score of words alone, where the reader does not know the language."""
+MARGIN: Final = 0.6
+"""Share of the best candidate's score that another sentence of the answer must have."""
+RIVAL: Final = 0.8
+"""The same for a sentence of another passage that gives another answer: both are shown."""
+MOST_ROWS: Final = 12
+"""Rows that are listed at most where a question asks for all of them."""
 
 
 @dataclass(frozen=True)
 class ExtractiveGenerator:
-    """Answers with up to `max_sentences` sentences of the passages, word for word, each with its marker.
+    """Answers with sentences and rows of the passages, word for word, each with its marker.
 
-    A best candidate below `threshold` (0..1) is no answer: the generator returns `IDK`. Further sentences must score
-    at least `margin` times the best. At most `shortlist` candidates, chosen by words alone, are embedded.
+    Where nothing is at least `floor` (0..1) likely to answer, it returns `IDK`.
     """
 
-    embeddings: Embeddings
+    ranker: AnswerRanker
     max_sentences: int = 3
-    threshold: float = THRESHOLD
-    margin: float = MARGIN
-    shortlist: int = SHORTLIST
-    weights: Weights = field(default_factory=Weights)
+    floor: float = FLOOR
     name: str = "extractive"
 
     def __call__(self, brief: Brief, notes: Notes) -> str:
         """The answer with ``[n]`` markers that count the brief's passages from 1, or `IDK`."""
         kept = kept_sentences(brief)
-        ranked = self.rank(brief)
-        answers = ranked and ranked[0].score >= self.threshold
-        chosen = self._choose(read_question(brief.question), ranked, kept) if answers else []
+        chosen: list[Candidate] = []
+        for part in split_question(brief.question):
+            ranking = self.rank(replace(brief, question=part))
+            if ranking.answered is None and ranking.scored:
+                notes.degraded(UNREAD)
+            else:
+                notes.ran("reader", self.ranker.name)
+            found = choose(read_question(part), ranking, kept, self.max_sentences, self.floor)
+            chosen += [candidate for candidate in found if candidate not in chosen]
         if not chosen and not kept:
             return IDK
         return _written(kept, chosen)
 
-    def rank(self, brief: Brief) -> list[Ranked]:
+    def rank(self, brief: Brief) -> Ranking:
         """Candidates of the brief's passages, best first, without those that failed before."""
-        question = read_question(brief.question)
         failed = failed_texts(brief)
-        found = [c for c in candidates(brief.passages) if not is_failed(c.text, failed)]
-        if not found:
-            return []
-        asked = meaning_words(question.text)
-        words = [own_words(candidate) for candidate in found]
-        rare = rarity(words)
-        weights, focus = question_weights(question, rare), focus_of(question, rare)
-        known = _documents(brief)
-        standing = [_standing(brief, candidate) for candidate in found]
-        first = [
-            Features(coverage(weights, found_words(c)), 0.0, kind_of(question, c), news(asked, own), stands)
-            for c, own, stands in zip(found, words, standing, strict=True)
+        among = [c for c in candidates(brief.passages) if not is_failed(c.text, failed)]
+        return self.ranker(brief.question, brief.passages, among)
+
+
+def choose(question: Question, ranking: Ranking, kept: Sequence[Kept], most: int, floor: float) -> list[Candidate]:
+    """The best candidate; with it every matching row, the further parts of a longer answer, or a rival's answer."""
+    if not ranking.scored:
+        return []
+    best = ranking.scored[0]
+    if best.score < BY_WORDS if ranking.answered is None else ranking.answered < floor:
+        return []
+    if ranking.answered is None:
+        return [best.candidate]
+    if question.wants_all and best.candidate.is_row:
+        rows = [
+            s for s in ranking.scored if s.candidate.is_row and s.features["evidence"] > 0 and s.features["span"] > 0
         ]
-        fits = [focus.fit(c, f.kind, known[c.passage]) for c, f in zip(found, first, strict=True)]
-        order = sorted(range(len(found)), key=lambda i: -self.weights.score(first[i]) * fits[i])[: self.shortlist]
-        cosines = similarities(self.embeddings, question.text, [found[i].read for i in order])
-        ranked = []
-        for i, cosine in zip(order, cosines, strict=True):
-            f = first[i]
-            features = Features(f.coverage, float(cosine), f.kind, f.news, f.standing)
-            fit = focus.fit(found[i], f.kind, known[found[i].passage], float(cosine))
-            ranked.append(Ranked(found[i], features, self.weights.score(features) * fit, fit))
-        return sorted(ranked, key=lambda r: -r.score)
-
-    def _choose(self, question: Question, ranked: Sequence[Ranked], kept: Sequence[Kept]) -> list[Candidate]:
-        # One name or figure is answered by one sentence; more would only dilute it.
-        room = min(question.sentences, self.max_sentences - len(kept))
-        chosen: list[Candidate] = []
-        said = [set(content_words(sentence.text)) for sentence in kept]
-        for item in ranked:
-            if len(chosen) >= room or item.score < max(self.threshold, self.margin * ranked[0].score):
-                break
-            own = set(content_words(item.candidate.text))
-            if not any(_overlap(own, other) > 0.7 for other in said):
-                chosen.append(item.candidate)
-                said.append(own)
-        return chosen
+        return [s.candidate for s in rows[:MOST_ROWS]] or [best.candidate]
+    room = min(question.sentences, most - len(kept))
+    chosen: list[Scored] = []
+    said = [set(content_words(sentence.text)) for sentence in kept]
+    for item in ranking.scored:
+        own = set(content_words(item.candidate.text))
+        repeats = any(_overlap(own, other) > 0.7 for other in said)
+        if not chosen:
+            fits = room > 0 and not repeats
+        elif item.features["evidence"] <= 0 or item.trust < 1 or any(_same(item, other) for other in chosen):
+            fits = False
+        elif _rivals(question, best, item):
+            fits = len(chosen) < 2 and item.score >= RIVAL * best.score
+        else:
+            fits = len(chosen) < room and item.score >= MARGIN * best.score and not repeats
+        if fits:
+            chosen.append(item)
+            said.append(own)
+    return [item.candidate for item in chosen]
 
 
-def _standing(brief: Brief, candidate: Candidate) -> float:
-    passage = brief.passages[candidate.passage]
-    for score in (passage["rerank_score"], passage["retrieval_score"]):
-        if score is not None:
-            return min(1.0, max(0.0, score))
-    return 1 - candidate.passage / len(brief.passages)
+def _rivals(question: Question, one: Scored, other: Scored) -> bool:
+    """Whether two passages give different answers where one name or figure was asked for."""
+    return question.kind in QUOTED_KINDS and one.candidate.passage != other.candidate.passage
 
 
-def _documents(brief: Brief) -> list[str]:
-    """What is known of each passage's document: its file, title, heading and the passages of it at hand."""
-    texts: dict[str, str] = {}
-    for passage in brief.passages:
-        about = passage["metadata"]
-        fixed = f"{passage['filename']} {about.get('title') or ''} {about.get('heading') or ''} {passage['text']}"
-        texts[passage["doc_id"]] = f"{texts.get(passage['doc_id'], '')} {fixed}"
-    return [texts[passage["doc_id"]] for passage in brief.passages]
+def _same(one: Scored, other: Scored) -> bool:
+    """Whether one answer holds the other."""
+    a, b = (" ".join(item.answer.casefold().split()) for item in (one, other))
+    return bool(a and b) and (a in b or b in a)
 
 
 def _overlap(a: set[str], b: set[str]) -> float:

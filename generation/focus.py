@@ -6,9 +6,9 @@ from dataclasses import dataclass
 from typing import Final
 
 from cragraph.generation.candidates import Candidate
-from cragraph.generation.expected import QUOTED_KINDS, Kind, Question
 from cragraph.generation.phrases import canonical, meaning_words
-from cragraph.generation.words import content_words
+from cragraph.generation.questions import QUOTED_KINDS, Kind, Question
+from cragraph.text.words import content_words
 
 _NAME: Final = re.compile(r"(?<!^)(?<!\w)[A-ZÄÖÜ][\w’'&.-]*[^\W_](?:\s+[A-ZÄÖÜ][\w’'&-]+)*")
 _YEAR: Final = re.compile(r"(?<![\w$€£,.])(?:fy\s?)?((?:19|20)\d\d)(?!\w|,\d)", re.I)
@@ -64,6 +64,16 @@ class Focus:
         said = set(meaning_words(f"{candidate.subject} {candidate.header} {text}"))
         return sum(weight for word, weight in self.words.items() if word in said) / total if total else 1.0
 
+    def mistakes(self, candidate: Candidate) -> bool:
+        """Whether a candidate speaks of somebody else: it holds the name that is asked about in longer ones only.
+
+        "Acme Paints" and the "Acme Foundation" are not Acme.
+        """
+        text = f"{candidate.opener} {candidate.text}"
+        return self.question.kind is Kind.PERSON and any(
+            re.search(_whole(name), text) is not None and not _alone(name, text) for name in self.names
+        )
+
     def fit(self, candidate: Candidate, kind: float, document: str, likeness: float = 0.0) -> float:
         """What is left of the candidate's score, 0..1.
 
@@ -106,11 +116,18 @@ def _plain(candidate: Candidate) -> str:
 def _names(name: str, candidate: Candidate, document: str, strict: bool) -> bool:
     """Whether a candidate may be about a name: it says so, or its document does and it speaks of no longer name."""
     text = f"{candidate.opener} {candidate.text}"
-    whole = rf"(?<!\w){re.escape(name)}(?!\w)"
-    if re.search(whole, text):
-        return not strict or re.search(rf"{whole}(?!['’]?\w*\s+(?!{_CORPORATE})[A-Z][a-z]+)", text) is not None
+    if re.search(_whole(name), text):
+        return not strict or _alone(name, text)
     squeezed = _squeezed(document)
     return _squeezed(name) in squeezed or all(_squeezed(part) in squeezed for part in name.split())
+
+
+def _whole(name: str) -> str:
+    return rf"(?<!\w){re.escape(name)}(?!\w)"
+
+
+def _alone(name: str, text: str) -> bool:
+    return re.search(rf"{_whole(name)}(?!['’]?\w*\s+(?!{_CORPORATE})[A-Z][a-z]+)", text) is not None
 
 
 def _squeezed(text: str) -> str:

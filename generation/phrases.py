@@ -1,9 +1,9 @@
-"""Different wordings of one thing brought to one word, and the pieces of a text that are never an answer."""
+"""Different wordings of one thing brought to one word."""
 
 import re
 from typing import Final
 
-from cragraph.generation.words import content_words
+from cragraph.text.words import content_words
 
 _PHRASES: Final = tuple(
     (re.compile(pattern, re.I), word)
@@ -25,13 +25,6 @@ _PHRASES: Final = tuple(
         (r"\b(?:acquir\w*|acquisitions?|bought|purchased?)\b", "acquire"),
     )
 )
-_CROSS_REFERENCE: Final = re.compile(
-    r"^\W*(?:see|refer to|please (?:see|refer)|as (?:discussed|described) in|siehe)\b[^.]{0,40}"
-    r"(?:[\"“]|\b(?:item|note|part|section|chapter|page|exhibit|table|figure|appendix)\b)"
-    r"|\bincorporated (?:herein )?by reference\b",
-    re.I,
-)
-_NOTE: Final = re.compile(r"^\W*(?:source|sources|quelle|photo|image credit|contact|copyright|©)\s*[:©]", re.I)
 
 
 def canonical(text: str) -> str:
@@ -42,11 +35,6 @@ def canonical(text: str) -> str:
     return text
 
 
-def meaning_words(text: str) -> list[str]:
+def meaning_words(text: str) -> tuple[str, ...]:
     """Content words of a text's canonical form."""
     return content_words(canonical(text))
-
-
-def is_noise(text: str) -> bool:
-    """Whether a sentence only points elsewhere or says where something is from; never quoted."""
-    return _CROSS_REFERENCE.search(text) is not None or _NOTE.match(text) is not None

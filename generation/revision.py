@@ -5,9 +5,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from cragraph.generation.words import content_words
 from cragraph.protocols import Brief
 from cragraph.text.sentences import sentence_spans
+from cragraph.text.words import content_words
 
 _MARKERS: Final = re.compile(r"\s*\[\^?\d{1,3}(?:\s*[,;–-]\s*\d{1,3})*\]")
 _GROUNDED: Final = 0.6

@@ -12,9 +12,9 @@ from langchain_core.embeddings import Embeddings
 from numpy.typing import NDArray
 
 from cragraph.generation.candidates import Candidate
-from cragraph.generation.expected import Kind, Question
 from cragraph.generation.phrases import meaning_words
-from cragraph.generation.words import content_words
+from cragraph.generation.questions import Kind, Question
+from cragraph.text.words import content_words
 
 _ASKED: Final = re.compile(r"\b(?:which|what|welche\w?) ((?!is\b|are\b|was\b|were\b|do\b|does\b|did\b)\w+)", re.I)
 IN_SUBJECT: Final = 0.9
@@ -130,7 +130,7 @@ def _values(row: str) -> str:
     return re.sub(r"\|[^|:]*:(?=\s)", "|", row)
 
 
-def own_words(candidate: Candidate) -> list[str]:
+def own_words(candidate: Candidate) -> tuple[str, ...]:
     """The candidate's words; a row owns those of the header that names its columns."""
     return meaning_words(f"{candidate.header} {candidate.text}")
 

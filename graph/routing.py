@@ -48,7 +48,7 @@ def after_verify(state: State, context: Context) -> Literal["requery", "finalize
     """Accept at the threshold; correct while attempts are left and the last pass made progress; else stop."""
     last = state.attempts[-1]
     confidence = last["confidence"]
-    if confidence is None or confidence >= context.confidence_threshold:
+    if confidence is None or last.get("accepted", confidence >= context.confidence_threshold):
         return "finalize"
     if state.halted or len(state.attempts) > context.max_crag_attempts:
         return "finalize"

@@ -15,7 +15,7 @@ from cragraph.verification.policies import Weights
 from cragraph.verification.prune import pruned
 from cragraph.verification.result import EVADES, Verification, claim_row, level_of, reaches
 
-INTERNAL = frozenset({"context", "verdicts", "verification"})
+INTERNAL = frozenset({"accepted", "context", "verdicts", "verification"})
 """What an attempt keeps in the state; the response shows the verification where claims are asked for."""
 
 WRITTEN = frozenset({"answer", "candidates"})
@@ -68,9 +68,9 @@ def respond(state: State, context: Context, weights: Mapping[str, Weights] | Non
     answer, passages, checked = attempt["answer"], attempt.get("context", []), verification_of(attempt)
     if checked is None:
         return answered(answer, passages, None, context, halted)
-    if reaches(checked.confidence, context.confidence_threshold):
+    if checked.accepted:
         return answered(answer, passages, checked, context, [*halted, *checked.issues])
-    if context.on_low_confidence == "flag" or unjudged(checked):
+    if context.on_low_confidence == "flag" or unjudged(checked) or checked.shown:
         return answered(answer, passages, checked, context, [*low(checked), *halted, *checked.issues])
     if context.on_low_confidence == "abstain":
         return abstention(*low(checked), *halted, *checked.issues, checked=checked, context=context)

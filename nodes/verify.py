@@ -66,6 +66,7 @@ class Verify:
             answer_spans=tuple(located_spans(found.answer_spans, state.held)),
         )
         own: dict[str, Any] = {name: getattr(verification, name) for name in SUMMARY}
+        own["accepted"] = verification.accepted
         own |= {"verdicts": list(verification.claims), "verification": verification.to_dict()}
         return cast(Attempt, {**attempt, **own})
 

@@ -38,8 +38,8 @@ def words(text: str) -> list[str]:
 
 
 def is_stopword(word: str) -> bool:
-    """Whether a word as written says nothing of what a text is about; ``US`` and ``IT`` in capitals are names."""
-    return word.casefold() in STOPWORDS and not (len(word) > 1 and word.isupper())
+    """Whether a word as written says nothing of what a text is about; ``US``, ``IT`` and the month ``May`` do."""
+    return word.casefold() in STOPWORDS and word != "May" and not (len(word) > 1 and word.isupper())
 
 
 def keywords(text: str) -> list[str]:
@@ -135,7 +135,7 @@ def _term(token: str) -> tuple[str, bool]:
     if token[0].isdigit():
         return token.replace(",", ""), False
     folded = token.casefold()
-    light = folded in STOPWORDS and not (len(token) > 1 and token.isupper())
+    light = is_stopword(token)
     if not folded.isascii() and folded[0] < "\u3040":
         folded = "".join(c for c in unicodedata.normalize("NFKD", folded) if not unicodedata.combining(c))
     found: str = _STEMMER.stemWord(IRREGULAR.get(folded, folded)) if folded.isascii() else folded

@@ -59,6 +59,10 @@ def level_of(confidence: float) -> Level:
     return "very low"
 
 
+ADDRESSED: Final = 0.5
+"""Chance from which an answer is taken to address its question."""
+WORTH_SHOWING: Final = 0.3
+"""Chance from which a supported answer is shown, with its doubt said, where nothing better was found."""
 HALLUCINATED: Final = 0.3
 """An answer of whose claims this share or more lacks support is not grounded (reliability policy's document)."""
 
@@ -143,6 +147,28 @@ class Verification:
         return level_of(self.confidence)
 
     @property
+    def joined(self) -> bool:
+        """Whether the confidence holds what the reader says of the answer, beside what the passages support."""
+        if self.answered is None or self.supported is None:
+            return False
+        return self.confidence == round(self.supported * self.answered, 6)
+
+    @property
+    def accepted(self) -> bool:
+        """Whether the run takes the answer as it is: well enough supported, and more likely than not an answer."""
+        return self._holds(ADDRESSED)
+
+    @property
+    def shown(self) -> bool:
+        """Whether the answer is worth showing where nothing better was found; its doubts are said with it."""
+        return self._holds(WORTH_SHOWING)
+
+    def _holds(self, chance: float) -> bool:
+        if self.joined and self.answered is not None and self.supported is not None:
+            return reaches(self.supported, self.threshold) and reaches(self.answered, chance)
+        return reaches(self.confidence, self.threshold)
+
+    @property
     def counted(self) -> list[Verdict]:
         """The verdicts that speak for or against the answer: opinions and questions do not."""
         return counted(self.claims)
@@ -167,15 +193,16 @@ class Verification:
     def is_grounded(self) -> bool:
         """Whether the run accepts the answer and its verdicts agree.
 
-        The confidence reaches the threshold, every claim was judged, none is contradicted, and less than 0.3 of the
-        claims lack support. An answer without a claim is not grounded: there was nothing to ground.
+        What the policy says of the support reaches the threshold, every claim was judged, none is contradicted, and
+        less than 0.3 of the claims lack support. An answer without a claim is not grounded: nothing was to be judged.
         """
         claims = self.counted
         labels = {v["verdict"] for v in claims}
         if not labels or self.failed or labels & {"unjudged", "contradicted"}:
             return False
         lacking = 1.0 - sum(CREDIT[v["verdict"]] for v in claims) / len(claims)
-        return round(lacking, 9) < HALLUCINATED and reaches(self.confidence, self.threshold)
+        value = self.supported if self.joined and self.supported is not None else self.confidence
+        return round(lacking, 9) < HALLUCINATED and reaches(value, self.threshold)
 
     @property
     def attribution_coverage(self) -> float | None:

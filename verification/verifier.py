@@ -21,7 +21,7 @@ from cragraph.verification.conflicts import find_conflicts
 from cragraph.verification.fallback import JudgeChain, VerdictCache, judge_names, reason_of, stand_in
 from cragraph.verification.judges.verdicts import unjudged, verdict_of
 from cragraph.verification.policies import AUTO, POLICIES, Policy, Weights, best_policy, checked_weights
-from cragraph.verification.result import EVADES, UNCHECKED, UNJUDGED, Verification
+from cragraph.verification.result import ADDRESSED, EVADES, UNCHECKED, UNJUDGED, Verification
 from cragraph.verification.signals import (
     BY_SIMILARITY,
     SIGNALS,
@@ -60,8 +60,8 @@ ALWAYS: Final = (
 
 JOINED: Final = frozenset({AUTO, "calibrated"})
 """Policies, as they are asked for, whose confidence is joined with what the reader says of the answer."""
-ADDRESSED: Final = 0.5
-"""Chance below which an answer may not address its question."""
+CHAT_JUDGES: Final = frozenset({"llm", "cascade"})
+"""Judges that read question and answer themselves: beside them the reader's chance is shown, and not joined."""
 
 
 @dataclass(frozen=True)
@@ -230,7 +230,8 @@ class Verifier:
             notes.degraded("No judge could verify the facts; the fact score of 0.5 only says that it is not known.")
 
         # The policy, and what the reader says of the answer.
-        joined = policy in JOINED and answered.probability is not None
+        by_chat = any(verdict["judge"] in CHAT_JUDGES for verdict in verdicts)
+        joined = policy in JOINED and answered.probability is not None and not by_chat
         policy = best_policy(verdicts) if policy == AUTO else policy
         scores = self._scores(chosen or [policy], verdicts, signals, missing, notes)
         if policy not in scores:

@@ -88,7 +88,8 @@ def test_an_answer_that_fails_is_corrected_from_the_given_passages() -> None:
 
 def test_an_answer_that_holds_is_left_alone() -> None:
     result = verify_and_correct("Why is the sea salt?", SEA, [SEA, LAKES])
-    assert (result.attempts, result.confidence) == (0, 1.0)
+    assert result.attempts == 0
+    assert 0.9 < result.confidence < 1
     assert result.final_response.startswith(SEA[:-1])
 
 

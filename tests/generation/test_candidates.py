@@ -1,7 +1,6 @@
 import pytest
 
 from cragraph.generation.candidates import Candidate, candidates, is_row
-from cragraph.generation.words import content_words
 from cragraph.passages import as_passages
 
 
@@ -74,14 +73,6 @@ def test_a_pronoun_points_to_the_names_of_the_sentence_before() -> None:
 
 
 @pytest.mark.parametrize(
-    ("one", "other"),
-    [("increased", "increase"), ("losses", "loss"), ("companies", "company"), ("1,000", "1000"), ("Cook's", "cook")],
-)
-def test_inflections_meet(one: str, other: str) -> None:
-    assert content_words(one) == content_words(other) != []
-
-
-@pytest.mark.parametrize(
     "noise", ["See “Item 10. Directors” in Part III.", "Source: Acme Tools, Inc.", "ACME TOOLS CO., INC."]
 )
 def test_cross_references_sources_and_capital_headings_are_never_quoted(noise: str) -> None:
@@ -91,3 +82,18 @@ def test_cross_references_sources_and_capital_headings_are_never_quoted(noise: s
 def test_a_row_whose_cells_name_their_columns_is_a_row_and_no_header() -> None:
     [row] = found("(in millions) | 2023 | 2022\nTotal sales | 2023: $14,694 | 2022: $14,544\n")
     assert (row.label, row.header) == ("Total sales", "(in millions) | 2023 | 2022")
+
+
+@pytest.mark.parametrize(
+    ("line", "quotable"),
+    [
+        ("Opening hours: 9 to 5", True),
+        ("the office is closed on public holidays", True),
+        ("Opening Hours and Contact", False),
+        ("## Fees: 2024", False),
+        ("Contact", False),
+    ],
+)
+def test_a_line_without_a_full_stop_may_state_something_and_a_heading_may_not(line: str, quotable: bool) -> None:
+    texts = [c.text for c in found(f"{line}\n\nThe plant closed in May.")]
+    assert (line in texts) is quotable

@@ -1,6 +1,7 @@
 import pytest
 
-from cragraph.generation.phrases import is_noise, meaning_words
+from cragraph.generation.candidates import is_noise
+from cragraph.generation.phrases import meaning_words
 
 
 @pytest.mark.parametrize(

@@ -2,9 +2,9 @@ from dataclasses import replace
 
 import pytest
 
-from cragraph.generation.expected import read_question
+from cragraph.generation.questions import read_question
 from cragraph.generation.scoring import Features, Weights, coverage, news, question_weights, rarity
-from cragraph.generation.words import content_words
+from cragraph.text.words import content_words
 
 GOOD = Features(coverage=0.8, similarity=0.7, kind=1.0, news=1.0, standing=0.5)
 

@@ -1,6 +1,6 @@
 import pytest
 
-from cragraph.generation.expected import Kind, read_question
+from cragraph.generation.questions import Kind, read_question
 
 
 @pytest.mark.parametrize(
@@ -75,3 +75,31 @@ def test_a_sentence_offers_an_answer_only_if_it_has_one_that_the_question_lacks(
 )
 def test_figures_and_names_of_something_else_are_no_answer(question: str, sentence: str, offered: float) -> None:
     assert read_question(question).answered_in_kind(sentence) == offered
+
+
+@pytest.mark.parametrize(
+    ("question", "names"),
+    [
+        ("What were Adobe's net sales in FY2018?", ("Adobe",)),
+        ("How did Q1 compare with Q2 2023?", ()),
+        ("Who led Best Buy in May 2019?", ("Best Buy",)),
+        ("Which orders of Kira Weber are open?", ("Kira Weber",)),
+        ("When is the bakery open?", ()),
+        ("Acme Tools: who founded it?", ("Acme Tools",)),
+    ],
+)
+def test_years_quarters_months_and_possessives_are_no_names(question: str, names: tuple[str, ...]) -> None:
+    assert read_question(question).names == names
+
+
+@pytest.mark.parametrize(
+    ("question", "all_of_them"),
+    [
+        ("Which orders are open?", True),
+        ("List the exits.", True),
+        ("Who placed order K-12?", False),
+        ("What is the price of the lamp?", False),
+    ],
+)
+def test_a_question_may_ask_for_every_one_there_is(question: str, all_of_them: bool) -> None:
+    assert read_question(question).wants_all is all_of_them

@@ -1,9 +1,10 @@
-"""What kind of answer a question expects, and whether a sentence offers one that the question did not."""
+"""What a question asks for: the kind of answer, the names in it, and whether it wants one thing or all there are."""
 
 import re
 from collections.abc import Callable
 from dataclasses import dataclass
 from enum import StrEnum
+from functools import cached_property
 from typing import Final
 
 _MONTH: Final = (
@@ -172,8 +173,27 @@ _OFFERS: Final[dict[Kind, Callable[[str], list[str]]]] = {
     Kind.DEFINITION: lambda text: [m.group() for m in _DEFINES.finditer(text)],
     Kind.LIST: lambda text: [m.group() for m in _LISTS.finditer(text)],
 }
+_CONDITION: Final = re.compile(
+    r"\bwhen (?:do|does|should|can|may|must|will|is|are)\b|\bwann (?:ist|sind|wird|kann)\b", re.I
+)
+FIGURES: Final = frozenset({Kind.TIME, Kind.NUMBER, Kind.MONEY, Kind.PERCENT})
+"""Kinds whose answer holds a figure or a date."""
 QUOTED_KINDS: Final = frozenset({Kind.PERSON, Kind.PLACE, Kind.TIME, Kind.NUMBER, Kind.MONEY, Kind.PERCENT})
 """Kinds whose answer is a name or figure, which must be one that the question does not hold already."""
+
+
+_NAMED: Final = re.compile(r"(?<!\w)[A-ZÄÖÜ][\w’'&.-]*[^\W_](?:\s+[A-ZÄÖÜ][\w’'&-]+)*")
+_NO_NAME: Final = re.compile(
+    rf"(?:{_MONTH}|Q[1-4]|FY\s?\d{{2,4}}|I|What|Which|Who|Whom|Whose|When|Where|Why|How|Is|Are|Was|Were|Do|Does|Did|Can"
+    r"|In|On|At|The|A|An|Has|Have|Had|Will|Would|Should|Tell|List|Name|Give|Show|Please|Find|According|As|By|For|From"
+    r"|If|Of|To|During|After|Before|Wer|Was|Wann|Wo|Wie|Warum|Welche\w?|Der|Die|Das)",
+    re.I,
+)
+_ALL: Final = re.compile(
+    r"^(?:list|name|give|show)\b|\b(?:all|every)\b"
+    r"|\b(?:which|what) (?!is\b|was\b|has\b|does\b|this\b)(?:\w+ )?\w{3,}s\b",
+    re.I,
+)
 
 
 @dataclass(frozen=True)
@@ -189,6 +209,28 @@ class Question:
         if self.kind in QUOTED_KINDS or self.kind is Kind.YES_NO:
             return 1
         return 2 if self.kind in (Kind.OTHER, Kind.DEFINITION) else 3
+
+    @property
+    def wants_figure(self) -> bool:
+        """Whether the answer must hold a figure or a date; "when does it stop" may be answered by a condition."""
+        return self.kind in FIGURES and _CONDITION.search(self.text) is None
+
+    @property
+    def wants_all(self) -> bool:
+        """Whether it asks for every one there is: "which orders are open", "list the exits"."""
+        return self.kind is Kind.LIST or _ALL.search(self.text) is not None
+
+    @cached_property
+    def names(self) -> tuple[str, ...]:
+        """The names it mentions; months, quarters and fiscal years are none, and nor is the "'s" behind one."""
+        found = []
+        for match in _NAMED.finditer(self.text):
+            words = re.sub(r"['’]s?$", "", match.group()).split()
+            while words and _NO_NAME.fullmatch(words[0]):
+                words = words[1:]
+            if words and (match.start() or len(words) > 1 or words[0][1:] != words[0][1:].casefold()):
+                found.append(" ".join(words))
+        return tuple(found)
 
     @property
     def wants_level(self) -> bool:
@@ -227,3 +269,16 @@ def read_question(text: str) -> Question:
     """Tell what a question asks for by its wording, in English and German."""
     plain = " ".join(text.split())
     return Question(plain, next((kind for pattern, kind in _COMPILED if pattern.search(plain)), Kind.OTHER))
+
+
+_AND_ALSO: Final = re.compile(
+    r"[,;]?\s+(?:and|und)\s+(?=(?:what|when|where|who|whom|which|how|why|was|wann|wo|wer|wie|warum)\b)|\?\s+(?=\S)",
+    re.I,
+)
+
+
+def split_question(text: str) -> list[str]:
+    """The questions in a question: "What were sales, and when was it founded?" asks two things."""
+    parts = [part.strip(" ,;") for part in _AND_ALSO.split(" ".join(text.split()))]
+    whole = [part for part in parts if len(part.split()) >= 3]
+    return [part if part.endswith("?") else f"{part}?" for part in whole] if len(whole) > 1 else [text]

@@ -1,0 +1,343 @@
+"""Ranks what could be quoted by how well it answers, and says how sure it is that the best of it does.
+
+The reader network reads the question with each passage; a small fitted head joins what it says with what words say.
+Both heads are logistic regressions, made by `training.reader.fit`; their weights lie beside the network's.
+"""
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from math import exp, log
+from typing import Final
+
+from langchain_core.embeddings import Embeddings
+
+from cragraph.generation.candidates import Candidate, candidates
+from cragraph.generation.focus import focus_of
+from cragraph.generation.phrases import meaning_words
+from cragraph.generation.questions import Question, read_question
+from cragraph.generation.scoring import (
+    Features,
+    Weights,
+    coverage,
+    found_words,
+    kind_of,
+    news,
+    own_words,
+    question_weights,
+    rarity,
+    similarities,
+)
+from cragraph.models.reader import Reader, Reading
+from cragraph.text.languages import seems_english
+from cragraph.text.words import content_words, terms, weight
+from cragraph.types import Passage
+
+WINDOW: Final = 850
+"""Characters of a passage that are read at once; longer passages are read in parts that share a sentence."""
+MOST_WINDOWS: Final = 14
+"""Parts of passages that are read for one question; those with the most words of the question go first."""
+BY_WORDS: Final = 10
+"""Candidates that words alone put first and that are compared in meaning."""
+BY_READER: Final = 6
+"""Candidates that the reader puts first and that are compared likewise."""
+DOUBT: Final = 0.3
+"""What is left of the chance of a candidate without the figure that is asked for, or that speaks of somebody else."""
+HEADING: Final = 90
+"""Characters of heading and title that are read before a text."""
+
+CHOICE: Final = (
+    "bias", "answer", "evidence", "span", "words", "coverage", "cosine", "kind", "fit", "place", "short", "row",
+)  # fmt: skip
+"""Features of the head that orders candidates: three of the reader, the others of words."""
+SURE: Final = (*CHOICE[:9], "choice", "margin", "alone", "agree", "missing", "named", "rest")
+"""Features of the head that says how likely the best one answers."""
+
+
+@dataclass(frozen=True)
+class Scored:
+    """A candidate, its features, how likely it is to be the right one among those at hand, and the answer inside it."""
+
+    candidate: Candidate
+    features: dict[str, float]
+    score: float
+    answer_start: int
+    answer_end: int
+    """Character range of the answer in the passage's text."""
+    trust: float = 1.0
+    """What is left of its chance to answer where it is a known kind of near miss."""
+
+    @cached_property
+    def answer(self) -> str:
+        """The words that answer."""
+        start = self.candidate.start
+        return self.candidate.text[self.answer_start - start : self.answer_end - start]
+
+
+@dataclass(frozen=True)
+class Ranking:
+    """Candidates, best first, and the calibrated probability (0..1) that the best one answers the question.
+
+    `answered` is None where the reader did not read, because the text is in a language that it does not know.
+    """
+
+    scored: tuple[Scored, ...]
+    answered: float | None
+    features: dict[str, float]
+    elsewhere: Mapping[int, float] = field(default_factory=dict)
+    """For each passage the highest logit that one of its parts answers."""
+
+
+@dataclass(frozen=True)
+class AnswerRanker:
+    """Ranks what could be quoted from passages, with the reader where it knows the language, else by words alone."""
+
+    reader: Reader
+    embeddings: Embeddings
+    weights: Weights = field(default_factory=Weights)
+
+    @property
+    def name(self) -> str:
+        """The network's name."""
+        return self.reader.name
+
+    def __call__(self, text: str, passages: Sequence[Passage], among: Sequence[Candidate] | None = None) -> Ranking:
+        """Rank the candidates of the passages, or those given."""
+        question = read_question(text)
+        found = list(candidates(passages) if among is None else among)
+        if not found or not content_words(question.text):
+            return Ranking((), 0.0, {})
+        words = _Words(question, passages, found, self.weights)
+        if not reads(question.text, passages):
+            chosen = words.best(BY_WORDS)
+            words.compare(chosen, self.embeddings)
+            scored = [Scored(found[i], {}, words.score(i), found[i].start, found[i].end) for i in chosen]
+            return Ranking(tuple(sorted(scored, key=_order)), None, {})
+        parts = _parts(question, passages, found)
+        read: dict[int, tuple[_Part, Reading]] = {}
+        elsewhere: dict[int, float] = {}
+        for part, reading in zip(parts, self.reader.read(question.text, [p.read for p in parts]), strict=True):
+            elsewhere[part.passage] = max(reading.answer, elsewhere.get(part.passage, -30.0))
+            for i in part.holds:
+                if i not in read or _likes(reading, part, found[i]) > _likes(read[i][1], read[i][0], found[i]):
+                    read[i] = part, reading
+        liked = sorted(read, key=lambda i: -_likes(read[i][1], read[i][0], found[i]))[:BY_READER]
+        chosen = sorted({*(i for i in words.best(BY_WORDS) if i in read), *liked})
+        words.compare(chosen, self.embeddings)
+        head = self.reader.heads["choice"]
+        scored = [replace(_scored(found[i], *read[i], words.features(i), head), trust=words.trust(i)) for i in chosen]
+        ranking = Ranking(tuple(sorted(scored, key=_order)), None, {}, elsewhere)
+        features = certainty(question, ranking, ranking.scored[0], passages)
+        return replace(ranking, answered=self.sure(features, ranking.scored[0]), features=features)
+
+    def sure(self, features: Mapping[str, float], chosen: Scored) -> float:
+        """The calibrated probability, 0..1, that a candidate with these features (of `certainty`) answers."""
+        return _logistic(self.reader.heads["sure"], features) * chosen.trust
+
+
+def reads(question: str, passages: Sequence[Passage]) -> bool:
+    """Whether the reader knows the language of question and passages."""
+    return seems_english(question) and any(seems_english(p["text"][:2000]) for p in passages)
+
+
+def certainty(question: Question, ranking: Ranking, chosen: Scored, passages: Sequence[Passage]) -> dict[str, float]:
+    """What tells whether a candidate answers: its own features, its rivals, and what no text mentions."""
+    said = plain(chosen.answer)
+    rivals = [s for s in ranking.scored if s is not chosen and plain(s.answer) not in said]
+    rivals = [s for s in rivals if said not in plain(s.answer)]
+    agreeing = {s.candidate.passage for s in ranking.scored if said and said in plain(s.candidate.text)}
+    passage = passages[chosen.candidate.passage]
+    known = set(terms(f"{passage['filename']} {heading_of(passage)} {passage['text']}"))
+    asked = set(content_words(question.text))
+    total = sum(weight(t) for t in asked) or 1.0
+    names = [t for name in question.names for t in content_words(name)]
+    others = [a for number, a in ranking.elsewhere.items() if number != chosen.candidate.passage]
+    return {
+        **{name: chosen.features[name] for name in CHOICE[:9]},
+        "choice": _squash(_logit(chosen.score)),
+        "margin": _squash(_logit(chosen.score) - _logit(rivals[0].score)) if rivals else 0.0,
+        "alone": 0.0 if rivals else 1.0,
+        "agree": min(2, len(agreeing - {chosen.candidate.passage})) / 2,
+        "missing": sum(weight(t) for t in asked if t not in known) / total,
+        "named": sum(t not in known for t in names) / len(names) if names else 0.0,
+        "rest": _squash(max(others, default=-6.0)),
+    }
+
+
+class _Words:
+    """What words say of each candidate: coverage, meaning, kind, focus; meaning only where it was compared."""
+
+    def __init__(
+        self, question: Question, passages: Sequence[Passage], found: Sequence[Candidate], weights: Weights
+    ) -> None:
+        self.question, self.found, self.weights = question, found, weights
+        own = [own_words(c) for c in found]
+        rare = rarity(own)
+        asked, wanted = meaning_words(question.text), question_weights(question, rare)
+        self.focus, self.documents = focus_of(question, rare), _documents(passages)
+        self.seen = [
+            Features(
+                coverage(wanted, found_words(c)), 0.0, kind_of(question, c), news(asked, said), _standing(passages, c)
+            )
+            for c, said in zip(found, own, strict=True)
+        ]
+        self.fits = [
+            self.focus.fit(c, f.kind, self.documents[c.passage]) for c, f in zip(found, self.seen, strict=True)
+        ]
+
+    def score(self, i: int) -> float:
+        """How well a candidate answers as far as words tell, 0..1."""
+        return self.weights.score(self.seen[i]) * self.fits[i]
+
+    def best(self, most: int) -> list[int]:
+        """The candidates with the highest scores."""
+        return sorted(range(len(self.found)), key=lambda i: -self.score(i))[:most]
+
+    def compare(self, chosen: Sequence[int], embeddings: Embeddings) -> None:
+        """Compare some candidates with the question in meaning, in one batch."""
+        cosines = similarities(embeddings, self.question.text, [self.found[i].read for i in chosen])
+        for i, cosine in zip(chosen, cosines, strict=True):
+            c, f = self.found[i], self.seen[i]
+            self.seen[i] = replace(f, similarity=float(cosine))
+            self.fits[i] = self.focus.fit(c, f.kind, self.documents[c.passage], float(cosine))
+
+    def trust(self, i: int) -> float:
+        """1, or `DOUBT` for a sentence that cannot answer whatever it resembles."""
+        figure = self.question.wants_figure and not self.found[i].is_row and self.seen[i].kind == 0
+        return DOUBT if figure or self.focus.mistakes(self.found[i]) else 1.0
+
+    def features(self, i: int) -> dict[str, float]:
+        """Its features for the head that orders candidates."""
+        f = self.seen[i]
+        return {
+            "words": self.score(i),
+            "coverage": f.coverage,
+            "cosine": f.similarity,
+            "kind": f.kind,
+            "fit": self.fits[i],
+            "place": f.standing,
+        }
+
+
+def _standing(passages: Sequence[Passage], candidate: Candidate) -> float:
+    """How well its passage was ranked, 0..1."""
+    passage = passages[candidate.passage]
+    for score in (passage["rerank_score"], passage["retrieval_score"]):
+        if score is not None:
+            return min(1.0, max(0.0, score))
+    return 1 - candidate.passage / len(passages)
+
+
+def _documents(passages: Sequence[Passage]) -> list[str]:
+    """What is known of each passage's document: its file, title, heading and the passages of it at hand."""
+    texts: dict[str, str] = {}
+    for passage in passages:
+        about = passage["metadata"]
+        fixed = f"{passage['filename']} {about.get('title') or ''} {about.get('heading') or ''} {passage['text']}"
+        texts[passage["doc_id"]] = f"{texts.get(passage['doc_id'], '')} {fixed}"
+    return [texts[passage["doc_id"]] for passage in passages]
+
+
+def _likes(reading: Reading, part: "_Part", c: Candidate) -> float:
+    """How much the reader likes a candidate: its evidence, its span, and that the text answers at all."""
+    start, end = c.start - part.start, c.end - part.start
+    return reading.answer / 2 + reading.evidence(start, end) + reading.span(start, end)[0] / 2
+
+
+def _order(scored: "Scored") -> tuple[float, int, int]:
+    return -scored.score * scored.trust, scored.candidate.passage, scored.candidate.start
+
+
+@dataclass(frozen=True)
+class _Part:
+    """A part of a passage that is read at once, and the candidates in it."""
+
+    heading: str
+    text: str
+    start: int
+    passage: int
+    holds: tuple[int, ...]
+
+    @property
+    def read(self) -> tuple[str, str]:
+        return self.heading, self.text
+
+    def __hash__(self) -> int:
+        return hash((self.passage, self.start))
+
+
+def _parts(question: Question, passages: Sequence[Passage], found: Sequence[Candidate]) -> list[_Part]:
+    """The parts of passages that hold the candidates, cut between candidates; the most promising, in order."""
+    parts: list[_Part] = []
+    for number, passage in enumerate(passages):
+        own = [i for i, c in enumerate(found) if c.passage == number]
+        heading, start = heading_of(passage), 0
+        while own:
+            first = start if found[own[0]].start - start < WINDOW // 3 else found[own[0]].start
+            # Rows and sentences are read apart: what stands in a table would drown the line of text above it.
+            turn = next((n for n, i in enumerate(own) if found[i].is_row != found[own[0]].is_row), len(own))
+            alike = own[:turn]
+            inside = [i for i in alike if found[i].end - first <= WINDOW] or own[:1]
+            last = max(found[i].end for i in inside)
+            lead = _lead(heading, found[inside[0]])
+            parts.append(_Part(lead, passage["text"][first:last], first, number, tuple(inside)))
+            rest = own[len(inside) :]
+            # A sentence read at the end of one part is read again at the head of the next, for what it refers to.
+            again = len(inside) > 1 and len(inside) < len(alike)
+            own = [inside[-1], *rest] if again else rest
+            start = found[own[0]].start if own else 0
+    if len(parts) <= MOST_WINDOWS:
+        return parts
+    asked = set(content_words(question.text))
+    worth = {part: sum(weight(t) for t in asked & set(terms(f"{part.heading} {part.text}"))) for part in parts}
+    kept = set(sorted(parts, key=lambda part: -worth[part])[:MOST_WINDOWS])
+    return [part for part in parts if part in kept]
+
+
+def heading_of(passage: Passage) -> str:
+    """What stands above a passage: its title and the end of its heading path; its file's name where it has neither."""
+    about = passage["metadata"]
+    title, heading = str(about.get("title") or ""), str(about.get("heading") or "")
+    shown = heading if title and title in heading else f"{title} {heading}".strip()
+    return (shown or re.sub(r"[_-]+", " ", passage["filename"].rpartition(".")[0]))[-HEADING:]
+
+
+def _lead(heading: str, first: Candidate) -> str:
+    header = first.header if first.is_row else ""
+    return f"{heading} {header}".strip()[-2 * HEADING :] if header and header not in first.text else heading
+
+
+def _scored(c: Candidate, part: _Part, reading: Reading, words: Mapping[str, float], head: Sequence[float]) -> Scored:
+    start, end = c.start - part.start, c.end - part.start
+    span, left, right = reading.span(start, end)
+    features = {
+        "bias": 1.0,
+        "answer": _squash(reading.answer),
+        "evidence": _squash(reading.evidence(start, end)),
+        "span": _squash(span / 2),
+        **words,
+        "short": 1.0 if len(c.text.split()) < 5 and not c.is_row else 0.0,
+        "row": 1.0 if c.is_row else 0.0,
+    }
+    return Scored(c, features, _logistic(head, features), part.start + left, part.start + right)
+
+
+def plain(text: str) -> str:
+    """The words of a text in lower case with single blanks between them."""
+    return " ".join(re.findall(r"\w+", text.casefold()))
+
+
+def _squash(value: float) -> float:
+    """A logit brought to -1..1, so that a very sure network counts little more than a sure one."""
+    return 2 / (1 + exp(-max(-30.0, min(30.0, value / 2.5)))) - 1
+
+
+def _logit(p: float) -> float:
+    p = min(1 - 1e-6, max(1e-6, p))
+    return log(p / (1 - p))
+
+
+def _logistic(head: Sequence[float], features: Mapping[str, float]) -> float:
+    total = sum(w * f for w, f in zip(head, features.values(), strict=True))
+    return 1 / (1 + exp(-max(-30.0, min(30.0, total))))

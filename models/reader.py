@@ -1,0 +1,140 @@
+"""The reader: a network that reads a question and a text together, and says whether the text answers and where.
+
+One pair is read a call, unpadded, several calls at once; so the same pair always gets the same figures, whatever it is
+read together with.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property, lru_cache
+from pathlib import Path
+from typing import Any, Final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from cragraph.models.cache import LRU
+from cragraph.models.weights import DATA, open_session, open_tokenizer, side_by_side, threads_of, weights
+
+Floats = NDArray[np.float32]
+
+CLS: Final = 101
+SEP: Final = 102
+MAX_QUESTION: Final = 48
+"""Word pieces of a question that are read."""
+MAX_PIECES: Final = 256
+"""Word pieces of question and text together; what stands after them is not read."""
+LONGEST_SPAN: Final = 40
+"""Word pieces of the longest answer that is looked for inside a sentence."""
+KEPT: Final = 2048
+"""Readings that are remembered, so that verification does not read again what generation has read."""
+
+
+@dataclass(frozen=True)
+class Reading:
+    """What the network says of one question and one text.
+
+    `answer` is the logit that the text answers at all; `offsets` (pieces, 2) are character ranges in the text;
+    `pieces` (pieces, 3) the logits that a piece starts the answer, ends it, and stands in a sentence that answers;
+    `nowhere` is the logit of "no part of it", to which those of a span compare.
+    """
+
+    answer: float
+    offsets: NDArray[np.int64]
+    pieces: Floats
+    nowhere: float
+
+    def evidence(self, start: int, end: int) -> float:
+        """Mean logit that the pieces of `text[start:end]` stand in a sentence that answers; -10 where none was read."""
+        inside = self._inside(start, end)
+        return float(self.pieces[inside, 2].mean()) if len(inside) else -10.0
+
+    def span(self, start: int, end: int) -> tuple[float, int, int]:
+        """The best answer inside `text[start:end]`: its logit above "nowhere", and its character range."""
+        inside = self._inside(start, end)
+        if not len(inside):
+            return -20.0, start, start
+        first, last = self.pieces[inside, 0], self.pieces[inside, 1]
+        sums = first[:, None] + last[None, :]
+        place = np.arange(len(inside))
+        length = place[None, :] - place[:, None]
+        sums = np.where((length >= 0) & (length < LONGEST_SPAN), sums, -np.inf)
+        a, b = np.unravel_index(int(sums.argmax()), sums.shape)
+        left, right = self.offsets[inside[a], 0], self.offsets[inside[b], 1]
+        return float(sums[a, b]) - self.nowhere, int(left), int(right)
+
+    def _inside(self, start: int, end: int) -> NDArray[np.intp]:
+        return np.flatnonzero((self.offsets[:, 0] < end) & (self.offsets[:, 1] > start))
+
+
+@dataclass(frozen=True)
+class _Network:
+    """A loaded session with its tokenizer; both may be used from many threads at once."""
+
+    session: Any
+    tokenizer: Any
+
+    def __call__(self, question: str, heading: str, text: str) -> Reading:
+        lead = f"{heading}: " if heading else ""
+        asked = self.tokenizer.encode(_clean(question), add_special_tokens=False).ids[:MAX_QUESTION]
+        encoded = self.tokenizer.encode(lead + _clean(text), add_special_tokens=False)
+        room = MAX_PIECES - len(asked) - 3
+        ids = np.array([[CLS, *asked, SEP, *encoded.ids[:room], SEP]], np.int64)
+        types = np.zeros_like(ids)
+        types[0, len(asked) + 2 :] = 1
+        answer, pieces = self.session.run(["answer", "pieces"], {"input_ids": ids, "types": types})
+        offsets = np.array(encoded.offsets[:room], np.int64).reshape(-1, 2) - len(lead)
+        own = pieces[0, len(asked) + 2 : -1]
+        known = offsets[:, 0] >= 0
+        return Reading(float(answer[0, 0]), offsets[known], own[known], float(pieces[0, 0, 0] + pieces[0, 0, 1]))
+
+
+class Reader:
+    """Reads questions with texts; loads on first use, safe to share between threads.
+
+    `threads` is how many pairs are read at once (default: the machine's cores, at most 4); `remembered` how many
+    readings are kept, so that the same pair is read once.
+    """
+
+    def __init__(self, *, threads: int | None = None, folder: Path = DATA, remembered: int = KEPT) -> None:
+        self.threads = threads_of(threads)
+        self._folder = folder
+        self._known: LRU[tuple[str, str, str], Reading] = LRU(remembered)
+
+    @property
+    def name(self) -> str:
+        """Names the weights."""
+        card = weights("reader", self._folder)
+        return f"{card.name}@{card.version}"
+
+    @cached_property
+    def heads(self) -> Mapping[str, Sequence[float]]:
+        """Weights of the heads that `generation.ranking` puts on what is read, by name."""
+        heads: Mapping[str, Sequence[float]] = weights("reader", self._folder).card["heads"]
+        return heads
+
+    def read(self, question: str, texts: Sequence[tuple[str, str]]) -> list[Reading]:
+        """Read a question with each (heading, text), in order; what was read before is remembered."""
+        keys = [(question, heading, text) for heading, text in texts]
+        found = {key: self._known.get(key) for key in keys}
+        wanted = sorted((key for key, known in found.items() if known is None), key=lambda key: -len(key[2]))
+        if wanted:
+            network = _load(self._folder)
+            texts_read = side_by_side(lambda key: network(*key), wanted, self.threads)
+            for key, fresh in zip(wanted, texts_read, strict=True):
+                self._known.put(key, fresh)
+                found[key] = fresh
+        return [reading for key in keys if (reading := found[key]) is not None]
+
+
+def _clean(text: str) -> str:
+    # A lone surrogate cannot be UTF-8; one character for one keeps the offsets.
+    return text.encode("utf-8", "replace").decode("utf-8")
+
+
+@lru_cache(maxsize=4)
+def _load(folder: Path) -> _Network:
+    tokenizer = open_tokenizer(weights("encoder", folder).path("encoder-tokenizer.json"))
+    tokenizer.no_padding()
+    tokenizer.no_truncation()
+    return _Network(open_session(weights("reader", folder).path("reader.onnx")), tokenizer)

@@ -1,0 +1,71 @@
+"""Any answer is scored by what the passages say to the question."""
+
+import pytest
+
+from cragraph.generation.answered import ReaderScorer
+from cragraph.generation.ranking import AnswerRanker
+from cragraph.models.encoder import EmbeddedEncoder
+from cragraph.models.reader import Reader
+from cragraph.passages import as_passages
+from cragraph.protocols import Notes
+
+PASSAGES = as_passages(
+    [
+        "The bakery on Mill Street opens at 6 in the morning. Fresh bread is baked twice a day by Anna Keller.",
+        "The library is closed on Mondays. Its reading room has forty seats.",
+    ]
+)
+QUESTION = "When does the bakery open?"
+QUOTED = "The bakery on Mill Street opens at 6 in the morning. [1]"
+
+
+@pytest.fixture(scope="module")
+def scorer() -> ReaderScorer:
+    return ReaderScorer(AnswerRanker(Reader(threads=1), EmbeddedEncoder(threads=1)))
+
+
+def probability(scorer: ReaderScorer, question: str, answer: str) -> float:
+    found = scorer(question, answer, PASSAGES, Notes()).probability
+    assert found is not None
+    return found
+
+
+def test_a_quotation_points_at_the_words_that_answer(scorer: ReaderScorer) -> None:
+    [span] = scorer(QUESTION, QUOTED, PASSAGES, Notes()).spans
+    text = PASSAGES[span["passage"]]["text"]
+    assert (span["passage"], text[span["start"] : span["end"]]) == (0, span["text"])
+    assert "6" in span["text"]
+
+
+def test_the_chance_of_an_answer_in_other_words_is_not_known_but_its_words_are_pointed_at(scorer: ReaderScorer) -> None:
+    [span] = scorer(QUESTION, QUOTED, PASSAGES, Notes()).spans
+    found = scorer(QUESTION, f"You can go there from {span['text']} on.", PASSAGES, Notes())
+    assert (found.probability, found.spans) == (None, (span,))
+
+
+def test_a_question_of_two_parts_is_answered_where_both_are(scorer: ReaderScorer) -> None:
+    both = "When does the bakery open, and who bakes the bread?"
+    half, whole = QUOTED, f"{QUOTED} Fresh bread is baked twice a day by Anna Keller. [1]"
+    assert probability(scorer, both, half) < probability(scorer, both, whole)
+
+
+def test_a_true_sentence_that_answers_something_else_is_worth_less(scorer: ReaderScorer) -> None:
+    other = "Fresh bread is baked twice a day by Anna Keller. [1]"
+    assert probability(scorer, QUESTION, other) < probability(scorer, QUESTION, QUOTED) - 0.1
+
+
+def test_the_answer_to_a_question_that_nothing_answers_is_worth_less(scorer: ReaderScorer) -> None:
+    assert probability(scorer, "When was the bakery founded?", QUOTED) < probability(scorer, QUESTION, QUOTED)
+
+
+def test_nothing_is_claimed_of_a_language_that_the_reader_does_not_know(scorer: ReaderScorer) -> None:
+    passages = as_passages(["Die Bäckerei öffnet um sechs Uhr, und sie ist am Sonntag geschlossen."])
+    assert scorer("Wann öffnet die Bäckerei?", "Um sechs Uhr.", passages, Notes()).probability is None
+
+
+def test_the_same_pair_is_always_read_alike() -> None:
+    texts = [("", p["text"]) for p in PASSAGES]
+    together = Reader(threads=2).read(QUESTION, texts)
+    alone = [Reader(threads=1).read(QUESTION, [text])[0] for text in texts]
+    assert [r.answer for r in together] == [r.answer for r in alone]
+    assert all((a.pieces == b.pieces).all() for a, b in zip(together, alone, strict=True))
