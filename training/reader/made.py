@@ -22,87 +22,23 @@ from training.reader.rows import WHOLE, Example, cut
 _NAME = re.compile(r"\b[A-Z][\w’'-]*[a-z]\w*(?:\s(?:of\s|the\s|de\s)?[A-Z][\w’'-]*\w)*")
 _NUMBER = re.compile(r"(?<![\w.,-])\d[\d,]*(?:\.\d+)?(?![\w-])")
 _WORD = re.compile(r"\b[a-z]{4,}\b")
+
+
+def _words(text: str) -> list[str]:
+    return text.split()
+
+
 _ASKING = frozenset(
-    [
-        "what",
-        "which",
-        "when",
-        "where",
-        "who",
-        "whom",
-        "whose",
-        "how",
-        "many",
-        "much",
-        "does",
-        "did",
-        "was",
-        "were",
-        "have",
-        "that",
-        "this",
-        "with",
-        "from",
-        "they",
-        "their",
-        "there",
-        "about",
-        "into",
-        "than",
-        "then",
-        "been",
-        "being",
-        "would",
-        "could",
-        "should",
-        "according",
-        "name",
-        "type",
-        "kind",
-    ]
+    _words("""
+    what which when where who whom whose how many much does did was were have that this with from they their
+    there about into than then been being would could should according name type kind
+    """)
 )
 _STOP = frozenset(
-    [
-        "the",
-        "a",
-        "an",
-        "of",
-        "to",
-        "in",
-        "on",
-        "at",
-        "by",
-        "for",
-        "is",
-        "are",
-        "was",
-        "were",
-        "did",
-        "do",
-        "does",
-        "be",
-        "been",
-        "has",
-        "have",
-        "had",
-        "it",
-        "its",
-        "and",
-        "or",
-        "with",
-        "as",
-        "that",
-        "this",
-        "from",
-        "what",
-        "which",
-        "who",
-        "whom",
-        "when",
-        "where",
-        "how",
-        "why",
-    ]
+    _words("""
+    the a an of to in on at by for is are was were did do does be been has have had it its and or with as that
+    this from what which who whom when where how why
+    """)
 )
 _NOT_NAMES = frozenset(
     {

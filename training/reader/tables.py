@@ -9,144 +9,40 @@ from training.reader.rows import Example
 
 Cell = Callable[[Random], str]
 
-_FIRST = [
-    "Anna",
-    "Ben",
-    "Carla",
-    "David",
-    "Elena",
-    "Felix",
-    "Grace",
-    "Hugo",
-    "Ines",
-    "Jonas",
-    "Kira",
-    "Leon",
-    "Maria",
-    "Nadia",
-    "Omar",
-    "Paula",
-    "Quentin",
-    "Rosa",
-    "Simon",
-    "Tara",
-    "Umar",
-    "Vera",
-    "Walter",
-    "Xenia",
-    "Yusuf",
-    "Zoe",
-]
-_LAST = [
-    "Abbott",
-    "Berger",
-    "Castro",
-    "Dufour",
-    "Engel",
-    "Fischer",
-    "Garcia",
-    "Hansen",
-    "Ivanov",
-    "Jansen",
-    "Keller",
-    "Lopez",
-    "Meyer",
-    "Novak",
-    "Olsen",
-    "Peters",
-    "Quinn",
-    "Rossi",
-    "Schmidt",
-    "Turner",
-    "Ueda",
-    "Vogel",
-    "Weber",
-    "Young",
-    "Zeller",
-]
-_PLACES = [
-    "Aberdeen",
-    "Bergen",
-    "Cork",
-    "Dresden",
-    "Essen",
-    "Faro",
-    "Ghent",
-    "Halifax",
-    "Izmir",
-    "Jena",
-    "Kyoto",
-    "Leeds",
-    "Malmo",
-    "Nantes",
-    "Oslo",
-    "Porto",
-    "Quebec",
-    "Riga",
-    "Seville",
-    "Turin",
-    "Utrecht",
-    "Vienna",
-    "Warsaw",
-    "York",
-    "Zurich",
-]
-_GOODS = [
-    "apple jam",
-    "oak table",
-    "desk lamp",
-    "steel bolt",
-    "rain jacket",
-    "wool scarf",
-    "garden hose",
-    "paint roller",
-    "copper pipe",
-    "cedar plank",
-    "tea kettle",
-    "cork board",
-    "bread knife",
-    "bike pump",
-    "wall clock",
-    "camp stove",
-    "hand drill",
-    "ink cartridge",
-    "door hinge",
-    "soy candle",
-    "canvas bag",
-    "water filter",
-    "road map",
-    "picture frame",
-    "storage box",
-    "office chair",
-    "LED bulb",
-    "rubber boots",
-    "hex key set",
-]
-_LINES = [
-    "Net sales",
-    "Total revenue",
-    "Cost of sales",
-    "Gross profit",
-    "Operating income",
-    "Research and development",
-    "Net income",
-    "Interest expense",
-    "Income taxes",
-    "Total assets",
-    "Total liabilities",
-    "Cash and cash equivalents",
-    "Accounts receivable",
-    "Inventories",
-    "Long-term debt",
-    "Depreciation and amortization",
-    "Capital expenditures",
-    "Dividends paid",
-    "Goodwill",
-    "Selling, general and administrative",
-    "Deferred revenue",
-    "Share repurchases",
-    "Restructuring charges",
-]
+
+def _words(text: str) -> list[str]:
+    return text.split()
+
+
+def _phrases(text: str) -> list[str]:
+    return [" ".join(phrase.split()) for phrase in text.split("|")]
+
+
+_FIRST = _words("""
+    Anna Ben Carla David Elena Felix Grace Hugo Ines Jonas Kira Leon Maria Nadia Omar Paula Quentin Rosa Simon
+    Tara Umar Vera Walter Xenia Yusuf Zoe
+    """)
+_LAST = _words("""
+    Abbott Berger Castro Dufour Engel Fischer Garcia Hansen Ivanov Jansen Keller Lopez Meyer Novak Olsen Peters
+    Quinn Rossi Schmidt Turner Ueda Vogel Weber Young Zeller
+    """)
+_PLACES = _words("""
+    Aberdeen Bergen Cork Dresden Essen Faro Ghent Halifax Izmir Jena Kyoto Leeds Malmo Nantes Oslo Porto Quebec
+    Riga Seville Turin Utrecht Vienna Warsaw York Zurich
+    """)
+_GOODS = _phrases("""
+    apple jam | oak table | desk lamp | steel bolt | rain jacket | wool scarf | garden hose | paint roller |
+    copper pipe | cedar plank | tea kettle | cork board | bread knife | bike pump | wall clock | camp stove |
+    hand drill | ink cartridge | door hinge | soy candle | canvas bag | water filter | road map | picture frame
+    | storage box | office chair | LED bulb | rubber boots | hex key set
+    """)
+_LINES = _phrases("""
+    Net sales | Total revenue | Cost of sales | Gross profit | Operating income | Research and development | Net
+    income | Interest expense | Income taxes | Total assets | Total liabilities | Cash and cash equivalents |
+    Accounts receivable | Inventories | Long-term debt | Depreciation and amortization | Capital expenditures |
+    Dividends paid | Goodwill | Selling, general and administrative | Deferred revenue | Share repurchases |
+    Restructuring charges
+    """)
 
 
 def _name(rng: Random) -> str:
