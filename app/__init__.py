@@ -34,6 +34,7 @@ if TYPE_CHECKING:
     from cragraph.build import create_graph, create_verifier
     from cragraph.errors import CragError
     from cragraph.graph.context import Context
+    from cragraph.report import Report
     from cragraph.settings import Settings, load_settings
     from cragraph.types import IDK
     from cragraph.validation import AnswerValidator, ValidationConfig, validate_answer, verify_supported
@@ -44,6 +45,7 @@ _HOMES = {
     "api": ("CorrectionResult", "averify", "averify_and_correct", "verify", "verify_and_correct"),
     "build": ("create_graph", "create_verifier"),
     "errors": ("CragError",),
+    "report": ("Report",),
     "graph.context": ("Context",),
     "settings": ("Settings", "load_settings"),
     "types": ("IDK",),
@@ -59,6 +61,7 @@ __all__ = [
     "Context",
     "CorrectionResult",
     "CragError",
+    "Report",
     "Settings",
     "ValidationConfig",
     "Verification",

@@ -53,6 +53,12 @@ class CorrectionResult:
         """The same as `history`."""
         return self.history
 
+    def _repr_html_(self) -> str:
+        """The report, in a notebook."""
+        from cragraph.report import Report
+
+        return Report(self)._repr_html_()
+
 
 def verify(
     answer: str,

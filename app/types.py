@@ -10,6 +10,11 @@ IDK: Final = "I don't know based on the documents."
 
 ClaimType = Literal["factual", "opinion", "conditional"]
 Label = Literal["supported", "partially_supported", "unsupported", "contradicted", "unjudged"]
+MARKS: Final[dict[Label, str]] = {
+    "supported": "✓", "partially_supported": "~", "unsupported": "✗", "contradicted": "!", "unjudged": "?",
+}  # fmt: skip
+"""The sign of each verdict, wherever one is shown."""
+
 Level = Literal["high", "medium", "low", "very low"]
 Mode = Literal["low", "balanced", "high"]
 OnLowConfidence = Literal["abstain", "flag", "prune"]

@@ -5,7 +5,7 @@ from dataclasses import dataclass, field, fields
 from types import MappingProxyType
 from typing import Any, Final, Self
 
-from cragraph.types import AnswerSpan, Label, Level, Verdict
+from cragraph.types import MARKS, AnswerSpan, Label, Level, Passage, Verdict
 from cragraph.verification.claims import Uncovered
 
 CREDIT: Final[dict[Label, float]] = {
@@ -92,9 +92,6 @@ UNJUDGED: Final = "claim(s) could not be judged"
 EVADES: Final = "The answer may not address the question."
 """The issue of an answer that the reader does not take for one."""
 
-MARKS: Final[Mapping[Label, str]] = MappingProxyType(
-    {"supported": "✓", "partially_supported": "~", "unsupported": "✗", "contradicted": "!", "unjudged": "?"}
-)
 _WIDTH: Final = 88
 """Characters of a claim in the printed table."""
 
@@ -131,6 +128,10 @@ class Verification:
     answer_spans: tuple[AnswerSpan, ...] = ()
     failed: bool = field(default=False, kw_only=True)
     """Whether verification failed altogether, so that nothing was judged."""
+    question: str = field(default="", kw_only=True, compare=False)
+    answer: str = field(default="", kw_only=True, compare=False)
+    passages: tuple[Passage, ...] = field(default=(), kw_only=True, compare=False)
+    """What was verified, for a report; `to_dict` leaves it out."""
 
     def __repr__(self) -> str:
         """A line with the outcome, then a line per claim."""
@@ -140,6 +141,12 @@ class Verification:
             f"{self.claims_checked} claims supported; judge {self.judge}, policy {self.policy}"
         )
         return "\n".join([head, *map(_line, self.claims), *(f"  issue: {issue}" for issue in self.issues)])
+
+    def _repr_html_(self) -> str:
+        """The report, in a notebook."""
+        from cragraph.report import Report
+
+        return Report(self)._repr_html_()
 
     @property
     def level(self) -> Level:

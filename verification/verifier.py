@@ -150,6 +150,9 @@ class Verifier:
             degraded=tuple(own.sentences),
             threshold=self.options.threshold if threshold is None else threshold,
             ms=(perf_counter() - start) * 1000,
+            question=question,
+            answer=answer,
+            passages=tuple(passages),
         )
 
     def judged(

@@ -17,6 +17,7 @@ from cragraph.cli.options import (
     ModelOption,
     PolicyOption,
     QuietOption,
+    ReportOption,
     StoreOption,
     ThresholdOption,
     WhereOption,
@@ -50,6 +51,7 @@ def ask(
     best_of: Annotated[int | None, typer.Option("--best-of", help="Write N answers, keep the best.")] = None,
     deadline: Annotated[float | None, typer.Option("--deadline", help="Seconds for the whole run.")] = None,
     show_claims: Annotated[bool, typer.Option("--show-claims", help="Put the claims into the JSON too.")] = False,
+    report: ReportOption = None,
     json: JsonOption = False,
     quiet: QuietOption = False,
     config: ConfigOption = None,
@@ -76,19 +78,25 @@ def ask(
         on_low_confidence=on_low_confidence,
         best_of=best_of,
         deadline_s=deadline,
-        show_claims=True if show_claims or not json else None,
+        show_claims=True if show_claims or report or not json else None,
     )
     if source:
         from cragraph.api import ingest_paths
         from cragraph.cli.progress import ingesting
 
         with ingesting(shown=not quiet) as advance:
-            report = ingest_paths(settings, source, progress=advance)
-        for path, reason in report.failed:
+            read = ingest_paths(settings, source, progress=advance)
+        for path, reason in read.failed:
             complain(f"{path}: {reason}")
-        if not (report.added or report.changed or report.unchanged):
+        if not (read.added or read.changed or read.unchanged):
             raise InputError("Nothing could be read from --source: give files or folders that `cragraph ingest` takes.")
-    response = run_crag(settings, question, quiet=quiet, stream_tokens=not json)
+    response, passages = run_crag(settings, question, quiet=quiet, stream_tokens=not json)
+    if report is not None:
+        from cragraph.api import opened
+        from cragraph.report import Report
+
+        with opened(settings) as held:
+            Report(response, passages, neighbours=lambda passage: held.adjacent(passage, 1, 1)).save(report)
     if json:
         emit(response)
     else:
@@ -97,14 +105,15 @@ def ask(
         raise typer.Exit(ABSTAINED)
 
 
-def run_crag(settings: Any, question: str, *, quiet: bool, stream_tokens: bool) -> dict[str, Any]:
-    """Answer a question; says on stderr what each node did."""
+def run_crag(settings: Any, question: str, *, quiet: bool, stream_tokens: bool) -> tuple[dict[str, Any], list[Passage]]:
+    """Answer a question; says on stderr what each node did. Also returns the passages that were read."""
     from cragraph.build import create_graph
     from cragraph.graph.state import CragOutput
 
     graph = create_graph(settings).compile()
     modes: Any = ["updates", "values"] + (["messages"] if settings.model else [])
     response: dict[str, Any] = {}
+    read: dict[str, Passage] = {}
     taken: dict[str, float] = {}
     tokens = TokenPrinter(shown=stream_tokens and not quiet and sys.stderr.isatty())
     with stopping_calls():
@@ -112,6 +121,7 @@ def run_crag(settings: Any, question: str, *, quiet: bool, stream_tokens: bool) 
         for kind, event in events:
             if kind == "values":
                 response = event
+                read |= {p["chunk_id"]: p for attempt in event.get("attempts", []) for p in attempt.get("context", [])}
             elif kind == "messages":
                 tokens.write(event[0])
             elif not quiet:
@@ -121,7 +131,7 @@ def run_crag(settings: Any, question: str, *, quiet: bool, stream_tokens: bool) 
                     taken |= (update or {}).get("timings_ms", {})
     if response["halted"] and not response["attempts"]:
         raise StoreMissingError(response["halted"])
-    return {name: response[name] for name in CragOutput.model_fields}
+    return {name: response[name] for name in CragOutput.model_fields}, [*read.values()]
 
 
 @contextmanager

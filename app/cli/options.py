@@ -23,6 +23,9 @@ WhereOption = Annotated[
     ),
 ]
 JsonOption = Annotated[bool, typer.Option("--json", help="Print JSON for a program to read.")]
+ReportOption = Annotated[
+    Path | None, typer.Option("--report", metavar="FILE", help="Also write an HTML page with the evidence.")
+]
 QuietOption = Annotated[bool, typer.Option("--quiet", "-q", help="No status on stderr.")]
 ConfigOption = Annotated[Path | None, typer.Option("--config", help="Settings file instead of cragraph.yaml.")]
 

@@ -19,6 +19,7 @@ from cragraph.cli.options import (
     ModelOption,
     PolicyOption,
     QuietOption,
+    ReportOption,
     settings_from,
 )
 from cragraph.errors import CragError, InputError
@@ -33,6 +34,7 @@ def verify(
     ] = None,
     jsonl: Annotated[Path | None, typer.Option("--jsonl", help="Rows to verify; - reads stdin.")] = None,
     out: Annotated[Path | None, typer.Option("--out", help="Where the rows go; stdout if absent.")] = None,
+    report: ReportOption = None,
     judge: JudgeOption = None,
     policy: PolicyOption = None,
     model: ModelOption = None,
@@ -51,7 +53,7 @@ def verify(
     if jsonl is not None:
         if answer is not None or source:
             raise InputError("--jsonl came with --answer or --source; rows bring their own: leave those out.")
-        _verify_rows(settings, jsonl, out, workers, quiet=quiet)
+        _verify_rows(settings, jsonl, out, workers, report, quiet=quiet)
         return
     if answer is None or not source:
         raise InputError("verify wants --answer TEXT (or -) and at least one --source FILE, or --jsonl FILE.")
@@ -59,26 +61,45 @@ def verify(
     from cragraph.cli.render import show_verification
 
     text = sys.stdin.read() if answer == "-" else answer
-    result = verifier_for(settings)(text, read_passages(source, settings), question).to_dict()
+    verification = verifier_for(settings)(text, read_passages(source, settings), question)
+    if report is not None:
+        from cragraph.report import Report
+
+        Report(verification).save(report)
     if json:
-        emit(result)
+        emit(verification.to_dict())
     else:
-        show_verification(result)
+        show_verification(verification.to_dict())
 
 
-def _verify_rows(settings: Any, source: Path, target: Path | None, workers: int, *, quiet: bool) -> None:
+def _verify_rows(
+    settings: Any, source: Path, target: Path | None, workers: int, report: Path | None, *, quiet: bool
+) -> None:
     from cragraph.api import verifier_for
 
     good = bad = 0
-    with _reading(source) as lines, _writing(target) as sink:
+
+    def judged(lines: Iterable[str], sink: Any) -> Iterator[dict[str, Any]]:
+        nonlocal good, bad
         for number, row, problem in verify_rows(lines, verifier_for(settings), workers):
             if problem:
                 bad += 1
                 status(f"line {number}: {problem}")
             else:
                 good += 1
-                sink.write(row + "\n")
+                shown = {name: value for name, value in row.items() if name not in ("answer", "question")}
+                sink.write(json.dumps(shown, ensure_ascii=False) + "\n")
                 sink.flush()
+                yield row
+
+    with _reading(source) as lines, _writing(target) as sink:
+        if report is None:
+            deque(judged(lines, sink), maxlen=0)
+        else:
+            from cragraph.report import table_of
+
+            with report.open("w", encoding="utf-8") as page:
+                page.writelines(table_of(judged(lines, sink)))
     if not quiet:
         status(f"{good} rows verified, {bad} skipped")
     if bad:
@@ -97,8 +118,8 @@ def _writing(path: Path | None) -> Any:
     return nullcontext(sys.stdout) if path is None else path.open("w", encoding="utf-8")
 
 
-Outcome = tuple[int, str, str]
-"""Line number from 1, the row as JSON, and what was wrong with it (one of the two is empty)."""
+Outcome = tuple[int, dict[str, Any], str]
+"""Line number from 1, the row with what was found of it, and what was wrong with it (one of the two is empty)."""
 
 
 def verify_rows(lines: Iterable[str], verify: Callable[..., Any], workers: int) -> Iterator[Outcome]:
@@ -121,12 +142,13 @@ def _one(number: int, line: str, verify: Callable[..., Any]) -> Outcome:
         passages = as_passages(row["passages"])
         result = verify(row["answer"], passages, row.get("question")).to_dict()
     except json.JSONDecodeError as error:
-        return number, "", f"not JSON ({error.msg} at character {error.pos + 1})"
+        return number, {}, f"not JSON ({error.msg} at character {error.pos + 1})"
     except CragError as error:
-        return number, "", str(error)
+        return number, {}, str(error)
     except _BadRowError as error:
-        return number, "", str(error)
-    return number, json.dumps({"id": row.get("id", number)} | result, ensure_ascii=False), ""
+        return number, {}, str(error)
+    given = {name: row.get(name) for name in ("answer", "question")}
+    return number, {"id": row.get("id", number)} | result | given, ""
 
 
 class _BadRowError(ValueError):

@@ -10,7 +10,8 @@ import cragraph
 PROMISED = {
     "create_graph", "create_verifier", "Settings", "Context", "verify", "averify", "verify_and_correct",
     "averify_and_correct", "validate_answer", "AnswerValidator", "ValidationConfig", "verify_supported",
-    "calculate_confidence", "Verification", "CorrectionResult", "IDK", "CragError", "load_settings", "__version__",
+    "calculate_confidence", "Verification", "CorrectionResult", "IDK", "CragError", "Report", "load_settings",
+    "__version__",
 }  # fmt: skip
 
 

@@ -1,0 +1,375 @@
+"""One answer as a page: claims coloured by verdict, the evidence of each beside it, and what was tried.
+
+All interaction is by links within the page, so that it works printed, without script and under a strict policy.
+"""
+
+import re
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from difflib import SequenceMatcher
+from functools import cache, cached_property
+from html import escape
+from importlib.resources import files
+from itertools import pairwise
+from pathlib import Path
+from typing import Any, Final
+
+from cragraph.errors import plain
+from cragraph.passages import as_passages
+from cragraph.report.pages import PagePictures
+from cragraph.text.markers import find_markers
+from cragraph.types import MARKS, Passage
+
+Neighbours = Callable[[Passage], Sequence[Passage]]
+"""The chunks beside a passage, in document order."""
+
+HEAD: Final = (
+    '<!doctype html>\n<html lang="en"><head><meta charset="utf-8">'
+    '<meta name="viewport" content="width=device-width,initial-scale=1">'
+    "<meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; style-src 'unsafe-inline'; "
+    'img-src data:; script-src {scripts}"><title>{title}</title><style>{style}</style></head><body>\n'
+)
+MEANING: Final = {
+    "calibrated": "of 100 answers with this confidence, about {n} can be expected to be right",
+    "claims": "counted from the verdicts: the share of the claims that hold, not a probability",
+}
+NO_MEANING: Final = "the value of the policy {policy}, not a probability"
+AROUND: Final = 300
+"""Characters of a chunk beside a passage that are shown."""
+
+
+@dataclass(frozen=True)
+class Report:
+    """A response, a verification or a correction as HTML: `str()` is the page, `save` writes it, notebooks show it.
+
+    `result` is what a graph or `verify` returned. A response of a graph has its claims only under `show_claims`;
+    `passages` are those that it was judged against, which add the text around each quote. `neighbours` finds the
+    chunks beside a passage, and `pictures` shows the pages of PDF sources with the quotes boxed.
+    """
+
+    result: Any
+    passages: Iterable[Any] = ()
+    answer: str = ""
+    question: str = ""
+    neighbours: Neighbours | None = None
+    pictures: bool = True
+    prefix: str = ""
+    """Set before every id, so that several answers can stand on one page."""
+
+    def __str__(self) -> str:
+        """The whole page."""
+        title = self.data["question"] or "Verification"
+        head = HEAD.format(title=e(title), style=style(), scripts="'none'")
+        return f"{head}<main>{self.fragment}</main></body></html>\n"
+
+    def _repr_html_(self) -> str:
+        """The page in a frame of its own: its style stays inside, and a notebook's outside."""
+        return (
+            f'<iframe srcdoc="{escape(str(self))}" sandbox="" style="width:100%;height:34rem;border:0" '
+            'title="Report of cragraph"></iframe>'
+        )
+
+    def save(self, path: str | Path) -> Path:
+        """Write the page; returns its path."""
+        target = Path(path)
+        target.write_text(str(self), encoding="utf-8")
+        return target
+
+    @cached_property
+    def data(self) -> dict[str, Any]:
+        """The result as one shape: the fields of a response, with those of a verification under `verification`."""
+        result = getattr(self.result, "response", self.result)  # a correction has its response
+        if not isinstance(result, Mapping):
+            given = {"question": result.question, "answer": result.answer}
+            result = given | result.to_dict() | {"claims": [*result.claims]}
+        data = dict(result)
+        if "attempts" not in data:
+            data = {
+                "verification": {name: value for name, value in data.items() if name != "answer"},
+                "confidence_level": data.get("level"),
+                "attempts": [],
+                **{name: data.get(name) for name in ("answer", "question", "confidence", "is_grounded")},
+                **{name: data.get(name) or [] for name in ("issues", "degraded")},
+                "models": {"judge": data["judge"]} if data.get("judge") else data.get("models") or {},
+                "ms": data.get("ms"),
+            }
+        data["answer"] = self.answer or data["answer"] or ""
+        data["question"] = self.question or data["question"] or ""
+        return data
+
+    @cached_property
+    def claims(self) -> list[dict[str, Any]]:
+        """The claims with their verdicts; none where they were not asked for."""
+        return list((self.data["verification"] or {}).get("claims") or [])
+
+    @cached_property
+    def known(self) -> list[Passage]:
+        """The passages that are at hand, those that evidence counts first."""
+        given = self.passages or getattr(self.result, "passages", None) or ()
+        found = as_passages(given)
+        ids = {passage["chunk_id"] for passage in found}
+        cited = [c | {k: c["metadata"].get(k) for k in ("page", "source")} for c in self.data.get("citations") or ()]
+        return found + [p for p in as_passages(cited) if p["chunk_id"] not in ids]
+
+    @cached_property
+    def fragment(self) -> str:
+        """The report without the page around it."""
+        data, pictures = self.data, PagePictures() if self.pictures else None
+        parts = [f"<h1>{e(data['question'])}</h1>" if data["question"] else "<h1>Verification</h1>"]
+        parts.append(f'<div class="cols"><div class="left"><section aria-label="Answer"><p class="answer">{self.text}')
+        parts.append(f"</p>{self._confidence()}{self._said()}</section>{self._attempts()}{self._ran()}</div>")
+        parts.append(f'<section class="right" aria-label="Evidence">{self._evidence(pictures)}</section></div>')
+        if pictures and pictures.left_out:
+            parts.append(f'<p class="note">{pictures.left_out} further pages are not shown as pictures.</p>')
+        return f'<article class="cragraph">{"".join(parts)}</article>'
+
+    @cached_property
+    def text(self) -> str:
+        """The answer with every claim as a link to its evidence."""
+        answer, places = self.data["answer"], self.places
+        pieces, at = [], 0
+        for number, (start, end, doubts) in sorted(places.items(), key=lambda item: item[1][:2]):
+            if start < at:  # several claims on the same words: the first has the link, each its card
+                continue
+            claim = self.claims[number]
+            pieces.append(self._cited(answer[at:start]))
+            words = "".join(
+                f"<u>{e(answer[a:b])}</u>" if doubtful else e(answer[a:b])
+                for a, b, doubtful in stretches(start, end, doubts)
+            )
+            label = f"{said(claim['verdict'])}, claim {number + 1}"
+            pieces.append(
+                f'<a class="claim {e(claim["verdict"])}" href="#{self.prefix}e{number + 1}" '
+                f'id="{self.prefix}a{number + 1}" title="{e(label)}">{words}'
+                f'<sup aria-hidden="true">{mark(claim)}</sup><span class="sr"> ({e(label)})</span></a>'
+            )
+            at = end
+        pieces.append(self._cited(answer[at:]))
+        return "".join(pieces)
+
+    @cached_property
+    def places(self) -> dict[int, tuple[int, int, list[tuple[int, int]]]]:
+        """Where each claim stands in the answer that is shown, and its doubtful words; markers may differ."""
+        shown, drafts = Bare(self.data["answer"]), [self.data["answer"]]
+        for attempt in self.data["attempts"]:
+            found = (attempt.get("verification") or {}).get("claims")
+            if found == (self.data["verification"] or {}).get("claims") and "answer" in attempt:
+                drafts = [attempt["answer"]]
+        places, after = {}, 0
+        for number, claim in enumerate(self.claims):
+            first, last = claim["start"], claim["end"]
+            slice_ = Bare(drafts[0][first:last] if last > first else claim["text"])
+            at = shown.bare.find(slice_.bare, after)
+            at = shown.bare.find(slice_.bare) if at < 0 else at
+            if not slice_.bare or at < 0:
+                continue
+            doubts = []
+            for start, end in claim.get("unsupported_spans") or ():
+                inside = [i for i, offset in enumerate(slice_.offsets) if start <= first + offset < end]
+                if inside:
+                    doubts.append((shown.offsets[at + inside[0]], shown.offsets[at + inside[-1]] + 1))
+            after = at + len(slice_.bare)
+            places[number] = (shown.offsets[at], shown.offsets[after - 1] + 1, doubts)
+        return places
+
+    def _cited(self, text: str) -> str:
+        numbers = {str(citation["number"]) for citation in self.data.get("citations") or ()}
+
+        def link(found: re.Match[str]) -> str:
+            linked = f'<a class="cite" href="#{self.prefix}c{found[1]}">{found[0]}</a>'
+            return linked if found[1] in numbers else found[0]
+
+        return re.sub(r"\[(\d+)\]", link, e(text))
+
+    def _confidence(self) -> str:
+        data, checked = self.data, self.data["verification"] or {}
+        if data["confidence"] is None:
+            return '<p class="note">Not verified.</p>'
+        value, level = data["confidence"], data["confidence_level"]
+        grounded = "abstained" if data.get("abstained") else "grounded" if data["is_grounded"] else "not grounded"
+        policy = checked.get("policy") or ""
+        meaning = MEANING.get(policy, NO_MEANING).format(n=round(value * 100), policy=policy) if policy else ""
+        if checked.get("answered") is not None:
+            meaning += (
+                f"; the chance that it answers the question {checked['answered']:.2f}, "
+                f"that the passages support it {checked['supported']:.2f}"
+            )
+        return (
+            f'<p class="confidence"><b>Confidence {value:.2f}</b> ({e(level)}) · {grounded}'
+            f'<meter min="0" max="1" low=".5" high=".7" optimum="1" value="{value:.3f}" aria-hidden="true"></meter>'
+            f'<span class="note">{e(meaning[:1].upper() + meaning[1:])}</span></p>'
+        )
+
+    def _said(self) -> str:
+        """What is wrong with the answer, and what did not run as asked."""
+        rows = [f'<li class="issue">{e(s)}</li>' for s in self.data["issues"]]
+        rows += [f'<li class="degraded">{e(s)}</li>' for s in self.data["degraded"]]
+        return f'<ul class="said">{"".join(rows)}</ul>' if rows else ""
+
+    def _evidence(self, pictures: PagePictures | None) -> str:
+        cards = [self._card(number, claim, pictures) for number, claim in enumerate(self.claims)]
+        cited = [
+            f'<li id="{self.prefix}c{c["number"]}">[{c["number"]}] {where(c["metadata"])}'
+            f"{'' if c['verified'] else ' <em>not verified</em>'}<blockquote>{e(c['quote'] or c['text'])}"
+            "</blockquote></li>"
+            for c in self.data.get("citations") or ()
+        ]
+        sources = f'<h2>Sources</h2><ol class="sources">{"".join(cited)}</ol>' if cited else ""
+        return ("<h2>Claims</h2>" + "".join(cards) if cards else "") + sources
+
+    def _card(self, number: int, claim: Mapping[str, Any], pictures: PagePictures | None) -> str:
+        verdict = claim["verdict"]
+        back = f'<a href="#{self.prefix}a{number + 1}">{e(claim["text"])}</a>'
+        if number not in self.places:
+            back = f"{e(claim['text'])} <em>(not in the answer that is shown)</em>"
+        rows = [f'<h3><span class="mark {e(verdict)}">{mark(claim)} {said(verdict)}</span> {claim["support"]:.2f}</h3>']
+        rows.append(f"<p>{back}</p>")
+        rows += [f'<p class="note">{e(claim["reasoning"])}</p>'] if claim.get("reasoning") else []
+        rows += [f"<p>Should say: {e(claim['correction'])}</p>"] if claim.get("correction") else []
+        if evidence := claim.get("evidence"):
+            passage = self._passage(evidence)
+            if passage is None:
+                rows.append(f"<blockquote><mark>{e(evidence['quote'])}</mark></blockquote>")
+            else:
+                before, after = self._beside(passage)
+                quote = marked(passage["text"], evidence["quote"], evidence["start"])
+                rows.append(f"<p>{where(passage | passage['metadata'])}</p>")
+                rows.append(f"<blockquote>{before}{quote}{after}</blockquote>")
+                if pictures and (picture := pictures(passage, evidence["quote"])):
+                    rows.append(f"<details><summary>The page</summary>{picture}</details>")
+        else:
+            rows.append('<p class="note">No evidence was found.</p>')
+        first = (claim.get("evidence") or {}).get("chunk_id") or next(iter(claim.get("sources") or ()), "")
+        if others := [source for source in claim.get("sources") or () if source != first]:
+            rows.append(f'<p class="note">Also supported by {self._named(others)}.</p>')
+        return f'<div class="card {e(verdict)}" id="{self.prefix}e{number + 1}">{"".join(rows)}</div>'
+
+    def _named(self, ids: Sequence[str]) -> str:
+        names = {p["chunk_id"]: where(p | p["metadata"]) for p in self.known}
+        return ", ".join(dict.fromkeys(names.get(chunk_id, e(chunk_id)) for chunk_id in ids))
+
+    def _passage(self, evidence: Mapping[str, Any]) -> Passage | None:
+        """The passage that holds the evidence, by id, else by position; None where it is not at hand."""
+        for passage in self.known:
+            if passage["chunk_id"] == evidence.get("chunk_id"):
+                return passage
+        at = evidence["passage"]
+        held = self.known[at] if "chunk_id" not in evidence and at < len(self.known) else None
+        return held if held and evidence["quote"] in held["text"] else None
+
+    def _beside(self, passage: Passage) -> tuple[str, str]:
+        """The ends of the chunks before and after a passage."""
+        if self.neighbours:
+            found = list(self.neighbours(passage))
+        else:
+            found = [p for p in self.known if p["doc_id"] == passage["doc_id"]]
+        by_index = {p["chunk_index"]: p for p in found if p["doc_id"] == passage["doc_id"]}
+        before, after = (by_index.get(passage["chunk_index"] + step) for step in (-1, 1))
+        # Chunks may overlap; what the passage says itself is not said twice.
+        end = passage["start_index"] + len(passage["text"])
+        head = before["text"][: max(passage["start_index"] - before["start_index"], 0)] if before else ""
+        tail = after["text"][max(end - after["start_index"], 0) :] if after else ""
+        shown = [f'<span class="beside">{e(text)}</span>' if text.strip() else "" for text in (head[-AROUND:], "")]
+        return shown[0], f'<span class="beside">{e(tail[:AROUND])}</span>' if tail.strip() else ""
+
+    def _attempts(self) -> str:
+        """What was tried: what was searched for, what failed, and what changed in the answer."""
+        rows, before = [], ""
+        for attempt in self.data["attempts"]:
+            confidence = "" if attempt["confidence"] is None else f" · confidence {attempt['confidence']:.2f}"
+            head = (
+                f"<b>Attempt {attempt['attempt']}</b>{confidence} · {attempt['claims_supported']} of "
+                f"{attempt['claims_checked']} claims supported · {attempt['new_passages']} new passages"
+            )
+            searched = "".join(f"<li>searched for “{e(query)}”</li>" for query in attempt["queries"])
+            failed = "".join(
+                f"<li>{mark(claim)} {e(claim['text'])}</li>"
+                for claim in (attempt.get("verification") or {}).get("claims") or ()
+                if claim["verdict"] != "supported"
+            )
+            answer = attempt.get("answer", "")
+            changed = f'<p class="diff">{changes(before, answer) if before else e(answer)}</p>' if answer else ""
+            rows.append(f"<li>{head}<ul>{searched}{failed}</ul>{changed}</li>")
+            before = answer or before
+        return f'<section><h2>Attempts</h2><ol class="timeline">{"".join(rows)}</ol></section>' if rows else ""
+
+    def _ran(self) -> str:
+        data = self.data
+        shown = [f"{role.replace('_', ' ')} {name}" for role, name in data["models"].items() if ":" not in role]
+        ms = (data.get("timings_ms") or {}).get("total") or data.get("ms")
+        shown += [f"{data['llm_calls']} model calls"] if data.get("llm_calls") else []
+        shown += [f"{ms:.0f} ms"] if ms else []
+        return f'<footer class="note">Ran: {e(", ".join(shown))}</footer>' if shown else ""
+
+
+@dataclass(frozen=True)
+class Bare:
+    """A text without citation markers and white space, and where each of its characters stands in the whole."""
+
+    text: str
+    offsets: list[int] = field(init=False)
+    bare: str = field(init=False)
+
+    def __post_init__(self) -> None:
+        hidden = {i for marker in find_markers(self.text) for i in range(marker.start, marker.end)}
+        offsets = [i for i, c in enumerate(self.text) if i not in hidden and not c.isspace()]
+        object.__setattr__(self, "offsets", offsets)
+        object.__setattr__(self, "bare", "".join(self.text[i] for i in offsets))
+
+
+def stretches(start: int, end: int, doubts: Sequence[tuple[int, int]]) -> list[tuple[int, int, bool]]:
+    """A stretch cut at the doubtful words in it: (start, end, doubtful)."""
+    cuts = sorted({start, end, *(min(max(at, start), end) for span in doubts for at in span)})
+    return [(a, b, any(s <= a and b <= t for s, t in doubts)) for a, b in pairwise(cuts)]
+
+
+def changes(before: str, after: str) -> str:
+    """The second text with what it took out of the first and put in marked, word by word."""
+    old, new = re.findall(r"\s*\S+", before), re.findall(r"\s*\S+", after)
+    pieces = []
+    for kind, a, b, c, d in SequenceMatcher(None, old, new, autojunk=False).get_opcodes():
+        if kind == "equal":
+            pieces.append(e("".join(new[c:d])))
+            continue
+        pieces += [f"<del>{e(''.join(old[a:b]))}</del>"] if b > a else []
+        pieces += [f"<ins>{e(''.join(new[c:d]))}</ins>"] if d > c else []
+    return "".join(pieces)
+
+
+def marked(text: str, quote: str, start: int | None = None) -> str:
+    """A text with the quote in it highlighted: at `start` where it stands there, else where it is first found."""
+    at = start if start is not None and text.startswith(quote, start) else text.find(quote)
+    if not quote or at < 0:
+        return e(text)
+    return f"{e(text[:at])}<mark>{e(quote)}</mark>{e(text[at + len(quote) :])}"
+
+
+def where(metadata: Mapping[str, Any]) -> str:
+    """A source as people name it: its title and file, its page, its heading."""
+    place = metadata.get("filename") or metadata.get("source") or metadata.get("chunk_id") or "given text"
+    title = metadata.get("title")
+    text = f"{title} ({place})" if title and str(title) not in str(place) else str(place)
+    text += f", page {metadata['page']}" if metadata.get("page") else ""
+    text += f" › {metadata['heading']}" if metadata.get("heading") else ""
+    return f'<cite title="{e(metadata.get("source") or "")}">{e(text)}</cite>'
+
+
+def mark(claim: Mapping[str, Any]) -> str:
+    """The sign of a claim's verdict."""
+    return MARKS.get(claim["verdict"], "?")
+
+
+def said(verdict: str) -> str:
+    """A verdict in words."""
+    return verdict.replace("_", " ")
+
+
+def e(text: Any) -> str:
+    """Text for HTML: escaped, and without what reorders or hides it."""
+    return escape(plain(str(text)))
+
+
+@cache
+def style() -> str:
+    """The style sheet of reports."""
+    return files("cragraph.report").joinpath("report.css").read_text(encoding="utf-8")
