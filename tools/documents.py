@@ -25,10 +25,11 @@ def main() -> int:
     """Write or check every generated part."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--check", action="store_true", help="write nothing; fail where a part is out of date")
-    parser.add_argument("--examples", type=Path, help="write the README's Python here instead, to check its types")
+    parser.add_argument("--examples", type=Path, help="write the Python of README and use.md here, to check its types")
     arguments = parser.parse_args()
     if arguments.examples:
-        code = re.findall(r"```python\n(.*?)```", (ROOT / "README.md").read_text(encoding="utf-8"), re.DOTALL)
+        texts = [(ROOT / name).read_text(encoding="utf-8") for name in ("README.md", "docs/use.md")]
+        code = [block for text in texts for block in re.findall(r"```python\n(.*?)```", text, re.DOTALL)]
         arguments.examples.write_text("\n".join(code), encoding="utf-8")
         return 0
     check = arguments.check
