@@ -14,10 +14,13 @@ from numpy.typing import NDArray
 from tokenizers import Tokenizer
 
 from cragraph.models.grounding_features import BUDGET, Pieces, Reader, digest, overlap, read_corpus
+from training.judge.asked import FILES, asked_examples, rows_of
 from training.judge.derive import derived_examples
 from training.judge.mix import count_by_source, documents, made_examples, material, real_examples
 from training.judge.near import near_words, without_same
 from training.judge.rows import SUPPORTED, Example, read_examples, without_overlap
+from training.judge.scenes import scene_examples
+from training.judge.turned import turned_examples
 
 MAX_CLAIM = 96
 """Word pieces of a claim that the model reads."""
@@ -27,6 +30,9 @@ BUDGETS = (BUDGET, BUDGET, BUDGET, 96, 64)
 """Digest sizes to draw from, so that the model does not rely on one."""
 MADE = 30_000
 SEED = 13
+MEANING = {"people": 18_000, "passages": 4_000, "claims": 7_000, "asked": 17_000, "scenes": 9_000, "turned": 6_000}
+"""Examples of the last network by where they come from: labelled by people, made from passages, made from claims, made
+from questions and answers, made up, and passages said from the other side."""
 
 
 def reader(tokenizer: Path, idf: NDArray[np.float32] | None = None) -> Reader:
@@ -106,6 +112,29 @@ def epoch(data: Path, made: int, seed: int, *, plain: bool = False, derived: int
     return examples, rng
 
 
+def meaning(data: Path, seed: int) -> tuple[list[Example], Random]:
+    """The examples of the last network: what words mean together, beside a share of all others."""
+    rng = Random(seed)
+    files, held_out = (sorted((data / "grounding" / part).glob("*.jsonl")) for part in ("train", "dev"))
+    qa = data / "qa" / "train"
+    near = without_same(near_words(minilm()))
+    pools = documents(files)
+    known = [e for path in files for e in without_overlap(read_examples(path), held_out)]
+    texts = [tuple(row["passages"]) for name in (*FILES, "neg_same_doc") for row in rows_of(qa, name)]
+    texts += [passages for pool in pools.values() for passages in pool]
+    drawn = {
+        "people": real_examples(files, held_out, rng),
+        "passages": made_examples(files, MEANING["passages"], rng, near, wide=True),
+        "claims": derived_examples(known, MEANING["claims"], material(pools, rng, near), rng),
+        "asked": list(asked_examples(qa, rng)),
+        "scenes": scene_examples(MEANING["scenes"], rng),
+        "turned": turned_examples(list(dict.fromkeys(texts)), MEANING["turned"], rng),
+    }
+    examples = [e for name, own in drawn.items() for e in rng.sample(own, min(MEANING[name], len(own)))]
+    rng.shuffle(examples)
+    return examples, rng
+
+
 def main() -> None:
     """Prepare one epoch's arrays and print what is in it."""
     parser = argparse.ArgumentParser(description=__doc__)
@@ -115,13 +144,18 @@ def main() -> None:
     parser.add_argument("--made", type=int, default=MADE)
     parser.add_argument("--plain", action="store_true", help="no related words and no invented details")
     parser.add_argument("--derived", type=int, default=0, help="examples made from supported claims")
+    parser.add_argument("--meaning", action="store_true", help="the last network's rows; DATA holds grounding and qa")
     options = parser.parse_args()
-    files = sorted((options.data / "train").glob("*.jsonl"))
+    folder = options.data / "grounding" if options.meaning else options.data
+    files = sorted((folder / "train").glob("*.jsonl"))
     options.out.mkdir(parents=True, exist_ok=True)
     plain = reader(minilm() / "tokenizer.json")
     idf = count_idf(plain, files)
     np.save(options.out / "idf.npy", idf)
-    examples, rng = epoch(options.data, options.made, options.seed, plain=options.plain, derived=options.derived)
+    if options.meaning:
+        examples, rng = meaning(options.data, options.seed)
+    else:
+        examples, rng = epoch(options.data, options.made, options.seed, plain=options.plain, derived=options.derived)
     print(json.dumps(count_by_source(examples), indent=0), flush=True)
     table = arrays(examples, reader(minilm() / "tokenizer.json", idf), rng)
     np.savez(options.out / "train.npz", **table)
