@@ -53,6 +53,7 @@ class Parts:
         chat_model: "BaseChatModel | None" = None,
         embeddings: "Embeddings | None" = None,
         store: Any = None,
+        retriever: Any = None,
         reranker: Any = None,
         judge: Judge | None = None,
     ) -> None:
@@ -60,6 +61,7 @@ class Parts:
         self._chat_model = chat_model
         self._embeddings = embeddings
         self._store = store
+        self._foreign = retriever
         self._reranker = reranker
         self._own_judge = judge
         self._judges: dict[str, Judge | None] = {}
@@ -171,8 +173,13 @@ class Parts:
 
     @property
     def searches(self) -> bool:
-        """Whether there is a store to search, opened or not."""
-        return self._store is not None or bool(self.settings.store)
+        """Whether there is something to search, opened or not."""
+        return self.foreign or self._store is not None or bool(self.settings.store)
+
+    @property
+    def foreign(self) -> bool:
+        """Whether a LangChain retriever is searched instead of a store."""
+        return self._foreign is not None or self.settings.retriever is not None
 
     @property
     def store(self) -> "Store":
@@ -205,6 +212,11 @@ class Parts:
 
     @cached_property
     def _retriever(self) -> Retriever:
+        if self.foreign:
+            from cragraph.retrieval.search.foreign import ForeignRetriever, load_retriever
+
+            source = self._foreign if self._foreign is not None else load_retriever(self.settings.retriever or "")
+            return ForeignRetriever(source, self.settings.timeout_s)
         from cragraph.retrieval.search import SearchRetriever, SourceWeights
 
         options: dict[str, Any] = {"mode": self.settings.search, "weights": SourceWeights(self.settings.source_weights)}
@@ -361,21 +373,37 @@ def create_graph(
     chat_model: "BaseChatModel | None" = None,
     embeddings: "Embeddings | None" = None,
     store: Any = None,
+    retriever: Any = None,
     reranker: Any = None,
     judge: Judge | None = None,
 ) -> StateGraph[Any, Any, Any, Any]:
     """The corrective loop, uncompiled: compile it with the checkpointer of your choice, or none.
 
     Without settings, they are loaded from the environment and `cragraph.yaml`. `chat_model` is any LangChain chat
-    model; `embeddings` any LangChain embeddings; `store` a folder, a server URL or an opened `Store`; `reranker` a
-    part of the reranker protocol or a LangChain `BaseDocumentCompressor`; `judge` a part of the judge protocol.
+    model; `embeddings` any LangChain embeddings; `store` a folder, a server URL or an opened `Store`; `retriever` a
+    LangChain `BaseRetriever` or `VectorStore` to search instead of a store; `reranker` a part of the reranker protocol
+    or a LangChain `BaseDocumentCompressor`; `judge` a part of the judge protocol.
     """
     settings = settings or load_settings()
-    parts = Parts(settings, chat_model=chat_model, embeddings=embeddings, store=store, reranker=reranker, judge=judge)
-    retriever = StoreSearch(parts) if parts.searches else None
+    parts = Parts(
+        settings,
+        chat_model=chat_model,
+        embeddings=embeddings,
+        store=store,
+        retriever=retriever,
+        reranker=reranker,
+        judge=judge,
+    )
+    search = StoreSearch(parts) if parts.searches else None
+    stored = search is not None and not parts.foreign
     acts: dict[str, Act[Any]] = {
-        "retrieve": Retrieve(retriever, parts.available, parts.contextualize, FETCHED.get(settings.reranker, 30)),
-        "rerank": Rerank(parts.reranker, KEPT.get(settings.reranker, 5), parts.neighbours if retriever else None),
+        "retrieve": Retrieve(
+            search,
+            None if parts.foreign else parts.available,
+            parts.contextualize,
+            FETCHED.get(settings.reranker, 30),
+        ),
+        "rerank": Rerank(parts.reranker, KEPT.get(settings.reranker, 5), parts.neighbours if stored else None),
         "generate": Generate(parts.generator),
         "verify": Verify(parts.verifier),
         "requery": Requery(parts.query_writer, parts.unanswered),

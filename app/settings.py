@@ -139,6 +139,11 @@ class Settings(Context, BaseSettings):
     )
 
     store: str | None = Field(default=".cragraph", description="Folder or server URL of the store; empty for none.")
+    retriever: str | None = Field(
+        default=None,
+        description="module:name of a LangChain retriever or vector store, or of a function that makes one, to search "
+        "instead of the store.",
+    )
     collection: str = Field(default="cragraph", min_length=3, description="Name of the collection in the store.")
     embeddings: str = Field(default="embedded", description="Embedding model: embedded, or ollama:<model>.")
     model: str | None = Field(

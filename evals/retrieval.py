@@ -10,7 +10,7 @@ from cragraph.evals.baselines import PlainBM25, PlainEncoder
 from cragraph.evals.data import Collection, read_collection
 from cragraph.evals.metrics import mean, ndcg, quantile, recall, reciprocal_rank
 from cragraph.evals.vector_cache import RememberedEmbeddings
-from cragraph.protocols import Notes, Reranker
+from cragraph.protocols import Notes, Reranker, Retriever
 from cragraph.retrieval.documents import contextual_text
 from cragraph.retrieval.rerankers import LexicalReranker
 from cragraph.retrieval.rerankers.scored import rerank_gain
@@ -36,7 +36,7 @@ Stage = Callable[[str], list[str]]
 class Reranked:
     """Hybrid search, its first `candidates` reranked; keeps the gain of each query."""
 
-    retriever: SearchRetriever
+    retriever: Retriever
     reranker: Reranker
     candidates: int
     gains: list[float] = field(default_factory=list)
@@ -58,13 +58,16 @@ def run(
     reranker: Reranker | None = None,
     candidates: int = CANDIDATES,
     cache: Path | None = None,
+    foreign: str | None = None,
 ) -> dict[str, Any]:
     """Measure every stage on the collection in a folder.
 
     Returns ``{"stages": {"lexical", "dense", "hybrid", "hybrid+rerank"}, "baselines": {"bm25", "encoder"}, …}``, each
     with `ndcg@10`, `recall@10`, `recall@100`, `mrr`, `ms_p50` and `ms_p95`. Only queries with a relevant passage
     count. Milliseconds are without embedding the query, which is under `embed_ms_p50`. `limit` takes the first so many
-    queries; `cache` is a folder that remembers vectors between runs.
+    queries; `cache` is a folder that remembers vectors between runs. `foreign` names a LangChain retriever as
+    ``module:name`` (a function is given the collection as LangChain documents), measured as the stages `retriever` and
+    `retriever+rerank`.
 
     Raises:
         InputError: the folder holds no readable collection.
@@ -77,7 +80,8 @@ def run(
     vectors.embed([contextual_text(p) for p in collection.passages], lambda done, of: told(done, of, "embedding"))
     with open_store(None, vectors) as store:
         store.add(collection.passages)
-        result = measure(collection, store, vectors, limit, told, reranker or LexicalReranker(), candidates)
+        own = _foreign(foreign, collection) if foreign else None
+        result = measure(collection, store, vectors, limit, told, reranker or LexicalReranker(), candidates, own)
     vectors.save()
     return result
 
@@ -90,6 +94,7 @@ def measure(
     progress: Progress,
     reranker: Reranker,
     candidates: int,
+    foreign: Retriever | None = None,
 ) -> dict[str, Any]:
     """Measure every stage on a store that holds the collection; see `run`."""
     queries = collection.judged[:limit]
@@ -111,6 +116,8 @@ def measure(
         "hybrid": _stage(hybrid),
         "hybrid+rerank": reranked,
     }
+    if foreign is not None:
+        stages |= {"retriever": _stage(foreign), "retriever+rerank": Reranked(foreign, reranker, candidates)}
     scored = {name: score(name, stage, collection, queries, progress) for name, stage in (baselines | stages).items()}
     return {
         "collection": collection.name,
@@ -155,7 +162,19 @@ def figures(ranking: Sequence[str], gains: Mapping[str, float]) -> dict[str, flo
     }
 
 
-def _stage(retriever: SearchRetriever) -> Stage:
+def _foreign(spec: str, collection: Collection) -> Retriever:
+    from langchain_core.documents import Document
+
+    from cragraph.retrieval.search.foreign import ForeignRetriever, load_retriever
+
+    documents = [
+        Document(page_content=contextual_text(p), id=p["chunk_id"], metadata={"chunk_id": p["chunk_id"]})
+        for p in collection.passages
+    ]
+    return ForeignRetriever(load_retriever(spec, documents))
+
+
+def _stage(retriever: Retriever) -> Stage:
     def ranked(query: str) -> list[str]:
         found: list[Passage] = retriever([query], DEPTH, Notes())
         return [p["chunk_id"] for p in found]

@@ -92,11 +92,14 @@ def ask(
             raise InputError("Nothing could be read from --source: give files or folders that `cragraph ingest` takes.")
     response, passages = run_crag(settings, question, quiet=quiet, stream_tokens=not json)
     if report is not None:
+        from contextlib import nullcontext
+
         from cragraph.api import opened
         from cragraph.report import Report
 
-        with opened(settings) as held:
-            Report(response, passages, neighbours=lambda passage: held.adjacent(passage, 1, 1)).save(report)
+        with nullcontext() if settings.retriever else opened(settings) as held:
+            beside = (lambda passage: held.adjacent(passage, 1, 1)) if held else None
+            Report(response, passages, neighbours=beside).save(report)
     if json:
         emit(response)
     else:

@@ -56,6 +56,9 @@ def grounding(
 def retrieval(
     folder: Annotated[Path, typer.Argument(help="Folder with corpus.jsonl, queries.jsonl, qrels.tsv.")],
     limit: Annotated[int | None, typer.Option("--limit", min=1, help="Queries at most.")] = None,
+    retriever: Annotated[
+        str | None, typer.Option("--retriever", help="module:name of a LangChain retriever to measure beside ours.")
+    ] = None,
     plot: Annotated[Path | None, typer.Option("--plot", help="File for the plot (PNG).")] = None,
     json: JsonOption = False,
     quiet: QuietOption = False,
@@ -71,7 +74,7 @@ def retrieval(
 
     settings = settings_from(config)
     with counting("queries", shown=not quiet) as progress:
-        result = run(folder, Parts(settings).embeddings, limit=limit, progress=progress)
+        result = run(folder, Parts(settings).embeddings, limit=limit, progress=progress, foreign=retriever)
     if plot is not None:
         from cragraph.evals.report import write_plot
 

@@ -1,0 +1,196 @@
+"""Retrievers from elsewhere: any LangChain retriever or vector store, in place of our own store."""
+
+import inspect
+import sys
+import time
+import warnings
+from collections.abc import Callable, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import TimeoutError as LateError
+from contextvars import copy_context
+from dataclasses import dataclass
+from importlib import import_module
+from pathlib import Path
+from typing import Any, Final
+
+from cragraph.errors import InputError, SettingsError, StoreError
+from cragraph.models.chat import remaining
+from cragraph.passages import as_passage
+from cragraph.protocols import Notes
+from cragraph.retrieval.store.filters import fits
+from cragraph.types import Passage
+
+FUSED: Final = 60
+"""The constant of reciprocal rank fusion, by which the results of several queries are merged."""
+
+TRIES: Final = 2
+PAUSE_S: Final = 0.5
+"""Seconds before a search that failed is tried again."""
+
+UNSCORED: Final = "The retriever {} gives no relevance in 0..1, so its passages are reranked without one."
+UNFILTERED: Final = (
+    "The retriever {} did not take the filter ({}), so its passages were filtered afterwards and may be few."
+)
+
+
+@dataclass(frozen=True)
+class ForeignRetriever:
+    """Searches a LangChain `BaseRetriever` or `VectorStore`, all queries side by side.
+
+    A filter is passed on as `filter=`; where that is refused, the passages are filtered afterwards. Relevance scores
+    are kept (a negative cosine as 0); those above 1 mean something that only their maker knows and are not used. A
+    search that fails is tried once more; `timeout_s` bounds it.
+    """
+
+    source: Any
+    timeout_s: float = 120.0
+
+    def __post_init__(self) -> None:
+        if not (hasattr(self.source, "invoke") or hasattr(self.source, "similarity_search")):
+            raise SettingsError(
+                f"The retriever came as a {type(self.source).__name__}; wanted a LangChain BaseRetriever or "
+                "VectorStore: pass one."
+            )
+
+    @property
+    def name(self) -> str:
+        """The name of its class."""
+        return type(self.source).__name__
+
+    def __call__(
+        self, queries: Sequence[str], k: int, notes: Notes, *, where: Mapping[str, Any] | None = None
+    ) -> list[Passage]:
+        """At most `k` passages, best first; raises StoreError where a search fails."""
+        asked = list(dict.fromkeys(query.strip() for query in queries if query.strip()))
+        if k < 1 or not asked:
+            raise InputError(f"The search was asked for {k} passages with {len(asked)} queries; wanted one of each.")
+        left = remaining()
+        seconds = self.timeout_s if left is None else min(left, self.timeout_s)
+        pool = ThreadPoolExecutor(min(len(asked), 8), "cragraph-search")
+        try:
+            runs = [pool.submit(copy_context().run, self._tried, query, k, where, notes) for query in asked]
+            until = time.monotonic() + seconds
+            rankings = [run.result(max(0.0, until - time.monotonic())) for run in runs]
+        except LateError:
+            raise StoreError(
+                f"The retriever {self.name} took longer than {seconds:.0f} s: raise CRAG_TIMEOUT_S or the deadline."
+            ) from None
+        finally:
+            pool.shutdown(wait=False, cancel_futures=True)
+        merged = fused(rankings)[:k]
+        if merged and all(passage["retrieval_score"] is None for passage in merged):
+            notes.degraded(UNSCORED.format(self.name))
+        return merged
+
+    def _tried(self, query: str, k: int, where: Mapping[str, Any] | None, notes: Notes) -> list[Passage]:
+        for attempt in range(1, TRIES + 1):
+            try:
+                return self._found(query, k, where, notes)
+            except StoreError:
+                raise
+            except Exception as error:  # whatever another's client raises
+                said = f"{type(error).__name__}: {error}".rstrip(": ")
+                if attempt == TRIES:
+                    raise StoreError(f"The retriever {self.name} failed: {said}. Check that it answers.") from error
+                notes.degraded(f"The retriever {self.name} failed and was asked again: {said}.")
+                time.sleep(PAUSE_S)
+        raise AssertionError("the last try returns or raises")
+
+    def _found(self, query: str, k: int, where: Mapping[str, Any] | None, notes: Notes) -> list[Passage]:
+        if not where:
+            return self._searched(query, k)
+        refused = "it knows no filters"
+        if self._takes_filters:
+            try:
+                return self._searched(query, k, filter=dict(where))
+            except Exception as error:
+                refused = type(error).__name__
+        found = [passage for passage in self._searched(query, 4 * k) if fits(passage, where)]
+        notes.degraded(UNFILTERED.format(self.name, refused))
+        return found[:k]
+
+    @property
+    def _takes_filters(self) -> bool:
+        """Whether a filter reaches its search: LangChain drops what a retriever's signature does not name."""
+        search = getattr(self.source, "_get_relevant_documents", None)
+        if search is None:
+            return True
+        parameters = inspect.signature(search).parameters
+        return "filter" in parameters or any(p.kind is p.VAR_KEYWORD for p in parameters.values())
+
+    def _searched(self, query: str, k: int, **options: Any) -> list[Passage]:
+        if hasattr(self.source, "similarity_search"):
+            return self._scored(query, k, **options)
+        if hasattr(self.source, "vectorstore"):
+            options["k"] = k
+        return [read(document, index) for index, document in enumerate(self.source.invoke(query, **options))]
+
+    def _scored(self, query: str, k: int, **options: Any) -> list[Passage]:
+        """The passages of a vector store, with its relevance where it has one."""
+        try:
+            with warnings.catch_warnings():
+                warnings.filterwarnings("ignore", "Relevance scores must be", UserWarning)
+                pairs = self.source.similarity_search_with_relevance_scores(query, k, **options)
+        except NotImplementedError:
+            pairs = [(document, None) for document in self.source.similarity_search(query, k, **options)]
+        known = all(score is not None and -1.001 <= score <= 1.001 for _, score in pairs)
+        return [
+            read(document, index, min(max(float(score), 0.0), 1.0) if known else None)
+            for index, (document, score) in enumerate(pairs)
+        ]
+
+
+def read(document: Any, index: int, score: float | None = None) -> Passage:
+    """A LangChain document as a passage: `id`, `source`, `page` and `start_index` under their usual names."""
+    metadata = dict(document.metadata or {})
+    if "page_label" in metadata and str(metadata["page_label"]).isdigit():
+        metadata["page"] = int(metadata["page_label"])  # beside it, LangChain's PDF loaders count `page` from 0
+    elif isinstance(metadata.get("page"), int) and "total_pages" in metadata:
+        metadata["page"] += 1
+    if isinstance(metadata.get("page"), str):
+        metadata["page"] = int(metadata["page"]) if metadata["page"].isdigit() else None
+    name = getattr(document, "id", None) or metadata.get("chunk_id") or metadata.get("id") or metadata.get("_id")
+    if score is None:
+        score = next((s for n in ("relevance_score", "score") if _unit(s := metadata.get(n))), None)
+    known = {"chunk_id": str(name)} if name else {}
+    return as_passage({**metadata, **known, "text": document.page_content, "retrieval_score": score}, index)
+
+
+def _unit(score: Any) -> bool:
+    return isinstance(score, float) and 0.0 <= score <= 1.0
+
+
+def fused(rankings: Sequence[Sequence[Passage]]) -> list[Passage]:
+    """One ranking of several, by reciprocal ranks; a passage that several found keeps its best score."""
+    if len(rankings) == 1:
+        return list(rankings[0])
+    value: dict[str, float] = {}
+    kept: dict[str, Passage] = {}
+    for ranking in rankings:
+        for rank, passage in enumerate(ranking):
+            name = passage["chunk_id"]
+            value[name] = value.get(name, 0.0) + 1 / (FUSED + rank)
+            before = kept.get(name)
+            if before is None or (passage["retrieval_score"] or 0) > (before["retrieval_score"] or 0):
+                kept[name] = passage
+    return sorted(kept.values(), key=lambda passage: -value[passage["chunk_id"]])
+
+
+def load_retriever(spec: str, *arguments: Any) -> Any:
+    """The retriever that ``module:name`` names: an object, or what a function returns.
+
+    A function that takes an argument gets `arguments`. Raises SettingsError where there is no such thing.
+    """
+    module, _, name = spec.partition(":")
+    here = str(Path.cwd())
+    if here not in sys.path:
+        sys.path.insert(0, here)
+    try:
+        found: Any = getattr(import_module(module), name)
+    except (ImportError, AttributeError, ValueError) as error:
+        raise SettingsError(
+            f"The retriever {spec!r} cannot be imported ({error}): give module:name, such as search:retriever."
+        ) from error
+    if isinstance(found, Callable) and not hasattr(found, "invoke"):  # type: ignore[arg-type]
+        found = found(*arguments[: len(inspect.signature(found).parameters)])
+    return found
