@@ -19,6 +19,7 @@ SILENCED = {
     "LANGSMITH_TRACING": "false",
     "LANGCHAIN_TRACING_V2": "false",
     "LANGGRAPH_CLI_NO_ANALYTICS": "1",
+    "LANGGRAPH_NO_VERSION_CHECK": "1",
     "HF_HUB_DISABLE_TELEMETRY": "1",
 }
 """What keeps the libraries from reporting to their makers; read by them when they are imported, here and in children.

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from cragraph.build import FETCHED, Parts, create_graph, make_verifier
 from cragraph.errors import InputError, StoreError
 from cragraph.graph.context import Context
-from cragraph.passages import as_passages
+from cragraph.passages import as_passages, as_question
 from cragraph.protocols import Notes
 from cragraph.settings import Settings, load_settings
 from cragraph.types import OnLowConfidence, Passage
@@ -85,7 +85,7 @@ def verify(
     own = None if isinstance(judge, str) else judge
     verifier = _verifier(options, chat_model, embeddings, own)
     return verifier(
-        question or "",
+        as_question(question or ""),
         answer,
         as_passages(passages),
         Notes(),
@@ -162,7 +162,7 @@ def verifier_for(settings: Settings) -> Verify:
 
     def run(answer: str, passages: Iterable[Any], question: str | None = None) -> Verification:
         return verifier(
-            question or "",
+            as_question(question or ""),
             answer,
             as_passages(passages),
             Notes(),
@@ -254,7 +254,7 @@ def opened(settings: Settings) -> "Store":
 
 def search_passages(settings: Settings, query: str, k: int) -> list[dict[str, Any]]:
     """The best passages for a query, after reranking, each with its scores by stage."""
-    parts, notes = Parts(settings), Notes()
+    query, parts, notes = as_question(query), Parts(settings), Notes()
     fetched = max(k, settings.candidates or FETCHED.get(settings.reranker, 30))
     found = parts.retriever([query], fetched, notes, where=settings.where)
     return [

@@ -10,6 +10,20 @@ from cragraph.types import Passage
 _OWN: Final = frozenset(Passage.__annotations__) - {"around", "parts"}
 
 
+LONGEST_QUESTION: Final = 20_000
+"""Characters that a question may have: reading one takes time in proportion, a second for this many."""
+
+
+def as_question(text: str) -> str:
+    """A question without blanks around it; raises InputError for one that is too long to be one."""
+    if len(text) > LONGEST_QUESTION:
+        raise InputError(
+            f"The question has {len(text):,} characters; wanted at most {LONGEST_QUESTION:,}: ask in a sentence, "
+            "and give long texts as `passages`."
+        )
+    return text.strip()
+
+
 def content_id(*parts: str) -> str:
     """A 16-digit hexadecimal id of some text: the same text always has the same id."""
     return sha256("\x1f".join(parts).encode("utf-8", "surrogatepass")).hexdigest()[:16]

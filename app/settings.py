@@ -336,7 +336,9 @@ def explained(error: ValidationError, explicit: Mapping[str, Any], settings: typ
             lines.append(f"{source}: unknown setting {'.'.join(path)!r}{_hint(path[-1], known)}")
         else:
             came = problem.get("input")
-            lines.append(f"{source}: {'.'.join(path)} came as {came!r}: {problem['msg']}.")
+            lines.append(
+                f"{source}: {'.'.join(path)} came as {came!r}: {problem['msg'].removeprefix('Value error, ')}."
+            )
     return "\n".join(lines)
 
 
@@ -368,5 +370,5 @@ def _holds(data: Any, path: list[str]) -> bool:
 
 
 def _hint(name: str, known: set[str]) -> str:
-    close = get_close_matches(name, known, n=1)
+    close = sorted(one for one in known if one.startswith(f"{name}_")) or get_close_matches(name, known, n=1)
     return f": did you mean {close[0]}?" if close else "; see cragraph.example.yaml for the settings there are."

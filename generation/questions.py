@@ -277,8 +277,12 @@ _AND_ALSO: Final = re.compile(
 )
 
 
+MOST_PARTS: Final = 8
+"""Questions that a question may hold; one that seems to hold more is read as one."""
+
+
 def split_question(text: str) -> list[str]:
     """The questions in a question: "What were sales, and when was it founded?" asks two things."""
-    parts = [part.strip(" ,;") for part in _AND_ALSO.split(" ".join(text.split()))]
-    whole = [part for part in parts if len(part.split()) >= 3]
-    return [part if part.endswith("?") else f"{part}?" for part in whole] if len(whole) > 1 else [text]
+    parts = [part.strip(" ,;?") for part in _AND_ALSO.split(" ".join(text.split()))]
+    whole = list(dict.fromkeys(f"{part}?" for part in parts if len(part.split()) >= 3))
+    return whole if 1 < len(whole) <= MOST_PARTS else [text]

@@ -8,7 +8,7 @@ from typing import Any
 from cragraph.errors import InputError, StoreMissingError
 from cragraph.graph.context import Context
 from cragraph.graph.state import State
-from cragraph.passages import as_passages
+from cragraph.passages import as_passages, as_question
 from cragraph.protocols import Notes, Retriever
 from cragraph.types import Passage
 
@@ -137,4 +137,4 @@ def _checked_question(question: Any, answer: Any) -> str:
         )
     if answer is not None and not isinstance(answer, str):
         raise InputError(f"The answer came as a {type(answer).__name__}; wanted text: give a string or leave it out.")
-    return question.strip()
+    return as_question(question)

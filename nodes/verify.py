@@ -7,7 +7,7 @@ from cragraph.errors import InputError, SettingsError
 from cragraph.graph.context import Context
 from cragraph.graph.state import State, VerifyOutput, VerifyState
 from cragraph.nodes.reading import located, located_spans, reading
-from cragraph.passages import as_passages
+from cragraph.passages import as_passages, as_question
 from cragraph.protocols import Notes
 from cragraph.retrieval.search.neighbours import all_read
 from cragraph.types import IDK, Attempt
@@ -94,7 +94,7 @@ def verified(
         wants = WANTS.get(context.judge, "is not known")
         raise SettingsError(f"The judge {context.judge!r} {wants}; available are {', '.join(sorted(verifier.judges))}.")
     verification = verifier(
-        question,
+        as_question(question),
         answer,
         passages,
         notes,

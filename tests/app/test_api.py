@@ -19,7 +19,7 @@ from cragraph import (
     verify,
     verify_and_correct,
 )
-from cragraph.api import _verifier
+from cragraph.api import _verifier, search_passages
 from cragraph.errors import InputError, SettingsError
 from cragraph.testing.fakes import FakeJudge
 
@@ -56,6 +56,17 @@ def test_another_figure_is_not_support_however_similar_the_sentence(judge: str) 
 def test_passages_may_be_strings_documents_or_objects() -> None:
     for passages in ([SEA], [Document(SEA, metadata={"source": "a.md"})], [{"text": SEA, "page": 3}]):
         assert verify(SEA, passages).claims[0]["verdict"] == "supported"
+
+
+def test_a_question_that_is_no_question_is_refused_at_every_door() -> None:
+    long = "what is a lake, and " * 50_000
+    for ask in (
+        lambda: verify(SEA, [SEA], long),
+        lambda: create_verifier().compile().invoke({"answer": SEA, "passages": [SEA], "question": long}),
+        lambda: search_passages(load_settings(store=None), long, 3),
+    ):
+        with pytest.raises(InputError, match="1,000,000 characters"):
+            ask()
 
 
 @pytest.mark.parametrize(

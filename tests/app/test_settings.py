@@ -73,6 +73,7 @@ def test_the_blocks_of_the_file_set_per_run_fields(tmp_path: Path) -> None:
         ("CRAG_CONFIDENCE_THRESHOLD", "1.5", "CRAG_CONFIDENCE_THRESHOLD.*'1.5'.*less than or equal to 1"),
         ("CRAG_MODE", "hihg", "CRAG_MODE.*'hihg'.*'low', 'balanced' or 'high'"),
         ("CRAG_TRESHOLD", "1", "CRAG_TRESHOLD is no setting"),
+        ("CRAG_CONFIDENCE", "1", "CRAG_CONFIDENCE is no setting: did you mean CRAG_CONFIDENCE_THRESHOLD"),
         ("CRAG_OLLAMA__NUM_CTXX", "1", "CRAG_OLLAMA__NUM_CTXX.*unknown setting"),
         ("CRAG_CONFIG", "nowhere.yaml", "nowhere.yaml, which is not a file"),
     ],
@@ -178,7 +179,7 @@ def test_a_run_may_say_enable_verification_and_crag() -> None:
 @pytest.mark.parametrize(
     ("wrong", "said"),
     [
-        ({"verification": {"cascade_band": (0.9, 0.1)}}, "begins at 0.9, above its end at 0.1"),
+        ({"verification": {"cascade_band": (0.9, 0.1)}}, ": the band begins at 0.9, above its end at 0.1"),
         ({"verification": {"cascade_band": (float("nan"), 0.5)}}, "cascade_band.*nan"),
         ({"verification": {"reliability_weights": {"quality": 1.0}}}, "no quality to weigh; there are retrieval"),
         ({"source_weights": {"drafts/*": 2}}, "less than or equal to 1"),

@@ -1,59 +1,164 @@
 """Nothing leaves the machine that nobody asked for."""
 
 import os
+import re
+import shlex
 import shutil
+import signal
 import subprocess
 import sys
+import time
 from pathlib import Path
 
+import httpx
 import pytest
 
 import cragraph
+from tests.support.ports import free_port
 
-WORK = """
-import time
-import cragraph, onnxruntime, chromadb, langgraph
-from cragraph.models.encoder import EmbeddedEncoder
-EmbeddedEncoder().embed_query("ready?")
-time.sleep({seconds})
+ROOT = Path(__file__).resolve().parents[2]
+FACT = "The Freedonia bridge is 412 metres long."
+COMMANDS = {
+    "ingest": ("ingest", "notes.md"),
+    "ask": ("ask", "How long is the Freedonia bridge?"),
+    "verify": ("verify", "--answer", FACT, "--source", "notes.md"),
+    "search": ("search", "bridge"),
+    "doctor": ("doctor",),
+}
+STAY = (
+    "import sys, time; from cragraph.cli import main\ntry: main()\nexcept SystemExit as end: time.sleep(15); raise end"
+)
+"""A command that does not go when it is done: libraries that report wait ten seconds before they begin."""
+
+ALL = f"""
+import sys
+from cragraph.cli import main
+for words in {tuple(COMMANDS.values())}:
+    sys.argv[1:] = words
+    try: main()
+    except SystemExit as end: assert not end.code, words
 """
 
+TRACED = ("strace", "-f", "-qq", "-e", "trace=connect,sendto,sendmsg,sendmmsg", "-o")
+OUTSIDE = re.compile(r"AF_INET6?,.*?inet_(?:addr|pton)\((?:AF_INET6, )?\"(?!127\.|::1\")")
+"""A call that goes to another machine, or asks a name server for one."""
 
-def without_our_variables() -> dict[str, str]:
-    return {name: value for name, value in os.environ.items() if name not in cragraph.SILENCED}
+
+def without_our_variables(home: Path) -> dict[str, str]:
+    """The environment of a person who has never heard of any of the variables."""
+    return {n: v for n, v in os.environ.items() if n not in cragraph.SILENCED} | {"HOME": str(home)}
 
 
-def test_the_libraries_are_silenced_before_they_are_imported_and_so_are_children() -> None:
+def works(*command: str) -> bool:
+    return shutil.which(command[0]) is not None and not subprocess.run(command, capture_output=True).returncode
+
+
+traced = pytest.mark.skipif(not works("strace", "-o", os.devnull, "true"), reason="needs strace, and leave to trace")
+
+
+@pytest.fixture(scope="module")
+def ingested(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder with one document and its store."""
+    folder = tmp_path_factory.mktemp("ingested")
+    (folder / "notes.md").write_text(f"{FACT} Lakes are fresh water.")
+    shutil.copy(ROOT / "langgraph.json", folder)
+    command = [sys.executable, "-m", "cragraph", "ingest", "notes.md", "-q"]
+    subprocess.run(command, cwd=folder, env=without_our_variables(folder), check=True)
+    return folder
+
+
+def started(ingested: Path, folder: Path, name: str, *command: str) -> subprocess.Popen[bytes]:
+    """A command in a folder of its own, with every connection written down."""
+    shutil.copytree(ingested, folder / name, ignore=shutil.ignore_patterns(".cragraph" if name == "ingest" else ""))
+    return subprocess.Popen(
+        [*TRACED, str(folder / f"{name}.trace"), *command],
+        cwd=folder / name, env=without_our_variables(folder / name), stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
+        start_new_session=True,
+    )  # fmt: skip
+
+
+def calls(folder: Path, name: str) -> list[str]:
+    """What went out, and what was written where one library keeps what it has yet to report."""
+    trace = (folder / f"{name}.trace").read_text(errors="replace").splitlines()
+    return [line for line in trace if OUTSIDE.search(line)] + list(map(str, (folder / name).rglob("*Microsoft*")))
+
+
+def test_the_libraries_are_silenced_before_they_are_imported_and_so_are_children(tmp_path: Path) -> None:
     code = (
         "import sys, os, subprocess, cragraph; assert 'onnxruntime' not in sys.modules; "
         "code = 'import os; print(*(os.environ[n] for n in %r))' % list(cragraph.SILENCED); "
         "print(subprocess.run([sys.executable, '-c', code], capture_output=True, text=True, check=True).stdout)"
     )
     done = subprocess.run(
-        [sys.executable, "-c", code], env=without_our_variables(), capture_output=True, text=True, check=True
+        [sys.executable, "-c", code], env=without_our_variables(tmp_path), capture_output=True, text=True, check=True
     )
     assert done.stdout.split() == list(cragraph.SILENCED.values())
 
 
-def test_a_person_who_asks_for_tracing_gets_it() -> None:
+def test_a_person_who_asks_for_tracing_gets_it(tmp_path: Path) -> None:
     done = subprocess.run(
         [sys.executable, "-c", "import cragraph, os; print(os.environ['LANGSMITH_TRACING'])"],
-        env=without_our_variables() | {"LANGSMITH_TRACING": "true"}, capture_output=True, text=True, check=True,
+        env=without_our_variables(tmp_path) | {"LANGSMITH_TRACING": "true"}, capture_output=True, text=True, check=True,
     )  # fmt: skip
     assert done.stdout.strip() == "true"
 
 
+@traced
+def test_what_is_written_down_shows_a_call_that_goes_out(ingested: Path, tmp_path: Path) -> None:
+    code = "import socket; s = socket.socket(2, 2); s.connect(('127.0.0.1', 9)); s.connect(('192.0.2.1', 53))"
+    started(ingested, tmp_path, "ingest", sys.executable, "-c", code).communicate()
+    assert ["192.0.2.1" in call for call in calls(tmp_path, "ingest")] == [True]
+
+
 @pytest.mark.slow
-@pytest.mark.skipif(shutil.which("strace") is None, reason="needs strace to see every connection")
-def test_no_connection_is_opened_in_the_seconds_after_a_model_was_loaded(tmp_path: Path) -> None:
-    trace = tmp_path / "trace"
-    command = ["strace", "-f", "-qq", "-e", "trace=connect,sendto", "-o", str(trace)]
+@pytest.mark.timeout(600)
+@traced
+def test_no_command_opens_a_connection_nor_asks_for_a_name_in_fifteen_seconds(ingested: Path, tmp_path: Path) -> None:
+    running = {
+        n: started(ingested, tmp_path, n, sys.executable, "-c", STAY, *command) for n, command in COMMANDS.items()
+    }
+    said = {name: process.communicate()[0].decode() for name, process in running.items()}
+    assert {name: process.returncode for name, process in running.items()} == dict.fromkeys(COMMANDS, 0), said
+    assert [call for name in COMMANDS for call in calls(tmp_path, name)] == []
+
+
+@pytest.mark.slow
+@pytest.mark.timeout(600)
+@pytest.mark.skipif(not works("unshare", "-rn", "true"), reason="needs leave to make a network namespace")
+def test_every_command_works_where_there_is_no_network_at_all(ingested: Path, tmp_path: Path) -> None:
+    shutil.copy(ingested / "notes.md", tmp_path)
+    alone = f"test $(grep -c : /proc/net/dev) = 1 && {shlex.join([sys.executable, '-c', ALL])}"
     done = subprocess.run(
-        [*command, sys.executable, "-c", WORK.format(seconds=15)],
-        env=without_our_variables() | {"HOME": str(tmp_path)}, capture_output=True, text=True, check=False,
+        ["unshare", "-rn", "sh", "-c", alone],
+        cwd=tmp_path, env=without_our_variables(tmp_path), capture_output=True, text=True,
     )  # fmt: skip
-    if "ptrace" in done.stderr:
-        pytest.skip("this machine does not let a process be traced")
-    assert done.returncode == 0, done.stderr
-    assert [line for line in trace.read_text().splitlines() if "AF_INET" in line] == []
-    assert not (tmp_path / ".cache" / "Microsoft").exists()
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert "412 metres" in done.stdout
+
+
+@pytest.mark.slow
+@pytest.mark.timeout(600)
+@pytest.mark.server
+@pytest.mark.enable_socket
+@traced
+def test_the_development_server_opens_no_connection(ingested: Path, tmp_path: Path) -> None:
+    [recipe] = [line for line in (ROOT / "Makefile").read_text().splitlines() if line.endswith("langgraph dev")]
+    variables = [word for word in recipe.split() if "=" in word]
+    command = [sys.executable, "-m", "langgraph_cli", "dev", "--no-browser", "--no-reload"]
+    url = f"http://127.0.0.1:{(port := free_port())}"
+    server = started(ingested, tmp_path, "studio", "env", *variables, *command, "--port", str(port))
+    try:
+        begun, answer = time.monotonic(), None
+        while answer is None and time.monotonic() - begun < 90:
+            try:
+                question = {"assistant_id": "crag", "input": {"question": COMMANDS["ask"][1]}}
+                answer = httpx.post(f"{url}/runs/wait", json=question, timeout=60).json()
+            except httpx.ConnectError:
+                time.sleep(0.5)
+        time.sleep(15)
+    finally:
+        os.killpg(server.pid, signal.SIGTERM)
+        said = server.communicate()[0].decode()
+    assert answer is not None, said
+    assert "412 metres" in answer["answer"], said
+    assert calls(tmp_path, "studio") == []

@@ -1,6 +1,6 @@
 import pytest
 
-from cragraph.generation.questions import Kind, read_question
+from cragraph.generation.questions import MOST_PARTS, Kind, read_question, split_question
 
 
 @pytest.mark.parametrize(
@@ -103,3 +103,11 @@ def test_years_quarters_months_and_possessives_are_no_names(question: str, names
 )
 def test_a_question_may_ask_for_every_one_there_is(question: str, all_of_them: bool) -> None:
     assert read_question(question).wants_all is all_of_them
+
+
+def test_a_question_is_split_once_per_part_and_not_into_any_number() -> None:
+    assert split_question("What were sales? When was it founded? What were sales?") == [
+        "What were sales?", "When was it founded?"
+    ]  # fmt: skip
+    text = " ".join(f"What is the thing {n}?" for n in range(MOST_PARTS + 1))
+    assert split_question(text) == [text]

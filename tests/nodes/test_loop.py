@@ -320,6 +320,7 @@ async def test_unknown_inputs_and_options_are_refused_by_name(inputs: Any, conte
     [
         ({"question": 3}, "came as 3"),
         ({"question": "  "}, "came as '  '"),
+        ({"question": "why? " * 4_001}, "20,005 characters; wanted at most 20,000"),
         ({"question": "q", "answer": 3}, "answer came as a int"),
         ({"question": "q", "passages": "text"}, "one str"),
         ({"question": "q", "passages": [{"no": "text"}]}, "passage 0 is a dict without `text`"),
