@@ -7,7 +7,7 @@ from pathlib import Path
 from threading import Lock
 from typing import TYPE_CHECKING, Any
 
-from cragraph.build import FETCHED, Parts, create_graph, make_verifier
+from cragraph.build import Parts, create_graph, make_verifier
 from cragraph.errors import InputError, StoreError
 from cragraph.graph.context import Context
 from cragraph.passages import as_passages, as_question
@@ -250,17 +250,6 @@ def reading_options(settings: Settings) -> dict[str, Any]:
 def opened(settings: Settings) -> "Store":
     """The settings' store; raises StoreError where there is none yet."""
     return Parts(settings).store
-
-
-def search_passages(settings: Settings, query: str, k: int) -> list[dict[str, Any]]:
-    """The best passages for a query, after reranking, each with its scores by stage."""
-    query, parts, notes = as_question(query), Parts(settings), Notes()
-    fetched = max(k, settings.candidates or FETCHED.get(settings.reranker, 30))
-    found = parts.retriever([query], fetched, notes, where=settings.where)
-    return [
-        dict(passage) | {"scores": passage["metadata"].get("scores", {}) | {"rerank": passage["rerank_score"]}}
-        for passage in parts.reranker(query, found, notes)[:k]
-    ]
 
 
 def store_health(settings: Settings) -> str:

@@ -5,7 +5,7 @@ import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, Final
 
 import typer
 
@@ -23,8 +23,10 @@ from cragraph.cli.options import (
     WhereOption,
     settings_from,
 )
-from cragraph.errors import InputError, StoreMissingError
-from cragraph.types import IDK, Passage
+from cragraph.errors import InputError
+
+if TYPE_CHECKING:
+    from cragraph.run import Event
 
 
 def ask(
@@ -61,6 +63,7 @@ def ask(
     Example: `cragraph ask "What was revenue in 2023?" --source report.pdf`
     """
     from cragraph.cli.render import show_answer
+    from cragraph.run import Assistant
 
     settings = settings_from(
         config,
@@ -90,16 +93,12 @@ def ask(
             complain(f"{path}: {reason}")
         if not (read.added or read.changed or read.unchanged):
             raise InputError("Nothing could be read from --source: give files or folders that `cragraph ingest` takes.")
-    response, passages = run_crag(settings, question, quiet=quiet, stream_tokens=not json)
+    assistant = Assistant(settings)
+    run = assistant.ask(question, context={"show_claims": settings.show_claims})
+    done = shown(run, quiet=quiet, stream_tokens=not json)
+    response = done.response
     if report is not None:
-        from contextlib import nullcontext
-
-        from cragraph.api import opened
-        from cragraph.report import Report
-
-        with nullcontext() if settings.retriever else opened(settings) as held:
-            beside = (lambda passage: held.adjacent(passage, 1, 1)) if held else None
-            Report(response, passages, neighbours=beside).save(report)
+        assistant.report(done).save(report)
     if json:
         emit(response)
     else:
@@ -108,33 +107,23 @@ def ask(
         raise typer.Exit(ABSTAINED)
 
 
-def run_crag(settings: Any, question: str, *, quiet: bool, stream_tokens: bool) -> tuple[dict[str, Any], list[Passage]]:
-    """Answer a question; says on stderr what each node did. Also returns the passages that were read."""
-    from cragraph.build import create_graph
-    from cragraph.graph.state import CragOutput
-
-    graph = create_graph(settings).compile()
-    modes: Any = ["updates", "values"] + (["messages"] if settings.model else [])
-    response: dict[str, Any] = {}
-    read: dict[str, Passage] = {}
-    taken: dict[str, float] = {}
-    tokens = TokenPrinter(shown=stream_tokens and not quiet and sys.stderr.isatty())
-    with stopping_calls():
-        events: Any = graph.stream({"question": question}, stream_mode=modes)
-        for kind, event in events:
-            if kind == "values":
-                response = event
-                read |= {p["chunk_id"]: p for attempt in event.get("attempts", []) for p in attempt.get("context", [])}
-            elif kind == "messages":
-                tokens.write(event[0])
-            elif not quiet:
-                tokens.end()
-                for node, update in event.items():
-                    status(described(node, update or {}, taken))
-                    taken |= (update or {}).get("timings_ms", {})
-    if response["halted"] and not response["attempts"]:
-        raise StoreMissingError(response["halted"])
-    return {name: response[name] for name in CragOutput.model_fields}, [*read.values()]
+def shown(run: "Iterator[Event]", *, quiet: bool, stream_tokens: bool = True) -> "Event":
+    """Follow a run to its end; says on stderr what is going on, and what each node did."""
+    live = stream_tokens and not quiet and sys.stderr.isatty()
+    waiting = Waiting(shown=live)
+    with stopping_calls(), waiting:
+        for event in run:
+            if event.kind == "begin":
+                waiting.on(event.node)
+            elif event.kind == "token":
+                waiting.write(event.text)
+            elif event.kind == "node":
+                waiting.end()
+                if not quiet:
+                    status(f"{event.node:<9} {event.text}")
+            else:
+                return event
+    raise AssertionError("a run ends with its response")
 
 
 @contextmanager
@@ -155,60 +144,51 @@ def stopping_calls() -> Iterator[None]:
         signal.signal(signal.SIGINT, before)
 
 
-class TokenPrinter:
-    """Prints a model's words on stderr as they come: stdout gets the checked answer only."""
+UNCHECKED: Final = "draft, not checked yet: "
+
+
+class Waiting:
+    """Shows on a terminal's stderr what runs and for how long, and a model's words as they come.
+
+    They are not checked yet, and say so; stdout gets the checked answer only.
+    """
 
     def __init__(self, *, shown: bool) -> None:
         self.shown = shown
         self.open = False
+        self._status: Any = None
 
-    def write(self, chunk: Any) -> None:
+    def __enter__(self) -> "Waiting":
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.end()
+
+    def on(self, node: str) -> None:
+        """Say that a node runs."""
+        self.end()
+        if self.shown:
+            from rich.progress import Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
+
+            columns = (SpinnerColumn(), TextColumn(f"[dim]{node}"), TimeElapsedColumn())
+            self._status = Progress(*columns, console=err(), transient=True)
+            self._status.add_task(node)
+            self._status.start()
+
+    def write(self, text: str) -> None:
         """Print one piece of a message."""
-        if self.shown and isinstance(chunk.content, str) and chunk.content:
-            err().print(chunk.content, end="", style="dim")
+        if self.shown:
+            if not self.open:
+                self.end()
+                err().print(UNCHECKED, end="", style="yellow")
+            err().print(text, end="", style="dim")
             self.open = True
 
     def end(self) -> None:
-        """Close the line of the last message."""
+        """Take away what runs, and close the line of the last message."""
+        if self._status is not None:
+            self._status.stop()
+            self._status = None
         if self.open:
             err().print()
             self.open = False
-
-
-def described(node: str, update: dict[str, Any], before: dict[str, float]) -> str:
-    """One line on what a node did; `before` says what its earlier passes took."""
-    ms = update.get("timings_ms", {}).get(node)
-    took = f" · {ms - before.get(node, 0.0):.0f} ms" if ms is not None else ""
-    return f"{node:<9} {_DETAILS.get(node, lambda _: '')(update)}{took}"
-
-
-def _retrieved(update: dict[str, Any]) -> str:
-    searched = update.get("searched") or []
-    what = f" for {len(searched)} targeted queries" if len(searched) > 1 else ""
-    return f"{len(update.get('held') or [])} passages{what}"
-
-
-def _kept(update: dict[str, Any]) -> str:
-    held: list[Passage] = update.get("held") or []
-    beside = sum(len(passage.get("around", [])) for passage in held)
-    new = update.get("new_passages", 0)
-    return f"kept {len(held)}, {new} of them new" + (f", read with {beside} chunks beside them" if beside else "")
-
-
-def _judged(update: dict[str, Any]) -> str:
-    last = update["attempts"][-1]
-    if last["answer"] == IDK:
-        return "no answer to judge"
-    if last["confidence"] is None:
-        return "off"
-    return f"{last['claims_supported']}/{last['claims_checked']} claims supported, confidence {last['confidence']:.2f}"
-
-
-_DETAILS: dict[str, Any] = {
-    "retrieve": _retrieved,
-    "rerank": _kept,
-    "generate": lambda update: f"{len(update.get('drafts') or [])} draft(s)",
-    "verify": _judged,
-    "requery": lambda update: "; ".join(update.get("queries") or []),
-    "finalize": lambda update: "abstained" if update.get("abstained") else "answered",
-}

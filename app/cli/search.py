@@ -20,11 +20,11 @@ def search(
 
     Example: `cragraph search "net revenue" --where year=2023 -k 3`
     """
-    from cragraph.api import search_passages
     from cragraph.cli.render import show_passages
+    from cragraph.run import Assistant
 
     settings = settings_from(config, store=store, where=where)
-    passages = search_passages(settings, query, k)
+    passages = Assistant(settings).search(query, k)
     if json:
         emit(passages)
     else:

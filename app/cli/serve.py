@@ -1,0 +1,41 @@
+"""`cragraph serve`: a page to ask, and the same over HTTP."""
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from cragraph.cli.console import status
+from cragraph.cli.options import ConfigOption, ModelOption, StoreOption, settings_from
+from cragraph.errors import SettingsError
+
+
+def serve(
+    host: Annotated[str, typer.Option("--host", help="Address to listen on.")] = "127.0.0.1",
+    port: Annotated[int, typer.Option("--port", min=0, max=65535, help="Port to listen on.")] = 8765,
+    token: Annotated[
+        str | None, typer.Option("--token", help="Ask every caller for this; made up where others can reach it.")
+    ] = None,
+    files: Annotated[Path, typer.Option("--files", help="Folder for dropped files.")] = Path("documents"),
+    store: StoreOption = None,
+    model: ModelOption = None,
+    config: ConfigOption = None,
+) -> None:
+    """A page to ask your documents in the browser, and an HTTP interface (see /openapi.json).
+
+    Only this machine can reach it, unless --host says otherwise; then a token is asked for.
+
+    Example: `cragraph serve --port 8765`
+    """
+    import secrets
+
+    try:
+        from cragraph.serve import LOCAL, run
+    except ImportError as error:
+        raise SettingsError(f"serve needs {error.name}: install it with `pip install 'cragraph[serve]'`.") from error
+
+    settings = settings_from(config, store=store, model=model)
+    if token is None and host not in LOCAL:
+        token = secrets.token_urlsafe(24)
+    status(f"http://{host}:{port}/{f'?token={token}' if token else ''}")
+    run(settings, host=host, port=port, token=token, files_in=files)

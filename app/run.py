@@ -1,0 +1,183 @@
+"""One question through the graph, event by event: what the shell, the page, the chat and the tools all show."""
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final, Literal
+
+from cragraph.api import opened, reading_options
+from cragraph.build import FETCHED, Parts, create_graph, make_verifier
+from cragraph.errors import StoreMissingError
+from cragraph.graph.context import Context
+from cragraph.graph.state import CragOutput
+from cragraph.passages import as_passages, as_question
+from cragraph.protocols import Notes
+from cragraph.report import Report
+from cragraph.settings import Settings
+from cragraph.types import IDK, Passage
+from cragraph.verification.result import Verification
+
+if TYPE_CHECKING:
+    from cragraph.retrieval.store import IngestReport, StoredDocument
+    from cragraph.retrieval.store.ingest import Progress
+
+
+@dataclass(frozen=True)
+class Event:
+    """`begin` and `node` name a node, the latter with what it did in `text`; `token` is a piece of an unchecked answer.
+
+    `done` comes last, with the response and the passages that were read for it.
+    """
+
+    kind: Literal["begin", "node", "token", "done"]
+    node: str = ""
+    text: str = ""
+    response: dict[str, Any] = field(default_factory=dict)
+    passages: Sequence[Passage] = ()
+
+
+def events(
+    graph: Any, inputs: Mapping[str, Any], *, context: Context | None = None, config: Any = None
+) -> Iterator[Event]:
+    """Run a compiled graph and tell what happens; raises StoreMissingError where there was nothing to search."""
+    response: dict[str, Any] = {}
+    taken: dict[str, float] = {}
+    read: dict[str, Passage] = {}
+    modes = ["tasks", "updates", "values", "messages"]
+    for kind, event in graph.stream(dict(inputs), config, context=context, stream_mode=modes):
+        if kind == "tasks" and "input" in event:
+            yield Event("begin", event["name"])
+        elif kind == "values":
+            response = event
+            read |= {p["chunk_id"]: p for attempt in event.get("attempts", []) for p in attempt.get("context", [])}
+        elif kind == "messages" and isinstance(event[0].content, str) and event[0].content:
+            yield Event("token", text=event[0].content)
+        elif kind == "updates":
+            for node, update in event.items():
+                yield Event("node", node, described(node, update or {}, taken))
+                taken |= (update or {}).get("timings_ms", {})
+    if response["halted"] and not response["attempts"]:
+        raise StoreMissingError(response["halted"])
+    shown = {name: response[name] for name in CragOutput.model_fields}
+    yield Event("done", response=shown, passages=[*read.values()])
+
+
+@dataclass
+class Assistant:
+    """The graph and the store of some settings, kept open for many questions."""
+
+    settings: Settings
+
+    @cached_property
+    def parts(self) -> Parts:
+        """What searches and stores."""
+        return Parts(self.settings)
+
+    @cached_property
+    def graph(self) -> Any:
+        """The compiled graph."""
+        return create_graph(self.settings).compile()
+
+    @cached_property
+    def _verifier(self) -> Any:
+        return make_verifier(self.settings)
+
+    def ask(
+        self, question: str, *, messages: Sequence[Mapping[str, Any]] = (), context: Mapping[str, Any] | None = None
+    ) -> Iterator[Event]:
+        """Answer a question, after the messages of a conversation where there are any, with all claims."""
+        inputs: dict[str, Any] = {"question": question} | ({"messages": list(messages)} if messages else {})
+        return events(self.graph, inputs, context=Context(**{"show_claims": True} | dict(context or {})))
+
+    def report(self, done: Event, prefix: str = "") -> Report:
+        """The report of an answer, with the text around its evidence."""
+        beside = None if self.parts.foreign else self._beside
+        return Report(done.response, done.passages, neighbours=beside, prefix=prefix)
+
+    def _beside(self, passage: Passage) -> list[Passage]:
+        return self.parts.store.adjacent(passage, 1, 1)
+
+    def verify(self, answer: str, passages: Sequence[Any], question: str = "") -> Verification:
+        """Judge an answer against passages."""
+        found: Verification = self._verifier(
+            question,
+            answer,
+            as_passages(passages),
+            Notes(),
+            judge=self.settings.judge,
+            policy=self.settings.policy,
+            known_facts=self.settings.known_facts,
+        )
+        return found
+
+    def search(self, query: str, k: int, where: Mapping[str, Any] | None = None) -> list[dict[str, Any]]:
+        """The best passages for a query, after reranking, each with its scores by stage."""
+        query, notes = as_question(query), Notes()
+        fetched = max(k, self.settings.candidates or FETCHED.get(self.settings.reranker, 30))
+        found = self.parts.retriever([query], fetched, notes, where=where or self.settings.where)
+        return [
+            dict(passage) | {"scores": passage["metadata"].get("scores", {}) | {"rerank": passage["rerank_score"]}}
+            for passage in self.parts.reranker(query, found, notes)[:k]
+        ]
+
+    def documents(self) -> "list[StoredDocument]":
+        """What is in the store; nothing where there is none yet."""
+        try:
+            return self.parts.store.documents()
+        except StoreMissingError:
+            return []
+
+    def ingest(self, paths: Sequence[Path], progress: "Callable[[Progress], None] | None" = None) -> "IngestReport":
+        """Read files and folders into the store."""
+        from cragraph.retrieval.store import ingest
+
+        return ingest(paths, self.parts.store_to_fill(), progress=progress, **reading_options(self.settings))
+
+    def forget(self, path: str) -> list[str]:
+        """Take a document, or all below a folder, out of the store; returns what was removed."""
+        from cragraph.retrieval.store import forget
+
+        return forget(opened(self.settings), path)
+
+
+# -- what a node did, in one line --------------------------------------------------------------------------------
+
+
+def described(node: str, update: Mapping[str, Any], before: Mapping[str, float]) -> str:
+    """One line on what a node did; `before` says what its earlier passes took."""
+    ms = update.get("timings_ms", {}).get(node)
+    took = f" · {ms - before.get(node, 0.0):.0f} ms" if ms is not None else ""
+    return (_DETAILS[node](update) if node in _DETAILS else "") + took
+
+
+def _retrieved(update: Mapping[str, Any]) -> str:
+    searched = update.get("searched") or []
+    what = f" for {len(searched)} targeted queries" if len(searched) > 1 else ""
+    return f"{len(update.get('held') or [])} passages{what}"
+
+
+def _kept(update: Mapping[str, Any]) -> str:
+    held: list[Passage] = update.get("held") or []
+    beside = sum(len(passage.get("around", [])) for passage in held)
+    new = update.get("new_passages", 0)
+    return f"kept {len(held)}, {new} of them new" + (f", read with {beside} chunks beside them" if beside else "")
+
+
+def _judged(update: Mapping[str, Any]) -> str:
+    last = update["attempts"][-1]
+    if last["answer"] == IDK:
+        return "no answer to judge"
+    if last["confidence"] is None:
+        return "off"
+    return f"{last['claims_supported']}/{last['claims_checked']} claims supported, confidence {last['confidence']:.2f}"
+
+
+_DETAILS: Final[Mapping[str, Callable[[Mapping[str, Any]], str]]] = {
+    "retrieve": _retrieved,
+    "rerank": _kept,
+    "generate": lambda update: f"{len(update.get('drafts') or [])} draft(s)",
+    "verify": _judged,
+    "requery": lambda update: "; ".join(update.get("queries") or []),
+    "finalize": lambda update: "abstained" if update.get("abstained") else "answered",
+}

@@ -1,0 +1,321 @@
+"""The page and the HTTP interface: `create_app` for a server of your own, `cragraph serve` for the rest."""
+
+import asyncio
+import hmac
+import json
+from collections.abc import Awaitable, Callable, Iterator, Mapping, MutableMapping
+from importlib.resources import files
+from ipaddress import ip_address
+from pathlib import Path
+from queue import Queue
+from shutil import copyfileobj
+from tempfile import NamedTemporaryFile
+from threading import Lock, Thread
+from typing import Annotated, Any, Final
+from urllib.parse import parse_qs, urlsplit
+
+from fastapi import FastAPI, Query, Request, UploadFile
+from fastapi.responses import JSONResponse, Response, StreamingResponse
+from pydantic import BaseModel, ConfigDict, Field
+
+from cragraph import __version__
+from cragraph.errors import CragError, InputError, SettingsError, StoreMissingError, plain
+from cragraph.graph.state import CragOutput
+from cragraph.report.page import style
+from cragraph.run import Assistant
+from cragraph.settings import Settings, context_schema
+
+BODY: Final = 2 * 1024 * 1024
+"""Bytes of a JSON request at most."""
+
+COOKIE: Final = "cragraph_token"
+POLICY: Final = (
+    "default-src 'none'; script-src 'self'; style-src 'self' 'unsafe-inline'; img-src 'self' data:; "
+    "connect-src 'self'; form-action 'none'; base-uri 'none'; frame-ancestors 'none'"
+)
+
+Receive = Callable[[], Awaitable[MutableMapping[str, Any]]]
+Send = Callable[[MutableMapping[str, Any]], Awaitable[None]]
+
+
+class Body(BaseModel):
+    """A request; an unknown field is an error."""
+
+    model_config = ConfigDict(extra="forbid")
+
+
+class Ask(Body):
+    """A question to the documents."""
+
+    question: str = Field(min_length=1, max_length=10_000)
+    messages: list[dict[str, Any]] = Field(
+        default=[], max_length=200, description="The conversation so far, as {role: user or assistant, content}."
+    )
+    options: dict[str, Any] = Field(default={}, description="Options of the run: see GET /options.")
+
+
+class Check(Body):
+    """An answer, and the passages that it must be supported by."""
+
+    answer: str = Field(max_length=200_000)
+    passages: list[str | dict[str, Any]] = Field(max_length=2_000)
+    question: str = ""
+
+
+class Search(Body):
+    """A query of the store."""
+
+    query: str = Field(min_length=1, max_length=10_000)
+    k: int = Field(default=5, ge=1, le=200)
+    where: dict[str, Any] | None = None
+
+
+def create_app(settings: Settings, *, token: str | None = None, hosts: tuple[str, ...] = (), files_in: Path) -> FastAPI:
+    """The application: `token` is asked of every request where it is set, dropped files are kept under `files_in`."""
+    app = FastAPI(
+        title="cragraph",
+        version=__version__,
+        description="Cited answers from your own documents, every claim checked.",
+        docs_url=None,
+        redoc_url=None,
+        responses={400: {"description": "What was asked cannot be done; `error` says why."}},
+    )
+    app.add_middleware(Guard, token=token, hosts=hosts, most=int(settings.ingest.max_file_mb * 1024 * 1024))
+    assistant, writing, schema = Assistant(settings), Lock(), context_schema(settings)
+    page = files("cragraph.serve")
+
+    @app.exception_handler(CragError)
+    async def explained(request: Request, error: CragError) -> JSONResponse:
+        code = 400 if isinstance(error, InputError | SettingsError) else 404 if _empty(error) else 503
+        return JSONResponse({"error": str(error)}, code)
+
+    def checked(options: Mapping[str, Any]) -> dict[str, Any]:
+        try:
+            return dict(schema(**options).model_dump(exclude_unset=True))
+        except ValueError as error:
+            raise InputError(f"The options cannot be used: {error}") from None
+
+    def answered(ask: Ask) -> Iterator[Any]:
+        yield from assistant.ask(ask.question, messages=ask.messages, context=checked(ask.options))
+
+    @app.post("/ask", response_model=CragOutput)
+    def ask(body: Ask) -> Any:
+        """Answer a question, with citations, verdicts and a confidence."""
+        return [*answered(body)][-1].response
+
+    @app.post("/ask/stream", response_class=StreamingResponse)
+    def ask_stream(body: Ask) -> StreamingResponse:
+        """The same as server-sent events: `begin`, `node` and `token` while it runs, then `done` or `error`.
+
+        `done` has the `response` and its report as `html`.
+        """
+        checked(body.options)
+
+        def told() -> Iterator[tuple[str, dict[str, Any]]]:
+            for event in answered(body):
+                if event.kind == "done":
+                    prefix = f"m{len(body.messages)}-"
+                    yield "done", {"response": event.response, "html": assistant.report(event, prefix).fragment}
+                else:
+                    yield event.kind, {"node": event.node, "text": event.text}
+
+        return streamed(told())
+
+    @app.post("/verify")
+    def verify(body: Check) -> dict[str, Any]:
+        """Judge every claim of an answer against passages."""
+        return assistant.verify(body.answer, body.passages, body.question).to_dict()
+
+    @app.post("/search")
+    def search(body: Search) -> list[dict[str, Any]]:
+        """The best passages for a query, without answering."""
+        return assistant.search(body.query, body.k, body.where)
+
+    @app.get("/documents")
+    def documents() -> list[dict[str, Any]]:
+        """What is in the store."""
+        return [{"source": d.source, "chunks": d.chunks, "name": Path(d.source).name} for d in assistant.documents()]
+
+    @app.post("/documents", response_class=StreamingResponse)
+    def ingest(file: UploadFile) -> StreamingResponse:
+        """Read a file into the store; server-sent events: `progress`, then `done` with the report, or `error`."""
+        name = Path((file.filename or "").replace("\\", "/")).name
+        if not name or name.startswith("."):
+            raise InputError(f"The file came as {file.filename!r}; wanted a name such as report.pdf.")
+        files_in.mkdir(parents=True, exist_ok=True)
+        with NamedTemporaryFile(dir=files_in, prefix=".", delete=False) as kept:
+            copyfileobj(file.file, kept)
+        path = Path(kept.name).replace(files_in / name)
+
+        def told() -> Iterator[tuple[str, dict[str, Any]]]:
+            steps: Queue[Any] = Queue()
+
+            def work() -> None:
+                try:
+                    with writing:
+                        steps.put(assistant.ingest([path], progress=steps.put))
+                except Exception as error:
+                    steps.put(error)
+
+            Thread(target=work, daemon=True, name="cragraph-ingest").start()
+            while not hasattr(step := steps.get(), "to_dict"):
+                if isinstance(step, Exception):
+                    raise step
+                yield "progress", {"text": plain(str(step.source)), "chunks": step.chunks}
+            yield "done", step.to_dict()
+
+        return streamed(told())
+
+    @app.delete("/documents")
+    def forget(source: Annotated[str, Query(min_length=1)]) -> dict[str, list[str]]:
+        """Take a document out of the store; a dropped file is deleted as well."""
+        with writing:
+            removed = assistant.forget(source)
+        for path in map(Path, removed):
+            if path.parent == files_in.resolve():
+                path.unlink(missing_ok=True)
+        return {"removed": removed}
+
+    @app.get("/options")
+    def options() -> dict[str, Any]:
+        """The options of a run, as a JSON schema."""
+        return schema.model_json_schema()
+
+    for path, name, kind in (("/", "page.html", "text/html"), ("/page.js", "page.js", "text/javascript")):
+        content = page.joinpath(name).read_text(encoding="utf-8")
+        app.get(path, include_in_schema=False)(_fixed(content, kind))
+    app.get("/page.css", include_in_schema=False)(_fixed(style() + page.joinpath("page.css").read_text(), "text/css"))
+    return app
+
+
+def _fixed(content: str, kind: str) -> Callable[[], Response]:
+    return lambda: Response(content, media_type=kind)
+
+
+def _empty(error: Exception) -> bool:
+    return isinstance(error, StoreMissingError)
+
+
+def streamed(told: Iterator[tuple[str, dict[str, Any]]]) -> StreamingResponse:
+    """Server-sent events; what goes wrong is the last of them."""
+
+    def lines() -> Iterator[str]:
+        try:
+            for kind, data in told:
+                yield f"event: {kind}\ndata: {json.dumps(data, ensure_ascii=False)}\n\n"
+        except CragError as error:
+            yield f"event: error\ndata: {json.dumps({'error': str(error)})}\n\n"
+        except Exception as error:  # the stream has begun: a status code is too late
+            yield f"event: error\ndata: {json.dumps({'error': f'{type(error).__name__}: {plain(str(error))}'})}\n\n"
+
+    return StreamingResponse(lines(), media_type="text/event-stream", headers={"cache-control": "no-store"})
+
+
+class Guard:
+    """Refuses requests for other hosts, from other sites, without the token, or too large, before anything reads them.
+
+    A page elsewhere can make a browser call this server; the `Host` and `Origin` headers tell.
+    """
+
+    def __init__(self, app: Any, *, token: str | None, hosts: tuple[str, ...], most: int) -> None:
+        self.app, self.token, self.hosts, self.most = app, token, hosts, most
+
+    async def __call__(self, scope: MutableMapping[str, Any], receive: Receive, send: Send) -> None:
+        """Pass on what is allowed."""
+        if scope["type"] != "http":
+            await self.app(scope, receive, send)
+            return
+        headers = {name.decode("latin-1"): value.decode("latin-1") for name, value in scope["headers"]}
+        refusal = self._refused(scope, headers)
+        if refusal:
+            code, why = refusal
+            await JSONResponse({"error": why}, code)(scope, receive, send)
+            return
+        query = parse_qs(scope["query_string"].decode("latin-1"))
+        if self.token and scope["path"] == "/" and self._right(*query.get("token", [])):
+            moved = Response(status_code=303, headers={"location": "/"})
+            moved.set_cookie(COOKIE, self.token, httponly=True, samesite="strict")
+            await moved(scope, receive, send)
+            return
+        most = self.most if (scope["method"], scope["path"]) == ("POST", "/documents") else BODY
+        if not await self._passed(scope, receive, send, most):
+            await JSONResponse({"error": f"The request is larger than {most} bytes."}, 413)(scope, receive, send)
+
+    def _refused(self, scope: Mapping[str, Any], headers: Mapping[str, str]) -> tuple[int, str] | None:
+        host = urlsplit(f"//{headers.get('host', '')}")
+        if not self._ours(host.hostname or ""):
+            return 421, "This server does not answer for that host name: use the address that it printed."
+        origin = headers.get("origin")
+        if origin is not None and urlsplit(origin).netloc != headers.get("host"):
+            return 403, "Calls from other sites are refused."
+        if headers.get("sec-fetch-site") in ("cross-site", "same-site") and scope["path"] != "/":
+            return 403, "Calls from other sites are refused."
+        if self.token is None:
+            return None
+        cookies = dict(part.strip().partition("=")[::2] for part in headers.get("cookie", "").split(";"))
+        bearer = headers.get("authorization", "").removeprefix("Bearer ")
+        asked = parse_qs(scope["query_string"].decode("latin-1")).get("token", []) if scope["path"] == "/" else []
+        if self._right(bearer, cookies.get(COOKIE, ""), *asked):
+            return None
+        return 401, "A token is wanted: open the address that the server printed, or send Authorization: Bearer TOKEN."
+
+    def _ours(self, host: str) -> bool:
+        if host == "localhost" or host in self.hosts:
+            return True
+        try:
+            address = ip_address(host)
+        except ValueError:
+            return False
+        # A name that leads here is how another site gets past the browser; a bare address is not.
+        return address.is_loopback or bool(self.hosts)
+
+    def _right(self, *given: str) -> bool:
+        return any(hmac.compare_digest(value.encode(), (self.token or "").encode()) for value in given)
+
+    async def _passed(self, scope: MutableMapping[str, Any], receive: Receive, send: Send, most: int) -> bool:
+        seen, begun, late = 0, False, False
+
+        async def counted() -> MutableMapping[str, Any]:
+            nonlocal seen, late
+            message = await receive()
+            seen += len(message.get("body", b""))
+            if seen > most:
+                late = True
+                raise _TooLargeError
+            return message
+
+        async def headed(message: MutableMapping[str, Any]) -> None:
+            nonlocal begun
+            if late and not begun:
+                raise _TooLargeError
+            begun = True
+            if message["type"] == "http.response.start":
+                extra = {"content-security-policy": POLICY, "x-content-type-options": "nosniff"}
+                extra |= {"referrer-policy": "no-referrer", "cross-origin-resource-policy": "same-origin"}
+                message["headers"] = [
+                    *message["headers"],
+                    *((name.encode(), value.encode()) for name, value in extra.items()),
+                ]
+            await send(message)
+
+        try:
+            await self.app(scope, counted, headed)
+        except _TooLargeError:
+            return False
+        return True
+
+
+class _TooLargeError(Exception):
+    """A request that goes on beyond its limit."""
+
+
+def run(settings: Settings, *, host: str, port: int, token: str | None, files_in: Path) -> None:
+    """Serve until interrupted."""
+    import uvicorn
+
+    app = create_app(settings, token=token, hosts=() if host in LOCAL else (host,), files_in=files_in)
+    config = uvicorn.Config(app, host=host, port=port, log_level="warning", timeout_graceful_shutdown=2)
+    asyncio.run(uvicorn.Server(config).serve())
+
+
+LOCAL: Final = ("127.0.0.1", "localhost", "::1")
