@@ -4,21 +4,16 @@ python -m benchmarks.concurrency [--questions 32] [--parallel 4]
 """
 
 import argparse
-import resource
 import sys
 import tempfile
 import time
 from pathlib import Path
 
+from benchmarks.measure import peak_megabytes
 from benchmarks.simulated import FACTS, Simulated, question, server, statement, write_documents
 from cragraph.api import ingest_paths, opened
 from cragraph.build import create_graph
 from cragraph.settings import Settings
-
-
-def megabytes() -> float:
-    """The most memory that this process has held."""
-    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
 
 
 def main() -> int:
@@ -44,11 +39,11 @@ def main() -> int:
         graph = create_graph(settings, store=store).compile()
         begun = time.perf_counter()
         graph.invoke({"question": question(1)})
-        one, before = time.perf_counter() - begun, megabytes()
+        one, before = time.perf_counter() - begun, peak_megabytes()
         begun = time.perf_counter()
         inputs = [{"question": question(number)} for number in numbers]
         responses = graph.batch(inputs, config={"max_concurrency": arguments.questions})
-        seconds, after = time.perf_counter() - begun, megabytes()
+        seconds, after = time.perf_counter() - begun, peak_megabytes()
         store.close()
     right = sum(
         statement(n).rstrip(".") in r["answer"] and r["question"] == question(n)

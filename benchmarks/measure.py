@@ -1,9 +1,13 @@
 """Timing for the benchmarks: medians, because these figures come from machines that other work shares."""
 
+import gc
+import os
+import resource
 import statistics
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 
@@ -46,3 +50,28 @@ def below(name: str, values: list[float], aim: float, unit: str = "ms") -> Figur
     """The median of some times against an upper bound."""
     median = statistics.median(values)
     return Figure(name, median, unit, f"< {aim:g} {unit}", median < aim, spread(values))
+
+
+@dataclass(frozen=True)
+class Held:
+    """What this process holds at a moment: memory in megabytes, open descriptors, threads."""
+
+    megabytes: float
+    descriptors: int
+    threads: int
+
+    def __str__(self) -> str:
+        return f"{self.megabytes:.0f} MB, {self.descriptors} descriptors, {self.threads} threads"
+
+
+def held() -> Held:
+    """What this process holds now (Linux)."""
+    gc.collect()
+    pages = int(Path("/proc/self/statm").read_text().split()[1])
+    descriptors, threads = (len(os.listdir(f"/proc/self/{what}")) for what in ("fd", "task"))
+    return Held(pages * os.sysconf("SC_PAGE_SIZE") / 2**20, descriptors, threads)
+
+
+def peak_megabytes() -> float:
+    """The most memory that this process has held."""
+    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
