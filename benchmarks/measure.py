@@ -68,7 +68,7 @@ def held() -> Held:
     """What this process holds now (Linux)."""
     gc.collect()
     pages = int(Path("/proc/self/statm").read_text().split()[1])
-    descriptors, threads = (len(os.listdir(f"/proc/self/{what}")) for what in ("fd", "task"))
+    descriptors, threads = (len(list(Path("/proc/self", what).iterdir())) for what in ("fd", "task"))
     return Held(pages * os.sysconf("SC_PAGE_SIZE") / 2**20, descriptors, threads)
 
 
