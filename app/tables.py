@@ -6,11 +6,12 @@ A part is named by its module and class, so that this table loads none of them. 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from importlib import import_module
-from typing import Any, Final
-
-from pydantic_core import core_schema
+from typing import TYPE_CHECKING, Any, Final
 
 from cragraph.errors import SettingsError
+
+if TYPE_CHECKING:
+    from pydantic_core.core_schema import CoreSchema
 
 
 @dataclass(frozen=True)
@@ -22,8 +23,10 @@ class OneOf:
     def __init__(self, *names: str) -> None:
         object.__setattr__(self, "names", names)
 
-    def __get_pydantic_core_schema__(self, source: Any, handler: Any) -> core_schema.CoreSchema:
+    def __get_pydantic_core_schema__(self, source: Any, handler: Any) -> "CoreSchema":
         """A text that is one of them."""
+        from pydantic_core import core_schema  # not at the top: the command line reads this file before its options
+
         return core_schema.literal_schema(list(self.names))
 
 

@@ -13,6 +13,8 @@ import typer
 from typer.testing import CliRunner
 
 from cragraph.cli import app
+from cragraph.retrieval.documents.formats import FORMATS
+from cragraph.tables import JUDGES, RERANKERS
 from tests.support.ollama import OllamaServer
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -112,6 +114,17 @@ def test_the_snippets_of_a_document_run_one_after_another(
 
 def test_the_readme_shows_code_with_its_output() -> None:
     assert any(shown for _, shown in python_of("README.md"))
+
+
+def test_every_part_that_a_table_names_is_in_its_page() -> None:
+    pages = {"docs/judges.md": JUDGES, "docs/retrieval.md": RERANKERS, "docs/documents.md": [f.name for f in FORMATS]}
+    told = " ".join(CliRunner().invoke(app, ["ingest", "--help"], env={"COLUMNS": "200"}).output.split())
+    pages_lack = {
+        page: [n for n in names if not re.search(rf"\b{n}", TEXTS[page], re.I)] for page, names in pages.items()
+    }
+    help_lacks = [f.name for f in FORMATS if not re.search(rf"\b{f.name}\b", told)]
+    assert not any(pages_lack.values()), pages_lack
+    assert not help_lacks, f"`cragraph ingest --help` lacks {help_lacks}"
 
 
 @pytest.mark.parametrize("line", commands())

@@ -6,10 +6,11 @@ from typing import Annotated, Any
 import typer
 
 from cragraph.errors import SettingsError
+from cragraph.tables import JUDGES
 
 StoreOption = Annotated[str | None, typer.Option("--store", help="Folder or server URL of the store.")]
 ModelOption = Annotated[str | None, typer.Option("--model", help="Chat model, e.g. ollama:llama3.2.")]
-JudgeOption = Annotated[str | None, typer.Option("--judge", help="lexical, embedding, encoder, nli, llm or cascade.")]
+JudgeOption = Annotated[str | None, typer.Option("--judge", help=f"auto, {', '.join(JUDGES)}.")]
 PolicyOption = Annotated[
     str | None, typer.Option("--policy", help="auto, calibrated, claims, weighted, reliability or similarity.")
 ]
