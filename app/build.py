@@ -403,7 +403,11 @@ def create_graph(
             parts.contextualize,
             FETCHED.get(settings.reranker, 30),
         ),
-        "rerank": Rerank(parts.reranker, KEPT.get(settings.reranker, 5), parts.neighbours if stored else None),
+        "rerank": Rerank(
+            parts.reranker,
+            5 if settings.multi_query else KEPT.get(settings.reranker, 5),
+            parts.neighbours if stored else None,
+        ),
         "generate": Generate(parts.generator),
         "verify": Verify(parts.verifier),
         "requery": Requery(parts.query_writer, parts.unanswered),

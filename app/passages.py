@@ -42,9 +42,8 @@ def as_passages(values: Iterable[Any]) -> list[Passage]:
 def as_passage(value: Any, index: int = 0) -> Passage:
     """Read one chunk as a passage; what it does not say is filled in from its text and position."""
     text, metadata = _text_and_metadata(value, index)
-    known = {key: metadata[key] for key in _OWN & metadata.keys() if key not in ("text", "metadata")}
+    known = {key: metadata[key] for key in _OWN & metadata.keys()}
     extra = {key: item for key, item in metadata.items() if key not in _OWN}
-    extra.update(metadata.get("metadata") or {})
     source = str(known.get("source") or known.get("filename") or "")
     doc_id = str(known.get("doc_id") or content_id(source or text))
     return Passage(
@@ -79,7 +78,10 @@ def _text_and_metadata(value: Any, index: int) -> tuple[str, dict[str, Any]]:
         return value, {}
     if isinstance(value, Mapping):
         text = value.get("text", value.get("page_content"))
-        metadata = dict(value)
+        outer = {key: item for key, item in value.items() if key not in ("text", "page_content", "metadata")}
+        # What is said outside wins over the metadata, but for what it leaves open, as a stored passage without a page.
+        metadata = dict(value.get("metadata") or {})
+        metadata |= {key: item for key, item in outer.items() if item is not None or key not in metadata}
     else:
         text = getattr(value, "page_content", getattr(value, "text", None))
         metadata = dict(getattr(value, "metadata", None) or {})

@@ -37,6 +37,8 @@ class ExtractiveGenerator:
     max_sentences: int = 3
     floor: float = FLOOR
     name: str = "extractive"
+    varies: bool = False
+    """Whether warmth makes another answer."""
 
     def __call__(self, brief: Brief, notes: Notes) -> str:
         """The answer with ``[n]`` markers that count the brief's passages from 1, or `IDK`."""

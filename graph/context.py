@@ -63,7 +63,10 @@ class Context(BaseModel):
         default=0.0, ge=0, le=1, description="A passage below this relevance does not count as evidence."
     )
     top_k: int | None = Field(
-        default=None, ge=1, le=50, description="Passages kept for the first pass: 5, or 3 with the llm reranker."
+        default=None,
+        ge=1,
+        le=50,
+        description="Passages kept for the first pass: 5, or 3 with the llm reranker and one query.",
     )
     second_pass_k: int | None = Field(
         default=None, ge=1, le=50, description="Passages kept on correction passes. By mode: 5, 8, 10."

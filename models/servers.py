@@ -122,8 +122,9 @@ def _through_langchain(spec: str, provider: str, temperature: float, timeout_s: 
         raise ModelError(
             f"the chat model {spec!r} needs a package ({error}): run `pip install langchain-{provider}`."
         ) from error
-    except ValueError as error:
-        raise ModelError(f"the chat model {spec!r} cannot be built: {error}") from error
+    except Exception as error:  # a provider's own class: no key, no such model
+        why = str(error).partition("\n")[0].rstrip(".")
+        raise SettingsError(f"the chat model {spec!r} cannot be built ({why}): correct its name or its key.") from error
     return model
 
 

@@ -3,6 +3,7 @@
 from dataclasses import dataclass
 from typing import Any
 
+from cragraph.errors import SettingsError
 from cragraph.graph.context import Context
 from cragraph.graph.routing import best
 from cragraph.graph.state import State
@@ -24,6 +25,11 @@ class Generate:
         """Return the drafts; on later passes they are written from the best attempt and what failed in it."""
         if state.drafts and not state.attempts:
             return {}
+        if context.best_of > 1 and not getattr(self.generator, "varies", True):
+            raise SettingsError(
+                f"best_of came as {context.best_of}, but the generator {self.generator.name!r} writes the same answer "
+                "each time; wanted a chat model: set `model`, or leave best_of at 1."
+            )
         notes.ran("generator", self.generator.name)
         previous: str = ""
         failed: list[Verdict] = []

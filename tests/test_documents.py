@@ -186,6 +186,9 @@ def test_what_the_documents_name_exists() -> None:
             path = ROOT / module.replace(".", "/")
             targets.append(path if path.is_dir() else path.with_suffix(".py"))
         missing += [f"{name}: {target}" for target in targets if not target.resolve().exists()]
+        for module, test in re.findall(r"`(tests/[\w/]+\.py)::(\w+)`", text):
+            if not re.search(rf"^ *(?:async )?def {test}\(", (ROOT / module).read_text(encoding="utf-8"), re.MULTILINE):
+                missing.append(f"{name}: {module}::{test}")
     assert missing == []
 
 

@@ -55,7 +55,9 @@ class MultiQuery:
         except CragError as error:
             notes.degraded(f"The question was searched as it stands, because it could not be rewritten: {error}")
             return []
-        return _usable(found.queries, self.count, besides=question)
+        queries = _usable(found.queries, self.count, besides=question)
+        notes.ran("queries", " | ".join(queries))
+        return queries
 
 
 @dataclass(frozen=True)

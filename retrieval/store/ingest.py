@@ -338,7 +338,8 @@ class Run:
         job = self._jobs[failed.source]
         self._items = [item for item in self._items if item.passage["source"] != failed.source]
         self._store.index.unstage(failed.source)
-        self._report.failed.append((failed.source, failed.reason))
+        # The reason stands beside the path: it does not name it again.
+        self._report.failed.append((failed.source, failed.reason.removeprefix(failed.source).lstrip(": ")))
         self._tell(self._meter.finished(failed.source, job.size, 0))
 
     def _kept(self) -> str:

@@ -172,6 +172,7 @@ def test_verify_reads_rows_in_order_and_skips_a_bad_line_by_its_number(shell: Sh
         (("ask",), "error: Missing argument"),
         (("frobnicate",), "error: No such command"),
         (("ask", "q", "--model", "llama"), "error: the chat model came as 'llama'"),
+        (("ask", "q", "--model", "nobody:x"), "error: the chat model 'nobody:x' cannot be built"),
         (("ask", "q", "--embeddings"), "error: No such option"),
     ],
     ids=lambda value: " ".join(value) if isinstance(value, tuple) else "",

@@ -10,11 +10,13 @@ from typing import Any
 import pytest
 
 from cragraph import verify
-from cragraph.build import create_graph
+from cragraph.build import Parts, create_graph
+from cragraph.errors import SettingsError
 from cragraph.graph.context import Context
+from cragraph.passages import as_passages
 from cragraph.protocols import Notes
 from cragraph.retrieval.store import ingest, open_store
-from cragraph.settings import load_settings
+from cragraph.settings import Settings, load_settings
 from cragraph.testing.embeddings import HashEmbeddings
 from cragraph.testing.fakes import FakeJudge
 from cragraph.validation import (
@@ -26,6 +28,7 @@ from cragraph.validation import (
     corrective_rag_loop,
     verify_response,
 )
+from tests.support.ollama import OllamaServer, by_fields
 
 TRUE = "Revenue was $383 billion in 2023."
 WRONG = "Revenue was $394 billion in 2023."
@@ -106,6 +109,56 @@ async def test_chat_with_verification_answers_from_a_workspace(workspace: str) -
     ].keys()
     plain = await chat_with_verification("What was revenue in 2023?", workspace, enable_verification=False)
     assert "verification" not in plain
+
+
+# -- documents, queries and candidates ---------------------------------------------------------------------------
+
+
+def test_a_document_of_the_seeds_shape_keeps_where_it_is_from() -> None:
+    place = {"chunk_id": "doc_0::chunk_2", "doc_id": "doc_0", "chunk_index": 2, "start_index": 800, "filename": "a.md"}
+    metadata = {**place, "source": "docs/a.md", "year": 2023}
+    for document in ({"text": TRUE, "metadata": metadata}, {"page_content": TRUE, "metadata": metadata}):
+        [passage] = as_passages([document])
+        assert {name: passage[name] for name in place} == place  # type: ignore[literal-required]
+        assert (passage["source"], passage["text"], passage["metadata"]) == ("docs/a.md", TRUE, {"year": 2023})
+        [again] = as_passages([dict(passage)])
+        assert again == passage
+
+
+@pytest.mark.server
+@pytest.mark.enable_socket
+@pytest.mark.parametrize("reranker", ["none", "lexical", "encoder", "llm"])
+def test_several_queries_keep_five_passages_with_every_reranker_and_say_what_they_were(
+    reranker: str, tmp_path: Path
+) -> None:
+    (tmp_path / "docs").mkdir()
+    for n in range(8):
+        (tmp_path / "docs" / f"{n}.md").write_text(f"Revenue of branch {n} was ${380 + n} billion in 2023.")
+    replies = {"queries": {"queries": ["sales 2023", "turnover"]}, "score": {"score": 0.9}, "": f"{TRUE} [1]"}
+    with (
+        OllamaServer(by_fields({**replies, "claims": {"claims": []}})) as server,
+        open_store(str(tmp_path / "store"), HashEmbeddings()) as store,
+    ):
+        ingest([tmp_path / "docs"], store)
+        settings = Settings(
+            store=None, model="ollama:llama3.2", multi_query=True, reranker=reranker, ollama={"base_url": server.url}
+        )
+        graph = create_graph(settings, store=store, embeddings=HashEmbeddings()).compile()
+        context = {"show_claims": True, "crag": False, "judge": "lexical"}
+        states = list(graph.stream({"question": "What was revenue?"}, context=context, stream_mode="values"))
+    assert len(states[-1]["held"]) == 5
+    assert states[-1]["models"]["queries"] == "sales 2023 | turnover"
+
+
+def test_several_answers_are_not_asked_of_a_generator_that_has_one() -> None:
+    graph = create_graph(Settings(store=None)).compile()
+    with pytest.raises(SettingsError, match="best_of came as 3, but the generator 'extractive' writes the same answer"):
+        graph.invoke({"question": "What was revenue?", "passages": [TRUE, LAKES]}, context=Context(best_of=3))
+
+
+def test_the_time_that_a_model_is_kept_reaches_the_embeddings() -> None:
+    parts = Parts(Settings(embeddings="ollama:nomic-embed-text", ollama={"keep_alive": "2h"}))
+    assert parts.embeddings.keep_alive == 7_200  # type: ignore[attr-defined]
 
 
 # -- judges that take too long ---------------------------------------------------------------------------------

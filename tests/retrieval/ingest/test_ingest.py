@@ -152,6 +152,7 @@ def test_what_cannot_be_read_is_reported_and_the_rest_goes_in(store: Store, docs
         ".hidden.md", "broken.docx", "broken.pdf", "empty.md", "picture.png",
     ]  # fmt: skip
     assert all(reason and "\n" not in reason for _, reason in report.failed + report.skipped)
+    assert not any(reason.startswith(path) for path, reason in report.failed)
     assert texts(store, "secret") == []
 
 
