@@ -101,7 +101,7 @@ class Assistant:
     def verify(self, answer: str, passages: Sequence[Any], question: str = "") -> Verification:
         """Judge an answer against passages."""
         found: Verification = self._verifier(
-            question,
+            as_question(question),
             answer,
             as_passages(passages),
             Notes(),

@@ -19,8 +19,9 @@ from cragraph import (
     verify,
     verify_and_correct,
 )
-from cragraph.api import _verifier, search_passages
+from cragraph.api import _verifier
 from cragraph.errors import InputError, SettingsError
+from cragraph.run import Assistant
 from cragraph.testing.fakes import FakeJudge
 
 SEA = "The sea is salt because rivers carry minerals into it."
@@ -63,7 +64,8 @@ def test_a_question_that_is_no_question_is_refused_at_every_door() -> None:
     for ask in (
         lambda: verify(SEA, [SEA], long),
         lambda: create_verifier().compile().invoke({"answer": SEA, "passages": [SEA], "question": long}),
-        lambda: search_passages(load_settings(store=None), long, 3),
+        lambda: Assistant(load_settings(store=None)).search(long, 3),
+        lambda: Assistant(load_settings(store=None)).verify(SEA, [SEA], long),
     ):
         with pytest.raises(InputError, match="1,000,000 characters"):
             ask()
