@@ -1,6 +1,7 @@
 """Different wordings of one thing brought to one word."""
 
 import re
+from functools import lru_cache
 from typing import Final
 
 from cragraph.text.words import content_words
@@ -35,6 +36,7 @@ def canonical(text: str) -> str:
     return text
 
 
+@lru_cache(maxsize=8192)
 def meaning_words(text: str) -> tuple[str, ...]:
     """Content words of a text's canonical form."""
     return content_words(canonical(text))

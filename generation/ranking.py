@@ -5,7 +5,7 @@ Both heads are logistic regressions, made by `training.reader.fit`; their weight
 """
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from math import exp, log
@@ -29,6 +29,7 @@ from cragraph.generation.scoring import (
     rarity,
     similarities,
 )
+from cragraph.models.cache import LRU
 from cragraph.models.reader import Reader, Reading
 from cragraph.text.languages import seems_english
 from cragraph.text.words import content_words, terms, weight
@@ -44,6 +45,8 @@ BY_READER: Final = 6
 """Candidates that the reader puts first and that are compared likewise."""
 DOUBT: Final = 0.3
 """What is left of the chance of a candidate without the figure that is asked for, or that speaks of somebody else."""
+REMEMBERED: Final = 32
+"""Rankings that are kept, for the verifier and the next pass."""
 HEADING: Final = 90
 """Characters of heading and title that are read before a text."""
 
@@ -96,6 +99,7 @@ class AnswerRanker:
     reader: Reader
     embeddings: Embeddings
     weights: Weights = field(default_factory=Weights)
+    known: LRU[tuple[Hashable, ...], Ranking] = field(default_factory=lambda: LRU(REMEMBERED), repr=False)
 
     @property
     def name(self) -> str:
@@ -104,8 +108,17 @@ class AnswerRanker:
 
     def __call__(self, text: str, passages: Sequence[Passage], among: Sequence[Candidate] | None = None) -> Ranking:
         """Rank the candidates of the passages, or those given."""
+        found = tuple(candidates(passages) if among is None else among)
+        # What the generator had ranked, the verifier asks for once more.
+        key = (text, found, *((p["text"], p["filename"], heading_of(p), _stood(p)) for p in passages))
+        known = self.known.get(key)
+        if known is None:
+            known = self._ranked(text, passages, found)
+            self.known.put(key, known)
+        return known
+
+    def _ranked(self, text: str, passages: Sequence[Passage], found: Sequence[Candidate]) -> Ranking:
         question = read_question(text)
-        found = list(candidates(passages) if among is None else among)
         if not found or not content_words(question.text):
             return Ranking((), 0.0, {})
         words = _Words(question, passages, found, self.weights)
@@ -222,11 +235,12 @@ class _Words:
 
 def _standing(passages: Sequence[Passage], candidate: Candidate) -> float:
     """How well its passage was ranked, 0..1."""
-    passage = passages[candidate.passage]
-    for score in (passage["rerank_score"], passage["retrieval_score"]):
-        if score is not None:
-            return min(1.0, max(0.0, score))
-    return 1 - candidate.passage / len(passages)
+    score = _stood(passages[candidate.passage])
+    return 1 - candidate.passage / len(passages) if score is None else min(1.0, max(0.0, score))
+
+
+def _stood(passage: Passage) -> float | None:
+    return passage["rerank_score"] if passage["rerank_score"] is not None else passage["retrieval_score"]
 
 
 def _documents(passages: Sequence[Passage]) -> list[str]:

@@ -6,7 +6,7 @@ from typing import Literal
 
 from cragraph.graph.context import Context
 from cragraph.graph.state import State
-from cragraph.types import Attempt, Passage
+from cragraph.types import Attempt, Passage, Verdict
 
 
 def relevance(passage: Passage) -> float:
@@ -36,9 +36,14 @@ def wanted_chunks(state: State, context: Context) -> int:
 
 
 def after_rerank(state: State, context: Context) -> Literal["generate", "finalize"]:
-    """The evidence gate: write an answer only from enough relevant passages; a given answer is always judged."""
+    """The evidence gate: write an answer only from enough relevant passages; a given answer is always judged.
+
+    A correction goes on only where it would read or be asked something that the passes before were not.
+    """
     if state.drafts and not state.attempts:
         return "generate"
+    if state.attempts and not state.new_passages and asked_the_same(state.attempts):
+        return "finalize"
     return (
         "generate" if state.held and relevant(state, context) >= max(wanted_chunks(state, context), 1) else "finalize"
     )
@@ -75,3 +80,14 @@ def out_of_time(state: State, context: Context, now: float | None = None) -> boo
     if context.deadline_s is None:
         return False
     return (time.time() if now is None else now) - state.started >= context.deadline_s
+
+
+def failed_claims(attempt: Attempt) -> list[Verdict]:
+    """The verdicts of an attempt that did not hold; opinions are not held against it."""
+    return [v for v in attempt.get("verdicts", []) if v["type"] != "opinion" and v["verdict"] != "supported"]
+
+
+def asked_the_same(attempts: Sequence[Attempt]) -> bool:
+    """Whether the next pass would be given the same answer to correct, with the same faults, as the last one."""
+    found = best(attempts)
+    return found is best(attempts[:-1]) if len(attempts) > 1 else not failed_claims(found)

@@ -5,11 +5,11 @@ from typing import Any
 
 from cragraph.errors import SettingsError
 from cragraph.graph.context import Context
-from cragraph.graph.routing import best
+from cragraph.graph.routing import best, failed_claims
 from cragraph.graph.state import State
 from cragraph.nodes.reading import reading
 from cragraph.protocols import Brief, Generator, Notes
-from cragraph.types import Attempt, Verdict
+from cragraph.types import Verdict
 
 WARMTH = 0.4
 """Added to the temperature for each further candidate of a best-of-N pass."""
@@ -52,8 +52,3 @@ class Generate:
             for n in range(context.best_of)
         ]
         return {"drafts": list(dict.fromkeys(drafts))}
-
-
-def failed_claims(attempt: Attempt) -> list[Verdict]:
-    """The verdicts of an attempt that did not hold; opinions are not held against it."""
-    return [v for v in attempt.get("verdicts", []) if v["type"] != "opinion" and v["verdict"] != "supported"]

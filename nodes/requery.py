@@ -5,9 +5,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from cragraph.graph.context import Context
-from cragraph.graph.routing import best
+from cragraph.graph.routing import best, failed_claims
 from cragraph.graph.state import State
-from cragraph.nodes.generate import failed_claims
 from cragraph.protocols import Notes, QueryWriter
 from cragraph.types import IDK, Attempt, Verdict
 
