@@ -266,6 +266,10 @@ class Parts:
         """How many passages the store holds."""
         return self.store.count()
 
+    def sources(self) -> list[str]:
+        """The names of the documents that the store holds."""
+        return [document.source for document in self.store.documents()]
+
     def unanswered(self, question: str, answer: str) -> list[str]:
         """Parts of a question that an answer does not address."""
         from cragraph.retrieval.search import unanswered_parts
@@ -402,6 +406,7 @@ def create_graph(
             None if parts.foreign else parts.available,
             parts.contextualize,
             FETCHED.get(settings.reranker, 30),
+            None if parts.foreign else parts.sources,
         ),
         "rerank": Rerank(
             parts.reranker,

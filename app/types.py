@@ -115,6 +115,16 @@ class Citation(TypedDict):
     answer_end: NotRequired[int | None]
 
 
+class Nearest(TypedDict):
+    """Where to look oneself when nothing was answered: the part of a passage that comes nearest to the question."""
+
+    text: str
+    source: str
+    filename: str
+    page: int | None
+    chunk_id: str
+
+
 class Attempt(TypedDict):
     """One pass of generate and verify.
 

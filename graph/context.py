@@ -84,6 +84,9 @@ class Context(BaseModel):
     where: dict[str, Any] | None = Field(
         default=None, description='Metadata filter, e.g. {"year": 2023} or {"year": {"$gte": 2020}}.'
     )
+    sources: tuple[str, ...] | None = Field(
+        default=None, description="Answer from these files and folders of the store, and from no others."
+    )
     on_low_confidence: OnLowConfidence = Field(
         default="abstain",
         description="What to return below the threshold: abstain, flag, or prune to what is supported.",

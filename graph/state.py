@@ -11,7 +11,7 @@ from typing import Annotated, Any
 from langgraph.channels import EphemeralValue
 from pydantic import BaseModel, ConfigDict, Field
 
-from cragraph.types import Attempt, Citation, Level, Passage
+from cragraph.types import Attempt, Citation, Level, Nearest, Passage
 
 
 @dataclass
@@ -59,6 +59,7 @@ class State:
     citations: list[Citation] = field(default_factory=list)
     verification: dict[str, Any] | None = None
     issues: list[str] = field(default_factory=list)
+    nearest: list[Nearest] = field(default_factory=list)
 
 
 class CragInput(BaseModel):
@@ -93,6 +94,7 @@ class CragOutput(BaseModel):
     verification: dict[str, Any] | None = Field(description="null where verification was off or failed.")
     attempts: list[Attempt]
     issues: list[str] = Field(description="What is wrong with the answer, in plain sentences.")
+    nearest: list[Nearest] = Field(description="Of an abstention: the passages that come nearest, best first.")
     degraded: list[str] = Field(description="What did not run as asked, and why; empty when all went well.")
     models: dict[str, str] = Field(description="What ran, by role.")
     llm_calls: int

@@ -9,7 +9,9 @@ from cragraph.graph.context import Context
 from cragraph.graph.routing import best, relevant, wanted_chunks
 from cragraph.graph.state import State
 from cragraph.protocols import Notes
-from cragraph.types import IDK, Attempt, Passage
+from cragraph.text.sentences import sentences
+from cragraph.text.words import content_words, weight
+from cragraph.types import IDK, Attempt, Nearest, Passage
 from cragraph.verification.citations import cite
 from cragraph.verification.policies import Weights
 from cragraph.verification.prune import pruned
@@ -20,6 +22,12 @@ INTERNAL = frozenset({"accepted", "context", "verdicts", "verification"})
 
 WRITTEN = frozenset({"answer", "candidates"})
 """What was written in an attempt; not shown where the response withholds some of it."""
+
+SHOWN = 3
+"""Passages that are listed where nothing is answered."""
+
+EXCERPT = 300
+"""Characters of one of them, where no sentence of it shares a word with the question."""
 
 
 @dataclass(frozen=True)
@@ -38,6 +46,9 @@ class Finalize:
         """Return the response's fields."""
         response = respond(state, context, self.weights or {})
         withheld, checked = response.pop("withheld"), response.pop("checked")
+        response["nearest"] = nearest(state) if response["abstained"] else []
+        if response["nearest"] and state.attempts:
+            response["issues"].append(to_try(state, context))
         if self.unanswered and context.verify and not response["abstained"]:
             found = gaps(state.asked or state.question, response["answer"], self.unanswered)
             # The reader knows better than shared words whether the whole question is answered.
@@ -159,6 +170,33 @@ def verification_of(attempt: Attempt) -> Verification | None:
 def unjudged(checked: Verification) -> bool:
     """Whether no claim could be judged: then the confidence says nothing against the answer."""
     return bool(checked.claims) and all(v["verdict"] == "unjudged" for v in checked.claims)
+
+
+def nearest(state: State) -> list[Nearest]:
+    """The first passages that were read, each by the sentence that shares most with the question."""
+    asked = set(content_words(state.asked or state.question))
+
+    def shared(text: str) -> float:
+        return sum(weight(term) for term in asked & set(content_words(text)))
+
+    found = []
+    for passage in state.held[:SHOWN]:
+        best = max(sentences(passage["text"]), key=shared, default="")
+        place = {"source": passage["source"], "filename": passage["filename"], "page": passage["page"]}
+        text = best if shared(best) else passage["text"][:EXCERPT]
+        found.append(cast(Nearest, {"text": text, **place, "chunk_id": passage["chunk_id"]}))
+    return found
+
+
+def to_try(state: State, context: Context) -> str:
+    """What may bring an answer after all."""
+    ways = ["other words"]
+    if state.searched:
+        ways.append("all documents" if context.sources or context.where else "a filter (--where, --source)")
+    if state.models.get("generator") in (None, "extractive"):
+        ways.append("a chat model (--model ollama:NAME)")
+    only = f"Only {', '.join(context.sources)} was searched. " if context.sources else ""
+    return f"{only}See the nearest passages, or try {', '.join(ways[:-1])}{' or ' * (len(ways) > 1)}{ways[-1]}."
 
 
 def too_little(state: State, context: Context) -> str:

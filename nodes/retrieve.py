@@ -1,8 +1,10 @@
 """Retrieve: passages for the question, and on later passes for the targeted queries."""
 
+import os
 import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 from cragraph.errors import InputError, StoreMissingError
@@ -17,12 +19,16 @@ Contextualize = Callable[[str, Sequence[Any], Notes], str]
 
 @dataclass(frozen=True)
 class Retrieve:
-    """Fetch passages and merge them with what is held; on the first pass, begin the run."""
+    """Fetch passages and merge them with what is held; on the first pass, begin the run.
+
+    `sources` are the names of all that can be searched, for a run that is to answer from some of them.
+    """
 
     retriever: Retriever | None = None
     available: Callable[[], int] | None = None
     contextualize: Contextualize | None = None
     candidates: int = 30
+    sources: Callable[[], Sequence[str]] | None = None
 
     def __call__(self, state: State, context: Context, notes: Notes) -> dict[str, Any]:
         """Return the held passages and how many of them are new."""
@@ -65,15 +71,32 @@ class Retrieve:
                 "There is nothing to search: no passages came with the question and the graph has no store. "
                 "Give `passages`, or create the graph with a store."
             )
-        held = self.retriever(queries, context.candidates or self.candidates, notes, where=context.where)
+        where = self._where(context)
+        held = self.retriever(queries, context.candidates or self.candidates, notes, where=where)
         notes.ran("retriever", self.retriever.name)
         # A filter leaves fewer to search than the store holds.
-        return held, len(held) if context.where or self.available is None else self.available()
+        return held, len(held) if where or self.available is None else self.available()
+
+    def _where(self, context: Context) -> Mapping[str, Any] | None:
+        """The run's filter, narrowed to the sources that it is to answer from."""
+        if context.sources is None or self.sources is None:
+            return context.where
+        every = self.sources()
+        chosen = [name for name in every if any(lies_in(name, wanted) for wanted in context.sources)]
+        if not chosen:
+            raise InputError(
+                f"Nothing of {', '.join(context.sources)} is in the store: `cragraph ingest` it first; `cragraph docs` "
+                "lists what is there."
+            )
+        if len(chosen) == len(every):
+            return context.where
+        only = {"source": {"$in": chosen}}
+        return {"$and": [context.where, only]} if context.where else only
 
     def _more(self, state: State, queries: Sequence[str], context: Context, notes: Notes) -> dict[str, Any]:
         found: list[Passage] = []
         if self.retriever is not None:
-            found = self.retriever(queries, context.candidates or self.candidates, notes, where=context.where)
+            found = self.retriever(queries, context.candidates or self.candidates, notes, where=self._where(context))
         held = merge(state.held, found)
         new = [p["chunk_id"] for p in held if p["chunk_id"] not in state.seen]
         return {"held": held, "seen": state.seen + new, "searched": list(queries)}
@@ -90,7 +113,7 @@ class Retrieve:
 _RESET = (
     "started", "read", "relevant", "new_passages", "rerank_gain", "attempts", "halted", "degraded", "models",
     "llm_calls", "timings_ms", "abstained", "confidence", "confidence_level", "is_grounded", "citations",
-    "verification", "issues",
+    "verification", "issues", "nearest",
 )  # fmt: skip
 """What a new run on an old thread must not inherit."""
 
@@ -115,6 +138,12 @@ def _said_by_person(message: Any) -> str:
     if isinstance(text, list):
         text = " ".join(str(part.get("text", "")) for part in text if isinstance(part, Mapping))
     return str(text or "").strip() if role in ("user", "human") else ""
+
+
+def lies_in(source: str, wanted: str) -> bool:
+    """Whether a source is the one that was named, by its path or the end of it, or lies in that folder."""
+    path, end = str(Path(wanted).absolute()), wanted.strip(os.sep)
+    return source in (wanted, path) or source.startswith(path + os.sep) or source.endswith(os.sep + end)
 
 
 def merge(held: Sequence[Passage], found: Sequence[Passage]) -> list[Passage]:

@@ -32,7 +32,10 @@ if TYPE_CHECKING:
 def ask(
     question: Annotated[str, typer.Argument(help="What you want to know.", show_default=False)],
     source: Annotated[
-        list[Path] | None, typer.Option("--source", metavar="PATH", help="Ingest this first; repeatable.")
+        list[Path] | None,
+        typer.Option(
+            "--source", metavar="PATH", help="Answer from this file or folder alone, ingested first; repeatable."
+        ),
     ] = None,
     store: StoreOption = None,
     model: ModelOption = None,
@@ -82,6 +85,7 @@ def ask(
         best_of=best_of,
         deadline_s=deadline,
         show_claims=True if show_claims or report or not json else None,
+        sources=tuple(str(path.absolute()) for path in source) if source else None,
     )
     if source:
         from cragraph.api import ingest_paths

@@ -1,6 +1,6 @@
 """A response as a person reads it."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Final
 
 from rich.console import Console
@@ -26,6 +26,8 @@ def show_answer(response: dict[str, Any]) -> None:
     console.print(Text(response["answer"], style="bold" if console.is_terminal else ""))
     if response["citations"]:
         section(console, "Citations", map(citation_line, response["citations"]))
+    if response.get("nearest"):
+        section(console, "Nearest passages", map(nearest_line, response["nearest"]))
     claims = (response.get("verification") or {}).get("claims") or []
     if claims and not response["abstained"]:
         section(console, "Claims", map(claim_line, claims))
@@ -57,15 +59,24 @@ def indented(console: Console, line: Text, by: int) -> None:
 def citation_line(citation: dict[str, Any]) -> Text:
     """`[1] report.pdf, page 3: "the quote"`, and a warning where the passage does not support the sentence."""
     metadata = citation["metadata"]
-    place = metadata.get("filename") or metadata.get("source") or citation["chunk_id"]
-    if metadata.get("page"):
-        place += f", page {metadata['page']}"
+    place = place_of(metadata) or citation["chunk_id"]
     if metadata.get("heading"):
         place += f" › {metadata['heading']}"
     line = Text(f"[{citation['number']}] {place}: “{shortened(citation['quote'] or citation['text'])}”")
     if not citation["verified"]:
         line.append("  not verified", style="yellow")
     return line
+
+
+def place_of(about: Mapping[str, Any]) -> str:
+    """The file, and the page where there is one."""
+    place = about.get("filename") or about.get("source") or ""
+    return f"{place}, page {about['page']}" if about.get("page") else place
+
+
+def nearest_line(passage: Mapping[str, Any]) -> Text:
+    """`report.pdf, page 3: "what stands there"`."""
+    return Text(f"{place_of(passage) or passage['chunk_id']}: “{shortened(passage['text'])}”")
 
 
 def claim_line(claim: dict[str, Any]) -> Text:

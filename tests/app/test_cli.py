@@ -17,7 +17,7 @@ Shell = Callable[..., Any]
 
 RESPONSE = {
     "question", "answer", "abstained", "confidence", "confidence_level", "is_grounded", "citations", "verification",
-    "attempts", "issues", "degraded", "models", "llm_calls", "timings_ms",
+    "attempts", "issues", "nearest", "degraded", "models", "llm_calls", "timings_ms",
 }  # fmt: skip
 ROW = {"confidence", "level", "is_grounded", "claims", "signals", "issues", "ms"}
 CLAIM = {"text", "start", "end", "verdict", "support", "contradiction", "judge", "evidence"}
@@ -56,6 +56,20 @@ def test_ask_abstains_with_exit_code_3_where_the_documents_do_not_say(shell: She
     assert ran.code == 3
     assert (ran.json["answer"], ran.json["abstained"], ran.json["citations"]) == (IDK, True, [])
     assert ran.json["issues"]
+    assert {passage["filename"] for passage in ran.json["nearest"]} <= {file.name for file in notes.iterdir()}
+    said = shell("ask", "Who won the 1998 chess olympiad?", "--source", str(notes), "-q").out
+    assert "Nearest passages\n  " in said
+    assert "or try other words" in said
+
+
+def test_a_source_is_the_only_one_that_is_answered_from(shell: Shell, notes: Path) -> None:
+    (notes / "moon.md").write_text("The moon is 384,400 kilometres away from the earth.\n", encoding="utf-8")
+    question = "How far away is the moon?"
+    assert "384,400" in shell("ask", question, "--source", str(notes), "-q").out
+    elsewhere = shell("ask", question, "--source", str(notes / "sea.md"), "--json", "-q")
+    assert elsewhere.json["abstained"]
+    assert {passage["filename"] for passage in elsewhere.json["nearest"]} == {"sea.md"}
+    assert elsewhere.json["issues"][-1].startswith(f"Only {notes / 'sea.md'} was searched.")
 
 
 def test_ask_without_a_store_says_how_to_make_one(shell: Shell) -> None:
