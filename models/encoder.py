@@ -51,9 +51,7 @@ def _load(parts: Weights) -> _Model:
 
 
 def _open(parts: Weights) -> _Model:
-    tokenizer = open_tokenizer(parts.path("encoder-tokenizer.json"))
-    tokenizer.no_padding()
-    tokenizer.enable_truncation(parts.card["max_tokens"])
+    tokenizer = open_tokenizer(parts.path("encoder-tokenizer.json"), parts.card["max_tokens"])
     return _Model(open_session(parts.path("encoder.onnx")), tokenizer)
 
 

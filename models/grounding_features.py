@@ -160,8 +160,6 @@ def open_reader(parts: Weights, folder: Path) -> Reader:
 @cache
 def _open_reader(path: Path, packed: str) -> Reader:
     tokenizer, idf = open_tokenizer(path), unpack_idf(packed)
-    tokenizer.no_padding()
-    tokenizer.no_truncation()
     if len(idf) != tokenizer.get_vocab_size():
         raise WeightsError(
             f"the grounding card weighs {len(idf)} word pieces, the tokenizer has {tokenizer.get_vocab_size()}; they "

@@ -135,6 +135,4 @@ def _clean(text: str) -> str:
 @lru_cache(maxsize=4)
 def _load(folder: Path) -> _Network:
     tokenizer = open_tokenizer(weights("encoder", folder).path("encoder-tokenizer.json"))
-    tokenizer.no_padding()
-    tokenizer.no_truncation()
     return _Network(open_session(weights("reader", folder).path("reader.onnx")), tokenizer)

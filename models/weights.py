@@ -6,7 +6,7 @@ else the model's reader wants to know (`version`, `dimension`, ...).
 
 import json
 from collections.abc import Callable, Mapping, Sequence
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass
 from functools import cache
 from hashlib import file_digest
@@ -87,11 +87,29 @@ def _check(path: Path, wanted: str) -> None:
         )
 
 
+_ahead: Final[dict[Path, Future[Any]]] = {}
+"""Sessions that are being opened before anybody has asked for them."""
+
+
+def open_ahead(cards: Sequence[str], folder: Path = DATA) -> None:
+    """Begin to open networks in a thread, so that a command that will need them can go on importing meanwhile."""
+    pool = ThreadPoolExecutor(1, thread_name_prefix="cragraph-ahead")
+    for card in cards:
+        name = f"{card}.onnx"
+        _ahead[folder / name] = pool.submit(lambda card=card, name=name: _session(weights(card, folder).path(name)))
+    pool.shutdown(wait=False)
+
+
 def open_session(path: Path, threads: int = 1) -> Any:
     """An onnxruntime session on the processor; raises WeightsError where onnxruntime cannot read the file.
 
     One thread a call is the default: sums are then always added in the same order, and several calls run side by side.
     """
+    begun = _ahead.pop(path, None) if threads == 1 else None
+    return begun.result() if begun is not None else _session(path, threads)
+
+
+def _session(path: Path, threads: int = 1) -> Any:
     # Imported here because onnxruntime takes longer to import than a command line should take to print its help.
     import onnxruntime
 
@@ -108,14 +126,26 @@ def open_session(path: Path, threads: int = 1) -> Any:
         ) from error
 
 
-def open_tokenizer(path: Path) -> "Tokenizer":
-    """A tokenizer; raises WeightsError where the file cannot be read."""
+def read_tokenizer(path: Path) -> "Tokenizer":
+    """A tokenizer as its file describes it; raises WeightsError where that cannot be read."""
     from tokenizers import Tokenizer
 
     try:
         return Tokenizer.from_file(str(path))
     except Exception as error:  # tokenizers raises bare Exceptions of its own
         raise WeightsError(f"tokenizers cannot load {path} ({error}): pip install --upgrade tokenizers.") from error
+
+
+@cache
+def open_tokenizer(path: Path, most: int | None = None) -> "Tokenizer":
+    """A tokenizer, shared by all who ask, that does not pad and reads `most` pieces, or all."""
+    tokenizer = read_tokenizer(path)
+    tokenizer.no_padding()
+    if most is None:
+        tokenizer.no_truncation()
+    else:
+        tokenizer.enable_truncation(most)
+    return tokenizer
 
 
 def threads_of(threads: int | None) -> int:

@@ -65,6 +65,9 @@ def ask(
 
     Example: `cragraph ask "What was revenue in 2023?" --source report.pdf`
     """
+    from cragraph.models.weights import open_ahead
+
+    open_ahead(("encoder", "reader", "grounding"))
     from cragraph.cli.render import show_answer
     from cragraph.run import Assistant
 

@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from cragraph.errors import WeightsError
-from cragraph.models.weights import open_session, open_tokenizer
+from cragraph.models.weights import open_session, read_tokenizer
 from cragraph.protocols import Notes
 from cragraph.types import Claim, Passage, Verdict
 from cragraph.verification.judges.reading import ON_TOPIC, Readings
@@ -238,7 +238,7 @@ def _config(path: Path) -> dict[str, Any]:
 
 def _open(model: NLIModel) -> tuple[Any, Any]:
     session = open_session(model.file, model.threads)
-    tokenizer = open_tokenizer(model.folder / "tokenizer.json")
+    tokenizer = read_tokenizer(model.folder / "tokenizer.json")
     # The claim must stay whole: only the premise is cut. Room for special tokens is the tokenizer's to keep.
     tokenizer.enable_truncation(model.longest, strategy="only_first")
     own = (tokenizer.padding or {}).get("pad_token")
