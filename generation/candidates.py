@@ -16,6 +16,7 @@ _PRONOUN: Final = re.compile(
 _CELL: Final = re.compile(r"^\(?[-–—]?\s?[$€£]?\s?\(?\d[\d,]*(?:\.\d+)?\)?\s?%?\)?$|^[-–—]$")
 _YEAR: Final = re.compile(r"^(?:19|20)\d\d$")
 _YEARS: Final = re.compile(r"\b(?:19|20)\d\d\b")
+_LABEL: Final = re.compile(r"\n(?=[A-ZÄÖÜ][^\n:|.]{1,30}: )")
 _HEADING: Final = re.compile(r"^#{1,6}\s|^\*\*[^*]+\*\*:?$")
 _FIGURE: Final = re.compile(r"^[|$€£%()–—-]+$|^\W*\d[\d.,]*\W*$")
 _CROSS_REFERENCE: Final = re.compile(
@@ -93,7 +94,7 @@ def _of_passage(number: int, passage: Passage) -> Iterator[Candidate]:
     # A file's name often says what its pages do not: whose report it is, and of which year.
     fixed = f"{passage['filename'].rpartition('.')[0]} {fixed}".strip()
     heading, before, header = "", "", str(about.get("table_header") or "")
-    for start, end in sentence_spans(text):
+    for start, end in _lines(text):
         piece = text[start:end]
         if is_row(piece):
             if _is_header(piece):
@@ -119,6 +120,16 @@ def _of_passage(number: int, passage: Passage) -> Iterator[Candidate]:
         before = piece
 
 
+def _lines(text: str) -> Iterator[tuple[int, int]]:
+    """The sentences of a text; lines that each begin with a label and a colon are apart, though no full stop is."""
+    for start, end in sentence_spans(text):
+        for label in _LABEL.finditer(text, start, end):
+            if label.start() > start:
+                yield start, label.start()
+                start = label.end()
+        yield start, end
+
+
 def _says_nothing(sentence: str) -> bool:
     return sentence.rstrip("\"'”) ").endswith("?") or is_noise(sentence)
 
@@ -136,6 +147,9 @@ def _is_header(row: str) -> bool:
     if len(cells) == 1:
         cells = row.split()[-_trailing_figures(row.split()) :]
     # A cell may carry the name of its column: "2022: 14,544".
+    if 2 * sum(": " in cell for cell in cells) > len(cells):
+        # Every cell carries the name of its column: "Day: Monday | Hours: closed".
+        return False
     values = [cell.rpartition(": ")[2].strip() if ": " in cell else cell for cell in cells]
     if any(_CELL.match(value) for cell, value in zip(cells, values, strict=True) if cell != value):
         return False

@@ -35,7 +35,11 @@ _ASKS_CHANGE: Final = re.compile(
     r"\b(?:chang|increas|decreas|declin|grow|grew|fall|fell|rise|rose|drop|impact)\w*", re.I
 )
 _SHARE: Final = re.compile(rf"\d[\d.,]*\s?(?:%|percent\b|per cent\b)|(?<![\w$€£,.]){_YEAR}(?!\w|,\d)", re.I)
-_DATE: Final = re.compile(rf"\b{_MONTH}\.?\s+\d{{1,2}}\b(?:,?\s+{_YEAR})?|(?<![\w$€£,.]){_YEAR}(?!\w|,\d)", re.I)
+_DATE: Final = re.compile(
+    rf"\b{_MONTH}\.?\s+\d{{1,2}}\b(?:,?\s+{_YEAR})?|\b\d{{1,2}}(?:st|nd|rd|th)?\.? (?:of )?{_MONTH}\b(?:,?\s+{_YEAR})?"
+    rf"|\b\d{{4}}-\d\d-\d\d\b|\b\d{{1,2}}:\d\d\b|(?<![\w$€£,.]){_YEAR}(?!\w|,\d)",
+    re.I,
+)
 _ROLES: Final = re.compile(
     r"\b(?:(?:executive|senior|vice|chief|lead|independent|managing|general|deputy|former|interim)\s+)*"
     r"(?:president|chair\w*|officer|director|executive|operating|financial|manager|secretary|treasurer|board|committee"

@@ -32,17 +32,32 @@ _OTHERS: Final = (
 _WORD: Final = re.compile(r"[^\W\d_]+")
 FOREIGN: Final = 2
 """Small words of another language from which on a text may be in that one; a single one is often a name's."""
+_ASKING: Final = frozenset(
+    listed(
+        """
+        wie wer wann wo warum wieso weshalb wem wen wessen woher wohin wieviel welche welcher welches welchen qui quand
+        pourquoi comment combien quel quelle quels quelles qué quién quiénes cuándo cuánto cuántos cuántas dónde cómo
+        cuál cuáles quando dove perché quanto chi quanti quale quali wat wanneer waar waarom hoe welk quem onde quantos
+        """
+    )
+)
+"""Words that open a question in another language; a question is too short to hold many small words."""
+_LETTER: Final = re.compile(r"[^\W\d_]")
+_LATIN: Final = re.compile(r"[A-Za-z\u00c0-\u024f\u1e00-\u1eff]")
 _OPENERS: Final = frozenset(listed("Der Die Das Ein Eine Kein Keine Sie Les Une Il Het Een El Los Las Gli Uma"))
 
 
 def seems_english(text: str) -> bool:
     """Whether a text is English as far as its small words tell; a text without any of them may be.
 
-    Small words of other languages count in lower case only, because "Los Angeles" and "8 p.m. ET" are English. Where
+    A text in another script is not. Small words of other languages count in lower case only, because "Los Angeles" and "8 p.m. ET" are English. Where
     there is no English one at all, a single foreign one beside a foreign letter or opening word is enough.
     """
-    words = Counter(_WORD.findall(text))
-    foreign = sum(words[word] for word in _OTHERS)
+    if 2 * len(_LATIN.findall(text)) < len(_LETTER.findall(text)):
+        return False
+    words = Counter(found := _WORD.findall(text))
+    asks = bool(found) and found[0].casefold() in _ASKING
+    foreign = sum(words[word] for word in _OTHERS) + FOREIGN * asks
     english = sum(count for word, count in words.items() if word.casefold() in _ENGLISH)
     if foreign < FOREIGN and not english:
         opened = any(word in _OPENERS for word in words)
