@@ -249,9 +249,11 @@ class Parts:
 
     @cached_property
     def contextualize(self) -> Any:
-        """What makes a follow-up question stand alone; None without a chat model."""
+        """What makes a follow-up question stand alone: by rules without a chat model."""
         if self.chat is None:
-            return None
+            from cragraph.generation.followups import FollowUps
+
+            return FollowUps()
         from cragraph.retrieval.search.llm_queries import Contextualizer
 
         return Contextualizer(self.chat, self.prompts)

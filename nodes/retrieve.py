@@ -8,7 +8,9 @@ from pathlib import Path
 from typing import Any
 
 from cragraph.errors import InputError, StoreMissingError
+from cragraph.generation.followups import points_back
 from cragraph.graph.context import Context
+from cragraph.graph.routing import best
 from cragraph.graph.state import State
 from cragraph.passages import as_passages, as_question
 from cragraph.protocols import Notes, Retriever
@@ -39,6 +41,7 @@ class Retrieve:
     def _begin(self, state: State, context: Context, notes: Notes) -> dict[str, Any]:
         question, conversation = asked_in(state.question, state.messages or [])
         question = _checked_question(question, state.answer)
+        conversation = conversation or earlier(question, state)
         fresh = State(question=question, started=time.time())
         asked = self._alone(question, conversation, notes)
         halted = ""
@@ -125,6 +128,13 @@ def asked_in(question: Any, messages: Sequence[Any]) -> tuple[Any, list[Any]]:
     if last and (not question or question == last):
         return last, before[:-1]
     return question, before
+
+
+def earlier(question: str, state: State) -> list[tuple[str, str]]:
+    """What was asked and answered last on a thread, where the question points back to it."""
+    if not state.attempts or not points_back(question):
+        return []
+    return [("user", state.asked or state.question), ("assistant", best(state.attempts)["answer"])]
 
 
 def _said_by_person(message: Any) -> str:

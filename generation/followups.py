@@ -1,0 +1,153 @@
+"""A follow-up question made one that stands alone, by rules: what its pronouns and gaps point to in the conversation."""
+
+import re
+from collections.abc import Sequence
+from typing import Any, Final
+
+from cragraph.protocols import Notes
+from cragraph.text.markers import without_markers
+from cragraph.text.words import content_words
+
+_PERSON: Final = re.compile(r"\b(?:he|she|him|his|her|hers)\b", re.I)
+_THING: Final = re.compile(
+    r"\b(?:it|its|they|them|their|theirs|this one|that one)\b"
+    r"|\b(?:this|that|these|those)\b(?=\s*(?:\?|$|is|are|was|were|did|does|do|happen|end|start|work|cost|mean))"
+    r"|(?<!is )(?<!are )(?<!was )(?<!were )\bthere\b(?=\s*(?:\?|$|in\b|on\b|at\b))",
+    re.I,
+)
+_OF_PERSONS: Final = re.compile(r"\b(?:they|them|their|theirs)\b", re.I)
+_OWNING: Final = frozenset(("his", "her", "its", "their", "hers", "theirs"))
+_OPENS: Final = re.compile(r"^(?:and|but|so|ok(?:ay)?|then|also)\b[, ]*", re.I)
+_ABOUT: Final = re.compile(r"^(?:(?:and|but|or)\s+)?(?:(?:what|how) about|and|or)\b[, ]*", re.I)
+_VERB: Final = re.compile(
+    r"\b(?:is|are|was|were|be|do|does|did|has|have|had|can|could|will|would|should|may|must|who|what|when|where|why|how"
+    r"|which|tell|give|list|name|[a-z]{3,}ed)\b",
+    re.I,
+)
+_PREPOSITION: Final = re.compile(
+    r"\b(?:for|in|on|at|of|by|with|from|to|during|after|before|under|between|since)\b", re.I
+)
+_NAME: Final = re.compile(
+    r"(?<![\w.])[A-ZÄÖÜ][\w’'&-]*\w(?:\s+(?:(?:of|the|de|von|van|and)\s+(?=[A-ZÄÖÜ]))?[A-ZÄÖÜ0-9][\w’'&.-]*)*"
+)
+_NOUNS: Final = re.compile(
+    r"\b(?:the|a|an|our|your|my|this|these|those)\s+((?:[\w’'-]+\s+){0,3}?[\w’'-]+)(?=\s+(?:in|on|at|of|by|with|from|to|for|is|are|was"
+    r"|were|do|does|did|has|have|had|can|could|will|would|should|be|get|take|cost|begin|start|end|weigh|last|work)\b|\s*[?,.]|\s*$)",
+    re.I,
+)
+_ASKS: Final = re.compile(
+    r"\?\s*$|^\W*(?:who|what|when|where|why|how|which|did|does|do|is|are|was|were|tell|give|list)\b", re.I
+)
+_NOT_A_NAME: Final = frozenset(
+    (
+        *"what which who whom whose when where why how is are was were do does did can could has have had will would "
+        "should may must in on at the a an and but or so if of to for from by with as i it he she they we you tell list "
+        "name give show please find his her their its this that there yes no not our".split(),
+        *"january february march april may june july august september october november december monday tuesday "
+        "wednesday thursday friday saturday sunday".split(),
+    )
+)
+
+
+TITLE: Final = 4
+"""Words of a turn that only names what the conversation is about."""
+
+
+class FollowUps:
+    """Makes a follow-up stand alone without a chat model; says so where it could not use the conversation."""
+
+    def __call__(self, question: str, messages: Sequence[Any], notes: Notes) -> str:
+        """The question that stands alone; as it came where it already does. Messages come oldest first."""
+        said = [text for text in map(_text_of, messages) if text]
+        found = stand_alone(question, [without_markers(text) for text in said])
+        if found == question and points_back(question):
+            notes.degraded(
+                "The conversation so far was not used: what this question points back to was not found; name it, or set "
+                "a chat model."
+            )
+        return found
+
+
+def points_back(question: str) -> bool:
+    """Whether a question cannot be understood without what was said before it."""
+    return bool(_ABOUT.match(question) or _PERSON.search(question) or _THING.search(question))
+
+
+def stand_alone(question: str, said: Sequence[str]) -> str:
+    """The question with what it points to put in; as it came where it points to nothing, or nothing is found.
+
+    `said` is the conversation before it, turn by turn, the person's last question being the last but one.
+    """
+    if not said:
+        return question
+    place = next((n for n in range(len(said) - 1, -1, -1) if _ASKS.search(said[n])), len(said) - 1)
+    asked = said[place]
+    rest = _ABOUT.sub("", question).strip()
+    if _ABOUT.match(question) and rest and not _VERB.search(rest):
+        return _filled(asked, rest.rstrip("?. "))
+    question = _OPENS.sub("", question)
+    question = question[:1].upper() + question[1:]
+    person = _PERSON.search(question) is not None
+    pronoun = _PERSON if person else _THING
+    if pronoun.search(question) is None:
+        return question
+    # What was asked about counts first, then who was asked for, then what the conversation began with.
+    answered, before = said[place + 1 :][::-1], said[:place]
+    sought = person and re.match(r"\W*who(?:se|m)?\b", asked, re.I) is not None
+    turns = [asked, *(answered if sought else []), *before, *answered]
+    meant = next((name for text in turns if (name := _meant(text, person, question))), "")
+    return pronoun.sub(lambda match: _put(match.group(), meant), question) if meant else question
+
+
+def _filled(asked: str, rest: str) -> str:
+    """The question before with another object: "for a city bike" takes the place of "for a cargo bike"."""
+    plain = asked.rstrip("?. ")
+    if opening := _PREPOSITION.match(rest):
+        same = [m for m in re.finditer(rf"\b{opening.group()}\b", plain, re.I)]
+        return f"{plain[: same[-1].start()] if same else plain + ' '}{rest}?"
+    for kind in (r"\b(?:1[0-9]|20)\d\d\b", r"\b(?:Mon|Tues|Wednes|Thurs|Fri|Satur|Sun)days?\b", _NAME.pattern):
+        places = [m for m in re.finditer(kind, plain) if m.start() and m.group().casefold() not in _NOT_A_NAME]
+        if places and re.match(kind, rest):
+            return f"{plain[: places[-1].start()]}{rest}{plain[places[-1].end() :]}?"
+    nouns = list(_NOUNS.finditer(plain))
+    if nouns:
+        return f"{plain[: nouns[-1].start()]}{rest}{plain[nouns[-1].end() :]}?"
+    return f"{plain}, {rest}?"
+
+
+def _meant(text: str, person: bool, question: str) -> str:
+    """What a pronoun of the question may stand for in a turn: a name, or else, for a thing, a noun with its article."""
+    known = set(content_words(question))
+    names = [m.group() for m in _NAME.finditer(text)]
+    names = [" ".join(w for w in _bare(name).split()) for name in names]
+    names = [n for n in names if n and n.casefold() not in _NOT_A_NAME and not set(content_words(n)) <= known]
+    if person:
+        full = [n for n in names if len(n.split()) > 1 and not re.search(r"\d", n)]
+        return (full or names or [""])[-1]
+    nouns = [m.group() for m in _NOUNS.finditer(text) if not set(content_words(m.group(1))) <= known]
+    if not names and not nouns and len(text.split()) <= TITLE and not _ASKS.search(text):
+        return text.strip(" .")
+    return (names or nouns or [""])[0]
+
+
+def _bare(name: str) -> str:
+    words = re.sub(r"['’]s?$", "", name).split()
+    while words and words[0].casefold() in _NOT_A_NAME:
+        words = words[1:]
+    return " ".join(words)
+
+
+def _put(pronoun: str, meant: str) -> str:
+    if pronoun.casefold() in _OWNING:
+        return f"{meant}'" if meant.endswith("s") else f"{meant}'s"
+    return meant
+
+
+def _text_of(message: Any) -> str:
+    if isinstance(message, str):
+        return message
+    if isinstance(message, dict):
+        return str(message.get("content") or "")
+    if isinstance(message, tuple | list) and len(message) == 2:
+        return str(message[1])
+    return str(getattr(message, "text", "") or "")
