@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from cragraph.generation.questions import read_question, split_question
-from cragraph.generation.ranking import AnswerRanker, Ranking, Scored, certainty, plain
+from cragraph.generation.ranking import MOST_ROWS, AnswerRanker, Ranking, Scored, certainty, plain
 from cragraph.protocols import Answered, Notes
 from cragraph.text.markers import without_markers
 from cragraph.types import AnswerSpan, Passage
@@ -36,9 +36,13 @@ class ReaderScorer:
         for part in split_question(question):
             ranking = self.ranker(part, passages)
             quoted, given = given_in(said, ranking)
+            quoted = quoted or any(plain(row.text) in said for row in ranking.rows)
             spans += [_span(s, passages) for s in given[:MOST_SPANS] if s.answer.strip()]
             if not quoted or ranking.answered is None:
                 chances.append(None)
+                continue
+            if ranking.rows and all(plain(row.text) in said for row in ranking.rows[:MOST_ROWS]):
+                chances.append(ranking.answered)
                 continue
             asked = read_question(part)
             chances.append(max(self.ranker.sure(certainty(asked, ranking, s, passages), s) for s in given[:3]))

@@ -6,7 +6,7 @@ from typing import Final
 
 from cragraph.generation.candidates import Candidate, candidates
 from cragraph.generation.questions import QUOTED_KINDS, Question, read_question, split_question
-from cragraph.generation.ranking import AnswerRanker, Ranking, Scored
+from cragraph.generation.ranking import MOST_ROWS, AnswerRanker, Ranking, Scored
 from cragraph.generation.revision import Kept, failed_texts, is_failed, kept_sentences
 from cragraph.protocols import Brief, Notes
 from cragraph.text.words import content_words
@@ -16,14 +16,14 @@ UNREAD: Final = "The reader knows English only: the answer was chosen by words, 
 
 FLOOR: Final = 0.3
 """An answer that is less likely than this to answer is not worth writing, let alone verifying."""
-BY_WORDS: Final = 0.46
+BY_WORDS: Final = 0.38
 """The same for the score of words alone, where the reader does not know the language."""
 MARGIN: Final = 0.6
 """Share of the best candidate's score that another sentence of the answer must have."""
 RIVAL: Final = 0.8
 """The same for a sentence of another passage that gives another answer: both are shown."""
-MOST_ROWS: Final = 12
-"""Rows that are listed at most where a question asks for all of them."""
+NEAR: Final = 0.85
+"""The same for a second sentence where words alone choose."""
 
 
 @dataclass(frozen=True)
@@ -71,7 +71,11 @@ def choose(question: Question, ranking: Ranking, kept: Sequence[Kept], most: int
     if best.score < BY_WORDS if ranking.answered is None else ranking.answered < floor:
         return []
     if ranking.answered is None:
-        return [best.candidate]
+        # Words alone do not tell two near candidates apart.
+        near = [s for s in ranking.scored[1:2] if s.score >= NEAR * best.score and question.kind not in QUOTED_KINDS]
+        return [best.candidate, *(s.candidate for s in near)]
+    if ranking.rows:
+        return list(ranking.rows[:MOST_ROWS])
     if question.wants_all and best.candidate.is_row:
         rows = [
             s for s in ranking.scored if s.candidate.is_row and s.features["evidence"] > 0 and s.features["span"] > 0
@@ -94,7 +98,19 @@ def choose(question: Question, ranking: Ranking, kept: Sequence[Kept], most: int
         if fits:
             chosen.append(item)
             said.append(own)
+    if chosen == [best] and question.kind not in QUOTED_KINDS:
+        chosen += [s for s in ranking.scored[1:] if _goes_on(best, s)][:1]
     return [item.candidate for item in chosen]
+
+
+def _goes_on(one: Scored, other: Scored) -> bool:
+    """Whether another sentence stands beside the chosen one and belongs to the answer as much."""
+    a, b = one.candidate, other.candidate
+    beside = a.passage == b.passage and (0 <= b.start - a.end < 3 or 0 <= a.start - b.end < 3)
+    evidence = other.features["evidence"]
+    return (
+        beside and not b.is_row and other.trust == 1 and evidence > 0 and evidence >= RIVAL * one.features["evidence"]
+    )
 
 
 def _rivals(question: Question, one: Scored, other: Scored) -> bool:

@@ -28,6 +28,7 @@ _RELATIVE: Final = re.compile(
 )
 """What a figure is compared with or is a part of is not what the figure is of."""
 _PER: Final = re.compile(r"\bper (\w+)", re.I)
+_A_UNIT: Final = re.compile(r"\b(?:for (?:a|one)|an?) (hour|day|night|week|month|quarter|year|person|piece)\b", re.I)
 _IS_NOW: Final = re.compile(r"\W*(?:who|what|which \w+|where) (?:is|are)\b", re.I)
 _BEFORE: Final = re.compile(r"\b(?:previous(?:ly)?|formerly|prior to)\b", re.I)
 
@@ -89,7 +90,10 @@ class Focus:
         years = set(_YEAR.findall(f"{candidate.header} {candidate.text}"))
         if self.years and years and not self.years & years:
             left *= OTHER_YEAR
-        if any(f"per {unit}" not in _plain(candidate) for unit in _PER.findall(self.question.text.casefold())):
+        asked = self.question.text.casefold()
+        units = _PER.findall(asked) + (_A_UNIT.findall(asked) if self.question.wants_figure else [])
+        said = _plain(candidate)
+        if any(not re.search(rf"\b(?:per|an?|each|every) {unit}\b|\b{unit}ly\b", said) for unit in units):
             left *= OTHER_YEAR
         if _IS_NOW.match(self.question.text) and _BEFORE.search(candidate.text):
             left *= BEFORE

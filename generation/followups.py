@@ -1,10 +1,11 @@
-"""A follow-up question made one that stands alone, by rules: what its pronouns and gaps point to in the conversation."""
+"""A follow-up made a question that stands alone, by rules: what its pronouns and gaps point to in the conversation."""
 
 import re
 from collections.abc import Sequence
 from typing import Any, Final
 
 from cragraph.protocols import Notes
+from cragraph.text.lexicon import listed
 from cragraph.text.markers import without_markers
 from cragraph.text.words import content_words
 
@@ -39,16 +40,16 @@ _ASKS: Final = re.compile(
     r"\?\s*$|^\W*(?:who|what|when|where|why|how|which|did|does|do|is|are|was|were|tell|give|list)\b", re.I
 )
 _NOT_A_NAME: Final = frozenset(
-    (
-        *"what which who whom whose when where why how is are was were do does did can could has have had will would "
-        "should may must in on at the a an and but or so if of to for from by with as i it he she they we you tell list "
-        "name give show please find his her their its this that there yes no not our".split(),
-        *"january february march april may june july august september october november december monday tuesday "
-        "wednesday thursday friday saturday sunday".split(),
+    listed(
+        """
+        what which who whom whose when where why how is are was were do does did can could has have had will would
+        should may must in on at the a an and but or so if of to for from by with as i it he she they we you tell
+        list name give show please find his her their its this that there yes no not our
+        january february march april may june july august september october november december
+        monday tuesday wednesday thursday friday saturday sunday
+        """
     )
 )
-
-
 TITLE: Final = 4
 """Words of a turn that only names what the conversation is about."""
 
@@ -62,8 +63,8 @@ class FollowUps:
         found = stand_alone(question, [without_markers(text) for text in said])
         if found == question and points_back(question):
             notes.degraded(
-                "The conversation so far was not used: what this question points back to was not found; name it, or set "
-                "a chat model."
+                "The conversation so far was not used: it does not say what the question points back to. Name it, or "
+                "set a chat model."
             )
         return found
 
@@ -91,10 +92,10 @@ def stand_alone(question: str, said: Sequence[str]) -> str:
     pronoun = _PERSON if person else _THING
     if pronoun.search(question) is None:
         return question
-    # What was asked about counts first, then who was asked for, then what the conversation began with.
+    # Who was asked for counts first, then what was asked about, then what the conversation began with.
     answered, before = said[place + 1 :][::-1], said[:place]
     sought = person and re.match(r"\W*who(?:se|m)?\b", asked, re.I) is not None
-    turns = [asked, *(answered if sought else []), *before, *answered]
+    turns = [*(answered if sought else []), asked, *before, *answered]
     meant = next((name for text in turns if (name := _meant(text, person, question))), "")
     return pronoun.sub(lambda match: _put(match.group(), meant), question) if meant else question
 
@@ -103,7 +104,7 @@ def _filled(asked: str, rest: str) -> str:
     """The question before with another object: "for a city bike" takes the place of "for a cargo bike"."""
     plain = asked.rstrip("?. ")
     if opening := _PREPOSITION.match(rest):
-        same = [m for m in re.finditer(rf"\b{opening.group()}\b", plain, re.I)]
+        same = list(re.finditer(rf"\b{opening.group()}\b", plain, re.I))
         return f"{plain[: same[-1].start()] if same else plain + ' '}{rest}?"
     for kind in (r"\b(?:1[0-9]|20)\d\d\b", r"\b(?:Mon|Tues|Wednes|Thurs|Fri|Satur|Sun)days?\b", _NAME.pattern):
         places = [m for m in re.finditer(kind, plain) if m.start() and m.group().casefold() not in _NOT_A_NAME]

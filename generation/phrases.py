@@ -1,11 +1,15 @@
 """Different wordings of one thing brought to one word."""
 
 import re
+from collections import Counter
+from collections.abc import Callable
 from functools import lru_cache
 from typing import Final
 
 from cragraph.text.words import content_words
 
+LONG: Final = 8
+"""Letters of a word from which on two slips are forgiven."""
 _PHRASES: Final = tuple(
     (re.compile(pattern, re.I), word)
     for pattern, word in (
@@ -26,6 +30,67 @@ _PHRASES: Final = tuple(
         (r"\b(?:acquir\w*|acquisitions?|bought|purchased?)\b", "acquire"),
     )
 )
+
+_REWORDED: Final = tuple(
+    (re.compile(asked, re.I), plain, re.compile(rf"\b(?:{said})\b", re.I))
+    for asked, plain, said in (
+        (r"^how heavy (is|are|was|were)\b", r"what \1 the weight of", "weigh|weight|weighs"),
+        (r"^how much (?:does|do|did) (.+?) weigh\b", r"what is the weight of \1", "weight"),
+        (r"^how (?:tall|high) (is|are|was|were)\b", r"what \1 the height of", "height"),
+        (r"^how wide (is|are|was|were)\b", r"what \1 the width of", "width"),
+        (r"^how long (is|are|was|were)\b", r"what \1 the length of", "length"),
+        (r"^how (?:big|large) (is|are|was|were)\b", r"what \1 the size of", "size|area|surface"),
+        (r"^how expensive (is|are|was|were)\b", r"what \1 the price of", "price|costs?"),
+        (r"^how fast (is|are|was|were)\b", r"what \1 the speed of", "speed"),
+        (r"^who (?:did not|didn[’']t|could not|couldn[’']t) (?:come|attend|make it|show up|appear)(?: (?:to|at))?\b",
+         "who sent apologies for", "apologies"),
+        (r"^who (?:was|were|is) (?:absent|missing|away|not (?:there|present)|excused)(?: (?:from|at))?\b",
+         "who sent apologies", "apologies"),
+        (r"^who missed\b", "who sent apologies for", "apologies"),
+        (r"^who (?:was|were) (?:there|present)\b|^who (?:came|attended|took part)(?: (?:to|in))?\b", "who was present",
+         "present"),
+    )
+)  # fmt: skip
+"""What is asked in one way and written in another: a form, a data sheet or minutes has the noun."""
+
+
+def reworded(question: str, texts: str) -> str:
+    """The question in the words of the texts, where those have the noun for what it asks in other words."""
+    for asked, plain, said in _REWORDED:
+        if asked.search(question) and said.search(texts):
+            return asked.sub(plain, question, count=1)
+    return question
+
+
+def corrected(question: str, texts: str, known: Callable[[str], bool]) -> str:
+    """The question with its misspelt words put right: a word that nobody knows becomes the nearest one of the texts."""
+    said = Counter(re.findall(r"[^\W\d_]{4,}", texts.casefold()))
+
+    def put(match: re.Match[str]) -> str:
+        word = match.group().casefold()
+        if word in said or known(word):
+            return match.group()
+        near = [other for other in said if abs(len(other) - len(word)) < 2 and _near(word, other)]
+        return max(near, key=lambda other: (other[0] == word[0], said[other]), default=match.group())
+
+    return re.sub(r"(?<![\w-])[^\W\d_]{4,}(?![\w-])", put, question)
+
+
+def _near(word: str, other: str) -> bool:
+    """Whether one slip apart, two for a long word: a letter too many, too few, another one, or two exchanged."""
+    most = 1 if len(word) < LONG else 2
+    before: list[int] = []
+    row = list(range(len(other) + 1))
+    for i, a in enumerate(word, 1):
+        before, last, row = row, before, [i]
+        for j, b in enumerate(other, 1):
+            cost = min(before[j] + 1, row[j - 1] + 1, before[j - 1] + (a != b))
+            if i > 1 and j > 1 and a == other[j - 2] and word[i - 2] == b:
+                cost = min(cost, last[j - 2] + 1)
+            row.append(cost)
+        if min(row) > most:
+            return False
+    return row[-1] <= most
 
 
 def canonical(text: str) -> str:

@@ -7,6 +7,8 @@ from enum import StrEnum
 from functools import cached_property
 from typing import Final
 
+from cragraph.text.words import content_words, is_stopword
+
 _MONTH: Final = (
     r"(?:jan(?:uary|uar)?|feb(?:ruary|ruar)?|mar(?:ch)?|märz|apr(?:il)?|may|mai|june?|juni|july?|juli"
     r"|aug(?:ust)?|"
@@ -177,6 +179,11 @@ _OFFERS: Final[dict[Kind, Callable[[str], list[str]]]] = {
     Kind.DEFINITION: lambda text: [m.group() for m in _DEFINES.finditer(text)],
     Kind.LIST: lambda text: [m.group() for m in _LISTS.finditer(text)],
 }
+_WHENEVER: Final = re.compile(
+    r"\b(?:when|whenever|if|once|after|before|until|as soon as|during|while|every|daily|always|never|wenn|sobald|bis)\b"
+    r"|\b\w+(?:st|nd|rd|th) (?:day|week|month|year)\b",
+    re.I,
+)
 _CONDITION: Final = re.compile(
     r"\bwhen (?:do|does|should|can|may|must|will|is|are)\b|\bwann (?:ist|sind|wird|kann)\b", re.I
 )
@@ -219,10 +226,27 @@ class Question:
         """Whether the answer must hold a figure or a date; "when does it stop" may be answered by a condition."""
         return self.kind in FIGURES and _CONDITION.search(self.text) is None
 
+    def unanswered_by(self, sentence: str, kind: float) -> bool:
+        """Whether a sentence cannot answer for want of a figure, a date or a condition; `kind` is what it offers."""
+        if kind or self.kind not in FIGURES:
+            return False
+        return self.wants_figure or not _WHENEVER.search(sentence)
+
     @property
     def wants_all(self) -> bool:
         """Whether it asks for every one there is: "which orders are open", "list the exits"."""
         return self.kind is Kind.LIST or _ALL.search(self.text) is not None
+
+    @property
+    def wants_rows(self) -> bool:
+        """Whether several rows of a table may answer it together."""
+        return self.wants_all or self.kind in (Kind.PERSON, Kind.LIST, Kind.OTHER)
+
+    @cached_property
+    def subject(self) -> str:
+        """What a yes-or-no question is about: the first word with a meaning behind its verb; empty for others."""
+        words = re.findall(r"[\w’'-]+", self.text)[1:] if self.kind is Kind.YES_NO else []
+        return next((content_words(word)[0] for word in words if not is_stopword(word.casefold())), "")
 
     @cached_property
     def names(self) -> tuple[str, ...]:

@@ -15,8 +15,9 @@ from langchain_core.embeddings import Embeddings
 
 from cragraph.generation.candidates import Candidate, candidates
 from cragraph.generation.focus import focus_of
-from cragraph.generation.phrases import meaning_words
-from cragraph.generation.questions import Question, read_question
+from cragraph.generation.phrases import corrected, meaning_words, reworded
+from cragraph.generation.questions import Kind, Question, read_question
+from cragraph.generation.rows import matching
 from cragraph.generation.scoring import (
     Features,
     Weights,
@@ -37,19 +38,28 @@ from cragraph.types import Passage
 
 WINDOW: Final = 850
 """Characters of a passage that are read at once; longer passages are read in parts that share a sentence."""
-MOST_WINDOWS: Final = 14
+MOST_WINDOWS: Final = 8
 """Parts of passages that are read for one question; those with the most words of the question go first."""
-BY_WORDS: Final = 10
+BY_WORDS: Final = 3
 """Candidates that words alone put first and that are compared in meaning."""
-BY_READER: Final = 6
+BY_READER: Final = 3
 """Candidates that the reader puts first and that are compared likewise."""
+MOST_ROWS: Final = 12
+"""Rows that are listed at most where a question asks for all of them."""
 DOUBT: Final = 0.3
 """What is left of the chance of a candidate without the figure that is asked for, or that speaks of somebody else."""
 REMEMBERED: Final = 32
 """Rankings that are kept, for the verifier and the next pass."""
+ASIDE: Final = 0.5
+"""The same where it does not name what a yes-or-no question is about."""
+LABELLED: Final = 0.4
+"""What a line gains of the chance that it lacks where its label is what is asked for: "Cause: …"; set by hand."""
+LISTED: Final = 0.65
+"""The chance that rows with the value asked for are what was wanted; set by hand."""
 HEADING: Final = 90
 """Characters of heading and title that are read before a text."""
 
+_LABEL: Final = re.compile(r"[A-ZÄÖÜ][^\n:|.]{1,30}: ")
 CHOICE: Final = (
     "bias", "answer", "evidence", "span", "words", "coverage", "cosine", "kind", "fit", "place", "short", "row",
 )  # fmt: skip
@@ -70,6 +80,8 @@ class Scored:
     """Character range of the answer in the passage's text."""
     trust: float = 1.0
     """What is left of its chance to answer where it is a known kind of near miss."""
+    labelled: bool = False
+    """Whether it begins with a label and a colon, and the label is what is asked for."""
 
     @cached_property
     def answer(self) -> str:
@@ -90,6 +102,8 @@ class Ranking:
     features: dict[str, float]
     elsewhere: Mapping[int, float] = field(default_factory=dict)
     """For each passage the highest logit that one of its parts answers."""
+    rows: tuple[Candidate, ...] = ()
+    """Every row with the value that the question asks for, where it asks for rows."""
 
 
 @dataclass(frozen=True)
@@ -118,6 +132,9 @@ class AnswerRanker:
         return known
 
     def _ranked(self, text: str, passages: Sequence[Passage], found: Sequence[Candidate]) -> Ranking:
+        if reads(text, passages):
+            said = " ".join(p["text"] for p in passages)
+            text = reworded(corrected(text, said, self.reader.knows), said)
         question = read_question(text)
         if not found or not content_words(question.text):
             return Ranking((), 0.0, {})
@@ -139,14 +156,21 @@ class AnswerRanker:
         chosen = sorted({*(i for i in words.best(BY_WORDS) if i in read), *liked})
         words.compare(chosen, self.embeddings)
         head = self.reader.heads["choice"]
-        scored = [replace(_scored(found[i], *read[i], words.features(i), head), trust=words.trust(i)) for i in chosen]
+        scored = [words.judged(i, _scored(found[i], *read[i], words.features(i), head)) for i in chosen]
         ranking = Ranking(tuple(sorted(scored, key=_order)), None, {}, elsewhere)
         features = certainty(question, ranking, ranking.scored[0], passages)
-        return replace(ranking, answered=self.sure(features, ranking.scored[0]), features=features)
+        answered = self.sure(features, ranking.scored[0])
+        if rows := matching(question, found, passages):
+            if question.wants_all:
+                return replace(ranking, answered=max(answered, LISTED), features=features, rows=rows)
+            if ranking.scored[0].candidate in rows:
+                ranking = replace(ranking, rows=rows)
+        return replace(ranking, answered=answered, features=features)
 
     def sure(self, features: Mapping[str, float], chosen: Scored) -> float:
         """The calibrated probability, 0..1, that a candidate with these features (of `certainty`) answers."""
-        return _logistic(self.reader.heads["sure"], features) * chosen.trust
+        chance = _logistic(self.reader.heads["sure"], features) * chosen.trust
+        return chance + LABELLED * (1 - chance) if chosen.labelled else chance
 
 
 def reads(question: str, passages: Sequence[Passage]) -> bool:
@@ -169,7 +193,7 @@ def certainty(question: Question, ranking: Ranking, chosen: Scored, passages: Se
     return {
         **{name: chosen.features[name] for name in CHOICE[:9]},
         "choice": _squash(_logit(chosen.score)),
-        "margin": _squash(_logit(chosen.score) - _logit(rivals[0].score)) if rivals else 0.0,
+        "margin": _squash(_logit(chosen.score) - _logit(rivals[0].score * rivals[0].trust)) if rivals else 0.0,
         "alone": 0.0 if rivals else 1.0,
         "agree": min(2, len(agreeing - {chosen.candidate.passage})) / 2,
         "missing": sum(weight(t) for t in asked if t not in known) / total,
@@ -217,8 +241,24 @@ class _Words:
 
     def trust(self, i: int) -> float:
         """1, or `DOUBT` for a sentence that cannot answer whatever it resembles."""
-        figure = self.question.wants_figure and not self.found[i].is_row and self.seen[i].kind == 0
-        return DOUBT if figure or self.focus.mistakes(self.found[i]) else 1.0
+        c = self.found[i]
+        if not c.is_row and self.question.unanswered_by(c.text, self.seen[i].kind):
+            return DOUBT
+        if self.question.subject and self.question.subject not in content_words(f"{c.header} {c.opener} {c.text}"):
+            return ASIDE
+        return DOUBT if self.focus.mistakes(c) else 1.0
+
+    def judged(self, i: int, scored: Scored) -> Scored:
+        """A candidate with what the form of question and sentence says of it."""
+        score, c = scored.score, self.found[i]
+        label = set(content_words(c.text.partition(": ")[0])) if _LABEL.match(c.text) else set()
+        labelled = bool(label) and label <= set(content_words(self.question.text))
+        if labelled:
+            score += LABELLED * (1 - score)
+        if self.question.kind is Kind.YES_NO:
+            # It is the sentence with the most of the question that says whether it is so.
+            score *= 0.5 + 0.5 * self.seen[i].coverage
+        return replace(scored, score=score, trust=self.trust(i), labelled=labelled)
 
     def features(self, i: int) -> dict[str, float]:
         """Its features for the head that orders candidates."""

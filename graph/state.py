@@ -26,6 +26,8 @@ class State:
 
     asked: str = ""
     """The question as it stands alone; differs from `question` only in a conversation."""
+    put: str = ""
+    """The question as it was put to the last run; on a thread, one that comes again may only be left over."""
     started: float = 0.0
     """When the run began, in seconds since the epoch."""
     held: list[Passage] = field(default_factory=list)

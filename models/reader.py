@@ -113,6 +113,10 @@ class Reader:
         heads: Mapping[str, Sequence[float]] = weights("reader", self._folder).card["heads"]
         return heads
 
+    def knows(self, word: str) -> bool:
+        """Whether a word in lower case is one of the network's own."""
+        return _load(self._folder).tokenizer.token_to_id(word) is not None
+
     def read(self, question: str, texts: Sequence[tuple[str, str]]) -> list[Reading]:
         """Read a question with each (heading, text), in order; what was read before is remembered."""
         keys = [(question, heading, text) for heading, text in texts]

@@ -93,10 +93,13 @@ _ahead: Final[dict[Path, Future[Any]]] = {}
 
 def open_ahead(cards: Sequence[str], folder: Path = DATA) -> None:
     """Begin to open networks in a thread, so that a command that will need them can go on importing meanwhile."""
+
+    def opened(card: str) -> Any:
+        return _session(weights(card, folder).path(f"{card}.onnx"))
+
     pool = ThreadPoolExecutor(1, thread_name_prefix="cragraph-ahead")
     for card in cards:
-        name = f"{card}.onnx"
-        _ahead[folder / name] = pool.submit(lambda card=card, name=name: _session(weights(card, folder).path(name)))
+        _ahead[folder / f"{card}.onnx"] = pool.submit(opened, card)
     pool.shutdown(wait=False)
 
 

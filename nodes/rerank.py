@@ -4,6 +4,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from cragraph.generation.questions import read_question
 from cragraph.graph.context import Context
 from cragraph.graph.routing import best, relevance
 from cragraph.graph.state import State
@@ -13,6 +14,8 @@ from cragraph.retrieval.rerankers.scored import rerank_gain
 from cragraph.retrieval.search.neighbours import NO_STORE, Size, all_read, without_around
 from cragraph.types import Attempt, Passage
 
+MOST_ROWS = 20
+"""Rows that are kept beside the best passages where a question asks for all that match."""
 NeighbourFinder = Callable[
     [Sequence[Passage], Size, Mapping[str, Any] | None, Notes], list[Passage]
 ]  # fmt: skip
@@ -40,6 +43,8 @@ class Rerank:
             # Passages that the caller chose are all kept; what was searched is cut to the best.
             size = (context.top_k or self.top_k) if state.searched else len(ranked)
             kept, more = ranked[:size], {"rerank_gain": rerank_gain(state.held, ranked, size)}
+            if read_question(query).wants_rows:
+                kept += rows_beside(kept, ranked[size:])
         else:
             ids = {p["chunk_id"] for p in proven}
             kept, more = pinned(ranked, ids, context.second_pass_k or self.top_k), {}
@@ -57,6 +62,12 @@ class Rerank:
         elif context.passage_window and self.neighbours and state.searched:
             kept = self.neighbours(kept, context.passage_window, context.where, notes)
         return kept
+
+
+def rows_beside(kept: Sequence[Passage], others: Sequence[Passage]) -> list[Passage]:
+    """Further rows of the tables that rows among the kept passages are from."""
+    tables = {p["source"] for p in kept if "row" in p["metadata"]}
+    return [p for p in others if p["source"] in tables and "row" in p["metadata"]][:MOST_ROWS]
 
 
 def pinned(ranked: Sequence[Passage], proven: set[str], size: int) -> list[Passage]:

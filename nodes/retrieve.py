@@ -39,7 +39,8 @@ class Retrieve:
         return self._begin(state, context, notes)
 
     def _begin(self, state: State, context: Context, notes: Notes) -> dict[str, Any]:
-        question, conversation = asked_in(state.question, state.messages or [])
+        left_over = bool(state.messages) and state.question == state.put
+        question, conversation = asked_in("" if left_over else state.question, state.messages or [])
         question = _checked_question(question, state.answer)
         conversation = conversation or earlier(question, state)
         fresh = State(question=question, started=time.time())
@@ -58,6 +59,7 @@ class Retrieve:
         begun = {name: getattr(fresh, name) for name in _RESET}
         return begun | {
             "question": question,
+            "put": question,
             "asked": asked,
             "held": held,
             "available": available,

@@ -50,8 +50,9 @@ _OPENERS: Final = frozenset(listed("Der Die Das Ein Eine Kein Keine Sie Les Une 
 def seems_english(text: str) -> bool:
     """Whether a text is English as far as its small words tell; a text without any of them may be.
 
-    A text in another script is not. Small words of other languages count in lower case only, because "Los Angeles" and "8 p.m. ET" are English. Where
-    there is no English one at all, a single foreign one beside a foreign letter or opening word is enough.
+    A text in another script is not. Small words of other languages count in lower case only, because "Los Angeles" and
+    "8 p.m. ET" are English. Where there is no English one at all, a single foreign one beside a foreign letter or
+    opening word is enough; so is a word that opens a question.
     """
     if 2 * len(_LATIN.findall(text)) < len(_LETTER.findall(text)):
         return False

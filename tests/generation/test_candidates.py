@@ -97,3 +97,13 @@ def test_a_row_whose_cells_name_their_columns_is_a_row_and_no_header() -> None:
 def test_a_line_without_a_full_stop_may_state_something_and_a_heading_may_not(line: str, quotable: bool) -> None:
     texts = [c.text for c in found(f"{line}\n\nThe plant closed in May.")]
     assert (line in texts) is quotable
+
+
+def test_a_row_whose_cells_name_their_columns_is_no_header_though_it_has_no_figure() -> None:
+    passages = as_passages(["Day | Hours\nDay: Monday | Hours: closed\nDay: Sunday | Hours: closed"])
+    assert [c.text for c in candidates(passages)] == ["Day: Monday | Hours: closed", "Day: Sunday | Hours: closed"]
+
+
+def test_lines_with_labels_are_apart() -> None:
+    passages = as_passages(["Present: Ann Lee, Bo Ray\nApologies: Cy Poe\nMinutes taken by Ann Lee."])
+    assert next(c.text for c in candidates(passages)) == "Present: Ann Lee, Bo Ray"

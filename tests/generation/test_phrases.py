@@ -1,7 +1,7 @@
 import pytest
 
 from cragraph.generation.candidates import is_noise
-from cragraph.generation.phrases import meaning_words
+from cragraph.generation.phrases import corrected, meaning_words, reworded
 
 
 @pytest.mark.parametrize(
@@ -42,3 +42,29 @@ def test_what_only_points_elsewhere_is_noise(sentence: str) -> None:
 @pytest.mark.parametrize("sentence", ["We see strong demand in Part of Asia.", "The source of the Nile is a lake."])
 def test_what_says_something_is_no_noise(sentence: str) -> None:
     assert not is_noise(sentence)
+
+
+@pytest.mark.parametrize(
+    ("question", "texts", "read"),
+    [
+        ("How heavy is the drill?", "Weight: 3 kg", "what is the weight of the drill?"),
+        ("How heavy is the drill?", "It is red.", "How heavy is the drill?"),
+        ("Who did not come to the meeting?", "Apologies: Ann", "who sent apologies for the meeting?"),
+    ],
+)
+def test_a_question_is_asked_in_the_words_of_the_texts(question: str, texts: str, read: str) -> None:
+    assert reworded(question, texts) == read
+
+
+@pytest.mark.parametrize(
+    ("question", "read"),
+    [
+        ("how old must voluntears be at lesat", "how old must volunteers be at least"),
+        ("who are the visitors", "who are the visitors"),
+        ("what is a zzyzx", "what is a zzyzx"),
+    ],
+)
+def test_a_word_that_nobody_knows_becomes_the_nearest_of_the_texts(question: str, read: str) -> None:
+    texts = "Volunteers must be at least 16 years old. The volunteers visit."
+    known = {"must", "what", "visitors"}
+    assert corrected(question, texts, known.__contains__) == read

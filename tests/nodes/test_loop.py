@@ -218,6 +218,15 @@ def test_a_new_question_on_an_old_thread_starts_clean() -> None:
     assert again["degraded"] == []
 
 
+def test_messages_on_an_old_thread_ask_their_own_last_question() -> None:
+    loop = Loop()
+    graph, thread = loop.builder.compile(checkpointer=InMemorySaver()), {"configurable": {"thread_id": "1"}}
+    said = [{"role": "user", "content": "Is the sea salt?"}]
+    graph.invoke({"messages": said}, thread)
+    said += [{"role": "assistant", "content": SEA}, {"role": "user", "content": "Is the sky blue?"}]
+    assert graph.invoke({"messages": said}, thread)["question"] == "Is the sky blue?"
+
+
 def test_a_run_that_broke_off_between_requery_and_retrieve_does_not_leak_into_the_next() -> None:
     loop = Loop([SKY, SEA])
     graph = loop.builder.compile(checkpointer=InMemorySaver(), interrupt_before=["retrieve"])

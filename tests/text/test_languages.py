@@ -37,3 +37,10 @@ def test_english_and_what_has_no_small_words_is_taken_for_english(text: str) -> 
 )
 def test_other_languages_are_told_from_english(text: str) -> None:
     assert not seems_english(text)
+
+
+@pytest.mark.parametrize(
+    "text", ["Wie alt muss man sein?", "수강료는 얼마입니까?", "¿Cuánto cuesta?", "Quand part le train?"]
+)
+def test_a_short_question_in_another_language_is_known_by_the_word_that_opens_it(text: str) -> None:
+    assert not seems_english(text)
