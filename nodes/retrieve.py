@@ -84,8 +84,10 @@ class Retrieve:
 
     def _where(self, context: Context) -> Mapping[str, Any] | None:
         """The run's filter, narrowed to the sources that it is to answer from."""
-        if context.sources is None or self.sources is None:
+        if context.sources is None:
             return context.where
+        if self.sources is None:
+            raise InputError("`sources` came for a retriever of your own: filter it by `where`, or give a store.")
         every = self.sources()
         chosen = [name for name in every if any(lies_in(name, wanted) for wanted in context.sources)]
         if not chosen:
