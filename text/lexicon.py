@@ -47,7 +47,7 @@ IRREGULAR: Final = {
     "took": "take", "taken": "take", "gave": "give", "given": "give", "became": "become", "lost": "lose",
     "left": "leave", "sang": "sing", "sung": "sing", "known": "know", "knew": "know", "ran": "run", "saw": "see",
     "seen": "see", "paid": "pay", "spent": "spend", "bore": "bear", "chose": "choose", "chosen": "choose",
-    "reduction": "reduce", "highest": "high", "lowest": "low",
+    "beaten": "beat", "reduction": "reduce", "highest": "high", "lowest": "low",
 }  # fmt: skip
 """Forms that no stemmer brings together, with the word that they are a form of."""
 
@@ -74,6 +74,54 @@ OPPOSITES: Final = listed(
     """
 )
 """Words with their opposites, the first of a group against each of the others."""
+
+ANTONYMS: Final = listed(
+    """
+    ability/inability able/unable abolish/establish,found,launch absence/presence absent/present
+    absolute/relative,comparative abstract/concrete accept/refuse,reject,decline accept/reject accurate/inaccurate
+    active/inactive actual/potential,possible acute/chronic adjusted/unadjusted agree,concur/disagree,differ
+    alive/dead amateur/professional,pro ample/meager analytic/synthetic appear/disappear,vanish
+    appearance/disappearance approval/disapproval approve,sanction/disapprove arrive/leave,depart artificial/natural
+    asleep/awake attack,assail/defend attract/repel aunt/uncle available/unavailable avoid/face aware/unaware
+    backward,back,rearward/forward beautiful/ugly begin/end,terminate,cease beginning,outset,start/end best/worst
+    better/worse big,large/small,little birth/death blur/focus boil/freeze borrow/lend,loan boy/girl bright/dull
+    broken/unbroken brother/sister busy/idle capable/incapable capitalism/socialism careful/careless
+    certain,sure/uncertain certainty/uncertainty,doubt cheap,inexpensive/expensive clarity,clearness/obscurity
+    clean/dirty,soiled close,shut,closed/open,opened,reopen comfortable/uncomfortable common/individual,single
+    common/uncommon compact/loose complete/incomplete complex/simple complexity/simplicity complicate/simplify
+    conscious/unconscious conservative/liberal,progressive constructive/destructive continue,keep/discontinue
+    continuity/discontinuity cool/warm criticize/praise cry,weep/laugh danger/safety dangerous/safe dark/light
+    daughter/son dead/live dead/living decrease,lessen/increase deep/shallow defeat/victory,triumph
+    definite/indefinite delicate/rugged dependent/independent despair/hope different/same difficult,hard/easy
+    direct/indirect discourage/encourage dislike/like dislike/liking disobey/obey distrust,suspect/trust
+    divide,split/unite domestic/foreign dominant/subordinate downstairs/upstairs downward,down/upward,upwards dry/wet
+    dull/lively early/late east/west eastern/western empirical/theoretical employee/employer empty/fill empty/full
+    even/odd ever,always/never exclude,omit/include expected/unexpected export/import exterior/interior
+    external/internal extraordinary/ordinary fail/succeed failure/success fall,descend/rise,climb false/true
+    familiar/unfamiliar far/near fast/slow fat/thin,lean father/mother fewer/more finite/infinite foe/friend,ally
+    follower/leader foolish/wise forbid,prohibit,veto/permit,allow,countenance forget/remember formal/informal
+    former/latter fortunate/unfortunate fortunately/unfortunately full-time/part-time future/past gather/spread
+    generally/specifically glad/sad gradual/steep gradual/sudden greater/lesser guilty/innocent happily/sadly
+    happy/unhappy hate/love heavy/light heterogeneous/homogeneous high/low horizontal/vertical humble/proud
+    husband/wife immoral/moral immortal/mortal immortality/mortality impatient/patient impersonal/personal
+    impossible/possible inadequate,insufficient/adequate,sufficient inferior/superior inner/outer inorganic/organic
+    inside,within/outside intelligence/stupidity intense/mild international/national invisible/visible inward/outward
+    irregular/regular irrelevant/relevant joy/sorrow junior/senior king/queen known/unknown likely/unlikely
+    liquid/solid lock/unlock long/short loosen/stiffen lose/win loudly,loud,aloud/softly,quietly
+    lower,cut/raise,lift,elevate major/minor majority/minority maximum/minimum,minimal meaningful/meaningless
+    mental/physical naive/sophisticated narrow/wide,broad narrow/widen necessary/unnecessary negative/positive new/old
+    noisy/quiet nonspecific/specific north/south northern/southern objective/subjective obscurity/prominence
+    often,frequently/rarely,seldom old/young,immature pain/pleasure partly,partially,part/wholly,entirely,completely
+    past/present peace/war permanently/temporarily pleasant/unpleasant poor/rich popular/unpopular poverty/wealth
+    primary/secondary private/public privately/publicly profound/superficial pull,draw/push qualitative/quantitative
+    quickly,rapidly/slowly rough/smooth rural/urban satisfactory/unsatisfactory shout/whisper sit/stand
+    sleep,slumber/wake smart/stupid sour/sweet stable/unstable strengthen,fortify/weaken strong/weak
+    structured/unstructured successful/unsuccessful succumb/survive tender/tough thick/thin thicken/thin
+    thoughtful/thoughtless unusual/usual useful/useless withstand/surrender
+    """
+)
+"""Opposites of WordNet, with the words that mean the same on either side; they show what a claim contradicts."""
+
 
 TITLES: Final = frozenset(
     listed(

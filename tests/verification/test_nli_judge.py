@@ -98,13 +98,13 @@ def judged(judge: NLIJudge, claim: str, passages: list[Passage]) -> str:
 
 
 def both(judge: NLIJudge) -> list[str]:
-    return [judged(judge, "Sales rose.", PASSAGES[:1]), judged(judge, "Costs fell.", PASSAGES[1:])]
+    return [judged(judge, "Sales rose.", PASSAGES[:1]), judged(judge, "Costs rose.", PASSAGES[1:])]
 
 
 def test_entailment_supports_and_contradiction_contradicts(build: Build) -> None:
     judge = NLIJudge(build())
     [first] = judge(split_claims("Sales rose."), PASSAGES[:1], Notes())
-    [second] = judge(split_claims("Costs fell."), as_passages(["the sun", PASSAGES[1]["text"]]), Notes())
+    [second] = judge(split_claims("Costs rose."), as_passages(["the sun", PASSAGES[1]["text"]]), Notes())
     assert (first["verdict"], second["verdict"]) == ("supported", "contradicted")
     assert first["support"] > 0.9
     assert second["contradiction"] > 0.75
@@ -112,6 +112,12 @@ def test_entailment_supports_and_contradiction_contradicts(build: Build) -> None
     assert first["evidence"]["quote"] == "in spring sales rose yes ."
     assert second["evidence"] is not None
     assert second["evidence"]["passage"] == 1
+
+
+def test_a_contradiction_that_nothing_shows_is_no_more_than_unsupported(build: Build) -> None:
+    [verdict] = NLIJudge(build())(split_claims("Costs fell."), PASSAGES[1:], Notes())
+    assert verdict["verdict"] == "unsupported"
+    assert verdict["contradiction"] > 0.6
 
 
 @pytest.mark.parametrize(

@@ -1,6 +1,7 @@
 """Polarity: negation, opposite words and modality, by words alone."""
 
 import re
+from collections.abc import Iterator
 from functools import lru_cache
 from typing import Final
 
@@ -14,7 +15,8 @@ NEGATION: Final = re.compile(
     re.IGNORECASE,
 )
 _NO_NEGATION: Final = re.compile(
-    r"\b(?:not only|no\.\s?\d|no less than|no fewer than|no more than|no later than|whether or not|no doubt|not just|"
+    r"\b(?:not only|not (?:more|less|fewer|later|earlier) than|"
+    r"no\.\s?\d|no less than|no fewer than|no more than|no later than|whether or not|no doubt|not just|"
     r"not merely|no longer than)\b|^\s*no\b(?=[\s,.!]+(?:it|its|they|he|she|i|we|you|the|that|but)\b)",
     re.IGNORECASE,
 )
@@ -23,6 +25,10 @@ _NEGATIVE: Final = re.compile(
     r"in(?:ability|capable|sufficient|complete)|"
     r"im(?:possible|probable)|dis\w{5,}|exclud\w+|prevent\w*|avoid\w*|stopped|ceased|neither|few|little|rarely|seldom|"
     r"ohne|sans)\b",
+    re.IGNORECASE,
+)
+_DEGREE: Final = re.compile(
+    r"\w+(?:[’']t)?\s+(?:as|so|all|every|each|always|until|before|unless|necessarily|yet|enough|very|much)\b",
     re.IGNORECASE,
 )
 _CLAUSE_END: Final = re.compile(r"[,;:.!?()](?!\d)|\b(?:but|although|because|while|aber|mais)\b", re.IGNORECASE)
@@ -72,11 +78,28 @@ def negations(text: str) -> int:
 @lru_cache(maxsize=8192)
 def denials(text: str) -> tuple[frozenset[str], ...]:
     """For each negation of a text the terms that it denies: the next two that carry meaning in the same clause."""
-    found = []
+    return tuple(denied for _, _, denied in _denied(text))
+
+
+@lru_cache(maxsize=8192)
+def denied_stretches(text: str) -> tuple[tuple[int, int, frozenset[str]], ...]:
+    """The offsets of each plain negation with the words that it denies, and their terms.
+
+    "Not as tall", "not all" and "not until" deny no more than a degree and are left out.
+    """
+    return tuple(found for found in _denied(text) if found[2] and not _DEGREE.match(text, found[0]))
+
+
+def _denied(text: str) -> Iterator[tuple[int, int, frozenset[str]]]:
     for match in NEGATION.finditer(_NO_NEGATION.sub(lambda skipped: " " * len(skipped.group()), text)):
         clause = _CLAUSE_END.split(text[match.end() : match.end() + _SCOPE], maxsplit=1)[0]
-        found.append(frozenset([term for term in terms(clause) if not is_light(term)][:2]))
-    return tuple(found)
+        denied: list[str] = []
+        end = match.end()
+        for word in re.finditer(r"\S+", clause):
+            own = [term for term in terms(word.group()) if not is_light(term)]
+            if own and len(denied) < 2:
+                denied, end = denied + own, match.end() + word.end()
+        yield match.start(), end, frozenset(denied[:2])
 
 
 def negation_differs(one: str, other: str) -> bool:
@@ -103,10 +126,14 @@ def possible(text: str) -> bool:
 
 
 def opposite_words(claim: str, evidence: str) -> tuple[str, str] | None:
-    """A word of the claim whose opposite the evidence has in its place (and the word itself has not), with that one."""
+    """A word of the claim whose opposite the evidence has in its place (and the word itself has not), with that one.
+
+    A word that is denied says its opposite: "closed" is not against "not open".
+    """
     said, held = stems(claim), stems(evidence)
-    for term in sorted(said - held):
-        against = _AGAINST.get(term, frozenset()) & held - said
+    mine, theirs = (frozenset().union(*denials(text)) for text in (claim, evidence))
+    for term in sorted(said - held - mine):
+        against = _AGAINST.get(term, frozenset()) & held - said - theirs
         if against:
             return _as_written(term, claim), _as_written(min(against), evidence)
     return None

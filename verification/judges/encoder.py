@@ -104,7 +104,7 @@ class EncoderJudge:
         objected = reading is not None and reading.objects()
         found = self.model.blend(grounding, self.words.support(reading), objected)
         support, contradiction = _chance(found.supported), _chance(found.contradicted)
-        verdict = decide(claim, reading, support, contradiction, self._thresholds, passages, self.name, shown=True)
+        verdict = decide(claim, reading, support, contradiction, self._thresholds, passages, self.name)
         doubtful = [word for word in found.words if word.unsupported >= self.model.word_threshold]
         if verdict["verdict"] != "supported" and doubtful and can_point(claim):
             own = [(claim["start"] + word.start, claim["start"] + word.end) for word in doubtful]

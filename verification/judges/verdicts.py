@@ -13,7 +13,8 @@ from cragraph.text.quotes import coverage, find_quote
 from cragraph.text.sentences import sentence_spans
 from cragraph.text.words import content_words, terms
 from cragraph.types import Claim, Evidence, Label, Passage, Verdict
-from cragraph.verification.judges.reading import ON_TOPIC, SOME, Reading, fitted
+from cragraph.verification.judges.conflict import Conflict, find_conflict
+from cragraph.verification.judges.reading import SOME, Reading, fitted
 from cragraph.verification.windows import Window
 
 LABELS: Final[tuple[Label, ...]] = ("supported", "partially_supported", "unsupported", "contradicted", "unjudged")
@@ -21,6 +22,10 @@ LOWERED: Final[dict[Label, Label]] = {"supported": "partially_supported", "parti
 """What a verdict becomes when its quote is not in the passages."""
 WITHOUT_EVIDENCE: Final = 0.45
 """What the support of a verdict without its evidence is at most."""
+
+
+SHOWN: Final = 0.9
+"""The contradiction of a claim for which a conflict is shown is at least this."""
 
 
 Span = tuple[int, int]
@@ -121,28 +126,32 @@ def decide(
     *,
     strict: bool = True,
     by_words: bool = True,
-    shown: bool = False,
 ) -> Verdict:
     """The verdict on a claim by its scores and by the facts that its window shares with it.
 
     A claim with a figure that no passage has is never supported, whatever its score (`strict`): partly where other
     figures match and the score would do, else not. Nor is one that the facts of its window contradict. A judge that
     does not read the sentence as a whole goes `by_words`: for it a name that no passage has, and a negation that the
-    window does not have in any form, leave a claim partly supported at best. Where a contradiction must be `shown`, a
-    score alone makes a claim unsupported: the conflict has to be one of figures, opposite words or negation.
+    window does not have in any form, leave a claim partly supported at best. Contradicted is only what a conflict can
+    be shown for, a pair of quotes (see `find_conflict`): a score alone makes a claim unsupported.
     """
     if reading is None:
         return verdict_of(claim, "unsupported", 0.0, 0.0, None, "There is no text to support it.", judge)
-    objected = strict and reading.objects(by_words=by_words)
     against = reading.against(by_words=by_words) if strict else 0.0
     lacking = reading.lacking if strict else []
     opposed = max(against, contradiction if contradiction > support else 0.0) >= thresholds.contradicted
-    contradiction = max(contradiction, against)
+    conflict = None
+    if strict and (by_words or lacking or opposed):
+        conflict = find_conflict(without_markers(claim["text"]), reading.window.text, lacking)
+    objected = strict and (conflict is not None or reading.objects(by_words=by_words))
+    contradiction = max(contradiction, against, SHOWN if conflict else 0.0)
     label: Label
     if objected or opposed:
         support = min(support, max(0.0, thresholds.supported - 0.01))
-    if opposed:
-        label = "contradicted" if against > 0.0 or not shown else "unsupported"
+    if conflict:
+        label = "contradicted"
+    elif opposed:
+        label = "unsupported"
     elif support >= thresholds.supported:
         label = "supported"
     elif support >= thresholds.partial and _shares_part(reading, lacking, by_words):
@@ -150,7 +159,8 @@ def decide(
     else:
         label = "unsupported"
     evidence = None if label == "unsupported" else evidence_of(reading.window, passages)
-    verdict = verdict_of(claim, label, support, contradiction, evidence, _reason(reading, label, lacking), judge)
+    reasoning = _reason(reading, label, lacking, conflict)
+    verdict = verdict_of(claim, label, support, contradiction, evidence, reasoning, judge)
     if label != "supported" and objected and (spans := _objected_spans(claim, reading, lacking)):
         verdict["unsupported_spans"] = spans
     return verdict
@@ -162,25 +172,18 @@ def _shares_part(reading: Reading, lacking: Sequence[Fact], by_words: bool) -> b
     return (not by_words or reading.coverage >= SOME) and (not lacking or some_figure)
 
 
-def _reason(reading: Reading, label: Label, lacking: Sequence[Fact]) -> str:
-    """What did not match, in a sentence; else how much of the claim the quote covers."""
-    said: list[str] = []
-    conflicts = reading.facts.conflicting
-    for fact, other in conflicts[:2]:
-        said.append(f"{other.said.strip()} in the passage, {fact.said.strip()} in the claim")
-    alone = [fact for fact in lacking if fact not in [pair[0] for pair in conflicts]]
-    for fact in alone[:2]:
-        where = "stands in the passages for something else" if fact in reading.in_words else "is in no passage"
-        said.append(f"{fact.said.strip()} {where}")
+def _reason(reading: Reading, label: Label, lacking: Sequence[Fact], conflict: Conflict | None) -> str:
+    """The conflict, or what did not match, in a sentence; then how much of the claim the quote covers."""
+    said = [conflict.reason] if conflict else []
+    for fact in lacking[:2]:
+        if conflict is None or fact.said.strip() != conflict.claimed:
+            where = "stands in the passages for something else" if fact in reading.in_words else "is in no passage"
+            said.append(f"{fact.said.strip()} {where}")
     if label != "supported":
         said += [f"{name.said.strip()} is in no passage" for name in reading.strangers[:2]]
         said += ["the figures are those of another row"] if reading.misplaced else []
-        if reading.opposite:
-            said.append(f"{reading.opposite[1]!r} in the passage, {reading.opposite[0]!r} in the claim")
-        elif reading.undenied:
+        if reading.undenied and conflict is None:
             said.append("the claim is negated, the passage is not")
-        elif reading.negation and reading.coverage >= ON_TOPIC:
-            said.append("the passage is negated, the claim is not")
     covered = f"{reading.coverage:.0%} of the claim's words are in the passage"
     return "; ".join([*said, covered]) + "."
 
@@ -201,7 +204,7 @@ def can_point(claim: Claim) -> bool:
     return len(claim["text"]) == claim["end"] - claim["start"]
 
 
-def _objected_spans(claim: Claim, reading: Reading, lacking: Iterable[Fact]) -> list[Span]:
+def _objected_spans(claim: Claim, reading: Reading, lacking: Sequence[Fact]) -> list[tuple[int, int]]:
     """Answer ranges of the figures, names and opposite words that speak against a claim; none where it is rephrased."""
     if not can_point(claim) or not claim["text"].startswith(without_markers(claim["text"])):
         return []

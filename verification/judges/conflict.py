@@ -1,0 +1,239 @@
+"""Conflicts: the words of a claim and the words of a passage that cannot both be true."""
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from functools import cache
+from itertools import pairwise
+from typing import Final
+
+from cragraph.text.facts import Fact, compare, extract
+from cragraph.text.facts.compare import matches
+from cragraph.text.facts.polarity import denied_stretches, negations, stems
+from cragraph.text.lexicon import ANTONYMS, OPENERS, OPPOSITES, listed
+from cragraph.text.sentences import sentence_spans
+from cragraph.text.words import is_light, stem, terms, weight
+
+SAME_MATTER: Final = 0.5
+"""Share of a claim's words, weighed, that a sentence must have beside what differs to speak of the same matter."""
+SAME_STATEMENT: Final = 0.65
+"""The same where only a negation differs."""
+NEAR: Final = 30
+"""Characters beside a figure that say what it is the figure of."""
+_WHEN: Final = frozenset({"date", "quarter", "time"})
+
+
+@dataclass(frozen=True)
+class Conflict:
+    """The words of the claim and those of the passage that contradict each other, each as written."""
+
+    claimed: str
+    stated: str
+
+    @property
+    def reason(self) -> str:
+        """Both quotes in a sentence."""
+        return f"{self.stated} in the passage, {self.claimed} in the claim"
+
+
+def find_conflict(claim: str, evidence: str, nowhere: Sequence[Fact], *, names: bool = False) -> Conflict | None:
+    """What a claim and its evidence cannot both be right about, None where nothing can be shown.
+
+    Another value in place of a figure that no passage has (`nowhere`), swapped roles, a negation, an opposite word; a
+    name in another's place where `names` says that somebody read the claim as a whole. Favours precision: a sentence
+    that may speak of another thing or time shows nothing.
+    """
+    heavy = _heavy(claim)
+    sentences = [evidence[start:end] for start, end in sentence_spans(evidence)]
+    for sentence in sorted(sentences, key=lambda text: -_shared(heavy, text)):
+        found = (
+            _figures(claim, sentence, nowhere)
+            or _roles(claim, sentence)
+            or (None if _other_time(claim, sentence) else _negation(claim, sentence) or _opposite(claim, sentence))
+            or (_names(claim, sentence, nowhere) if names else None)
+        )
+        if found:
+            return found
+    return None
+
+
+def _heavy(text: str, without: frozenset[str] = frozenset()) -> frozenset[str]:
+    return frozenset(t for t in terms(text) if not is_light(t) and not t[0].isdigit() and t not in without)
+
+
+def _shared(wanted: frozenset[str], text: str) -> float:
+    """Share of some terms, weighed, that a text has; 1.0 for none."""
+    total = sum(map(weight, wanted))
+    return sum(map(weight, wanted.intersection(terms(text)))) / total if total else 1.0
+
+
+def _other_time(claim: str, sentence: str) -> bool:
+    """Whether both are dated, and otherwise."""
+    one, other = ([f for f in extract(text) if f.kind in _WHEN] for text in (claim, sentence))
+    return bool(one) and bool(other) and not compare(one, other).matched
+
+
+# -- figures ---------------------------------------------------------------------------------------------------
+
+
+def _figures(claim: str, sentence: str, nowhere: Sequence[Fact]) -> Conflict | None:
+    """Another value of the same kind and unit, where the words around it are the claim's."""
+    wrong = [fact for fact in nowhere if fact.kind != "name"]
+    if not wrong or _shared(_heavy(claim), sentence) < SAME_MATTER:
+        return None
+    own, held = extract(claim), extract(sentence)
+    for fact in wrong:
+        rivals = [f for f in held if (f.kind, f.unit) == (fact.kind, fact.unit) and not matches(f, own)]
+        if len(rivals) > 1:
+            around = _around(claim, fact)
+            rivals = [f for f in rivals if around & _around(sentence, f)]
+        if len(rivals) == 1:
+            return Conflict(fact.said.strip(), rivals[0].said.strip())
+    return None
+
+
+def _around(text: str, fact: Fact) -> frozenset[str]:
+    return _heavy(text[max(0, fact.start - NEAR) : fact.start]) | _heavy(text[fact.end : fact.end + NEAR])
+
+
+def _names(claim: str, sentence: str, nowhere: Sequence[Fact]) -> Conflict | None:
+    """A name that only the claim has against one that only the sentence has."""
+    strange = [fact for fact in nowhere if fact.kind == "name"]
+    own = extract(claim)
+    others = [f for f in extract(sentence) if f.kind == "name" and not matches(f, own, frozenset(_words(claim)))]
+    return Conflict(strange[0].said, others[0].said) if strange and others else None
+
+
+# -- roles -----------------------------------------------------------------------------------------------------
+
+_ENTITY: Final = re.compile(r"\b[A-Z][\w&-]*(?:\s+[A-Z][\w&-]*)*")
+_PASSIVE: Final = re.compile(r"\b(?:was|were|is|are|be|been|being|gets?|got)\b.*\bby\b", re.DOTALL)
+_BREAK: Final = re.compile(r"[.,;:!?()]|\b(?:and|or|but|with|who|which|that|than|as|from|to|not|never)\b|n[’']t\b")
+_MUTUAL: Final = frozenset(
+    map(stem, listed("married marry met meets merged fought faced played equals borders joined resembles tied"))
+)
+"""Verbs that say the same with both sides exchanged."""
+_GAP: Final = 60
+
+
+@dataclass(frozen=True)
+class _Deed:
+    """Who did something to whom: the agent, the stems of what was done, the one it was done to, and the words."""
+
+    agent: str
+    done: frozenset[str]
+    other: str
+    said: str
+
+
+def _roles(claim: str, sentence: str) -> Conflict | None:
+    held = list(_deeds(sentence))
+    for deed in _deeds(claim):
+        same = [h for h in held if h.done == deed.done]
+        if any((h.agent, h.other) == (deed.agent, deed.other) for h in same):
+            continue
+        for other in same:
+            if (other.other, other.agent) == (deed.agent, deed.other):
+                return Conflict(f"“{deed.said}”", f"“{other.said}”")
+    return None
+
+
+def _deeds(text: str) -> Iterator[_Deed]:
+    """Two names with a verb between them and nothing that parts them."""
+    found = []
+    for match in _ENTITY.finditer(text):
+        start = match.start()
+        while (first := re.compile(r"(\w+)\s*").match(text, start, match.end())) and first[1] in OPENERS:
+            start = first.end()
+        if start < match.end():
+            found.append((start, match.end()))
+    for (start, end), (after, stop) in pairwise(found):
+        between = text[end:after]
+        passive = bool(_PASSIVE.search(between))
+        done = _heavy(between)
+        if not done or len(between) > _GAP or _BREAK.search(between) or done & _MUTUAL:
+            continue
+        pair = (text[start:end].split()[-1].lower(), text[after:stop].split()[-1].lower())
+        agent, other = pair[::-1] if passive else pair
+        yield _Deed(agent, done, other, text[start:stop])
+
+
+# -- negation and opposites ------------------------------------------------------------------------------------
+
+
+def _negation(claim: str, sentence: str) -> Conflict | None:
+    """What one of the two denies and the other one says."""
+    mine, theirs = denied_stretches(claim), denied_stretches(sentence)
+    if bool(mine) == bool(theirs) or _shared(_heavy(claim), sentence) < SAME_STATEMENT:
+        return None
+    denying, saying = (claim, sentence) if mine else (sentence, claim)
+    for start, end, denied in mine or theirs:
+        said = _stretch(saying, denied)
+        if said and not _swapped(denying, saying):
+            words = f"“{denying[start:end]}”", f"“{said}”"
+            return Conflict(*words) if mine else Conflict(*words[::-1])
+    return None
+
+
+def _stretch(text: str, wanted: frozenset[str]) -> str:
+    """The shortest words of a text that hold these terms; empty where it lacks one."""
+    places: dict[str, tuple[int, int]] = {}
+    best = ""
+    for match in re.finditer(r"\w+(?:[’'.-]\w+)*", text):
+        for term in wanted.intersection(terms(match.group())):
+            places[term] = match.span()
+        if wanted and wanted <= places.keys():
+            held = text[min(s for s, _ in places.values()) : max(e for _, e in places.values())]
+            best = min(best or held, held, key=len)
+    return best
+
+
+def _swapped(one: str, other: str) -> bool:
+    """Whether a word stands against its opposite: with a negation on one side both say the same."""
+    said, held = stems(one), stems(other)
+    return any(_opposites().get(term, frozenset()) & held - said for term in said - held)
+
+
+def _opposite(claim: str, sentence: str) -> Conflict | None:
+    """A word of the claim against its opposite in the sentence, which has neither it nor a word for the same."""
+    said, held = stems(claim), stems(sentence)
+    denied = [frozenset().union(*(d for _, _, d in denied_stretches(text))) for text in (claim, sentence)]
+    for term in sorted(said - held):
+        against = _opposites().get(term, frozenset()) & (held - said)
+        if not against or term in denied[0] or against & denied[1] or _alike().get(term, frozenset()) & held:
+            continue
+        # "Not all" and "some" agree.
+        if is_light(term) and negations(claim) + negations(sentence):
+            continue
+        rest = _heavy(claim, frozenset({term}))
+        if rest and _shared(rest, sentence) >= SAME_MATTER:
+            return Conflict(repr(_written(term, claim)), repr(_written(min(against), sentence)))
+    return None
+
+
+def _written(term: str, text: str) -> str:
+    return next((word for word in _words(text) if stem(word) == term), term)
+
+
+def _words(text: str) -> list[str]:
+    return re.findall(r"[^\W\d_]+(?:[’'-][^\W\d_]+)*", text)
+
+
+@cache
+def _opposites() -> dict[str, frozenset[str]]:
+    """Stem to the stems that say the opposite, by our list and WordNet's."""
+    table: dict[str, set[str]] = {}
+    sides = [(group.split("/")[0], other) for group in OPPOSITES for other in group.split("/")[1:]]
+    for one, other in (*sides, *(group.split("/") for group in ANTONYMS)):
+        for mine in one.split(","):
+            for theirs in other.split(","):
+                table.setdefault(stem(mine), set()).add(stem(theirs))
+                table.setdefault(stem(theirs), set()).add(stem(mine))
+    return {word: frozenset(words) for word, words in table.items()}
+
+
+@cache
+def _alike() -> dict[str, frozenset[str]]:
+    """Stem to the stems of words for the same: those that share an opposite."""
+    against = _opposites()
+    return {word: frozenset(w for o in others for w in against[o]) for word, others in against.items()}
