@@ -313,7 +313,7 @@ class Parts:
         extractor: ClaimExtractor = tables.named(tables.CLAIM_EXTRACTORS, "claim extractor", chosen.claims, self)
         return Verifier(
             judges=self.judges,
-            fallback=("embedding", "lexical"),
+            fallback=("encoder", "embedding", "lexical"),
             extractor=extractor,
             spare_extractor=SentenceExtractor(),
             embeddings=self.cached_embeddings,

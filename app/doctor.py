@@ -150,7 +150,7 @@ def _context(name: str, patient: Patient, longest: int | None) -> Check:
     room = min(patient.num_ctx, longest or patient.num_ctx)
     frame = max(
         estimated_tokens(patient.prompts[task].system + patient.prompts[task].user)
-        for task in ("generate", "regenerate", "judge_answer")
+        for task in ("generate", "regenerate", "judge")
     )
     passages = int(patient.passages * patient.passage_chars / CHARACTERS_A_TOKEN)
     reply = min(patient.num_predict, room // 2)

@@ -7,7 +7,7 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from threading import Lock
-from typing import Any, Protocol, runtime_checkable
+from typing import Any, Protocol
 
 from cragraph.errors import mask, plain
 from cragraph.types import AnswerSpan, Claim, Passage, Verdict
@@ -83,15 +83,6 @@ class Judge(Protocol):
 
     def __call__(
         self, claims: Sequence[Claim], passages: Sequence[Passage], notes: Notes, *, question: str = ""
-    ) -> list[Verdict]: ...
-
-
-@runtime_checkable
-class AnswerJudge(Protocol):
-    """A judge that finds the claims of an answer and judges them in the same call (one model call instead of two)."""
-
-    def judge_answer(
-        self, answer: str, passages: Sequence[Passage], notes: Notes, *, question: str = ""
     ) -> list[Verdict]: ...
 
 

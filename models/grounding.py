@@ -159,11 +159,6 @@ class GroundingModel:
         return float(self._weights.card["thresholds"]["alone"]["at"])
 
     @property
-    def blended_threshold(self) -> float:
-        """The same for the support that `blend` gives."""
-        return float(self._weights.card["thresholds"]["supported"]["at"])
-
-    @property
     def word_threshold(self) -> float:
         """The probability from which a word counts as unsupported."""
         return float(self._weights.card["thresholds"]["word"]["at"])

@@ -17,7 +17,6 @@ VARIABLES: Final[Mapping[str, frozenset[str]]] = {
     "generate": frozenset({"question", "passages", "marker", "idk"}),
     "regenerate": frozenset({"question", "passages", "marker", "idk", "previous", "failed"}),
     "judge": frozenset({"question", "passages", "marker", "claims", "count"}),
-    "judge_answer": frozenset({"question", "passages", "marker", "answer"}),
     "claims": frozenset({"answer", "marker"}),
     "alignment": frozenset({"question", "passages", "marker", "answer"}),
     "consistency": frozenset({"answer", "facts", "marker"}),

@@ -4,7 +4,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Annotated, Any, Final
 
-from pydantic import BaseModel, Field
+from pydantic import BaseModel, BeforeValidator, Field, WithJsonSchema
 
 from cragraph.errors import ModelError
 from cragraph.models.chat import ChatCaller, Messages, ask, fitting
@@ -13,8 +13,17 @@ from cragraph.prompts.data import delimited, marker_for, neutral
 from cragraph.prompts.load import Prompts
 from cragraph.protocols import Notes
 from cragraph.text.quotes import placed
-from cragraph.types import Claim, Passage
-from cragraph.verification.judges.llm import Sort
+from cragraph.types import Claim, ClaimType, Passage
+
+
+def read_type(value: Any) -> str:
+    """The claim's type; what is neither opinion nor conditional is factual, and so is checked."""
+    word = str(value).strip().lower()
+    return word if word in ("opinion", "conditional") else "factual"
+
+
+_SORT_SCHEMA = {"type": "string", "enum": ["factual", "opinion", "conditional"]}
+Sort = Annotated[ClaimType, BeforeValidator(read_type), WithJsonSchema(_SORT_SCHEMA)]
 
 
 class FoundRow(BaseModel):

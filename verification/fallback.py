@@ -11,7 +11,7 @@ from typing import Final, ParamSpec, TypeVar
 from cragraph.errors import SettingsError
 from cragraph.models.cache import LRU, digest
 from cragraph.models.chat import remaining
-from cragraph.protocols import AnswerJudge, Judge, Notes
+from cragraph.protocols import Judge, Notes
 from cragraph.types import Claim, Passage, Verdict
 from cragraph.verification.judges.verdicts import checked, unjudged
 
@@ -99,12 +99,11 @@ class JudgeChain:
         notes: Notes,
         *,
         question: str = "",
-        first: int = 0,
     ) -> list[Verdict]:
-        """One verdict per claim, in order, by the judges from the one at `first` on."""
+        """One verdict per claim, in order."""
         verdicts = [unjudged(claim, NOBODY) for claim in claims]
         left = list(range(len(claims)))
-        for judge in self.judges[first:]:
+        for judge in self.judges:
             if not left:
                 break
             try:
@@ -121,28 +120,6 @@ class JudgeChain:
         if len(left) < len(claims):
             notes.ran("judge", judge_names(verdicts))
         return verdicts
-
-    def answer(
-        self,
-        answer: str,
-        extract: Callable[[], Sequence[Claim]],
-        passages: Sequence[Passage],
-        notes: Notes,
-        *,
-        question: str = "",
-    ) -> list[Verdict]:
-        """Verdicts on the claims of an answer; a first judge that finds claims itself does both in one call."""
-        judge = self.judges[0]
-        if not isinstance(judge, AnswerJudge):
-            return self(extract(), passages, notes, question=question)
-        try:
-            found = self._whole(judge, answer, passages, notes, question)
-        # As above: the next judge takes over.
-        except Exception as error:
-            note_failure(f"Judge {self.judges[0].name!r}", error, self._next(self.judges[0]), notes)
-            return self(extract(), passages, notes, question=question, first=1)
-        notes.ran("judge", judge_names(found))
-        return found
 
     def _claims(
         self, judge: Judge, claims: Sequence[Claim], passages: Sequence[Passage], notes: Notes, question: str
@@ -162,21 +139,6 @@ class JudgeChain:
         return [
             relocated(verdict, claim, passages) for (verdict,), claim in zip(filter(None, known), claims, strict=True)
         ]
-
-    def _whole(
-        self, judge: AnswerJudge, answer: str, passages: Sequence[Passage], notes: Notes, question: str
-    ) -> list[Verdict]:
-        """Claims and verdicts of a judge of whole answers; kept when every one of them was judged."""
-        name = self.judges[0].name
-        key = (id(judge), digest(["answer", answer]), digest([question, *(p["text"] for p in passages)]))
-        found = self.cache.get(key)
-        if found is None:
-            seconds = self._seconds(self.judges[0])
-            given = within(seconds, judge.judge_answer, answer, passages, notes, question=question)
-            found = checked(given, given, passages, name)
-            if found and all(verdict["verdict"] != "unjudged" for verdict in found):
-                self.cache.put(key, found)
-        return [relocated(verdict, verdict, passages) for verdict in found]
 
     def _seconds(self, judge: Judge) -> float | None:
         """How long a judge may take."""

@@ -197,7 +197,7 @@ class Verifier:
             elif not _any_text(passages):
                 verdicts = [_without_passages(claim) for claim in self._claims(answer, notes)]
             else:
-                verdicts = chain.answer(answer, lambda: self._claims(answer, notes), passages, notes, question=question)
+                verdicts = chain(self._claims(answer, notes), passages, notes, question=question)
 
             # What they rest on: sources of lower weight give way, and every source that supports a claim is named.
             weights = weights_of(passages, self.source_weight)

@@ -1,5 +1,6 @@
 """The whole graph over a real server that speaks Ollama's protocol."""
 
+import re
 import threading
 import time
 from collections.abc import Iterator, Mapping, Sequence
@@ -14,6 +15,7 @@ from cragraph.errors import DeadlineError, ModelNotFoundError, ModelStalledError
 from cragraph.models.chat import stop_all_calls
 from cragraph.settings import Settings
 from cragraph.types import IDK
+from cragraph.verification.claims import split_claims
 from tests.support.ollama import OllamaServer, Reply, Request, by_fields
 
 pytestmark = [pytest.mark.server, pytest.mark.enable_socket]
@@ -31,19 +33,22 @@ QUOTES = {SALES: (SALES, 1), FOUNDED: ("founded in 1976", 2)}
 QUERIES = {"queries": ["net sales 2023", "year of foundation"]}
 
 
-def judged(answer: str) -> dict[str, Any]:
-    """What a sound judge says of one of the answers above."""
+def judged(claims: str) -> dict[str, Any]:
+    """What a sound judge says of the numbered sentences of one of the answers above."""
     rows = []
-    for claim in (SALES, WRONG_SALES, FOUNDED, WRONG_FOUNDED):
-        if claim in answer:
-            quote, passage = QUOTES.get(claim, ("", 0))
-            status = "SUPPORTED" if quote else "UNSUPPORTED"
-            rows.append({"claim": claim, "status": status, "evidence": quote, "passage": passage, "reasoning": "r"})
+    for number, claim in re.findall(r"^(\d+)\. (.*)", claims, re.MULTILINE):
+        quote, passage = QUOTES.get(claim, ("", 0))
+        status = "SUPPORTED" if quote else "UNSUPPORTED"
+        rows.append({"n": int(number), "status": status, "evidence": quote, "passage": passage, "reasoning": "r"})
     return {"claims": rows}
 
 
+def numbered(answer: str) -> str:
+    return "\n".join(f"{number}. {claim['text']}" for number, claim in enumerate(split_claims(answer), start=1))
+
+
 def sound_judge(request: Request) -> dict[str, Any]:
-    return judged(request.prompt.rpartition("<<answer")[2])
+    return judged(request.prompt.rpartition("<<claims")[2])
 
 
 def script(answers: Any, judge: Any = sound_judge) -> Any:
@@ -173,7 +178,7 @@ def test_another_model_may_judge(server: OllamaServer) -> None:
 
 
 def test_any_langchain_chat_model_can_be_passed_in() -> None:
-    replies = iter([AIMessage(RIGHT), AIMessage(str(judged(RIGHT)))])
+    replies = iter([AIMessage(RIGHT), AIMessage(str(judged(numbered(RIGHT))))])
     own = create_graph(Settings(store=None), chat_model=GenericFakeChatModel(messages=replies)).compile()
     response = own.invoke({"question": QUESTION, "passages": PASSAGES})
     assert (response["answer"], response["confidence"], response["llm_calls"]) == (RIGHT, 1.0, 2)
@@ -221,7 +226,7 @@ def test_a_judge_that_cannot_be_read_is_replaced_by_the_embedded_one_and_it_is_s
 
 
 def test_a_judge_that_breaks_half_way_leaves_the_corrections_to_the_embedded_one(server: OllamaServer) -> None:
-    server.play(script([WRONG, RIGHT], [judged(WRONG), "broken", "broken", "broken", "broken"]))
+    server.play(script([WRONG, RIGHT], [judged(numbered(WRONG)), "broken", "broken", "broken", "broken"]))
     response = ask(server)
     assert response["answer"] == RIGHT
     assert len(response["attempts"]) == 2
@@ -346,10 +351,10 @@ def test_many_questions_at_once_never_mix_and_never_exceed_the_bound() -> None:
         return f"Item {number} costs {number} euro [1]."
 
     def judge(request: Request) -> dict[str, Any]:
-        text = request.prompt.rpartition("<<answer")[2]
+        text = request.prompt.rpartition("<<claims")[2]
         number = text.split("Item ")[1].split(" ")[0]
         claim = f"Item {number} costs {number} euro"
-        return {"claims": [{"claim": claim, "status": "SUPPORTED", "evidence": claim, "passage": 1, "reasoning": ""}]}
+        return {"claims": [{"n": 1, "status": "SUPPORTED", "evidence": claim, "passage": 1, "reasoning": ""}]}
 
     with OllamaServer(by_fields({"": answer, "claims": judge}), max_parallel=16) as server:
         one = graph(server, max_concurrency=4)

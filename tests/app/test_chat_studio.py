@@ -34,8 +34,8 @@ def write(request: Request) -> str:
 
 def judge(request: Request) -> dict[str, Any]:
     if RIGHT in request.prompt:
-        return {"claims": [{"claim": RIGHT[:-5], "evidence": RIGHT[:-5], "passage": 1, "status": "SUPPORTED"}]}
-    return {"claims": [{"claim": WRONG[:-5], "evidence": "", "passage": 0, "status": "UNSUPPORTED"}]}
+        return {"claims": [{"n": 1, "evidence": RIGHT[:-5], "passage": 1, "status": "SUPPORTED"}]}
+    return {"claims": [{"n": 1, "evidence": "", "passage": 0, "status": "UNSUPPORTED"}]}
 
 
 @dataclass(frozen=True)

@@ -30,7 +30,7 @@ def poisoned(attack: str) -> str:
 
 
 def row(claim: str, evidence: str, passage: int = 1, status: str = "SUPPORTED") -> dict[str, Any]:
-    return {"claim": claim, "status": status, "evidence": evidence, "passage": passage, "reasoning": "r"}
+    return {"n": 1, "claim": claim, "status": status, "evidence": evidence, "passage": passage, "reasoning": "r"}
 
 
 @pytest.fixture(scope="module")

@@ -9,7 +9,7 @@ from cragraph.protocols import Notes
 from cragraph.testing.embeddings import HashEmbeddings
 from cragraph.testing.fakes import FakeJudge
 from cragraph.testing.verdicts import quoted, verdict
-from cragraph.types import Claim, Passage, Verdict
+from cragraph.types import Claim, Passage
 from cragraph.verification.fallback import JudgeChain, relocated
 
 PASSAGES = as_passages(["Gold shines.", "Lead is heavy."])
@@ -134,24 +134,6 @@ def test_a_cached_verdict_points_at_the_chunk_by_its_present_id_and_moves_its_sp
     assert old["unsupported_spans"] == [(3, 7)]
     assert old["evidence"] is not None
     assert old["evidence"]["chunk_id"] == PASSAGES[0]["chunk_id"]
-
-
-class WholeAnswer(FakeJudge):
-    label = "supported"
-
-    def judge_answer(self, answer: str, passages, notes: Notes, *, question: str = "") -> list[Verdict]:
-        self.asked.append(answer)
-        return [verdict(self.label, answer)]
-
-
-@pytest.mark.parametrize(("label", "times"), [("supported", 1), ("unjudged", 2)])
-def test_a_whole_answer_is_judged_once_unless_something_stayed_open(label: str, times: int) -> None:
-    judge = WholeAnswer({})
-    judge.label = label
-    again = JudgeChain([judge], cache=LRU(10))
-    for _ in range(2):
-        assert again.answer("Gold shines.", list, PASSAGES, Notes())[0]["verdict"] == label
-    assert len(judge.asked) == times
 
 
 def test_a_text_is_embedded_once_and_a_query_apart_from_a_document() -> None:

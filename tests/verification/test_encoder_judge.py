@@ -26,7 +26,6 @@ class FakeModel:
 
     groundings: Sequence[Grounding]
     name: str = "fake@1"
-    blended_threshold: float = 0.5
     word_threshold: float = 0.4
     asked: list[tuple[list[str], list[str]]] = field(default_factory=list)
     opinions: list[tuple[float, bool]] = field(default_factory=list)
@@ -86,7 +85,7 @@ def test_facts_and_words_hold_against_a_claim_however_sure_the_network_is(text: 
     passages = as_passages(["Revenue was $3.2 million. Sales rose in May.", "Berlin is the capital."])
     [verdict] = EncoderJudge(model)([claim(text, text)], passages, Notes())
     assert verdict["verdict"] == label
-    assert verdict["support"] < model.blended_threshold
+    assert verdict["support"] < 0.5
     assert model.opinions[0][1], "the model was told that facts object"
 
 

@@ -9,9 +9,8 @@ from cragraph.passages import as_passages
 from cragraph.protocols import Answered, Notes
 from cragraph.testing.embeddings import HashEmbeddings
 from cragraph.testing.fakes import FakeJudge
-from cragraph.testing.verdicts import verdict
 from cragraph.types import IDK, AnswerSpan, Claim
-from cragraph.verification.claims import SentenceExtractor, uncovered_parts
+from cragraph.verification.claims import SentenceExtractor, split_claims, uncovered_parts
 from cragraph.verification.signals import SIGNALS, SignalOptions
 from cragraph.verification.verifier import Verifier, VerifierOptions
 
@@ -411,38 +410,17 @@ def test_scorer_and_judge_run_side_by_side() -> None:
     assert run(build(judges={"good": judge}, alignment=Signalling(0.5)), policy="weighted").judge == "good"
 
 
-# -- answer judges, cache, coverage ----------------------------------------------------------------------------
+# -- cache, coverage ----------------------------------------------------------------------------
 
 
-class WholeAnswer(FakeJudge):
-    answers: Any = None
+def test_what_an_extractor_leaves_out_is_named() -> None:
+    def first(answer: str, notes: Notes) -> list[Claim]:
+        return split_claims(answer)[:1]
 
-    def judge_answer(self, answer: str, passages: Any, notes: Notes, *, question: str = "") -> Any:
-        self.asked.append(f"whole: {answer}")
-        if isinstance(self.answers, Exception):
-            raise self.answers
-        return self.answers
-
-
-def test_a_judge_of_whole_answers_is_asked_once_for_claims_and_verdicts() -> None:
-    judge = WholeAnswer({}, "whole")
-    judge.answers = [verdict("supported", "Gold shines.", judge="whole")]
-    found = run(build(judges={"whole": judge}, fallback=[]), judge="whole")
-    assert judge.asked == [f"whole: {ANSWER}"]
-    assert found.judge == "whole"
+    first.name = "first"  # type: ignore[attr-defined]
+    found = run(build(extractor=first))
     assert found.uncovered == ({"text": "Lead floats", "start": 13, "end": 24},)
     assert "Part of the answer was not checked: “Lead floats”" in found.issues
-
-
-@pytest.mark.parametrize("answers", [ModelError("no JSON"), None, [{"verdict": "yes"}]])
-def test_when_it_fails_the_next_judge_gets_the_sentences(answers: Any) -> None:
-    judge = WholeAnswer({}, "whole")
-    judge.answers = answers
-    found = run(build(judges={"whole": judge, "good": FakeJudge({"Gold": 0.9}, "good")}), judge="whole")
-    assert found.judge == "good"
-    assert len(found.claims) == 2
-    assert judge.asked == [f"whole: {ANSWER}"]
-    assert "Judge 'whole' failed" in found.degraded[0]
 
 
 def test_a_claim_is_judged_once_within_and_across_runs() -> None:

@@ -13,10 +13,7 @@ from cragraph.verification.judges.verdicts import Thresholds, can_point, decide,
 if TYPE_CHECKING:
     from cragraph.models.grounding import Grounding, Word
 
-PARTIAL: Final = 0.5
-"""A claim with at least this share of the support it would need is partly supported, if a part of it is there."""
-CONTRADICTED: Final = 0.5
-"""The probability of a contradiction from which a claim counts as contradicted."""
+THRESHOLDS: Final = Thresholds(supported=0.5, partial=0.25, contradicted=0.5)
 
 
 class Grounder(Protocol):
@@ -25,11 +22,6 @@ class Grounder(Protocol):
     @property
     def name(self) -> str:
         """Names the weights."""
-        ...
-
-    @property
-    def blended_threshold(self) -> float:
-        """The support, 0..1, from which a claim counts as supported."""
         ...
 
     @property
@@ -104,7 +96,7 @@ class EncoderJudge:
         objected = reading is not None and reading.objects()
         found = self.model.blend(grounding, self.words.support(reading), objected)
         support, contradiction = _chance(found.supported), _chance(found.contradicted)
-        verdict = decide(claim, reading, support, contradiction, self._thresholds, passages, self.name)
+        verdict = decide(claim, reading, support, contradiction, THRESHOLDS, passages, self.name)
         doubtful = [word for word in found.words if word.unsupported >= self.model.word_threshold]
         if verdict["verdict"] != "supported" and doubtful and can_point(claim):
             own = [(claim["start"] + word.start, claim["start"] + word.end) for word in doubtful]
@@ -112,11 +104,6 @@ class EncoderJudge:
             if not objected:
                 verdict["reasoning"] = f"Without support: {_named(claim['text'], doubtful)}; {verdict['reasoning']}"
         return verdict
-
-    @property
-    def _thresholds(self) -> Thresholds:
-        supported = self.model.blended_threshold
-        return Thresholds(supported, PARTIAL * supported, CONTRADICTED)
 
 
 def _named(text: str, doubtful: "Sequence[Word]") -> str:

@@ -1,7 +1,7 @@
-"""The judge with a chat model: one call for all claims of an answer, its evidence checked against the passages."""
+"""The judge with a chat model: one call for the sentences of an answer, numbered by us, its quotes checked."""
 
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Annotated, Any, Final
 
@@ -14,11 +14,15 @@ from cragraph.models.replies import MAY_BE_LEFT_OUT, Text, Whole
 from cragraph.prompts.data import delimited, marker_for, neutral
 from cragraph.prompts.load import Prompts
 from cragraph.protocols import Notes
-from cragraph.text.facts import Kind, compare, extract
+from cragraph.text.facts import Fact, Kind, compare, extract
+from cragraph.text.facts.polarity import denials, negation_differs, negative
 from cragraph.text.quotes import placed
+from cragraph.text.sentences import sentence_spans
 from cragraph.text.words import is_light, terms
-from cragraph.types import Claim, ClaimType, Evidence, Label, Passage, Verdict
+from cragraph.types import Claim, Evidence, Label, Passage, Verdict
+from cragraph.verification.judges.conflict import find_conflict
 from cragraph.verification.judges.verdicts import best_sentence, quoted, verdict_of
+from cragraph.verification.result import IN_FAVOUR
 
 BATCH: Final = 10
 """Claims a call: a small model's reply on more would not fit into the tokens it may write."""
@@ -44,13 +48,6 @@ SCORES: Final[Mapping[Label, tuple[float, float]]] = {
 }
 """(support, contradiction) of each verdict: a status has no degrees, and a small model's own numbers mislead."""
 
-LOWERED: Final[Mapping[Label, Label]] = {
-    "supported": "partially_supported",
-    "partially_supported": "unsupported",
-    "contradicted": "unsupported",
-}
-"""What becomes of a verdict whose evidence does not exist."""
-
 _ALIASES: Final[Mapping[str, tuple[str, ...]]] = {
     "status": ("verdict", "label", "supported", "verified", "judgement", "judgment"),
     "claim": ("text", "statement", "sentence"),
@@ -68,25 +65,24 @@ def read_status(value: Any) -> str:
     return STATUSES.get(word, "unjudged")
 
 
-def read_type(value: Any) -> str:
-    """The claim's type; what is neither opinion nor conditional is factual, and so is checked."""
-    word = str(value).strip().lower()
-    return word if word in ("opinion", "conditional") else "factual"
-
-
 _STATUS_SCHEMA = {"type": "string", "enum": ["SUPPORTED", "PARTIALLY_SUPPORTED", "UNSUPPORTED", "CONTRADICTED"]}
-_TYPE_SCHEMA = {"type": "string", "enum": ["factual", "opinion", "conditional"]}
 Status = Annotated[Label, BeforeValidator(read_status), WithJsonSchema(_STATUS_SCHEMA)]
-Sort = Annotated[ClaimType, BeforeValidator(read_type), WithJsonSchema(_TYPE_SCHEMA)]
 
 
 class Row(BaseModel):
-    """A row that is read under other names too.
+    """The verdict on a numbered claim, also under the names that models like better.
 
-    It has no fields of its own, because a model held to a schema writes them in the schema's order: each kind of row
-    begins with what it is about, the evidence comes before the status that rests on it, and last comes what most rows
-    do not need, since a small model on a laptop writes thirty tokens a second.
+    The fields stand in the order in which a model held to the schema writes them: the evidence before the status that
+    rests on it, and last what most rows do not need, since a small model on a laptop writes thirty tokens a second.
     """
+
+    n: Whole = 0
+    evidence: Text = ""
+    passage: Whole = 0
+    status: Status
+    reasoning: Annotated[Text, MAY_BE_LEFT_OUT] = ""
+    correction: Annotated[Text, MAY_BE_LEFT_OUT] = ""
+    claim: SkipJsonSchema[Text] = ""
 
     @model_validator(mode="before")
     @classmethod
@@ -101,39 +97,10 @@ class Row(BaseModel):
         return renamed
 
 
-class NumberedRow(Row):
-    """The verdict on a claim that was given by its number."""
+class Rows(BaseModel):
+    """Verdicts on numbered claims, no more of them than were asked for."""
 
-    n: Whole = 0
-    evidence: Text = ""
-    passage: Whole = 0
-    status: Status
-    reasoning: Annotated[Text, MAY_BE_LEFT_OUT] = ""
-    correction: Annotated[Text, MAY_BE_LEFT_OUT] = ""
-
-
-class ClaimRow(Row):
-    """A claim that the model found, and its verdict."""
-
-    claim: Annotated[Text, Field(min_length=1)]
-    evidence: Text = ""
-    passage: Whole = 0
-    status: Status
-    reasoning: Annotated[Text, MAY_BE_LEFT_OUT] = ""
-    correction: Annotated[Text, MAY_BE_LEFT_OUT] = ""
-    type: Annotated[Sort, MAY_BE_LEFT_OUT] = "factual"
-
-
-class NumberedRows(BaseModel):
-    """Verdicts on numbered claims."""
-
-    claims: list[NumberedRow]
-
-
-class ClaimRows(BaseModel):
-    """The claims of an answer, and their verdicts."""
-
-    claims: list[ClaimRow]
+    claims: Annotated[list[Row], Field(json_schema_extra={"maxItems": BATCH})]
     suggested_corrections: SkipJsonSchema[list[Text]] = []
 
 
@@ -141,9 +108,11 @@ class ClaimRows(BaseModel):
 class LLMJudge:
     """Judges claims with a chat model, at temperature 0, without reasoning aloud, its tokens kept out of the stream.
 
-    A quote that no passage holds is dropped and its verdict lowered by a step, and so is support for a figure that no
-    passage has; a claim that the reply leaves out is `unjudged`. Raises `ModelError` when a reply cannot be read, also
-    after one repair try, so that another judge takes over.
+    The claims are ours: what the reply leaves out stays `unjudged`, and what it shortens is judged whole. Support
+    counts where a passage holds the quote and the quote has the claim's figures, names and negations; else the claim
+    is `unjudged`, so that the next judge decides. A contradiction counts where claim and quote show it
+    (`find_conflict`). Raises `ModelError` when a reply cannot be read, also after one repair try, so that another
+    judge takes over.
     """
 
     caller: ChatCaller
@@ -157,46 +126,6 @@ class LLMJudge:
         verdicts: list[Verdict] = []
         for start in range(0, len(claims), BATCH):
             verdicts += self._batch(claims[start : start + BATCH], passages, notes, question)
-        return verdicts
-
-    def judge_answer(
-        self, answer: str, passages: Sequence[Passage], notes: Notes, *, question: str = ""
-    ) -> list[Verdict]:
-        """Find the claims of the answer and judge them in one call.
-
-        A claim's offsets are those of its words in the answer, else of the sentence that it rephrases; claims that
-        the answer does not make are left out, and that is noted.
-        """
-
-        def messages(some: Sequence[Passage]) -> Messages:
-            texts = [passage["text"] for passage in some]
-            marker = marker_for(question, answer, *texts, seed=self.caller.seed)
-            return self.prompts["judge_answer"].fill(
-                passages=delimited(some, marker),
-                answer=neutral(answer, marker),
-                question=question or "(not known)",
-                marker=marker,
-            )
-
-        used, prompt = self._fitted("judge_answer", passages, messages, notes)
-        found = ask(self.caller, prompt, ClaimRows, notes)
-        corrections = found.suggested_corrections if len(found.suggested_corrections) == len(found.claims) else []
-        verdicts: list[Verdict] = []
-        after = strangers = 0
-        for index, row in enumerate(found.claims):
-            span = placed(row.claim, answer, after)
-            if span is None:
-                strangers += 1
-                continue
-            after = span[1]
-            exact = answer[span[0] : span[1]]
-            text = exact if _alike(exact, row.claim) else row.claim
-            claim = Claim(text=text, start=span[0], end=span[1], type=row.type)
-            verdicts.append(self._verdict(claim, row, used, corrections[index] if corrections else ""))
-        if strangers:
-            notes.degraded(f"{self.caller.title} judged {strangers} claims that the answer does not make; left out.")
-        if not verdicts:
-            raise ModelError(f"{self.caller.title} named no claim of the answer; wanted at least one.")
         return verdicts
 
     def _batch(
@@ -213,93 +142,93 @@ class LLMJudge:
                 marker=marker,
             )
 
-        used, prompt = self._fitted("judge", passages, messages, notes)
-        rows = _by_number(ask(self.caller, prompt, NumberedRows, notes).claims, len(claims))
-        if not rows:
-            raise ModelError(f"{self.caller.title} judged none of the {len(claims)} claims; wanted a verdict on each.")
-        missing = len(claims) - len(rows)
-        if missing:
-            notes.degraded(f"{self.caller.title} left out {missing} of {len(claims)} claims; they are unjudged.")
-        none = NumberedRow(status="none", reasoning="The judge's reply left this claim out.")
-        return [self._verdict(claim, rows.get(number, none), used) for number, claim in enumerate(claims)]
-
-    def _fitted(
-        self, task: str, passages: Sequence[Passage], messages: Callable[[Sequence[Passage]], Messages], notes: Notes
-    ) -> tuple[list[Passage], Messages]:
-        notes.ran(f"prompt:{task}", self.prompts[task].digest)
+        notes.ran("prompt:judge", self.prompts["judge"].digest)
+        caller = self.caller
         used = fitting(
             passages,
             lambda some: "\n".join(text for _, text in messages(some)),
-            self.caller.num_ctx,
-            self.caller.num_predict,
+            caller.num_ctx,
+            caller.num_predict,
             notes,
-            task=task,
+            task="judge",
         )
-        return used, messages(used)
+        found = ask(caller, messages(used), Rows, notes)
+        if len(found.suggested_corrections) == len(found.claims):
+            for row, correction in zip(found.claims, found.suggested_corrections, strict=True):
+                row.correction = row.correction or correction
+        rows = _by_number(found.claims, claims)
+        if not rows:
+            raise ModelError(f"{caller.title} judged none of the {len(claims)} claims; wanted a verdict on each.")
+        if missing := len(claims) - len(rows):
+            notes.degraded(f"{caller.title} left out {missing} of {len(claims)} claims; they are unjudged.")
+        none = Row(status="none", reasoning="The judge's reply left this claim out.")
+        verdicts = [self._verdict(claim, rows.get(number, none), used) for number, claim in enumerate(claims)]
+        doubtful = sum(rows[n].status in IN_FAVOUR and verdicts[n]["verdict"] == "unjudged" for n in rows)
+        if doubtful:
+            notes.degraded(
+                f"{caller.title} quoted nothing that supports {doubtful} of {len(claims)} claims as it says."
+            )
+        return verdicts
 
-    def _verdict(
-        self, claim: Claim, row: NumberedRow | ClaimRow, passages: Sequence[Passage], correction: str = ""
-    ) -> Verdict:
-        kept = _held(claim["text"], row.status, row.evidence, row.passage - 1, passages)
-        label = kept.label
-        support, contradiction = SCORES[label]
-        evidence = None if label == "unsupported" else kept.evidence
-        reasoning = f"{row.reasoning} {kept.why}".strip()
-        verdict = verdict_of(claim, label, support, contradiction, evidence, reasoning, self.name)
-        fix = row.correction or correction
-        if fix and label not in ("supported", "unjudged"):
-            verdict["correction"] = fix
+    def _verdict(self, claim: Claim, row: Row, passages: Sequence[Passage]) -> Verdict:
+        label, evidence, why = _held(claim["text"], row.status, row.evidence, row.passage - 1, passages)
+        support, contradiction = SCORES[row.status if label == "unsupported" else label]
+        reasoning = f"{row.reasoning} {why}".strip()
+        verdict = verdict_of(
+            claim, label, min(support, SCORES[label][0]), contradiction, evidence, reasoning, self.name
+        )
+        if row.correction and label not in ("supported", "unjudged"):
+            verdict["correction"] = row.correction
         return verdict
 
 
-def _by_number(rows: Sequence[NumberedRow], count: int) -> dict[int, NumberedRow]:
-    """Rows by claim index: by their numbers, or by position when there are as many rows and none has a number."""
-    if len(rows) == count and not any(row.n for row in rows):
-        return dict(enumerate(rows))
-    numbered: dict[int, NumberedRow] = {}
+def _by_number(rows: Sequence[Row], claims: Sequence[Claim]) -> dict[int, Row]:
+    """Rows by claim index: by their numbers, else by the words of the claim that they repeat, else by position."""
+    found: dict[int, Row] = {}
     for row in rows:
-        if 1 <= row.n <= count:
-            numbered.setdefault(row.n - 1, row)
-    return numbered
+        place = row.n - 1 if row.n else _about(row.claim, claims)
+        if 0 <= place < len(claims):
+            found.setdefault(place, row)
+    unnumbered = not any(row.n or row.claim for row in rows)
+    return dict(enumerate(rows)) if unnumbered and len(rows) == len(claims) else found
 
 
-def _alike(exact: str, claim: str) -> bool:
-    return "".join(exact.lower().split()).strip(".") == "".join(claim.lower().split()).strip(".")
+def _about(words: str, claims: Sequence[Claim]) -> int:
+    """The claim that some words stand in; -1 where they stand in none."""
+    found = (number for number, claim in enumerate(claims) if words and placed(words, claim["text"]))
+    return next(found, -1)
 
 
 _FIGURES: frozenset[Kind] = frozenset(("number", "percent", "points", "money", "measure", "date", "quarter", "time"))
 
 
-@dataclass(frozen=True)
-class _Held:
-    """What is left of a verdict: its label, its evidence, and why it was lowered, where it was."""
-
-    label: Label
-    evidence: Evidence | None
-    why: str = ""
-
-
-def _held(claim: str, label: Label, quote: str, likely: int, passages: Sequence[Passage]) -> _Held:
-    """The verdict as far as the passages bear it out; each fault lowers it by one step, once.
-
-    A quote counts when a passage holds it and it shares a word with the claim; without any quote, the sentence that
-    says the same counts. A supported claim must not give a figure that no passage has while one has another.
-    """
-    if label not in LOWERED:
-        return _Held(label, None)
-    found = quoted(quote, passages, likely) if quote else None
-    if found is not None and not _shared(claim, found["quote"]):
-        return _Held(LOWERED[label], None, "The quoted evidence is about something else.")
-    if found is None and quote:
-        return _Held(LOWERED[label], None, "The quoted evidence is not in the passages.")
-    if found is None and label != "contradicted":
-        # No quote is not yet an invented one: the sentence may be there although the model did not copy it.
-        found = best_sentence(claim, passages, likely)
+def _held(
+    claim: str, label: Label, quote: str, likely: int, passages: Sequence[Passage]
+) -> tuple[Label, Evidence | None, str]:
+    """The verdict as far as the passages bear it out, with its evidence and what was found against it."""
+    if label in ("unsupported", "unjudged"):
+        return label, None, ""
+    found = quoted(quote, passages, likely) if quote else best_sentence(claim, passages, likely)
+    doubt: Label = "unsupported" if label == "contradicted" else "unjudged"
     if found is None:
-        return _Held(LOWERED[label], None, "No evidence was quoted.")
-    if label == "supported" and (fault := _wrong_figure(claim, passages)):
-        return _Held("partially_supported", found, fault)
-    return _Held(label, found)
+        return doubt, None, "The quoted evidence is not in the passages." if quote else "No evidence was quoted."
+    if not _shared(claim, found["quote"]):
+        return doubt, None, "The quoted evidence is about something else."
+    text = _sentences_around(found, passages)
+    if label == "contradicted":
+        everything = "\n".join(passage["text"] for passage in passages)
+        conflict = find_conflict(claim, text, _lacking(claim, everything), names=True)
+        return (label, found, f"{conflict.reason}.") if conflict else (doubt, None, "No conflict could be shown.")
+    if fault := _unquoted(claim, text):
+        return doubt, None, fault
+    return label, found, ""
+
+
+def _sentences_around(found: Evidence, passages: Sequence[Passage]) -> str:
+    """The quote with the rest of its sentences: models quote as few words as they can."""
+    text = passages[found["passage"]]["text"]
+    own = [span for span in sentence_spans(text) if span[0] < found["end"] and found["start"] < span[1]]
+    return text[own[0][0] : own[-1][1]] if own else found["quote"]
 
 
 def _shared(claim: str, quote: str) -> bool:
@@ -308,12 +237,16 @@ def _shared(claim: str, quote: str) -> bool:
     return not wanted or not said or not wanted.isdisjoint(said) or not (claim.isascii() and quote.isascii())
 
 
-def _wrong_figure(claim: str, passages: Sequence[Passage]) -> str:
-    figures = [fact for fact in extract(claim) if fact.kind in _FIGURES]
-    if not figures:
-        return ""
-    text = "\n".join(passage["text"] for passage in passages)
-    conflicts = compare(figures, extract(text), text).conflicting
-    if not conflicts:
-        return ""
-    return f"No passage says “{conflicts[0][0].said}”."
+def _lacking(claim: str, text: str) -> list[Fact]:
+    compared = compare(extract(claim), extract(text), text)
+    return [*compared.missing, *(fact for fact, _ in compared.conflicting)]
+
+
+def _unquoted(claim: str, text: str) -> str:
+    """What of a claim the sentences of its quote do not say: a figure, a name, a negation; empty for nothing."""
+    lacking = [fact for fact in _lacking(claim, text) if fact.kind in _FIGURES or fact.kind == "name"]
+    if lacking:
+        return f"The quoted evidence does not say “{lacking[0].said}”."
+    if bool(denials(claim)) != bool(denials(text)) and (negation_differs(claim, text) or not negative(text)):
+        return "The quoted evidence and the claim are not negated alike."
+    return "The quoted evidence says the opposite." if find_conflict(claim, text, ()) else ""
