@@ -320,7 +320,8 @@ class Parts:
             **self._scorers(),
             scorer=self.answer_scorer,
             options=VerifierOptions(
-                threshold=self.settings.confidence_threshold,
+                threshold=self.settings.threshold,
+                refused_good=self.settings.refused_good,
                 weights=self.weights,
                 judge_timeout=chosen.judge_timeout_s,
                 signals=SignalOptions(

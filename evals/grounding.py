@@ -120,7 +120,11 @@ def run(
         raise InputError("there is nothing to evaluate: name at least one file and one judge.")
     # What the policy needs is measured all the same; the rest would only cost time.
     verifier = replace(verifier, options=replace(verifier.options, measure=()), scorer=None)
+    if unknown := [name for name in judges if name not in verifier.judges]:
+        raise InputError(f"there is no judge {', '.join(unknown)}; choose among {', '.join(verifier.judges)}.")
     data = {Path(file).stem: read_rows(Path(file), limit) for file in files}
+    if empty := [name for name, rows in data.items() if not rows]:
+        raise InputError(f"{', '.join(empty)} holds no row of labelled answers.")
     total, done = sum(map(len, data.values())) * len(judges), 0
     result: dict[str, Any] = {"policy": policy, "limit": limit, "judges": {}}
     for judge in judges:

@@ -40,7 +40,17 @@ class Context(BaseModel):
 
     mode: Mode = Field(default="balanced", description="How strict: low (fast, unverified), balanced or high.")
     confidence_threshold: float = Field(
-        default=0.7, ge=0, le=1, description="Accept an answer at or above this confidence; below it, correct."
+        default=0.7,
+        ge=0,
+        le=1,
+        description="Accept an answer at or above this confidence; below it, correct. Where it is not set, the "
+        "calibrated policy takes the confidence that refuses `refused_good` of the good answers.",
+    )
+    refused_good: float = Field(
+        default=0.2,
+        ge=0.05,
+        le=0.5,
+        description="Share of good answers that the calibrated policy may refuse where no threshold is set.",
     )
     max_crag_attempts: int = Field(
         default=2, ge=0, le=MAX_ATTEMPTS, description="How many times an answer may be corrected; 0 corrects none."
@@ -117,6 +127,11 @@ class Context(BaseModel):
         preset = PRESETS[self.mode]
         unset = {name: value for name, value in preset.items() if getattr(self, name) is None}
         return self.model_copy(update=unset)
+
+    @property
+    def threshold(self) -> float | None:
+        """The confidence threshold where somebody set one, else None: the policy has its own."""
+        return self.confidence_threshold if "confidence_threshold" in self.model_fields_set else None
 
     def over(self, defaults: "Context") -> "Context":
         """These options laid over some defaults: only what was set here counts."""

@@ -96,7 +96,7 @@ def respond(state: State, context: Context, weights: Mapping[str, Weights] | Non
 
 def low(checked: Verification) -> list[str]:
     """The sentence on a confidence below the threshold; none where it is not."""
-    if reaches(checked.confidence, checked.threshold):
+    if checked.accepted or reaches(checked.confidence, checked.threshold):
         return []
     return [f"Confidence {checked.confidence:.2f} is below the threshold of {checked.threshold:.2f}."]
 

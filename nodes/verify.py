@@ -102,7 +102,8 @@ def verified(
         policy=context.policy,
         policy_scores=context.policy_scores,
         known_facts=context.known_facts,
-        threshold=context.confidence_threshold,
+        threshold=context.threshold,
+        refused_good=context.refused_good,
     )
     notes.ran("judge", verification.judge)
     return verification

@@ -11,11 +11,14 @@ from cragraph.text.facts import Fact, compare, extract
 from cragraph.text.facts.polarity import negation_differs, negations, opposite_words, possible, stems
 from cragraph.text.words import is_light, terms, weight
 from cragraph.types import Evidence, Passage
+from cragraph.verification.judges.conflict import find_conflict
 from cragraph.verification.judges.verdicts import evidence_of
 from cragraph.verification.windows import Floats, sentence_windows
 
 ALIKE: Final = 0.7
 """Share of the words, weighed, that two sentences must have in common, each way, to be on the same thing."""
+NEARLY: Final = 0.5
+"""The same for two that have all words in common but a pair of opposites."""
 FEWEST: Final = 3
 """Words that carry meaning which a sentence must have besides its figures."""
 MOST: Final = 5
@@ -39,7 +42,8 @@ class Conflict:
         """The contradiction as an issue, with both quotes."""
         return (
             f"Passages {self.one['passage'] + 1} and {self.other['passage'] + 1} contradict each other "
-            f"({self.difference}): “{_short(self.one['quote'])}” — “{_short(self.other['quote'])}”"
+            f"({self.difference}), which the confidence does not count: “{_short(self.one['quote'])}” — "
+            f"“{_short(self.other['quote'])}”"
         )
 
 
@@ -58,11 +62,14 @@ def find_conflicts(passages: Sequence[Passage], most: int = MOST) -> list[Confli
     if len(found) < 2:
         return []
     alike = _alike([context for _, context in found])
-    first, second = np.nonzero(np.triu(alike >= ALIKE, k=1))
+    first, second = np.nonzero(np.triu(alike >= NEARLY, k=1))
     conflicts: list[Conflict] = []
     for place in np.argsort(-alike[first, second], kind="stable"):
-        one, other = found[first[place]][0], found[second[place]][0]
-        difference = _difference(one.text, other.text) if one.passage != other.passage else ""
+        (one, words), (other, others) = found[first[place]], found[second[place]]
+        if one.passage == other.passage:
+            continue
+        near = alike[first[place], second[place]] >= ALIKE
+        difference = (_difference(one.text, other.text) if near else "") or _word(one.text, other.text, words ^ others)
         if difference:
             conflicts.append(Conflict(evidence_of(one, passages), evidence_of(other, passages), difference))
             if len(conflicts) == most:
@@ -106,6 +113,15 @@ def _difference(one: str, other: str) -> str:
     return "only one is negated" if negated and not opposite else ""
 
 
+def _word(one: str, other: str, differing: frozenset[str]) -> str:
+    """A word and its opposite, or the same names in swapped roles, where nothing else differs."""
+    first, second = extract(one), extract(other)
+    if len(differing) > 2 or _dates_differ(first, second) or _names_differ(first, one, second, other):
+        return ""
+    found = None if possible(one) != possible(other) else find_conflict(one, other, ())
+    return f"{found.claimed} and {found.stated}" if found else ""
+
+
 def _figures(facts: Sequence[Fact]) -> list[Fact]:
     return [fact for fact in facts if fact.kind not in ("name", "date", "quarter")]
 
@@ -140,8 +156,8 @@ def contradict(one: str, other: str) -> bool:
     Sentences on different times or with different subjects do not contradict each other, and where it is unclear
     whether they are on the same matter, they do not either.
     """
-    first, second = _facts_of(one), _facts_of(other)
-    if _at_different_times(first, second):
+    first, second = extract(one), extract(other)
+    if _at_different_times(first, second) or _numbered(first) ^ _numbered(second):
         return False
     opposite = opposite_words(one, other)
     instead = frozenset().union(*(stems(word) for word in opposite or ()))
@@ -167,9 +183,9 @@ def _other_figures(first: tuple[Fact, ...], second: tuple[Fact, ...]) -> bool:
     return bool(found.conflicting) and not found.matched
 
 
-@lru_cache(maxsize=2048)
-def _facts_of(text: str) -> tuple[Fact, ...]:
-    return tuple(extract(text))
+def _numbered(facts: Sequence[Fact]) -> frozenset[tuple[str, ...]]:
+    """The things that go by a number, such as ``Unit 4``."""
+    return frozenset(fact.words for fact in facts if fact.kind == "name" and fact.words[-1][0].isdigit())
 
 
 @lru_cache(maxsize=2048)

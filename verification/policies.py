@@ -77,6 +77,18 @@ def checked_weights(policy: Policy, weights: Weights | None) -> Weights:
     return merged
 
 
+CONSISTENT: Final = ("internal_consistency", "knowledge_consistency")
+"""What counts in every policy: one that has no weight for it is multiplied by it."""
+
+
+def discounted(policy: Policy, value: float, signals: Mapping[str, float]) -> float:
+    """A policy's value less what contradictions of the answer with itself and with known facts cost it."""
+    for name in CONSISTENT:
+        if name not in policy.needs:
+            value *= signals.get(name, 1.0)
+    return value
+
+
 def confidence_of_labels(labels: Sequence[Label]) -> float:
     """Supported share, less 0.1 for each unsupported claim, plus 0.1 when none is unsupported; clamped to 0..1.
 
@@ -222,6 +234,12 @@ def _label(value: object) -> Label:
 
 FITTED: Final = Path(__file__).with_name("confidence.json")
 """The fitted numbers; `python -m training.confidence` writes them."""
+BASE_RATE: Final = 0.6
+"""Share of answers that are good, in every file that the curves are fitted on."""
+LINE: Final = 0.5
+"""The chance from which a claim is supported."""
+FOUNDING: Final = 0.7
+"""The threshold of the founding policies."""
 SUREST: Final = 0.995
 """Support is taken for at most this and at least the rest, so that its logit stays finite."""
 _EDGES: Final = re.compile(r"^\W+|\W+$")
@@ -229,14 +247,39 @@ _EDGES: Final = re.compile(r"^\W+|\W+$")
 
 @dataclass(frozen=True)
 class Curve:
-    """A logistic curve over the mean logit of the supports of an answer's claims, fitted for one judge."""
+    """What the scores of one judge mean, as fitted on labelled answers at a base rate of `BASE_RATE`.
+
+    A claim's chance is the logistic of ``slope * logit + bias``. An answer's is that of the mean logit of its claims'
+    chances, moved by `worst` of the way to the worst of them and by `number` times the logarithm of how many there
+    are: an answer of one claim has the chance of that claim. `thresholds` are the confidences that refuse a share of
+    the good answers.
+    """
 
     slope: float
     bias: float
+    worst: float = 0.0
+    number: float = 0.0
+    thresholds: Mapping[str, float] = field(default_factory=lambda: MappingProxyType({}))
 
-    def __call__(self, supports: Sequence[float]) -> float:
-        """The chance, 0..1, that an answer whose claims have these supports is supported as a whole."""
-        return _chance(self.slope * _mean_logit(supports) + self.bias)
+    def claim(self, support: float) -> float:
+        """The chance, 0..1, that a claim with this score of the judge is supported."""
+        return _chance(self.slope * _logit(support) + self.bias)
+
+    def answer(self, chances: Sequence[float]) -> float:
+        """The chance, 0..1, that all claims with these chances are supported."""
+        logits = [_logit(chance) for chance in chances]
+        mean = sum(logits) / len(logits)
+        return _chance(mean + self.worst * (min(logits) - mean) + self.number * log(len(logits)))
+
+    def threshold(self, refused: float) -> float:
+        """The confidence below which this share of the good answers lies, between those that were measured."""
+        known = sorted((float(share), value) for share, value in self.thresholds.items())
+        if not known:
+            return LINE
+        below = max((k for k in known if k[0] <= refused), default=known[0])
+        above = min((k for k in known if k[0] >= refused), default=known[-1])
+        part = (refused - below[0]) / (above[0] - below[0]) if above[0] > below[0] else 0.0
+        return round(below[1] + part * (above[1] - below[1]), 4)
 
 
 @cache
@@ -258,6 +301,14 @@ def has_curve(verdicts: Sequence[Verdict]) -> bool:
     return bool(judges) and judges <= curves().keys()
 
 
+def own_threshold(policy: str, verdicts: Sequence[Verdict], refused: float) -> float:
+    """The confidence from which a policy accepts where nobody set one: 0.7 but for the calibrated one."""
+    judges = _judges(counted(verdicts)) & curves().keys()
+    if policy != "calibrated" or not judges:
+        return FOUNDING
+    return max(curves()[judge].threshold(refused) for judge in judges)
+
+
 def calibrated_confidence(verdicts: Sequence[Verdict]) -> float:
     """The chance, 0..1, that all counted claims of an answer are supported, as fitted on labelled answers.
 
@@ -274,16 +325,16 @@ def calibrated_confidence(verdicts: Sequence[Verdict]) -> float:
             f"the policy 'calibrated' was fitted for the judges {', '.join(curves())}; the verdicts came from "
             f"{', '.join(unknown)}: choose the policy 'claims'."
         )
-    supports = [0.0 if v["verdict"] == "unjudged" else v["support"] for v in own if not word_for_word(v)]
-    if not supports:
+    chances = [0.0 if v["verdict"] == "unjudged" else v["support"] for v in own if not word_for_word(v)]
+    if not chances:
         return 1.0
-    return min((curves()[judge](supports) for judge in judges), default=0.0)
+    return min((curves()[judge].answer(chances) for judge in judges), default=0.0)
 
 
 def pooled_support(supports: Sequence[float]) -> float:
     """One support, 0..1, for claims that have these: the mean of their logits, which tells answers apart better than
     the weakest claim does. That of a single claim is its own."""
-    return supports[0] if len(supports) == 1 else _chance(_mean_logit(supports))
+    return supports[0] if len(supports) == 1 else Curve(1.0, 0.0).answer(supports)
 
 
 def word_for_word(verdict: Verdict) -> bool:
@@ -305,10 +356,6 @@ def _plain(text: str) -> str:
 
 def _chance(logit: float) -> float:
     return 1.0 / (1.0 + exp(-logit))
-
-
-def _mean_logit(supports: Sequence[float]) -> float:
-    return sum(_logit(support) for support in supports) / len(supports)
 
 
 def _logit(support: float) -> float:

@@ -10,7 +10,7 @@ from typing import Final
 from cragraph.protocols import Notes
 from cragraph.text.sentences import sentence_spans
 from cragraph.types import Verdict
-from cragraph.verification.policies import POLICIES, Weights
+from cragraph.verification.policies import POLICIES, Weights, discounted
 from cragraph.verification.result import UNCHECKED, UNJUDGED, Verification, is_counted
 from cragraph.verification.signals import ISSUES, Material, issues_of, measure
 from cragraph.verification.signals.closeness import Closeness
@@ -62,8 +62,8 @@ def pruned(answer: str, whole: Verification, weights: Mapping[str, Weights]) -> 
     again, _ = measure([name for name in BY_VERDICT if name in whole.signals], material, Notes())
     signals = {**whole.signals, **again}
     policy = POLICIES[whole.policy]
-    known = 1.0 if "knowledge_consistency" in policy.needs else signals.get("knowledge_consistency", 1.0)
-    supported = round(policy(kept, signals, weights.get(policy.name)) * reliance(kept) * known, 6)
+    value = discounted(policy, policy(kept, signals, weights.get(policy.name)), signals)
+    supported = round(value * reliance(kept), 6)
     joined = whole.answered is not None and whole.confidence != whole.supported
     confidence = round(supported * (whole.answered or 0.0), 6) if joined else supported
     about_removed = {text for _, text in ISSUES.values()}

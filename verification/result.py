@@ -73,7 +73,7 @@ DETAILS: Final = (
     "level", "hallucination_score", "attribution_coverage", "signals", "issues", "verified_sources",
     "unverified_claims", "suggested_corrections", "judge", "policy", "policy_scores", "degraded", "uncovered",
     "hallucination_count", "warnings", "passed", "threshold", "answered", "supported",
-    "answer_spans", "failed",
+    "answer_spans", "failed", "accepted",
 )  # fmt: skip
 """What `to_dict` adds to the summary and the claims."""
 
@@ -171,9 +171,16 @@ class Verification:
         return self._holds(WORTH_SHOWING)
 
     def _holds(self, chance: float) -> bool:
-        if self.joined and self.answered is not None and self.supported is not None:
-            return reaches(self.supported, self.threshold) and reaches(self.answered, chance)
-        return reaches(self.confidence, self.threshold)
+        # A calibrated confidence says that all of it is supported: no claim may speak against that.
+        agreed = self.policy != "calibrated" or self.is_grounded
+        return (
+            agreed and reaches(self._value, self.threshold) and (not self.joined or reaches(self.answered or 0, chance))
+        )
+
+    @property
+    def _value(self) -> float:
+        """What the threshold is held to: the confidence without what the reader says of the answer."""
+        return self.supported if self.joined and self.supported is not None else self.confidence
 
     @property
     def counted(self) -> list[Verdict]:
@@ -201,15 +208,17 @@ class Verification:
         """Whether the run accepts the answer and its verdicts agree.
 
         What the policy says of the support reaches the threshold, every claim was judged, none is contradicted, and
-        less than 0.3 of the claims lack support. An answer without a claim is not grounded: nothing was to be judged.
+        less than 0.3 of the claims lack support; under the calibrated policy none of them does. An answer without a
+        claim is not grounded: nothing was to be judged.
         """
         claims = self.counted
         labels = {v["verdict"] for v in claims}
         if not labels or self.failed or labels & {"unjudged", "contradicted"}:
             return False
+        if self.policy == "calibrated":
+            return labels == {"supported"} and reaches(self._value, self.threshold)
         lacking = 1.0 - sum(CREDIT[v["verdict"]] for v in claims) / len(claims)
-        value = self.supported if self.joined and self.supported is not None else self.confidence
-        return round(lacking, 9) < HALLUCINATED and reaches(value, self.threshold)
+        return round(lacking, 9) < HALLUCINATED and reaches(self._value, self.threshold)
 
     @property
     def attribution_coverage(self) -> float | None:
@@ -249,7 +258,7 @@ class Verification:
     @property
     def warnings(self) -> list[str]:
         """Why the answer did not pass, one plain sentence each; empty when it passed."""
-        found = low_values([("confidence", self.confidence, self.threshold)])
+        found = [] if self.accepted else low_values([("confidence", self.confidence, self.threshold)])
         if unsupported := len(self.unsupported_claims):
             found.append(f"Found {unsupported} unsupported claim(s)")
         if unjudged := sum(v["verdict"] == "unjudged" for v in self.counted):

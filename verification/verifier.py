@@ -20,7 +20,16 @@ from cragraph.verification.claims import uncovered_parts
 from cragraph.verification.conflicts import find_conflicts
 from cragraph.verification.fallback import JudgeChain, VerdictCache, judge_names, reason_of, stand_in
 from cragraph.verification.judges.verdicts import unjudged, verdict_of
-from cragraph.verification.policies import AUTO, POLICIES, Policy, Weights, best_policy, checked_weights
+from cragraph.verification.policies import (
+    AUTO,
+    POLICIES,
+    Policy,
+    Weights,
+    best_policy,
+    checked_weights,
+    discounted,
+    own_threshold,
+)
 from cragraph.verification.result import ADDRESSED, EVADES, UNCHECKED, UNJUDGED, Verification
 from cragraph.verification.signals import (
     BY_SIMILARITY,
@@ -68,10 +77,12 @@ CHAT_JUDGES: Final = frozenset({"llm", "cascade"})
 class VerifierOptions:
     """Settings of a verifier: the confidence that is good enough, weights by policy, what to measure, cache size.
 
+    Without a `threshold` the policy has its own, the calibrated one that which refuses `refused_good` of good answers.
     `judge_timeout` is how many seconds a judge may take before the next one is asked; None for no limit.
     """
 
-    threshold: float = 0.7
+    threshold: float | None = None
+    refused_good: float = 0.2
     weights: Mapping[str, Weights] = field(default_factory=lambda: MappingProxyType({}))
     signals: SignalOptions = field(default_factory=SignalOptions)
     measure: Sequence[str] = ALWAYS
@@ -124,13 +135,14 @@ class Verifier:
         policy_scores: bool = False,
         known_facts: Sequence[str] = (),
         threshold: float | None = None,
+        refused_good: float | None = None,
     ) -> Verification:
         """Verify an answer; raises SettingsError for an unknown judge or policy, and nothing else.
 
         The policy ``"auto"`` is the best one for the verdicts at hand (`best_policy`); the result names it.
         When verification fails altogether, the result holds the answer unjudged with confidence 0.0, says so in its
-        issues, and the failure is logged. What was degraded is added to `notes` and is in the result. `threshold` is
-        the run's, where it differs from that of the options.
+        issues, and the failure is logged. What was degraded is added to `notes` and is in the result. `threshold` and
+        `refused_good` are the run's, where they differ from those of the options.
         """
         chain = self._chain(judge)
         if policy != AUTO:
@@ -148,12 +160,18 @@ class Verifier:
         return replace(
             found,
             degraded=tuple(own.sentences),
-            threshold=self.options.threshold if threshold is None else threshold,
+            threshold=self._threshold(found, threshold, refused_good),
             ms=(perf_counter() - start) * 1000,
             question=question,
             answer=answer,
             passages=tuple(passages),
         )
+
+    def _threshold(self, found: Verification, threshold: float | None, refused_good: float | None) -> float:
+        """The confidence from which the run accepts this answer."""
+        given = self.options.threshold if threshold is None else threshold
+        refused = self.options.refused_good if refused_good is None else refused_good
+        return own_threshold(found.policy, found.claims, refused) if given is None else given
 
     def judged(
         self, claims: Sequence[Claim], passages: Sequence[Passage], notes: Notes, *, judge: str, question: str = ""
@@ -316,14 +334,12 @@ class Verifier:
         for name in names:
             policy = self.policies[name]
             try:
-                value = policy(verdicts, signals, self.options.weights.get(name)) * reliance(verdicts)
+                value = discounted(policy, policy(verdicts, signals, self.options.weights.get(name)), signals)
             except InputError as error:
                 reasons = [missing[signal] for signal in policy.needs if signal in missing]
                 notes.degraded(f"Policy {name!r} could not be computed: {'; '.join(reasons) or error}.")
             else:
-                # Facts that the caller knows count in every policy, in that which has a weight for them once.
-                known = 1.0 if "knowledge_consistency" in policy.needs else signals.get("knowledge_consistency", 1.0)
-                scores[name] = round(value * known, 6)
+                scores[name] = round(value * reliance(verdicts), 6)
         return scores
 
 

@@ -11,7 +11,8 @@ from cragraph.errors import CragError, InputError, SettingsError
 app = typer.Typer(
     name="cragraph",
     help="Cited answers from your own documents, every claim checked, on your own machine.\n\n"
-    "Exit codes: 0 answered or done, 1 failure (of one file or row, too), 2 bad usage, 3 abstained, 130 interrupted.",
+    "Exit codes: 0 answered or done, 1 failure (of one file or row, too), 2 bad usage, 3 abstained, "
+    "4 below --fail-under, 130 interrupted.",
     context_settings={"help_option_names": ["-h", "--help"]},
     no_args_is_help=True,
     add_completion=False,

@@ -128,7 +128,9 @@ def show_verification(result: dict[str, Any]) -> None:
     console.print()
     grounded = "grounded" if result["is_grounded"] else "not grounded"
     if result["confidence"] is not None:
-        console.print(f"Confidence {result['confidence']:.2f} ({result['level']}) · {grounded}")
+        below = result["confidence"] < result["threshold"] and not result["accepted"]
+        below = f" · below the threshold of {result['threshold']:.2f}" if below else ""
+        console.print(f"Confidence {result['confidence']:.2f} ({result['level']}) · {grounded}{below}")
     for issue in result["issues"]:
         console.print(Text(f"issue: {issue}", style="yellow"))
     for sentence in result.get("degraded", []):

@@ -1,17 +1,22 @@
 """`cragraph verify`: check an answer against sources, one at a time or many rows."""
 
 import json
+import re
 import sys
-from collections import deque
+from collections import Counter, deque
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import nullcontext
+from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, Any, Final
+from xml.etree import ElementTree
 
 import typer
+from rich.table import Table
 
-from cragraph.cli.console import FAILURE, emit, status
+from cragraph.cli.console import FAILURE, emit, err, status
+from cragraph.cli.console import out as out_console
 from cragraph.cli.options import (
     ConfigOption,
     JsonOption,
@@ -39,6 +44,12 @@ def verify(
     policy: PolicyOption = None,
     model: ModelOption = None,
     workers: Annotated[int, typer.Option("--workers", min=1, help="Rows verified side by side.")] = 2,
+    fail_under: Annotated[
+        float | None,
+        typer.Option("--fail-under", min=0, max=1, help="Exit with 4 where a smaller share of answers is grounded."),
+    ] = None,
+    summary: Annotated[str, typer.Option("--summary", help="Of many rows: table, json or none.")] = "table",
+    junit: Annotated[Path | None, typer.Option("--junit", help="File for a JUnit report, a test case a row.")] = None,
     json: JsonOption = False,
     quiet: QuietOption = False,
     config: ConfigOption = None,
@@ -47,13 +58,24 @@ def verify(
 
     Example: `cragraph verify --answer "Revenue was $394 billion." --source report.pdf`
 
-    Many rows: `cragraph verify --jsonl rows.jsonl --out verdicts.jsonl`
+    Many rows: `cragraph verify --jsonl rows.jsonl --out verdicts.jsonl --fail-under .8 --junit report.xml`
     """
     settings = settings_from(config, judge=judge, policy=policy, model=model)
     if jsonl is not None:
         if answer is not None or source:
             raise InputError("--jsonl came with --answer or --source; rows bring their own: leave those out.")
-        _verify_rows(settings, jsonl, out, workers, report, quiet=quiet)
+        if summary not in SUMMARIES:
+            raise InputError(f"--summary came as {summary!r}; wanted one of {', '.join(SUMMARIES)}.")
+        tally = _verify_rows(settings, jsonl, out, workers, report)
+        if junit is not None:
+            junit.write_bytes(tally.junit())
+        if not quiet:
+            status(f"{len(tally.rows)} rows verified, {len(tally.skipped)} skipped")
+            tally.show(summary, out is not None)
+        if fail_under is not None and not tally.reaches(fail_under):
+            raise typer.Exit(BELOW)
+        if tally.skipped:
+            raise typer.Exit(FAILURE)
         return
     if answer is None or not source:
         raise InputError("verify wants --answer TEXT (or -) and at least one --source FILE, or --jsonl FILE.")
@@ -70,23 +92,22 @@ def verify(
         emit(verification.to_dict())
     else:
         show_verification(verification.to_dict())
+    if fail_under is not None and verification.is_grounded < fail_under:
+        raise typer.Exit(BELOW)
 
 
-def _verify_rows(
-    settings: Any, source: Path, target: Path | None, workers: int, report: Path | None, *, quiet: bool
-) -> None:
+def _verify_rows(settings: Any, source: Path, target: Path | None, workers: int, report: Path | None) -> "Tally":
     from cragraph.api import verifier_for
 
-    good = bad = 0
+    tally = Tally()
 
     def judged(lines: Iterable[str], sink: Any) -> Iterator[dict[str, Any]]:
-        nonlocal good, bad
         for number, row, problem in verify_rows(lines, verifier_for(settings), workers):
             if problem:
-                bad += 1
+                tally.skipped.append((number, problem))
                 status(f"line {number}: {problem}")
             else:
-                good += 1
+                tally.add(row)
                 shown = {name: value for name, value in row.items() if name not in ("answer", "question")}
                 sink.write(json.dumps(shown, ensure_ascii=False) + "\n")
                 sink.flush()
@@ -100,10 +121,88 @@ def _verify_rows(
 
             with report.open("w", encoding="utf-8") as page:
                 page.writelines(table_of(judged(lines, sink)))
-    if not quiet:
-        status(f"{good} rows verified, {bad} skipped")
-    if bad:
-        raise typer.Exit(FAILURE)
+    return tally
+
+
+SUMMARIES: Final = ("table", "json", "none")
+BELOW: Final = 4
+"""Exit code where a smaller share of the answers is grounded than was asked for."""
+_KEPT: Final = ("id", "confidence", "level", "is_grounded", "threshold", "ms", "unverified_claims", "warnings")
+
+
+@dataclass
+class Tally:
+    """What became of many rows; of each only what the summaries need."""
+
+    rows: list[dict[str, Any]] = field(default_factory=list)
+    skipped: list[tuple[int, str]] = field(default_factory=list)
+    claims: Counter[str] = field(default_factory=Counter)
+    degraded: int = 0
+
+    def add(self, row: dict[str, Any]) -> None:
+        """Count a verified row."""
+        self.rows.append({name: row[name] for name in _KEPT})
+        self.claims.update(claim["verdict"] for claim in row["claims"])
+        self.degraded += bool(row["degraded"])
+
+    def figures(self) -> dict[str, Any]:
+        """The counts, the share of grounded answers among all rows, and the mean confidence."""
+        total, confidences = len(self.rows) + len(self.skipped), [row["confidence"] for row in self.rows]
+        grounded = sum(row["is_grounded"] for row in self.rows)
+        return {
+            "rows": len(self.rows),
+            "skipped": len(self.skipped),
+            "grounded": grounded,
+            "share_grounded": round(grounded / total, 4) if total else None,
+            "mean_confidence": round(sum(confidences) / len(confidences), 4) if confidences else None,
+            "claims": dict(self.claims.most_common()),
+            "levels": dict(Counter(row["level"] for row in self.rows).most_common()),
+            "degraded": self.degraded,
+        }
+
+    def reaches(self, share: float) -> bool:
+        """Whether so many of the rows are grounded; a row that could not be read is not, and no row is no success."""
+        found = self.figures()["share_grounded"]
+        return found is not None and found >= share
+
+    def show(self, form: str, rows_elsewhere: bool) -> None:
+        """Print the summary: to stdout where the rows went to a file, else to stderr."""
+        found = self.figures()
+        console = out_console() if rows_elsewhere else err()
+        if form == "json":
+            console.print(json.dumps(found, ensure_ascii=False), soft_wrap=True)
+        elif form == "table":
+            table = Table("rows", "skipped", "grounded", "mean confidence", "claims", "degraded")
+            share = f" ({found['share_grounded']:.0%})" if found["share_grounded"] is not None else ""
+            said = ", ".join(f"{count} {label.replace('_', ' ')}" for label, count in found["claims"].items())
+            mean = "-" if found["mean_confidence"] is None else f"{found['mean_confidence']:.2f}"
+            cells = [found["rows"], found["skipped"], f"{found['grounded']}{share}", mean, said, found["degraded"]]
+            table.add_row(*map(str, cells))
+            console.print(table)
+
+    def junit(self) -> bytes:
+        """The rows as test cases: one that is not grounded has failed, one that could not be read is an error."""
+        found = self.figures()
+        counts = {"tests": found["rows"] + found["skipped"], "failures": found["rows"] - found["grounded"]}
+        named = {name: str(count) for name, count in (counts | {"errors": found["skipped"]}).items()}
+        suite = ElementTree.Element("testsuite", {"name": "cragraph verify", **named})
+        for row in self.rows:
+            seconds = f"{row['ms'] / 1000:.3f}"
+            named = {"classname": "cragraph", "name": _XML.sub("", str(row["id"])), "time": seconds}
+            case = ElementTree.SubElement(suite, "testcase", named)
+            if not row["is_grounded"]:
+                why = f"confidence {row['confidence']:.2f}, threshold {row['threshold']:.2f}"
+                failure = ElementTree.SubElement(case, "failure", type="not grounded", message=why)
+                failure.text = _XML.sub("", "\n".join([*row["warnings"], *row["unverified_claims"]]))
+        for number, problem in self.skipped:
+            case = ElementTree.SubElement(suite, "testcase", classname="cragraph", name=f"line {number}")
+            ElementTree.SubElement(case, "error", type="not read", message=_XML.sub("", problem))
+        written: bytes = ElementTree.tostring(suite, encoding="utf-8", xml_declaration=True)
+        return written
+
+
+_XML: Final = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
+"""Characters that XML cannot hold."""
 
 
 def _reading(path: Path) -> Any:

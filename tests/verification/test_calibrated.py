@@ -12,10 +12,19 @@ from cragraph.testing.verdicts import quoted, verdict
 from cragraph.types import Label, Verdict
 from cragraph.verification.claims import SentenceExtractor
 from cragraph.verification.judges import LexicalJudge
-from cragraph.verification.policies import Curve, best_policy, calibrated_confidence, curves, has_curve, word_for_word
+from cragraph.verification.policies import (
+    FITTED,
+    Curve,
+    best_policy,
+    calibrated_confidence,
+    curves,
+    has_curve,
+    own_threshold,
+    word_for_word,
+)
 from cragraph.verification.verifier import Verifier
 
-CURVE = Curve(slope=2.0, bias=-0.5)
+CURVE = Curve(slope=2.0, bias=-0.5, worst=0.5, number=-0.2, thresholds={"0.1": 0.4, "0.2": 0.5})
 PASSAGES = as_passages(["The mill opened in 1820. It burned down in 1901."])
 SHARE = st.floats(0.0, 1.0)
 
@@ -24,10 +33,17 @@ def judged(support: float, label: Label = "supported", **other: object) -> Verdi
     return verdict(label, support=support, judge="lexical", **other)  # type: ignore[arg-type]
 
 
-def test_the_curve_gives_the_hand_computed_value() -> None:
-    # logit(0.8) = 1.3863, logit(0.5) = 0; their mean 0.6931, twice that less a half: 0.8863
-    assert CURVE([0.8, 0.5]) == pytest.approx(0.7081, abs=1e-4)
-    assert CURVE([0.5]) == pytest.approx(0.3775, abs=1e-4)
+def test_the_curve_gives_the_hand_computed_values() -> None:
+    # logit(0.8) = 1.3863; twice that less a half: 2.2726
+    assert CURVE.claim(0.8) == pytest.approx(0.9066, abs=1e-4)
+    # logits 1.3863 and 0: the mean 0.6931, half of the way to 0 is 0.3466, less 0.2 ln 2: 0.2079
+    assert CURVE.answer([0.8, 0.5]) == pytest.approx(0.5518, abs=1e-4)
+
+
+@given(SHARE)
+def test_an_answer_of_one_claim_has_the_chance_of_that_claim(chance: float) -> None:
+    for curve in curves().values():
+        assert curve.answer([chance]) == pytest.approx(min(0.995, max(0.005, chance)))
 
 
 @given(st.lists(SHARE, min_size=1, max_size=6), st.data())
@@ -36,13 +52,26 @@ def test_more_support_for_a_claim_never_lowers_the_confidence(supports: list[flo
     raised = list(supports)
     raised[place] = data.draw(st.floats(supports[place], 1.0))
     for curve in curves().values():
-        assert 0.0 < curve(supports) <= curve(raised) + 1e-12 < 1.0 + 1e-9
+        assert 0.0 < curve.answer(supports) <= curve.answer(raised) + 1e-12 < 1.0 + 1e-9
+        assert curve.claim(supports[0]) > 0.0
 
 
 @pytest.mark.parametrize("judge", ["encoder", "embedding", "lexical"])
-def test_the_judges_that_ship_have_curves_on_which_support_speaks_for_an_answer(judge: str) -> None:
-    curve = curves()[judge]
-    assert curve([0.05]) < 0.4 < curve([0.95])
+def test_the_judges_that_ship_have_curves_on_which_support_speaks_for_a_claim(judge: str) -> None:
+    assert curves()[judge].claim(0.05) < 0.4 < curves()[judge].claim(0.95)
+
+
+@pytest.mark.parametrize(("refused", "threshold"), [(0.1, 0.4), (0.15, 0.45), (0.2, 0.5), (0.05, 0.4), (0.5, 0.5)])
+def test_the_threshold_follows_from_the_share_of_good_answers_that_may_be_refused(
+    refused: float, threshold: float
+) -> None:
+    assert CURVE.threshold(refused) == pytest.approx(threshold)
+
+
+@pytest.mark.parametrize("policy", ["claims", "weighted", "reliability", "similarity"])
+def test_the_founding_policies_accept_from_seven_tenths(policy: str) -> None:
+    assert own_threshold(policy, [judged(0.9)], 0.2) == 0.7
+    assert own_threshold("calibrated", [judged(0.9)], 0.2) == curves()["lexical"].threshold(0.2)
 
 
 def test_an_answer_in_the_words_of_its_evidence_is_certain() -> None:
@@ -88,13 +117,12 @@ def test_a_damaged_file_of_curves_says_what_to_do(tmp_path: Path, content: str) 
         curves(damaged)
 
 
-def test_the_file_states_what_the_thresholds_precision_and_recall_are() -> None:
-    from cragraph.verification.policies import FITTED
-
+def test_the_file_states_a_threshold_for_each_share_and_what_it_was_measured_on() -> None:
     for judge in json.loads(FITTED.read_text())["judges"].values():
-        assert judge["threshold"]["at"] == 0.7
-        assert 0.5 < judge["threshold"]["precision"] <= 1.0
-        assert 0.0 < judge["threshold"]["recall"] <= 1.0
+        thresholds = judge["curve"]["thresholds"]
+        assert {"0.1", "0.2"} <= thresholds.keys()
+        assert list(thresholds.values()) == sorted(thresholds.values())
+        assert 0.0 < judge["other_files"]["refused_good"] < 0.5
 
 
 @pytest.mark.parametrize(("policy", "used"), [("auto", "calibrated"), ("claims", "claims")])

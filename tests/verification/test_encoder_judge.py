@@ -10,6 +10,7 @@ from cragraph.protocols import Notes
 from cragraph.types import Claim
 from cragraph.verification.judges.encoder import EncoderJudge
 from cragraph.verification.judges.lexical import LexicalJudge
+from cragraph.verification.policies import curves
 
 PASSAGES = as_passages(["Revenue was $3.2 million. It rose.", "Berlin is the capital."])
 ANSWER = "In short: Revenue was $3.5 million. 매출은 증가했다."
@@ -59,14 +60,14 @@ TRUE = "Revenue was $3.2 million."
     [
         (Grounding(0.8, 0.1, 0.1, WORDS), "supported"),
         (Grounding(0.1, 0.2, 0.7, WORDS), "unsupported"),
-        (Grounding(0.3, 0.6, 0.1, WORDS), "partially_supported"),
+        (Grounding(0.2, 0.7, 0.1, WORDS), "partially_supported"),
         (Grounding(0.1, 0.8, 0.1, WORDS), "unsupported"),
     ],
 )
 def test_the_probabilities_decide_the_verdict(grounding: Grounding, label: str) -> None:
     [verdict] = EncoderJudge(FakeModel([grounding]))([claim(TRUE, TRUE)], PASSAGES, Notes())
     assert verdict["verdict"] == label
-    assert verdict["support"] == grounding.supported
+    assert verdict["support"] == curves()["encoder"].claim(grounding.supported)
     assert verdict["contradiction"] == grounding.contradicted
     assert verdict["judge"] == "encoder"
 

@@ -207,6 +207,8 @@ def test_the_same_statement_with_another_figure_direction_or_a_negation_contradi
         ("Revenue rose.", "Costs fell."),
         ("The plant is open.", "The office is not open."),
         ("", "Revenue rose."),
+        ("Unit 4 has 120 rooms.", "Unit 5 has 90 rooms."),
+        ("The Boeing 737 carries 180 people.", "The Boeing 747 carries 410 people."),
     ],
 )
 def test_statements_on_different_matters_do_not_contradict(one: str, other: str) -> None:

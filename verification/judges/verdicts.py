@@ -15,6 +15,7 @@ from cragraph.text.words import content_words, terms
 from cragraph.types import Claim, Evidence, Label, Passage, Verdict
 from cragraph.verification.judges.conflict import Conflict, find_conflict
 from cragraph.verification.judges.reading import SOME, Reading, fitted
+from cragraph.verification.policies import curves
 from cragraph.verification.windows import Window
 
 LABELS: Final[tuple[Label, ...]] = ("supported", "partially_supported", "unsupported", "contradicted", "unjudged")
@@ -132,11 +133,14 @@ def decide(
     A claim with a figure that no passage has is never supported, whatever its score (`strict`): partly where other
     figures match and the score would do, else not. Nor is one that the facts of its window contradict. A judge that
     does not read the sentence as a whole goes `by_words`: for it a name that no passage has, and a negation that the
-    window does not have in any form, leave a claim partly supported at best. Contradicted is only what a conflict can
+    window does not have in any form, leave a claim partly supported at best. The support of a judge that has a curve
+    becomes a calibrated chance. Contradicted is only what a conflict can
     be shown for, a pair of quotes (see `find_conflict`): a score alone makes a claim unsupported.
     """
     if reading is None:
         return verdict_of(claim, "unsupported", 0.0, 0.0, None, "There is no text to support it.", judge)
+    if judge in curves():
+        support = curves()[judge].claim(support)
     against = reading.against(by_words=by_words) if strict else 0.0
     lacking = reading.lacking if strict else []
     opposed = max(against, contradiction if contradiction > support else 0.0) >= thresholds.contradicted
