@@ -4,7 +4,7 @@ What takes long to import (the store, search, the chat models) is imported where
 answer loads no database and `--help` loads nothing.
 """
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from functools import cached_property, partial
 from threading import RLock
@@ -288,12 +288,34 @@ class Parts:
 
     @cached_property
     def judges(self) -> Mapping[str, Judge]:
-        """Every judge that can run here, by name; `auto` is the caller's own, else the best of them."""
-        judges = {name: judge for name in tables.JUDGES if (judge := self.judge(name)) is not None}
+        """Every judge that can run here, by name; `auto` is the caller's own, else the best of them.
+
+        An entailment model comes first, with a chat model as its second opinion; then a chat model; then the encoder.
+        """
+        judges = Judges(
+            {name: judge for name in tables.JUDGES if (judge := self.judge(name)) is not None}, self._specialist
+        )
         if self._own_judge is not None:
-            judges["custom"] = self._own_judge
-            return judges | {"auto": self._own_judge}
-        return judges | {"auto": judges[[name for name in tables.BEST_JUDGES if name in judges][-1]]}
+            judges["custom"] = judges["auto"] = self._own_judge
+            return judges
+        best, chat = judges.get("nli"), judges.get("llm")
+        if chat is not None:
+            # Who is asked for by name judges whatever its size; `auto` leaves judging to what can do it.
+            chat = replace(chat, smallest=self.settings.verification.smallest_judge)  # type: ignore[type-var]
+        if best is not None and chat is not None:
+            from cragraph.verification.judges.cascade import CascadeJudge
+
+            best = CascadeJudge(best, chat, self.settings.verification.cascade_band)
+        judges["auto"] = best or chat or judges["encoder"]
+        return judges
+
+    def _specialist(self, model: str) -> Judge:
+        from cragraph.verification.judges.specialist import SpecialistJudge
+
+        ollama = self.settings.ollama
+        return SpecialistJudge(
+            model, ollama.base_url, self.settings.timeout_s, ollama.num_ctx, self.settings.max_concurrency
+        )
 
     def judge(self, name: str) -> Judge | None:
         """One judge of the table, None where what it wants is not there."""
@@ -356,6 +378,22 @@ class Parts:
 
     def _with_chat(self, table: Mapping[str, tables.Part], without: str) -> Any:
         return self.part(table, "chat") or self.part(table, without)
+
+
+class Judges(dict[str, Judge]):
+    """Judges by name; one for a model ``ollama:<model>`` is made when it is first asked for."""
+
+    def __init__(self, known: Mapping[str, Judge], make: Callable[[str], Judge]) -> None:
+        super().__init__(known)
+        self._make = make
+
+    def __contains__(self, name: object) -> bool:
+        return super().__contains__(name) or str(name).startswith(tables.SPECIALIST)
+
+    def __missing__(self, name: str) -> Judge:
+        if not name.startswith(tables.SPECIALIST):
+            raise KeyError(name)
+        return self.setdefault(name, self._make(name.removeprefix(tables.SPECIALIST)))
 
 
 class StoreSearch:

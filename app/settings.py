@@ -110,6 +110,12 @@ class VerificationSettings(Group):
     judge_timeout_s: float = Field(
         default=300.0, gt=0, description="Seconds that a judge may take before the next one is asked."
     )
+    smallest_judge: float = Field(
+        default=2.0,
+        ge=0,
+        description="Billions of parameters that a chat model must have to judge unasked; a smaller one leaves judging "
+        "to the encoder.",
+    )
     cascade_band: tuple[Share, Share] = Field(
         default=(0.35, 0.75), description="Support scores between which the cascade asks the second judge."
     )

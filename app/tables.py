@@ -19,15 +19,21 @@ class OneOf:
     """Marks a text that must be one of some names, in a settings model and in the form that Studio shows."""
 
     names: tuple[str, ...]
+    prefix: str = ""
+    """What any other text that is allowed begins with; none where only the names are."""
 
-    def __init__(self, *names: str) -> None:
+    def __init__(self, *names: str, prefix: str = "") -> None:
         object.__setattr__(self, "names", names)
+        object.__setattr__(self, "prefix", prefix)
 
     def __get_pydantic_core_schema__(self, source: Any, handler: Any) -> "CoreSchema":
         """A text that is one of them."""
         from pydantic_core import core_schema  # not at the top: the command line reads this file before its options
 
-        return core_schema.literal_schema(list(self.names))
+        named = core_schema.literal_schema(list(self.names))
+        if not self.prefix:
+            return named
+        return core_schema.union_schema([named, core_schema.str_schema(pattern=f"^{self.prefix}.+")])
 
 
 CHAT_MODEL: Final = "a chat model: set CRAG_MODEL or pass --model ollama:<model>"
@@ -70,9 +76,10 @@ JUDGES: Final[Mapping[str, Part]] = {
         CHAT_MODEL,
     ),
 }
-"""Who judges claims. The last of `BEST_JUDGES` that is available is what `auto` takes."""
+"""Who judges claims; beside them `ollama:<model>` for a model that was made to judge."""
 
-BEST_JUDGES: Final = ("encoder", "llm")
+SPECIALIST: Final = "ollama:"
+"""What the names of such models begin with."""
 
 ENCODER_SHARE: Final = 0.2
 """The grounding model's say beside the lexical reranker's: it was not trained to find, only to check."""

@@ -5,7 +5,7 @@ from typing import Annotated, Any, Final, Literal, Self
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, TypeAdapter, model_validator
 
-from cragraph.tables import JUDGES, OneOf
+from cragraph.tables import JUDGES, SPECIALIST, OneOf
 from cragraph.types import Mode, OnLowConfidence
 
 MAX_ATTEMPTS: Final = 10
@@ -22,7 +22,7 @@ PRESETS: Final[dict[Mode, dict[str, Any]]] = {
 """What a mode sets, unless it is set explicitly."""
 
 PolicyName = Literal["auto", "calibrated", "claims", "weighted", "reliability", "similarity"]
-JudgeName = Annotated[str, OneOf("auto", *JUDGES, "custom")]
+JudgeName = Annotated[str, OneOf("auto", *JUDGES, "custom", prefix=SPECIALIST)]
 
 
 def _checked_window(value: Any) -> Any:
@@ -64,7 +64,9 @@ class Context(BaseModel):
         "to, else claims.",
     )
     judge: JudgeName = Field(
-        default="auto", description="Who judges the claims; auto takes the best that is available here."
+        default="auto",
+        description="Who judges the claims; auto takes the best that is available here, ollama:<model> is a model "
+        "made to judge, such as ollama:bespoke-minicheck.",
     )
     min_chunks: int | None = Field(
         default=None, ge=0, description="Abstain on fewer relevant passages than this. By mode: 1, 2, 3."

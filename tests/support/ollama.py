@@ -31,6 +31,7 @@ class ModelInfo:
     embedding_length: int = 64
     capabilities: tuple[str, ...] = ("completion", "tools", "embedding")
     parameters: str = ""
+    parameter_size: str = "3B"
 
 
 class OllamaServer:

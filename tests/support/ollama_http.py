@@ -109,7 +109,7 @@ class Handler(BaseHTTPRequestHandler):
                 "modelfile": f"FROM {request.model}",
                 "parameters": info.parameters,
                 "template": "{{ .Prompt }}",
-                "details": {"format": "gguf", "family": "llama", "parameter_size": "3B"},
+                "details": {"format": "gguf", "family": "llama", "parameter_size": info.parameter_size},
                 "model_info": {
                     "general.architecture": "llama",
                     "llama.context_length": info.context_length,
@@ -169,7 +169,8 @@ class Handler(BaseHTTPRequestHandler):
             "content": "".join(written),
             **({"thinking": thought} if thought else {}),
         }
-        self._json(200, {**_line(request, message), **_last(request, len(written), reason)})
+        told = {"logprobs": reply.logprobs} if reply.logprobs and request.body.get("logprobs") else {}
+        self._json(200, {**_line(request, message), **_last(request, len(written), reason), **told})
 
     def _stream(self, request: Request, reply: Reply) -> None:
         written, thought, reason = self._tokens(request, reply)

@@ -24,7 +24,7 @@ class Reply:
     ignores it; a mapping or a list is written as JSON and conformed to the schema in `format`, as
     constrained decoding would. `status` from 400 on answers with `error` as Ollama does; `error` with status
     200 is sent in mid-stream, after `after` tokens. `delay_s` passes before the first byte. `cut` splits the
-    body into network writes of so many bytes.
+    body into network writes of so many bytes. `logprobs` are told where they are asked for.
     """
 
     content: str | Mapping[str, Any] | Sequence[Any] = ""
@@ -35,6 +35,7 @@ class Reply:
     after: int = 0
     delay_s: float = 0.0
     cut: int | None = None
+    logprobs: Sequence[Any] = ()
 
     def text(self, schema: Any) -> str:
         """The content as the model would write it under `format`."""

@@ -1,5 +1,7 @@
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
+from functools import partial
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -31,6 +33,13 @@ def material() -> Callable[..., Material]:
         )
 
     return build
+
+
+@pytest.fixture
+def build(tmp_path: Path) -> Callable[..., Path]:
+    """Writes a tiny entailment model."""
+    nli = pytest.importorskip("tests.support.nli", reason="the tiny model is built with onnx (the dev extra)")
+    return partial(nli.make_nli, tmp_path)
 
 
 @dataclass

@@ -3,14 +3,8 @@
 import json
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
 
-import numpy as np
 import pytest
-from tokenizers import Tokenizer
-from tokenizers.models import WordLevel
-from tokenizers.pre_tokenizers import Whitespace
-from tokenizers.processors import TemplateProcessing
 
 from cragraph.errors import WeightsError
 from cragraph.passages import as_passages
@@ -20,73 +14,9 @@ from cragraph.verification.claims import split_claims
 from cragraph.verification.judges import NLIJudge
 from cragraph.verification.judges.nli import load_nli
 
-onnx = pytest.importorskip("onnx", reason="the tiny model is built with onnx (the dev extra)")
-
-WORDS = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "yes", "no", "sales", "rose", "fell", "in", "spring", ".", "costs"]
-YES, NO = WORDS.index("yes"), WORDS.index("no")
+pytest.importorskip("onnx", reason="the tiny model is built with onnx (the dev extra)")
 
 Build = Callable[..., Path]
-
-
-@pytest.fixture
-def build(tmp_path: Path) -> Build:
-    """Writes a model whose premise says "yes" for entailment and "no" for contradiction; labels in any order."""
-
-    def make(labels: tuple[str, ...] = ("entailment", "neutral", "contradiction"), **config: Any) -> Path:
-        votes = np.zeros((len(WORDS), len(labels)), dtype=np.float32)
-        for column, label in enumerate(labels):
-            votes[YES if label.lower().startswith(("entail", "support")) else NO, column] = 5.0
-            if label.lower().startswith(("neutral", "not")):
-                votes[:, column] = 0.3
-                votes[NO, column] = 0.0
-        _save(tmp_path / "model.onnx", votes)
-        _tokenizer().save(str(tmp_path / "tokenizer.json"))
-        said = {"id2label": {str(i): label for i, label in enumerate(labels)}, "max_position_embeddings": 64} | config
-        (tmp_path / "config.json").write_text(json.dumps(said))
-        return tmp_path
-
-    return make
-
-
-def _save(path: Path, votes: np.ndarray[Any, Any]) -> None:
-    """Logits are the sum of the premise's votes: tokens of the claim have type 1 and are left out."""
-    make, number = onnx.helper.make_node, onnx.TensorProto
-    nodes = [
-        make("Gather", ["votes", "input_ids"], ["each"]),
-        make("Cast", ["attention_mask"], ["mask"], to=number.FLOAT),
-        make("Cast", ["token_type_ids"], ["types"], to=number.FLOAT),
-        make("Sub", ["one", "types"], ["premise"]),
-        make("Mul", ["mask", "premise"], ["kept"]),
-        make("Unsqueeze", ["kept", "last"], ["column"]),
-        make("Mul", ["each", "column"], ["counted"]),
-        make("ReduceSum", ["counted", "axis"], ["logits"], keepdims=0),
-    ]
-    inputs = [
-        onnx.helper.make_tensor_value_info(name, number.INT64, ["batch", "length"])
-        for name in ("input_ids", "attention_mask", "token_type_ids")
-    ]
-    output = onnx.helper.make_tensor_value_info("logits", number.FLOAT, ["batch", votes.shape[1]])
-    constants = [
-        onnx.numpy_helper.from_array(votes, "votes"),
-        onnx.numpy_helper.from_array(np.array(1.0, dtype=np.float32), "one"),
-        onnx.numpy_helper.from_array(np.array([2], dtype=np.int64), "last"),
-        onnx.numpy_helper.from_array(np.array([1], dtype=np.int64), "axis"),
-    ]
-    graph = onnx.helper.make_graph(nodes, "votes", inputs, [output], constants)
-    model = onnx.helper.make_model(graph, opset_imports=[onnx.helper.make_opsetid("", 17)], ir_version=9)
-    onnx.checker.check_model(model)
-    onnx.save(model, str(path))
-
-
-def _tokenizer() -> Tokenizer:
-    tokenizer = Tokenizer(WordLevel({word: i for i, word in enumerate(WORDS)}, unk_token="[UNK]"))
-    tokenizer.pre_tokenizer = Whitespace()
-    tokenizer.post_processor = TemplateProcessing(
-        single="[CLS] $A [SEP]",
-        pair="[CLS] $A [SEP] $B:1 [SEP]:1",
-        special_tokens=[("[CLS]", WORDS.index("[CLS]")), ("[SEP]", WORDS.index("[SEP]"))],
-    )
-    return tokenizer
 
 
 PASSAGES: list[Passage] = as_passages(["in spring sales rose yes .", "costs fell no no ."])
@@ -155,7 +85,7 @@ def test_a_pair_scores_the_same_alone_and_in_a_batch(build: Build) -> None:
     pairs = [("yes", "sales"), ("no sales rose in spring", "costs"), ("sales " * 30, "rose"), *[("no", "x")] * 40]
     together = model(pairs)
     for pair, row in zip(pairs, together, strict=True):
-        np.testing.assert_allclose(model([pair])[0], row, rtol=1e-5)
+        assert model([pair])[0] == pytest.approx(row, rel=1e-5)
 
 
 def test_the_notes_name_the_model(build: Build) -> None:

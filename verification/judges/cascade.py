@@ -7,6 +7,7 @@ from typing import Final
 from cragraph.errors import SettingsError
 from cragraph.protocols import Judge, Notes
 from cragraph.types import Claim, Passage, Verdict
+from cragraph.verification.fallback import note_failure
 
 BAND: Final = (0.3, 0.7)
 """Support scores between which the cheap judge is not relied on."""
@@ -47,10 +48,8 @@ class CascadeJudge:
             better = {n: v for n, v in zip(unsure, found, strict=True) if v["verdict"] != "unjudged"}
         # The strong judge may be a model's server: its failure must not cost the verdicts that are there.
         except Exception as error:
-            notes.degraded(
-                f"The strong judge {self.strong.name!r} of the cascade failed ({type(error).__name__}: {error}); "
-                f"the verdicts of {self.cheap.name!r} stand."
-            )
+            part = f"The strong judge {self.strong.name!r} of the cascade"
+            note_failure(part, error, f"the verdicts of {self.cheap.name!r} stand", notes)
             return verdicts
         return [better.get(number, verdict) for number, verdict in enumerate(verdicts)]
 

@@ -21,7 +21,7 @@ from cragraph.text.sentences import sentence_spans
 from cragraph.text.words import is_light, terms
 from cragraph.types import Claim, Evidence, Label, Passage, Verdict
 from cragraph.verification.judges.conflict import find_conflict
-from cragraph.verification.judges.verdicts import best_sentence, quoted, verdict_of
+from cragraph.verification.judges.verdicts import best_sentence, quoted, unjudged, verdict_of
 from cragraph.verification.result import IN_FAVOUR
 
 BATCH: Final = 10
@@ -118,11 +118,18 @@ class LLMJudge:
     caller: ChatCaller
     prompts: Prompts = field(default_factory=Prompts)
     name: str = "llm"
+    smallest: float = 0.0
+    """Billions of parameters below which the model judges nothing; where its size is not known it judges."""
 
     def __call__(
         self, claims: Sequence[Claim], passages: Sequence[Passage], notes: Notes, *, question: str = ""
     ) -> list[Verdict]:
         """One verdict per claim, in the order of the claims; one call for each `BATCH` claims."""
+        size = billions(self.caller.model) if self.smallest else None
+        if size is not None and size < self.smallest:
+            why = f"{self.caller.title} has {size:g} billion parameters, too few to judge (wanted {self.smallest:g})"
+            notes.degraded(f"{why}: set CRAG_VERIFICATION__SMALLEST_JUDGE to let it judge.")
+            return [unjudged(claim, f"{why}.", self.name) for claim in claims]
         verdicts: list[Verdict] = []
         for start in range(0, len(claims), BATCH):
             verdicts += self._batch(claims[start : start + BATCH], passages, notes, question)
@@ -180,6 +187,30 @@ class LLMJudge:
         if row.correction and label not in ("supported", "unjudged"):
             verdict["correction"] = row.correction
         return verdict
+
+
+_SIZES: Final[dict[tuple[str, str], float | None]] = {}
+"""The sizes that servers told, by address and model."""
+_SIZE: Final = re.compile(r"(\d+(?:\.\d+)?)\s*([KMBT])", re.IGNORECASE)
+PATIENCE_S: Final = 5.0
+
+
+def billions(model: Any) -> float | None:
+    """How many billions of parameters the server says that an Ollama model has; None where it does not say."""
+    if getattr(model, "_llm_type", "") != "chat-ollama":
+        return None
+    key = (str(model.base_url), str(model.model))
+    if key not in _SIZES:
+        import httpx
+
+        try:
+            shown = httpx.post(f"{key[0]}/api/show", json={"model": key[1]}, timeout=PATIENCE_S).json()
+            said = _SIZE.search(str(shown["details"]["parameter_size"]))
+        except (httpx.HTTPError, ValueError, KeyError, TypeError):
+            return None
+        scale = {"k": 1e-6, "m": 1e-3, "b": 1.0, "t": 1e3}
+        _SIZES[key] = float(said[1]) * scale[said[2].lower()] if said else None
+    return _SIZES[key]
 
 
 def _by_number(rows: Sequence[Row], claims: Sequence[Claim]) -> dict[int, Row]:

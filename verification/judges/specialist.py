@@ -1,0 +1,125 @@
+"""Judges that an Ollama server may have: models made to say whether a document supports a claim."""
+
+import math
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, Final
+
+from cragraph.errors import ModelError, SettingsError
+from cragraph.models.servers import Target, client_options, ollama_url, translate
+from cragraph.models.weights import side_by_side
+from cragraph.protocols import Notes
+from cragraph.types import Claim, Passage, Verdict
+from cragraph.verification.judges.reading import Readings
+from cragraph.verification.judges.verdicts import Thresholds, decide, unjudged
+
+PREFIX: Final = "ollama:"
+"""What the name of such a judge begins with: ``ollama:bespoke-minicheck``."""
+THRESHOLDS: Final = Thresholds(supported=0.5, partial=0.3, contradicted=0.75)
+LETTERS: Final = 3
+"""Characters a token, at least: what of the passages does not fit into the context is left out."""
+_SAID: Final = re.compile(r"\b(yes|no)\b", re.IGNORECASE)
+
+
+@dataclass(frozen=True)
+class SpecialistJudge:
+    """Asks a model made for it about each claim: does the document support it, yes or no?
+
+    `bespoke-minicheck` gets document and claim, and Yes is support; `granite-guardian` gets context and response under
+    its risk *groundedness*, and No is support. The support is the probability of that word, where the server tells
+    log-probabilities, else 1 or 0. It reads the sentence as a whole and is held to the figures (see `decide`). A reply
+    that is neither leaves the claim `unjudged`. Raises ModelError when the server cannot be asked.
+    """
+
+    model: str
+    base_url: str | None = None
+    timeout_s: float = 120.0
+    num_ctx: int = 8192
+    threads: int = 4
+
+    def __post_init__(self) -> None:
+        if not (self._minicheck or "guardian" in self.model):
+            raise SettingsError(
+                f"{self.name} is no model that judges by itself; wanted bespoke-minicheck or granite3-guardian: for a "
+                f"chat model set CRAG_JUDGE_MODEL={self.name} and the judge llm."
+            )
+
+    @property
+    def name(self) -> str:
+        """The name that it is chosen by."""
+        return f"{PREFIX}{self.model}"
+
+    @property
+    def _minicheck(self) -> bool:
+        return "minicheck" in self.model
+
+    def __call__(
+        self, claims: Sequence[Claim], passages: Sequence[Passage], notes: Notes, *, question: str = ""
+    ) -> list[Verdict]:
+        """One verdict per claim, in order; a call a claim, a few at the same time."""
+        import httpx
+
+        found = Readings(claims, passages)
+        url = ollama_url(self.base_url)
+        document = self._document(passages, notes)
+        try:
+            with httpx.Client(base_url=url, **client_options(url, self.timeout_s)) as client:
+                replies = side_by_side(lambda text: self._asked(client, document, text), found.texts, self.threads)
+        except (httpx.HTTPError, ValueError) as error:
+            raise translate(error, Target(self.model, url, ollama=True), self.timeout_s) from error
+        notes.ran("judge model", self.name)
+        notes.called(len(claims))
+        verdicts = []
+        for number, (claim, support) in enumerate(zip(claims, replies, strict=True)):
+            if support is None:
+                verdicts.append(unjudged(claim, f"{self.model} said neither yes nor no.", self.name))
+                continue
+            place = next(iter(found.space.best(number)), None)
+            reading = found.read(number, place) if place is not None else None
+            verdicts.append(decide(claim, reading, support, 0.0, THRESHOLDS, passages, self.name, by_words=False))
+        return verdicts
+
+    def _document(self, passages: Sequence[Passage], notes: Notes) -> str:
+        """The passages as one document, best first, as far as they fit."""
+        room = (self.num_ctx - 512) * LETTERS
+        text = "\n\n".join(passage["text"] for passage in passages)
+        if len(text) > room:
+            notes.degraded(f"{self.name} read the first {room} characters of the passages: raise CRAG_OLLAMA__NUM_CTX.")
+        return text[:room]
+
+    def _asked(self, client: Any, document: str, claim: str) -> float | None:
+        """The support of a claim, 0..1; None where the model said neither yes nor no."""
+        if self._minicheck:
+            messages = [{"role": "user", "content": f"Document: {document}\nClaim: {claim}"}]
+        else:
+            messages = [
+                {"role": "system", "content": "groundedness"},
+                {"role": "user", "content": document},
+                {"role": "assistant", "content": claim},
+            ]
+        options = {"temperature": 0.0, "seed": 0, "num_predict": 16, "num_ctx": self.num_ctx}
+        body = {"model": self.model, "messages": messages, "options": options, "logprobs": True, "top_logprobs": 10}
+        reply = client.post("/api/chat", json=body | {"stream": False}).raise_for_status().json()
+        if not isinstance(reply, dict) or not isinstance(reply.get("message"), dict):
+            raise ModelError(f"{self.name} gave a reply without a message; wanted one from Ollama's /api/chat.")
+        yes = _yes(reply)
+        return None if yes is None else yes if self._minicheck else 1.0 - yes
+
+
+def _yes(reply: dict[str, Any]) -> float | None:
+    """The probability of yes against no at the first token that is either, else 1 or 0 by what was written."""
+    for token in reply.get("logprobs") or []:
+        said = {_word(token.get("token")): token.get("logprob", 0.0)}
+        if said.keys() & {"yes", "no"}:
+            chances = {"yes": 0.0, "no": 0.0}
+            for other in token.get("top_logprobs") or [token]:
+                if (word := _word(other.get("token"))) in chances:
+                    chances[word] += math.exp(other.get("logprob", 0.0))
+            return chances["yes"] / sum(chances.values()) if sum(chances.values()) else None
+    written = _SAID.search(str(reply["message"].get("content") or ""))
+    return None if written is None else float(written[1].lower() == "yes")
+
+
+def _word(token: Any) -> str:
+    return str(token or "").strip().lower()
