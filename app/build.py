@@ -327,6 +327,7 @@ class Parts:
     def verifier(self) -> "Verifier":
         """What judges an answer and measures it; a judge that fails is stood in for by the embedded ones."""
         from cragraph.verification.claims import SentenceExtractor
+        from cragraph.verification.policies import Own
         from cragraph.verification.signals import SignalOptions
         from cragraph.verification.signals.wording import UNCERTAINTY_PHRASES
         from cragraph.verification.verifier import Verifier, VerifierOptions
@@ -344,6 +345,10 @@ class Parts:
             options=VerifierOptions(
                 threshold=self.settings.threshold,
                 refused_good=self.settings.refused_good,
+                calibration={
+                    judge: Own(found.slope, found.bias, found.threshold)
+                    for judge, found in self.settings.calibration.items()
+                },
                 weights=self.weights,
                 judge_timeout=chosen.judge_timeout_s,
                 signals=SignalOptions(

@@ -137,6 +137,15 @@ class VerificationSettings(Group):
         return band
 
 
+class CalibrationSettings(Group):
+    """What the scores of a judge mean on one's own answers; `cragraph calibrate` writes it."""
+
+    slope: float = Field(default=1.0, gt=0, description="What the logit of a claim's chance is multiplied by.")
+    bias: float = Field(default=0.0, description="What is added to it.")
+    threshold: Share | None = Field(default=None, description="Accept from this confidence, where none is set.")
+    rows: int = Field(default=0, ge=0, description="Labelled answers that it was fitted on.")
+
+
 class Settings(Context, BaseSettings):
     """Everything that can be set; the per-run fields of `Context` are the defaults of every run."""
 
@@ -183,6 +192,9 @@ class Settings(Context, BaseSettings):
     ollama: OllamaSettings = OllamaSettings()
     ingest: IngestSettings = IngestSettings()
     verification: VerificationSettings = VerificationSettings()
+    calibration: dict[str, CalibrationSettings] = Field(
+        default={}, description="By judge, what its scores mean on your own answers; `cragraph calibrate` writes it."
+    )
 
     @classmethod
     def settings_customise_sources(

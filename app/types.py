@@ -82,7 +82,8 @@ class Verdict(Claim):
     `support` and `contradiction` are 0..1 and independent of each other. `correction` is what the claim should say,
     where the judge knows. `sources` are the ids of further chunks that support it. `source_weight` is how far the
     source of the evidence is relied on, where that is below 1. `unsupported_spans` are answer offsets of
-    the words that lack support, where the judge can point at them.
+    the words that lack support, where the judge can point at them. `objected` says that facts speak against the claim,
+    whatever its support.
     """
 
     verdict: Label
@@ -95,6 +96,7 @@ class Verdict(Claim):
     source_weight: NotRequired[float]
     sources: NotRequired[list[str]]
     unsupported_spans: NotRequired[list[tuple[int, int]]]
+    objected: NotRequired[bool]
 
 
 class Citation(TypedDict):

@@ -301,12 +301,42 @@ def has_curve(verdicts: Sequence[Verdict]) -> bool:
     return bool(judges) and judges <= curves().keys()
 
 
-def own_threshold(policy: str, verdicts: Sequence[Verdict], refused: float) -> float:
+@dataclass(frozen=True)
+class Own:
+    """What a judge's chances mean on a person's own answers (`Curve.claim`), and from where to accept there."""
+
+    slope: float = 1.0
+    bias: float = 0.0
+    threshold: float | None = None
+
+
+def recalibrated(verdict: Verdict, own: Mapping[str, Own]) -> Verdict:
+    """The verdict with the chance that its claim has on a person's own answers; facts that object keep their say."""
+    found = own.get(verdict["judge"])
+    if found is None or verdict["verdict"] == "unjudged":
+        return verdict
+    fresh = verdict.copy()
+    fresh["support"] = Curve(found.slope, found.bias).claim(verdict["support"])
+    if fresh.get("objected") or fresh["verdict"] == "contradicted":
+        fresh["support"] = min(fresh["support"], verdict["support"])
+    elif fresh["support"] >= LINE:
+        fresh["verdict"] = "supported"
+    elif fresh["verdict"] == "supported":
+        fresh["verdict"] = "partially_supported"
+    return fresh
+
+
+def own_threshold(
+    policy: str, verdicts: Sequence[Verdict], refused: float, own: Mapping[str, Own] = MappingProxyType({})
+) -> float:
     """The confidence from which a policy accepts where nobody set one: 0.7 but for the calibrated one."""
     judges = _judges(counted(verdicts)) & curves().keys()
     if policy != "calibrated" or not judges:
         return FOUNDING
-    return max(curves()[judge].threshold(refused) for judge in judges)
+    fitted = (own[judge].threshold if judge in own else None for judge in judges)
+    return max(
+        curves()[judge].threshold(refused) if at is None else at for judge, at in zip(judges, fitted, strict=True)
+    )
 
 
 def calibrated_confidence(verdicts: Sequence[Verdict]) -> float:

@@ -323,6 +323,7 @@ def sources_of(verdict: Verdict) -> list[str]:
 def claim_row(verdict: Verdict) -> dict[str, Any]:
     """A verdict as plain JSON; what the judge did not say is left out, but `evidence` is null."""
     row = {name: value for name, value in verdict.items() if value or name not in _OPTIONAL}
+    row.pop("objected", None)
     if spans := verdict.get("unsupported_spans"):
         row["unsupported_spans"] = [list(span) for span in spans]
     if sources := sources_of(verdict):

@@ -23,12 +23,14 @@ from cragraph.verification.judges.verdicts import unjudged, verdict_of
 from cragraph.verification.policies import (
     AUTO,
     POLICIES,
+    Own,
     Policy,
     Weights,
     best_policy,
     checked_weights,
     discounted,
     own_threshold,
+    recalibrated,
 )
 from cragraph.verification.result import ADDRESSED, EVADES, UNCHECKED, UNJUDGED, Verification
 from cragraph.verification.signals import (
@@ -77,12 +79,14 @@ CHAT_JUDGES: Final = frozenset({"llm", "cascade"})
 class VerifierOptions:
     """Settings of a verifier: the confidence that is good enough, weights by policy, what to measure, cache size.
 
-    Without a `threshold` the policy has its own, the calibrated one that which refuses `refused_good` of good answers.
-    `judge_timeout` is how many seconds a judge may take before the next one is asked; None for no limit.
+    Without a `threshold` the policy has its own, the calibrated one that which refuses `refused_good` of good answers;
+    `calibration` is what judges' scores mean on a person's own answers. `judge_timeout` is how many seconds a judge may
+    take before the next one is asked; None for no limit.
     """
 
     threshold: float | None = None
     refused_good: float = 0.2
+    calibration: Mapping[str, Own] = field(default_factory=lambda: MappingProxyType({}))
     weights: Mapping[str, Weights] = field(default_factory=lambda: MappingProxyType({}))
     signals: SignalOptions = field(default_factory=SignalOptions)
     measure: Sequence[str] = ALWAYS
@@ -171,7 +175,9 @@ class Verifier:
         """The confidence from which the run accepts this answer."""
         given = self.options.threshold if threshold is None else threshold
         refused = self.options.refused_good if refused_good is None else refused_good
-        return own_threshold(found.policy, found.claims, refused) if given is None else given
+        if given is not None:
+            return given
+        return own_threshold(found.policy, found.claims, refused, self.options.calibration)
 
     def judged(
         self, claims: Sequence[Claim], passages: Sequence[Passage], notes: Notes, *, judge: str, question: str = ""
@@ -216,6 +222,9 @@ class Verifier:
                 verdicts = [_without_passages(claim) for claim in self._claims(answer, notes)]
             else:
                 verdicts = chain(self._claims(answer, notes), passages, notes, question=question)
+
+            if self.options.calibration:
+                verdicts = [recalibrated(verdict, self.options.calibration) for verdict in verdicts]
 
             # What they rest on: sources of lower weight give way, and every source that supports a claim is named.
             weights = weights_of(passages, self.source_weight)

@@ -4,7 +4,7 @@ import sys
 
 import typer
 
-from cragraph.cli import ask, chat, docs, doctor, evaluate, graph, ingest, mcp, search, serve, stats, verify
+from cragraph.cli import ask, calibrate, chat, docs, doctor, evaluate, graph, ingest, mcp, search, serve, stats, verify
 from cragraph.cli.console import FAILURE, INTERRUPTED, USAGE, complain
 from cragraph.errors import CragError, InputError, SettingsError
 
@@ -24,6 +24,7 @@ app.command()(ingest.ingest)
 app.command()(ask.ask)
 app.command()(chat.chat)
 app.command()(verify.verify)
+app.command()(calibrate.calibrate)
 app.command()(search.search)
 app.command()(serve.serve)
 app.command()(mcp.mcp)

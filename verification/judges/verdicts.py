@@ -165,6 +165,8 @@ def decide(
     evidence = None if label == "unsupported" else evidence_of(reading.window, passages)
     reasoning = _reason(reading, label, lacking, conflict)
     verdict = verdict_of(claim, label, support, contradiction, evidence, reasoning, judge)
+    if objected:
+        verdict["objected"] = True
     if label != "supported" and objected and (spans := _objected_spans(claim, reading, lacking)):
         verdict["unsupported_spans"] = spans
     return verdict
@@ -258,6 +260,8 @@ def sanitised(verdict: Any, claim: Claim, passages: Sequence[Passage], name: str
         support = contradiction = 0.0
     judge = str(verdict.get("judge") or name)
     sound = verdict_of(claim, label, support, contradiction, evidence, reasoning, judge)
+    if verdict.get("objected"):
+        sound["objected"] = True
     if isinstance(verdict.get("correction"), str):
         sound["correction"] = verdict["correction"]
     if verdict.get("unsupported_spans"):

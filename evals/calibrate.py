@@ -1,0 +1,169 @@
+"""A judge's calibration on a person's own labelled answers: what its chances mean there, and where to accept."""
+
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any, Final
+
+import numpy as np
+import yaml
+from numpy.typing import NDArray
+
+from cragraph.errors import InputError
+from cragraph.evals.data import Row
+from cragraph.evals.metrics import balanced_accuracy, calibration_error, reliability
+from cragraph.passages import as_passages
+from cragraph.protocols import Notes
+from cragraph.verification.policies import LINE, SUREST, calibrated_confidence, has_curve
+from cragraph.verification.verifier import Verifier
+
+FEWEST: Final = 20
+"""Answers of each kind without which nothing is fitted."""
+PRIOR: Final = 5.0
+"""How many rows the shipped calibration is worth."""
+FOLDS: Final = 5
+DRAWS: Final = 1000
+BEGIN, END = "# cragraph calibrate: begin", "# cragraph calibrate: end"
+
+Array = NDArray[Any]
+
+
+@dataclass(frozen=True)
+class Calibration:
+    """The fitted numbers of one judge, and what they gained on rows that they were not fitted on.
+
+    A claim's chance becomes the logistic of ``slope * logit + bias``; an answer is accepted from `threshold`.
+    `gained` is the balanced accuracy gained, `least` to `most` its 95 % interval by drawing rows again.
+    """
+
+    judge: str
+    slope: float
+    bias: float
+    threshold: float
+    rows: int
+    good: int
+    before: dict[str, float]
+    after: dict[str, float]
+    gained: float
+    least: float
+    most: float
+
+
+def calibrate(
+    rows: Sequence[Row], verifier: Verifier, judge: str, *, refused: float, threshold: float | None = None
+) -> Calibration:
+    """Fit on labelled answers; raises InputError where there are too few of a kind, or the judge has no curve.
+
+    `refused` is the share of good answers that may be refused. Each row is measured by a fit without its fifth of
+    the rows; `threshold` is what was accepted from before, None for the policy's own.
+    """
+    judged = [_judged(row, verifier, judge, threshold) for row in rows]
+    known = [(row.supported, *found) for row, found in zip(rows, judged, strict=True) if found is not None]
+    good = np.array([supported for supported, *_ in known], dtype=bool)
+    if min(good.sum(), (~good).sum()) < FEWEST:
+        raise InputError(
+            f"{len(known)} of {len(rows)} rows could be judged, {good.sum()} of them supported; wanted at least "
+            f"{FEWEST} supported and {FEWEST} others: label more answers."
+        )
+    logits = np.array([logit for _, logit, _, _ in known])
+    accepted = np.array([kept for _, _, kept, _ in known])
+    fold = np.random.default_rng(0).permutation(len(known)) % FOLDS
+    chances, after = np.zeros(len(known)), np.zeros(len(known), dtype=bool)
+    for number in range(FOLDS):
+        inside, others = fold == number, fold != number
+        slope, bias = _fit(logits[others], good[others])
+        chances[inside] = _chance(slope * logits[inside] + bias)
+        after[inside] = chances[inside] >= _line(_chance(slope * logits[others] + bias)[good[others]], refused)
+    slope, bias = _fit(logits, good)
+    least, most = _interval(good, accepted, after)
+    gained = _accuracy(good, after) - _accuracy(good, accepted)
+    return Calibration(
+        judge=known[0][3],
+        slope=round(slope, 4),
+        bias=round(bias, 4),
+        threshold=round(_line(_chance(slope * logits + bias)[good], refused), 4),
+        rows=len(known),
+        good=int(good.sum()),
+        before=_measured(good, _chance(logits), accepted),
+        after=_measured(good, chances, after),
+        gained=round(gained, 4),
+        least=round(least, 4),
+        most=round(most, 4),
+    )
+
+
+def _judged(row: Row, verifier: Verifier, judge: str, threshold: float | None) -> tuple[float, bool, str] | None:
+    """The logit of an answer's chance, whether it was accepted, and its judge; None where it states nothing."""
+    found = verifier(
+        row.question, row.answer, as_passages(row.passages), Notes(), judge=judge, policy="auto", threshold=threshold
+    )
+    if not found.counted or not has_curve(found.claims):
+        if found.counted and found.judge not in ("none", ""):
+            raise InputError(f"the judge {found.judge} has no calibrated scores; choose encoder, embedding or lexical.")
+        return None
+    chance = min(SUREST, max(1 - SUREST, calibrated_confidence(found.claims)))
+    return float(np.log(chance / (1 - chance))), found.is_grounded, found.judge
+
+
+def _fit(logits: Array, good: Array) -> tuple[float, float]:
+    """Slope and bias with the smallest log loss, drawn towards 1 and 0; by Newton's method."""
+    x = np.column_stack([logits, np.ones(len(logits))])
+    w, start = np.array([1.0, 0.0]), np.array([1.0, 0.0])
+    for _ in range(30):
+        chance = _chance(x @ w)
+        slope = x.T @ (chance - good) + PRIOR * (w - start)
+        curve = (x * (chance * (1 - chance))[:, None]).T @ x + PRIOR * np.eye(2)
+        w = w - np.linalg.solve(curve, slope)
+    # A judge that ranks backwards here must not be turned round: that would be noise, or labels the wrong way.
+    return max(float(w[0]), 0.05), float(w[1])
+
+
+def _line(chances: Array, refused: float) -> float:
+    """The chance below which this share of the good answers lies; no lower than that of a supported claim."""
+    return max(LINE, float(np.quantile(chances, refused)))
+
+
+def _chance(logits: Array) -> Array:
+    return np.asarray(1 / (1 + np.exp(-logits)))
+
+
+def _accuracy(good: Array, accepted: Array) -> float:
+    return balanced_accuracy(good.tolist(), accepted.tolist()) or 0.0
+
+
+def _measured(good: Array, chances: Array, accepted: Array) -> dict[str, float]:
+    return {
+        "balanced_accuracy": round(_accuracy(good, accepted), 4),
+        "refused_good": round(float(1 - accepted[good].mean()), 4),
+        "accepted_bad": round(float(accepted[~good].mean()), 4),
+        "calibration_error": round(calibration_error(reliability(good.tolist(), chances.tolist())) or 0.0, 4),
+    }
+
+
+def _interval(good: Array, before: Array, after: Array) -> tuple[float, float]:
+    """The middle 95 % of the balanced accuracy gained, over rows drawn again."""
+    random = np.random.default_rng(0)
+    gains = []
+    for _ in range(DRAWS):
+        drawn = random.integers(len(good), size=len(good))
+        gains.append(_accuracy(good[drawn], after[drawn]) - _accuracy(good[drawn], before[drawn]))
+    return float(np.quantile(gains, 0.025)), float(np.quantile(gains, 0.975))
+
+
+def store(found: Calibration, file: Path) -> None:
+    """Write the calibration into a settings file, in place of an earlier one; everything else in it stays.
+
+    Raises InputError where the file has a calibration that this did not write.
+    """
+    text = file.read_text(encoding="utf-8") if file.is_file() else ""
+    before, begun, rest = text.partition(BEGIN)
+    after = rest.partition(END)[2] if begun else ""
+    kept = f"{before.rstrip()}\n{after.lstrip()}".strip()
+    if "calibration" in (yaml.safe_load(kept) or {}):
+        raise InputError(f"{file} has a `calibration:` of its own; remove it, and this writes one in its place.")
+    fields = {name: value for name, value in asdict(found).items() if name in ("slope", "bias", "threshold", "rows")}
+    block = yaml.safe_dump({"calibration": {found.judge: fields}}, sort_keys=False)
+    whole = f"{kept}\n\n{BEGIN}\n{block}{END}\n".lstrip()
+    part = file.with_name(f".{file.name}.part")
+    part.write_text(whole, encoding="utf-8")
+    part.replace(file)
