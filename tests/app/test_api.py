@@ -95,7 +95,8 @@ def test_an_answer_that_fails_is_corrected_from_the_given_passages() -> None:
     result = verify_and_correct("What was revenue in 2023?", WRONG, [TRUE, LAKES])
     assert "$383 billion" in result.final_response
     assert (result.attempts, result.additional_context_used, result.is_grounded) == (1, False, True)
-    assert [round(h["confidence"], 1) for h in result.history] == [0.3, 1.0]
+    wrong, right = (h["confidence"] for h in result.history)
+    assert wrong <= 0.15 < right == 1.0
     assert result.verification_history == result.history
 
 

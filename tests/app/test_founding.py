@@ -186,7 +186,7 @@ def hanging() -> Any:
 def test_a_judge_of_ones_own_that_hangs_is_left_behind(hanging: Hanging) -> None:
     settings = load_settings(verification={"judge_timeout_s": 0.2})
     found = verify(TRUE, [TRUE], judge=hanging, settings=settings, embeddings=HashEmbeddings())
-    assert found.judge == "embedding"
+    assert found.judge == "encoder"
     assert "no verdict within 0.2 s" in found.degraded[0]
 
 

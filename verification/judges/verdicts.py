@@ -25,6 +25,8 @@ WITHOUT_EVIDENCE: Final = 0.45
 """What the support of a verdict without its evidence is at most."""
 
 
+IN_SPITE: Final = 0.15
+"""The support of such a claim is at most this: of the training claims with an opposite word one in seven is true."""
 SHOWN: Final = 0.9
 """The contradiction of a claim for which a conflict is shown is at least this."""
 
@@ -153,6 +155,7 @@ def decide(
     if objected or opposed:
         support = min(support, max(0.0, thresholds.supported - 0.01))
     if conflict:
+        support = min(support, IN_SPITE)
         label = "contradicted"
     elif opposed:
         label = "unsupported"
