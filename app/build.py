@@ -98,9 +98,11 @@ class Parts:
             from cragraph.models.encoder import EmbeddedEncoder
 
             return EmbeddedEncoder(threads=self.settings.threads)
-        from cragraph.models.embeddings import OllamaEncoder
+        from cragraph.models.embeddings import OllamaEncoder, ProviderEncoder
 
         ollama, spec = self.settings.ollama, self.settings.embeddings
+        if not spec.startswith("ollama:"):
+            return ProviderEncoder(spec, base_url=self.settings.base_url)
         return OllamaEncoder(
             spec, base_url=ollama.base_url, keep_alive=ollama.keep_seconds, timeout_s=self.settings.timeout_s
         )
@@ -164,6 +166,8 @@ class Parts:
         from cragraph.models.servers import chat_model
 
         options, timeout_s = dict(self.settings.ollama), self.settings.timeout_s
+        if self.settings.base_url or not (spec or "").startswith("ollama:"):
+            options["base_url"] = self.settings.base_url
         if model is not None:
             return ChatCaller(model, timeout_s=timeout_s, gate=self.gate)
         assert spec is not None

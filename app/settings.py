@@ -164,6 +164,11 @@ class Settings(Context, BaseSettings):
     model: str | None = Field(
         default=None, description="Chat model, e.g. ollama:llama3.2; none: the embedded parts answer."
     )
+    base_url: str | None = Field(
+        default=None,
+        description="URL of the chat model's server, such as http://localhost:8080/v1 for openai:<model>; none: the "
+        "provider's own, for Ollama `ollama.base_url`.",
+    )
     judge_model: str | None = Field(default=None, description="Chat model that judges; none: the same as `model`.")
     nli_model: Path | None = Field(default=None, description="Folder of an ONNX sequence classifier for the nli judge.")
     search: Literal["hybrid", "dense", "lexical"] = Field(default="hybrid", description="How passages are found.")

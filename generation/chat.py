@@ -18,12 +18,19 @@ from cragraph.types import IDK, Passage, Verdict
 MOST_FAILED: Final = 12
 """Failed claims that a correction is told about: more than a small model can attend to."""
 
+ANSWER_TOKENS: Final = 512
+"""Tokens of an answer at most: what is longer is a model that does not find its end."""
+
 SECOND_TRY: Final = 0.4
 """Added to the temperature after an empty answer: at the same one, a seeded model would write nothing
 again.
 """
 
 _LABEL = re.compile(r"\A(?:\*\*)?(?:corrected |final |revised )?answer(?:\*\*)?:(?:\*\*)?\s*", re.I)
+_ECHO = re.compile(
+    r"^[ \t#*]*(?:code: [0-9a-f]{6}\b|(?:previous answer|faulty statements in it|question):).*$", re.I | re.M
+)
+"""Lines of our own prompt: an answer ends where it begins to repeat them."""
 _MANY = re.compile(
     r"[\[【](?:passages?|sources?|p\.)?\s*#?(\d{1,3}(?:\s*(?:,|;|and|&)\s*(?:passage\s*)?#?\d{1,3})*)[\]】]", re.I
 )
@@ -61,7 +68,10 @@ class ChatGenerator:
         )
         messages = self._messages(task, brief, passages)
         for more in (0.0, SECOND_TRY):
-            reply = self.caller(messages, notes, temperature=brief.temperature + more, quiet=False)
+            reply = self.caller(messages, notes, temperature=brief.temperature + more, quiet=False, most=ANSWER_TOKENS)
+            if reply.unread and len(passages) > 1:
+                messages = self._messages(task, brief, passages[: len(passages) // 2])
+                continue
             answer = tidy(reply.text)
             if answer:
                 return settled(answer)
@@ -70,7 +80,7 @@ class ChatGenerator:
     def _messages(self, task: str, brief: Brief, passages: Sequence[Passage]) -> Messages:
         failed = list(brief.failed)[:MOST_FAILED]
         texts = [passage["text"] for passage in passages]
-        marker = marker_for(brief.question, brief.previous, *texts, seed=self.caller.seed)
+        marker = marker_for(*texts, seed=self.caller.seed)  # of the passages alone: the judge has the same
         return self.prompts[task].fill(
             question=brief.question,
             passages=delimited(passages, marker),
@@ -85,7 +95,8 @@ def tidy(text: str) -> str:
     """The answer without a label in front, quoted delimiters or fancy markers: ``[passage 1, 2]`` becomes
     ``[1][2]``.
     """
-    text = re.sub(r"<<(?:passage|end|answer)\b[^>\n]*>>", "", text)
+    text = re.sub(r"<<(?:passage|end|answer|claims)\b[^>\n]*>>", "", text)
+    text = _ECHO.split(text, maxsplit=1)[0] if _ECHO.search(text, 1) else _ECHO.sub("", text)
     text = _LABEL.sub("", text.strip())
     text = _MANY.sub(lambda match: "".join(f"[{number}]" for number in re.findall(r"\d+", match[1])), text)
     return text.strip()

@@ -154,10 +154,14 @@ def stop_all_calls() -> None:
 
 @dataclass(frozen=True)
 class ChatReply:
-    """What a model wrote, without its thinking. `cut` says that it did not end by itself."""
+    """What a model wrote, without its thinking.
+
+    `cut` says that it did not end by itself, `unread` that the server seems to have left out part of the prompt.
+    """
 
     text: str
     cut: bool = False
+    unread: bool = False
 
 
 @dataclass(frozen=True)
@@ -209,14 +213,16 @@ class ChatCaller:
         schema: Mapping[str, Any] | None = None,
         temperature: float = 0.0,
         quiet: bool = True,
+        most: int | None = None,
     ) -> ChatReply:
         """Call the model and return all it wrote; each try counts as one call in `notes`.
 
         `schema` is a JSON schema for Ollama's `format`; with it, reasoning is off. `quiet` keeps the tokens out of the
-        message stream. Raises `ModelNotFoundError`, `ModelUnavailableError` (after the retries), `ModelError`, or
-        `DeadlineError` when the run's deadline passes.
+        message stream. `most` is how many tokens the reply may have, where that is fewer than the model's own. Raises
+        `ModelNotFoundError`, `ModelUnavailableError` (after the retries), `ModelError`, or `DeadlineError` when the
+        run's deadline passes.
         """
-        model = tuned(self.model, temperature, schema)
+        model = tuned(self.model, temperature, schema, most)
         return _LOOP.run(self._tried(model, messages, notes, [QUIET] if quiet else []))
 
     async def _tried(self, model: "BaseChatModel", messages: Messages, notes: Notes, tags: list[str]) -> ChatReply:
@@ -257,14 +263,17 @@ class ChatCaller:
             raise translate(error, self._target, self.timeout_s) from error
 
     async def _read(self, model: "BaseChatModel", messages: Messages, notes: Notes, tags: list[str]) -> ChatReply:
-        text = ""
+        text, looked = "", 0
         last: dict[str, Any] = {}
         usage: Mapping[str, Any] = {}
         pieces = _pieces(model, messages, tags)
+        # Reading a long prompt is no stall: the first token may take longer, by its length.
+        wait = self.timeout_s * (1 + sum(estimated_tokens(words) for _, words in messages) / READ_TOKENS)
         try:
             while True:
-                async with asyncio.timeout(self.timeout_s):
+                async with asyncio.timeout(wait):
                     chunk = await anext(pieces, None)
+                wait = self.timeout_s
                 if chunk is None:
                     break
                 text += chunk.text
@@ -273,30 +282,76 @@ class ChatCaller:
                 if len(text) > self.max_chars:
                     notes.degraded(f"{self.title} wrote more than {self.max_chars} characters; the rest was cut off.")
                     return ChatReply(_clean(text[: self.max_chars]), cut=True)
+                if len(text) - looked >= LOOK and (again := repetition(text)):
+                    notes.degraded(f"{self.title} repeated itself and was stopped.")
+                    return ChatReply(_clean(text[:again]), cut=True)
+                looked = len(text) if len(text) - looked >= LOOK else looked
         finally:
             # Hangs up, so that the server stops writing for nobody.
             with suppress(RuntimeError):
                 await pieces.aclose()
         if self._target.ollama and last.get("done") is not True:
             raise broken_off(self._target)
-        self._warn_of_overflow(usage, notes)
+        unread = self._warn_of_overflow(messages, usage, notes)
         cut = last.get("done_reason", last.get("finish_reason")) == "length"
         if cut:
             notes.degraded(f"{self.title} was cut off in the middle of its answer: raise CRAG_OLLAMA__NUM_PREDICT.")
-        return ChatReply(_clean(text), cut=cut)
+        return ChatReply(_clean(text), cut=cut, unread=unread)
 
-    def _warn_of_overflow(self, usage: Mapping[str, Any], notes: Notes) -> None:
+    def _warn_of_overflow(self, messages: Messages, usage: Mapping[str, Any], notes: Notes) -> bool:
+        """Say where the context was too small; whether the server read much less than was sent."""
+        read, sent = int(usage.get("input_tokens") or 0), sum(estimated_tokens(text) for _, text in messages)
+        if self._target.ollama and self.num_ctx and 0 < read < UNREAD * sent and 2 * sent > self.num_ctx:
+            notes.degraded(
+                f"{self.title} read {read} of about {sent} tokens of the prompt: its server cut the rest off. Raise "
+                "the context there, or lower CRAG_OLLAMA__NUM_CTX to what it has."
+            )
+            return True
         total = int(usage.get("input_tokens") or 0) + int(usage.get("output_tokens") or 0)
         if self._target.ollama and self.num_ctx and total >= self.num_ctx:
             notes.degraded(
                 f"The prompt and the reply filled the context of {self.title} ({self.num_ctx} tokens), "
                 "so some of the prompt may have been lost: raise CRAG_OLLAMA__NUM_CTX."
             )
+        return False
 
     @property
     def _target(self) -> "Target":
         url = str(getattr(self.model, "base_url", None) or "")
         return Target(self.title, url, ollama=self.model._llm_type == "chat-ollama")
+
+
+READ_TOKENS: Final = 4000
+"""Tokens of a prompt that double the time that its first token may take."""
+
+LOOK: Final = 80
+"""Characters after which a reply is looked at for repetition."""
+
+RUN: Final = 160
+"""Characters of a repetition at least, which also says the same at least three times."""
+
+UNREAD: Final = 0.5
+"""Share of the estimated prompt below which it was not read whole: an estimate is off by less than that."""
+
+
+def repetition(text: str) -> int:
+    """Where a text should end that says the same at least three times in a row up to its end; 0 where it does not."""
+    text = text.rstrip()
+    before = text.rfind(text[-40:], 0, -1)
+    if len(text) < RUN or before < 0:
+        return 0
+    period = len(text) - 40 - before
+    times = max(3, ceil(RUN / period))
+    run = text[-period * times :]
+    if run != run[:period] * times or not any(map(str.isalnum, run)):
+        return 0
+    start = len(text) - len(run)
+    while start and text[start - 1] == text[start - 1 + period]:
+        start -= 1
+    end = start + period
+    while text[end : end + 1] in tuple(".!?"):
+        end += 1
+    return end
 
 
 def _clean(text: str) -> str:
@@ -340,13 +395,20 @@ async def _pieces(
         given_up = True
 
 
-def tuned(model: "BaseChatModel", temperature: float, schema: Mapping[str, Any] | None) -> "BaseChatModel":
-    """The same model at this temperature; with `schema`, held to it and not reasoning, where the model can
-    do that.
-    """
+def tuned(
+    model: "BaseChatModel", temperature: float, schema: Mapping[str, Any] | None, most: int | None = None
+) -> "BaseChatModel":
+    """The same model at this temperature, for replies of `most` tokens; with `schema`, held to it where it can be."""
     wanted: dict[str, Any] = {"temperature": temperature}
+    for name in ("num_predict", "max_tokens"):
+        own = getattr(model, name, None)
+        if most and (own is None or own > most):
+            wanted[name] = most
     if schema is not None and model._llm_type == "chat-ollama":
         wanted |= {"format": dict(schema), "reasoning": False}
+    elif schema is not None and model._llm_type == "openai-chat":
+        held = {"type": "json_schema", "json_schema": {"name": "reply", "schema": dict(schema)}}
+        wanted["model_kwargs"] = {**getattr(model, "model_kwargs", {}), "response_format": held}
     known = type(model).model_fields
     return model.model_copy(update={key: value for key, value in wanted.items() if key in known})
 

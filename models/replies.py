@@ -137,7 +137,7 @@ def read_text(value: Any) -> str:
     if isinstance(value, dict):
         return " ".join(read_text(item) for item in value.values())
     text = str(value).strip()
-    return "" if text.lower() in ("none", "null", "n/a", "not found", "-") else text
+    return "" if text.lower() in ("none", "null", "n/a", "not found", "-", "...", "…") else text
 
 
 def read_lines(value: Any) -> list[str]:

@@ -18,6 +18,7 @@ Result = TypeVar("Result")
 OLLAMA_PORT = 11434
 NUM_CTX = 8192
 NUM_PREDICT = 1024
+PATIENCE = 4
 
 
 def chat_model(
@@ -34,10 +35,11 @@ def chat_model(
 ) -> "BaseChatModel":
     """Build the chat model that `spec` names; nothing is sent yet.
 
-    `base_url` defaults to ``OLLAMA_HOST``, then to Ollama's own port on this machine. `num_ctx` is always
-    sent, because Ollama's default is small and what does not fit is cut off silently. `timeout_s` bounds the
-    silence between two tokens, not the whole answer. `reasoning` False asks thinking models not to think
-    aloud, None leaves it to the model.
+    `base_url` is the server's URL; for Ollama ``OLLAMA_HOST`` and then its own port on this machine are the default,
+    and a server that speaks OpenAI's protocol (llama.cpp, LM Studio, vLLM) is ``openai:<model>`` with its URL.
+    `num_ctx` is always sent, because Ollama's default is small and what does not fit is cut off silently. `timeout_s`
+    is the silence between two tokens that is no stall yet. `reasoning` False asks thinking models not to think aloud,
+    None leaves it to the model.
     """
     provider, _, name = spec.partition(":")
     if not provider or not name:
@@ -46,7 +48,8 @@ def chat_model(
             "'provider:model': write the provider first."
         )
     if provider != "ollama":
-        return _through_langchain(spec, provider, temperature, timeout_s)
+        wanted = {"temperature": temperature, "timeout": timeout_s, "max_tokens": num_predict}
+        return _through_langchain(spec, provider, wanted, base_url)
     # Imported here: langchain-ollama takes a tenth of a second that `cragraph --help` does not have.
     from langchain_ollama import ChatOllama
 
@@ -60,7 +63,7 @@ def chat_model(
         seed=seed,
         temperature=temperature,
         reasoning=reasoning,
-        client_kwargs=client_options(url, timeout_s),
+        client_kwargs=client_options(url, PATIENCE * timeout_s),  # the caller judges what a stall is
     )
 
 
@@ -107,7 +110,7 @@ def ollama_url(base_url: str | None = None) -> str:
     return f"{parts.scheme}://{login}{host}:{port}{parts.path.rstrip('/')}"
 
 
-def _through_langchain(spec: str, provider: str, temperature: float, timeout_s: float) -> "BaseChatModel":
+def _through_langchain(spec: str, provider: str, wanted: dict[str, Any], base_url: str | None) -> "BaseChatModel":
     try:
         build = import_module("langchain.chat_models").init_chat_model
     except ImportError:
@@ -115,7 +118,7 @@ def _through_langchain(spec: str, provider: str, temperature: float, timeout_s: 
             f"the chat model {spec!r} needs the package langchain: run `pip install langchain "
             f"langchain-{provider.replace('_', '-')}`, or use 'ollama:<model>'."
         ) from None
-    settings: dict[str, Any] = {"temperature": temperature, "timeout": timeout_s}
+    settings = wanted | own_server(provider, base_url)
     try:
         model: BaseChatModel = build(spec, **settings)
     except ImportError as error:
@@ -126,6 +129,14 @@ def _through_langchain(spec: str, provider: str, temperature: float, timeout_s: 
         why = str(error).partition("\n")[0].rstrip(".")
         raise SettingsError(f"the chat model {spec!r} cannot be built ({why}): correct its name or its key.") from error
     return model
+
+
+def own_server(provider: str, base_url: str | None) -> dict[str, Any]:
+    """What a provider's client is told of a server of the person's own, which rarely asks for a key."""
+    if not base_url:
+        return {}
+    key = {"api_key": "none"} if provider == "openai" and not os.environ.get("OPENAI_API_KEY") else {}
+    return {"base_url": base_url, **key} | ({"stream_usage": True} if provider == "openai" else {})
 
 
 _BUSY: Final = frozenset({408, 409, 425, 429})

@@ -36,7 +36,7 @@ _ROLE_LINE = re.compile(r"^([ \t#*>-]*)(system|assistant|user|human|developer)([
 
 
 def marker_for(*texts: str, seed: int | None = None) -> str:
-    """A code of 16 hexadecimal digits that none of the texts contains.
+    """A code of six hexadecimal digits that none of the texts contains.
 
     It is a keyed hash of all the texts that it will delimit, so a document cannot hold its own marker:
     writing it down would change it. Without `seed` the key is drawn at random when the process starts; with
@@ -44,7 +44,7 @@ def marker_for(*texts: str, seed: int | None = None) -> str:
     """
     key = _SECRET if seed is None else b"seed %d" % seed
     for attempt in range(1_000_000):
-        digest = blake2b(digest_size=8, key=key)
+        digest = blake2b(digest_size=3, key=key)
         for text in (str(attempt), *texts):
             digest.update(text.encode("utf-8", "surrogatepass") + b"\0")
         marker = digest.hexdigest()
@@ -88,8 +88,8 @@ def delimited(passages: Sequence[Passage], marker: str) -> str:
     blocks = []
     for number, passage in enumerate(passages, start=1):
         source = _attribute(passage["filename"] or passage["source"], marker)
-        page = f' page="{passage["page"]}"' if passage["page"] is not None else ""
-        head = f'<<passage {marker} number="{number}" source="{source}"{page}>>'
+        page = f" p. {passage['page']}" if passage["page"] is not None else ""
+        head = f"<<passage {marker} {number}: {source}{page}>>"
         blocks.append(f"{head}\n{neutral(passage['text'], marker)}\n<<end {marker}>>")
     return "\n\n".join(blocks)
 

@@ -122,7 +122,7 @@ class LLMScores:
 
         def messages(some: Sequence[Passage]) -> Messages:
             texts = [passage["text"] for passage in some]
-            marker = marker_for(question, answer, *texts, seed=self.caller.seed)
+            marker = marker_for(*texts, seed=self.caller.seed)
             return prompt.fill(
                 passages=delimited(some, marker),
                 answer=neutral(answer, marker),

@@ -11,6 +11,7 @@ import typer
 
 from cragraph.cli.console import ABSTAINED, complain, emit, err, status
 from cragraph.cli.options import (
+    BaseUrlOption,
     ConfigOption,
     JsonOption,
     JudgeOption,
@@ -39,6 +40,7 @@ def ask(
     ] = None,
     store: StoreOption = None,
     model: ModelOption = None,
+    base_url: BaseUrlOption = None,
     mode: Annotated[str | None, typer.Option("--mode", help="low, balanced or high.")] = None,
     judge: JudgeOption = None,
     policy: PolicyOption = None,
@@ -75,6 +77,7 @@ def ask(
         config,
         store=store,
         model=model,
+        base_url=base_url,
         mode=mode,
         judge=judge,
         policy=policy,

@@ -9,7 +9,15 @@ from typing import TYPE_CHECKING, Any, Final
 from rich.text import Text
 
 from cragraph.cli.console import complain, err, out, status
-from cragraph.cli.options import ConfigOption, JudgeOption, ModelOption, QuietOption, StoreOption, settings_from
+from cragraph.cli.options import (
+    BaseUrlOption,
+    ConfigOption,
+    JudgeOption,
+    ModelOption,
+    QuietOption,
+    StoreOption,
+    settings_from,
+)
 from cragraph.errors import CragError
 
 if TYPE_CHECKING:
@@ -27,6 +35,7 @@ HELP: Final = """/source [N]  the passage that citation N quotes, or all sources
 def chat(
     store: StoreOption = None,
     model: ModelOption = None,
+    base_url: BaseUrlOption = None,
     judge: JudgeOption = None,
     quiet: QuietOption = False,
     config: ConfigOption = None,
@@ -35,7 +44,11 @@ def chat(
 
     `/help` lists what else can be typed. Example: `cragraph chat --model ollama:llama3.2`
     """
-    talk = Conversation(lambda name: settings_from(config, store=store, judge=judge, model=name), model, quiet=quiet)
+
+    def settings(name: str | None) -> Any:
+        return settings_from(config, store=store, judge=judge, model=name, base_url=base_url)
+
+    talk = Conversation(settings, model, quiet=quiet)
     _remember()
     if not quiet:
         status("Ask your documents; /help lists the commands, Ctrl-D leaves.")

@@ -6,7 +6,7 @@ from typing import Annotated
 import typer
 
 from cragraph.cli.console import status
-from cragraph.cli.options import ConfigOption, ModelOption, StoreOption, settings_from
+from cragraph.cli.options import BaseUrlOption, ConfigOption, ModelOption, StoreOption, settings_from
 from cragraph.errors import SettingsError
 
 
@@ -16,6 +16,7 @@ def mcp(
     root: Annotated[Path, typer.Option("--root", help="Folder whose files may be read.")] = Path(),
     store: StoreOption = None,
     model: ModelOption = None,
+    base_url: BaseUrlOption = None,
     config: ConfigOption = None,
 ) -> None:
     """Offer search, ask, verify and ingest to agents by the Model Context Protocol, over stdio or HTTP.
@@ -27,7 +28,7 @@ def mcp(
     except ImportError as error:
         raise SettingsError(f"mcp needs {error.name}: install it with `pip install 'cragraph[mcp]'`.") from error
 
-    server = Documents(settings_from(config, store=store, model=model), root)
+    server = Documents(settings_from(config, store=store, model=model, base_url=base_url), root)
     if http:
         status(f"http://127.0.0.1:{port}/mcp")
         server.run("streamable-http", port=port)

@@ -9,7 +9,11 @@ from cragraph.errors import SettingsError
 from cragraph.tables import JUDGES
 
 StoreOption = Annotated[str | None, typer.Option("--store", help="Folder or server URL of the store.")]
-ModelOption = Annotated[str | None, typer.Option("--model", help="Chat model, e.g. ollama:llama3.2.")]
+ModelOption = Annotated[str | None, typer.Option("--model", help="Chat model, e.g. ollama:llama3.2 or openai:NAME.")]
+BaseUrlOption = Annotated[
+    str | None,
+    typer.Option("--base-url", metavar="URL", help="Server of the chat model, e.g. http://localhost:8080/v1."),
+]
 JudgeOption = Annotated[str | None, typer.Option("--judge", help=f"auto, {', '.join(JUDGES)}.")]
 PolicyOption = Annotated[
     str | None, typer.Option("--policy", help="auto, calibrated, claims, weighted, reliability or similarity.")

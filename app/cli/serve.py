@@ -6,7 +6,7 @@ from typing import Annotated
 import typer
 
 from cragraph.cli.console import status
-from cragraph.cli.options import ConfigOption, ModelOption, StoreOption, settings_from
+from cragraph.cli.options import BaseUrlOption, ConfigOption, ModelOption, StoreOption, settings_from
 from cragraph.errors import SettingsError
 
 
@@ -19,6 +19,7 @@ def serve(
     files: Annotated[Path, typer.Option("--files", help="Folder for dropped files.")] = Path("documents"),
     store: StoreOption = None,
     model: ModelOption = None,
+    base_url: BaseUrlOption = None,
     config: ConfigOption = None,
 ) -> None:
     """A page to ask your documents in the browser, and an HTTP interface (see /openapi.json).
@@ -34,7 +35,7 @@ def serve(
     except ImportError as error:
         raise SettingsError(f"serve needs {error.name}: install it with `pip install 'cragraph[serve]'`.") from error
 
-    settings = settings_from(config, store=store, model=model)
+    settings = settings_from(config, store=store, model=model, base_url=base_url)
     if token is None and host not in LOCAL:
         token = secrets.token_urlsafe(24)
     status(f"http://{host}:{port}/{f'?token={token}' if token else ''}")

@@ -18,6 +18,7 @@ from rich.table import Table
 from cragraph.cli.console import FAILURE, emit, err, status
 from cragraph.cli.console import out as out_console
 from cragraph.cli.options import (
+    BaseUrlOption,
     ConfigOption,
     JsonOption,
     JudgeOption,
@@ -43,6 +44,7 @@ def verify(
     judge: JudgeOption = None,
     policy: PolicyOption = None,
     model: ModelOption = None,
+    base_url: BaseUrlOption = None,
     workers: Annotated[int, typer.Option("--workers", min=1, help="Rows verified side by side.")] = 2,
     fail_under: Annotated[
         float | None,
@@ -60,7 +62,7 @@ def verify(
 
     Many rows: `cragraph verify --jsonl rows.jsonl --out verdicts.jsonl --fail-under .8 --junit report.xml`
     """
-    settings = settings_from(config, judge=judge, policy=policy, model=model)
+    settings = settings_from(config, judge=judge, policy=policy, model=model, base_url=base_url)
     if jsonl is not None:
         if answer is not None or source:
             raise InputError("--jsonl came with --answer or --source; rows bring their own: leave those out.")

@@ -49,7 +49,7 @@ def test_it_writes_from_numbered_passages_and_says_which_prompt_it_used(server: 
     notes = Notes()
     assert generator(server)(Brief(QUESTION, PASSAGES), notes) == "Net sales were $383 billion [1]."
     prompt = server.chats[0].prompt
-    assert 'number="1"' in prompt
+    assert " 1: " in prompt
     assert prompt.index("383 billion") < prompt.index("1976")
     assert notes.calls == 1
     assert notes.models == {"prompt:generate": Prompts()["generate"].digest}

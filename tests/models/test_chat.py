@@ -53,7 +53,10 @@ def test_a_name_without_provider_or_model_says_what_is_wanted(spec: str) -> None
         chat_model(spec)
 
 
-def test_another_provider_without_langchain_names_the_pip_line() -> None:
+def test_another_provider_without_its_package_names_the_pip_line(monkeypatch: pytest.MonkeyPatch) -> None:
+    with pytest.raises(ModelError, match=r"pip install langchain-mistralai"):
+        chat_model("mistralai:large")
+    monkeypatch.setitem(sys.modules, "langchain.chat_models", None)
     with pytest.raises(ModelError, match=r"pip install langchain langchain-openai"):
         chat_model("openai:gpt-5")
 

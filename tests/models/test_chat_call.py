@@ -2,6 +2,7 @@
 
 import asyncio
 import os
+import re
 import threading
 import time
 import warnings
@@ -117,9 +118,9 @@ def test_a_slow_model_that_keeps_writing_is_no_stall() -> None:
 def test_endless_output_is_cut_at_the_character_cap_and_the_server_is_hung_up_on(server: OllamaServer) -> None:
     server.play(Reply("la ", fault="endless"))
     notes = Notes()
-    reply = caller(server, num_predict=-1, max_chars=500)(ASK, notes)
-    assert (len(reply.text) <= 500, reply.cut) == (True, True)
-    assert notes.sentences == ["ollama:llama3.2 wrote more than 500 characters; the rest was cut off."]
+    reply = caller(server, num_predict=-1, max_chars=100)(ASK, notes)
+    assert (len(reply.text) <= 100, reply.cut) == (True, True)
+    assert notes.sentences == ["ollama:llama3.2 wrote more than 100 characters; the rest was cut off."]
     limit = time.monotonic() + 5
     while not server.chats[0].broken and time.monotonic() < limit:
         time.sleep(0.01)
@@ -240,7 +241,7 @@ def test_judging_turns_reasoning_off_whatever_the_model_was_built_with(server: O
 def test_a_context_that_overflows_is_said(server: OllamaServer) -> None:
     notes = Notes()
     model = chat_model("ollama:llama3.2", base_url=server.url, num_ctx=64, num_predict=64)
-    server.play("word " * 60)
+    server.play(" ".join(f"word{n}" for n in range(60)))
     ChatCaller(model, "ollama:llama3.2")([("human", "x " * 30)], notes)
     assert "filled the context of ollama:llama3.2 (64 tokens)" in notes.sentences[0]
 
@@ -276,3 +277,28 @@ def test_what_another_providers_client_raises_becomes_one_of_our_errors(error: E
 
     with pytest.raises(kind, match=type(error).__name__):
         ChatCaller(Broken(messages=iter([])), "acme:model", retries=0)(ASK, Notes())
+
+
+def test_a_reply_in_circles_is_stopped_and_said(server: OllamaServer) -> None:
+    server.play(Reply("The same sentence comes once more, and again. ", fault="endless"))
+    notes = Notes()
+    reply = caller(server, num_predict=-1)(ASK, notes)
+    assert (reply.text, reply.cut) == ("The same sentence comes once more, and again.", True)
+    assert notes.sentences == ["ollama:llama3.2 repeated itself and was stopped."]
+
+
+def test_a_prompt_that_the_server_did_not_read_whole_is_said(server: OllamaServer) -> None:
+    server.models["llama3.2"] = ModelInfo(context_length=200)
+    server.play("Yes.")
+    notes = Notes()
+    model = chat_model("ollama:llama3.2", base_url=server.url, num_ctx=1024, num_predict=64)
+    reply = ChatCaller(model, "ollama:llama3.2")([("human", "seven words of a prompt " * 160)], notes)
+    assert reply.unread
+    assert re.search(r"read \d+ of about 800 tokens of the prompt", notes.sentences[0])
+
+
+def test_the_first_token_may_take_longer_after_a_long_prompt(server: OllamaServer) -> None:
+    server.ms_per_prompt_token = 0.1
+    server.play("Yes.")
+    long = [("human", "a word " * 4000)]  # read in 0.8 s
+    assert caller(server, timeout_s=0.5)(long, Notes()).text == "Yes."

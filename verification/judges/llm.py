@@ -140,7 +140,7 @@ class LLMJudge:
     ) -> list[Verdict]:
         def messages(some: Sequence[Passage]) -> Messages:
             listed = "\n".join(f"{number}. {claim['text']}" for number, claim in enumerate(claims, start=1))
-            marker = marker_for(question, listed, *(passage["text"] for passage in some), seed=self.caller.seed)
+            marker = marker_for(*(passage["text"] for passage in some), seed=self.caller.seed)
             return self.prompts["judge"].fill(
                 passages=delimited(some, marker),
                 claims=neutral(listed, marker),

@@ -1,0 +1,31 @@
+"""The server reads the passages once: every call of a run on them begins with the same words."""
+
+import os
+
+import pytest
+
+from cragraph import create_graph, load_settings
+from cragraph.prompts.load import Prompts
+from tests.support.ollama import OllamaServer, by_fields
+
+TRUE = "The tower is 300 metres tall."
+PASSAGES = [TRUE, "The tower stands in Paris. It was built in 1889 by a company of engineers."]
+
+
+@pytest.mark.enable_socket
+@pytest.mark.server
+def test_writing_judging_and_correcting_share_all_up_to_the_last_passage() -> None:
+    row = {"n": 1, "claim": "It is 330 metres tall", "status": "UNSUPPORTED", "evidence": "", "passage": 0}
+    with OllamaServer(by_fields({"": "It is 330 metres tall [1].", "claims": {"claims": [row]}})) as server:
+        settings = load_settings(store=None, model="ollama:llama3.2", ollama={"base_url": server.url}, judge="llm")
+        create_graph(settings).compile().invoke({"question": "How tall is the tower?", "passages": PASSAGES})
+        calls = [chat.prompt for chat in server.chats if PASSAGES[1] in chat.prompt]
+        assert len(calls) >= 3
+        assert PASSAGES[1] in os.path.commonprefix(calls)  # noqa: RUF071 (letter by letter is what is wanted)
+
+
+def test_the_prompts_on_passages_have_one_system_text() -> None:
+    prompts = Prompts()
+    names = ("generate", "regenerate", "judge", "verify_supported", "alignment")
+    assert len({prompts[name].system for name in names}) == 1
+    assert len({prompts[name].user.partition("{{passages}}")[0] for name in names}) == 1
