@@ -111,7 +111,7 @@ def _asked(text: str) -> int:
 
 
 def _passage_with(text: str, number: int) -> int:
-    blocks = re.findall(r'<<passage \S+ (\d+):[^\n]*>>\n(.*?)\n<<end', text, re.S)
+    blocks = re.findall(r"<<passage \S+ (\d+):[^\n]*>>\n(.*?)\n<<end", text, re.S)
     return next((int(n) for n, block in blocks if statement(number) in block), 0)
 
 
