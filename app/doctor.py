@@ -8,7 +8,7 @@ from typing import Any, Final
 
 from cragraph.errors import CragError, ModelError, mask, plain
 from cragraph.models.chat import MARGIN, estimated_tokens
-from cragraph.models.servers import NUM_CTX, NUM_PREDICT, chat_model, ollama_url
+from cragraph.models.servers import NUM_CTX, NUM_PREDICT, chat_model, ollama_hint, ollama_url
 from cragraph.prompts.load import Prompts
 
 PATIENCE_S: Final = 5.0
@@ -92,7 +92,8 @@ def models(patient: Patient) -> list[Check]:
     """The models by name: without any, the embedded parts answer, and that is well too."""
     named = [name for name in dict.fromkeys([*patient.models, patient.embeddings]) if name != "embedded"]
     if not named:
-        return [Check("models", True, "no chat model chosen: the embedded parts answer")]
+        hint = ollama_hint(patient.base_url)
+        return [Check("models", True, f"no chat model chosen: the embedded parts answer. {hint}".strip(". "))]
     ollama = [name for name in named if name.startswith("ollama:")]
     checks = [_buildable(name) for name in named if name not in ollama]
     return checks + (_ollama(ollama, patient) if ollama else [])
@@ -168,7 +169,7 @@ def _context(name: str, patient: Patient, longest: int | None) -> Check:
 def _buildable(name: str) -> Check:
     try:
         chat_model(name)
-    except ModelError as error:
+    except CragError as error:
         return _failed(f"model {name}", error)
     return Check(f"model {name}", True, "can be built; its server was not asked")
 

@@ -365,6 +365,11 @@ def explained(error: ValidationError, explicit: Mapping[str, Any], settings: typ
     return "\n".join(lines)
 
 
+def source_of(path: list[str]) -> str:
+    """Where a setting that nobody passed as an argument comes from."""
+    return _source_of(path, {}, Settings)
+
+
 def _source_of(path: list[str], explicit: Mapping[str, Any], settings: type[BaseSettings]) -> str:
     if _holds(explicit, path):
         return "argument"

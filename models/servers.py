@@ -131,6 +131,22 @@ def _through_langchain(spec: str, provider: str, wanted: dict[str, Any], base_ur
     return model
 
 
+HINT_S: Final = 0.5
+"""Seconds that a look for a running Ollama may take: the answer is only worth a hint."""
+
+
+def ollama_hint(base_url: str | None = None) -> str:
+    """What to add to a command so that a running Ollama is used; empty where none runs or it has no chat model."""
+    import httpx
+
+    try:
+        rows = httpx.get(f"{ollama_url(base_url)}/api/tags", timeout=HINT_S).raise_for_status().json()["models"]
+        names = [row["name"] for row in rows if "embed" not in row["name"]]
+    except Exception:  # whatever is wrong there, nobody asked for it
+        return ""
+    return f"Ollama runs here and no model is set: --model ollama:{names[0]} lets it write." if names else ""
+
+
 def own_server(provider: str, base_url: str | None) -> dict[str, Any]:
     """What a provider's client is told of a server of the person's own, which rarely asks for a key."""
     if not base_url:

@@ -4,7 +4,22 @@ import sys
 
 import typer
 
-from cragraph.cli import ask, calibrate, chat, docs, doctor, evaluate, graph, ingest, mcp, search, serve, stats, verify
+from cragraph.cli import (
+    ask,
+    calibrate,
+    chat,
+    config,
+    docs,
+    doctor,
+    evaluate,
+    graph,
+    ingest,
+    mcp,
+    search,
+    serve,
+    stats,
+    verify,
+)
 from cragraph.cli.console import FAILURE, INTERRUPTED, USAGE, complain
 from cragraph.errors import CragError, InputError, SettingsError
 
@@ -15,7 +30,6 @@ app = typer.Typer(
     "4 below --fail-under, 130 interrupted.",
     context_settings={"help_option_names": ["-h", "--help"]},
     no_args_is_help=True,
-    add_completion=False,
     pretty_exceptions_enable=False,
     rich_markup_mode="markdown",
 )
@@ -31,6 +45,7 @@ app.command()(mcp.mcp)
 app.command()(docs.docs)
 app.command()(docs.forget)
 app.command()(graph.graph)
+app.command()(config.config)
 app.command()(doctor.doctor)
 app.command()(stats.stats)
 app.add_typer(evaluate.app, name="eval")

@@ -103,6 +103,11 @@ def ask(
             complain(f"{path}: {reason}")
         if not (read.added or read.changed or read.unchanged):
             raise InputError("Nothing could be read from --source: give files or folders that `cragraph ingest` takes.")
+    if settings.model is None and not quiet and sys.stderr.isatty():
+        from cragraph.models.servers import ollama_hint
+
+        if hint := ollama_hint(settings.ollama.base_url):
+            status(hint)
     assistant = Assistant(settings)
     run = assistant.ask(question, context={"show_claims": settings.show_claims})
     done = shown(run, quiet=quiet, stream_tokens=not json)

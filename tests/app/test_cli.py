@@ -242,3 +242,20 @@ def test_a_reader_that_goes_away_is_no_traceback(notes: Path, tmp_path: Path) ->
     command = f"{sys.executable} -m cragraph graph | head -1"
     done = subprocess.run(command, shell=True, cwd=tmp_path, capture_output=True, text=True, env=os.environ)
     assert "Traceback" not in done.stderr
+
+
+def test_config_says_where_each_value_comes_from(shell: Shell, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "cragraph.yaml").write_text("top_k: 7\nollama:\n  num_ctx: 4096\n")
+    (tmp_path / ".env").write_text("CRAG_MODE=high\n")
+    monkeypatch.setenv("CRAG_BASE_URL", "http://me:secret@host/v1")
+    monkeypatch.setenv("OLLAMA_HOST", "localhost:1")
+    rows = {row["setting"]: row for row in shell("config", "--json").json}
+    sources = ("top_k", "ollama.num_ctx", "mode", "base_url", "ollama.base_url", "reranker")
+    assert [rows[name]["from"] for name in sources] == [
+        "cragraph.yaml", "cragraph.yaml", ".env", "environment variable CRAG_BASE_URL",
+        "environment variable OLLAMA_HOST", "default",
+    ]  # fmt: skip
+    assert rows["ollama.num_ctx"]["value"] == 4096
+    shown = shell("config").out
+    assert "secret" not in shown
+    assert "--show-completion" in shell("--help").out

@@ -43,9 +43,9 @@ def test_a_package_that_is_missing_is_named_with_its_pip_line() -> None:
 
 
 def test_a_provider_whose_package_is_missing_is_named_with_its_pip_line() -> None:
-    (check,) = models(Patient(models=("openai:gpt-5",)))
+    (check,) = models(Patient(models=("mistralai:large",)))
     assert not check.ok
-    assert check.fix.startswith("run `pip install langchain langchain-openai`")
+    assert check.fix.startswith("run `pip install langchain-mistralai`")
 
 
 @pytest.mark.server
@@ -65,6 +65,11 @@ class TestOllama:
             "ollama server", f"model {MODEL}", f"context of {MODEL}", "model ollama:nomic-embed-text",
         ]  # fmt: skip
         assert healthy(list(checks.values()))
+
+    def test_a_running_server_without_a_model_set_is_pointed_out(self, server: OllamaServer) -> None:
+        [check] = models(Patient(base_url=server.url))
+        assert check.ok
+        assert "--model ollama:llama3.2" in check.detail
 
     def test_a_server_that_is_down_is_started(self, server: OllamaServer) -> None:
         server.stop()
