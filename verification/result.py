@@ -261,6 +261,8 @@ class Verification:
         found = [] if self.accepted else low_values([("confidence", self.confidence, self.threshold)])
         if unsupported := len(self.unsupported_claims):
             found.append(f"Found {unsupported} unsupported claim(s)")
+        if self.policy == "calibrated" and (partly := sum(v["verdict"] == "partially_supported" for v in self.counted)):
+            found.append(f"{partly} claim(s) supported only in part")
         if unjudged := sum(v["verdict"] == "unjudged" for v in self.counted):
             found.append(f"{unjudged} {UNJUDGED}")
         if not self.counted:

@@ -263,12 +263,14 @@ class Verifier:
         by_chat = any(verdict["judge"] in CHAT_JUDGES for verdict in verdicts)
         joined = policy in JOINED and answered.probability is not None and not by_chat
         policy = best_policy(verdicts) if policy == AUTO else policy
-        scores = self._scores(chosen or [policy], verdicts, signals, missing, notes)
+        uncovered = tuple(uncovered_parts(answer, verdicts))
+        # What nobody judged is worth nothing.
+        checked = 1 - sum(part["end"] - part["start"] for part in uncovered) / max(1, len(answer))
+        scores = self._scores(chosen or [policy], verdicts, signals, missing, checked, notes)
         if policy not in scores:
             notes.degraded(f"The confidence is that of the policy 'claims' instead of {policy!r}.")
             policy = "claims"
-            scores |= self._scores([policy], verdicts, signals, missing, notes)
-        uncovered = tuple(uncovered_parts(answer, verdicts))
+            scores |= self._scores([policy], verdicts, signals, missing, checked, notes)
         lost = sum(verdict["verdict"] == "unjudged" for verdict in verdicts)
         evades = answered.probability is not None and answered.probability < ADDRESSED
         return Verification(
@@ -336,9 +338,10 @@ class Verifier:
         verdicts: Sequence[Verdict],
         signals: Mapping[str, float],
         missing: Mapping[str, str],
+        checked: float,
         notes: Notes,
     ) -> dict[str, float]:
-        """The policies' values, as far as the sources are good for; one whose signals are missing has none."""
+        """The policies' values, as far as sources are good for and the answer was checked; none without its signals."""
         scores = {}
         for name in names:
             policy = self.policies[name]
@@ -348,7 +351,7 @@ class Verifier:
                 reasons = [missing[signal] for signal in policy.needs if signal in missing]
                 notes.degraded(f"Policy {name!r} could not be computed: {'; '.join(reasons) or error}.")
             else:
-                scores[name] = round(value * reliance(verdicts), 6)
+                scores[name] = round(value * reliance(verdicts) * checked, 6)
         return scores
 
 

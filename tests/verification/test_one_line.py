@@ -1,0 +1,153 @@
+"""One line, one meaning: verdicts, groundedness, level, warnings, block, rows and shell say the same at the run's line."""
+
+import io
+import re
+from collections.abc import Sequence
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from rich.console import Console
+
+from cragraph.cli import render
+from cragraph.passages import as_passages
+from cragraph.protocols import Notes
+from cragraph.types import Claim, Passage, Verdict
+from cragraph.verification.claims import SentenceExtractor
+from cragraph.verification.judges.verdicts import verdict_of
+from cragraph.verification.policies import curves
+from cragraph.verification.prune import pruned
+from cragraph.verification.result import Verification
+from cragraph.verification.verifier import Verifier, VerifierOptions
+
+PASSAGES = as_passages(["The mill is old and stands by the river."])
+KINDS = st.tuples(st.floats(0.01, 0.99), st.sampled_from(["plain", "plain", "plain", "contradicted", "unjudged"]))
+
+
+class Scripted:
+    """Gives each claim what the script says, as a judge with calibrated scores does: supported from .5 up."""
+
+    name = "encoder"
+
+    def __init__(self, script: Sequence[tuple[float, str]]) -> None:
+        self.script = script
+
+    def __call__(
+        self, claims: Sequence[Claim], passages: Sequence[Passage], notes: Notes, *, question: str = ""
+    ) -> list[Verdict]:
+        found = []
+        for claim in claims:
+            support, kind = self.script[int(re.findall(r"\d+", claim["text"])[0])]
+            label = kind if kind != "plain" else "supported" if support >= 0.5 else "unsupported"
+            support = min(support, 0.15) if kind == "contradicted" else support
+            found.append(verdict_of(claim, label, support, 0.0, None, "", self.name))  # type: ignore[arg-type]
+        return found
+
+
+def verified(script: Sequence[tuple[float, str]], threshold: float | None, policy: str = "calibrated") -> Verification:
+    verifier = Verifier(
+        {"encoder": Scripted(script)}, ("encoder",), SentenceExtractor(), options=VerifierOptions(measure=())
+    )
+    answer = " ".join(f"Wheel number {n} of the mill turns at dawn." for n in range(len(script)))
+    return verifier("", answer, PASSAGES, Notes(), judge="encoder", policy=policy, threshold=threshold)
+
+
+def printed(result: dict[str, Any]) -> str:
+    out = io.StringIO()
+    original = render.out
+    render.out = lambda: Console(file=out, width=400)  # type: ignore[assignment, return-value]
+    try:
+        render.show_verification(result)
+    finally:
+        render.out = original
+    return out.getvalue()
+
+
+@settings(max_examples=120, deadline=None)
+@given(st.lists(KINDS, min_size=1, max_size=6), st.sampled_from([None, 0.3, 0.5, 0.7, 0.95]))
+def test_every_output_says_the_same_at_the_threshold_of_the_run(
+    script: list[tuple[float, str]], threshold: float | None
+) -> None:
+    found = verified(script, threshold)
+    line = curves()["encoder"].threshold(0.2) if threshold is None else threshold
+    labels = {verdict["verdict"] for verdict in found.claims}
+    assert found.threshold == line
+    agreed = labels == {"supported"} and round(found.confidence, 6) >= line
+    row, shown = found.to_dict(), printed(found.to_dict())
+    assert found.is_grounded is found.accepted is row["is_grounded"] is row["accepted"] is agreed
+    assert found.summary()["is_grounded"] is agreed
+    assert found.passed is row["passed"] is agreed
+    assert bool(found.warnings) is not agreed
+    assert ("not grounded" in shown) is not agreed
+    assert ("below the threshold" in shown) is (round(found.confidence, 6) < line and not agreed)
+    assert f"({found.level})" in shown
+    if agreed and line >= 0.5:
+        assert found.level != "very low"
+
+
+@pytest.mark.parametrize("support", [0.05, 0.3, 0.49, 0.5, 0.51, 0.69, 0.7, 0.95])
+def test_an_answer_of_one_claim_is_grounded_where_its_claim_is_supported(support: float) -> None:
+    found = verified([(support, "plain")], None)
+    assert found.confidence == pytest.approx(support, abs=1e-6)
+    assert found.is_grounded is (found.claims[0]["verdict"] == "supported")
+
+
+@settings(max_examples=60, deadline=None)
+@given(st.lists(KINDS, min_size=2, max_size=6), st.sampled_from([None, 0.5, 0.7, 0.9]))
+def test_pruning_scores_what_is_left_as_if_it_had_been_the_answer(
+    script: list[tuple[float, str]], threshold: float | None
+) -> None:
+    whole = verified(script, threshold)
+    text, left = pruned(" ".join(v["text"] for v in whole.claims), whole, {})
+    kept = [entry for entry, verdict in zip(script, whole.claims, strict=True) if verdict["verdict"] == "supported"]
+    if not text:
+        assert not kept
+        return
+    again = verified(kept, threshold)
+    assert left.confidence == pytest.approx(again.confidence)
+    assert (left.threshold, left.policy) == (again.threshold, again.policy)
+    assert left.is_grounded is again.is_grounded is (round(again.confidence, 6) >= again.threshold)
+
+
+def test_what_nobody_judged_lowers_the_confidence_and_is_named() -> None:
+    def first(answer: str, notes: Notes) -> list[Claim]:
+        return SentenceExtractor()(answer, notes)[:1]
+
+    first.name = "first"  # type: ignore[attr-defined]
+    verifier = Verifier(
+        {"encoder": Scripted([(0.9, "plain")] * 2)}, ("encoder",), first, options=VerifierOptions(measure=())
+    )  # type: ignore[arg-type]
+    answer = "Wheel number 0 of the mill turns at dawn. Wheel number 1 of the mill turns at noon."
+    found = verifier("", answer, PASSAGES, Notes(), judge="encoder", policy="calibrated")
+    assert found.confidence < 0.5 < verified([(0.9, "plain")], None).confidence
+    assert any("was not checked" in issue and "number 1" in issue for issue in found.issues)
+
+
+@pytest.mark.parametrize("policy", ["calibrated", "claims", "weighted", "reliability"])
+def test_an_answer_that_contradicts_itself_is_not_grounded_under_any_policy(policy: str) -> None:
+    passages = as_passages(["The mill opened in 1820, says the mayor.", "The mill opened in 1901, says the vicar."])
+    from cragraph.build import make_verifier
+    from cragraph.settings import Settings
+
+    verifier = make_verifier(Settings(store=None))
+    found = verifier(
+        "", "The mill opened in 1820. The mill opened in 1901.", passages, Notes(), policy=policy, judge="lexical"
+    )
+    alone = verifier("", "The mill opened in 1820.", passages, Notes(), policy=policy, judge="lexical")
+    assert "The answer contradicts itself" in found.issues
+    assert found.confidence < alone.confidence
+    if policy in ("calibrated", "claims"):
+        assert not found.is_grounded
+
+
+def test_the_same_answer_gives_the_same_figures_bit_for_bit() -> None:
+    from cragraph.build import make_verifier
+    from cragraph.settings import Settings
+
+    answer = "The mill is old. It stands by a lake. Nobody owns the mill."
+    runs = [
+        make_verifier(Settings(store=None))("Is it old?", answer, PASSAGES, Notes(), judge="encoder").to_dict()
+        for _ in range(2)
+    ]
+    assert runs[0] | {"ms": 0} == runs[1] | {"ms": 0}
