@@ -78,7 +78,13 @@ def find_conflicts(passages: Sequence[Passage], most: int = MOST) -> list[Confli
 
 
 def _context(text: str) -> frozenset[str]:
-    return frozenset(term for term in terms(text) if not is_light(term) and not term[0].isdigit())
+    return frozenset(term for term in terms(text) if not is_light(term) and not term[0].isdigit()) - _counts(text)
+
+
+def _counts(text: str) -> frozenset[str]:
+    """The terms of figures in words: "four" of "four wheels"."""
+    said = (fact.said for fact in extract(text) if fact.kind in ("number", "ordinal") and not fact.said[0].isdigit())
+    return frozenset(term for words in said for term in terms(words))
 
 
 def _alike(contexts: Sequence[frozenset[str]]) -> Floats:
@@ -193,4 +199,4 @@ def _matter(text: str) -> frozenset[str]:
     """Stems of what a sentence is about: no figures, no stop words, no negations."""
     return frozenset(
         stem for stem in stems(text) if not is_light(stem) and not stem[0].isdigit() and not negations(stem)
-    )
+    ) - _counts(text)

@@ -331,12 +331,11 @@ def own_threshold(
 ) -> float:
     """The confidence from which a policy accepts where nobody set one: 0.7 but for the calibrated one."""
     judges = _judges(counted(verdicts)) & curves().keys()
-    if policy != "calibrated" or not judges:
+    if policy != "calibrated":
         return FOUNDING
     fitted = (own[judge].threshold if judge in own else None for judge in judges)
-    return max(
-        curves()[judge].threshold(refused) if at is None else at for judge, at in zip(judges, fitted, strict=True)
-    )
+    lines = (curves()[judge].threshold(refused) if at is None else at for judge, at in zip(judges, fitted, strict=True))
+    return max(lines, default=LINE)
 
 
 def calibrated_confidence(verdicts: Sequence[Verdict]) -> float:

@@ -1,4 +1,4 @@
-"""One line, one meaning: verdicts, groundedness, level, warnings, block, rows and shell say the same at the run's line."""
+"""One line, one meaning: verdicts, groundedness, level, warnings, rows and shell say the same at the run's line."""
 
 import io
 import re
@@ -126,15 +126,14 @@ def test_what_nobody_judged_lowers_the_confidence_and_is_named() -> None:
 
 @pytest.mark.parametrize("policy", ["calibrated", "claims", "weighted", "reliability"])
 def test_an_answer_that_contradicts_itself_is_not_grounded_under_any_policy(policy: str) -> None:
-    passages = as_passages(["The mill opened in 1820, says the mayor.", "The mill opened in 1901, says the vicar."])
+    passages = as_passages(["The mill has four wheels, says the mayor.", "The mill has six wheels, says the vicar."])
     from cragraph.build import make_verifier
     from cragraph.settings import Settings
 
     verifier = make_verifier(Settings(store=None))
-    found = verifier(
-        "", "The mill opened in 1820. The mill opened in 1901.", passages, Notes(), policy=policy, judge="lexical"
-    )
-    alone = verifier("", "The mill opened in 1820.", passages, Notes(), policy=policy, judge="lexical")
+    given: dict[str, Any] = {"policy": policy, "judge": "lexical"}
+    found = verifier("", "The mill has four wheels. The mill has six wheels.", passages, Notes(), **given)
+    alone = verifier("", "The mill has four wheels.", passages, Notes(), **given)
     assert "The answer contradicts itself" in found.issues
     assert found.confidence < alone.confidence
     if policy in ("calibrated", "claims"):

@@ -191,6 +191,7 @@ def test_phrases_can_be_added() -> None:
         ("The plant is open.", "The plant is not open."),
         ("The plant isn't open.", "The plant is open."),
         ("Profit increased in 2022.", "Profit decreased in 2022."),
+        ("The mill has four wheels.", "The mill has six wheels."),
     ],
 )
 def test_the_same_statement_with_another_figure_direction_or_a_negation_contradicts(one: str, other: str) -> None:
