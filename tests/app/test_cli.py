@@ -8,6 +8,7 @@ import sys
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
+from xml.etree import ElementTree
 
 import pytest
 
@@ -171,6 +172,32 @@ def test_verify_reads_rows_in_order_and_skips_a_bad_line_by_its_number(shell: Sh
     assert "line 2: not JSON" in ran.err
     assert "line 4: has no list in `passages`" in ran.err
     assert "3 rows verified, 2 skipped" in ran.err
+
+
+def test_verify_tells_a_pipeline_whether_enough_is_grounded(shell: Shell, tmp_path: Path) -> None:
+    sea = "The sea is salt because rivers carry minerals into it."
+    rows = [{"id": f"r{n}", "answer": text, "passages": [sea]} for n, text in enumerate([sea, sea, "Tea is a metal."])]
+    (tmp_path / "in.jsonl").write_text("\n".join(map(json.dumps, rows)))
+    given = (
+        "verify",
+        "--jsonl",
+        "in.jsonl",
+        "--out",
+        "o",
+        "--judge",
+        "lexical",
+        "--summary",
+        "json",
+        "--junit",
+        "j.xml",
+    )
+    passed, failed = shell(*given, "--fail-under", ".6"), shell(*given, "--fail-under", ".8")
+    assert (passed.code, failed.code) == (0, 4)
+    figures = json.loads(failed.out)
+    assert (figures["rows"], figures["grounded"], figures["share_grounded"]) == (3, 2, 0.6667)
+    suite = ElementTree.parse(tmp_path / "j.xml").getroot()
+    assert (suite.get("tests"), suite.get("failures"), suite.get("errors")) == ("3", "1", "0")
+    assert [case.get("name") for case in suite if case.find("failure") is not None] == ["r2"]
 
 
 @pytest.mark.parametrize(

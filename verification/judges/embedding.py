@@ -49,7 +49,7 @@ class EmbeddingJudge:
             readings = [found.read(number, place, cosines[number, place]) for place in chosen[number]]
             best = clearest(readings, self._support)
             support = self._support(best) if best else 0.0
-            verdicts.append(decide(claim, best, support, 0.0, self.thresholds, passages, self.name))
+            verdicts.append(decide(claim, best, support, 0.0, self.thresholds, passages, self.name, overlap=True))
         notes.ran("judge embeddings", self._cached.name)
         return verdicts
 

@@ -34,7 +34,7 @@ class LexicalJudge:
     ) -> list[Verdict]:
         """One verdict per claim, in order."""
         return [
-            decide(claim, reading, self.support(reading), 0.0, self.thresholds, passages, self.name)
+            decide(claim, reading, self.support(reading), 0.0, self.thresholds, passages, self.name, overlap=True)
             for claim, reading in zip(claims, self.readings(claims, passages), strict=True)
         ]
 

@@ -129,15 +129,17 @@ def decide(
     *,
     strict: bool = True,
     by_words: bool = True,
+    overlap: bool = False,
 ) -> Verdict:
     """The verdict on a claim by its scores and by the facts that its window shares with it.
 
     A claim with a figure that no passage has is never supported, whatever its score (`strict`): partly where other
     figures match and the score would do, else not. Nor is one that the facts of its window contradict. A judge that
     does not read the sentence as a whole goes `by_words`: for it a name that no passage has, and a negation that the
-    window does not have in any form, leave a claim partly supported at best. The support of a judge that has a curve
-    becomes a calibrated chance. Contradicted is only what a conflict can
-    be shown for, a pair of quotes (see `find_conflict`): a score alone makes a claim unsupported.
+    window does not have in any form, leave a claim partly supported at best; one that knows nothing but `overlap`
+    supports no claim without any. The support of a judge that has a curve becomes a calibrated chance. Contradicted is
+    only what a conflict can be shown for, a pair of quotes (see `find_conflict`): a score alone makes a claim
+    unsupported.
     """
     if reading is None:
         return verdict_of(claim, "unsupported", 0.0, 0.0, None, "There is no text to support it.", judge)
@@ -150,6 +152,7 @@ def decide(
     if strict and (by_words or lacking or opposed):
         conflict = find_conflict(without_markers(claim["text"]), reading.window.text, lacking)
     objected = strict and (conflict is not None or reading.objects(by_words=by_words))
+    objected = objected or (overlap and reading.coverage < SOME)
     contradiction = max(contradiction, against, SHOWN if conflict else 0.0)
     label: Label
     if objected or opposed:
