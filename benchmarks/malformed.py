@@ -370,7 +370,9 @@ def run(folder: Path, store_path: Path, limits: Limits, only: frozenset[str]) ->
         wanted = set(files) if KINDS[kind_name][1] else set(files) - taken
         wrong.extend(f"{name!r} ({kind_name}) is not named" for name in sorted(wanted - set(bad)))
     memory = megabytes()
-    print(f"{len(kinds)} malformed and {len(fine)} good files in {seconds:.0f} s, {memory:.0f} MB")
+    work = sum(os.times()[:4])
+    print(f"{len(kinds)} malformed and {len(fine)} good files in {seconds:.0f} s ({work:.0f} s of processor time),")
+    print(f"{memory:.0f} MB")
     if seconds > LONGEST or memory > MOST_MB:
         wrong.append(f"wanted at most {LONGEST:.0f} s and {MOST_MB} MB")
     print("\n".join(wrong))
