@@ -7,10 +7,10 @@ DATA ?= ../shared/data
 DEMO_STORE := .cragraph-demo
 QUESTION ?= When does the loop stop?
 
-.PHONY: help install documents fix check unit test demo studio bench train clean
+.PHONY: help install documents fix check unit test test-model demo studio bench train clean
 
 help:  ## List the verbs.
-	@grep -E '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 10
+	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 10
 
 $(VENV)/bin/python:
 	$(PYTHON) -m venv $(VENV)
@@ -50,6 +50,9 @@ unit: $(STAMP)  ## Run the tests that start no server and take no time.
 
 test: $(STAMP)  ## Run the whole test suite.
 	CRAG_DATA=$(DATA) $(BIN)/python -m pytest -q -n 2 --dist loadfile
+
+test-model: $(STAMP)  ## Run the tests that need a real model; MODEL_SERVER is its address.
+	MODEL_SERVER=$(MODEL_SERVER) $(BIN)/python -m pytest -q tests/real_model
 
 demo: $(VENV)/.runtime  ## Ingest this project's documents and ask them a question.
 	@$(BIN)/cragraph ingest docs/*.md --store $(DEMO_STORE) --quiet

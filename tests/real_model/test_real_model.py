@@ -1,0 +1,43 @@
+"""A real small model behind a server of one's own: `make test-model MODEL_SERVER=http://127.0.0.1:11434`.
+
+It answers badly; what is tested is that all it does is read, bounded and said.
+"""
+
+import os
+
+import pytest
+
+from cragraph import Context, create_graph, load_settings
+
+SERVER = os.environ.get("MODEL_SERVER", "")
+MODEL = os.environ.get("MODEL", "ollama:smollm2:135m")
+
+pytestmark = [
+    pytest.mark.slow,
+    pytest.mark.enable_socket,
+    pytest.mark.timeout(900),
+    pytest.mark.skipif(not SERVER, reason="no real model: set MODEL_SERVER to its address, and MODEL to its name"),
+]
+
+PASSAGES = [
+    "The Freedonia bridge is 412 metres long. It was opened in 1931 by the mayor.",
+    "The tower stands in Paris. It was built in 1889 by a company of engineers.",
+]
+
+
+@pytest.mark.parametrize("question", ["How long is the Freedonia bridge?", "Who built the moon?"])
+def test_a_run_ends_with_a_response_whose_every_verdict_was_read(question: str) -> None:
+    settings = load_settings(store=None, model=MODEL, base_url=SERVER, timeout_s=600, judge="llm")
+    response = (
+        create_graph(settings)
+        .compile()
+        .invoke(
+            {"question": question, "passages": PASSAGES},
+            context=Context(show_claims=True, max_crag_attempts=1, on_low_confidence="flag"),
+        )
+    )
+    assert response["answer"]
+    assert len(response["answer"]) < 3000
+    assert not any(echo in response["answer"] for echo in ("<<", "Code:", "Faulty statements"))
+    assert not any("could not be read" in sentence for sentence in response["degraded"]), response["degraded"]
+    assert response["llm_calls"] <= 6
