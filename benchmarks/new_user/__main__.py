@@ -21,8 +21,10 @@ from langgraph.checkpoint.memory import InMemorySaver
 
 from cragraph import create_graph, load_settings
 from cragraph.api import ingest_paths
+from cragraph.types import IDK
 
 HERE = Path(__file__).parent
+LOOP = ("searched again", "written again", "right before", "right after", "ms")
 
 
 def write_pdf(lines: list[str], path: Path) -> None:
@@ -68,6 +70,13 @@ def verdict(row: dict[str, Any], response: dict[str, Any]) -> str:
     return "right" if all(held) else "partly"
 
 
+def said_right(row: dict[str, Any], answer: str) -> bool:
+    """Whether an answer, as it was first written, is right."""
+    if row.get("refuse"):
+        return answer == IDK
+    return all(text.casefold() in answer.casefold() for text in row["expect"])
+
+
 def asked(graph: Any, row: dict[str, Any]) -> dict[str, Any]:
     """The response to a question, after those that came before it in its conversation."""
     if "before" not in row:
@@ -90,6 +99,7 @@ def main() -> None:
         rows = [row for row in rows if str(row["id"]) in options.only.split(",")]
     counts: Counter[str] = Counter()
     sure_and_wrong, taken = 0, []
+    loop: Counter[str] = Counter()
     with tempfile.TemporaryDirectory() as scratch:
         settings = load_settings(store=str(Path(scratch) / "store"))
         ingest_paths(settings, [documents(Path(scratch) / "files")])
@@ -101,11 +111,19 @@ def main() -> None:
             found = verdict(row, response)
             counts[found] += 1
             sure_and_wrong += found == "wrong" and (response["confidence"] or 0) >= 0.9
+            if "requery" in response["timings_ms"]:
+                loop["searched again"] += 1
+                loop["ms"] += round(sum(response["timings_ms"][name] for name in ("requery", "retrieve", "rerank")))
+                if len(response["attempts"]) > 1:
+                    loop["written again"] += 1
+                    loop["right before"] += said_right(row, response["attempts"][0]["answer"])
+                    loop["right after"] += found == "right"
             if found != "right" or options.verbose:
                 print(f"{row['id']:>3} {found:<8} {response['confidence'] or 0:.2f}  {row['question']}")
                 print(f"      → {response['answer']!r}")
     print(", ".join(f"{counts[name]} {name}" for name in ("right", "partly", "wrong", "refused")), end="")
     print(f"; {sure_and_wrong} wrong at 0.9 or above; median {sorted(taken)[len(taken) // 2] * 1000:.0f} ms")
+    print("the loop:", ", ".join(f"{loop[name]} {name}" for name in LOOP), f"of {len(rows)} questions")
 
 
 if __name__ == "__main__":
