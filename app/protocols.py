@@ -88,10 +88,14 @@ class Judge(Protocol):
 
 @dataclass(frozen=True)
 class Answered:
-    """How likely an answer is to answer its question, 0..1 (None: not known), and the places in passages that do."""
+    """How likely an answer is to answer its question, 0..1 (None: not known), and the places in passages that do.
+
+    `quoted` says whether it was told of a quotation; of an answer in other words it is shown, and decides nothing.
+    """
 
     probability: float | None
     spans: tuple[AnswerSpan, ...] = ()
+    quoted: bool = True
 
 
 class AnswerScorer(Protocol):

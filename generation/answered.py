@@ -5,9 +5,10 @@ from dataclasses import dataclass
 from typing import Final
 
 from cragraph.generation.questions import read_question, split_question
-from cragraph.generation.ranking import MOST_ROWS, AnswerRanker, Ranking, Scored, certainty, plain
+from cragraph.generation.ranking import MOST_ROWS, REWORDED, AnswerRanker, Ranking, Scored, certainty, plain
 from cragraph.protocols import Answered, Notes
 from cragraph.text.markers import without_markers
+from cragraph.text.words import content_words
 from cragraph.types import AnswerSpan, Passage
 
 MOST_SPANS: Final = 12
@@ -17,8 +18,8 @@ MOST_SPANS: Final = 12
 class ReaderScorer:
     """Reads the question with the passages, and finds in the answer what the passages say to it.
 
-    A quotation is worth what the quoted candidate is worth. The chance was calibrated on quotations: for an answer in
-    other words it is not known, but where its words stand in a passage is shown all the same.
+    A quotation is worth what the quoted candidate is worth. An answer in other words is held against the candidate that
+    shares most of what it says; its chance was calibrated on answers that people wrote in their own words.
     """
 
     ranker: AnswerRanker
@@ -29,17 +30,22 @@ class ReaderScorer:
         return self.ranker.name
 
     def __call__(self, question: str, answer: str, passages: Sequence[Passage], notes: Notes) -> Answered:
-        """The chance that every part of the question is answered; None for other words or another language."""
+        """The chance that every part of the question is answered; None for another language."""
         said = plain(without_markers(answer))
         spans: list[AnswerSpan] = []
         chances: list[float | None] = []
+        verbatim = True
         for part in split_question(question):
             ranking = self.ranker(part, passages)
             quoted, given = given_in(said, ranking)
             quoted = quoted or any(plain(row.text) in said for row in ranking.rows)
             spans += [_span(s, passages) for s in given[:MOST_SPANS] if s.answer.strip()]
-            if not quoted or ranking.answered is None:
+            if ranking.answered is None:
                 chances.append(None)
+                continue
+            if not quoted:
+                verbatim = False
+                chances.append(self.ranker.sure_of_words(reworded_features(self.ranker, part, said, ranking, passages)))
                 continue
             if ranking.rows and all(plain(row.text) in said for row in ranking.rows[:MOST_ROWS]):
                 chances.append(ranking.answered)
@@ -47,7 +53,30 @@ class ReaderScorer:
             asked = read_question(part)
             chances.append(max(self.ranker.sure(certainty(asked, ranking, s, passages), s) for s in given[:3]))
         known = [chance for chance in chances if chance is not None]
-        return Answered(min(known) if len(known) == len(chances) else None, tuple(spans))
+        return Answered(min(known) if len(known) == len(chances) else None, tuple(spans), verbatim)
+
+
+def reworded_features(
+    ranker: AnswerRanker, question: str, said: str, ranking: Ranking, passages: Sequence[Passage]
+) -> dict[str, float]:
+    """What tells whether an answer in other words answers: the candidate nearest to it, and how near that is."""
+    new = set(content_words(said)) - set(content_words(question))
+
+    def shared(s: Scored) -> float:
+        return len(new & set(content_words(f"{s.candidate.opener} {s.candidate.text}"))) / len(new) if new else 0.0
+
+    if not ranking.scored:
+        return dict.fromkeys(REWORDED, 0.0) | {"bias": 1.0}
+    near = max(ranking.scored, key=lambda s: (shared(s), s.score))
+    best = set(content_words(ranking.scored[0].answer))
+    chance = ranker.sure(certainty(read_question(question), ranking, near, passages), near)
+    return {
+        "bias": 1.0,
+        "chance": chance,
+        "shared": shared(near),
+        "span": len(best & set(content_words(said))) / len(best) if best else 0.0,
+        "both": chance * shared(near),
+    }
 
 
 def given_in(said: str, ranking: Ranking) -> tuple[bool, list[Scored]]:

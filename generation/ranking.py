@@ -66,6 +66,8 @@ CHOICE: Final = (
 """Features of the head that orders candidates: three of the reader, the others of words."""
 SURE: Final = (*CHOICE[:9], "choice", "margin", "alone", "agree", "missing", "named", "rest")
 """Features of the head that says how likely the best one answers."""
+REWORDED: Final = ("bias", "chance", "shared", "span", "both")
+"""Features of the head that says how likely an answer in other words answers."""
 
 
 @dataclass(frozen=True)
@@ -171,6 +173,10 @@ class AnswerRanker:
         """The calibrated probability, 0..1, that a candidate with these features (of `certainty`) answers."""
         chance = _logistic(self.reader.heads["sure"], features) * chosen.trust
         return chance + LABELLED * (1 - chance) if chosen.labelled else chance
+
+    def sure_of_words(self, features: Mapping[str, float]) -> float:
+        """The calibrated probability, 0..1, that an answer in other words with these features answers."""
+        return _logistic(self.reader.heads["reworded"], features)
 
 
 def reads(question: str, passages: Sequence[Passage]) -> bool:

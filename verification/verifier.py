@@ -261,7 +261,7 @@ class Verifier:
 
         # The policy, and what the reader says of the answer.
         by_chat = any(verdict["judge"] in CHAT_JUDGES for verdict in verdicts)
-        joined = policy in JOINED and answered.probability is not None and not by_chat
+        joined = policy in JOINED and answered.probability is not None and answered.quoted and not by_chat
         policy = best_policy(verdicts) if policy == AUTO else policy
         uncovered = tuple(uncovered_parts(answer, verdicts))
         # What nobody judged is worth nothing.
@@ -272,7 +272,7 @@ class Verifier:
             policy = "claims"
             scores |= self._scores([policy], verdicts, signals, missing, checked, notes)
         lost = sum(verdict["verdict"] == "unjudged" for verdict in verdicts)
-        evades = answered.probability is not None and answered.probability < ADDRESSED
+        evades = answered.quoted and answered.probability is not None and answered.probability < ADDRESSED
         return Verification(
             confidence=round(scores[policy] * (answered.probability or 0.0), 6) if joined else scores[policy],
             claims=tuple(verdicts),

@@ -116,7 +116,7 @@ def main() -> None:
                 loop["ms"] += round(sum(response["timings_ms"][name] for name in ("requery", "retrieve", "rerank")))
                 if len(response["attempts"]) > 1:
                     loop["written again"] += 1
-                    loop["right before"] += said_right(row, response["attempts"][0]["answer"])
+                    loop["right before"] += said_right(row, response["attempts"][0].get("answer", ""))
                     loop["right after"] += found == "right"
             if found != "right" or options.verbose:
                 print(f"{row['id']:>3} {found:<8} {response['confidence'] or 0:.2f}  {row['question']}")

@@ -37,10 +37,14 @@ def test_a_quotation_points_at_the_words_that_answer(scorer: ReaderScorer) -> No
     assert "6" in span["text"]
 
 
-def test_the_chance_of_an_answer_in_other_words_is_not_known_but_its_words_are_pointed_at(scorer: ReaderScorer) -> None:
+def test_an_answer_in_other_words_is_held_against_the_candidate_nearest_to_it(scorer: ReaderScorer) -> None:
     [span] = scorer(QUESTION, QUOTED, PASSAGES, Notes()).spans
     found = scorer(QUESTION, f"You can go there from {span['text']} on.", PASSAGES, Notes())
-    assert (found.probability, found.spans) == (None, (span,))
+    other = scorer(QUESTION, "Nobody has ever seen a purple elephant.", PASSAGES, Notes())
+    assert (found.spans, found.quoted, other.quoted) == ((span,), False, False)
+    assert found.probability is not None
+    assert other.probability is not None
+    assert found.probability > 0.5 > other.probability
 
 
 def test_a_question_of_two_parts_is_answered_where_both_are(scorer: ReaderScorer) -> None:

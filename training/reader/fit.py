@@ -21,8 +21,9 @@ from scipy.optimize import minimize
 
 from cragraph.evals.answers import Row, read, with_noise
 from cragraph.evals.metrics import auroc, calibration_error, reliability
+from cragraph.generation.answered import given_in, reworded_features
 from cragraph.generation.questions import read_question
-from cragraph.generation.ranking import CHOICE, SURE, AnswerRanker, Ranking, certainty
+from cragraph.generation.ranking import CHOICE, REWORDED, SURE, AnswerRanker, Ranking, certainty, plain
 from cragraph.models.cache import LRU, CachedEmbeddings
 from cragraph.models.encoder import EmbeddedEncoder
 from cragraph.models.reader import Reader
@@ -161,6 +162,26 @@ def certainties(asked: Sequence[Asked], again: Callable[[Asked], Any]) -> list[t
     return found
 
 
+def reworded_rows(ranker: AnswerRanker, rows: Sequence[Row]) -> list[tuple[list[float], bool]]:
+    """Features of answers in people's own words: the right one, and that of the next question on the same text."""
+    found = []
+    for row, other in zip(rows, [*rows[1:], rows[0]], strict=True):
+        passages = as_passages([{"text": t, "metadata": {"title": row.title}} for t in row.passages])
+        ranking = ranker(row.question, passages)
+        for answer, right in ((row.answers[0], True), (other.answers[0], row.is_right(other.answers[0]))):
+            said = plain(answer)
+            if ranking.scored and not given_in(said, ranking)[0]:
+                features = reworded_features(ranker, row.question, said, ranking, passages)
+                found.append((list(features.values()), right))
+    return found
+
+
+def fit_reworded(found: Sequence[tuple[list[float], bool]]) -> list[float]:
+    """The head of answers in other words."""
+    x, y = np.array([f for f, _ in found]), np.array([r for _, r in found])
+    return logistic(REWORDED, x, y, np.ones(len(y)))
+
+
 def sigmoid(x: np.ndarray) -> np.ndarray:
     return 1 / (1 + np.exp(-x))
 
@@ -193,16 +214,16 @@ def main() -> None:
         features = certainty(read_question(a.row.question), ranking, ranking.scored[0], a.passages)
         return replace(ranking, features=features)
 
-    def plain(name: str) -> str:
+    def source_of(name: str) -> str:
         return name.split()[0]
 
     report: dict[str, Any] = {}
     predictions: dict[int, float] = {}
-    groups = sorted({plain(a.source) for a in asked})
+    groups = sorted({source_of(a.source) for a in asked})
     for fold in range(FOLDS):
         left_out = set(groups[fold::FOLDS])
-        rest = [a for a in asked if plain(a.source) not in left_out]
-        own = [a for a in asked if plain(a.source) in left_out]
+        rest = [a for a in asked if source_of(a.source) not in left_out]
+        own = [a for a in asked if source_of(a.source) in left_out]
         reader.heads["choice"] = fit_choice(rest)
         sure = fit_sure(certainties(rest, rank))
         for a, (_, features, _) in zip(own, certainties(own, rank), strict=True):
@@ -245,7 +266,9 @@ def main() -> None:
         "auroc others": auroc(right.tolist(), outside.tolist()),
         "ece others": calibration_error(reliability(right.tolist(), outside.tolist())),
     }
-    heads: Heads = {name: reader.heads[name] for name in ("choice", "sure")}
+    told = [r for r in read(options.data / "qa" / "dev" / "fairytaleqa_val.jsonl") if r.answerable and r.answers]
+    reader.heads["reworded"] = fit_reworded(reworded_rows(ranker, told[: 2 * options.limit]))
+    heads: Heads = {name: reader.heads[name] for name in ("choice", "sure", "reworded")}
     (options.run / "heads.json").write_text(json.dumps(heads, indent=1) + "\n", encoding="utf-8")
     (options.run / "report.json").write_text(json.dumps(report, indent=1) + "\n", encoding="utf-8")
     for name, value in report.items():
