@@ -75,6 +75,9 @@ def home(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
         (folder / name).write_text(json.dumps(row) + "\n")
     labelled = [{**row, "id": str(n), "label": label} for n, label in enumerate(("supported", "unsupported") * 3)]
     (folder / "dev" / "a.jsonl").write_text("\n".join(map(json.dumps, labelled)))
+    told = [("supported", "It was $394 billion."), ("unsupported", "It was $12 billion.")] * 25
+    rows = [{**row, "id": str(n), "label": label, "answer": answer} for n, (label, answer) in enumerate(told)]
+    (folder / "labelled.jsonl").write_text("\n".join(map(json.dumps, rows)))
     (folder / "FOLDER" / "corpus.jsonl").write_text('{"_id": "d1", "text": "Krill."}\n{"_id": "d2", "text": "Sand."}\n')
     (folder / "FOLDER" / "queries.jsonl").write_text('{"_id": "q1", "text": "krill"}\n')
     (folder / "FOLDER" / "qrels.tsv").write_text("query-id\tcorpus-id\tscore\nq1\td1\t1\n")

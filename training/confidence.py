@@ -23,7 +23,7 @@ from cragraph.evals.data import read_rows
 from cragraph.evals.grounding import APART
 from cragraph.passages import as_passages
 from cragraph.protocols import Notes
-from cragraph.verification.policies import BASE_RATE, FITTED, LINE, SUREST, Curve, curves, word_for_word
+from cragraph.verification.policies import BASE_RATE, FITTED, LINE, SUREST, Curve, word_for_word
 from cragraph.verification.result import counted
 from training.judge.metrics import auroc, expected_calibration_error
 
@@ -209,8 +209,8 @@ def main() -> None:
     options = parser.parse_args()
     options.run.mkdir(parents=True, exist_ok=True)
     files = sorted((options.data / "grounding" / "dev").glob("*.jsonl"))
-    known = {name: {"curve": asdict(curve)} for name, curve in curves(FITTED).items()} if FITTED.exists() else {}
-    judges, drawn = known, {}
+    judges = json.loads(FITTED.read_text(encoding="utf-8"))["judges"] if FITTED.exists() else {}
+    drawn = {}
     for judge in options.judges.split(","):
         kept = options.run / f"{judge}-{options.limit}.jsonl"
         if not kept.exists():
