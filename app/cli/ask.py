@@ -109,9 +109,9 @@ def ask(
         if hint := ollama_hint(settings.ollama.base_url):
             status(hint)
     assistant = Assistant(settings)
+    run = assistant.ask(question, context={"show_claims": settings.show_claims})
     if settings.store and "://" not in settings.store and not Path(settings.store).exists():
         assistant.parts.store  # noqa: B018  (says what is missing, before anything seems to run)
-    run = assistant.ask(question, context={"show_claims": settings.show_claims})
     done = shown(run, quiet=quiet, stream_tokens=not json)
     response = done.response
     if report is not None:

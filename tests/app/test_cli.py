@@ -286,3 +286,10 @@ def test_config_says_where_each_value_comes_from(shell: Shell, tmp_path: Path, m
     shown = shell("config").out
     assert "secret" not in shown
     assert "--show-completion" in shell("--help").out
+
+
+def test_a_store_that_is_not_there_is_missed_before_anything_seems_to_run(shell: Shell) -> None:
+    ran = shell("ask", "Why is the sea salt?", "--store", "nowhere")
+    assert ran.code == 1
+    assert len(ran.err.splitlines()) == 1
+    assert "there is no store in nowhere" in ran.err
