@@ -282,7 +282,8 @@ class ChatCaller:
                 if len(text) > self.max_chars:
                     notes.degraded(f"{self.title} wrote more than {self.max_chars} characters; the rest was cut off.")
                     return ChatReply(_clean(text[: self.max_chars]), cut=True)
-                if len(text) - looked >= LOOK and (again := repetition(text)):
+                # What is held to a schema has bounds of its own; an answer has none.
+                if not tags and len(text) - looked >= LOOK and (again := repetition(text)):
                     notes.degraded(f"{self.title} repeated itself and was stopped.")
                     return ChatReply(_clean(text[:again]), cut=True)
                 looked = len(text) if len(text) - looked >= LOOK else looked

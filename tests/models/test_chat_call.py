@@ -282,7 +282,7 @@ def test_what_another_providers_client_raises_becomes_one_of_our_errors(error: E
 def test_a_reply_in_circles_is_stopped_and_said(server: OllamaServer) -> None:
     server.play(Reply("The same sentence comes once more, and again. ", fault="endless"))
     notes = Notes()
-    reply = caller(server, num_predict=-1)(ASK, notes)
+    reply = caller(server, num_predict=-1)(ASK, notes, quiet=False)
     assert (reply.text, reply.cut) == ("The same sentence comes once more, and again.", True)
     assert notes.sentences == ["ollama:llama3.2 repeated itself and was stopped."]
 
