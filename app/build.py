@@ -150,7 +150,7 @@ class Parts:
             return None
         from cragraph.verification.judges.nli import load_nli
 
-        return replace(load_nli(self.settings.nli_model), threads=self.settings.threads or 0)
+        return replace(load_nli(self.settings.nli_model, self.settings.nli_labels), threads=self.settings.threads or 0)
 
     @cached_property
     def prompts(self) -> "Prompts":

@@ -171,6 +171,9 @@ class Settings(Context, BaseSettings):
     )
     judge_model: str | None = Field(default=None, description="Chat model that judges; none: the same as `model`.")
     nli_model: Path | None = Field(default=None, description="Folder of an ONNX sequence classifier for the nli judge.")
+    nli_labels: tuple[str, ...] = Field(
+        default=(), description="What its outputs mean, in order, where its config.json does not say or says it wrong."
+    )
     search: Literal["hybrid", "dense", "lexical"] = Field(default="hybrid", description="How passages are found.")
     reranker: Annotated[str, OneOf("auto", *RERANKERS)] = Field(default="auto", description="How they are ranked.")
     multi_query: bool = Field(

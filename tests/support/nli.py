@@ -11,7 +11,24 @@ from tokenizers.models import WordLevel
 from tokenizers.pre_tokenizers import Whitespace
 from tokenizers.processors import TemplateProcessing
 
-WORDS = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "yes", "no", "sales", "rose", "fell", "in", "spring", ".", "costs"]
+WORDS = [
+    "[PAD]",
+    "[UNK]",
+    "[CLS]",
+    "[SEP]",
+    "yes",
+    "no",
+    "sales",
+    "rose",
+    "fell",
+    "in",
+    "spring",
+    ".",
+    "costs",
+    "not",
+    "never",
+    "open",
+]
 YES, NO = WORDS.index("yes"), WORDS.index("no")
 
 
@@ -30,24 +47,51 @@ def make_nli(folder: Path, labels: tuple[str, ...] = ("entailment", "neutral", "
     return folder
 
 
-def save(path: Path, votes: np.ndarray[Any, Any]) -> None:
-    """Logits are the sum of the premise's votes: tokens of the claim have type 1 and are left out."""
+def make_unnamed(
+    folder: Path, columns: str, *, length: int | None = None, tokens: bool = False, batch: int | None = None
+) -> Path:
+    """Writes a model that reads the claim alone, whose labels are ``LABEL_0``…; `columns` orders its outputs: e, n, c.
+
+    Claims with "no", "not", "never" or "open" are contradicted. With `tokens` it is a token classifier.
+    """
+    votes = np.zeros((len(WORDS), len(columns)), dtype=np.float32)
+    votes[WORDS.index("[SEP]"), columns.index("e")] = 0.0 if tokens else 2.0
+    votes[:, columns.index("e")] += 4.0 if tokens else 0.0
+    for word in ("no", "not", "never", "open"):
+        votes[WORDS.index(word), columns.index("c")] = 9.0
+    save(folder / "model.onnx", votes, claim=True, tokens=tokens, size=(batch or "batch", length or "length"))
+    tokenizer().save(str(folder / "tokenizer.json"))
+    labels = {str(i): f"LABEL_{i}" for i in range(len(columns))}
+    (folder / "config.json").write_text(json.dumps({"id2label": labels}))
+    return folder
+
+
+def save(
+    path: Path,
+    votes: np.ndarray[Any, Any],
+    *,
+    claim: bool = False,
+    tokens: bool = False,
+    size: tuple[int | str, int | str] = ("batch", "length"),
+) -> None:
+    """Logits are the sum of the premise's votes (tokens of the claim have type 1), or of the claim's, or a token's."""
     make, number = onnx.helper.make_node, onnx.TensorProto
     nodes = [
         make("Gather", ["votes", "input_ids"], ["each"]),
         make("Cast", ["attention_mask"], ["mask"], to=number.FLOAT),
         make("Cast", ["token_type_ids"], ["types"], to=number.FLOAT),
         make("Sub", ["one", "types"], ["premise"]),
-        make("Mul", ["mask", "premise"], ["kept"]),
+        make("Mul", ["mask", "types" if claim else "premise"], ["kept"]),
         make("Unsqueeze", ["kept", "last"], ["column"]),
-        make("Mul", ["each", "column"], ["counted"]),
-        make("ReduceSum", ["counted", "axis"], ["logits"], keepdims=0),
+        make("Mul", ["each", "column"], ["logits" if tokens else "counted"]),
+        *([] if tokens else [make("ReduceSum", ["counted", "axis"], ["logits"], keepdims=0)]),
     ]
     inputs = [
-        onnx.helper.make_tensor_value_info(name, number.INT64, ["batch", "length"])
+        onnx.helper.make_tensor_value_info(name, number.INT64, list(size))
         for name in ("input_ids", "attention_mask", "token_type_ids")
     ]
-    output = onnx.helper.make_tensor_value_info("logits", number.FLOAT, ["batch", votes.shape[1]])
+    shape = [*size, votes.shape[1]] if tokens else [size[0], votes.shape[1]]
+    output = onnx.helper.make_tensor_value_info("logits", number.FLOAT, shape)
     constants = [
         onnx.numpy_helper.from_array(votes, "votes"),
         onnx.numpy_helper.from_array(np.array(1.0, dtype=np.float32), "one"),

@@ -42,6 +42,13 @@ def build(tmp_path: Path) -> Callable[..., Path]:
     return partial(nli.make_nli, tmp_path)
 
 
+@pytest.fixture
+def unnamed(tmp_path: Path) -> Callable[..., Path]:
+    """Writes a tiny entailment model whose labels say nothing."""
+    nli = pytest.importorskip("tests.support.nli", reason="the tiny model is built with onnx (the dev extra)")
+    return partial(nli.make_unnamed, tmp_path)
+
+
 @dataclass
 class ScriptedJudge:
     """Keeps the protocol of a judge: returns what `script` makes of the claims, and remembers what it was asked."""

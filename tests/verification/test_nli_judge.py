@@ -116,18 +116,53 @@ def test_a_missing_file_is_named(build: Build, missing: str) -> None:
         NLIJudge(folder)
 
 
-@pytest.mark.parametrize("labels", [("LABEL_0", "LABEL_1"), ("neutral", "contradiction"), ("entailment", "maybe")])
+@pytest.mark.parametrize("labels", [("neutral", "contradiction"), ("entailment", "maybe")])
 def test_labels_that_do_not_say_what_they_mean_are_refused(build: Build, labels: tuple[str, ...]) -> None:
     with pytest.raises(WeightsError, match="name them in id2label"):
         NLIJudge(build(labels))
 
 
-@pytest.mark.parametrize("config", ["{", "[]", "{}"])
+@pytest.mark.parametrize("config", ["{", "[]"])
 def test_a_config_that_cannot_be_read_is_named(build: Build, config: str) -> None:
     folder = build()
     (folder / "config.json").write_text(config)
     with pytest.raises(WeightsError, match=r"config\.json"):
         NLIJudge(folder)
+
+
+@pytest.mark.parametrize("columns", ["enc", "cne", "nec", "ec", "ce"])
+def test_labels_without_names_are_found_by_obvious_pairs_and_it_is_said(unnamed: Build, columns: str) -> None:
+    notes = Notes()
+    judge = NLIJudge(unnamed(columns))
+    [rose] = judge(split_claims("Sales rose in spring."), as_passages(["In spring sales rose."]), notes)
+    [fell] = judge(split_claims("Sales never rose in spring."), as_passages(["In spring sales rose."]), notes)
+    assert (rose["verdict"], fell["verdict"] in ("unsupported", "contradicted")) == ("supported", True)
+    assert notes.models["nli labels"] == "by obvious pairs"
+
+
+def test_labels_may_be_set(unnamed: Build) -> None:
+    model = load_nli(unnamed("cne"), ("contradiction", "neutral", "entailment"))
+    assert (model.roles.entailment, model.roles.contradiction) == (2, 0)
+    assert model.roles.said == "the setting nli_labels"
+
+
+def test_outputs_that_obvious_pairs_do_not_tell_apart_are_refused(build: Build) -> None:
+    with pytest.raises(WeightsError, match="set CRAG_NLI_LABELS"):
+        both(NLIJudge(build(("LABEL_0", "LABEL_1"))))
+
+
+@pytest.mark.parametrize("size", [{"length": 32}, {"length": 32, "batch": 1}, {"length": 32, "batch": 4}])
+def test_a_model_of_fixed_input_size_gives_the_same_as_one_of_any_size(unnamed: Build, size: dict[str, int]) -> None:
+    pairs = [("in spring sales rose .", claim) for claim in ("sales rose", "sales never rose", "costs fell in spring")]
+    free = load_nli(unnamed("enc"))(pairs)
+    assert load_nli(unnamed("enc", **size))(pairs) == pytest.approx(free, rel=1e-5)
+
+
+def test_a_token_classifier_judges_by_the_worst_word_of_the_claim(unnamed: Build) -> None:
+    model = load_nli(unnamed("ec", tokens=True))
+    scores = model([("sales rose never .", "sales rose ."), ("sales rose .", "sales never rose .")])
+    assert scores[0, 0] > 0.9
+    assert scores[1, 0] < 0.1
 
 
 def test_a_damaged_model_is_named_when_it_is_loaded(build: Build) -> None:

@@ -74,6 +74,7 @@ class NLIJudge:
         pairs = [(found.space.windows[place].text, found.texts[n]) for n, own in enumerate(chosen) for place in own]
         scores = iter(np.split(self.model(pairs), np.cumsum([len(own) for own in chosen])[:-1]))
         notes.ran("nli model", self.model.name)
+        notes.ran("nli labels", f"by {self.model.roles.said}")
         verdicts = []
         for number, (claim, places) in enumerate(zip(claims, chosen, strict=True)):
             place, support, against = _clearest(next(scores), places, number, found.space)
@@ -100,10 +101,23 @@ def _clearest(
 
 @dataclass(frozen=True)
 class Roles:
-    """Which output says that the claim is entailed and which that it is contradicted (None where none does)."""
+    """Which output says that the claim is entailed and which that it is contradicted (None where none does).
+
+    `said` tells how that is known: by the config, by a setting, or by obvious pairs.
+    """
 
     entailment: int
     contradiction: int | None
+    said: str = "id2label"
+
+
+OBVIOUS: Final = (
+    ("The shop is closed on Sundays.", "On Sundays the shop is closed.", "The shop is open on Sundays."),
+    ("Anna sold the red car to her brother.", "Anna sold a car.", "Anna did not sell any car."),
+    ("Water boils at 100 degrees Celsius at sea level.", "Water boils at 100 °C.", "Water never boils."),
+    ("The bridge was built in 1932 and is 410 metres long.", "The bridge dates from 1932.", "There is no bridge."),
+)
+"""A premise, what follows from it and what it contradicts, each as plain as can be."""
 
 
 @dataclass(frozen=True)
@@ -112,7 +126,7 @@ class NLIModel:
 
     folder: Path
     file: Path
-    roles: Roles
+    known: Roles | None
     longest: int = LONGEST
     threads: int = 0
 
@@ -132,7 +146,21 @@ class NLIModel:
         return scores
 
     def _batch(self, pairs: Sequence[tuple[str, str]]) -> NDArray[np.float32]:
+        return self._scored(pairs, self.roles)
+
+    @cached_property
+    def roles(self) -> Roles:
+        """What the outputs mean; where nobody said, the one that obvious pairs tell. Raises WeightsError for none."""
+        return self.known or _probed(self)
+
+    def outputs(self, pairs: Sequence[tuple[str, str]]) -> NDArray[np.float32]:
+        """The probability of each label: (pairs, labels), of a token classifier for the claim's worst token."""
         session, tokenizer = self._loaded
+        sizes = session.get_inputs()[0].shape
+        if isinstance(sizes[0], int) and sizes[0] != len(pairs):
+            # A model that was exported for so many pairs at once gets one pair in every place.
+            rows = [self.outputs([pair] * sizes[0])[0] for pair in pairs]
+            return np.array(rows, dtype=np.float32)
         encoded = tokenizer.encode_batch([(_clean(premise), _clean(claim)) for premise, claim in pairs])
         inputs = {
             "input_ids": np.array([one.ids for one in encoded], dtype=np.int64),
@@ -146,14 +174,24 @@ class NLIModel:
                 "export it as a sequence classification model."
             )
         logits = np.asarray(session.run(None, {key: inputs[key] for key in inputs if key in wanted})[0], np.float32)
-        needed = max(self.roles.entailment, self.roles.contradiction or 0)
-        if logits.ndim != 2 or logits.shape[1] <= needed:
+        shares = _softmax(logits) if logits.shape[-1] > 1 else 1 / (1 + np.exp(-logits))
+        if logits.ndim == 3:
+            # A token classifier marks what is not supported with its last label; a claim is as good as its worst token.
+            own = np.array([[place == 1 for place in one.sequence_ids] for one in encoded])
+            worst = np.where(own, shares[:, :, -1], 0.0).max(axis=1)
+            return np.stack([1 - worst, worst], axis=1).astype(np.float32)
+        if logits.ndim != 2:
+            raise WeightsError(f"{self.file} returned an output of shape {logits.shape}; wanted logits of labels.")
+        return np.asarray(shares, dtype=np.float32)
+
+    def _scored(self, pairs: Sequence[tuple[str, str]], roles: Roles) -> NDArray[np.float32]:
+        shares = self.outputs(pairs)
+        against = roles.contradiction
+        if shares.shape[1] <= max(roles.entailment, against or 0):
             raise WeightsError(
-                f"{self.file} returned an output of shape {logits.shape}; wanted a logit for each label of its config."
+                f"{self.file} returned an output of shape {shares.shape}; wanted a logit for each label of its config."
             )
-        shares = _softmax(logits) if logits.shape[1] > 1 else 1 / (1 + np.exp(-logits))
-        against = self.roles.contradiction
-        columns = [shares[:, self.roles.entailment], shares[:, against] if against is not None else 0 * shares[:, 0]]
+        columns = [shares[:, roles.entailment], shares[:, against] if against is not None else 0 * shares[:, 0]]
         return np.stack(columns, axis=1).astype(np.float32)
 
     @cached_property
@@ -165,8 +203,11 @@ class NLIModel:
 _loading: Final = Lock()
 
 
-def load_nli(where: str | Path) -> NLIModel:
-    """The model in a folder, or in an installed package of that name; raises WeightsError saying what is missing."""
+def load_nli(where: str | Path, labels: Sequence[str] = ()) -> NLIModel:
+    """The model in a folder, or in an installed package of that name; raises WeightsError saying what is missing.
+
+    `labels` name its outputs in order, in place of ``id2label``. Where neither says what they mean, obvious pairs do.
+    """
     folder = _folder(where)
     file = next((folder / name for name in MODELS if (folder / name).is_file()), None)
     if file is None:
@@ -181,10 +222,36 @@ def load_nli(where: str | Path) -> NLIModel:
             )
     config = _config(folder / "config.json")
     longest = config.get("max_position_embeddings")
-    return NLIModel(folder, file, roles(config, folder), min(LONGEST, longest) if isinstance(longest, int) else LONGEST)
+    if labels:
+        config = config | {"id2label": dict(enumerate(labels))}
+    unnamed = all(_UNNAMED.match(str(label)) for label in (config.get("id2label") or {"": "0"}).values())
+    known = None if unnamed else roles(config, folder, "the setting nli_labels" if labels else "id2label")
+    return NLIModel(folder, file, known, min(LONGEST, longest) if isinstance(longest, int) else LONGEST)
 
 
-def roles(config: dict[str, Any], folder: Path) -> Roles:
+_UNNAMED: Final = re.compile(r"^(?:label[_ ]?)?\d+$", re.IGNORECASE)
+"""A label that says nothing: ``LABEL_0``."""
+
+
+def _probed(model: NLIModel) -> Roles:
+    """The labels that tell what follows from what does not, on pairs that are obvious; raises WeightsError."""
+    follows = model.outputs([(premise, claim) for premise, claim, _ in OBVIOUS]).mean(axis=0)
+    against = model.outputs([(premise, claim) for premise, _, claim in OBVIOUS]).mean(axis=0)
+    gain = follows - against
+    entailment, contradiction = int(gain.argmax()), int(gain.argmin())
+    if gain[entailment] < CLEAR:
+        raise WeightsError(
+            f"{model.folder / 'config.json'} does not name its outputs, and obvious pairs do not tell them apart; "
+            'wanted id2label, or set CRAG_NLI_LABELS, such as \'["entailment", "neutral", "contradiction"]\'.'
+        )
+    return Roles(entailment, contradiction if len(gain) > 2 else None, "obvious pairs")
+
+
+CLEAR: Final = 0.3
+"""How much likelier a label must be where the claim follows than where it is contradicted."""
+
+
+def roles(config: dict[str, Any], folder: Path, source: str = "id2label") -> Roles:
     """What the outputs mean, by ``id2label``; raises WeightsError when no label, or more than one, is entailment."""
     labels = config.get("id2label")
     if not isinstance(labels, dict) or not labels:
@@ -200,7 +267,7 @@ def roles(config: dict[str, Any], folder: Path) -> Roles:
             f"{folder / 'config.json'} labels its outputs {', '.join(said[key] for key in sorted(said))}; wanted one "
             "entailment, at most one contradiction, and neutral: name them in id2label."
         )
-    return Roles(entails[0], against[0] if against else None)
+    return Roles(entails[0], against[0] if against else None, source)
 
 
 def _folder(where: str | Path) -> Path:
@@ -240,19 +307,21 @@ def _open(model: NLIModel) -> tuple[Any, Any]:
     session = open_session(model.file, model.threads)
     tokenizer = read_tokenizer(model.folder / "tokenizer.json")
     # The claim must stay whole: only the premise is cut. Room for special tokens is the tokenizer's to keep.
-    tokenizer.enable_truncation(model.longest, strategy="only_first")
+    fixed = session.get_inputs()[0].shape[-1]
+    length = fixed if isinstance(fixed, int) else None
+    tokenizer.enable_truncation(min(model.longest, length or model.longest), strategy="only_first")
     own = (tokenizer.padding or {}).get("pad_token")
     pad = next((t for t in (own, "[PAD]", "<pad>") if t and tokenizer.token_to_id(t) is not None), None)
     if pad is None:
-        tokenizer.enable_padding()
+        tokenizer.enable_padding(length=length)
     else:
-        tokenizer.enable_padding(pad_id=tokenizer.token_to_id(pad), pad_token=pad)
+        tokenizer.enable_padding(pad_id=tokenizer.token_to_id(pad), pad_token=pad, length=length)
     return session, tokenizer
 
 
 def _softmax(logits: NDArray[np.float32]) -> NDArray[np.float32]:
-    raised = np.exp(logits - logits.max(axis=1, keepdims=True))
-    return np.asarray(raised / raised.sum(axis=1, keepdims=True), dtype=np.float32)
+    raised = np.exp(logits - logits.max(axis=-1, keepdims=True))
+    return np.asarray(raised / raised.sum(axis=-1, keepdims=True), dtype=np.float32)
 
 
 def _clean(text: str) -> str:
