@@ -223,6 +223,16 @@ def test_internal_consistency_is_the_share_of_claims_that_contradict_no_other(ma
     assert SIGNALS["internal_consistency"](material()) == 1.0
 
 
+def test_quotations_that_disagree_are_a_conflict_of_the_passages_and_not_of_the_answer(material) -> None:
+    texts = ["Revenue was $394 billion.", "Revenue was $383 billion."]
+    quotes = [
+        verdict(text=t, evidence={"quote": t, "passage": n, "chunk_id": str(n), "start": 0, "end": len(t)})
+        for n, t in enumerate(texts)
+    ]
+    assert SIGNALS["internal_consistency"](material(verdicts=quotes)) == 1.0
+    assert SIGNALS["internal_consistency"](material(verdicts=[quotes[0], verdict(text=texts[1])])) == 0.0
+
+
 def test_knowledge_consistency_is_whole_without_known_facts_and_unmeasured_without_a_judge(material) -> None:
     signal = SIGNALS["knowledge_consistency"]
     assert signal(material()) == 1.0

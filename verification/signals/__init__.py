@@ -114,14 +114,22 @@ def internal_consistency(material: Material) -> float:
     """1 - the share of the claims that contradict another claim of the answer (consistency check).
 
     A contradiction is the same statement with another figure, another direction or a negation; it cannot see one
-    that takes reasoning. The score of an injected scorer, where there is one, takes its place.
+    that takes reasoning. Two quotations do not make the answer contradict itself: then the passages disagree, which is
+    an issue of its own, or are rows of one table. The score of an injected scorer, where there is one, takes its place.
     """
     if material.consistency is not None:
         return material.consistency
-    texts = [verdict["text"] for verdict in counted(material.verdicts)][:COMPARED]
-    pairs = combinations(range(len(texts)), 2)
+    claims = counted(material.verdicts)[:COMPARED]
+    texts, quoted = [verdict["text"] for verdict in claims], [_quotes(verdict) for verdict in claims]
+    pairs = (pair for pair in combinations(range(len(texts)), 2) if not (quoted[pair[0]] and quoted[pair[1]]))
     involved = {index for pair in pairs if contradict(texts[pair[0]], texts[pair[1]]) for index in pair}
     return 1.0 - len(involved) / len(texts) if texts else 1.0
+
+
+def _quotes(verdict: Verdict) -> bool:
+    """Whether a claim stands in its evidence word for word."""
+    evidence = verdict["evidence"]
+    return evidence is not None and " ".join(verdict["text"].split()) in " ".join(evidence["quote"].split())
 
 
 def knowledge_consistency(material: Material) -> float:
