@@ -1,14 +1,13 @@
 """Search by words: BM25 over the terms of every passage, as the share of what the best possible passage would score."""
 
 import math
-from collections import Counter
 from collections.abc import Iterable, Mapping
 from threading import Lock
 from typing import Any, Final
 
 from cragraph.retrieval.store.filters import condition
 from cragraph.retrieval.store.index import SELECTED, Index, passage_of
-from cragraph.text.words import content_words
+from cragraph.text.words import terms
 from cragraph.types import Passage
 
 K1: Final = 1.2
@@ -23,13 +22,7 @@ _WIDER: Final = 10
 _MOST_WORDS: Final = 64
 """A pasted page makes a slow query and no better one: its rarest words decide."""
 
-_MOST_TIMES: Final = 4
-"""How often a repeated word of a query counts at most."""
-
 _MOST_CHARS: Final = 20_000
-
-
-_ONCE: Final[Mapping[str, int]] = {}
 
 
 class Lexical:
@@ -53,8 +46,7 @@ class Lexical:
         Any text is a query: quotes and operators are plain characters, and a query without words finds nothing.
         `where` is already checked.
         """
-        times = Counter(content_words(query[:_MOST_CHARS]))
-        asked = list(times)
+        asked = list(dict.fromkeys(terms(query[:_MOST_CHARS])))
         if not asked or k < 1:
             return []
         frequency, documents = self._frequency(asked)
@@ -64,18 +56,13 @@ class Lexical:
         counts = [frequency[word] for word in chosen]
         core, chosen = (affordable(chosen, counts, many * self._budget) for many in (1, _WIDER))
         known = {word: frequency[word] for word in chosen}
-        # A word that is asked for twice counts twice, as in the sum that BM25 is.
-        said = {word: min(times[word], _MOST_TIMES) for word in chosen}
-        whole = match_any(word for word in chosen for _ in range(said[word]))
         if len(core) == len(chosen):
-            rows = self._rows(whole, k, where)
+            rows = self._rows(match_any(chosen), k, where)
         else:
             ids = [row[-2] for row in self._rows(match_any(core), max(_AGAIN * k, _LEAST), where)]
-            rows = self._rows_among(whole, k, ids)
+            rows = self._rows_among(match_any(chosen), k, ids)
         return [
-            Passage(
-                **{**passage_of(row), "retrieval_score": lexical_share(-row[-1], known, frequency, documents, said)}
-            )
+            Passage(**{**passage_of(row), "retrieval_score": lexical_share(-row[-1], known, frequency, documents)})
             for row in rows
         ]
 
@@ -157,19 +144,16 @@ def positive_idf(documents: int, holding: int) -> float:
     return math.log1p((documents - holding + 0.5) / (holding + 0.5))
 
 
-def lexical_share(
-    bm25: float, known: Mapping[str, int], asked: Mapping[str, int], documents: int, said: Mapping[str, int] = _ONCE
-) -> float:
+def lexical_share(bm25: float, known: Mapping[str, int], asked: Mapping[str, int], documents: int) -> float:
     """BM25 as the share of what the best possible passage would score, 0..1.
 
     `bm25` is positive, larger is better. A term adds at most idf * (k1 + 1), when it fills the passage, so the first
-    factor is the share of that ceiling over the terms the store knows (`known`: term to number of passages; `said`:
-    how often each counts, where that is more than once). The
+    factor is the share of that ceiling over the terms the store knows (`known`: term to number of passages). The
     second is the share of the whole query's information that those terms carry, so that a question of words the store
     has never seen scores low however well the one familiar word fits. Both depend on the query alone apart from
     `bm25`, so for one query the order is BM25's. A passage of average length with every term once gets 1/2.2 = 0.45.
     """
-    ceiling = sum(fts_idf(documents, n) * said.get(term, 1) for term, n in known.items()) * (K1 + 1)
+    ceiling = sum(fts_idf(documents, n) for n in known.values()) * (K1 + 1)
     told = sum(positive_idf(documents, n) for n in asked.values())
     if ceiling <= 0.0 or told <= 0.0:
         return 0.0

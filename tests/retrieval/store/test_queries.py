@@ -107,17 +107,3 @@ def test_figures_years_and_words_without_spaces_are_found(store: Store, query: s
     assert store.lexical(query, 1)[0]["text"] == (
         "私は東京に住んでいます" if query == "東京" else "It was 1,496.5 in FY2023."
     )
-
-
-def test_a_word_that_is_asked_for_twice_counts_twice(store: Store) -> None:
-    store.add(as_passages(["The krill swarm.", "The sand dunes.", "Nothing here.", "Or here."]))
-    for query, first in (("krill and sand and sand", "sand"), ("krill and krill and sand", "krill")):
-        found = store.lexical(query, 2)
-        assert first in found[0]["text"]
-        assert found[0]["retrieval_score"] > found[1]["retrieval_score"]
-
-
-def test_words_without_content_find_nothing_beside_words_with_it(store: Store) -> None:
-    store.add(as_passages(["It is what it is.", "Krill swarm in the sea.", "Sand.", "Dunes."]))
-    assert [p["text"] for p in store.lexical("What is the krill?", 5)] == ["Krill swarm in the sea."]
-    assert store.lexical("what is it", 5)[0]["text"] == "It is what it is."
