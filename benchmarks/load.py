@@ -123,7 +123,7 @@ def main() -> int:
         alone = [graph.invoke({"question": question(number)})["answer"] for number in range(len(FACTS))]
         print("| what | as alone | p50 | p95 | processor time each | held before | after |")
         print("| --- | ---: | ---: | ---: | ---: | --- | --- |")
-        for askers in map(int, arguments.askers.split(",")):
+        for askers in map(int, filter(None, arguments.askers.split(","))):
             wrong += asked("threads", in_threads, graph, askers, alone)
             wrong += asked("tasks of one loop", in_a_loop, graph, askers, alone)
         store.close()
