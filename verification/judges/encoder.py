@@ -86,7 +86,8 @@ class EncoderJudge:
             notes.degraded("The encoder judge reads English only: what is in another language is unjudged.")
             return [unjudged(claim, "The encoder judge reads English only.", self.name) for claim in claims]
         notes.degraded(
-            f"The encoder judge reads English only: {len(claims)} claim(s) were left to the judge {self.other.name!r}."
+            f"The encoder judge reads English only: {len(claims)} claim(s) were left to the judge {self.other.name!r}, "
+            "which was measured on English."
         )
         return list(self.other(claims, passages, notes, question=question))
 
