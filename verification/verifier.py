@@ -44,6 +44,7 @@ from cragraph.verification.signals import (
     judge_failed,
     key_claims,
     measure,
+    quoted_contradictions,
 )
 from cragraph.verification.signals.closeness import Closeness, measure_closeness
 from cragraph.verification.sources import (
@@ -282,7 +283,7 @@ class Verifier:
                 *issues_of(signals),
                 *([f"{lost} {UNJUDGED}"] if lost else []),
                 *(f"{UNCHECKED}: “{part['text']}”" for part in uncovered),
-                *(conflict.issue for conflict in find_conflicts(passages)),
+                *([conflict.issue for conflict in find_conflicts(passages)] or quoted_contradictions(verdicts)),
                 *weak_source_issues(verdicts, passages, weights),
             ),
             judge=judge_names(verdicts),

@@ -140,6 +140,18 @@ def test_an_answer_that_contradicts_itself_is_not_grounded_under_any_policy(poli
         assert not found.is_grounded
 
 
+@pytest.mark.parametrize("split", [False, True])
+def test_quotations_that_contradict_each_other_cost_nothing_and_say_so(split: bool) -> None:
+    answer = "The mill has four wheels. The mill has six wheels."
+    texts = [f"{part.rstrip('.')}." for part in answer.split(". ")] if split else [answer]
+    from cragraph.build import make_verifier
+    from cragraph.settings import Settings
+
+    found = make_verifier(Settings(store=None))("", answer, as_passages(texts), Notes(), judge="lexical")
+    assert found.is_grounded
+    assert any("which the confidence does not count" in issue for issue in found.issues)
+
+
 def test_the_same_answer_gives_the_same_figures_bit_for_bit() -> None:
     from cragraph.build import make_verifier
     from cragraph.settings import Settings

@@ -17,6 +17,7 @@ from cragraph.verification.result import counted, is_counted, mean_support
 from cragraph.verification.signals.citations import IDENTIFIER_FIELDS, coverage
 from cragraph.verification.signals.closeness import Closeness
 from cragraph.verification.signals.wording import UNCERTAINTY_PHRASES, completeness, uncertainty
+from cragraph.verification.windows import is_table_row
 
 ALIGNED: Final = 5
 """How many passages alignment looks at."""
@@ -124,6 +125,17 @@ def internal_consistency(material: Material) -> float:
     pairs = (pair for pair in combinations(range(len(texts)), 2) if not (quoted[pair[0]] and quoted[pair[1]]))
     involved = {index for pair in pairs if contradict(texts[pair[0]], texts[pair[1]]) for index in pair}
     return 1.0 - len(involved) / len(texts) if texts else 1.0
+
+
+def quoted_contradictions(verdicts: Sequence[Verdict]) -> list[str]:
+    """An issue for each two quotations of the answer that contradict each other; rows of a table do not."""
+    claims = [v for v in counted(verdicts)[:COMPARED] if _quotes(v) and not is_table_row(v["evidence"]["quote"])]  # type: ignore[index]
+    return [
+        f"The answer quotes what contradicts itself, which the confidence does not count: “{one['text']}” — "
+        f"“{other['text']}”"
+        for one, other in combinations(claims, 2)
+        if contradict(one["text"], other["text"])
+    ]
 
 
 def _quotes(verdict: Verdict) -> bool:
