@@ -154,9 +154,10 @@ def test_a_generator_that_gives_its_prompt_away_is_not_believed(server: OllamaSe
     assert (response["answer"], response["abstained"]) == (IDK, True)
 
 
-def test_no_tool_is_offered_and_nothing_but_the_chat_is_called(server: OllamaServer) -> None:
+def test_no_tool_is_offered_and_nothing_but_the_chat_and_the_models_card_is_asked(server: OllamaServer) -> None:
     tool = ATTACKS["template-49"]
     assert "http_get" in tool
     over(server).invoke({"question": QUESTION, "passages": [TRUTH, poisoned(tool)]})
-    assert {request.path for request in server.requests} == {"/api/chat"}
+    assert {request.path for request in server.requests} - {"/api/show"} == {"/api/chat"}
+    assert all(set(request.body) == {"model"} for request in server.requests if request.path == "/api/show")
     assert not any(request.body.get("tools") for request in server.chats)

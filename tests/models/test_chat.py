@@ -54,6 +54,7 @@ def test_a_name_without_provider_or_model_says_what_is_wanted(spec: str) -> None
 
 
 def test_another_provider_without_its_package_names_the_pip_line(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "langchain_mistralai", None)  # whatever is installed here
     with pytest.raises(ModelError, match=r"pip install langchain-mistralai"):
         chat_model("mistralai:large")
     monkeypatch.setitem(sys.modules, "langchain.chat_models", None)
