@@ -1,8 +1,4 @@
-"""How the grounding model reads: word pieces, the sentences that cover a claim, and cheap signs that it is grounded.
-
-The network and its head were fitted on what this file computes, its own stems and sentence cuts included: neither
-may change under them, so both stand here beside those of `cragraph.text` until they are fitted anew.
-"""
+"""How the grounding model reads: word pieces, the sentences that cover a claim, and cheap signs that it is grounded."""
 
 import re
 from base64 import b64decode, b64encode
@@ -18,6 +14,8 @@ from numpy.typing import NDArray
 from cragraph.errors import WeightsError
 from cragraph.models.weights import Weights, open_tokenizer, weights
 from cragraph.text.languages import seems_english
+from cragraph.text.sentences import sentence_spans
+from cragraph.text.words import stem
 
 if TYPE_CHECKING:
     from tokenizers import Encoding, Tokenizer
@@ -31,11 +29,6 @@ _NOISE = re.compile(r"\[\d+(?:\s*,\s*\d+)*\]|https?://\S+|-[LR][RS]B-")
 """Citation markers, addresses and treebank brackets: they say nothing of the claim."""
 _LONE = re.compile("[\ud800-\udfff]")
 """A lone surrogate cannot be UTF-8, which the tokenizer wants; such a character says nothing anyway."""
-_END = re.compile(r"[.!?…]+[\"'”’)\]]*(?=\s)|\s*\n\s*|[;|](?=\s)")
-_ABBREVIATION = re.compile(
-    r"(?:\b[A-Z]|\b(?:Mr|Mrs|Ms|Dr|Prof|St|Sr|Jr|vs|No|Inc|Ltd|Co|Corp|Fig|al|approx|e\.g|i\.e|U\.S|[ap]\.m))\.$"
-)
-_SUFFIX = re.compile(r"(?:ies|es|s|ed|ing|ly|'s)$")
 MAX_SENTENCE = 400
 """Characters after which a sentence is cut: tables and transcripts have no full stops."""
 
@@ -90,30 +83,9 @@ class Reader:
         return table
 
 
-def stem(word: str) -> str:
-    """A word without its English ending; crude on purpose, it only has to meet its other forms."""
-    for _ in range(2):
-        shorter = _SUFFIX.sub("", word)
-        if len(shorter) < 3:
-            return word
-        word = shorter
-    return word.removesuffix("e") if len(word) > 3 else word
-
-
 def sentences(text: str) -> list[tuple[int, int]]:
-    """Offsets of the sentences of a text, in order, none blank and none longer than `MAX_SENTENCE`.
-
-    Not `cragraph.text.sentences`: the network was trained on digests of these cuts, which must not change under it.
-    """
-    found: list[tuple[int, int]] = []
-    start = 0
-    for match in _END.finditer(text):
-        if match.group() == "." and _ABBREVIATION.search(text, max(start, match.end() - 12), match.end()):
-            continue
-        found.extend(_cut(text, start, match.end()))
-        start = match.end()
-    found.extend(_cut(text, start, len(text)))
-    return found
+    """Offsets of the sentences of a text, in order, none blank and none longer than `MAX_SENTENCE`."""
+    return [part for start, end in sentence_spans(text) for part in _cut(text, start, end)]
 
 
 def _cut(text: str, start: int, end: int) -> list[tuple[int, int]]:

@@ -15,7 +15,6 @@ from cragraph.models.grounding_features import (
     read_corpus,
     read_grams,
     sentences,
-    stem,
     unpack_idf,
 )
 from cragraph.models.weights import DATA, weights
@@ -47,11 +46,6 @@ def test_a_text_without_ends_is_cut_at_spaces() -> None:
     cuts = sentences(text)
     assert all(b - a <= MAX_SENTENCE for a, b in cuts)
     assert "".join(text[a:b] for a, b in cuts).replace(" ", "") == "word" * 300
-
-
-@pytest.mark.parametrize(("one", "other"), [("founded", "founding"), ("walked", "walks"), ("prices", "price")])
-def test_forms_of_a_word_meet_in_their_stem(one: str, other: str) -> None:
-    assert stem(one) == stem(other) != stem("prizes")
 
 
 def test_a_digest_takes_the_sentences_that_together_cover_the_claim_first(reader: Reader) -> None:

@@ -3,9 +3,10 @@
     python -m training.judge DATA [--run training/runs/judge]
 
 A long run and a short one with fewer kinds of made errors start from MiniLM; two more go on from the mean of their
-weights, with errors in people's own claims and less charged for what a claim alone gives away; the mean of these two is
-the judge. Steps whose result is there already are left out, and training goes on from
-its checkpoint: stop it when you like. A quick trial of every step, which leaves the shipped weights alone:
+weights, with errors in people's own claims and less charged for what a claim alone gives away; the last goes on from
+the mean of these two with what words mean together: answers to questions, roles, plans, causes. Steps whose result is
+there already are left out, and training goes on from its checkpoint: stop it when you like. A quick trial of every
+step, which leaves the shipped weights alone:
 
     python -m training.judge DATA --run /tmp/t --share 0.005 --limit 20 --out /tmp/t --docs /tmp/t --card /tmp/t/card.md
 """
@@ -19,6 +20,8 @@ FIRST = {"long": (86_000, 22_000, ("--made", 30_000)), "short": (29_000, 6_000, 
 """Networks from MiniLM: the rows that each sees, over how many of these the learning rate falls, what is prepared."""
 SECOND = {"wide": (79_000, 25_000, 13), "again": (50_000, 17_000, 14)}
 """Networks from the mean of the first two: the rows, those over which the rate falls, and the seed of their order."""
+LAST = (56_000, 28_000)
+"""The rows that the last network sees, and those over which its rate falls."""
 WIDE = ("--made", 13_000, "--derived", 24_000)
 """How the rows of the second two are prepared."""
 PRIOR_ROWS = 100_000
@@ -70,8 +73,11 @@ def main() -> None:
         own = run / name
         learning = ("--data", wide, "--start", base, "--peak", PEAK, "--seed", seed)
         step("train", own, *learning, *spans(rows, decay, options.share), unless=own / "net.pt")
-    step("average", run, *(run / name for name in SECOND), unless=run / "net.pt")
-    step("export", run, "--rows", run / "long", unless=run / "int8.onnx")
+    second, last = run / "second", run / "meaning"
+    step("average", second, *(run / name for name in SECOND), unless=second / "net.pt")
+    step("prepare", options.data, last, "--meaning", unless=last / "train.npz")
+    step("train", last, "--start", second, "--peak", PEAK, *spans(*LAST, options.share), unless=last / "net.pt")
+    step("export", run, "--net", last, "--rows", run / "long", unless=run / "int8.onnx")
     model = run / "int8.onnx"
     unseen = ("--unseen", options.data / "grounding", "--rows", round(FIRST["long"][0] * options.share))
     fitted = ("--limit", options.limit or FIT_ROWS)

@@ -13,7 +13,7 @@ from random import Random
 import numpy as np
 from numpy.typing import NDArray
 
-from cragraph.models.grounding_features import stem
+from cragraph.text.words import stem
 from training.judge.compress import frame, retell
 from training.judge.edits import WIDE_EDITS, Material, apply, details, make_edit, names
 from training.judge.rows import SUPPORTED, UNSUPPORTED, Example, key

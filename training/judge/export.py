@@ -48,10 +48,11 @@ def main() -> None:
     """Export both precisions of a run."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("run", type=Path)
+    parser.add_argument("--net", type=Path, help="folder with net.pt; default: the run's own")
     parser.add_argument("--rows", type=Path, help="folder with train.npz; default: the run's own")
     options = parser.parse_args()
     run = options.run
-    tensors = tensors_of(run)
+    tensors = tensors_of(options.net or run)
     smoothing = Smoothing(channel_peaks(tensors, Rows((options.rows or run) / "train.npz")))
     for name, given in (("fp32", None), ("int8", smoothing)):
         model, _ = draw(tensors, given)

@@ -11,7 +11,7 @@ from pathlib import Path
 import numpy as np
 from tokenizers import Tokenizer
 
-from cragraph.models.grounding_features import stem
+from cragraph.text.words import stem
 from training.judge.lexicon import SAME as LEXICON
 from training.judge.words import SAME
 
