@@ -79,7 +79,7 @@ def main() -> None:
     step("train", last, "--start", second, "--peak", PEAK, *spans(*LAST, options.share), unless=last / "net.pt")
     step("export", run, "--net", last, "--rows", run / "long", unless=run / "int8.onnx")
     model = run / "int8.onnx"
-    unseen = ("--unseen", options.data / "grounding", "--rows", round(FIRST["long"][0] * options.share))
+    unseen = ("--unseen", options.data)
     fitted = ("--limit", options.limit or FIT_ROWS)
     step("featurise", run / "long", model, run / "fit.npz", *unseen, *fitted, unless=run / "fit.npz")
     readable = [path for path in dev if not path.name.startswith("xnli_ko")]

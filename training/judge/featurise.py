@@ -1,10 +1,10 @@
 """Run a network over grounding data and keep its logits beside the cheap features, for fitting and measuring.
 
     python -m training.judge.featurise RUN MODEL.onnx OUT.npz --files FILE... [--limit N]
-    python -m training.judge.featurise RUN MODEL.onnx OUT.npz --unseen DATA --rows N [--limit N]
+    python -m training.judge.featurise RUN MODEL.onnx OUT.npz --unseen DATA [--limit N]
 
 With --files every answer is read sentence by sentence. With --unseen the claims are training examples that the network
-did not get to see in its N rows, as far as there are any: its logits on rows it was trained on look too sure.
+did not get to see, as far as there are any: its logits on rows it was trained on look too sure.
 """
 
 import argparse
@@ -33,9 +33,8 @@ from cragraph.passages import as_passages
 from cragraph.types import Claim
 from cragraph.verification.judges.lexical import LexicalJudge
 from cragraph.verification.judges.reading import Reading as Held
-from training.judge.prepare import MADE, SEED, epoch, minilm, reader
+from training.judge.prepare import MADE, SEED, epoch, meaning, minilm, reader
 from training.judge.rows import CLASSES, Example, key, read_rows
-from training.judge.train import Rows
 
 RAGGED = ("words", "missing", "glued", "tags")
 
@@ -70,26 +69,13 @@ def _sample(rows: list[tuple[int, dict[str, object]]], limit: int, seed: int) ->
     return [item for item in rows if str(item[1]["answer"]) in kept]
 
 
-def unseen_items(run: Path, data: Path, rows: int, limit: int, seed: int) -> Iterator[Item]:
-    """At most `limit` examples of each source that were not among the first `rows` that the network was trained on.
+def unseen_items(data: Path, limit: int, seed: int) -> Iterator[Item]:
+    """At most `limit` examples of each source, drawn from an epoch that the network was not trained on.
 
-    Where it has seen the whole epoch, they are drawn from another one: made examples that are new, rows that the quotas
-    left out, and only where a source has no more of these, rows that it knows.
+    Made examples are new; of the others those come first that the last run left out.
     """
-    examples, _ = epoch(data, MADE, SEED)
-    table = Rows(run / "train.npz")
-    if [e.label for e in examples] != table.labels.tolist():
-        raise SystemExit(f"{run}/train.npz was not prepared from {data} by this code: remove it and prepare again.")
-    seen: set[int] = set()
-    for batch in table.batches(0, SEED):
-        if len(seen) >= rows:
-            break
-        seen.update(batch.tolist())
-    known = {key(examples[i].claim) for i in seen}
-    if len(seen) < len(examples):
-        pool = [example for example in examples if key(example.claim) not in known]
-    else:
-        pool, _ = epoch(data, MADE, SEED + 1)
+    known = {key(example.claim) for example in meaning(data, SEED)[0]}
+    pool, _ = epoch(data / "grounding", MADE, SEED + 1)
     order = list(range(len(pool)))
     Random(seed).shuffle(order)
     kept: dict[str, dict[str, Item]] = defaultdict(dict)
@@ -167,15 +153,14 @@ def main() -> None:
     parser.add_argument("model", type=Path)
     parser.add_argument("out", type=Path)
     parser.add_argument("--files", type=Path, nargs="*", default=[])
-    parser.add_argument("--unseen", type=Path, help="folder with train/ and dev/")
-    parser.add_argument("--rows", type=int, default=0, help="rows that the network was trained on")
+    parser.add_argument("--unseen", type=Path, help="folder with grounding/ and qa/")
     parser.add_argument("--limit", type=int, default=0, help="distinct answers of each source, 0 for all")
     parser.add_argument("--threads", type=int, default=2)
     options = parser.parse_args()
     idf = unpack_idf(pack_idf(np.load(options.run / "idf.npy")))
     read = reader(minilm() / "tokenizer.json", idf)
     if options.unseen:
-        items = unseen_items(options.run, options.unseen, options.rows, options.limit or 250, SEED)
+        items = unseen_items(options.unseen, options.limit or 250, SEED)
     else:
         items = items_of(options.files, options.limit, SEED)
     np.savez(options.out, **featurise(open_network(options.model), read, items, options.threads))

@@ -17,7 +17,7 @@ import numpy as np
 from cragraph.models.grounding_features import pack_idf
 
 TEMPLATE = Path(__file__).parent / "model_card.md"
-VERSION = "3"
+VERSION = "4"
 
 
 def card(run: Path, network: Path) -> dict[str, Any]:
