@@ -108,27 +108,29 @@ class Head:
 class Blend:
     """Joins the network's logit with what words say of the claim, and takes `cost` off where facts object to it.
 
-    `knots` as in `Head`.
+    Words count as far as `bound` from 0 and 1: they do not see who did what. `knots` as in `Head`.
     """
 
     share: float
     cost: float
+    bound: float
     knots: Floats
 
     @classmethod
     def from_card(cls, card: Mapping[str, Any]) -> "Blend":
         """Read the blend that the card of the weights carries."""
-        return cls(float(card["share"]), float(card["cost"]), np.array(card["knots"], np.float32))
+        numbers = (float(card[name]) for name in ("share", "cost", "bound"))
+        return cls(*numbers, np.array(card["knots"], np.float32))
 
     def support(self, opinion: float, logit: float, objected: bool) -> float:
         """The calibrated probability of support, from the support 0..1 by words and the network's logit."""
-        raw = blended(np.array([opinion], np.float32), np.array([logit], np.float32), self.share)
+        raw = blended(np.array([opinion], np.float32), np.array([logit], np.float32), self.share, self.bound)
         return float(np.interp(float(raw[0]) - self.cost * objected, self.knots[0], self.knots[1]))
 
 
-def blended(opinions: Floats, logits: Floats, share: float) -> Floats:
-    """The support by words as a logit, plus `share` times the network's; both are (n,)."""
-    clipped = np.clip(opinions, 1e-3, 1 - 1e-3)
+def blended(opinions: Floats, logits: Floats, share: float, bound: float) -> Floats:
+    """The support by words as a logit, kept `bound` from 0 and 1, plus `share` times the network's; both are (n,)."""
+    clipped = np.clip(opinions, bound, 1 - bound)
     return np.asarray(np.log(clipped / (1 - clipped)) + share * logits, np.float32)
 
 

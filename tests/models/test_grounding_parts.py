@@ -105,7 +105,7 @@ def test_the_blend_rises_with_both_opinions_falls_with_an_objection_and_stays_a_
     low, middle, high = (blend.support(*pair, objected=False) for pair in ((0.2, -2.0), (0.6, -2.0), (0.6, 2.0)))
     assert 0 <= low < middle < high <= 1
     assert blend.support(0.6, 2.0, objected=True) < high
-    assert np.isfinite(blended(np.array([0.0, 1.0]), np.array([0.0, 0.0]), 0.4)).all()
+    assert np.isfinite(blended(np.array([0.0, 1.0]), np.array([0.0, 0.0]), 0.4, 0.001)).all()
 
 
 def test_no_feature_of_the_head_speaks_against_support_and_its_curve_rises() -> None:

@@ -83,6 +83,8 @@ def main() -> None:
     fitted = ("--limit", options.limit or FIT_ROWS)
     step("featurise", run / "long", model, run / "fit.npz", *unseen, *fitted, unless=run / "fit.npz")
     readable = [path for path in dev if not path.name.startswith("xnli_ko")]
+    step("aside", options.data / "qa" / "dev", run, unless=run / "turned_dev.jsonl")
+    readable += [run / "asked_dev.jsonl", run / "turned_dev.jsonl", Path(__file__).with_name("probes.jsonl")]
     limit = ("--limit", options.limit)
     step("featurise", run / "long", model, run / "dev.npz", *limit, "--files", *readable, unless=run / "dev.npz")
     step("fit", run, run / "fit.npz", run / "dev.npz")

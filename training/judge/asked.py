@@ -5,11 +5,8 @@ rebuilt in 1894.*), by rules that give up where the words do not tell what belon
 passage that answers supports it. The same question with another answer of the same kind out of the same passage, with
 any such answer where the passage has none, and the right claim before a passage of the same article that lacks the
 answer are not supported: neither overlap nor the claim alone gives that away.
-
-    python -m training.judge.asked DATA/qa/dev OUT.jsonl     claims of the other side as grounding rows, to measure on
 """
 
-import argparse
 import json
 import re
 from collections import defaultdict
@@ -324,24 +321,3 @@ def _of_row(
     wrong = _claim(row["question"], rng.choice(others), rng) if others else None
     if wrong:
         yield Example(wrong[0], passages, label, wrong[1] or None, f"made/misasked/{name}")
-
-
-def main() -> None:
-    """Write claims made of held-out questions, which the steps of fitting read like any file of people's labels."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("folder", type=Path)
-    parser.add_argument("out", type=Path)
-    parser.add_argument("--limit", type=int, default=400, help="claims at most")
-    options = parser.parse_args()
-    rng = Random(7)
-    made = list(asked_examples(options.folder, rng))
-    names = {SUPPORTED: "supported"}
-    with options.out.open("w", encoding="utf-8") as out:
-        for number, e in enumerate(rng.sample(made, min(options.limit, len(made)))):
-            label, spans = names.get(e.label, "unsupported"), [list(span) for span in e.spans or ()]
-            row = {"id": str(number), "question": None, "passages": e.passages, "answer": e.claim}
-            out.write(json.dumps(row | {"label": label, "spans": spans}) + "\n")
-
-
-if __name__ == "__main__":
-    main()
