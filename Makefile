@@ -59,7 +59,7 @@ demo: $(VENV)/.runtime  ## Ingest this project's documents and ask them a questi
 	@$(BIN)/cragraph ask "$(QUESTION)" --store $(DEMO_STORE)
 
 studio: $(STAMP)  ## Open the graphs in LangGraph Studio.
-	LANGGRAPH_CLI_NO_ANALYTICS=1 LANGGRAPH_NO_VERSION_CHECK=1 $(BIN)/langgraph dev
+	LANGGRAPH_CLI_NO_ANALYTICS=1 $(BIN)/langgraph dev
 
 bench: $(STAMP)  ## Measure speed.
 	$(BIN)/python -m benchmarks

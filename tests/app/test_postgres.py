@@ -1,5 +1,8 @@
-"""Threads in a real PostgreSQL: many at once, and one that goes on after its process is gone."""
+"""Threads in a real PostgreSQL: many at once, and one whose process is killed and that another goes on with."""
 
+import signal
+import subprocess
+import sys
 import warnings
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
@@ -13,6 +16,22 @@ from cragraph import create_graph, load_settings
 pytestmark = [pytest.mark.server, pytest.mark.slow, pytest.mark.enable_socket, pytest.mark.filterwarnings("ignore")]
 
 THREADS = 32
+
+KILLED_THREAD: Any = {"configurable": {"thread_id": "killed"}}
+KILLED = f"""
+import os, signal, sys
+from langgraph.checkpoint.postgres import PostgresSaver
+from cragraph import create_graph, load_settings
+
+def kill(claims, passages, notes, *, question=""):
+    os.kill(os.getpid(), signal.SIGKILL)
+
+with PostgresSaver.from_conn_string(sys.argv[1]) as saver:
+    compiled = create_graph(load_settings(store=None), judge=kill).compile(checkpointer=saver)
+    inputs = {{"question": "How long is bridge 7?", "passages": ["Bridge 7 is 107 metres long."]}}
+    compiled.invoke(inputs, {KILLED_THREAD!r}, durability="sync")
+"""
+"""A process of its own that is killed while the answer of its run is judged."""
 
 
 @pytest.fixture(scope="module")
@@ -58,12 +77,11 @@ def test_many_threads_at_once_keep_apart(saver: Any) -> None:
         assert (state.next, state.values["question"]) == ((), asked(number)["question"])
 
 
-def test_a_run_that_was_cut_off_goes_on_where_it_stopped(saver: Any) -> None:
-    thread = {"configurable": {"thread_id": "cut"}}
-    first = create_graph(load_settings(store=None)).compile(checkpointer=saver, interrupt_before=["verify"])
-    first.invoke(asked(7), thread)
-    assert first.get_state(thread).next == ("verify",)
+def test_a_run_whose_process_was_killed_goes_on_in_another(saver: Any) -> None:
+    killed = subprocess.run([sys.executable, "-c", KILLED, saver.conn.conninfo], capture_output=True, text=True)
+    assert killed.returncode == -signal.SIGKILL, killed.stderr
     later = create_graph(load_settings(store=None)).compile(checkpointer=saver)
-    response = later.invoke(None, thread)
+    assert later.get_state(KILLED_THREAD).next == ("verify",)
+    response = later.invoke(None, KILLED_THREAD)
     assert "107" in response["answer"]
     assert response["verification"]["claims_supported"] == 1

@@ -4,17 +4,13 @@ import os
 import re
 import shlex
 import shutil
-import signal
 import subprocess
 import sys
-import time
 from pathlib import Path
 
-import httpx
 import pytest
 
 import cragraph
-from tests.support.ports import free_port
 
 ROOT = Path(__file__).resolve().parents[2]
 FACT = "The Freedonia bridge is 412 metres long."
@@ -38,6 +34,29 @@ for words in {tuple(COMMANDS.values())}:
     try: main()
     except SystemExit as end: assert not end.code, words
 """
+
+STUDIO = f"""
+import fcntl, signal, socket, struct, subprocess, sys, time
+import httpx
+if "alone" in sys.argv:   # a namespace begins with loopback down: SIOCSIFFLAGS, IFF_UP
+    with socket.socket() as any_socket: fcntl.ioctl(any_socket, 0x8914, struct.pack("16sh14x", b"lo", 1))
+with socket.socket() as probe:
+    probe.bind(("127.0.0.1", 0))
+    port = str(probe.getsockname()[1])
+dev = [sys.executable, "-m", "langgraph_cli", "dev", "--no-browser", "--no-reload", "--port", port]
+server = subprocess.Popen(dev)
+question = {{"assistant_id": "crag", "input": {{"question": {COMMANDS["ask"][1]!r}}}}}
+begun = time.monotonic()
+while time.monotonic() - begun < 90 and server.poll() is None:
+    try: answer = httpx.post(f"http://127.0.0.1:{{port}}/runs/wait", json=question, timeout=60).json()
+    except httpx.ConnectError: time.sleep(0.5)
+    else: break
+time.sleep(0 if "alone" in sys.argv else 15)
+server.send_signal(signal.SIGTERM)
+server.wait(30)
+print("answered:", answer["answer"])
+"""
+"""Starts the development server, asks it, and stays as above."""
 
 TRACED = ("strace", "-f", "-qq", "-e", "trace=connect,sendto,sendmsg,sendmmsg", "-o")
 OUTSIDE = re.compile(r"AF_INET6?,.*?inet_(?:addr|pton)\((?:AF_INET6, )?\"(?!127\.|::1\")")
@@ -125,9 +144,13 @@ def test_no_command_opens_a_connection_nor_asks_for_a_name_in_fifteen_seconds(in
 @pytest.mark.slow
 @pytest.mark.timeout(600)
 @pytest.mark.skipif(not works("unshare", "-rn", "true"), reason="needs leave to make a network namespace")
-def test_every_command_works_where_there_is_no_network_at_all(ingested: Path, tmp_path: Path) -> None:
-    shutil.copy(ingested / "notes.md", tmp_path)
-    alone = f"test $(grep -c : /proc/net/dev) = 1 && {shlex.join([sys.executable, '-c', ALL])}"
+@pytest.mark.parametrize("script", [(ALL,), (STUDIO, "alone")], ids=["commands", "development server"])
+def test_everything_works_where_there_is_no_network_at_all(
+    script: tuple[str, ...], ingested: Path, tmp_path: Path
+) -> None:
+    left_out = shutil.ignore_patterns(".cragraph" if script == (ALL,) else "")
+    shutil.copytree(ingested, tmp_path, ignore=left_out, dirs_exist_ok=True)
+    alone = f"test $(grep -c : /proc/net/dev) = 1 && {shlex.join([sys.executable, '-c', *script])}"
     done = subprocess.run(
         ["unshare", "-rn", "sh", "-c", alone],
         cwd=tmp_path, env=without_our_variables(tmp_path), capture_output=True, text=True,
@@ -139,26 +162,14 @@ def test_every_command_works_where_there_is_no_network_at_all(ingested: Path, tm
 @pytest.mark.slow
 @pytest.mark.timeout(600)
 @pytest.mark.server
-@pytest.mark.enable_socket
 @traced
 def test_the_development_server_opens_no_connection(ingested: Path, tmp_path: Path) -> None:
+    """As the Makefile starts it: one variable, which the program reads before any file of a project."""
     [recipe] = [line for line in (ROOT / "Makefile").read_text().splitlines() if line.endswith("langgraph dev")]
     variables = [word for word in recipe.split() if "=" in word]
-    command = [sys.executable, "-m", "langgraph_cli", "dev", "--no-browser", "--no-reload"]
-    url = f"http://127.0.0.1:{(port := free_port())}"
-    server = started(ingested, tmp_path, "studio", "env", *variables, *command, "--port", str(port))
-    try:
-        begun, answer = time.monotonic(), None
-        while answer is None and time.monotonic() - begun < 90:
-            try:
-                question = {"assistant_id": "crag", "input": {"question": COMMANDS["ask"][1]}}
-                answer = httpx.post(f"{url}/runs/wait", json=question, timeout=60).json()
-            except httpx.ConnectError:
-                time.sleep(0.5)
-        time.sleep(15)
-    finally:
-        os.killpg(server.pid, signal.SIGTERM)
-        said = server.communicate()[0].decode()
-    assert answer is not None, said
-    assert "412 metres" in answer["answer"], said
+    assert " ".join([*variables, "langgraph dev"]) in (ROOT / "docs" / "use.md").read_text()
+    server = started(ingested, tmp_path, "studio", "env", *variables, sys.executable, "-c", STUDIO)
+    said = server.communicate()[0].decode()
+    assert server.returncode == 0, said
+    assert "412 metres" in said
     assert calls(tmp_path, "studio") == []

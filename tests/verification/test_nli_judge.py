@@ -6,9 +6,11 @@ from pathlib import Path
 
 import pytest
 
+from cragraph.build import Parts
 from cragraph.errors import WeightsError
 from cragraph.passages import as_passages
 from cragraph.protocols import Notes
+from cragraph.settings import Settings
 from cragraph.types import Passage
 from cragraph.verification.claims import split_claims
 from cragraph.verification.judges import NLIJudge
@@ -72,6 +74,13 @@ def test_a_figure_that_is_nowhere_is_not_supported_whatever_the_model_says(build
     [verdict] = NLIJudge(build())(split_claims("sales of 394 billion."), passages, Notes())
     assert verdict["verdict"] != "supported"
     assert "383 billion in the passage, 394 billion in the claim" in verdict["reasoning"]
+
+
+@pytest.mark.parametrize("threads", [1, 3])
+def test_the_setting_of_threads_reaches_the_model(build: Build, threads: int) -> None:
+    model = Parts(Settings(store=None, nli_model=build(), threads=threads)).nli_model
+    session, _ = model._loaded
+    assert session.get_session_options().intra_op_num_threads == threads
 
 
 def test_a_long_premise_is_cut_and_the_claim_stays_whole(build: Build) -> None:
