@@ -119,8 +119,8 @@ class Blend:
     @classmethod
     def from_card(cls, card: Mapping[str, Any]) -> "Blend":
         """Read the blend that the card of the weights carries."""
-        numbers = (float(card[name]) for name in ("share", "cost", "bound"))
-        return cls(*numbers, np.array(card["knots"], np.float32))
+        share, cost, bound = (float(card[name]) for name in ("share", "cost", "bound"))
+        return cls(share, cost, bound, np.array(card["knots"], np.float32))
 
     def support(self, opinion: float, logit: float, objected: bool) -> float:
         """The calibrated probability of support, from the support 0..1 by words and the network's logit."""
