@@ -15,6 +15,7 @@ from langgraph.graph import StateGraph
 from cragraph import tables
 from cragraph.errors import StoreMissingError
 from cragraph.graph.build import Act, build_graph, build_verifier, rescue, step
+from cragraph.graph.context import JudgingContext
 from cragraph.nodes.finalize import Finalize
 from cragraph.nodes.generate import Generate
 from cragraph.nodes.requery import Requery
@@ -487,7 +488,8 @@ def create_verifier(
     """A graph that verifies a given answer against given passages, uncompiled."""
     settings = settings or load_settings()
     check = Check(make_verifier(settings, chat_model=chat_model, embeddings=embeddings, judge=judge))
-    return build_verifier(check=step("verify", check, settings.context()), context_schema=context_schema(settings))
+    form = context_schema(settings, JudgingContext)
+    return build_verifier(check=step("verify", check, settings.context()), context_schema=form)
 
 
 def make_verifier(settings: Settings, **own: Any) -> "Verifier":

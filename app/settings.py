@@ -239,15 +239,15 @@ def load_settings(**explicit: Any) -> Settings:
         raise SettingsError(f"{error}: a list or a mapping in the environment is written as JSON.") from None
 
 
-def context_schema(settings: Settings) -> type[Context]:
-    """`Context` with these settings as its defaults: what Studio shows as a form."""
+def context_schema(settings: Settings, base: type[Context] = Context) -> type[Context]:
+    """The options of a run with these settings as their defaults: what Studio shows as a form."""
     defaults = settings.context()
     changed: dict[str, Any] = {}
     for name in defaults.model_fields_set:
         info = Context.model_fields[name]
         changed[name] = (info.annotation, info._copy())
         changed[name][1].default = getattr(defaults, name)
-    return create_model("Context", __base__=Context, __doc__=Context.__doc__, **changed) if changed else Context
+    return create_model("Context", __base__=base, __doc__=base.__doc__, **changed) if changed else base
 
 
 # -- where settings come from ----------------------------------------------------------------------------------

@@ -33,10 +33,21 @@ def _checked_window(value: Any) -> Any:
     raise ValueError(f"wanted a number of chunks from 0 to {MAX_WINDOW}, or section")
 
 
+OTHER_NAMES: Final = {"enable_verification": "Another name of `verify`.", "crag": "False is `max_crag_attempts` 0."}
+
+
+def _with_other_names(schema: dict[str, Any]) -> None:
+    """The other names too: LangGraph's server leaves out what is not in the schema before the graph sees it."""
+    either = [{"type": "boolean"}, {"type": "null"}]
+    schema["properties"] |= {
+        name: {"anyOf": either, "default": None, "description": said} for name, said in OTHER_NAMES.items()
+    }
+
+
 class Context(BaseModel):
     """Per-run options. A field left at None takes its mode's value."""
 
-    model_config = ConfigDict(extra="forbid", frozen=True, allow_inf_nan=False)
+    model_config = ConfigDict(extra="forbid", frozen=True, allow_inf_nan=False, json_schema_extra=_with_other_names)
 
     mode: Mode = Field(default="balanced", description="How strict: low (fast, unverified), balanced or high.")
     confidence_threshold: float = Field(
@@ -115,12 +126,12 @@ class Context(BaseModel):
     @classmethod
     def _other_names(cls, data: Any) -> Any:
         """Read `enable_verification` as `verify`, and `crag: false` as no corrections."""
-        if not isinstance(data, Mapping) or not {"enable_verification", "crag"} & data.keys():
+        if not isinstance(data, Mapping) or not OTHER_NAMES.keys() & data.keys():
             return data
         read = dict(data)
         if "enable_verification" in read:
             read.setdefault("verify", read.pop("enable_verification"))
-        if "crag" in read and TypeAdapter(bool).validate_python(read.pop("crag")) is False:
+        if TypeAdapter(bool | None).validate_python(read.pop("crag", None)) is False:
             read["max_crag_attempts"] = 0
         return read
 
@@ -138,3 +149,19 @@ class Context(BaseModel):
     def over(self, defaults: "Context") -> "Context":
         """These options laid over some defaults: only what was set here counts."""
         return defaults.model_copy(update={name: getattr(self, name) for name in self.model_fields_set})
+
+
+JUDGING: Final = frozenset(
+    {"confidence_threshold", "refused_good", "judge", "policy", "policy_scores", "known_facts", "deadline_s"}
+)
+"""The options that act where a given answer is verified and nothing is searched or written."""
+
+
+def _judging_alone(schema: dict[str, Any]) -> None:
+    schema["properties"] = {name: field for name, field in schema["properties"].items() if name in JUDGING}
+
+
+class JudgingContext(Context):
+    """Per-run options of the verify graph. Its form shows those that act; it takes any `Context`."""
+
+    model_config = ConfigDict(json_schema_extra=_judging_alone)

@@ -87,10 +87,15 @@ def test_both_graphs_are_there_with_their_descriptions(server: Server) -> None:
 
 
 def test_context_is_a_form_whose_every_field_has_a_default_and_a_description(server: Server) -> None:
-    for graph in ("crag", "verify"):
-        fields = server.schemas(graph)["context_schema"]["properties"]
-        assert {"mode", "confidence_threshold", "max_crag_attempts", "judge", "policy", "show_claims"} <= fields.keys()
-        assert all("default" in field and field["description"] for field in fields.values())
+    forms = {graph: server.schemas(graph)["context_schema"]["properties"] for graph in ("crag", "verify")}
+    assert {"mode", "max_crag_attempts", "judge", "policy", "show_claims"} <= forms["crag"].keys()
+    assert all("default" in field and field["description"] for form in forms.values() for field in form.values())
+
+
+def test_the_form_of_verify_shows_what_acts_there_and_nothing_else(server: Server) -> None:
+    assert server.schemas("verify")["context_schema"]["properties"].keys() == {
+        "confidence_threshold", "refused_good", "judge", "policy", "policy_scores", "known_facts", "deadline_s",
+    }  # fmt: skip
 
 
 def test_input_and_output_schemas_are_narrow_and_real(server: Server) -> None:
@@ -100,6 +105,15 @@ def test_input_and_output_schemas_are_narrow_and_real(server: Server) -> None:
     assert {"answer", "citations", "confidence", "issues", "degraded"} <= crag["output_schema"]["properties"].keys()
     assert {"held", "drafts", "queries"} & crag["output_schema"]["properties"].keys() == set()
     assert {"confidence", "claims", "signals"} <= verify["output_schema"]["properties"].keys()
+
+
+@pytest.mark.parametrize("switched_off", [False, None])
+def test_a_request_may_switch_verification_off_by_its_founding_name(server: Server, switched_off: bool | None) -> None:
+    body = {"assistant_id": "crag", "input": {"question": "When does the loop stop?"}}
+    context = {"enable_verification": switched_off, "crag": switched_off}
+    response = server.post("/runs/wait", body | {"context": context}).json()
+    assert response["answer"]
+    assert ("judge" in response["models"]) == (switched_off is None)
 
 
 @pytest.mark.parametrize("context", [None, {}, {"show_claims": True, "mode": "high"}], ids=str)
