@@ -33,7 +33,7 @@ def write(request: Request) -> str:
 
 
 def judge(request: Request) -> dict[str, Any]:
-    if RIGHT in request.prompt:
+    if f"1. {RIGHT[:-5]}" in request.prompt:
         return {"claims": [{"n": 1, "evidence": RIGHT[:-5], "passage": 1, "status": "SUPPORTED"}]}
     return {"claims": [{"n": 1, "evidence": "", "passage": 0, "status": "UNSUPPORTED"}]}
 
