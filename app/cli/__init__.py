@@ -1,8 +1,10 @@
 """The `cragraph` command: parsing and printing only; each command has its own file here."""
 
 import sys
+from typing import Any
 
 import typer
+from typer.core import TyperGroup
 
 from cragraph.cli import (
     ask,
@@ -20,11 +22,26 @@ from cragraph.cli import (
     stats,
     verify,
 )
-from cragraph.cli.console import FAILURE, INTERRUPTED, USAGE, complain
+from cragraph.cli.console import FAILURE, INTERRUPTED, USAGE, complain, status
 from cragraph.errors import CragError, InputError, SettingsError
+
+
+class Commands(TyperGroup):
+    """Says what an interrupted ingest kept: the parser makes an exit code of the interrupt, and its notes are gone."""
+
+    def invoke(self, ctx: Any) -> Any:
+        """Run the command as usual."""
+        try:
+            return super().invoke(ctx)
+        except KeyboardInterrupt as stop:
+            for note in getattr(stop, "__notes__", ()):
+                status(note)
+            raise
+
 
 app = typer.Typer(
     name="cragraph",
+    cls=Commands,
     help="Cited answers from your own documents, every claim checked, on your own machine.\n\n"
     "Exit codes: 0 answered or done, 1 failure (of one file or row, too), 2 bad usage, 3 abstained, "
     "4 below --fail-under, 130 interrupted.",
@@ -71,9 +88,7 @@ def main() -> None:
         code = _failed(str(error), USAGE)
     except CragError as error:
         code = _failed(str(error), FAILURE)
-    except KeyboardInterrupt as stop:
-        for note in getattr(stop, "__notes__", ()):  # what an ingest kept
-            sys.stderr.write(f"{note}\n")
+    except KeyboardInterrupt:
         code = INTERRUPTED
     except BrokenPipeError:
         # The reader of our output has gone (`| head`); there is nobody left to tell.

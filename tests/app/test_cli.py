@@ -12,6 +12,7 @@ from xml.etree import ElementTree
 
 import pytest
 
+from cragraph.models.encoder import EmbeddedEncoder
 from cragraph.types import IDK
 
 Shell = Callable[..., Any]
@@ -230,6 +231,40 @@ def test_one_file_that_cannot_be_read_is_a_failure_and_the_others_go_in(shell: S
     ran = shell("ingest", str(notes))
     assert (ran.code, len(shell("docs", "--json").json)) == (1, 2)
     assert "broken.pdf" in ran.err
+
+
+def test_an_interrupted_ingest_is_exit_code_130_and_says_what_was_kept(
+    shell: Shell, notes: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def stop(*_: object) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(EmbeddedEncoder, "embed_documents", stop)
+    ran = shell("ingest", str(notes))
+    assert (ran.code, ran.out) == (130, "")
+    assert "0 files are in, whole." in ran.err
+    assert "Run the same command again" in ran.err
+
+
+def test_names_of_files_are_no_markup(shell: Shell, notes: Path) -> None:
+    (notes / "p[").mkdir()
+    odd = notes / "p[" / "b].md"
+    odd.write_text("Lakes are fresh water.")
+    assert shell("ingest", str(notes)).code == 0
+    assert str(odd) in "".join(shell("docs").out.splitlines())
+    assert (unknown := shell("forget", r"x\[/red]")).code == 2
+    assert r"nothing in the store came from x\[/red]" in unknown.err
+    assert shell("forget", str(odd)).code == 0
+
+
+@pytest.mark.enable_socket
+@pytest.mark.parametrize("command", ["doctor", "docs", "config"])
+def test_no_command_says_the_password_of_a_server(shell: Shell, command: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("CRAG_STORE", "http://bob:secret@127.0.0.1:1")
+    monkeypatch.setenv("CRAG_OLLAMA__BASE_URL", "http://bob:secret@127.0.0.1:1")
+    ran = shell(command)
+    assert "bob:***@127.0.0.1:1" in ran.out + ran.err
+    assert "secret" not in ran.out + ran.err
 
 
 @pytest.mark.parametrize("arguments", [("-h",), ("ask", "-h"), ("verify", "-h"), ("search", "--help")])
