@@ -4,8 +4,11 @@ import os
 import re
 import shlex
 import shutil
+import signal
 import subprocess
 import sys
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
@@ -129,16 +132,45 @@ def test_what_is_written_down_shows_a_call_that_goes_out(ingested: Path, tmp_pat
     assert ["192.0.2.1" in call for call in calls(tmp_path, "ingest")] == [True]
 
 
+@dataclass(frozen=True)
+class Waiting:
+    """Every command and the development server, all of them begun at once, since each of them stays fifteen seconds."""
+
+    folder: Path
+    running: Mapping[str, subprocess.Popen[bytes]]
+
+    def end(self, name: str) -> tuple[int, str, list[str]]:
+        """Its exit status, what it said, and the calls that went out."""
+        said = self.running[name].communicate()[0].decode()
+        return self.running[name].returncode, said, calls(self.folder, name)
+
+
+@pytest.fixture(scope="module")
+def waiting(ingested: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Waiting]:
+    """The server begins as the Makefile begins it: one variable, which the program reads before a project's files."""
+    folder = tmp_path_factory.mktemp("waiting")
+    programs = {name: (sys.executable, "-c", STAY, *command) for name, command in COMMANDS.items()}
+    programs["studio"] = ("env", *variables(), sys.executable, "-c", STUDIO)
+    running = {name: started(ingested, folder, name, *program) for name, program in programs.items()}
+    yield Waiting(folder, running)
+    for process in running.values():
+        if process.poll() is None:
+            os.killpg(process.pid, signal.SIGKILL)
+
+
+def variables() -> list[str]:
+    """What the Makefile sets for LangGraph's program."""
+    [recipe] = [line for line in (ROOT / "Makefile").read_text().splitlines() if line.endswith("langgraph dev")]
+    return [word for word in recipe.split() if "=" in word]
+
+
 @pytest.mark.slow
 @pytest.mark.timeout(600)
 @traced
-def test_no_command_opens_a_connection_nor_asks_for_a_name_in_fifteen_seconds(ingested: Path, tmp_path: Path) -> None:
-    running = {
-        n: started(ingested, tmp_path, n, sys.executable, "-c", STAY, *command) for n, command in COMMANDS.items()
-    }
-    said = {name: process.communicate()[0].decode() for name, process in running.items()}
-    assert {name: process.returncode for name, process in running.items()} == dict.fromkeys(COMMANDS, 0), said
-    assert [call for name in COMMANDS for call in calls(tmp_path, name)] == []
+@pytest.mark.parametrize("name", COMMANDS)
+def test_no_command_opens_a_connection_nor_asks_for_a_name_in_fifteen_seconds(waiting: Waiting, name: str) -> None:
+    code, said, out = waiting.end(name)
+    assert (code, out) == (0, []), said
 
 
 @pytest.mark.slow
@@ -163,13 +195,8 @@ def test_everything_works_where_there_is_no_network_at_all(
 @pytest.mark.timeout(600)
 @pytest.mark.server
 @traced
-def test_the_development_server_opens_no_connection(ingested: Path, tmp_path: Path) -> None:
-    """As the Makefile starts it: one variable, which the program reads before any file of a project."""
-    [recipe] = [line for line in (ROOT / "Makefile").read_text().splitlines() if line.endswith("langgraph dev")]
-    variables = [word for word in recipe.split() if "=" in word]
-    assert " ".join([*variables, "langgraph dev"]) in (ROOT / "docs" / "use.md").read_text()
-    server = started(ingested, tmp_path, "studio", "env", *variables, sys.executable, "-c", STUDIO)
-    said = server.communicate()[0].decode()
-    assert server.returncode == 0, said
+def test_the_development_server_opens_no_connection(waiting: Waiting) -> None:
+    assert " ".join([*variables(), "langgraph dev"]) in (ROOT / "docs" / "use.md").read_text()
+    code, said, out = waiting.end("studio")
+    assert (code, out) == (0, []), said
     assert "412 metres" in said
-    assert calls(tmp_path, "studio") == []
