@@ -19,6 +19,8 @@ from cragraph.models.weights import DATA, Weights, open_session, open_tokenizer,
 
 Vectors = NDArray[np.float32]
 
+CLS: Final = 101
+SEP: Final = 102
 _LONGEST: Final = 16_384
 """Characters that are tokenised at most: far beyond 256 tokens of any prose, and a bound for pathological input."""
 
@@ -29,11 +31,13 @@ class _Model:
 
     session: Any
     tokenizer: Any
+    most: int
 
     def __call__(self, text: str) -> Vectors:
         # A lone surrogate cannot be UTF-8; such a character says nothing anyway.
         clean = text[:_LONGEST].encode("utf-8", "replace").decode("utf-8")
-        ids = np.array([self.tokenizer.encode(clean).ids], dtype=np.int64)
+        pieces = self.tokenizer.encode(clean, add_special_tokens=False).ids[: self.most - 2]
+        ids = np.array([[CLS, *pieces, SEP]], dtype=np.int64)
         [vectors] = self.session.run(None, {"input_ids": ids})
         return np.asarray(vectors[0], dtype=np.float32)
 
@@ -51,8 +55,8 @@ def _load(parts: Weights) -> _Model:
 
 
 def _open(parts: Weights) -> _Model:
-    tokenizer = open_tokenizer(parts.path("encoder-tokenizer.json"), parts.card["max_tokens"])
-    return _Model(open_session(parts.path("encoder.onnx")), tokenizer)
+    tokenizer = open_tokenizer(parts.path("encoder-tokenizer.json"))
+    return _Model(open_session(parts.path("encoder.onnx")), tokenizer, parts.card["max_tokens"])
 
 
 class EmbeddedEncoder(Embeddings):

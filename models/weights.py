@@ -140,14 +140,11 @@ def read_tokenizer(path: Path) -> "Tokenizer":
 
 
 @cache
-def open_tokenizer(path: Path, most: int | None = None) -> "Tokenizer":
-    """A tokenizer, shared by all who ask, that does not pad and reads `most` pieces, or all."""
+def open_tokenizer(path: Path) -> "Tokenizer":
+    """A tokenizer, shared by all who ask, that neither pads nor truncates."""
     tokenizer = read_tokenizer(path)
     tokenizer.no_padding()
-    if most is None:
-        tokenizer.no_truncation()
-    else:
-        tokenizer.enable_truncation(most)
+    tokenizer.no_truncation()
     return tokenizer
 
 

@@ -371,15 +371,16 @@ def word_for_word(verdict: Verdict) -> bool:
     evidence = verdict["evidence"]
     if verdict["verdict"] != "supported" or evidence is None:
         return False
-    text = _plain(without_markers(verdict["text"]))
-    return bool(text) and text in _plain(evidence["quote"])
+    text = plain(without_markers(verdict["text"]))
+    return bool(text) and text in plain(evidence["quote"])
 
 
 def _judges(verdicts: Sequence[Verdict]) -> set[str]:
     return {verdict["judge"] for verdict in verdicts if verdict["verdict"] != "unjudged"}
 
 
-def _plain(text: str) -> str:
+def plain(text: str) -> str:
+    """A text without marks at its ends, in small letters, one space between words."""
     return _EDGES.sub("", " ".join(text.split())).casefold()
 
 

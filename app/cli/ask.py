@@ -69,7 +69,7 @@ def ask(
     """
     from cragraph.models.weights import open_ahead
 
-    open_ahead(("encoder", "reader", "grounding"))
+    open_ahead(("encoder", "reader"))
     from cragraph.cli.render import show_answer
     from cragraph.run import Assistant
 

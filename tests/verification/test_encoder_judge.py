@@ -12,7 +12,7 @@ from cragraph.verification.judges.encoder import EncoderJudge
 from cragraph.verification.judges.lexical import LexicalJudge
 from cragraph.verification.policies import curves
 
-PASSAGES = as_passages(["Revenue was $3.2 million. It rose.", "Berlin is the capital."])
+PASSAGES = as_passages(["Revenue was $3.2 million this year. It rose.", "Berlin is the capital."])
 ANSWER = "In short: Revenue was $3.5 million. 매출은 증가했다."
 
 
@@ -88,6 +88,22 @@ def test_facts_and_words_hold_against_a_claim_however_sure_the_network_is(text: 
     assert verdict["verdict"] == label
     assert verdict["support"] < 0.5
     assert model.opinions[0][1], "the model was told that facts object"
+
+
+@pytest.mark.parametrize("text", ["It rose.", "It  ROSE [1]", "Berlin is the capital."])
+def test_a_sentence_that_was_copied_is_supported_without_the_network(text: str) -> None:
+    model = FakeModel([])
+    [verdict] = EncoderJudge(model)([claim(text, text)], PASSAGES, Notes())
+    assert verdict["verdict"] == "supported"
+    assert not model.asked
+
+
+def test_a_part_of_a_sentence_is_read_for_the_rest_may_deny_it() -> None:
+    passages = as_passages(["It is a rumour that the shop is closed on Sundays."])
+    model = FakeModel([Grounding(0.1, 0.8, 0.1)])
+    [verdict] = EncoderJudge(model)([claim("The shop is closed on Sundays.")], passages, Notes())
+    assert verdict["verdict"] == "unsupported"
+    assert model.asked[0][0] == ["The shop is closed on Sundays."]
 
 
 def test_doubtful_words_are_pointed_at_in_the_answer_and_neighbours_share_a_span() -> None:
@@ -166,7 +182,7 @@ def test_no_claims_give_no_verdicts() -> None:
 
 def test_the_support_by_words_is_taken_into_account_for_each_claim() -> None:
     model = FakeModel([Grounding(0.8, 0.1, 0.1), Grounding(0.8, 0.1, 0.1)])
-    claims = [claim("It rose.", "It rose."), claim("Bananas grew in Norway.", "Bananas grew in Norway.")]
+    claims = [claim(TRUE, TRUE), claim("Bananas grew in Norway.", "Bananas grew in Norway.")]
     EncoderJudge(model)(claims, PASSAGES, Notes())
     (held, fine), (invented, objected) = model.opinions
     assert held > 0.5 > invented

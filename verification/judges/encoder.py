@@ -5,10 +5,13 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Final, Protocol
 
 from cragraph.protocols import Judge, Notes
+from cragraph.text.markers import without_markers
+from cragraph.text.sentences import sentences
 from cragraph.types import Claim, Passage, Verdict
 from cragraph.verification.judges.lexical import LexicalJudge
 from cragraph.verification.judges.reading import Reading
 from cragraph.verification.judges.verdicts import Thresholds, can_point, decide, joined, unjudged
+from cragraph.verification.policies import plain
 
 if TYPE_CHECKING:
     from cragraph.models.grounding import Grounding, Word
@@ -49,8 +52,9 @@ class EncoderJudge:
     Support joins the network's logit with what `words` makes of the claim: the network sees contradictions that share
     all words, words are better on long answers. It is a calibrated probability. The verdict is held to the same facts
     as that of the other judges (see `decide`): a figure that no passage has, or an opposite word in its place, is never
-    supported, however sure the network is. The model reads English: claims in another language, and those against
-    passages in another one, are left to the judge `other`; without one they are `unjudged`. Both is noted.
+    supported, however sure the network is. A sentence that was copied from a passage needs no network: it is supported
+    unless facts object. The model reads English: claims in another language, and those against passages in another
+    one, are left to the judge `other`; without one they are `unjudged`. Both is noted.
     """
 
     model: Grounder
@@ -74,9 +78,16 @@ class EncoderJudge:
         return [next(verdicts) if claim in own else next(others) for claim in claims]
 
     def _read(self, claims: Sequence[Claim], texts: Sequence[str], passages: Sequence[Passage]) -> list[Verdict]:
-        groundings = self.model.judge([claim["text"] for claim in claims], texts)
         readings = self.words.readings(claims, passages)
-        return [self._verdict(*found, passages) for found in zip(claims, groundings, readings, strict=True)]
+        copied = [is_copied(claim, reading) for claim, reading in zip(claims, readings, strict=True)]
+        new = [claim["text"] for claim, known in zip(claims, copied, strict=True) if not known]
+        groundings = iter(self.model.judge(new, texts) if new else ())
+        return [
+            decide(claim, reading, 1.0, 0.0, THRESHOLDS, passages, self.name)
+            if known
+            else self._verdict(claim, next(groundings), reading, passages)
+            for claim, reading, known in zip(claims, readings, copied, strict=True)
+        ]
 
     def _unread(
         self, claims: Sequence[Claim], passages: Sequence[Passage], notes: Notes, question: str
@@ -105,6 +116,14 @@ class EncoderJudge:
             if not objected:
                 verdict["reasoning"] = f"Without support: {_named(claim['text'], doubtful)}; {verdict['reasoning']}"
         return verdict
+
+
+def is_copied(claim: Claim, reading: Reading | None) -> bool:
+    """Whether a claim is a whole sentence of a passage, spacing, case and marks at its ends aside."""
+    if reading is None:
+        return False
+    text, window = plain(without_markers(claim["text"])), reading.window.text
+    return bool(text) and text in (plain(window), *map(plain, sentences(window)))
 
 
 def _named(text: str, doubtful: "Sequence[Word]") -> str:
