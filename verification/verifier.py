@@ -72,6 +72,13 @@ ALWAYS: Final = (
 
 JOINED: Final = frozenset({AUTO, "calibrated"})
 """Policies, as they are asked for, whose confidence is joined with what the reader says of the answer."""
+EMBEDDED: Final = frozenset({"lexical", "embedding", "encoder"})
+MOST_UNREAD: Final = 0.8
+"""The confidence is at most this where the reader could not read question and answer, as in other languages."""
+UNREAD: Final = (
+    f"Nothing says whether the answer fits the question: the confidence is by words alone, not calibrated, and at most "
+    f"{MOST_UNREAD:.2f}."
+)
 CHAT_JUDGES: Final = frozenset({"llm", "cascade"})
 """Judges that read question and answer themselves: beside them the reader's chance is shown, and not joined."""
 
@@ -262,7 +269,8 @@ class Verifier:
 
         # The policy, and what the reader says of the answer.
         by_chat = any(verdict["judge"] in CHAT_JUDGES for verdict in verdicts)
-        joined = policy in JOINED and answered.probability is not None and answered.quoted and not by_chat
+        calibrated = policy in JOINED
+        joined = calibrated and answered.probability is not None and answered.quoted and not by_chat
         policy = best_policy(verdicts) if policy == AUTO else policy
         uncovered = tuple(uncovered_parts(answer, verdicts))
         # What nobody judged is worth nothing.
@@ -272,6 +280,11 @@ class Verifier:
             notes.degraded(f"The confidence is that of the policy 'claims' instead of {policy!r}.")
             policy = "claims"
             scores |= self._scores([policy], verdicts, signals, missing, checked, notes)
+        embedded = {verdict["judge"] for verdict in verdicts if verdict["verdict"] != "unjudged"} <= EMBEDDED
+        unread = calibrated and embedded and answering is not None and answered.probability is None
+        if capped := unread and scores[policy] > MOST_UNREAD:
+            scores[policy] = MOST_UNREAD
+            notes.degraded(UNREAD)
         lost = sum(verdict["verdict"] == "unjudged" for verdict in verdicts)
         evades = answered.quoted and answered.probability is not None and answered.probability < ADDRESSED
         return Verification(
@@ -280,6 +293,7 @@ class Verifier:
             signals=MappingProxyType(signals),
             issues=(
                 *([EVADES] if evades else []),
+                *([UNREAD] if capped else []),
                 *issues_of(signals),
                 *([f"{lost} {UNJUDGED}"] if lost else []),
                 *(f"{UNCHECKED}: “{part['text']}”" for part in uncovered),

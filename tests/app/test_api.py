@@ -152,3 +152,12 @@ def test_many_first_calls_share_one_verifier_and_so_one_gate() -> None:
 
     with ThreadPoolExecutor(12) as pool:
         assert len(set(pool.map(first, range(12)))) == 1
+
+
+def test_what_the_reader_cannot_read_is_never_certain() -> None:
+    text = "Das Werk in Bremen wurde 1952 gegründet."
+    found = verify(text, [text], "Wann wurde das Werk in Bremen gegründet?")
+    assert found.claims[0]["verdict"] == "supported"
+    assert found.confidence == found.supported == 0.8
+    assert [said for said in found.issues if "not calibrated" in said]
+    assert [said for said in found.degraded if "not calibrated" in said]
