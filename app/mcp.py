@@ -64,7 +64,7 @@ class Documents(MCPServer[Any]):
         names = ("answer", "abstained", "confidence", "confidence_level", "is_grounded", "issues", "degraded")
         return {name: response[name] for name in names} | {
             "citations": [
-                {name: citation[name] for name in ("number", "quote", "verified", "chunk_id")}
+                {name: citation[name] for name in ("number", "quotes", "verified", "chunk_id")}
                 | {name: citation["metadata"].get(name) for name in ("source", "page", "heading")}
                 for citation in response["citations"]
             ],

@@ -102,12 +102,14 @@ class Verdict(Claim):
 class Citation(TypedDict):
     """A passage that the answer points at by `[number]`; `verified` when it supports every sentence that cites it.
 
-    `text[answer_start:answer_end]` answers the question; None where the reader found no such place in it.
+    `quotes` is all exact evidence in it, in the order of the answer, `quote` the first of it. What answers the question
+    is `text[answer_start:answer_end]`; None where the reader found no such place.
     """
 
     number: int
     text: str
     quote: str
+    quotes: list[str]
     metadata: dict[str, Any]
     chunk_id: str
     doc_id: str

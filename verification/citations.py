@@ -27,7 +27,7 @@ class Pointer:
     end: int
     passages: list[int]
     verified: bool
-    quotes: dict[int, str] = field(default_factory=dict)
+    quotes: dict[int, list[str]] = field(default_factory=dict)
 
 
 def cite(
@@ -84,7 +84,10 @@ def _checked(
     good = [v for v in carriers if v["verdict"] in IN_FAVOUR]
     if not good:
         return Pointer(marker.start, marker.end, [], verified=False)
-    quotes = {v["evidence"]["passage"]: v["evidence"]["quote"] for v in reversed(good) if v["evidence"]}
+    quotes: dict[int, list[str]] = {}
+    for verdict in good:
+        if evidence := verdict["evidence"]:
+            quotes.setdefault(evidence["passage"], []).append(evidence["quote"])
     kept = [n for n in named if n in quotes or (said and is_stated_in(said, passages[n]["text"]))]
     return Pointer(
         marker.start,
@@ -134,7 +137,7 @@ def _added(
         pointer = added.setdefault(place, Pointer(place, place, [], verified=True))
         if evidence["passage"] not in pointer.passages:
             pointer.passages.append(evidence["passage"])
-        pointer.quotes.setdefault(evidence["passage"], evidence["quote"])
+        pointer.quotes.setdefault(evidence["passage"], []).append(evidence["quote"])
     return list(added.values())
 
 
@@ -168,16 +171,18 @@ def _citation(number: int, passage: Passage, pointers: Sequence[Pointer]) -> Cit
     }
     if passage["page"] is not None:
         metadata["page"] = passage["page"]
-    quotes = (
+    quotes = dict.fromkeys(
         quote
         for pointer in pointers
-        for position, quote in pointer.quotes.items()
-        if position in pointer.passages and quote in passage["text"]
+        for position in pointer.passages
+        for quote in pointer.quotes.get(position, ())
+        if quote in passage["text"]
     )
     return Citation(
         number=number,
         text=passage["text"],
-        quote=next(quotes, ""),
+        quote=next(iter(quotes), ""),
+        quotes=[*quotes],
         metadata=metadata,
         chunk_id=passage["chunk_id"],
         doc_id=passage["doc_id"],

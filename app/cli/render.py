@@ -57,12 +57,13 @@ def indented(console: Console, line: Text, by: int) -> None:
 
 
 def citation_line(citation: dict[str, Any]) -> Text:
-    """`[1] report.pdf, page 3: "the quote"`, and a warning where the passage does not support the sentence."""
+    """`[1] report.pdf, page 3: "a quote" … "another"`, and a warning where that does not support the sentence."""
     metadata = citation["metadata"]
     place = place_of(metadata) or citation["chunk_id"]
     if metadata.get("heading"):
         place += f" › {metadata['heading']}"
-    line = Text(f"[{citation['number']}] {place}: “{shortened(citation['quote'] or citation['text'])}”")
+    quotes = citation["quotes"] or [citation["text"]]
+    line = Text(f"[{citation['number']}] {place}: {' … '.join(f'“{shortened(quote)}”' for quote in quotes)}")
     if not citation["verified"]:
         line.append("  not verified", style="yellow")
     return line

@@ -210,8 +210,9 @@ class Report:
         cards = [self._card(number, claim, pictures) for number, claim in enumerate(self.claims)]
         cited = [
             f'<li id="{self.prefix}c{c["number"]}">[{c["number"]}] {where(c["metadata"])}'
-            f"{'' if c['verified'] else ' <em>not verified</em>'}<blockquote>{e(c['quote'] or c['text'])}"
-            "</blockquote></li>"
+            f"{'' if c['verified'] else ' <em>not verified</em>'}"
+            + "".join(f"<blockquote>{e(quote)}</blockquote>" for quote in c["quotes"] or [c["text"]])
+            + "</li>"
             for c in self.data.get("citations") or ()
         ]
         sources = f'<h2>Sources</h2><ol class="sources">{"".join(cited)}</ol>' if cited else ""

@@ -164,6 +164,7 @@ def test_a_citation_has_the_documented_fields() -> None:
         "number": 1,
         "text": passage["text"],
         "quote": "$394 billion",
+        "quotes": ["$394 billion"],
         "metadata": {
             "year": 2022,
             "chunk_id": passage["chunk_id"],
@@ -179,6 +180,16 @@ def test_a_citation_has_the_documented_fields() -> None:
         "start_index": 0,
         "verified": True,
     }
+
+
+def test_a_passage_cited_twice_shows_both_quotes_in_the_order_of_the_answer() -> None:
+    passages = as_passages(["Costs fell by 3%. Sales rose by 5%. Rent stayed."])
+    answer = "Sales rose by 5% [1]. Costs fell by 3% [1]. Sales rose by 5% [1]."
+    claims = judged(answer, ["supported"] * 3, passages, [0, 0, 0])
+    for claim, quote in zip(claims, ("Sales rose by 5%.", "Costs fell by 3%.", "Sales rose by 5%."), strict=True):
+        claim["evidence"] = quoted(passages, 0, quote)
+    _, [citation] = cite(answer, claims, passages)
+    assert (citation["quote"], citation["quotes"]) == ("Sales rose by 5%.", ["Sales rose by 5%.", "Costs fell by 3%."])
 
 
 def test_at_most_five_passages_are_cited_and_further_markers_go() -> None:
