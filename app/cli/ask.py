@@ -110,7 +110,8 @@ def ask(
             status(hint)
     assistant = Assistant(settings)
     run = assistant.ask(question, context={"show_claims": settings.show_claims})
-    if settings.store and "://" not in settings.store and not Path(settings.store).exists():
+    searched = "" if assistant.parts.foreign else settings.store or ""
+    if searched and "://" not in searched and not Path(searched).exists():
         assistant.parts.store  # noqa: B018  (says what is missing, before anything seems to run)
     done = shown(run, quiet=quiet, stream_tokens=not json)
     response = done.response
