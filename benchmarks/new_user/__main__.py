@@ -24,7 +24,15 @@ from cragraph.api import ingest_paths
 from cragraph.types import IDK
 
 HERE = Path(__file__).parent
-LOOP = ("searched again", "written again", "right before", "right after", "ms")
+LOOP = (
+    "searched again",
+    "of these answerable",
+    "written again",
+    "raised the confidence",
+    "right before",
+    "right after",
+    "ms",
+)
 
 
 def write_pdf(lines: list[str], path: Path) -> None:
@@ -113,9 +121,12 @@ def main() -> None:
             sure_and_wrong += found == "wrong" and (response["confidence"] or 0) >= 0.9
             if "requery" in response["timings_ms"]:
                 loop["searched again"] += 1
+                loop["of these answerable"] += not row.get("refuse")
                 loop["ms"] += round(sum(response["timings_ms"][name] for name in ("requery", "retrieve", "rerank")))
                 if len(response["attempts"]) > 1:
                     loop["written again"] += 1
+                    before, *later = (attempt["confidence"] or 0.0 for attempt in response["attempts"])
+                    loop["raised the confidence"] += max(later) > before
                     loop["right before"] += said_right(row, response["attempts"][0].get("answer", ""))
                     loop["right after"] += found == "right"
             if found != "right" or options.verbose:
