@@ -20,7 +20,8 @@ def ingest(
     quiet: QuietOption = False,
     config: ConfigOption = None,
 ) -> None:
-    """Read documents into the store: md, txt, rst, html, pdf, docx, csv, json, jsonl.
+    """Read documents into the store: md, txt, rst, html, pdf, docx, pptx, xlsx, epub, eml, csv, json,
+    jsonl.
 
     Unchanged files cost nothing; changed ones replace what was there.
 

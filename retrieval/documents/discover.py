@@ -15,9 +15,10 @@ from cragraph.retrieval.documents.formats import BY_SUFFIX, Format
 _ARCHIVES = ".zip .tar .gz .tgz .bz2 .tbz2 .xz .txz .zst .7z .rar .lz4 .lzma .jar .whl .iso .dmg .deb .rpm"
 _SAVE_AS = {
     ".docx": ".doc .odt .rtf .pages",
-    ".csv": ".xls .xlsx .ods",
-    ".pdf": ".ppt .pptx",
-    ".html": ".epub",
+    ".xlsx": ".xls .ods .numbers",
+    ".pptx": ".ppt .odp",
+    ".epub": ".mobi .azw3",
+    ".eml": ".msg",
 }
 _ADVICE = {old: new for new, olds in _SAVE_AS.items() for old in olds.split()}
 
@@ -42,8 +43,7 @@ def why_unread(path: Path) -> str:
     if suffix and suffix in _ARCHIVES.split():
         return "an archive: archives are not opened; unpack it and ingest the folder"
     if suffix in _ADVICE:
-        save = "save each sheet as" if _ADVICE[suffix] == ".csv" else "save it as"
-        return f"type {suffix} is not read: {save} {_ADVICE[suffix]}"
+        return f"type {suffix} is not read: save it as {_ADVICE[suffix]}"
     what = f"type {shown_name(suffix)} is not read" if suffix else "it has no suffix"
     return f"{what} (read are {' '.join(sorted(BY_SUFFIX))})"
 

@@ -72,7 +72,7 @@ def record_drafts(
 def text_field(record: Mapping[str, Any]) -> str | None:
     """The field that holds a record's body of text, None where it is a row of values."""
     by_name = {str(key).lower(): str(key) for key in record}
-    return next((by_name[name] for name in TEXT_FIELDS if isinstance(record.get(by_name.get(name, "")), str)), None)
+    return next((by_name[n] for n in TEXT_FIELDS if n in by_name and isinstance(record[by_name[n]], str)), None)
 
 
 def record_draft(record: Mapping[str, Any], body: str, limits: Limits = DEFAULT, reading: Reading = str) -> Draft:
@@ -137,7 +137,7 @@ def grouped(rows: Iterable[Row], limits: Limits = DEFAULT) -> Iterator[Draft]:
 def _group_draft(rows: Sequence[Row], first: int, limits: Limits) -> Draft:
     writer = Writer(limits)
     for number, row in enumerate(rows, start=first):
-        writer.line(row.line, {**row.fields, "row": number} if row.fields else NOTHING)
+        writer.line(row.line, {"row": number, **row.fields} if row.fields else NOTHING)
     return writer.draft({"rows": f"{first}-{first + len(rows) - 1}"})
 
 

@@ -1,25 +1,17 @@
 """Word documents: headings by style, paragraphs, lists, tables and notes, in order."""
 
-import posixpath
 import re
-import zipfile
-import zlib
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from lxml import etree
-
-from cragraph.errors import DocumentError
-from cragraph.retrieval.documents.clean import one_line
 from cragraph.retrieval.documents.document import Draft, Writer
 from cragraph.retrieval.documents.limits import Limits
+from cragraph.retrieval.documents.package import Package, package
 from cragraph.retrieval.documents.tables import Table, guess_headers
 
 _W = "{http://schemas.openxmlformats.org/wordprocessingml/2006/main}"
-_DC = "{http://purl.org/dc/elements/1.1/}"
 _HEADING = re.compile(r"^heading (\d)$", re.IGNORECASE)
-_OLE = b"\xd0\xcf\x11\xe0"
 _SIGNS = {f"{_W}tab": "\t", f"{_W}br": "\n", f"{_W}cr": "\n", f"{_W}noBreakHyphen": "-"}
 # Deleted and moved text is gone for the reader; a fallback repeats the drawing before it.
 _GONE = {
@@ -27,69 +19,34 @@ _GONE = {
     f"{_W}moveFrom",
     "{http://schemas.openxmlformats.org/markup-compatibility/2006}Fallback",
 }
-_TREE = 10
-"""How many times the size of its XML a parsed part takes in memory, at least."""
 
 
 def read(path: Path, limits: Limits) -> Iterator[Draft]:
     """The whole file as one draft."""
-    with path.open("rb") as file:
-        if file.read(4) == _OLE:
-            raise DocumentError("is encrypted, or an old .doc; save it as .docx without a password.")
-    try:
-        with zipfile.ZipFile(path) as package:
-            yield _Reader(package, limits).draft()
-    except (KeyError, etree.XMLSyntaxError, zipfile.BadZipFile, zlib.error, EOFError, NotImplementedError) as error:
-        raise DocumentError(
-            f"is not a .docx, or is cut short ({error}); open it in a word processor and save it again."
-        ) from error
+    with package(path, limits) as parts:
+        yield _Reader(parts, limits).draft()
 
 
 class _Reader:
-    """Reads the parts of a package that hold text; pictures stay packed."""
-
-    def __init__(self, package: zipfile.ZipFile, limits: Limits) -> None:
+    def __init__(self, package: Package, limits: Limits) -> None:
         self._package = package
         self._limits = limits
         self._writer = Writer(limits)
         self._styles: dict[str, str] = {}
 
     def draft(self) -> Draft:
-        main = self._related("", "/officeDocument")
-        if not main:
-            raise KeyError("it names no document")
-        body = self._part(main[0]).find(f"{_W}body")
-        for part in self._related(main[0], "/styles"):
-            for style in self._part(part).iter(f"{_W}style"):
+        package = self._package
+        main = package.main()
+        body = package.xml(main).find(f"{_W}body")
+        for part in package.related(main, "/styles"):
+            for style in package.xml(part).iter(f"{_W}style"):
                 name = style.find(f"{_W}name")
                 self._styles[style.get(f"{_W}styleId", "")] = "" if name is None else name.get(f"{_W}val", "")
         self._blocks(() if body is None else body)
-        for part in self._related(main[0], "/footnotes", "/endnotes"):
-            for note in self._part(part):
+        for part in package.related(main, "/footnotes", "/endnotes"):
+            for note in package.xml(part):
                 self._writer.item(visible_text(note), "")
-        return self._writer.draft(self._properties()).titled()
-
-    def _properties(self) -> dict[str, Any]:
-        parts = self._related("", "/core-properties")
-        root = self._part(parts[0]) if parts else etree.Element("none")
-        named = {"title": "title", "author": "creator", "subject": "subject"}
-        stated = {name: one_line(root.findtext(f"{_DC}{tag}") or "") for name, tag in named.items()}
-        return {name: text for name, text in stated.items() if text}
-
-    def _related(self, part: str, *kinds: str) -> list[str]:
-        """The parts of some kinds that a part of the package names, the package itself for ''."""
-        folder, name = posixpath.split(part)
-        try:
-            relations = self._part(posixpath.join(folder, "_rels", f"{name}.rels"))
-        except KeyError:
-            return []
-        targets = (r.get("Target", "") for r in relations if r.get("Type", "").endswith(kinds))
-        return [posixpath.normpath(posixpath.join("/", folder, target)).lstrip("/") for target in targets]
-
-    def _part(self, name: str) -> Any:
-        size = self._package.getinfo(name).file_size
-        self._limits.check("memory_mb", size * _TREE >> 20, f"MB to unpack in {name}")
-        return etree.fromstring(self._package.read(name), etree.XMLParser(resolve_entities=False, huge_tree=True))
+        return self._writer.draft(package.properties()).titled()
 
     def _blocks(self, parts: Any) -> None:
         for part in parts:

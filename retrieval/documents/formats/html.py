@@ -50,20 +50,23 @@ def read(path: Path, limits: Limits) -> Iterator[Draft]:
 
 def draft(markup: str, limits: Limits = DEFAULT) -> Draft:
     """The visible text of a page; from its `main` element where it has one."""
+    writer = Writer(limits)
+    return writer.draft(write(markup, writer, limits)).titled()
+
+
+def write(markup: str, writer: Writer, limits: Limits) -> dict[str, str]:
+    """Write the visible text of a page; gives what the page says about itself."""
     limits.check("characters", len(markup), "characters")
     parser = etree.HTMLParser(target=_Visible(), encoding="utf-8", huge_tree=True)
     page = f"<!doctype html>{markup}".replace("\0", "").encode("utf-8", "replace")
     try:
         root = etree.fromstring(page, parser)
     except etree.XMLSyntaxError:  # nothing but blanks
-        return Draft("")
-    metadata = _metadata(root)
+        return {}
     main = next(iter(root.xpath("//main | //*[@role='main']")), root.find("body"))
-    if main is None:
-        return Draft("", metadata=metadata)
-    writer = Writer(limits)
-    _Reader(writer, main, limits).block(main)
-    return writer.draft(metadata).titled()
+    if main is not None:
+        _Reader(writer, main, limits).block(main)
+    return _metadata(root)
 
 
 class _Visible:

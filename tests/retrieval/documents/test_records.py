@@ -33,6 +33,11 @@ def test_a_table_without_column_names_gets_numbers(tmp_path: Path) -> None:
     assert document.text.splitlines()[0] == "column 1: 1 | column 2: Paris"
 
 
+def test_a_first_column_without_a_name_labels_its_rows(tmp_path: Path) -> None:
+    [document] = documents(tmp_path / "a.csv", ",2023,2022\nRevenue,394,383\n")
+    assert document.text == "Revenue | 2023: 394 | 2022: 383"
+
+
 def test_ragged_rows_and_line_ends_in_cells_are_read(tmp_path: Path) -> None:
     [document] = documents(tmp_path / "a.tsv", 'name\tnote\r\nA\t"two\r\nlines"\textra\r\nB\r\n')
     assert document.text == "name: A | note: two lines | column 3: extra\nname: B"

@@ -1,0 +1,46 @@
+"""Electronic books: their chapters in reading order, each read as a page of HTML."""
+
+import posixpath
+from collections.abc import Iterator
+from pathlib import Path
+from urllib.parse import unquote
+
+from cragraph.errors import DocumentError
+from cragraph.retrieval.documents.clean import marked
+from cragraph.retrieval.documents.document import Draft, Writer
+from cragraph.retrieval.documents.formats.html import write
+from cragraph.retrieval.documents.limits import Limits
+from cragraph.retrieval.documents.package import Package, package, stated
+
+_CONTAINER = "META-INF/container.xml"
+_ENCRYPTION = "META-INF/encryption.xml"
+
+
+def read(path: Path, limits: Limits) -> Iterator[Draft]:
+    """The whole book as one draft."""
+    with package(path, limits) as parts:
+        name = next((root.get("full-path", "") for root in parts.xml(_CONTAINER).iter("{*}rootfile")), "")
+        book = parts.xml(name)
+        folder = posixpath.dirname(name)
+        files = {
+            item.get("id"): posixpath.normpath(posixpath.join(folder, unquote(item.get("href", ""))))
+            for item in book.iter("{*}item")
+            if item.get("media-type") in ("application/xhtml+xml", "text/html")
+        }
+        chapters = [files[ref.get("idref")] for ref in book.iter("{*}itemref") if ref.get("idref") in files]
+        if _locked(parts) & {*chapters}:
+            raise DocumentError("is protected against copying (DRM), so that its text cannot be read.")
+        writer = Writer(limits)
+        for chapter in chapters:
+            data = parts.bytes(chapter)
+            write(data.decode(marked(data) or "utf-8", "replace"), writer, limits)
+        yield writer.draft(stated(book)).titled()
+
+
+def _locked(parts: Package) -> set[str]:
+    """The files of a book that are encrypted."""
+    try:
+        found = parts.xml(_ENCRYPTION)
+    except KeyError:
+        return set()
+    return {unquote(reference.get("URI", "")) for reference in found.iter("{*}CipherReference")}

@@ -1,0 +1,96 @@
+"""Zipped packages (Office files, electronic books): their parts as XML within limits, and what is wrong in words."""
+
+import posixpath
+import zipfile
+import zlib
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+from lxml import etree
+
+from cragraph.errors import DocumentError
+from cragraph.retrieval.documents.clean import one_line
+from cragraph.retrieval.documents.limits import Limits
+
+_DC = "{http://purl.org/dc/elements/1.1/}"
+_OLE = b"\xd0\xcf\x11\xe0"
+_TREE = 10
+"""How many times the size of its XML a parsed part takes in memory, at least."""
+
+
+@contextmanager
+def package(path: Path, limits: Limits) -> Iterator["Package"]:
+    """The package in a file.
+
+    Raises:
+        DocumentError: it is encrypted or of the old kind, no such package, or cut short.
+    """
+    suffix = path.suffix.lower()
+    with path.open("rb") as file:
+        if file.read(4) == _OLE:
+            raise DocumentError(f"is encrypted, or an old {suffix[:4]}; save it as {suffix} without a password.")
+    try:
+        with zipfile.ZipFile(path) as file:
+            yield Package(file, limits)
+    except (KeyError, etree.XMLSyntaxError, zipfile.BadZipFile, zlib.error, EOFError, NotImplementedError) as error:
+        raise DocumentError(
+            f"is not a {suffix}, or is cut short ({error}); open it in the program that made it and save it again."
+        ) from error
+
+
+class Package:
+    """Reads the parts of a package that hold text; pictures stay packed."""
+
+    def __init__(self, file: zipfile.ZipFile, limits: Limits) -> None:
+        self._file = file
+        self._limits = limits
+
+    def bytes(self, name: str) -> bytes:
+        """A part; raises KeyError where there is none of that name, DocumentError where it is too large to unpack."""
+        size = self._file.getinfo(name).file_size
+        self._limits.check("memory_mb", size * _TREE >> 20, f"MB to unpack in {name}")
+        return self._file.read(name)
+
+    def xml(self, name: str) -> Any:
+        """A part as a tree; nothing outside of it is fetched or expanded."""
+        return etree.fromstring(self.bytes(name), etree.XMLParser(resolve_entities=False, huge_tree=True))
+
+    def relations(self, part: str) -> dict[str, tuple[str, str]]:
+        """The kinds and names of the parts that a part names, by their ids; of the package itself for ''."""
+        folder, name = posixpath.split(part)
+        try:
+            found = self.xml(posixpath.join(folder, "_rels", f"{name}.rels"))
+        except KeyError:
+            return {}
+        return {
+            one.get("Id", ""): (
+                one.get("Type", ""),
+                posixpath.normpath(posixpath.join("/", folder, one.get("Target", ""))).lstrip("/"),
+            )
+            for one in found
+        }
+
+    def related(self, part: str, *kinds: str) -> list[str]:
+        """The parts of some kinds that a part names."""
+        return [target for kind, target in self.relations(part).values() if kind.endswith(kinds)]
+
+    def main(self) -> str:
+        """The part that an Office file begins with."""
+        found = self.related("", "/officeDocument")
+        if not found:
+            raise KeyError("it names no document")
+        return found[0]
+
+    def properties(self) -> dict[str, Any]:
+        """What an Office file says about itself."""
+        parts = self.related("", "/core-properties")
+        return stated(self.xml(parts[0])) if parts else {}
+
+
+def stated(metadata: Any) -> dict[str, Any]:
+    """Title, author and subject by the names of Dublin Core."""
+    named = {"title": "title", "author": "creator", "subject": "subject"}
+    found = {name: one_line(metadata.findtext(f".//{_DC}{tag}") or "") for name, tag in named.items()}
+    return {name: text for name, text in found.items() if text}
