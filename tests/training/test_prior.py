@@ -10,7 +10,8 @@ pytest.importorskip("transformers", reason="transformers is for training alone a
 
 from training.judge.model import Batch, loss_of  # noqa: E402
 from training.judge.prior import LONGEST, batches, claim_batch, folds  # noqa: E402
-from training.judge.train import CLS, SEP, Rows, Schedule  # noqa: E402
+from training.judge.train import Rows  # noqa: E402
+from training.learning import CLS, SEP, Schedule  # noqa: E402
 
 
 @pytest.fixture

@@ -19,7 +19,8 @@ from numpy.typing import NDArray
 
 from training.judge.model import Batch, GroundingNet, loss_of
 from training.judge.prepare import UNKNOWN, minilm
-from training.judge.train import CLS, SEP, Rows, Schedule
+from training.judge.train import Rows
+from training.learning import CLS, SEP, Schedule
 
 FOLDS = 2
 LONGEST = 48

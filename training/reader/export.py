@@ -8,20 +8,17 @@ layers are taken. The graph takes one pair at a time, unpadded: `input_ids` and 
 """
 
 import argparse
-from collections.abc import Sequence
 from pathlib import Path
 
 import numpy as np
 import onnx
-import onnxruntime
-import torch
 from onnx import TensorProto, helper
 
-from training.encoder_graph import FUSED, Array, Drawing, Smoothing, Tensors
+from training.encoder_graph import FUSED, Drawing, Smoothing, Tensors
 from training.judge.graph import trunk_of
-from training.reader.train import CLS, SEP, Rows
-
-CALIBRATION_ROWS = 400
+from training.learning import export, tensors_of
+from training.reader.prepare import MAX_PIECES
+from training.reader.train import Rows
 
 
 def draw(tensors: Tensors, smoothing: Smoothing | None = None) -> tuple[onnx.ModelProto, list[str]]:
@@ -66,31 +63,6 @@ def draw(tensors: Tensors, smoothing: Smoothing | None = None) -> tuple[onnx.Mod
     return helper.make_model(graph, opset_imports=opsets, ir_version=9), g.inputs
 
 
-def tensors_of(runs: Sequence[Path]) -> dict[str, Array]:
-    """The mean of the runs' tensors in float32, each from the finished net or the last checkpoint."""
-    nets = []
-    for run in runs:
-        finished = run / "net.pt"
-        nets.append(torch.load(finished) if finished.exists() else torch.load(run / "checkpoint.pt")["net"])
-    return {name: (sum(net[name].float() for net in nets) / len(nets)).numpy() for name in nets[0]}
-
-
-def channel_peaks(tensors: Tensors, data: Rows) -> list[Array]:
-    """The largest absolute value of every input channel of every linear layer over some training rows."""
-    model, inputs = draw(tensors)
-    model.graph.output.extend(helper.make_tensor_value_info(name, TensorProto.FLOAT, None) for name in inputs)
-    session = onnxruntime.InferenceSession(model.SerializeToString(), providers=["CPUExecutionProvider"])
-    peaks: list[Array] = [np.zeros(1, dtype=np.float32)] * len(inputs)
-    for row in range(CALIBRATION_ROWS):
-        own, _ = data.sizes[row]
-        text = data.ids[data.starts[row] : data.starts[row + 1]].astype(np.int64)
-        ids = np.concatenate([[CLS], text[:own], [SEP], text[own:], [SEP]])
-        types = (np.arange(len(ids)) > own + 1).astype(np.int64)
-        seen = session.run(inputs, {"input_ids": ids[None], "types": types[None]})
-        peaks = [np.maximum(peak, np.abs(value[0]).max(0)) for peak, value in zip(peaks, seen, strict=True)]
-    return peaks
-
-
 def main() -> None:
     """Export both precisions."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
@@ -98,14 +70,8 @@ def main() -> None:
     parser.add_argument("--rows", type=Path, required=True, help="folder with train.npz")
     parser.add_argument("--out", type=Path, required=True)
     options = parser.parse_args()
-    options.out.mkdir(parents=True, exist_ok=True)
-    tensors = tensors_of(options.runs)
-    smoothing = Smoothing(channel_peaks(tensors, Rows(options.rows / "train.npz")))
-    for name, given in (("fp32", None), ("int8", smoothing)):
-        model, _ = draw(tensors, given)
-        onnx.checker.check_model(model)
-        onnx.save(model, str(options.out / f"{name}.onnx"))
-        print(f"{name}.onnx: {(options.out / f'{name}.onnx').stat().st_size / 1e6:.1f} MB")
+    rows = Rows(options.rows / "train.npz")
+    export(draw, tensors_of(options.runs), rows, MAX_PIECES, options.out)
 
 
 if __name__ == "__main__":
