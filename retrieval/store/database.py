@@ -166,7 +166,7 @@ class Database:
             except sqlite3.DatabaseError as error:
                 raise self.explained(error) from error
             self.wrote = True
-            self._seal(int(next(self._readable("SELECT value FROM meta WHERE key = 'generation'"), (0,))[0]))
+            self._seal(self._generation())
 
     def rows(self, sql: str, parameters: Sequence[Any] = ()) -> list[tuple[Any, ...]]:
         """Run a query."""
@@ -192,7 +192,11 @@ class Database:
     def set_meta(self, **values: Any) -> None:
         """Set values kept with the data."""
         with self.write() as db:
-            db.executemany("INSERT OR REPLACE INTO meta VALUES (?, ?)", values.items())
+            self.stamp(db, **values)
+
+    def stamp(self, db: sqlite3.Connection, **values: Any) -> None:
+        """The same within a transaction."""
+        db.executemany("INSERT OR REPLACE INTO meta VALUES (?, ?)", values.items())
 
     def state(self) -> tuple[int, int]:
         """Something that differs whenever this connection or another one has changed anything since."""
@@ -205,7 +209,7 @@ class Database:
         if self._pid != os.getpid():
             return
         with self.lock, suppress(sqlite3.ProgrammingError):
-            generation = int(next(self._readable("SELECT value FROM meta WHERE key = 'generation'"), (0,))[0])
+            generation = self._generation()
             logged = self._log.exists()
             self._db.close()
             if self.wrote or (logged and not self._log.exists()):
@@ -216,6 +220,9 @@ class Database:
     @property
     def _log(self) -> Path:
         return Path(f"{self.path}-wal") if self.path else Path(os.devnull) / "none"
+
+    def _generation(self) -> int:
+        return int(next(self._readable("SELECT value FROM meta WHERE key = 'generation'"), (0,))[0])
 
     def _seal(self, generation: int) -> None:
         """Write down how the file was left."""
@@ -333,8 +340,8 @@ class Database:
         text = str(error)
         if any(sign in text for sign in ("malformed", "not a database", "database corruption", "no such table")):
             return DamagedError(
-                f"{self.path} is damaged ({text}); wanted the passages that were ingested: run cragraph ingest PATH "
-                "again, and where that does not help, move the file away first."
+                f"{self.path} is damaged ({text}); wanted the passages that were ingested: put back a copy, or move "
+                "it away and run cragraph ingest PATH again."
             )
         if "no such module: fts5" in text:
             return StoreError(

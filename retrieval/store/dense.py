@@ -20,7 +20,7 @@ from cragraph.errors import StoreError
 from cragraph.retrieval.store import server
 from cragraph.retrieval.store.filters import condition
 from cragraph.retrieval.store.index import Index
-from cragraph.retrieval.store.records import METRIC, Floats, from_bytes, unit
+from cragraph.retrieval.store.records import Floats, from_bytes, unit
 from cragraph.types import Passage
 
 if TYPE_CHECKING:
@@ -31,10 +31,6 @@ GRAPH_FROM: Final = 100_000
 
 SMALL: Final = 5_000
 """Passages below which a filter is worked out in full before anything is compared."""
-
-NEIGHBOURS, BREADTH = 32, 200
-"""How densely the graph is linked, and how widely it is built and searched: twice Chroma's own figures, with which a
-passage among near-copies of others was now and then not found by its own text."""
 
 _STALE: Final = 0.1
 _BATCH: Final = 2000
@@ -97,13 +93,15 @@ class Dense:
             return
         with self._lock:
             graph = Graph.opened(self._index)
-            if graph is None or graph.stale(self._index) > _STALE * self._index.count():
-                made = Graph.made(self._index, graph)
-                self._let_go()
-                sweep(self._index, keep=made)
-                self._generation, self.note = -1, ""
-            elif graph:
+            if graph and graph.stale(self._index) <= _STALE * self._index.count():
                 graph.close()
+                return
+            made = Graph.made(self._index, graph)
+            self._let_go()
+            for folder in self._index.path.parent.glob(f"{self._index.path.stem}.graph-*"):
+                if folder.name != made:
+                    shutil.rmtree(folder, ignore_errors=True)
+            self._generation, self.note = -1, ""
 
     def close(self) -> None:
         """Let go of the graph and of the memory."""
@@ -122,27 +120,22 @@ class Dense:
         if generation == self._generation:
             return
         if self._generation < 0 or self._index.meta("graph", "") != (self._graph.record if self._graph else ""):
-            self._let_go()
-            self._graph, self.note = None, ""
-            if self._index.meta("graph"):
-                self._graph = Graph.opened(self._index)
-                self.note = "" if self._graph else DAMAGED
-            self._rows, self._matrix, self._generation = self._rows[:0], self._matrix[:0], -1
-            if self._graph:
-                self._generation = self._graph.generation
+            self.close()
+            self._graph = Graph.opened(self._index)
+            self.note = "" if self._graph or not self._index.meta("graph") else DAMAGED
+            self._generation = self._graph.generation if self._graph else -1
         new = self._index.rows("SELECT id, vector FROM vectors WHERE written > ?", (self._generation,))
         keep = np.ones(len(self._rows), dtype=bool)
         if len(self._rows):
             there = np.fromiter((row[0] for row in self._index.rows("SELECT id FROM vectors")), dtype=np.int64)
             rewritten = np.fromiter((row[0] for row in new), dtype=np.int64, count=len(new))
             keep = np.isin(self._rows, there) & ~np.isin(self._rows, rewritten)
-        if new or not keep.all():
-            rows = np.array([row[0] for row in new], dtype=np.int64)
-            matrix = unit(from_bytes([row[1] for row in new])) if new else self._matrix[:0]
-            empty = not keep.any()
-            self._rows = rows if empty else np.concatenate([self._rows[keep], rows])
-            kept = [] if empty else [self._matrix[keep]]
-            self._matrix = np.concatenate([*kept, matrix] if new or not kept else kept)
+        if not keep.all():
+            self._rows, self._matrix = self._rows[keep], self._matrix[keep]
+        if new:
+            rows, matrix = np.array([row[0] for row in new]), unit(from_bytes([row[1] for row in new]))
+            self._rows = np.concatenate([self._rows, rows]) if len(self._rows) else rows
+            self._matrix = np.concatenate([self._matrix, matrix]) if len(self._matrix) else matrix
         self._generation = generation
 
     def _nearest(self, query: Floats, k: int) -> Near:
@@ -184,8 +177,8 @@ class Graph:
 
     def __init__(self, record: str, path: Path) -> None:
         self.record = record
-        told = json.loads(record)
-        self.generation, self.count = int(told["generation"]), int(told["count"])
+        made = json.loads(record)
+        self.generation, self.count = int(made["generation"]), int(made["count"])
         self._client = server.in_folder(path)
         self._chroma = _collection(self._client)
 
@@ -197,17 +190,14 @@ class Graph:
         left. Its own database changes with every opening; that one is checked by SQLite.
         """
         record = index.meta("graph", "")
-        assert index.path is not None or not record
         if not record or index.path is None:
             return None
-        told = json.loads(record)
-        folder = index.path.parent / told["folder"]
-        if not _intact(folder, told["files"]):
-            return None
-        try:
-            return cls(record, folder)
-        except Exception:  # whatever Chroma makes of its database: the graph can be made again
-            return None
+        made = json.loads(record)
+        folder = index.path.parent / made["folder"]
+        with suppress(Exception):  # whatever Chroma makes of its database: the graph can be made again
+            if _intact(folder, made["files"]):
+                return cls(record, folder)
+        return None
 
     @classmethod
     def made(cls, index: Index, before: "Graph | None") -> str:
@@ -229,20 +219,18 @@ class Graph:
                 gone = [name for name in chroma.get(include=[])["ids"] if int(name) not in there]
                 for start in range(0, len(gone), _BATCH):
                     chroma.delete(gone[start : start + _BATCH])
-            count = 0
             for rows in _batches(index, before.generation if before else -1):
                 names = [str(row[0]) for row in rows]
                 chroma.embeddings.given = from_bytes([row[1] for row in rows])  # type: ignore[union-attr]
                 chroma.add_texts(names, ids=names)
-                count += len(rows)
             chroma.get(ids=["0"], include=[])  # Chroma answers when what was written is in, files included
         except Exception as error:
             raise StoreError(f"the graph of the vectors cannot be made in {folder}: {error}") from error
         finally:
             server.close(client)
         files = {str(path.relative_to(folder)): _mark(path) for path in sorted(folder.rglob("*")) if path.is_file()}
-        told = {"folder": folder.name, "generation": generation, "count": index.count(), "files": files}
-        index.set_meta(graph=json.dumps(told))
+        made = {"folder": folder.name, "generation": generation, "count": index.count(), "files": files}
+        index.set_meta(graph=json.dumps(made))
         return folder.name
 
     def stale(self, index: Index) -> int:
@@ -287,17 +275,8 @@ class _Given:
 def _collection(client: Any) -> "Chroma":
     from langchain_chroma import Chroma
 
-    graph: Any = {"space": METRIC, "max_neighbors": NEIGHBOURS, "ef_construction": BREADTH, "ef_search": BREADTH}
     given: Any = _Given()
-    return Chroma(_NAME, embedding_function=given, client=client, collection_configuration={"hnsw": graph})
-
-
-def sweep(index: Index, keep: str) -> None:
-    """Delete the folders of other graphs of this store."""
-    assert index.path is not None
-    for folder in index.path.parent.glob(f"{index.path.stem}.graph-*"):
-        if folder.name != keep:
-            shutil.rmtree(folder, ignore_errors=True)
+    return Chroma(_NAME, embedding_function=given, client=client, collection_configuration={"hnsw": server.HNSW})
 
 
 def _batches(index: Index, since: int) -> Iterator[list[tuple[Any, ...]]]:
@@ -318,21 +297,17 @@ def _mark(path: Path) -> list[Any]:
 
 
 def _intact(folder: Path, files: Mapping[str, Sequence[Any]]) -> bool:
-    """Whether a graph's files are those that were written."""
-    try:
-        for name, (size, mtime_ns, digest) in files.items():
-            path = folder / name
-            status = path.stat()
-            if name == "chroma.sqlite3":
-                with closing(sqlite3.connect(f"{path.absolute().as_uri()}?mode=ro", uri=True)) as db:
-                    if not size or [row[0] for row in db.execute("PRAGMA quick_check(1)")] != ["ok"]:
-                        return False
-                    if not db.execute("SELECT count(*) FROM collections").fetchone()[0]:
-                        return False
-            elif status.st_size != size or (status.st_mtime_ns != mtime_ns and _mark(path)[2] != digest):
-                return False
-    except (OSError, sqlite3.Error):
-        return False
+    """Whether a graph's files are those that were written; raises where one cannot be read."""
+    for name, (size, mtime_ns, digest) in files.items():
+        path = folder / name
+        status = path.stat()
+        if name == "chroma.sqlite3":
+            with closing(sqlite3.connect(f"{path.absolute().as_uri()}?mode=ro", uri=True)) as db:
+                checked = db.execute("PRAGMA quick_check(1)").fetchone() == ("ok",)
+                if not checked or not db.execute("SELECT count(*) FROM collections").fetchone()[0]:
+                    return False
+        elif status.st_size != size or (status.st_mtime_ns != mtime_ns and _mark(path)[2] != digest):
+            return False
     return True
 
 

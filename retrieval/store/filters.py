@@ -1,28 +1,27 @@
-"""Metadata filters: typed by a person, checked against the fields, and put as Chroma, SQL or Python want them.
+"""Metadata filters: typed by a person, checked against the fields of a store, and put in SQL or in Python.
 
 A filter means the same everywhere: a passage without the field is not equal to, nor among, any value, and types never
 match across (the text "1" is not the number 1).
 """
 
-import math
+import operator
 import re
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from difflib import get_close_matches
+from functools import partial
 from typing import Any, Final
 
 from cragraph.errors import InputError
 from cragraph.retrieval.store.records import FIELDS
 from cragraph.types import Passage
 
-RANGES: Final = ("$gt", "$gte", "$lt", "$lte")
-OPERATORS: Final = ("$eq", "$ne", "$in", "$nin", *RANGES)
-
-_TESTS: Final[Mapping[str, Callable[[Any, Any], bool]]] = {
-    "$gt": lambda value, bound: value > bound,
-    "$gte": lambda value, bound: value >= bound,
-    "$lt": lambda value, bound: value < bound,
-    "$lte": lambda value, bound: value <= bound,
+RANGES: Final[Mapping[str, tuple[str, Callable[[Any, Any], bool]]]] = {
+    "$gt": (">", operator.gt),
+    "$gte": (">=", operator.ge),
+    "$lt": ("<", operator.lt),
+    "$lte": ("<=", operator.le),
 }
+OPERATORS: Final = ("$eq", "$ne", "$in", "$nin", *RANGES)
 
 
 def checked_where(where: Mapping[str, Any] | None, fields: Mapping[str, str]) -> dict[str, Any] | None:
@@ -33,63 +32,51 @@ def checked_where(where: Mapping[str, Any] | None, fields: Mapping[str, str]) ->
     Raises:
         InputError: for an unknown field (naming those that exist), operator or value.
     """
-    if not where:
-        return None
-    return _joined("$and", _clauses(where, fields))
+    return _joined("$and", _clauses(where, fields)) if where else None
 
 
 def _clauses(where: Any, fields: Mapping[str, str]) -> list[dict[str, Any]]:
     if not isinstance(where, Mapping) or not where:
         raise InputError(f'a filter came as {where!r}; wanted an object such as {{"year": 2023}}.')
-    found: list[dict[str, Any]] = []
+    clauses: list[dict[str, Any]] = []
     for key, value in where.items():
         if key in ("$and", "$or"):
             if not isinstance(value, list | tuple) or not value:
                 raise InputError(
                     f'{key} came with {value!r}; wanted a list of filters, {{"{key}": [{{"year": 1}}, …]}}.'
                 )
-            found.append(_joined(key, [_joined("$and", _clauses(part, fields)) for part in value]))
+            clauses.append(_joined(key, [_joined("$and", _clauses(part, fields)) for part in value]))
         elif key not in fields:
             raise InputError(_unknown(str(key), fields))
         else:
             tests = value if isinstance(value, Mapping) else {"$eq": value}
-            found += [_test(key, operator, operand, fields[key]) for operator, operand in tests.items()]
-    if not found:
+            clauses += [{key: {name: _operand(key, name, item, fields[key])}} for name, item in tests.items()]
+    if not clauses:
         raise InputError(f'the filter {dict(where)!r} tests nothing; wanted an object such as {{"year": 2023}}.')
-    return found
+    return clauses
 
 
-def _joined(operator: str, parts: list[dict[str, Any]]) -> dict[str, Any]:
-    return parts[0] if len(parts) == 1 else {operator: parts}
+def _joined(name: str, parts: list[dict[str, Any]]) -> dict[str, Any]:
+    return parts[0] if len(parts) == 1 else {name: parts}
 
 
-def _test(key: str, operator: str, operand: Any, type_: str) -> dict[str, Any]:
-    if operator not in OPERATORS:
-        raise InputError(f"{operator!r} on {key} is no operator; wanted one of {', '.join(OPERATORS)}.")
-    if operator in RANGES:
-        return exact(key, operator, _bound(key, operand, type_))
-    if operator in ("$eq", "$ne"):
-        return exact(key, operator, _value(key, operand, type_))
+def _operand(key: str, name: str, operand: Any, type_: str) -> Any:
+    if name not in OPERATORS:
+        raise InputError(f"{name!r} on {key} is no operator; wanted one of {', '.join(OPERATORS)}.")
+    if name in RANGES:
+        return _bound(key, operand, type_)
+    if name in ("$eq", "$ne"):
+        return _value(key, operand, type_)
     if not isinstance(operand, list | tuple | set | frozenset) or not operand:
-        raise InputError(f'{operator} on {key} came with {operand!r}; wanted a list of values, {{"$in": ["a", "b"]}}.')
-    return _among(key, operator, [_value(key, item, type_) for item in operand])
+        raise InputError(f'{name} on {key} came with {operand!r}; wanted a list of values, {{"$in": ["a", "b"]}}.')
+    return [_value(key, item, type_) for item in operand]
 
 
-def _among(key: str, operator: str, values: list[Any]) -> dict[str, Any]:
-    """Chroma wants lists of one type, and takes fractions one by one; a mixed list becomes several tests."""
-    groups: dict[type, list[Any]] = {}
-    for value in map(whole, values):
-        groups.setdefault(type(value), []).append(value)
-    single, joined = ("$eq", "$or") if operator == "$in" else ("$ne", "$and")
-    parts = [exact(key, single, fraction) for fraction in groups.pop(float, [])]
-    return _joined(joined, [{key: {operator: group}} for group in groups.values()] + parts)
-
-
-def _bound(key: str, operand: Any, type_: str) -> int | float:
+def _bound(key: str, operand: Any, type_: str) -> Any:
     if "number" not in type_:
         raise InputError(f"{key} holds {type_}; wanted a field of numbers for a range: compare it with = or in.")
     value = _number(operand) if isinstance(operand, str) else operand
-    if isinstance(value, bool) or not isinstance(value, int | float):
+    if not _is_number(value):
         raise InputError(f"{key} was compared with {operand!r}; wanted a number.")
     return value
 
@@ -129,85 +116,35 @@ def _unknown(key: str, fields: Mapping[str, str]) -> str:
     return f"there is no field {key!r} in the store{hint} Fields that exist: {known or 'none, the store is empty'}."
 
 
-_EXACT: Final = 2.0**53
-
-
-def whole(value: Any) -> Any:
-    """A float without a fraction as an int; anything else as it is."""
-    if isinstance(value, float) and value.is_integer() and abs(value) < _EXACT:
-        return int(value)
-    return value
-
-
-def exact(key: str, operator: str, value: Any) -> dict[str, Any]:
-    """One comparison of a field, in a form that means the same to Chroma as to a person.
-
-    Chroma's engine cuts a fraction down to a whole number before it compares it with a whole one:
-    `{"x": {"$gte": 0.5}}` lets 0 through, `{"x": {"$gt": -0.5}}` does not. The forms here hold for whole and
-    broken numbers alike.
-    """
-    value = whole(value)
-    if not isinstance(value, float) or not math.isfinite(value) or abs(value) >= _EXACT:
-        return {key: {operator: value}}
-    below, above = {key: math.floor(value)}, {key: math.ceil(value)}
-    if operator == "$eq":
-        return {"$and": [{key: {"$eq": value}}, _not(below), _not(above)]}
-    if operator == "$ne":
-        return {"$or": [{key: {"$ne": value}}, _is(below), _is(above)]}
-    test = {key: {operator: value}}
-    if operator in ("$gt", "$gte"):
-        beyond, near, wrong = {key: {"$gte": above[key]}}, {key: {"$lt": above[key]}}, below
-    else:
-        beyond, near, wrong = {key: {"$lte": below[key]}}, {key: {"$gt": below[key]}}, above
-    return {"$or": [beyond, {"$and": [test, near, _not(wrong)]}]}
-
-
-def _is(number: dict[str, int]) -> dict[str, Any]:
-    return {key: {"$eq": value} for key, value in number.items()}
-
-
-def _not(number: dict[str, int]) -> dict[str, Any]:
-    return {key: {"$ne": value} for key, value in number.items()}
-
-
 # -- in SQL and in Python ------------------------------------------------------------------------------------------
 
-_SIGNS: Final = {"$gt": ">", "$gte": ">=", "$lt": "<", "$lte": "<="}
 
-
-def condition(where: Mapping[str, Any]) -> tuple[str, list[Any]]:
-    """A SQL condition on `chunks AS c` and its values; `where` has one key a level, as Chroma wants it.
-
-    As in Chroma, a passage without the field is not equal to, nor among, any value; types never match across
-    (the text "1" is not the number 1).
-    """
+def condition(where: Mapping[str, Any] | None) -> tuple[str, list[Any]]:
+    """A SQL condition on `chunks AS c` and its values; `where` is checked, and None lets everything through."""
+    if not where:
+        return "1", []
     ((key, value),) = where.items()
     if key in ("$and", "$or"):
-        parts = [condition(part) for part in value]
-        joined = f" {key[1:].upper()} ".join(part for part, _ in parts)
-        return f"({joined})", [item for _, values in parts for item in values]
-    operator, operand = next(iter(value.items())) if isinstance(value, Mapping) else ("$eq", value)
-    return _compared(key, operator, operand)
+        return _any_of([condition(part) for part in value], key[1:].upper())
+    ((name, operand),) = value.items()
+    if name in RANGES:
+        column, kind, own = _column(key)
+        sign = RANGES[name][0]
+        return f"coalesce({kind} IN ('integer', 'real') AND {column} {sign} ?, 0)", [*own, *own, operand]
+    among, values = _any_of([_equals(key, option) for option in (operand if name in ("$in", "$nin") else [operand])])
+    return f"NOT {among}" if name in ("$ne", "$nin") else among, values
 
 
-def _compared(key: str, operator: str, operand: Any) -> tuple[str, list[Any]]:
-    if operator in _SIGNS:
-        column, kind, values = _column(key)
-        numeric = f"{kind} IN ('integer', 'real')"
-        return f"coalesce({numeric} AND {column} {_SIGNS[operator]} ?, 0)", [*values, *values, operand]
-    options: Sequence[Any] = operand if operator in ("$in", "$nin") else [operand]
-    parts = [_equals(key, option) for option in options]
-    anyone = "(" + " OR ".join(part for part, _ in parts) + ")"
-    values = [item for _, own in parts for item in own]
-    return (f"NOT {anyone}" if operator in ("$ne", "$nin") else anyone), values
+def _any_of(parts: list[tuple[str, list[Any]]], joint: str = "OR") -> tuple[str, list[Any]]:
+    return f"({f' {joint} '.join(part for part, _ in parts)})", [value for _, values in parts for value in values]
 
 
 def _equals(key: str, value: Any) -> tuple[str, list[Any]]:
-    column, kind, values = _column(key)
+    column, kind, own = _column(key)
     if isinstance(value, bool):
-        return f"coalesce({kind} = ?, 0)", [*values, "true" if value else "false"]
-    wanted = "('text')" if isinstance(value, str) else "('integer', 'real')"
-    return f"coalesce({kind} IN {wanted} AND {column} = ?, 0)", [*values, *values, value]
+        return f"coalesce({kind} = ?, 0)", [*own, "true" if value else "false"]
+    kinds = "('text')" if isinstance(value, str) else "('integer', 'real')"
+    return f"coalesce({kind} IN {kinds} AND {column} = ?, 0)", [*own, *own, value]
 
 
 def _column(key: str) -> tuple[str, str, list[Any]]:
@@ -218,31 +155,23 @@ def _column(key: str) -> tuple[str, str, list[Any]]:
 
 
 def fits(passage: Passage, where: Mapping[str, Any] | None) -> bool:
-    """Whether the filter, in Chroma's language, holds for a passage that was found without it.
-
-    As in the store, a passage without the field equals nothing, and types never match across.
-    """
+    """Whether a filter, checked or not, holds for a passage that was found without it."""
     return all(_holds(passage, key, wanted) for key, wanted in (where or {}).items())
 
 
 def _holds(passage: Passage, key: str, wanted: Any) -> bool:
     if key in ("$and", "$or"):
-        found = (fits(passage, part) for part in wanted)
-        return all(found) if key == "$and" else any(found)
+        return (all if key == "$and" else any)(fits(passage, part) for part in wanted)
     value = passage[key] if key in (*FIELDS, "chunk_id") else passage["metadata"].get(key)  # type: ignore[literal-required]
     tests = wanted if isinstance(wanted, Mapping) else {"$eq": wanted}
-    return all(_passes(value, operator, operand) for operator, operand in tests.items())
+    return all(_passes(value, name, operand) for name, operand in tests.items())
 
 
-def _passes(value: Any, operator: str, operand: Any) -> bool:
-    if operator in _TESTS:
-        return _is_number(value) and _is_number(operand) and _TESTS[operator](value, operand)
-    among = any(_same(value, option) for option in (operand if operator in ("$in", "$nin") else [operand]))
-    return among if operator in ("$eq", "$in") else not among
-
-
-def _same(value: Any, operand: Any) -> bool:
-    return _kind(value) is _kind(operand) and bool(value == operand)
+def _passes(value: Any, name: str, operand: Any) -> bool:
+    if name in RANGES:
+        return _is_number(value) and _is_number(operand) and RANGES[name][1](value, operand)
+    options = operand if name in ("$in", "$nin") else [operand]
+    return any(_kind(value) is _kind(option) and value == option for option in options) is (name in ("$eq", "$in"))
 
 
 def _kind(value: Any) -> type:
@@ -258,9 +187,8 @@ def _is_number(value: Any) -> bool:
 _TOKEN: Final = re.compile(
     r"""\s*(?:(?P<text>"(?:[^"\\]|\\.)*"|'(?:[^'\\]|\\.)*')|(?P<sign>>=|<=|!=|==|=|<|>|\(|\)|,)|(?P<word>[^\s=<>!(),"']+))"""
 )
-_OPERATORS: Final = {"=": "$eq", "==": "$eq", "!=": "$ne", ">": "$gt", ">=": "$gte", "<": "$lt", "<=": "$lte"}
+_SIGNS: Final = {"=": "$eq", "==": "$eq", "!=": "$ne", ">": "$gt", ">=": "$gte", "<": "$lt", "<=": "$lte"}
 _EXAMPLE: Final = 'such as year=2023, year>=2020, "ticker in AAPL,MSFT", or two of them joined by and / or'
-_Token = tuple[str, str]
 
 
 def parse_where(expressions: str | Iterable[str]) -> dict[str, Any]:
@@ -274,104 +202,82 @@ def parse_where(expressions: str | Iterable[str]) -> dict[str, Any]:
         InputError: where an expression cannot be read; says where it stopped making sense.
     """
     texts = [expressions] if isinstance(expressions, str) else list(expressions)
-    parts = [_Parser(text).whole() for text in texts]
-    if not parts:
-        return {}
-    return parts[0] if len(parts) == 1 else {"$and": parts}
+    return _joined("$and", [_Parser(text).whole() for text in texts]) if texts else {}
 
 
 class _Parser:
+    """Reads one expression from left to right."""
+
     def __init__(self, text: str) -> None:
         self._text = text
-        self._tokens = list(_tokens(text))
-        self._next = 0
+        self._rest = [*_tokens(text), ("end", "the end")][::-1]
 
     def whole(self) -> dict[str, Any]:
-        found = self._either()
-        if self._next < len(self._tokens):
-            raise self._error("and, or, or the end")
-        return found
+        """The filter, up to the end of the text."""
+        where = self._combined("or")
+        self._need("and, or, or the end", ("end",))
+        return where
 
-    def _either(self) -> dict[str, Any]:
-        parts = [self._both()]
-        while self._keyword("or"):
-            parts.append(self._both())
-        return parts[0] if len(parts) == 1 else {"$or": parts}
-
-    def _both(self) -> dict[str, Any]:
-        parts = [self._one()]
-        while self._keyword("and"):
-            parts.append(self._one())
-        return parts[0] if len(parts) == 1 else {"$and": parts}
+    def _combined(self, joint: str) -> dict[str, Any]:
+        inner = partial(self._combined, "and") if joint == "or" else self._one
+        parts = [inner()]
+        while self._took("word", joint):
+            parts.append(inner())
+        return _joined(f"${joint}", parts)
 
     def _one(self) -> dict[str, Any]:
-        if self._sign("("):
-            found = self._either()
-            if not self._sign(")"):
-                raise self._error("a closing bracket")
-            return found
-        return self._test(self._name())
-
-    def _test(self, field: str) -> dict[str, Any]:
-        negated = self._keyword("not")
-        if self._keyword("in"):
+        if self._took("sign", "("):
+            where = self._combined("or")
+            self._need("a closing bracket", ("sign",), ")")
+            return where
+        field = _unquoted(*self._need("the name of a field", ("word", "text")))
+        negated = self._took("word", "not")
+        if self._took("word", "in"):
             return {field: {"$nin" if negated else "$in": self._list()}}
-        kind, sign = self._peek()
-        if negated or kind != "sign" or sign not in _OPERATORS:
+        name = _SIGNS.get(self._rest[-1][1], "")
+        if negated or not self._took("sign", *_SIGNS):
             raise self._error("one of = != > >= < <= in, not in")
-        self._next += 1
-        kind, value = self._peek()
-        if kind == "word" and ".." in value and sign in ("=", "=="):
-            self._next += 1
-            first, _, last = value.partition("..")
+        kind, token = self._rest[-1]
+        value = self._value()
+        if kind == "word" and ".." in token and name == "$eq":
+            first, _, last = token.partition("..")
             return {"$and": [{field: {"$gte": _typed(first)}}, {field: {"$lte": _typed(last)}}]}
-        operand = self._value()
-        return {field: operand} if sign in ("=", "==") else {field: {_OPERATORS[sign]: operand}}
+        return {field: value} if name == "$eq" else {field: {name: value}}
 
     def _list(self) -> list[Any]:
-        bracketed = self._sign("(")
-        values = [self._value()]
-        while self._sign(","):
+        bracketed = self._took("sign", "(")
+        values: list[Any] = []
+        while not values or self._took("sign", ","):
             values.append(self._value())
-        if bracketed and not self._sign(")"):
-            raise self._error("a closing bracket")
+        if bracketed:
+            self._need("a closing bracket", ("sign",), ")")
         return values
 
-    def _name(self) -> str:
-        kind, token = self._peek()
-        if kind not in ("word", "text"):
-            raise self._error("the name of a field")
-        self._next += 1
-        return _unquoted(token) if kind == "text" else token
-
     def _value(self) -> Any:
-        kind, token = self._peek()
-        if kind not in ("word", "text"):
-            raise self._error("a value (in quotes where it has spaces or signs)")
-        self._next += 1
-        return _unquoted(token) if kind == "text" else _typed(token)
+        kind, token = self._need("a value (in quotes where it has spaces or signs)", ("word", "text"))
+        return _typed(token) if kind == "word" else _unquoted(kind, token)
 
-    def _keyword(self, word: str) -> bool:
-        kind, token = self._peek()
-        found = kind == "word" and token.lower() == word
-        self._next += found
-        return found
+    def _took(self, kind: str, *tokens: str) -> bool:
+        """Whether one of these comes next, which is then behind us."""
+        came, token = self._rest[-1]
+        if came != kind or token.lower() not in tokens:
+            return False
+        self._rest.pop()
+        return True
 
-    def _sign(self, sign: str) -> bool:
-        found = self._peek() == ("sign", sign)
-        self._next += found
-        return found
-
-    def _peek(self) -> _Token:
-        return self._tokens[self._next] if self._next < len(self._tokens) else ("end", "the end")
+    def _need(self, wanted: str, kinds: tuple[str, ...], *tokens: str) -> tuple[str, str]:
+        kind, token = self._rest[-1]
+        if kind not in kinds or (tokens and token not in tokens):
+            raise self._error(wanted)
+        return self._rest.pop()
 
     def _error(self, wanted: str) -> InputError:
         return InputError(
-            f"the filter {self._text!r} has {self._peek()[1]!r} where {wanted} was wanted; write it {_EXAMPLE}."
+            f"the filter {self._text!r} has {self._rest[-1][1]!r} where {wanted} was wanted; write it {_EXAMPLE}."
         )
 
 
-def _tokens(text: str) -> Iterable[_Token]:
+def _tokens(text: str) -> Iterator[tuple[str, str]]:
     position, end = 0, len(text.rstrip())
     while position < end:
         match = _TOKEN.match(text, position)
@@ -382,8 +288,8 @@ def _tokens(text: str) -> Iterable[_Token]:
         yield kind, match[kind]
 
 
-def _unquoted(token: str) -> str:
-    return re.sub(r"\\(.)", r"\1", token[1:-1])
+def _unquoted(kind: str, token: str) -> str:
+    return re.sub(r"\\(.)", r"\1", token[1:-1]) if kind == "text" else token
 
 
 def _typed(word: str) -> str | int | float | bool:

@@ -10,17 +10,9 @@ from zlib import crc32
 
 from cragraph.retrieval.store.database import COLUMNS, Database, indexed, row_crc
 from cragraph.retrieval.store.filters import condition
-from cragraph.retrieval.store.records import Origin, Record, StoredDocument, filename_of, filterable
+from cragraph.retrieval.store.records import FIELDS, Origin, Record, StoredDocument, filename_of, filterable
 from cragraph.types import Passage
 
-CORE_TYPES: Final[Mapping[str, str]] = {
-    "doc_id": "text",
-    "chunk_index": "number",
-    "start_index": "number",
-    "source": "text",
-    "filename": "text",
-    "page": "number",
-}
 SELECTED: Final = ", ".join(f"c.{name}" for name in COLUMNS.split(", "))
 _SAMPLE: Final = 400
 _ORIGIN: Final = "source, sha256, size, mtime_ns, options, chunks"
@@ -88,10 +80,6 @@ class Index(Database):
         db.execute("UPDATE origins SET whole = 1 WHERE id = ?", (row,))
         db.execute("DELETE FROM staged WHERE source = ?", (source,))
 
-    def stamp(self, db: Connection, **values: Any) -> None:
-        """Set values kept with the data."""
-        db.executemany("INSERT OR REPLACE INTO meta VALUES (?, ?)", values.items())
-
     # -- reading passages ------------------------------------------------------------------------------------------
 
     def count(self) -> int:
@@ -115,7 +103,7 @@ class Index(Database):
 
     def get_rows(self, rows: Sequence[int], where: Mapping[str, Any] | None = None) -> dict[int, Passage]:
         """The passages in these rows, those that a filter lets through, by row."""
-        clause, values = condition(where) if where else ("1", [])
+        clause, values = condition(where)
         sql = f"SELECT {SELECTED}, c.id FROM chunks AS c WHERE c.id IN (?) AND {clause}"
         return {row[-1]: passage_of(row) for row in self.rows_in(sql, rows, values)}
 
@@ -143,7 +131,7 @@ class Index(Database):
 
     def fields(self) -> dict[str, str]:
         """The fields that can be filtered by, with their types: text, number, true/false."""
-        types: dict[str, str] = dict(CORE_TYPES) if self.count() else {}
+        types: dict[str, str] = dict(FIELDS) if self.count() else {}
         for name, type_ in sorted(self.rows("SELECT name, type FROM fields")):
             types[name] = f"{types[name]} or {type_}" if name in types else type_
         return types
@@ -203,25 +191,17 @@ class Index(Database):
     def documents(self) -> list[StoredDocument]:
         """What the store holds, a source a row, in order of name."""
         rows = self.rows(
-            "SELECT p.source, count(DISTINCT c.doc_id), count(DISTINCT c.id), o.size, o.sha256 FROM ("
+            "SELECT p.source, count(DISTINCT c.doc_id), count(DISTINCT c.id), o.size, o.sha256, "
+            "o.id IS NOT NULL OR p.source NOT IN (SELECT source FROM origins) FROM ("
             "SELECT o.source AS source, h.chunk AS id FROM holdings AS h JOIN origins AS o ON o.id = h.origin "
             "UNION SELECT source, id FROM chunks WHERE id NOT IN (SELECT chunk FROM holdings)) AS p "
             "JOIN chunks AS c ON c.id = p.id LEFT JOIN origins AS o ON o.source = p.source AND o.whole = 1 "
             "GROUP BY p.source "
-            "UNION SELECT source, 0, 0, size, sha256 FROM origins WHERE whole = 1 AND chunks = 0 ORDER BY 1"
+            "UNION SELECT source, 0, 0, size, sha256, 1 FROM origins WHERE whole = 1 AND chunks = 0 ORDER BY 1"
         )
-        files = self.names()
         return [
-            StoredDocument(
-                row[0],
-                filename_of(row[0]),
-                row[1],
-                row[2],
-                row[3],
-                row[4],
-                complete=row[4] is not None or row[0] not in files,
-            )
-            for row in rows
+            StoredDocument(source, filename_of(source), documents, chunks, size, sha256, bool(complete))
+            for source, documents, chunks, size, sha256, complete in rows
         ]
 
     # -- staged ----------------------------------------------------------------------------------------------------
@@ -230,11 +210,10 @@ class Index(Database):
         """Keep passages of a file that is still being read, with their vectors, out of sight of every search."""
         with self.write() as db:
             for record in records:
-                row = (origin.source, _state(origin), record.passage["chunk_id"])
                 passage = json.dumps(record.passage, ensure_ascii=False, default=str)
                 db.execute(
                     "INSERT OR REPLACE INTO staged (source, state, chunk_id, passage, vector) VALUES (?, ?, ?, ?, ?)",
-                    (*row, passage, record.vector),
+                    (origin.source, _state(origin), record.passage["chunk_id"], passage, record.vector),
                 )
 
     def staged(self, origin: Origin, size: int = 500) -> Iterator[list[tuple[Passage, bytes | None]]]:

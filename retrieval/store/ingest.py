@@ -2,8 +2,8 @@
 
 import os
 from collections.abc import Callable, Collection, Generator, Iterable, Iterator
-from contextlib import closing, nullcontext
-from dataclasses import dataclass, field, replace
+from contextlib import closing, nullcontext, suppress
+from dataclasses import asdict, dataclass, field, replace
 from itertools import repeat
 from pathlib import Path
 from threading import Event
@@ -43,17 +43,11 @@ class IngestReport:
 
     def to_dict(self) -> dict[str, Any]:
         """Plain JSON: lists of paths, and objects of path and reason."""
-        return {
-            "added": self.added,
-            "changed": self.changed,
-            "unchanged": self.unchanged,
-            "removed": self.removed,
-            "skipped": [{"path": path, "reason": reason} for path, reason in self.skipped],
-            "failed": [{"path": path, "reason": reason} for path, reason in self.failed],
-            "chunks": self.chunks,
-            "seconds": round(self.seconds, 3),
-            "dry_run": self.dry_run,
+        reasons = {
+            name: [{"path": path, "reason": reason} for path, reason in getattr(self, name)]
+            for name in ("skipped", "failed")
         }
+        return asdict(self) | reasons | {"seconds": round(self.seconds, 3)}
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,41 +64,6 @@ class Progress:
     rate: float
     eta: float | None
     source: str
-
-
-class Meter:
-    """Counts what is done and tells how long the rest will take."""
-
-    def __init__(self, total: int, to_read: int) -> None:
-        """`total` files, `to_read` bytes in those of them that have to be read."""
-        self._start = monotonic()
-        self._total, self._to_read = total, to_read
-        self._done = self._read = self.chunks = self._part = 0
-
-    def finished(self, source: str, size: int, chunks: int) -> Progress:
-        """One more file is done: `size` bytes of it were read (0 for one without work) and gave `chunks`."""
-        self._done += 1
-        self._read += size
-        self.chunks += chunks
-        self._part = 0
-        return self._progress(source)
-
-    def under_way(self, source: str, chunks: int) -> Progress:
-        """More of a file is embedded that is not read to its end yet."""
-        self._part += chunks
-        return self._progress(source)
-
-    def _progress(self, source: str) -> Progress:
-        chunks = self.chunks + self._part
-        seconds = self.seconds
-        left = max(0, self._to_read - self._read)
-        eta = seconds * left / self._read if self._read else (0.0 if not left else None)
-        return Progress(self._done, self._total, chunks, chunks / seconds if seconds else 0.0, eta, source)
-
-    @property
-    def seconds(self) -> float:
-        """Since the start."""
-        return monotonic() - self._start
 
 
 Paths = str | os.PathLike[str] | Iterable[str | os.PathLike[str]]
@@ -131,15 +90,9 @@ class Survey:
     skipped: list[tuple[str, str]] = field(default_factory=list)
     failed: list[tuple[str, str]] = field(default_factory=list)
 
-    @property
-    def files(self) -> int:
-        """How many files are taken."""
-        return len(self.jobs) + len(self.unchanged)
-
-    @property
-    def bytes_to_read(self) -> int:
-        """In all the files that have to be read."""
-        return sum(job.size for job in self.jobs)
+    def report(self) -> "IngestReport":
+        """What can be said before anything is read."""
+        return IngestReport(unchanged=self.unchanged, skipped=self.skipped, failed=self.failed)
 
 
 def source_of(path: str | os.PathLike[str]) -> str:
@@ -165,8 +118,9 @@ def survey(paths: Paths, index: Index, options: str, *, max_bytes: int | None, p
         source = source_of(item.path)
         if isinstance(item, Skipped):
             found.skipped.append((source, item.reason))
-            if source in known and prune and _is_empty(item.path):
-                found.vanished.append(source)
+            with suppress(OSError):
+                if source in known and prune and item.path.stat().st_size == 0:
+                    found.vanished.append(source)
         else:
             _decide(found, source, known.get(source), options)
     if prune:
@@ -185,9 +139,7 @@ def _decide(found: Survey, source: str, known: Origin | None, options: str) -> N
             found.jobs.append(Job(source, status.st_size, status.st_mtime_ns, known))
         else:
             found.unchanged.append(source)
-            found.touched.append(
-                Origin(source, known.sha256, status.st_size, status.st_mtime_ns, options, known.chunks)
-            )
+            found.touched.append(replace(known, mtime_ns=status.st_mtime_ns))
     except OSError as error:
         found.failed.append((source, error.strerror or str(error)))
 
@@ -196,13 +148,6 @@ def _below(roots: Iterable[str | os.PathLike[str]], known: Iterable[str]) -> lis
     """The sources that are one of these paths or lie below one."""
     names = [name.rstrip("/") for root in roots for name in (os.fspath(root), source_of(root))]
     return sorted(source for source in known if any(source == n or source.startswith(n + "/") for n in names))
-
-
-def _is_empty(path: Path) -> bool:
-    try:
-        return path.stat().st_size == 0
-    except OSError:
-        return False
 
 
 OnProgress = Callable[[Progress], None]
@@ -242,22 +187,10 @@ def ingest(
     with nullcontext() if dry_run else store.writing():
         found = survey(paths, store.index, options.name, max_bytes=max_bytes, prune=prune)
         if dry_run:
-            return pretended(found)
+            new, changed = ([job.source for job in found.jobs if bool(job.known) is known] for known in (False, True))
+            return replace(found.report(), added=new, changed=changed, removed=found.vanished, dry_run=True)
         jobs = [job.source for job in found.jobs]
         return Run(store, options, found, progress).done(messages(jobs, options, limits))
-
-
-def pretended(found: Survey) -> IngestReport:
-    """The report of a run that would do what was found to be done."""
-    return IngestReport(
-        added=[job.source for job in found.jobs if job.known is None],
-        changed=[job.source for job in found.jobs if job.known is not None],
-        unchanged=found.unchanged,
-        removed=found.vanished,
-        skipped=found.skipped,
-        failed=found.failed,
-        dry_run=True,
-    )
 
 
 class Run:
@@ -267,8 +200,10 @@ class Run:
         self._store, self._options, self._found = store, options, found
         self._tell: OnProgress = tell or (lambda _: None)
         self._jobs = {job.source: job for job in found.jobs}
-        self._meter = Meter(found.files, found.bytes_to_read)
-        self._report = IngestReport(unchanged=found.unchanged, skipped=found.skipped, failed=found.failed)
+        self._report = found.report()
+        self._start = monotonic()
+        self._to_read = sum(job.size for job in found.jobs)
+        self._done = self._read = self._chunks = self._part = 0
         self._items: list[Item] = []
         self._ended: list[tuple[Job, Origin]] = []
         self._reading = ""
@@ -281,7 +216,7 @@ class Run:
         """
         index = self._store.index
         for source in self._found.unchanged:
-            self._tell(self._meter.finished(source, 0, 0))
+            self._finished(source, 0, 0)
         for origin in self._found.touched:
             with index.write() as db:
                 index.set_whole(db, origin.source, origin)
@@ -301,7 +236,7 @@ class Run:
         except KeyboardInterrupt as stop:
             stop.add_note(self._kept())
             raise
-        return replace(self._report, chunks=self._meter.chunks, seconds=self._meter.seconds)
+        return replace(self._report, chunks=self._chunks, seconds=monotonic() - self._start)
 
     def _take(self, piece: Piece) -> None:
         job = self._jobs[piece.source]
@@ -327,10 +262,11 @@ class Run:
             self._store.commit([(job.source, origin) for job, origin in self._ended], whole)
         for job, origin in self._ended:
             (self._report.added if job.known is None else self._report.changed).append(job.source)
-            self._tell(self._meter.finished(job.source, job.size, origin.chunks))
+            self._finished(job.source, job.size, origin.chunks)
         if part and reading:
             self._store.stage(part, reading)
-            self._tell(self._meter.under_way(reading.source, len(part)))
+            self._part += len(part)
+            self._progress(reading.source)
         self._items, self._ended = [], []
 
     def _give_up(self, failed: Failed) -> None:
@@ -340,7 +276,22 @@ class Run:
         self._store.index.unstage(failed.source)
         # The reason stands beside the path: it does not name it again.
         self._report.failed.append((failed.source, failed.reason.removeprefix(failed.source).lstrip(": ")))
-        self._tell(self._meter.finished(failed.source, job.size, 0))
+        self._finished(failed.source, job.size, 0)
+
+    def _finished(self, source: str, size: int, chunks: int) -> None:
+        """One more file is done: `size` bytes of it were read (0 for one without work) and gave `chunks`."""
+        self._done += 1
+        self._read += size
+        self._chunks += chunks
+        self._part = 0
+        self._progress(source)
+
+    def _progress(self, source: str) -> None:
+        chunks, seconds = self._chunks + self._part, monotonic() - self._start
+        left = max(0, self._to_read - self._read)
+        eta = seconds * left / self._read if self._read else (0.0 if not left else None)
+        files = len(self._found.jobs) + len(self._found.unchanged)
+        self._tell(Progress(self._done, files, chunks, chunks / seconds if seconds else 0.0, eta, source))
 
     def _kept(self) -> str:
         """What a run that is stopped leaves behind."""
@@ -400,18 +351,16 @@ def watch(
     paths: Paths,
     store: Store,
     *,
-    split_options: SplitOptions | None = None,
     prune: bool = True,
-    progress: OnProgress | None = None,
     max_bytes: int | None = MAX_BYTES,
-    limits: Limits | None = _LIMITS,
     interval: float = INTERVAL,
     stop: Event | None = None,
+    **options: Any,
 ) -> Iterator[IngestReport]:
     """A report for the first ingest, then one for every change, until `stop` is set or the caller ends the loop.
 
-    Files that are still being written are left until they have been still for one interval. A root that disappears for
-    a while is waited for. The store is locked only while something is ingested.
+    `options` are those of `ingest`. Files that are still being written are left until they have been still for one
+    interval. A root that disappears for a while is waited for. The store is locked only while something is ingested.
     """
     roots = roots_of(paths)
     stop = stop or Event()
@@ -421,15 +370,7 @@ def watch(
         sight = _look(roots, max_bytes)
         if seen is None or (sight != seen and sight == last):
             there = [root for root in roots if root.exists()] if seen is not None else roots
-            report = ingest(
-                there,
-                store,
-                split_options=split_options,
-                prune=prune,
-                progress=progress,
-                max_bytes=max_bytes,
-                limits=limits,
-            )
+            report = ingest(there, store, prune=prune, max_bytes=max_bytes, **options)
             if seen is None or report.did_anything or report.failed:
                 yield report
             seen = sight
@@ -441,9 +382,7 @@ def _look(roots: list[Path], max_bytes: int | None) -> _Sight:
     sight: _Sight = {}
     for item in discover([root for root in roots if root.exists()], max_bytes=max_bytes):
         if isinstance(item, Found):
-            try:
+            with suppress(OSError):
                 status = item.path.stat()
-            except OSError:
-                continue
-            sight[str(item.path)] = (status.st_size, status.st_mtime_ns)
+                sight[str(item.path)] = (status.st_size, status.st_mtime_ns)
     return sight

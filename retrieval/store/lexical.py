@@ -67,7 +67,7 @@ class Lexical:
         ]
 
     def _rows(self, match: str, k: int, where: Mapping[str, Any] | None) -> list[tuple[Any, ...]]:
-        clause, values = condition(where) if where else ("1", [])
+        clause, values = condition(where)
         # Reading every passage with a word, to see whether the filter lets it through, costs more than ranking them
         # all. So where the filter lets many through, the best are looked at first, and the rest where too few pass.
         if not where or self._index.share(where) * _AGAIN > _SPARE:

@@ -33,8 +33,8 @@ class WriteLock:
         self._threads = RLock()
 
     @contextmanager
-    def __call__(self) -> Iterator[bool]:
-        """Hold it; waits for other threads of this store, not for other processes. Gives whether it was free before.
+    def __call__(self) -> Iterator[None]:
+        """Hold it; waits for other threads of this store, not for other processes.
 
         Raises:
             StoreLockedError: where another process (or another store of this one) holds it.
@@ -42,7 +42,7 @@ class WriteLock:
         """
         with self._threads:
             if self._lock is None:
-                yield True
+                yield
                 return
             first = not self._lock.is_locked
             try:
@@ -57,7 +57,7 @@ class WriteLock:
             try:
                 if first:
                     self._sign()
-                yield first
+                yield
             finally:
                 if first:
                     with suppress(OSError):
@@ -68,15 +68,11 @@ class WriteLock:
         """Whether somebody else is writing at this moment."""
         if self._lock is None or self._lock.is_locked:
             return False
-        probe = FileLock(self._lock.lock_file, timeout=0, mode=0o600)
         try:
-            probe.acquire()
-        except Timeout:
-            return True
-        except OSError:
-            return False
-        probe.release()
-        return False
+            with FileLock(self._lock.lock_file, timeout=0, mode=0o600):
+                return False
+        except OSError as error:
+            return isinstance(error, Timeout)
 
     def message(self) -> str:
         """Who holds it, and what to do about it."""

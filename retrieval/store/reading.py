@@ -13,12 +13,13 @@ from contextlib import suppress
 from dataclasses import astuple, dataclass
 from hashlib import sha256
 from pathlib import Path
-from queue import Full, Queue
-from threading import Event, Thread
+from queue import Empty, Queue
+from threading import Thread
 from typing import Any, BinaryIO, Final
 
-from cragraph.errors import CragError, InputError
+from cragraph.errors import CragError
 from cragraph.retrieval.documents import CHUNK_OVERLAP, CHUNK_SIZE, Limits, load, split
+from cragraph.retrieval.documents.split import check_sizes
 from cragraph.types import Passage
 
 _SPLITTER: Final = 2
@@ -43,11 +44,7 @@ class SplitOptions:
     chunk_overlap: int = CHUNK_OVERLAP
 
     def __post_init__(self) -> None:
-        if self.chunk_size < 1 or not 0 <= self.chunk_overlap < self.chunk_size:
-            raise InputError(
-                f"chunk_size {self.chunk_size} and chunk_overlap {self.chunk_overlap} do not go together; wanted a "
-                "size of at least 1 and an overlap from 0 to below the size."
-            )
+        check_sizes(self.chunk_size, self.chunk_overlap)
 
     @property
     def name(self) -> str:
@@ -126,81 +123,60 @@ def messages(
     """The files' messages in order, read by processes of their own; without `limits` by this one."""
     rest = list(sources)
     while rest and limits:
-        reader = ReaderProcess(rest, options, limits)
-        yield from reader
-        if not reader.started:
+        code = yield from _ahead(rest, options, limits)
+        if code is None:
             break
-        rest = rest[reader.done :]
         if rest:
-            yield Failed(rest[0], reader.ending)
-            rest = rest[1:]
+            yield Failed(rest.pop(0), _why(code, limits))
     yield from read(rest, options, limits)
 
 
-class ReaderProcess:
-    """The messages of files read by a process of its own, some of them ahead.
+def _ahead(rest: list[str], options: SplitOptions, limits: Limits) -> Generator[Message, None, int | None]:
+    """The messages of a process that reads ahead; takes what is finished off `rest`.
 
-    Afterwards `done` says how many files were finished, `started` whether the process ever ran, `ending` why it ended.
+    Gives the exit code of the process, None where it could not be started at all.
     """
-
-    def __init__(self, sources: Sequence[str], options: SplitOptions, limits: Limits) -> None:
-        self._stop = Event()
-        self._queue: Queue[Message | None] = Queue(_AHEAD)
-        self._limits = limits
-        self._process = subprocess.Popen(
-            [sys.executable, "-P", "-c", _SERVE],
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.DEVNULL,
-        )
-        self._order = pickle.dumps((list(sources), options, astuple(limits)))
-        self.done = 0
-        self.started = False
-        self.ending = ""
-
-    def __iter__(self) -> Iterator[Message]:
-        thread = Thread(target=self._receive, daemon=True)
+    waiting: Queue[Message | str | None] = Queue(_AHEAD)
+    started = False
+    with subprocess.Popen(
+        [sys.executable, "-P", "-c", _SERVE], stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL
+    ) as process:
+        order = pickle.dumps((rest, options, astuple(limits)))
+        thread = Thread(target=_receive, args=(process, order, waiting), daemon=True)
         thread.start()
         try:
-            while (message := self._queue.get()) is not None:
-                self.done += isinstance(message, Failed) or message.last
+            while (message := waiting.get()) is not None:
+                if isinstance(message, str):
+                    started = True
+                    continue
+                if isinstance(message, Failed) or message.last:
+                    rest.pop(0)
                 yield message
-            self.ending = self._why(self._process.wait())
+            return process.wait() if started else None
         finally:
-            self._stop.set()
-            self._process.kill()
-            self._process.wait()
-            thread.join()
-            for pipe in (self._process.stdin, self._process.stdout):
-                with suppress(OSError):
-                    pipe.close()  # type: ignore[union-attr]
+            process.kill()
+            while thread.is_alive():  # it may wait for room
+                with suppress(Empty):
+                    waiting.get(timeout=0.1)
 
-    def _why(self, code: int) -> str:
-        if hasattr(signal, "SIGALRM") and code == -signal.SIGALRM:
-            return f"reading it took more than {self._limits.seconds:g} seconds; split it, or raise the limit"
-        reason = f"signal {-code}" if code < 0 else f"exit status {code}"
-        return f"reading it ended the reader ({reason}); leave it out or convert it"
 
-    def _receive(self) -> None:
-        order, pipe = self._process.stdin, self._process.stdout
-        assert order is not None
-        assert pipe is not None
-        try:
-            order.write(self._order)
-            order.close()
-            self.started = pickle.load(pipe) == _READY
-            while not self._stop.is_set():
-                self._put(pickle.load(pipe))
-        except (EOFError, pickle.UnpicklingError, OSError, ValueError):
-            pass  # the end, expected or not: `done` tells which
-        finally:
-            self._put(None)
+def _receive(process: "subprocess.Popen[bytes]", order: bytes, waiting: "Queue[Message | str | None]") -> None:
+    assert process.stdin is not None
+    assert process.stdout is not None
+    try:
+        process.stdin.write(order)
+        process.stdin.close()
+        while True:
+            waiting.put(pickle.load(process.stdout))
+    except (EOFError, pickle.UnpicklingError, OSError, ValueError):
+        waiting.put(None)  # the end, expected or not
 
-    def _put(self, message: Message | None) -> None:
-        while not self._stop.is_set():
-            with suppress(Full):
-                self._queue.put(message, timeout=0.2)
-                return
+
+def _why(code: int, limits: Limits) -> str:
+    if hasattr(signal, "SIGALRM") and code == -signal.SIGALRM:
+        return f"reading it took more than {limits.seconds:g} seconds; split it, or raise the limit"
+    reason = f"signal {-code}" if code < 0 else f"exit status {code}"
+    return f"reading it ended the reader ({reason}); leave it out or convert it"
 
 
 # -- in the process that reads ---------------------------------------------------------------------------------------

@@ -1,6 +1,5 @@
-"""What a store keeps: passages with the files that hold them, and how they lie in Chroma's metadata on a server."""
+"""What a store keeps: passages with the files that hold them."""
 
-import json
 import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -17,11 +16,12 @@ if TYPE_CHECKING:
 
 Floats = np.ndarray[Any, np.dtype[np.float32]]
 
-FIELDS: Final = ("doc_id", "chunk_index", "start_index", "source", "filename", "page")
-"""The fields of a passage that can be filtered by, beside its own metadata."""
+FIELDS: Final[Mapping[str, str]] = {
+    "doc_id": "text", "chunk_index": "number", "start_index": "number",
+    "source": "text", "filename": "text", "page": "number",
+}  # fmt: skip
+"""The fields of a passage that can be filtered by, beside its own metadata, with their types."""
 
-GENERATION: Final = "_g"
-RECORD: Final = "_r"
 METRIC: Final = "cosine"
 _INT64: Final = 2**63
 
@@ -130,19 +130,14 @@ def _plain(value: Any) -> Any:
 
 def filterable(metadata: Mapping[str, Any]) -> dict[str, str | int | float | bool]:
     """The entries that can be filtered by: text, finite numbers and booleans under a plain name."""
-    return {key: value for key, value in metadata.items() if _plain_name(key) and _plain_value(value)}
+    named = {k: v for k, v in metadata.items() if k and k not in FIELDS and k[0] not in "_$#" and not {'"', ":"} & {*k}}
+    return {key: value for key, value in named.items() if _is_scalar(value)}
 
 
-def _plain_name(key: str) -> bool:
-    return bool(key) and key not in FIELDS and key[0] not in "_$#" and '"' not in key and ":" not in key
-
-
-def _plain_value(value: Any) -> bool:
-    if isinstance(value, str | bool):
-        return True
+def _is_scalar(value: Any) -> bool:
     if isinstance(value, int):
         return -_INT64 <= value < _INT64
-    return isinstance(value, float) and math.isfinite(value)
+    return isinstance(value, str) or (isinstance(value, float) and math.isfinite(value))
 
 
 def filename_of(source: str) -> str:
@@ -216,42 +211,3 @@ class Identity:
     def __str__(self) -> str:
         size = f"{self.dimension} dimensions, " if self.dimension else ""
         return f"{self.model} ({size}{self.metric})"
-
-
-# -- in Chroma's metadata --------------------------------------------------------------------------------------------
-
-
-def to_chroma(record: Record, generation: int) -> dict[str, Any]:
-    """The metadata of a record in Chroma: its fields and scalars, and the rest as one JSON string."""
-    passage = record.passage
-    plain = filterable(passage["metadata"])
-    rest = {key: value for key, value in passage["metadata"].items() if key not in plain}
-    meta: dict[str, Any] = {key: passage[key] for key in FIELDS if passage[key] is not None}
-    meta.update(plain)
-    meta[GENERATION] = generation
-    holders = {origin.source: origin.row() for origin in record.origins}
-    extra = {name: value for name, value in (("h", holders), ("x", rest)) if value}
-    if extra:
-        meta[RECORD] = json.dumps(extra, ensure_ascii=False, default=str)
-    return meta
-
-
-def from_chroma(chunk_id: str, text: str, metadata: Mapping[str, Any]) -> Record:
-    """Read back what `to_chroma` wrote; a record written by another tool gets empty fields."""
-    extra = json.loads(metadata.get(RECORD) or "{}")
-    own = {k: v for k, v in metadata.items() if k not in FIELDS and k not in (GENERATION, RECORD)}
-    page = metadata.get("page")
-    passage = Passage(
-        text=text,
-        chunk_id=chunk_id,
-        doc_id=str(metadata.get("doc_id", chunk_id)),
-        chunk_index=int(metadata.get("chunk_index", 0)),
-        start_index=int(metadata.get("start_index", 0)),
-        source=str(metadata.get("source", "")),
-        filename=str(metadata.get("filename", "")),
-        page=None if page is None else int(page),
-        metadata={**own, **extra.get("x", {})},
-        retrieval_score=None,
-        rerank_score=None,
-    )
-    return record_of(passage, [Origin(source, *row) for source, row in extra.get("h", {}).items()])

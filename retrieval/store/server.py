@@ -7,7 +7,6 @@ by the numbers of the writes; they can be thrown away.
 import json
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from itertools import count
 from pathlib import Path
 from threading import RLock
 from time import monotonic
@@ -19,21 +18,24 @@ import numpy as np
 from cragraph.errors import StoreError, StoreMissingError, mask
 from cragraph.retrieval.store.index import Index
 from cragraph.retrieval.store.records import (
-    GENERATION,
+    FIELDS,
     METRIC,
     Floats,
     Identity,
     Origin,
     Record,
+    filterable,
     from_bytes,
-    from_chroma,
-    to_chroma,
+    record_of,
 )
 from cragraph.types import Passage
 
 if TYPE_CHECKING:
     from chromadb.api import ClientAPI
     from chromadb.api.models.Collection import Collection
+
+GENERATION, RECORD = "_g", "_r"
+"""The keys of our own in a record's metadata."""
 
 _SECONDS: Final = 60.0
 """How long a server may take over one request: a write of 2,000 chunks takes it a few."""
@@ -42,6 +44,10 @@ _FIRST_SECONDS: Final = 10.0
 _LOOK_SECONDS: Final = 5.0
 _MOST: Final = 2000
 """Records a request: well under Chroma's own limit, and a bound on what one write holds in memory."""
+
+HNSW: Final[Any] = {"space": METRIC, "max_neighbors": 32, "ef_construction": 200, "ef_search": 200}
+"""How densely a graph is linked, and how widely it is built and searched: twice Chroma's own figures, with which a
+passage among near-copies of others was now and then not found by its own text."""
 
 _MODEL, _DIMENSION, _GENERATION = "cragraph:embedding", "cragraph:dimension", "cragraph:generation"
 
@@ -82,18 +88,17 @@ class Server:
                         "cragraph ingest PATH first."
                     ) from error
                 metadata = {_MODEL: wanted.model, _DIMENSION: wanted.dimension, _GENERATION: 0}
-                graph: Any = {"space": METRIC, "max_neighbors": 32, "ef_construction": 200, "ef_search": 200}
                 return self._client.get_or_create_collection(
-                    self.name, embedding_function=None, metadata=metadata, configuration={"hnsw": graph}
+                    self.name, embedding_function=None, metadata=metadata, configuration={"hnsw": HNSW}
                 )
-            told = found.metadata or {}
-            if _MODEL not in told:
+            stated = found.metadata or {}
+            if _MODEL not in stated:
                 raise StoreError(
                     f"the collection {self.name!r} in {self.where} was not made by cragraph; wanted one that says "
                     "which model made its vectors: choose another collection or another store."
                 )
             space = json.loads(json.dumps(found.configuration_json)).get("hnsw", {}).get("space", METRIC)
-            wanted.check(Identity(str(told[_MODEL]), int(told.get(_DIMENSION, 0)), str(space)), self.where)
+            wanted.check(Identity(str(stated[_MODEL]), int(stated.get(_DIMENSION, 0)), str(space)), self.where)
             return found
 
     # -- writing -----------------------------------------------------------------------------------------------
@@ -118,21 +123,15 @@ class Server:
 
     def put(self, records: Sequence[Record], generation: int) -> None:
         """Write records: with their vectors where they bring them, else their metadata alone."""
-        fresh = [record for record in records if record.vector is not None]
-        same = [record for record in records if record.vector is None]
         with self._explained("written"):
-            for batch in _batches(fresh):
+            for batch in _batches([record for record in records if record.vector is not None]):
                 self._collection.upsert(
-                    ids=[record.passage["chunk_id"] for record in batch],
+                    **_ids_and_metadata(batch, generation),
                     embeddings=from_bytes([record.vector or b"" for record in batch]),
                     documents=[record.passage["text"] for record in batch],
-                    metadatas=[to_chroma(record, generation) for record in batch],
                 )
-            for batch in _batches(same):
-                self._collection.update(
-                    ids=[record.passage["chunk_id"] for record in batch],
-                    metadatas=[to_chroma(record, generation) for record in batch],
-                )
+            for batch in _batches([record for record in records if record.vector is None]):
+                self._collection.update(**_ids_and_metadata(batch, generation))
 
     def drop(self, chunk_ids: Sequence[str]) -> None:
         """Remove records; unknown ids do no harm."""
@@ -149,8 +148,9 @@ class Server:
 
     def ids(self, where: Mapping[str, Any] | None = None) -> list[str]:
         """The ids of all records, or of those that a filter lets through."""
+        filters: Any = where
         with self._explained("read"):
-            return list(self._collection.get(where=where, include=[])["ids"])  # type: ignore[arg-type]
+            return list(self._collection.get(where=filters, include=[])["ids"])
 
     def records(self, chunk_ids: Sequence[str]) -> Iterator[list[Record]]:
         """The records with these ids, in no order, in batches."""
@@ -179,7 +179,7 @@ class Server:
             found = self._collection.query(
                 query_embeddings=vector[None, :],
                 n_results=k,
-                where=where,  # type: ignore[arg-type]
+                where=chroma_where(where) if where else None,
                 include=["distances"],
             )
         ids, distances = found["ids"][0], (found["distances"] or [[]])[0]
@@ -266,26 +266,76 @@ class Server:
             ) from error
 
 
-# -- clients ---------------------------------------------------------------------------------------------------------
+# -- what lies in Chroma ---------------------------------------------------------------------------------------------
 
-_open_paths: Final[set[str]] = set()
+
+def _ids_and_metadata(records: Sequence[Record], generation: int) -> dict[str, Any]:
+    return {
+        "ids": [record.passage["chunk_id"] for record in records],
+        "metadatas": [to_chroma(record, generation) for record in records],
+    }
+
+
+def to_chroma(record: Record, generation: int) -> dict[str, Any]:
+    """The metadata of a record in Chroma: what can be filtered by, and as one JSON string what is read back.
+
+    Numbers are stored and compared as floats: Chroma cuts a fraction down before it compares it with a whole number.
+    """
+    passage = record.passage
+    fields = {key: passage[key] for key in FIELDS if passage[key] is not None}  # type: ignore[literal-required]
+    whole = {"m": passage["metadata"], "h": {origin.source: origin.row() for origin in record.origins}}
+    return {
+        **{key: _as_float(value) for key, value in (fields | filterable(passage["metadata"])).items()},
+        GENERATION: generation,
+        RECORD: json.dumps(whole, ensure_ascii=False, default=str),
+    }
+
+
+def from_chroma(chunk_id: str, text: str, metadata: Mapping[str, Any]) -> Record:
+    """Read back what `to_chroma` wrote; a record written by another tool gets empty fields."""
+    whole = json.loads(metadata.get(RECORD) or "{}")
+    page = metadata.get("page")
+    passage = Passage(
+        text=text,
+        chunk_id=chunk_id,
+        doc_id=str(metadata.get("doc_id", chunk_id)),
+        chunk_index=int(metadata.get("chunk_index", 0)),
+        start_index=int(metadata.get("start_index", 0)),
+        source=str(metadata.get("source", "")),
+        filename=str(metadata.get("filename", "")),
+        page=None if page is None else int(page),
+        metadata=whole.get("m", {}),
+        retrieval_score=None,
+        rerank_score=None,
+    )
+    return record_of(passage, [Origin(source, *row) for source, row in whole.get("h", {}).items()])
+
+
+def chroma_where(where: Mapping[str, Any]) -> Any:
+    """A checked filter as Chroma wants it: numbers as floats, and one type in a list."""
+    ((key, value),) = where.items()
+    if key in ("$and", "$or"):
+        return {key: [chroma_where(part) for part in value]}
+    ((operator, operand),) = value.items()
+    if operator not in ("$in", "$nin"):
+        return {key: {operator: _as_float(operand)}}
+    options = list(map(_as_float, operand))
+    parts = [{key: {operator: [o for o in options if type(o) is one]}} for one in dict.fromkeys(map(type, options))]
+    return parts[0] if len(parts) == 1 else {"$or" if operator == "$in" else "$and": parts}
+
+
+def _as_float(value: Any) -> Any:
+    return float(value) if isinstance(value, int) and not isinstance(value, bool) else value
+
+
+# -- clients ---------------------------------------------------------------------------------------------------------
 
 
 def in_folder(folder: Path) -> "ClientAPI":
-    """A client on a folder, which shares nothing with other clients of this process on the same folder.
-
-    Chroma shares one engine among clients on the same path; another spelling of the path is another engine.
-    """
+    """A client on a folder."""
     import chromadb
 
-    spellings = (str(folder) + "/." * n for n in count())
-    path = next(path for path in spellings if path not in _open_paths)
-    _open_paths.add(path)
-    try:
-        return chromadb.PersistentClient(path=path, settings=_settings())
-    except BaseException:
-        _open_paths.discard(path)
-        raise
+    return chromadb.PersistentClient(path=folder, settings=_settings())
 
 
 def on_server(url: str) -> "ClientAPI":
@@ -321,13 +371,11 @@ def on_server(url: str) -> "ClientAPI":
 
 
 def close(client: "ClientAPI") -> None:
-    """Let go of a client and, where it has its own, of its engine."""
-    path = client.get_settings().persist_directory
+    """Let go of a client, and of its engine where it was the last that used it."""
     for session in _sessions(client):
         session.close()
     closing: Any = client  # `close` is missing from the type that chromadb declares
     closing.close()
-    _open_paths.discard(path)
 
 
 def _sessions(client: Any) -> list[Any]:

@@ -41,7 +41,6 @@ from cragraph.types import Passage
 
 if TYPE_CHECKING:
     from langchain_core.embeddings import Embeddings
-    from langchain_core.vectorstores import VectorStore
 
     from cragraph.retrieval.store.server import Server
 
@@ -79,11 +78,12 @@ class Store:
         location: str,
         server: "Server | None" = None,
         graph_from: int = GRAPH_FROM,
+        note: str = "",
     ) -> None:
         self.index, self.location = index, location
         self._embeddings, self._lock, self._server = embeddings, lock, server
         self._dense, self._lexical = Dense(index, graph_from), Lexical(index)
-        self._notes: list[str] = []
+        self._notes = [note] if note else []
         self._closed = False
         self._depth = 0
 
@@ -224,9 +224,11 @@ class Store:
         """Take away what only other states of a file hold: what a cut-off ingest left on a server."""
         with self.writing():
             mine = self.index.held_by(origin.source)
-            before = self.index.holders(mine)
-            holders = {i: [o for o in before[i] if o.source != origin.source or o.state == origin.state] for i in mine}
-            gone = [i for i in mine if not holders[i]]
+            holders = {
+                i: [o for o in held if o.source != origin.source or o.state == origin.state]
+                for i, held in self.index.holders(mine).items()
+            }
+            gone = [i for i, held in holders.items() if not held]
             self._write([], {i: held for i, held in holders.items() if held}, gone, [(origin.source, origin)])
 
     def stage(self, items: Sequence[Item], origin: Origin) -> None:
@@ -246,24 +248,18 @@ class Store:
         transactions, last. Items of no file in `files` are added.
         """
         with self.writing():
-            staged = {source: self.index.staged_ids(origin) for source, origin in files if origin}
             mine = {i for source, origin in files for i in self.index.held_by(source, unheld=origin is None)}
-            new = {item.passage["chunk_id"] for item in items}.union(*staged.values())
+            given = [(i, origin) for _, origin in files if origin for i in self.index.staged_ids(origin)]
+            given += [(item.passage["chunk_id"], item.origin) for item in items if item.origin]
+            new = {item.passage["chunk_id"] for item in items}.union(i for i, _ in given)
             known = self.index.embedded(new)
-            holders: dict[str, list[Origin]] = {i: [] for i in mine | new} | self.index.holders(mine | new)
-            for source, _ in files:
-                for chunk_id in mine:
-                    holders[chunk_id] = [o for o in holders[chunk_id] if o.source != source]
-            for source, origin in files:
-                for chunk_id in staged.get(source, ()):
-                    holders[chunk_id].append(origin)  # type: ignore[arg-type]
-            for item in items:
-                if item.origin:
-                    holders[item.passage["chunk_id"]].append(item.origin)
-            holders = {i: list({o.state: o for o in held}.values()) for i, held in holders.items()}
-            fresh = self._embedded(items, known)
+            before, replaced = self.index.holders(mine | new), {source for source, _ in files}
+            holders = {i: {o.state: o for o in before.get(i, ()) if o.source not in replaced} for i in mine | new}
+            for chunk_id, origin in given:
+                holders[chunk_id][origin.state] = origin
             gone = [i for i in mine - new if not holders[i]]
-            self._write(fresh, {i: holders[i] for i in new | mine if i not in gone}, gone, files)
+            kept = {i: list(held.values()) for i, held in holders.items() if held or i not in mine - new}
+            self._write(self._embedded(items, known), kept, gone, files)
             return len(new - known.keys())
 
     def _write(
@@ -327,12 +323,6 @@ class Store:
         Identity(model, dimension).check(Identity(model, int(self.index.meta("dimension", 0))), self.location)
 
     # -- the rest ----------------------------------------------------------------------------------------------
-
-    def langchain(self) -> "VectorStore":
-        """The dense side as a LangChain vector store, to read from."""
-        from cragraph.retrieval.store.langchain import StoreVectors
-
-        return StoreVectors(self, self._embeddings)
 
     def close(self) -> None:
         """Let go of files and connections; closing twice does no harm."""
@@ -428,25 +418,16 @@ def open_store(
 
 def _in_folder(folder: Path, embeddings: "Embeddings", collection: str, create: bool, graph_from: int) -> Store:
     path = folder / f"{collection}.db"
-    lost = path.with_suffix(".seal").exists() and not (path.exists() and path.stat().st_size)
-    if lost:
+    if path.with_suffix(".seal").exists() and not (path.exists() and path.stat().st_size):
         raise StoreError(
             f"{path} is gone or empty, and with it what was ingested; wanted it as it was left: put it back, or remove "
             f"{path.with_suffix('.seal')} and run cragraph ingest PATH again."
         )
     if not create and not path.exists():
-        if (folder / "chroma.sqlite3").exists():
-            raise StoreError(
-                f"the store in {folder} was made by an earlier version; wanted {path.name}: run cragraph ingest PATH "
-                "again, then remove chroma.sqlite3 and what else the earlier version left."
-            )
-        if others := sorted(other.stem for other in folder.glob("*.db")):
-            raise StoreMissingError(
-                f"the store {folder} holds no collection {collection!r}, but {', '.join(others)}; wanted ingested "
-                "documents: run cragraph ingest PATH first."
-            )
+        others = ", ".join(sorted(other.stem for other in folder.glob("*.db")))
+        what = f"the store {folder} holds no collection {collection!r}, but {others}" if others else None
         raise StoreMissingError(
-            f"there is no store in {folder}; wanted ingested documents: run cragraph ingest PATH first."
+            f"{what or f'there is no store in {folder}'}; wanted ingested documents: run cragraph ingest PATH first."
         )
     try:
         folder.mkdir(mode=0o700, parents=True, exist_ok=True)
@@ -455,15 +436,8 @@ def _in_folder(folder: Path, embeddings: "Embeddings", collection: str, create: 
             f"the folder {folder} cannot be made ({error.strerror or error}); wanted one with write permission: choose "
             "another with --store."
         ) from error
-    lock = WriteLock(folder)
-    try:
-        index = Index(path, create=create)
-    except DamagedError as error:
-        raise StoreError(
-            f"{path} cannot be read ({error.__cause__}); wanted the passages that were ingested: put back a copy, or "
-            "move it away and run cragraph ingest PATH again."
-        ) from error
-    store = Store(index, embeddings, lock, f"the store {folder}", graph_from=graph_from)
+    index = Index(path, create=create)
+    store = Store(index, embeddings, WriteLock(folder), f"the store {folder}", graph_from=graph_from)
     try:
         with suppress(StoreLockedError):
             store._opened()
@@ -496,8 +470,7 @@ def _on_server(
     try:
         index, note = _copy(path)
         index.set_meta(model=wanted.model, dimension=server.dimension())
-        store = Store(index, embeddings, WriteLock(None), server.where, server)
-        store._notes += [note] if note else []
+        store = Store(index, embeddings, WriteLock(None), server.where, server, note=note)
         server.follow(index, now=True)
         return store
     except BaseException:

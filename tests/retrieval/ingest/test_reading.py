@@ -14,7 +14,7 @@ import pytest
 
 from cragraph.retrieval.documents import Limits
 from cragraph.retrieval.store import SplitOptions, ingest, open_store
-from cragraph.retrieval.store.reading import PIECE, Failed, Piece, ReaderProcess, messages, read
+from cragraph.retrieval.store.reading import PIECE, Failed, Piece, messages, read
 from cragraph.testing.embeddings import HashEmbeddings
 
 OPTIONS = SplitOptions(200, 20)
@@ -80,15 +80,15 @@ def test_a_file_that_takes_too_much_memory_is_reported_and_the_rest_is_read(tmp_
     assert "memory" in found[0].reason  # type: ignore[union-attr]
 
 
+@pytest.mark.skipif(not sys.platform.startswith("linux"), reason="finds the process in /proc")
 def test_a_reader_that_is_left_early_is_ended(files: list[str]) -> None:
-    reader = ReaderProcess(files, OPTIONS, Limits())
-    first = next(iter(reader))
-    assert isinstance(first, Piece)
-    stream = iter(ReaderProcess(files, OPTIONS, Limits()))
-    next(stream)
-    stream.close()  # type: ignore[attr-defined]
-    reader._process.kill()
-    reader._process.wait()
+    before = set(threading.enumerate())
+    stream = messages(files, OPTIONS, Limits())
+    assert isinstance(next(stream), Piece)
+    (reader,) = _readers()
+    stream.close()
+    assert set(threading.enumerate()) == before
+    assert reader not in _readers()
 
 
 def test_no_reader_goes_on_where_writing_fails(tmp_path: Path) -> None:
@@ -118,18 +118,24 @@ def test_what_a_reader_holds_does_not_grow_with_the_file(tmp_path: Path) -> None
         with file.open("w") as out:
             for row in range(rows):
                 out.write(json.dumps({"text": f"row {row} " + "of many words " * 60}) + "\n")
-        reader = ReaderProcess([str(file)], SplitOptions(), Limits())
         count, peak = 0, 0.0
-        for message in reader:
+        for message in messages([str(file)], SplitOptions(), Limits()):
             assert isinstance(message, Piece)
             count += len(message.passages)
-            peak = max(peak, _peak_mb(reader._process.pid))
+            peak = max([peak, *map(_peak_mb, _readers())])
         assert count == rows
         peaks.append(peak)
     assert peaks[1] - peaks[0] < 6, peaks  # the larger file has 10 MB
 
 
-def _peak_mb(pid: int) -> float:
+def _readers() -> list[str]:
+    """Our children that read files, by id."""
+    tasks = Path("/proc/self/task").iterdir()
+    children = [child for task in tasks for child in (task / "children").read_text().split()]
+    return [child for child in children if b"store.reading" in Path(f"/proc/{child}/cmdline").read_bytes()]
+
+
+def _peak_mb(pid: str) -> float:
     """The most memory a process ever held; 0 when it has ended."""
     try:
         status = Path(f"/proc/{pid}/status").read_text()
@@ -143,11 +149,9 @@ def _kill_reader() -> None:
     """Kill our child once it waits for the trap."""
     for _ in range(1200):
         time.sleep(0.05)
-        for task in Path("/proc/self/task").iterdir():
-            for child in (task / "children").read_text().split():
-                if b"store.reading" in Path(f"/proc/{child}/cmdline").read_bytes() and _waits(child):
-                    os.kill(int(child), signal.SIGKILL)
-                    return
+        for child in filter(_waits, _readers()):
+            os.kill(int(child), signal.SIGKILL)
+            return
 
 
 def _waits(child: str) -> bool:

@@ -30,11 +30,10 @@ FIELDS = {"year": "number", "ticker": "text", "final": "true/false", "mixed": "n
         ({"$and": [{"year": 1}]}, {"year": {"$eq": 1}}),
         ({"$or": [{"year": 1}, {"year": 2}]}, {"$or": [{"year": {"$eq": 1}}, {"year": {"$eq": 2}}]}),
         ({"ticker": {"$in": ("A", "B")}}, {"ticker": {"$in": ["A", "B"]}}),
-        ({"mixed": {"$in": [1, "a"]}}, {"$or": [{"mixed": {"$in": [1]}}, {"mixed": {"$in": ["a"]}}]}),
-        ({"mixed": {"$nin": [1, "a"]}}, {"$and": [{"mixed": {"$nin": [1]}}, {"mixed": {"$nin": ["a"]}}]}),
+        ({"mixed": {"$in": [1, "a"]}}, {"mixed": {"$in": [1, "a"]}}),
     ],
 )
-def test_a_filter_is_put_the_way_chroma_wants_it(where: Any, checked: Any) -> None:
+def test_a_filter_gets_the_types_of_its_fields(where: Any, checked: Any) -> None:
     assert checked_where(where, FIELDS) == checked
 
 

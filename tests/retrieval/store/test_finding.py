@@ -146,8 +146,3 @@ def test_the_generation_grows_with_every_write(full: Store, lines: list[Passage]
     before = full.generation
     full.delete([lines[0]["chunk_id"]])
     assert full.generation > before
-
-
-def test_the_vectors_are_a_langchain_store(full: Store) -> None:
-    found = full.langchain().similarity_search("The revenue of Apple was 383 billion dollars.", k=1)
-    assert found[0].page_content == "The revenue of Apple was 383 billion dollars."

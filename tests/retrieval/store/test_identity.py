@@ -84,15 +84,6 @@ def test_a_store_that_was_never_filled_is_an_error_that_leaves_nothing_behind(tm
         open_store(tmp_path / "some", HashEmbeddings(32), collection="others", create=False)
 
 
-def test_a_store_of_an_earlier_version_is_a_clear_error_until_it_is_ingested_again(tmp_path: Path) -> None:
-    (tmp_path / "chroma.sqlite3").write_bytes(b"what the earlier version kept")
-    with pytest.raises(StoreError, match=r"made by an earlier version.*run cragraph ingest PATH again"):
-        open_store(tmp_path, HashEmbeddings(16), create=False)
-    filled(tmp_path)
-    with open_store(tmp_path, HashEmbeddings(32), create=False) as store:
-        assert store.count() > 0
-
-
 @pytest.mark.parametrize("name", ["x", "with space", "-dash", "ünï", ""])
 def test_a_name_that_chroma_would_refuse_is_refused_first(tmp_path: Path, name: str) -> None:
     with pytest.raises(StoreError, match="no name of a collection"):

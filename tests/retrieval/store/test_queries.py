@@ -57,7 +57,7 @@ def test_common_words_rank_what_rare_words_found(store: Store) -> None:
     found = cheap("rare common", 5)
     assert [p["text"] for p in found] == ["rare and common things here", "rare things to read about"]
     assert found[0] == exact("rare common", 1)[0]
-    assert cheap("rare common", 5, {"chunk_index": 0})[0]["text"] == "rare things to read about"
+    assert cheap("rare common", 5, {"chunk_index": {"$eq": 0}})[0]["text"] == "rare things to read about"
     assert [p["text"] for p in cheap("common", 400)] == [p["text"] for p in exact("common", 400)]
 
 

@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from cragraph.errors import InputError, StoreError, StoreMismatchError
-from cragraph.passages import as_passages
+from cragraph.passages import as_passage, as_passages
 from cragraph.retrieval.store import Store, open_store, parse_where
 from cragraph.retrieval.store.store import UNCACHED
 from cragraph.testing.embeddings import HashEmbeddings
@@ -144,3 +144,24 @@ def test_a_server_that_goes_away_is_one_clear_error(tmp_path: Path, lines: list[
     (note,) = store.notes
     assert note.startswith("Words are searched as they were when the server last answered: the store at http://127")
     store.close()
+
+
+@pytest.mark.parametrize(
+    ("where", "sources"),
+    [
+        ({"x": {"$gte": 0.5}}, {"0.5", "1"}),
+        ({"x": {"$gt": -0.5}}, {"0", "0.5", "1"}),
+        ({"x": {"$lt": 0.5}}, {"-0.5", "0"}),
+        ({"x": {"$in": [0.5, 1, "one"]}}, {"0.5", "1", "one"}),
+        ({"x": {"$nin": [0, "one"]}}, {"-0.5", "0.5", "1"}),
+    ],
+)
+def test_a_server_compares_fractions_with_whole_numbers_and_lists_of_several_types(
+    url: str, tmp_path: Path, where: dict[str, object], sources: set[str]
+) -> None:
+    passages = [as_passage({"text": f"words {x}", "source": str(x), "x": x}) for x in (-0.5, 0, 0.5, 1, "one")]
+    with open_store(url, HashEmbeddings(48), collection="fractions", cache=tmp_path) as store:
+        store.add(passages)
+        for search in (store.dense, store.lexical):
+            assert {p["source"] for p in search("words", 9, where)} == sources
+        assert store.get([passages[1]["chunk_id"]])[0]["metadata"] == {"x": 0}
