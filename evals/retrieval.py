@@ -20,7 +20,7 @@ from cragraph.types import Passage
 if TYPE_CHECKING:
     from langchain_core.embeddings import Embeddings
 
-    from cragraph.retrieval.search.fusion import Searchable
+    from cragraph.retrieval.store import Store
 
 DEPTH: Final = 100
 """How deep a ranking is looked at."""
@@ -88,7 +88,7 @@ def run(
 
 def measure(
     collection: Collection,
-    store: "Searchable",
+    store: "Store",
     embeddings: RememberedEmbeddings,
     limit: int | None,
     progress: Progress,

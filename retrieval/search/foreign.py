@@ -10,6 +10,7 @@ from concurrent.futures import TimeoutError as LateError
 from contextvars import copy_context
 from dataclasses import dataclass
 from importlib import import_module
+from itertools import chain
 from pathlib import Path
 from typing import Any, Final
 
@@ -17,13 +18,10 @@ from cragraph.errors import InputError, SettingsError, StoreError
 from cragraph.models.chat import remaining
 from cragraph.passages import as_passage
 from cragraph.protocols import Notes
+from cragraph.retrieval.search.fusion import fuse
 from cragraph.retrieval.store.filters import fits
 from cragraph.types import Passage
 
-FUSED: Final = 60
-"""The constant of reciprocal rank fusion, by which the results of several queries are merged."""
-
-TRIES: Final = 2
 PAUSE_S: Final = 0.5
 """Seconds before a search that failed is tried again."""
 
@@ -83,18 +81,15 @@ class ForeignRetriever:
         return merged
 
     def _tried(self, query: str, k: int, where: Mapping[str, Any] | None, notes: Notes) -> list[Passage]:
-        for attempt in range(1, TRIES + 1):
-            try:
-                return self._found(query, k, where, notes)
-            except StoreError:
-                raise
-            except Exception as error:  # whatever another's client raises
-                said = f"{type(error).__name__}: {error}".rstrip(": ")
-                if attempt == TRIES:
-                    raise StoreError(f"The retriever {self.name} failed: {said}. Check that it answers.") from error
-                notes.degraded(f"The retriever {self.name} failed and was asked again: {said}.")
-                time.sleep(PAUSE_S)
-        raise AssertionError("the last try returns or raises")
+        try:
+            return self._found(query, k, where, notes)
+        except Exception as error:  # whatever another's client raises
+            notes.degraded(f"The retriever {self.name} failed and was asked again: {_said(error)}.")
+            time.sleep(PAUSE_S)
+        try:
+            return self._found(query, k, where, notes)
+        except Exception as error:
+            raise StoreError(f"The retriever {self.name} failed: {_said(error)}. Check that it answers.") from error
 
     def _found(self, query: str, k: int, where: Mapping[str, Any] | None, notes: Notes) -> list[Passage]:
         if not where:
@@ -160,20 +155,18 @@ def _unit(score: Any) -> bool:
     return isinstance(score, float) and 0.0 <= score <= 1.0
 
 
+def _said(error: Exception) -> str:
+    return f"{type(error).__name__}: {error}".rstrip(": ")
+
+
 def fused(rankings: Sequence[Sequence[Passage]]) -> list[Passage]:
     """One ranking of several, by reciprocal ranks; a passage that several found keeps its best score."""
     if len(rankings) == 1:
         return list(rankings[0])
-    value: dict[str, float] = {}
     kept: dict[str, Passage] = {}
-    for ranking in rankings:
-        for rank, passage in enumerate(ranking):
-            name = passage["chunk_id"]
-            value[name] = value.get(name, 0.0) + 1 / (FUSED + rank)
-            before = kept.get(name)
-            if before is None or (passage["retrieval_score"] or 0) > (before["retrieval_score"] or 0):
-                kept[name] = passage
-    return sorted(kept.values(), key=lambda passage: -value[passage["chunk_id"]])
+    for passage in sorted(chain(*rankings), key=lambda passage: passage["retrieval_score"] or 0.0):
+        kept[passage["chunk_id"]] = passage
+    return [kept[name] for name in fuse(([(p["chunk_id"], 0.0) for p in ranking], 1.0) for ranking in rankings)]
 
 
 def load_retriever(spec: str, *arguments: Any) -> Any:

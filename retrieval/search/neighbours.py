@@ -5,12 +5,17 @@ text for a generator or a judge, whose `parts` say which chunk each stretch is f
 """
 
 from collections.abc import Mapping, Sequence
-from typing import Any, Final, Literal, NamedTuple, Protocol
+from dataclasses import dataclass
+from itertools import zip_longest
+from typing import TYPE_CHECKING, Any, Final, Literal, NamedTuple
 
 from cragraph.errors import StoreError
 from cragraph.protocols import Notes
 from cragraph.retrieval.store.filters import fits
 from cragraph.types import Part, Passage
+
+if TYPE_CHECKING:
+    from cragraph.retrieval.store import Store
 
 Size = int | Literal["section"]
 
@@ -27,18 +32,6 @@ NO_STORE: Final = "The passages were read without the text around them: there is
 ELSEWHERE: Final = "{} of {} passages are not in the store, so they were read without the text around them."
 
 
-class Neighbourly(Protocol):
-    """A store that knows its passages by id, and those around each."""
-
-    def get(self, chunk_ids: Sequence[str]) -> list[Passage]:
-        """The passages with these ids; unknown ids are left out."""
-        ...
-
-    def adjacent(self, passage: Passage, before: int, after: int) -> list[Passage]:
-        """The passages of the same document around this one, without it, in document order."""
-        ...
-
-
 class Place(NamedTuple):
     """A stretch of one chunk: `chunk["text"][start:end]`, and where it is in the document."""
 
@@ -48,27 +41,24 @@ class Place(NamedTuple):
     start_index: int
 
 
+@dataclass(frozen=True)
 class Neighbours:
-    """Finds the chunks around passages in a store; says so where there is none, or it does not know the passages."""
+    """Finds the chunks around passages in a store; says so where it does not know the passages, or fails."""
 
-    def __init__(self, store: Neighbourly | None) -> None:
-        self._store = store
+    store: "Store"
 
     def __call__(
         self, passages: Sequence[Passage], size: Size, where: Mapping[str, Any] | None, notes: Notes
     ) -> list[Passage]:
         """The passages with `around`: `size` chunks to each side, or those of its section, if `where` fits."""
         alone = [without_around(passage) for passage in passages]
-        if self._store is None:
-            notes.degraded(NO_STORE)
-            return alone
         try:
-            stored = {p["chunk_id"]: p["text"] for p in self._store.get([p["chunk_id"] for p in alone])}
+            stored = {p["chunk_id"]: p["text"] for p in self.store.get([p["chunk_id"] for p in alone])}
             # An id alone may be a coincidence: text from elsewhere has no neighbours here.
             known = [p for p in alone if stored.get(p["chunk_id"]) == p["text"]]
             if len(known) < len(alone):
                 notes.degraded(ELSEWHERE.format(len(alone) - len(known), len(alone)))
-            found = iter(surroundings(known, self._store, size, where=where))
+            found = iter(surroundings(known, self.store, size, where=where))
             return [next(found) if p in known else p for p in alone]
         except StoreError as error:
             notes.degraded(f"The passages were read without the text around them: {error}")
@@ -91,7 +81,7 @@ def all_read(passages: Sequence[Passage]) -> list[Passage]:
 
 def surroundings(
     passages: Sequence[Passage],
-    store: Neighbourly,
+    store: "Store",
     size: Size,
     *,
     where: Mapping[str, Any] | None = None,
@@ -104,12 +94,12 @@ def surroundings(
     nearest outwards while all stays within `most` characters. A passage without neighbours gets no `around`.
     """
     taken = {passage["chunk_id"] for passage in passages}
+    reach = _SECTION if size == "section" else size
     wide: list[Passage] = []
     for passage in map(without_around, passages):
-        reach = _SECTION if size == "section" else size
-        found = store.adjacent(passage, reach, reach)
-        left = [p for p in found if p["chunk_index"] < passage["chunk_index"]][::-1]
-        right = [p for p in found if p["chunk_index"] > passage["chunk_index"]]
+        near = store.adjacent(passage, reach, reach)
+        left = [p for p in near if p["chunk_index"] < passage["chunk_index"]][::-1]
+        right = [p for p in near if p["chunk_index"] > passage["chunk_index"]]
         left, right = (_usable(passage, side, size, taken, where) for side in (left, right))
         chunks = [p for p in _nearest_first(passage, left, right, most) if p is not passage]
         taken.update(chunk["chunk_id"] for chunk in chunks)
@@ -168,19 +158,17 @@ def _usable(
 def _nearest_first(passage: Passage, left: Sequence[Passage], right: Sequence[Passage], most: int) -> list[Passage]:
     """The chunks in document order, taken in turn from both sides while they touch and there is room."""
     chosen = [passage]
-    sides = [list(left), list(right)]
-    while any(sides):
-        for side, at in ((sides[0], 0), (sides[1], -1)):
-            if not side:
+    ended: set[str] = set()
+    for before, after in zip_longest(left, right):
+        for side, candidate in (("left", before), ("right", after)):
+            if candidate is None or side in ended:
                 continue
-            candidate = side.pop(0)
-            first, last = (candidate, chosen[-1]) if at == 0 else (chosen[0], candidate)
-            inner, outer = (candidate, chosen[0]) if at == 0 else (chosen[-1], candidate)
-            touches = outer["start_index"] - _end(inner) <= _GAP
-            if touches and _end(last) - first["start_index"] <= most:
-                chosen.insert(0 if at == 0 else len(chosen), candidate)
+            row = [candidate, *chosen] if side == "left" else [*chosen, candidate]
+            one, other = row[:2] if side == "left" else row[-2:]
+            if other["start_index"] - _end(one) <= _GAP and _end(row[-1]) - row[0]["start_index"] <= most:
+                chosen = row
             else:
-                side.clear()
+                ended.add(side)
     return chosen
 
 

@@ -1,41 +1,29 @@
 """The retriever: passages for one or more queries, by meaning, by words or both."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from fnmatch import fnmatchcase
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Any, Final
 
 from cragraph.errors import InputError, SettingsError
 from cragraph.protocols import Notes
-from cragraph.retrieval.search.fusion import (
-    Calibration,
-    Candidate,
-    Feedback,
-    Finder,
-    FusionOptions,
-    Mode,
-    Searchable,
-    Where,
-    across,
-    levelled,
-    mmr,
-    peak,
-)
+from cragraph.retrieval.search.fusion import Calibration, Feedback, Mode, Ranking, falling, fuse, mmr
 from cragraph.retrieval.search.questions import Decompose
+from cragraph.text.words import keywords, plain_years
 from cragraph.types import Passage
 
+if TYPE_CHECKING:
+    from cragraph.retrieval.store import Store
 
-class QueryExpander(Protocol):
-    """Writes further queries that together cover the question; not the question itself, and none where one will do."""
+DEPTH: Final = 100
+"""Passages that each side of a search gives at least."""
 
-    @property
-    def name(self) -> str:
-        """What notes and reports call it."""
-        ...
+DENSE_WEIGHT: Final = 0.4
+"""The say of the dense side; the lexical side has the rest of 1. Chosen by the figures in docs/results/retrieval.md."""
 
-    def __call__(self, question: str, notes: Notes) -> list[str]:
-        """The further queries."""
-        ...
+Where = Mapping[str, Any]
+Expander = Callable[[str, Notes], list[str]]
+"""Writes further queries that together cover a question; not the question itself, and none where one will do."""
 
 
 @dataclass(frozen=True)
@@ -72,6 +60,22 @@ class SourceWeights:
 
 
 @dataclass(frozen=True)
+class Candidate:
+    """A passage with what each stage said of it: raw scores where that side found it, and its relevance 0..1."""
+
+    passage: Passage
+    relevance: float
+    dense: float | None = None
+    lexical: float | None = None
+    fused: float = 0.0
+
+    @property
+    def id(self) -> str:
+        """The id of the passage."""
+        return self.passage["chunk_id"]
+
+
+@dataclass(frozen=True)
 class SearchRetriever:
     """Finds passages in a store.
 
@@ -81,15 +85,14 @@ class SearchRetriever:
     the cosine from which a passage begins to count as a copy; a `redundancy` of 0 turns that off.
     """
 
-    store: Searchable
+    store: "Store"
     mode: Mode = "hybrid"
     weights: SourceWeights = field(default_factory=SourceWeights)
-    expand: QueryExpander | None = field(default_factory=Decompose)
+    expand: Expander | None = field(default_factory=Decompose)
     feedback: Feedback | None = field(default_factory=Feedback)
     part_say: float = 0.3
     redundancy: float = 0.8
     same: float = 0.9
-    fusion: FusionOptions = field(default_factory=FusionOptions)
     calibration: Calibration = field(default_factory=Calibration)
 
     @property
@@ -97,9 +100,7 @@ class SearchRetriever:
         """The mode: what `notes` and reports call this retriever."""
         return self.mode
 
-    def __call__(
-        self, queries: Sequence[str], k: int, notes: Notes, *, where: Mapping[str, Any] | None = None
-    ) -> list[Passage]:
+    def __call__(self, queries: Sequence[str], k: int, notes: Notes, *, where: Where | None = None) -> list[Passage]:
         """At most `k` passages, best first.
 
         `retrieval_score` is the calibrated relevance times the source's weight; it never rises along the list, and
@@ -115,55 +116,105 @@ class SearchRetriever:
             )
         for sentence in self.store.notes:
             notes.degraded(sentence)
-        found = self._weighed(self._found(self._expanded(asked, notes), k, where))
-        return [_scored(candidate, self.weights) for candidate in self._diverse(found, k)]
-
-    def _expanded(self, asked: Sequence[str], notes: Notes) -> dict[str, float]:
-        """Every query with its say: 1 for what was asked, `part_say` for what that was expanded to."""
         more = [query for one in asked for query in self.expand(one, notes)] if self.expand else []
-        return dict.fromkeys(asked, 1.0) | {query: self.part_say for query in more if query not in asked}
+        says = dict.fromkeys(more, self.part_say) | dict.fromkeys(asked, 1.0)
+        found = self._weighed(self._found({query: says[query] for query in (*asked, *more)}, k, where))
+        return [self._scored(candidate) for candidate in self._diverse(found, k)]
 
-    def _found(self, queries: Mapping[str, float], k: int, where: Where | None) -> list[Candidate]:
-        find = Finder(self.store, self.mode, self.fusion, self.calibration)
-        depth = max(self.fusion.depth, k)
-        sides = [find.search(query, depth, where) for query in queries]
-        found = [find.candidates(one, depth) for one in sides]
-        if self.feedback and self.mode == "hybrid" and 0.0 < max(map(peak, found)) < self.feedback.weak_below:
-            longer = [self.feedback(query, [c.passage for c in one]) for query, one in zip(queries, found, strict=True)]
-            more = [replace(one, expanded=find.by_words(q, depth, where)) for one, q in zip(sides, longer, strict=True)]
-            found = [find.candidates(one, depth, self.feedback.weight) for one in more]
-        return across(found, list(queries.values()), self.fusion.constant)
+    def _found(self, says: Mapping[str, float], k: int, where: Where | None) -> list[Candidate]:
+        """What all queries find, each by its say, as one list."""
+        depth = max(DEPTH, k)
+        dense = [self._by_meaning(query, depth, where) for query in says]
+        lexical = [self._by_words(query, depth, where) if self.mode != "dense" else [] for query in says]
+        found = [self._candidates(near, alike, (), depth) for near, alike in zip(dense, lexical, strict=True)]
+        if self.feedback and self.mode == "hybrid" and 0.0 < max(map(_peak, found)) < self.feedback.weak_below:
+            longer = [self.feedback(query, [c.passage for c in one]) for query, one in zip(says, found, strict=True)]
+            more = [self._by_words(query, depth, where) for query in longer]
+            found = [self._candidates(*sides, depth) for sides in zip(dense, lexical, more, strict=True)]
+        return across(found, list(says.values()))
+
+    def _by_meaning(self, query: str, depth: int, where: Where | None) -> list[Passage]:
+        return self.store.dense(plain_years(query), depth, where) if self.mode != "lexical" else []
+
+    def _by_words(self, query: str, depth: int, where: Where | None) -> list[Passage]:
+        # Words such as "what" and "much" are rare in documents, so that BM25 takes them for telling ones.
+        return self.store.lexical(" ".join(keywords(query)), depth, where)
+
+    def _candidates(
+        self, dense: Sequence[Passage], lexical: Sequence[Passage], expanded: Sequence[Passage], depth: int
+    ) -> list[Candidate]:
+        """The sides of one query fused, best first, with their relevance."""
+        near, alike = dict(_ranking(dense)), dict(_ranking(lexical))
+        words = 1.0 - DENSE_WEIGHT if self.mode == "hybrid" else 1.0
+        second = words * self.feedback.weight if self.feedback else 0.0
+        meaning = DENSE_WEIGHT if self.mode == "hybrid" else 1.0
+        fused = fuse([(_ranking(dense), meaning), (_ranking(lexical), words), (_ranking(expanded), second)])
+        # Whatever the dense side did not return is at most as near as the last it did return; a dense side that
+        # returned fewer than it was asked for returned all there is.
+        unseen = min(near.values(), default=0.0) if len(near) >= depth else 0.0
+        curve = getattr(self.calibration, self.mode)
+        passages = {p["chunk_id"]: p for p in (*expanded, *lexical, *dense)}
+        return levelled(
+            [
+                Candidate(passages[i], curve(near.get(i, unseen), alike.get(i)), near.get(i), alike.get(i), score)
+                for i, score in fused.items()
+            ]
+        )
 
     def _weighed(self, found: Sequence[Candidate]) -> list[Candidate]:
         if not self.weights:
             return list(found)
-        weighed = [replace(c, relevance=c.relevance * self.weights(c.passage)) for c in found]
         # Order is decided by weighted fusion, as relevance alone has ties where `levelled` made them.
-        order = {c.passage["chunk_id"]: c.fused * self.weights(c.passage) for c in found}
-        kept = [c for c in weighed if order[c.passage["chunk_id"]] > 0.0]
-        return levelled(sorted(kept, key=lambda c: -order[c.passage["chunk_id"]]))
+        order = {c.id: c.fused * self.weights(c.passage) for c in found}
+        kept = [replace(c, relevance=c.relevance * self.weights(c.passage)) for c in found if order[c.id] > 0.0]
+        return levelled(sorted(kept, key=lambda c: -order[c.id]))
 
     def _diverse(self, found: Sequence[Candidate], k: int) -> list[Candidate]:
         pool = found[: 2 * k + 20]
         if len(pool) <= k or not self.redundancy:
             return list(found[:k])
-        vectors = self.store.vectors([c.passage["chunk_id"] for c in pool])
         best = max(c.fused for c in pool)
-        relevance = [c.fused / best for c in pool]
-        picked = mmr(relevance, vectors, k, redundancy=self.redundancy, same=self.same)
+        vectors = self.store.vectors([c.id for c in pool])
+        picked = mmr([c.fused / best for c in pool], vectors, k, redundancy=self.redundancy, same=self.same)
         return [pool[index] for index in sorted(picked)]
 
+    def _scored(self, candidate: Candidate) -> Passage:
+        scores: dict[str, Any] = {name: getattr(candidate, name) for name in ("dense", "lexical", "fused")}
+        scores["retrieval"] = candidate.relevance
+        if self.weights:
+            scores["weight"] = self.weights(candidate.passage)
+        passage = candidate.passage.copy()
+        passage["metadata"] = {**passage["metadata"], "scores": scores}
+        passage["retrieval_score"] = candidate.relevance
+        return passage
 
-def _scored(candidate: Candidate, weights: SourceWeights) -> Passage:
-    scores: dict[str, Any] = {
-        "dense": candidate.dense,
-        "lexical": candidate.lexical,
-        "fused": candidate.fused,
-        "retrieval": candidate.relevance,
-    }
-    if weights:
-        scores["weight"] = weights(candidate.passage)
-    passage = candidate.passage.copy()
-    passage["metadata"] = {**passage["metadata"], "scores": scores}
-    passage["retrieval_score"] = candidate.relevance
-    return passage
+
+def across(found: Sequence[Sequence[Candidate]], says: Sequence[float]) -> list[Candidate]:
+    """The candidates of several queries as one list: fused by rank with relevance as the share, each kept at its best.
+
+    `says` is the weight of each query. Relevance, not the fused score of each query, decides how much a query counts:
+    the best of a query that found nothing good must not stand beside the best of one that did.
+    """
+    if len(found) == 1:
+        return list(found[0])
+    rankings = [([(c.id, c.relevance) for c in one], say * _peak(one)) for say, one in zip(says, found, strict=True)]
+    best: dict[str, Candidate] = {}
+    for candidate in (c for one in found for c in one):
+        if candidate.id not in best or candidate.relevance > best[candidate.id].relevance:
+            best[candidate.id] = candidate
+    return levelled([replace(best[chunk_id], fused=score) for chunk_id, score in fuse(rankings).items()])
+
+
+def levelled(candidates: Sequence[Candidate]) -> list[Candidate]:
+    """The candidates in their order, with relevance that never rises along it."""
+    relevance = falling([c.relevance for c in candidates])
+    return [replace(c, relevance=r) for c, r in zip(candidates, relevance, strict=True)]
+
+
+def _ranking(passages: Sequence[Passage]) -> Ranking:
+    return [(p["chunk_id"], p["retrieval_score"] or 0.0) for p in passages]
+
+
+def _peak(found: Sequence[Candidate]) -> float:
+    """The relevance of the best candidate; 0 where nothing was found. Below a bound, this is what weak means."""
+    return found[0].relevance if found else 0.0

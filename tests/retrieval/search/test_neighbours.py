@@ -9,7 +9,6 @@ from cragraph.errors import StoreError
 from cragraph.passages import own_text
 from cragraph.protocols import Notes
 from cragraph.retrieval.search.neighbours import (
-    NO_STORE,
     Neighbours,
     Size,
     locate,
@@ -181,12 +180,6 @@ def test_a_passage_without_neighbours_is_read_as_it_is(size: int) -> None:
     assert read_wide([wide]) == [chunk]
     assert locate(wide, 2, 5) == locate(chunk, 2, 5)
     assert locate(wide, 2, 5).start_index == 9
-
-
-def test_without_a_store_it_is_said_and_nothing_is_widened() -> None:
-    notes = Notes()
-    assert Neighbours(None)(cut(TEXT, [(7, 22)]), 1, None, notes) == cut(TEXT, [(7, 22)])
-    assert notes.sentences == [NO_STORE]
 
 
 def test_a_store_that_fails_is_said_and_nothing_is_widened() -> None:
