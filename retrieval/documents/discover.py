@@ -69,11 +69,6 @@ class Skipped:
     path: Path
     reason: str
 
-    @property
-    def shown(self) -> str:
-        """The path as it may be shown."""
-        return shown_name(self.path)
-
 
 def discover(
     paths: str | os.PathLike[str] | Iterable[str | os.PathLike[str]], *, max_bytes: int | None = MAX_BYTES
@@ -95,19 +90,18 @@ def discover(
             f"{', '.join(missing)} does not exist; wanted files or folders: check the spelling, or the folder this "
             f"runs in ({Path.cwd()})."
         )
-    return _Walk(max_bytes)(roots)
+    walk = _Walk(max_bytes)
+    return (item for root in roots for item in walk.visit(root, ()))
 
 
 class _Walk:
+    """Visits files and folders, each once."""
+
     def __init__(self, max_bytes: int | None) -> None:
         self._max_bytes = max_bytes
         self._seen: dict[tuple[int, int], Path] = {}
 
-    def __call__(self, roots: Iterable[Path]) -> Iterator[Found | Skipped]:
-        for root in roots:
-            yield from self._visit(root, ())
-
-    def _visit(self, path: Path, above: tuple[tuple[int, int], ...]) -> Iterator[Found | Skipped]:
+    def visit(self, path: Path, above: tuple[tuple[int, int], ...]) -> Iterator[Found | Skipped]:
         if _BAD_NAME.search(str(path)):
             yield Skipped(path, "its name is not UTF-8 or holds control characters; rename it")
             return
@@ -143,7 +137,7 @@ class _Walk:
             if name.startswith("."):
                 yield Skipped(folder / name, "hidden; name it outright to take it in")
             else:
-                yield from self._visit(folder / name, above)
+                yield from self.visit(folder / name, above)
 
     def _file(self, path: Path, size: int) -> Found | Skipped:
         form = format_of(path)

@@ -1,11 +1,10 @@
 """Read one file as documents, with the loader of its format."""
 
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from importlib import import_module
 from os import PathLike
 from pathlib import Path
-from typing import Protocol
 
 from cragraph.errors import DocumentError
 from cragraph.passages import content_id
@@ -13,13 +12,9 @@ from cragraph.retrieval.documents.discover import format_of, shown_name, why_unr
 from cragraph.retrieval.documents.document import Document, Draft, scalars
 from cragraph.retrieval.documents.limits import DEFAULT, Limits
 
-
-class Loader(Protocol):
-    """Reads a file as drafts, one for most formats, many for files of rows; lazily where the format allows."""
-
-    def __call__(self, path: Path, limits: Limits) -> Iterator[Draft]:
-        """Drafts in order; raises OSError, or a DocumentError to which `load` adds the name of the file."""
-        ...
+Loader = Callable[[Path, Limits], Iterator[Draft]]
+"""Reads a file as drafts, one for most formats, many for files of rows, lazily where the format allows; raises OSError,
+or a DocumentError to which `load` adds the name of the file."""
 
 
 def load(path: str | PathLike[str], *, source: str | None = None, limits: Limits = DEFAULT) -> Iterator[Document]:

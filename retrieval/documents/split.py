@@ -132,6 +132,8 @@ ROWS: Final = 0.65
 """Share of the size that a chunk with table rows has at most: an encoder needs twice as many pieces for figures as for
 words, and what is beyond its 256 is not seen."""
 
+Paths = Sequence[tuple[Heading, ...]]
+
 _WHOLE = 0.25
 """A chunk filled less than this goes on over the start of a section or page."""
 
@@ -146,14 +148,19 @@ def split(document: Document, *, chunk_size: int = CHUNK_SIZE, chunk_overlap: in
     Raises:
         InputError: `chunk_size` is below 1, or `chunk_overlap` not in 0..chunk_size-1.
     """
+    check_sizes(chunk_size, chunk_overlap)
+    spans = chunk_spans(list(units_of(document, chunk_size)), chunk_size, chunk_overlap)
+    paths = heading_paths(document.headings)
+    return [_passage(document, units, index, paths) for index, units in enumerate(spans)]
+
+
+def check_sizes(chunk_size: int, chunk_overlap: int) -> None:
+    """Raises InputError where a chunk would be empty, or all of it repeated."""
     if chunk_size < 1 or not 0 <= chunk_overlap < chunk_size:
         raise InputError(
             f"chunk_size {chunk_size} and chunk_overlap {chunk_overlap} do not go together; wanted a size of at least "
             "1 and an overlap from 0 to below the size."
         )
-    spans = chunk_spans(list(units_of(document, chunk_size)), chunk_size, chunk_overlap)
-    paths = HeadingPaths(document.headings)
-    return [_passage(document, units, index, paths) for index, units in enumerate(spans)]
 
 
 def chunk_spans(units: Sequence[Unit], size: int, overlap: int) -> Iterator[Sequence[Unit]]:
@@ -209,7 +216,7 @@ def _overlapping(units: Sequence[Unit], first: int, last: int, size: int, overla
     return start
 
 
-def _passage(document: Document, units: Sequence[Unit], index: int, paths: "HeadingPaths") -> Passage:
+def _passage(document: Document, units: Sequence[Unit], index: int, paths: Paths) -> Passage:
     start, end = units[0].start, units[-1].end
     text = document.text[start:end]
     return Passage(
@@ -227,13 +234,13 @@ def _passage(document: Document, units: Sequence[Unit], index: int, paths: "Head
     )
 
 
-def _metadata(document: Document, units: Sequence[Unit], paths: "HeadingPaths") -> dict[str, Any]:
+def _metadata(document: Document, units: Sequence[Unit], paths: Paths) -> dict[str, Any]:
     start, end = units[0].start, units[-1].end
     metadata = {**document.metadata, "format": document.format, "title": document.title, **units[0].fields}
     body = next((unit.start for unit in units if unit.kind != "heading"), start)
-    path = paths.at(body if units[0].kind == "heading" else start)
-    if path:
-        metadata["heading"] = " > ".join(path)
+    above = bisect_right(paths, body if units[0].kind == "heading" else start, key=lambda path: path[-1].start)
+    if above:
+        metadata["heading"] = " > ".join(heading.title for heading in paths[above - 1])
     rows = [unit for unit in units if unit.kind == "row"]
     if rows and rows[0].header:
         metadata["table_header"] = rows[0].header
@@ -243,21 +250,12 @@ def _metadata(document: Document, units: Sequence[Unit], paths: "HeadingPaths") 
     return metadata
 
 
-class HeadingPaths:
-    """The titles above any offset, from the highest level to the lowest; built once a document."""
-
-    def __init__(self, headings: Sequence[Heading]) -> None:
-        self._starts = [heading.start for heading in headings]
-        self._paths: list[tuple[Heading, ...]] = []
-        stack: tuple[Heading, ...] = ()
-        for heading in headings:
-            stack = (*(above for above in stack if above.level < heading.level), heading)
-            self._paths.append(stack)
-
-    def at(self, offset: int) -> list[str]:
-        """The path that holds at an offset; empty above the first heading."""
-        index = bisect_right(self._starts, offset)
-        return [heading.title for heading in self._paths[index - 1]] if index else []
+def heading_paths(headings: Sequence[Heading]) -> Paths:
+    """For each heading those above it, from the highest level to the lowest, and itself."""
+    paths: list[tuple[Heading, ...]] = []
+    for heading in headings:
+        paths.append((*(above for above in (paths[-1] if paths else ()) if above.level < heading.level), heading))
+    return paths
 
 
 def _page(document: Document, offset: int) -> int | None:

@@ -11,8 +11,8 @@ from dataclasses import dataclass
 SEPARATOR = " | "
 _NUMBER = re.compile(r"^[\s$€£¥(+\-–—~<>≈]*[\d.,'’ ]*\d[\d.,'’ ]*[)%\s‰xX]*$")
 _DASH = frozenset({"-", "–", "—", "n/a", "N/A", "*", "nm", "NM"})
-_BEFORE = frozenset({"$", "€", "£", "¥", "US$", "C$", "A$", "(", "$("})
-_AFTER = frozenset({")", "%", ")%", "%)"})
+SIGNS = frozenset({"$", "€", "£", "¥", "US$", "C$", "A$", "(", "$("})
+TAILS = frozenset({")", "%", ")%", "%)"})
 _AMOUNT = frozenset("0123456789(.-–—")
 _DATE = re.compile(r"^[A-Z][a-z]{2,8}\.?\s+\d{1,2},?\s+((?:19|20)\d\d)$")
 _YEAR = re.compile(r"^(FY\s?)?(19|20)\d\d[*†‡]?$|^Q[1-4]\b")
@@ -112,10 +112,10 @@ def joined_signs(row: Sequence[str]) -> list[str]:
     their amounts; the columns stay where they are."""
     cells = [" ".join(cell.split()) for cell in row]
     for column, cell in enumerate(cells):
-        if cell in _BEFORE and column + 1 < len(cells) and cells[column + 1][:1] in _AMOUNT:
+        if cell in SIGNS and column + 1 < len(cells) and cells[column + 1][:1] in _AMOUNT:
             cells[column + 1] = f"{cell}{cells[column + 1]}"
             cells[column] = ""
-        elif cell in _AFTER and column and cells[column - 1]:
+        elif cell in TAILS and column and cells[column - 1]:
             cells[column - 1] += cell
             cells[column] = ""
     return cells

@@ -6,13 +6,10 @@ from dataclasses import dataclass, replace
 from itertools import pairwise
 
 from cragraph.retrieval.documents.pdf.words import Line, Segment
-from cragraph.retrieval.documents.tables import Table, column_names, is_number, is_year
+from cragraph.retrieval.documents.tables import SIGNS, TAILS, Table, column_names, is_number, is_year
 
 Columns = Sequence[tuple[float, float]]
 """Left and right edges, from left to right; the first holds the labels."""
-
-_SIGNS = frozenset({"$", "€", "£", "¥", "US$", "C$", "A$", "(", "$("})
-_TAILS = frozenset({")", "%", ")%", "%)"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,23 +27,14 @@ def cells_of(line: Line) -> list[Cell]:
     A currency sign widens its amount to where the sign stands, which is where its column begins.
     """
     cells: list[Cell] = []
-    held: Cell | None = None
     for part in _parts(line):
-        if part.text in _TAILS and cells and held is None:
-            cells[-1] = Cell(cells[-1].text + part.text, cells[-1].x0, part.x1)
-        elif part.text in _SIGNS:
-            if held is not None:
-                cells.append(held)
-            held = part
-        elif held is not None:
-            joined = is_number(part.text)
-            if not joined:
-                cells.append(held)
-            cells.append(Cell(held.text + part.text, held.x0, part.x1) if joined else part)
-            held = None
+        last = cells[-1] if cells else None
+        joins = last and (part.text in TAILS if last.text not in SIGNS else is_number(part.text))
+        if last and joins:
+            cells[-1] = Cell(last.text + part.text, last.x0, part.x1)
         else:
             cells.append(part)
-    return cells if held is None else [*cells, held]
+    return cells
 
 
 def _parts(line: Line) -> list[Cell]:
@@ -54,9 +42,9 @@ def _parts(line: Line) -> list[Cell]:
     parts: list[Cell] = []
     for segment in line.segments:
         words = segment.words
-        if len(words) > 1 and all(is_number(word.text) or word.text in _SIGNS | _TAILS for word in words):
+        if len(words) > 1 and all(is_number(word.text) or word.text in SIGNS | TAILS for word in words):
             parts.extend(Cell(word.text, word.x0, word.x1) for word in words)
-        elif len(words) > 1 and words[-1].text in _SIGNS:
+        elif len(words) > 1 and words[-1].text in SIGNS:
             # A label that runs up to the currency sign of the first amount.
             parts.append(Cell(" ".join(word.text for word in words[:-1]), words[0].x0, words[-2].x1))
             parts.append(Cell(words[-1].text, words[-1].x0, words[-1].x1))
@@ -293,50 +281,24 @@ def _is_heading(lines: Sequence[Line], rows: Sequence[Sequence[Cell]], index: in
 
 
 def _body(lines: Sequence[Line], rows: Sequence[Sequence[Cell]], columns: Columns) -> list[list[str]]:
-    body = _Body(columns)
+    """The rows below the headings: labels that wrap are put together, a year that heads a section goes before each of
+    its labels."""
+    body: list[list[str]] = []
+    label = period = ""
     for line, row in zip(lines, rows, strict=True):
-        body.add(line, row)
-    return body.rows()
-
-
-class _Body:
-    """Rows of a table as they come: labels that wrap are put together, a year that heads a section goes before each
-    of its labels."""
-
-    def __init__(self, columns: Columns) -> None:
-        self._columns = columns
-        self._rows: list[list[str]] = []
-        self._period = ""
-        self._label = ""
-
-    def add(self, line: Line, row: Sequence[Cell]) -> None:
-        """Take the next line."""
-        if len(row) == 1 and not is_number(row[0].text):
-            self._flush()
-            self._label = line.text
-            return
-        if len(row) == 1 and is_year(row[0].text):
-            self._flush()
-            self._period = row[0].text
-            return
-        cells = place(row, self._columns)
-        if self._label and (cells[0][:1].islower() or cells[0][:1] in "$€£0123456789" or self._label[-1] in ",-"):
-            cells[0] = f"{self._label} {cells[0]}"
-            self._label = ""
-        self._flush()
-        if self._period and cells[0]:
-            cells[0] = f"{self._period} {cells[0]}"
-        self._rows.append(cells)
-
-    def rows(self) -> list[list[str]]:
-        """All rows."""
-        self._flush()
-        return self._rows
-
-    def _flush(self) -> None:
-        if self._label:
-            self._rows.append([self._label])
-        self._label = ""
+        cells = [] if len(row) == 1 and (not is_number(row[0].text) or is_year(row[0].text)) else place(row, columns)
+        if label and cells and (cells[0][:1].islower() or cells[0][:1] in "$€£0123456789" or label[-1] in ",-"):
+            cells[0] = f"{label} {cells[0]}"
+        elif label:
+            body.append([label])
+        label = ""
+        if cells:
+            body.append([f"{period} {cells[0]}" if period and cells[0] else cells[0], *cells[1:]])
+        elif is_number(row[0].text):
+            period = row[0].text
+        else:
+            label = line.text
+    return [*body, [label]] if label else body
 
 
 def with_labels(lines: Sequence[Line]) -> list[Line]:
