@@ -11,6 +11,8 @@ from typing import TYPE_CHECKING, Final
 import numpy as np
 
 from cragraph.protocols import Notes
+from cragraph.text.markers import without_markers
+from cragraph.text.sentences import sentences
 from cragraph.text.words import content_words, is_stopword, keywords, numbers, plain_years, terms, words
 from cragraph.types import IDK, Verdict
 
@@ -237,9 +239,7 @@ def _without(question: str, years: list[str]) -> str:
 
 # -- what an answer leaves open -----------------------------------------------------------------------------------
 
-_SENTENCES: Final = re.compile(r"(?<=[.!?])\s+|\n+")
 _MARK: Final = re.compile(r"(?<![.?!]\s)(?<!^)\b[A-Z][\w-]*|\b\w*\d[\w-]*")
-_MARKERS: Final = re.compile(r"\[\d+\]")
 
 
 def unanswered_parts(question: str, answer: str, embeddings: "Embeddings") -> list[str]:
@@ -250,31 +250,27 @@ def unanswered_parts(question: str, answer: str, embeddings: "Embeddings") -> li
     figures set it apart, one of them has to be said. A single question is addressed by any answer that is terse, shares
     half of its words, or is that near.
     """
-    text = _MARKERS.sub("", answer).strip()
+    text = without_markers(answer)
     parts = decompose(question) or [question]
     if not text or text == IDK or not question.strip():
         return [part for part in parts if part.strip()]
-    sentences = [s for s in _SENTENCES.split(text) if words(s)]
-    if not sentences or (len(parts) == 1 and len(words(text)) < TERSE):
+    said_in = [sentence for sentence in sentences(text) if words(sentence)]
+    if not said_in or (len(parts) == 1 and len(words(text)) < TERSE):
         return []
     said = frozenset(terms(text))
     asked = [frozenset(content_words(part)) for part in parts]
     common = frozenset.intersection(*asked) if len(parts) > 1 else frozenset()
     marks = _marks(question)
-    silent = {i for i, part in enumerate(asked) if len(parts) > 1 and not _named(marks, part - common, said)}
+    # Where names or figures set a part apart, one of them has to be said.
+    named = [(part - common) & marks if len(parts) > 1 else frozenset() for part in asked]
+    silent = {i for i, names in enumerate(named) if names and not names & said}
     doubtful = [i for i, own in enumerate(asked) if i in silent or not _said(own - common or own, said)]
     if not doubtful:
         return []
-    vectors = np.asarray(embeddings.embed_documents([*(parts[i] for i in doubtful), *sentences]), dtype=np.float32)
+    vectors = np.asarray(embeddings.embed_documents([*(parts[i] for i in doubtful), *said_in]), dtype=np.float32)
     vectors /= np.maximum(np.linalg.norm(vectors, axis=1, keepdims=True), 1e-9)
     nearest = (vectors[: len(doubtful)] @ vectors[len(doubtful) :].T).max(axis=1)
     return [parts[i] for i, near in zip(doubtful, nearest, strict=True) if near < SIMILAR or i in silent]
-
-
-def _named(marks: frozenset[str], own: frozenset[str], said: frozenset[str]) -> bool:
-    """Whether one of the names and figures that set a part apart is said, where it has any."""
-    apart = own & marks
-    return not apart or bool(apart & said)
 
 
 def _marks(question: str) -> frozenset[str]:
