@@ -8,8 +8,9 @@ Names are imported when they are first used, so that the command line starts qui
 """
 
 import os
-from importlib import import_module
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
+
+from cragraph.lazy import exports
 
 __version__ = "0.1.0"
 
@@ -54,7 +55,7 @@ _HOMES = {
     "verification.policies": ("calculate_confidence",),
     "verification.result": ("Verification",),
 }
-_HOME = {name: f"cragraph.{module}" for module, names in _HOMES.items() for name in names}
+__getattr__ = exports(__name__, _HOMES)
 
 __all__ = [
     "IDK",
@@ -78,13 +79,6 @@ __all__ = [
     "verify_and_correct",
     "verify_supported",
 ]
-
-
-def __getattr__(name: str) -> Any:
-    """Import a public name from where it lives."""
-    if name not in _HOME:
-        raise AttributeError(f"module 'cragraph' has no attribute {name!r}")
-    return getattr(import_module(_HOME[name]), name)
 
 
 def __dir__() -> list[str]:

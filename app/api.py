@@ -1,6 +1,5 @@
 """What a program calls beside the graphs: verify an answer, correct it, fill and search the store."""
 
-import asyncio
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -11,13 +10,12 @@ from cragraph.build import Parts, create_graph, make_verifier
 from cragraph.errors import InputError, StoreError
 from cragraph.graph.context import Context
 from cragraph.passages import as_passages, as_question
-from cragraph.protocols import Notes
+from cragraph.protocols import Embeddings, Notes
 from cragraph.settings import Settings, load_settings
 from cragraph.types import OnLowConfidence, Passage
 from cragraph.verification.result import Verification
 
 if TYPE_CHECKING:
-    from langchain_core.embeddings import Embeddings
     from langchain_core.language_models import BaseChatModel
 
     from cragraph.protocols import Judge
@@ -98,7 +96,9 @@ def verify(
 
 async def averify(answer: str, passages: Iterable[Any], question: str | None = None, **options: Any) -> Verification:
     """`verify` in a thread, so that an event loop stays free."""
-    return await asyncio.to_thread(verify, answer, passages, question, **options)
+    from asyncio import to_thread
+
+    return await to_thread(verify, answer, passages, question, **options)
 
 
 def verify_and_correct(
@@ -153,7 +153,9 @@ async def averify_and_correct(
     question: str, answer: str, passages: Iterable[Any] | None = None, **options: Any
 ) -> CorrectionResult:
     """`verify_and_correct` in a thread, so that an event loop stays free."""
-    return await asyncio.to_thread(verify_and_correct, question, answer, passages, **options)
+    from asyncio import to_thread
+
+    return await to_thread(verify_and_correct, question, answer, passages, **options)
 
 
 def verifier_for(settings: Settings) -> Verify:

@@ -10,24 +10,31 @@ from functools import cached_property, partial
 from threading import RLock
 from typing import TYPE_CHECKING, Any, Final
 
-from langgraph.graph import StateGraph
-
 from cragraph import tables
 from cragraph.errors import StoreMissingError
-from cragraph.graph.build import Act, build_graph, build_verifier, rescue, step
 from cragraph.graph.context import JudgingContext
+from cragraph.graph.steps import Act
 from cragraph.nodes.finalize import Finalize
 from cragraph.nodes.generate import Generate
 from cragraph.nodes.requery import Requery
 from cragraph.nodes.rerank import Rerank
 from cragraph.nodes.retrieve import Retrieve
 from cragraph.nodes.verify import Check, Verify
-from cragraph.protocols import AnswerScorer, ClaimExtractor, Generator, Judge, QueryWriter, Reranker, Retriever
+from cragraph.protocols import (
+    AnswerScorer,
+    ClaimExtractor,
+    Embeddings,
+    Generator,
+    Judge,
+    QueryWriter,
+    Reranker,
+    Retriever,
+)
 from cragraph.settings import Settings, context_schema, load_settings
 
 if TYPE_CHECKING:
-    from langchain_core.embeddings import Embeddings
     from langchain_core.language_models import BaseChatModel
+    from langgraph.graph import StateGraph
 
     from cragraph.generation.ranking import AnswerRanker
     from cragraph.models.chat import ChatCaller, Gate
@@ -96,9 +103,9 @@ class Parts:
         if self._embeddings is not None:
             return self._embeddings
         if self.settings.embeddings == "embedded":
-            from cragraph.models.encoder import EmbeddedEncoder
+            from cragraph.models.encoder import Encoder
 
-            return EmbeddedEncoder(threads=self.settings.threads)
+            return Encoder(threads=self.settings.threads)
         from cragraph.models.embeddings import OllamaEncoder, ProviderEncoder
 
         ollama, spec = self.settings.ollama, self.settings.embeddings
@@ -431,7 +438,7 @@ def create_graph(
     retriever: Any = None,
     reranker: Any = None,
     judge: Judge | None = None,
-) -> StateGraph[Any, Any, Any, Any]:
+) -> "StateGraph[Any, Any, Any, Any]":
     """The corrective loop, uncompiled: compile it with the checkpointer of your choice, or none.
 
     Without settings, they are loaded from the environment and `cragraph.yaml`. `chat_model` is any LangChain chat
@@ -449,9 +456,28 @@ def create_graph(
         reranker=reranker,
         judge=judge,
     )
+    return graph_of(parts)
+
+
+def graph_of(parts: Parts) -> "StateGraph[Any, Any, Any, Any]":
+    """The corrective loop of some parts, uncompiled."""
+    from cragraph.graph.build import build_graph, rescue, step
+
+    defaults = parts.settings.context()
+    return build_graph(
+        **{name: step(name, act, defaults) for name, act in acts_of(parts).items()},
+        defaults=defaults,
+        context_schema=context_schema(parts.settings),
+        rescue=rescue,
+    )
+
+
+def acts_of(parts: Parts) -> dict[str, Act[Any]]:
+    """What the six nodes of the loop do."""
+    settings = parts.settings
     search = StoreSearch(parts) if parts.searches else None
     stored = search is not None and not parts.foreign
-    acts: dict[str, Act[Any]] = {
+    return {
         "retrieve": Retrieve(
             search,
             None if parts.foreign else parts.available,
@@ -469,13 +495,6 @@ def create_graph(
         "requery": Requery(parts.query_writer, parts.unanswered),
         "finalize": Finalize(parts.unanswered, metrics_logger(settings), parts.weights),
     }
-    defaults = settings.context()
-    return build_graph(
-        **{name: step(name, act, defaults) for name, act in acts.items()},
-        defaults=defaults,
-        context_schema=context_schema(settings),
-        rescue=rescue,
-    )
 
 
 def create_verifier(
@@ -484,8 +503,10 @@ def create_verifier(
     chat_model: "BaseChatModel | None" = None,
     embeddings: "Embeddings | None" = None,
     judge: Judge | None = None,
-) -> StateGraph[Any, Any, Any, Any]:
+) -> "StateGraph[Any, Any, Any, Any]":
     """A graph that verifies a given answer against given passages, uncompiled."""
+    from cragraph.graph.build import build_verifier, step
+
     settings = settings or load_settings()
     check = Check(make_verifier(settings, chat_model=chat_model, embeddings=embeddings, judge=judge))
     form = context_schema(settings, JudgingContext)

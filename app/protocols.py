@@ -66,6 +66,14 @@ class Brief:
     temperature: float = 0.0
 
 
+class Embeddings(Protocol):
+    """Turns texts into vectors of one length; LangChain's `Embeddings` do."""
+
+    def embed_documents(self, texts: list[str]) -> list[list[float]]: ...
+
+    def embed_query(self, text: str) -> list[float]: ...
+
+
 class Generator(Protocol):
     """Writes an answer with `[n]` markers (n counts the brief's passages from 1), or `IDK` when they do not answer."""
 

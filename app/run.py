@@ -7,10 +7,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, Literal
 
 from cragraph.api import opened, reading_options
-from cragraph.build import FETCHED, Parts, create_graph, make_verifier
+from cragraph.build import FETCHED, Parts, acts_of, graph_of, make_verifier
 from cragraph.errors import StoreMissingError
 from cragraph.graph.context import Context
-from cragraph.graph.state import CragOutput
+from cragraph.graph.state import CragOutput, State
+from cragraph.graph.steps import walk
 from cragraph.passages import as_passages, as_question
 from cragraph.protocols import Notes
 from cragraph.report import Report
@@ -20,7 +21,7 @@ from cragraph.verification.result import Verification
 
 if TYPE_CHECKING:
     from cragraph.retrieval.store import IngestReport, StoredDocument
-    from cragraph.retrieval.store.ingest import Progress
+    from cragraph.retrieval.store.bulk import Progress
 
 
 @dataclass(frozen=True)
@@ -37,26 +38,53 @@ class Event:
     passages: Sequence[Passage] = ()
 
 
-def events(
-    graph: Any, inputs: Mapping[str, Any], *, context: Context | None = None, config: Any = None
-) -> Iterator[Event]:
-    """Run a compiled graph and tell what happens; raises StoreMissingError where there was nothing to search."""
-    response: dict[str, Any] = {}
-    taken: dict[str, float] = {}
-    read: dict[str, Passage] = {}
-    modes = ["tasks", "updates", "values", "messages"]
-    for kind, event in graph.stream(dict(inputs), config, context=context, stream_mode=modes):
+Steps = Iterator[tuple[str, Any]]
+"""What a run does as it does it: ("begin", node), ("token", text), ("state", fields) and ("node", (node, update))."""
+
+
+def streamed(graph: Any, inputs: Mapping[str, Any], context: Context) -> Steps:
+    """The steps of a compiled graph."""
+    for kind, event in graph.stream(
+        dict(inputs), context=context, stream_mode=["tasks", "updates", "values", "messages"]
+    ):
         if kind == "tasks" and "input" in event:
-            yield Event("begin", event["name"])
+            yield "begin", event["name"]
         elif kind == "values":
-            response = event
-            read |= {p["chunk_id"]: p for attempt in event.get("attempts", []) for p in attempt.get("context", [])}
+            yield "state", event
         elif kind == "messages" and isinstance(event[0].content, str) and event[0].content:
-            yield Event("token", text=event[0].content)
+            yield "token", event[0].content
         elif kind == "updates":
             for node, update in event.items():
-                yield Event("node", node, described(node, update or {}, taken))
-                taken |= (update or {}).get("timings_ms", {})
+                yield "node", (node, update or {})
+
+
+def walked(parts: Parts, inputs: Mapping[str, Any], context: Context) -> Steps:
+    """The same steps without LangGraph, where no chat model streams what it writes."""
+    for node, update, state in walk(acts_of(parts), State(**inputs), context.over(parts.settings.context())):
+        if update is None:
+            yield "begin", node
+        else:
+            yield "state", vars(state)
+            yield "node", (node, update)
+
+
+def events(steps: Steps) -> Iterator[Event]:
+    """Tell what happens in a run; raises StoreMissingError where there was nothing to search."""
+    response: Mapping[str, Any] = {}
+    taken: dict[str, float] = {}
+    read: dict[str, Passage] = {}
+    for kind, what in steps:
+        if kind == "begin":
+            yield Event("begin", what)
+        elif kind == "token":
+            yield Event("token", text=what)
+        elif kind == "state":
+            response = what
+            read |= {p["chunk_id"]: p for attempt in what.get("attempts", []) for p in attempt.get("context", [])}
+        else:
+            node, update = what
+            yield Event("node", node, described(node, update, taken))
+            taken |= update.get("timings_ms", {})
     if response["halted"] and not response["attempts"]:
         raise StoreMissingError(response["halted"])
     shown = {name: response[name] for name in CragOutput.model_fields}
@@ -77,7 +105,7 @@ class Assistant:
     @cached_property
     def graph(self) -> Any:
         """The compiled graph."""
-        return create_graph(self.settings).compile()
+        return graph_of(self.parts).compile()
 
     @cached_property
     def _verifier(self) -> Any:
@@ -88,7 +116,9 @@ class Assistant:
     ) -> Iterator[Event]:
         """Answer a question, after the messages of a conversation where there are any, with all claims."""
         inputs: dict[str, Any] = {"question": question} | ({"messages": list(messages)} if messages else {})
-        return events(self.graph, inputs, context=Context(**{"show_claims": True} | dict(context or {})))
+        options = Context(**{"show_claims": True} | dict(context or {}))
+        run = walked(self.parts, inputs, options) if self.parts.chat is None else streamed(self.graph, inputs, options)
+        return events(run)
 
     def report(self, done: Event, prefix: str = "") -> Report:
         """The report of an answer, with the text around its evidence."""

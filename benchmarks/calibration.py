@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 
 from cragraph.evals.data import Collection, read_collection
 from cragraph.evals.vector_cache import RememberedEmbeddings
-from cragraph.models.encoder import EmbeddedEncoder
+from cragraph.models.embeddings import EmbeddedEncoder
 from cragraph.protocols import Notes
 from cragraph.retrieval.rerankers.lexical import LexicalReranker
 from cragraph.retrieval.rerankers.scored import logit

@@ -20,10 +20,10 @@ from langchain_core.embeddings import Embeddings
 from cragraph.evals.data import Collection, read_collection
 from cragraph.evals.metrics import mean, ndcg
 from cragraph.evals.vector_cache import RememberedEmbeddings
-from cragraph.models.encoder import EmbeddedEncoder
+from cragraph.models.embeddings import EmbeddedEncoder
 from cragraph.models.grounding import GroundingModel
+from cragraph.passages import contextual_text
 from cragraph.protocols import Notes
-from cragraph.retrieval.documents import contextual_text
 from cragraph.retrieval.rerankers import LexicalReranker
 from cragraph.retrieval.rerankers.encoder import EncoderReranker, GroundingScorer, Scorer
 from cragraph.retrieval.rerankers.scored import logistic

@@ -20,7 +20,7 @@ import numpy as np
 from chromadb.utils.embedding_functions import ONNXMiniLM_L6_V2
 
 from benchmarks.measure import Figure
-from cragraph.models.encoder import EmbeddedEncoder
+from cragraph.models.embeddings import EmbeddedEncoder
 
 DATA = Path(os.environ.get("CRAG_DATA", "../shared/data"))
 REFERENCE = Path("training/runs/encoder-fp32/onnx")

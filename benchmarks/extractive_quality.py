@@ -28,7 +28,7 @@ import numpy as np
 
 from cragraph.generation.extractive import ExtractiveGenerator
 from cragraph.generation.ranking import AnswerRanker
-from cragraph.models.encoder import EmbeddedEncoder
+from cragraph.models.embeddings import EmbeddedEncoder
 from cragraph.models.reader import Reader
 from cragraph.passages import as_passage
 from cragraph.protocols import Brief, Notes

@@ -331,7 +331,7 @@ def main() -> int:
     options = parser.parse_args()
     embeddings: Callable[[], Any] = partial(HashEmbeddings, 48)
     if options.encoder:
-        from cragraph.models.encoder import EmbeddedEncoder
+        from cragraph.models.embeddings import EmbeddedEncoder
 
         embeddings = EmbeddedEncoder
     chance = random.Random(options.seed)

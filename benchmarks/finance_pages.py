@@ -18,7 +18,7 @@ from typing import Any
 import pypdfium2
 
 from cragraph.evals.vector_cache import RememberedEmbeddings
-from cragraph.models.encoder import EmbeddedEncoder
+from cragraph.models.embeddings import EmbeddedEncoder
 from cragraph.protocols import Notes
 from cragraph.retrieval.documents import Document, discover, load, split
 from cragraph.retrieval.documents.discover import Found

@@ -29,7 +29,7 @@ from cragraph.evals.vector_cache import RememberedEmbeddings
 from cragraph.generation.extractive import ExtractiveGenerator
 from cragraph.generation.ranking import AnswerRanker
 from cragraph.models.cache import CachedEmbeddings
-from cragraph.models.encoder import EmbeddedEncoder
+from cragraph.models.embeddings import EmbeddedEncoder
 from cragraph.models.reader import Reader
 from cragraph.protocols import Brief, Notes
 from cragraph.retrieval.documents import Document, discover, load, split

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from cragraph.evals.retrieval import run
-from cragraph.models.encoder import EmbeddedEncoder
+from cragraph.models.embeddings import EmbeddedEncoder
 
 SHOWN = ("ndcg@10", "recall@10", "recall@100", "mrr")
 

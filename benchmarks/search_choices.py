@@ -16,7 +16,7 @@ from statistics import pstdev
 from cragraph.evals.data import Collection, read_collection
 from cragraph.evals.metrics import mean, ndcg, recall
 from cragraph.evals.vector_cache import RememberedEmbeddings
-from cragraph.models.encoder import EmbeddedEncoder
+from cragraph.models.embeddings import EmbeddedEncoder
 from cragraph.protocols import Notes
 from cragraph.retrieval.rerankers import LexicalReranker
 from cragraph.retrieval.search import Decompose, SearchRetriever

@@ -11,7 +11,7 @@ import sys
 from pathlib import Path
 
 from cragraph.evals.vector_cache import RememberedEmbeddings
-from cragraph.models.encoder import EmbeddedEncoder
+from cragraph.models.embeddings import EmbeddedEncoder
 from cragraph.retrieval.search import unanswered_parts
 
 

@@ -8,16 +8,14 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
-from langchain_core.embeddings import Embeddings
 
-from cragraph.protocols import Judge, Notes
+from cragraph.protocols import Embeddings, Judge, Notes
 from cragraph.text.markers import without_markers
 from cragraph.types import Claim, Label, Passage, Verdict
 from cragraph.verification.judges.verdicts import verdict_of
 from cragraph.verification.windows import space
 
 if TYPE_CHECKING:
-    from langchain_core.embeddings import Embeddings
     from numpy.typing import NDArray
 
 K1, B = 1.2, 0.75

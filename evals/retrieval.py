@@ -10,16 +10,14 @@ from cragraph.evals.baselines import PlainBM25, PlainEncoder
 from cragraph.evals.data import Collection, read_collection
 from cragraph.evals.metrics import mean, ndcg, quantile, recall, reciprocal_rank
 from cragraph.evals.vector_cache import RememberedEmbeddings
-from cragraph.protocols import Notes, Reranker, Retriever
-from cragraph.retrieval.documents import contextual_text
+from cragraph.passages import contextual_text
+from cragraph.protocols import Embeddings, Notes, Reranker, Retriever
 from cragraph.retrieval.rerankers import LexicalReranker
 from cragraph.retrieval.rerankers.scored import rerank_gain
 from cragraph.retrieval.search import SearchRetriever
 from cragraph.types import Passage
 
 if TYPE_CHECKING:
-    from langchain_core.embeddings import Embeddings
-
     from cragraph.retrieval.store import Store
 
 DEPTH: Final = 100
@@ -51,7 +49,7 @@ class Reranked:
 
 def run(
     folder: Path,
-    embeddings: "Embeddings",
+    embeddings: Embeddings,
     *,
     limit: int | None = None,
     progress: Progress | None = None,

@@ -6,9 +6,9 @@ from time import perf_counter
 from typing import Final
 
 import numpy as np
-from langchain_core.embeddings import Embeddings
 
 from cragraph.passages import content_id
+from cragraph.protocols import Embeddings
 
 _BATCH: Final = 64
 

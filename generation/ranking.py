@@ -11,8 +11,6 @@ from functools import cached_property
 from math import exp, log
 from typing import Final
 
-from langchain_core.embeddings import Embeddings
-
 from cragraph.generation.candidates import Candidate, candidates
 from cragraph.generation.focus import focus_of
 from cragraph.generation.phrases import corrected, meaning_words, reworded
@@ -32,6 +30,7 @@ from cragraph.generation.scoring import (
 )
 from cragraph.models.cache import LRU
 from cragraph.models.reader import Reader, Reading
+from cragraph.protocols import Embeddings
 from cragraph.text.languages import seems_english
 from cragraph.text.words import content_words, terms, weight
 from cragraph.types import Passage

@@ -8,12 +8,12 @@ from math import log
 from typing import Final
 
 import numpy as np
-from langchain_core.embeddings import Embeddings
 from numpy.typing import NDArray
 
 from cragraph.generation.candidates import Candidate
 from cragraph.generation.phrases import meaning_words
 from cragraph.generation.questions import Kind, Question
+from cragraph.protocols import Embeddings
 from cragraph.text.words import content_words
 
 _ASKED: Final = re.compile(r"\b(?:which|what|welche\w?) ((?!is\b|are\b|was\b|were\b|do\b|does\b|did\b)\w+)", re.I)

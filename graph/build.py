@@ -1,9 +1,10 @@
 """The shape of the loop. Nodes are arguments, so that it is tested with plain functions."""
 
-import time
 from collections.abc import Callable, Mapping
-from typing import Any, Protocol, TypeVar, cast
+from dataclasses import dataclass
+from typing import Annotated, Any, cast
 
+from langgraph.channels import EphemeralValue
 from langgraph.errors import NodeError
 from langgraph.graph import END, START, StateGraph
 from langgraph.graph.state import CompiledStateGraph
@@ -15,16 +16,22 @@ from cragraph.errors import InputError
 from cragraph.graph import routing
 from cragraph.graph.context import MAX_ATTEMPTS, Context
 from cragraph.graph.state import CragInput, CragOutput, State, VerifyInput, VerifyOutput, VerifyState
-from cragraph.models.chat import deadline
-from cragraph.protocols import Notes
+from cragraph.graph.steps import UNRESCUED, Act, stopped, take
 
 Node = Callable[[Any, Runtime[Context]], dict[str, Any]]
 
-UNRESCUED = ("finalize",)
-"""Nodes whose failure has nowhere to go: the end must be reached."""
-
 STEPS_A_PASS = 5
 """retrieve, rerank, generate, verify, requery."""
+
+
+@dataclass
+class Channels(State):
+    """The state as LangGraph keeps it: a channel per field."""
+
+    answer: Annotated[str | None, EphemeralValue] = None
+    passages: Annotated[list[Any] | None, EphemeralValue] = None
+    messages: Annotated[list[Any] | None, EphemeralValue] = None
+    queries: Annotated[list[str] | None, EphemeralValue] = None
 
 
 class CheckedGraph(CompiledStateGraph[Any, Any, Any, Any]):
@@ -81,20 +88,20 @@ def build_graph(
     defaults: Context | None = None,
     context_schema: type[Context] = Context,
     rescue: Callable[..., Any] | None = None,
-) -> StateGraph[State, Context, CragInput, CragOutput]:
+) -> StateGraph[Channels, Context, CragInput, CragOutput]:
     """Join six nodes into the corrective loop; returns it uncompiled, so that the embedder picks the checkpointer.
 
     `rescue` handles the failure of any node that works on a correction.
     """
     options = defaults or context_schema()
 
-    def after_rerank(state: State, runtime: Runtime[Context]) -> str:
+    def after_rerank(state: Channels, runtime: Runtime[Context]) -> str:
         return routing.after_rerank(state, context_of(runtime, options))
 
-    def after_verify(state: State, runtime: Runtime[Context]) -> str:
+    def after_verify(state: Channels, runtime: Runtime[Context]) -> str:
         return routing.after_verify(state, context_of(runtime, options))
 
-    graph = BoundedGraph(State, input_schema=CragInput, output_schema=CragOutput, context_schema=context_schema)
+    graph = BoundedGraph(Channels, input_schema=CragInput, output_schema=CragOutput, context_schema=context_schema)
     nodes = {
         "retrieve": retrieve,
         "rerank": rerank,
@@ -128,57 +135,19 @@ def build_verifier(
     return graph
 
 
-StateT = TypeVar("StateT", contravariant=True)
-
-
-class Act(Protocol[StateT]):
-    """One verb of the loop: reads the state and the resolved options, notes what it did, returns an update."""
-
-    def __call__(self, state: StateT, context: Context, notes: Notes, /) -> dict[str, Any]:
-        """The fields of the state that change."""
-
-
 def step(name: str, act: Act[Any], defaults: Context) -> Node:
     """A node that runs `act` and adds to the state how long it took and what it noted."""
 
     def node(state: Any, runtime: Runtime[Context]) -> dict[str, Any]:
-        notes, begun = Notes(), time.perf_counter()
-        context = context_of(runtime, defaults).resolved()
-        with deadline(seconds_left(name, state, context)):
-            update = act(state, context, notes)
-        return update | noted(state, update, notes, name, (time.perf_counter() - begun) * 1000)
+        return take(name, act, state, context_of(runtime, defaults))
 
     node.__name__ = name
     node.__doc__ = (act.__doc__ or type(act).__doc__ or "").strip()
     return node
 
 
-def seconds_left(name: str, state: Any, context: Context) -> float | None:
-    """How long a run's model calls may still take; None without a deadline."""
-    if context.deadline_s is None:
-        return None
-    begins = not isinstance(state, State) or (name == "retrieve" and not state.queries)
-    return context.deadline_s if begins else max(context.deadline_s - (time.time() - state.started), 0.0)
-
-
-def noted(state: Any, update: dict[str, Any], notes: Notes, name: str, ms: float) -> dict[str, Any]:
-    """The part of an update that says what ran, added to what the state (or a fresh run) already says."""
-    base = {**vars(state), **update}
-    seen = base["degraded"]
-    added: dict[str, Any] = {
-        "degraded": seen + [s for s in notes.sentences if s not in seen],
-        "models": base["models"] | notes.models,
-        "llm_calls": base["llm_calls"] + notes.calls,
-    }
-    if "timings_ms" in base:
-        taken = base["timings_ms"].get(name, 0.0) + ms
-        added["timings_ms"] = base["timings_ms"] | {name: round(taken, 3)}
-    return added
-
-
-def rescue(state: State, error: NodeError) -> Command[str]:
+def rescue(state: Channels, error: NodeError) -> Command[str]:
     """End a run whose correction failed, whatever the error, with the best attempt so far; without one, raise it."""
     if not state.attempts:
         raise error.error
-    sentence = f"The correction stopped in {error.node}: {error.error}"
-    return Command(update={"halted": sentence, "degraded": [*state.degraded, sentence]}, goto="finalize")
+    return Command(update=stopped(state, error.node, error.error), goto="finalize")

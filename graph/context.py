@@ -164,4 +164,4 @@ def _judging_alone(schema: dict[str, Any]) -> None:
 class JudgingContext(Context):
     """Per-run options of the verify graph. Its form shows those that act; it takes any `Context`."""
 
-    model_config = ConfigDict(json_schema_extra=_judging_alone)
+    model_config = ConfigDict(json_schema_extra=_judging_alone, defer_build=True)

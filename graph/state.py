@@ -1,17 +1,18 @@
 """State per step: plain JSON in every field, so that any checkpointer round-trips it.
 
-`answer`, `passages`, `messages` and `queries` are ephemeral: what a step writes is seen by the next step and then
-forgotten. So a given answer belongs to the run it was given to, and a new question on an old thread starts clean:
-`retrieve` sees `queries` only when `requery` has just written them.
+What a step writes to the `EPHEMERAL` fields is seen by the next step and then forgotten. So a given answer belongs to
+the run it was given to, and a new question on an old thread starts clean: `retrieve` sees `queries` only when `requery`
+has just written them.
 """
 
 from dataclasses import dataclass, field
-from typing import Annotated, Any
+from typing import Any, Final
 
-from langgraph.channels import EphemeralValue
 from pydantic import BaseModel, ConfigDict, Field
 
 from cragraph.types import Attempt, Citation, Level, Nearest, Passage
+
+EPHEMERAL: Final = ("answer", "passages", "messages", "queries")
 
 
 @dataclass
@@ -19,10 +20,10 @@ class State:
     """Everything that a run knows so far."""
 
     question: str = ""
-    answer: Annotated[str | None, EphemeralValue] = None
-    passages: Annotated[list[Any] | None, EphemeralValue] = None
-    messages: Annotated[list[Any] | None, EphemeralValue] = None
-    queries: Annotated[list[str] | None, EphemeralValue] = None
+    answer: str | None = None
+    passages: list[Any] | None = None
+    messages: list[Any] | None = None
+    queries: list[str] | None = None
 
     asked: str = ""
     """The question as it stands alone; differs from `question` only in a conversation."""
@@ -67,7 +68,7 @@ class State:
 class CragInput(BaseModel):
     """A question; optionally an answer to verify and correct, and passages to use instead of the store."""
 
-    model_config = ConfigDict(extra="forbid")
+    model_config = ConfigDict(extra="forbid", defer_build=True)
 
     question: str = Field(
         default="",
@@ -85,6 +86,8 @@ class CragInput(BaseModel):
 
 class CragOutput(BaseModel):
     """The response of a run."""
+
+    model_config = ConfigDict(defer_build=True)
 
     question: str
     answer: str
@@ -106,7 +109,7 @@ class CragOutput(BaseModel):
 class VerifyInput(BaseModel):
     """An answer and the passages to verify it against."""
 
-    model_config = ConfigDict(extra="forbid")
+    model_config = ConfigDict(extra="forbid", defer_build=True)
 
     answer: str = Field(description="The answer to verify.")
     passages: list[str | dict[str, Any]] = Field(
@@ -136,6 +139,8 @@ class VerifyState:
 
 class VerifyOutput(BaseModel):
     """The verification of one answer."""
+
+    model_config = ConfigDict(defer_build=True)
 
     confidence: float | None
     level: Level | None

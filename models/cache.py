@@ -8,10 +8,10 @@ from threading import Lock
 from typing import Generic, TypeVar, cast
 
 import numpy as np
-from langchain_core.embeddings import Embeddings
 from numpy.typing import NDArray
 
 from cragraph.errors import ModelError, SettingsError
+from cragraph.protocols import Embeddings
 
 Key = TypeVar("Key", bound=Hashable)
 Value = TypeVar("Value")
@@ -67,7 +67,7 @@ def digest(texts: Sequence[str]) -> bytes:
 
 
 @dataclass(frozen=True)
-class CachedEmbeddings(Embeddings):
+class CachedEmbeddings:
     """Embeddings that remember texts, so that judge and signals embed the same sentence once.
 
     A vector is kept as the model returned it. Documents that are new are embedded in one call.

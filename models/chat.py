@@ -7,9 +7,9 @@ nodes stay plain functions. Calls are tried again here and nowhere else.
 import asyncio
 import os
 import re
-from collections.abc import AsyncGenerator, AsyncIterator, Callable, Coroutine, Iterator, Mapping, Sequence
-from contextlib import asynccontextmanager, contextmanager, suppress
-from contextvars import ContextVar, copy_context
+from collections.abc import AsyncGenerator, AsyncIterator, Callable, Coroutine, Mapping, Sequence
+from contextlib import asynccontextmanager, suppress
+from contextvars import copy_context
 from dataclasses import dataclass, field
 from math import ceil
 from threading import Lock, Thread
@@ -23,6 +23,7 @@ from cragraph.errors import (
     ModelError,
     plain,
 )
+from cragraph.models.deadline import remaining
 from cragraph.models.replies import Record, UnreadableError, parse, schema_of, without_thinking
 from cragraph.models.servers import Target, broken_off, is_transient, translate
 from cragraph.passages import own_text
@@ -40,29 +41,6 @@ QUIET: Final = "nostream"
 
 Messages = Sequence[tuple[str, str]]
 """(role, text) pairs; roles are ``system`` and ``human``."""
-
-# -- the deadline of a run -------------------------------------------------------------------------------------
-
-_AT: ContextVar[float | None] = ContextVar("cragraph_deadline", default=None)
-
-
-@contextmanager
-def deadline(seconds: float | None) -> Iterator[None]:
-    """Give up on model calls inside the block after `seconds`; an earlier deadline around it stays in force."""
-    outer = _AT.get()
-    at = None if seconds is None else monotonic() + seconds
-    token = _AT.set(outer if at is None else at if outer is None else min(at, outer))
-    try:
-        yield
-    finally:
-        _AT.reset(token)
-
-
-def remaining() -> float | None:
-    """Seconds until the deadline, at least 0; None where there is no deadline."""
-    at = _AT.get()
-    return None if at is None else max(0.0, at - monotonic())
-
 
 # -- the event loop that all calls share -----------------------------------------------------------------------
 

@@ -1,4 +1,4 @@
-"""Embeddings by name: ``ollama:<model>`` on the person's own server, ``provider:<model>`` through LangChain."""
+"""LangChain embeddings: the embedded encoder, ``ollama:<model>`` on one's own server, any ``provider:<model>``."""
 
 from collections.abc import Callable
 from functools import cached_property, partial
@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, TypeVar
 from langchain_core.embeddings import Embeddings
 
 from cragraph.errors import ModelError, SettingsError
+from cragraph.models.encoder import Encoder
 from cragraph.models.servers import Target, client_options, ollama_url, own_server, retried, translate
 
 if TYPE_CHECKING:
@@ -17,6 +18,10 @@ Vectors = TypeVar("Vectors")
 
 BATCH = 64
 """Texts a request: large enough to keep the server busy, small enough to report progress and to try again."""
+
+
+class EmbeddedEncoder(Encoder, Embeddings):
+    """The embedded encoder where LangChain wants its own class."""
 
 
 class OllamaEncoder(Embeddings):

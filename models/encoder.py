@@ -12,7 +12,6 @@ from threading import Lock
 from typing import Any, Final
 
 import numpy as np
-from langchain_core.embeddings import Embeddings
 from numpy.typing import NDArray
 
 from cragraph.models.weights import DATA, Weights, open_session, open_tokenizer, side_by_side, threads_of, weights
@@ -59,7 +58,7 @@ def _open(parts: Weights) -> _Model:
     return _Model(open_session(parts.path("encoder.onnx")), tokenizer, parts.card["max_tokens"])
 
 
-class EmbeddedEncoder(Embeddings):
+class Encoder:
     """Turns texts into unit-length vectors of 384 numbers; loads on first use, safe to share between threads.
 
     `threads` is how many texts are encoded at once (default: the machine's cores, at most 4). A text is read up to
@@ -96,7 +95,7 @@ class EmbeddedEncoder(Embeddings):
         return np.stack([row[text] for text in texts])
 
     def embed_documents(self, texts: list[str]) -> list[list[float]]:
-        """Embed many texts, in order, as LangChain wants them."""
+        """Embed many texts, in order."""
         rows: list[list[float]] = self.embed(texts).tolist()
         return rows
 
@@ -105,4 +104,4 @@ class EmbeddedEncoder(Embeddings):
         return self.embed_documents([text])[0]
 
     def __repr__(self) -> str:
-        return f"EmbeddedEncoder(threads={self.threads})"
+        return f"{type(self).__name__}(threads={self.threads})"

@@ -15,7 +15,7 @@ from pathlib import Path
 
 import numpy as np
 
-from cragraph.models.encoder import EmbeddedEncoder
+from cragraph.models.embeddings import EmbeddedEncoder
 from cragraph.text.sentences import sentence_spans
 from training.reference_encoder import ReferenceEncoder, Vectors
 

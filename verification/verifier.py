@@ -9,12 +9,10 @@ from time import perf_counter
 from types import MappingProxyType
 from typing import Final, TypeVar
 
-from langchain_core.embeddings import Embeddings
-
 from cragraph.errors import InputError, ModelError, SettingsError
 from cragraph.models.cache import LRU
 from cragraph.passages import as_passages
-from cragraph.protocols import Answered, AnswerScorer, ClaimExtractor, Judge, Notes
+from cragraph.protocols import Answered, AnswerScorer, ClaimExtractor, Embeddings, Judge, Notes
 from cragraph.types import Claim, Passage, Verdict
 from cragraph.verification.claims import uncovered_parts
 from cragraph.verification.conflicts import find_conflicts

@@ -1,36 +1,49 @@
 """The `cragraph` command: parsing and printing only; each command has its own file here."""
 
 import sys
-from typing import Any
+from importlib import import_module
+from typing import Any, Final
 
 import typer
 from typer.core import TyperGroup
 
-from cragraph.cli import (
-    ask,
-    calibrate,
-    chat,
-    config,
-    docs,
-    doctor,
-    evaluate,
-    graph,
-    ingest,
-    mcp,
-    search,
-    serve,
-    stats,
-    verify,
-)
 from cragraph.cli.console import FAILURE, INTERRUPTED, USAGE, complain, status
 from cragraph.errors import CragError, InputError, SettingsError
 
+COMMANDS: Final = {
+    "ingest": "ingest", "ask": "ask", "chat": "chat", "verify": "verify", "calibrate": "calibrate", "search": "search",
+    "serve": "serve", "mcp": "mcp", "docs": "docs", "forget": "docs", "graph": "graph", "config": "config",
+    "doctor": "doctor", "stats": "stats", "eval": "evaluate",
+}  # fmt: skip
+"""The file that each command is in."""
+
+SHARED: Final[dict[str, Any]] = {
+    "context_settings": {"help_option_names": ["-h", "--help"]},
+    "pretty_exceptions_enable": False,
+    "rich_markup_mode": "markdown",
+}
+
 
 class Commands(TyperGroup):
-    """Says what an interrupted ingest kept: the parser makes an exit code of the interrupt, and its notes are gone."""
+    """Imports a command when it is called or listed, so that none waits for what the others need."""
+
+    def __init__(self, **options: Any) -> None:
+        super().__init__(**options)
+        self.commands: Any = dict.fromkeys(COMMANDS)
+
+    def get_command(self, ctx: Any, cmd_name: str) -> Any:
+        """The command of that name; None where there is none."""
+        if cmd_name in self.commands and self.commands[cmd_name] is None:
+            module, alone = import_module(f"cragraph.cli.{COMMANDS[cmd_name]}"), typer.Typer(**SHARED)
+            if hasattr(module, "app"):
+                alone.add_typer(module.app, name=cmd_name)
+            else:
+                alone.command(cmd_name)(getattr(module, cmd_name))
+            self.commands |= typer.main.get_group(alone).commands
+        return self.commands.get(cmd_name)
 
     def invoke(self, ctx: Any) -> Any:
-        """Run the command as usual."""
+        """Run the command; says what an interrupted ingest kept, since the parser drops the notes of an interrupt."""
         try:
             return super().invoke(ctx)
         except KeyboardInterrupt as stop:
@@ -45,27 +58,9 @@ app = typer.Typer(
     help="Cited answers from your own documents, every claim checked, on your own machine.\n\n"
     "Exit codes: 0 answered or done, 1 failure (of one file or row, too), 2 bad usage, 3 abstained, "
     "4 below --fail-under, 130 interrupted.",
-    context_settings={"help_option_names": ["-h", "--help"]},
     no_args_is_help=True,
-    pretty_exceptions_enable=False,
-    rich_markup_mode="markdown",
+    **SHARED,
 )
-
-app.command()(ingest.ingest)
-app.command()(ask.ask)
-app.command()(chat.chat)
-app.command()(verify.verify)
-app.command()(calibrate.calibrate)
-app.command()(search.search)
-app.command()(serve.serve)
-app.command()(mcp.mcp)
-app.command()(docs.docs)
-app.command()(docs.forget)
-app.command()(graph.graph)
-app.command()(config.config)
-app.command()(doctor.doctor)
-app.command()(stats.stats)
-app.add_typer(evaluate.app, name="eval")
 
 
 @app.callback(invoke_without_command=True)

@@ -1,5 +1,6 @@
 """`cragraph ask`: a cited, verified answer from the store."""
 
+import gc
 import signal
 import sys
 from collections.abc import Iterator
@@ -70,9 +71,12 @@ def ask(
     from cragraph.models.weights import open_ahead
 
     open_ahead(("encoder", "reader"))
+    gc.disable()  # what is imported stays: looking for garbage in it takes a tenth of a cold answer
     from cragraph.cli.render import show_answer
     from cragraph.run import Assistant
 
+    gc.freeze()
+    gc.enable()
     settings = settings_from(
         config,
         store=store,

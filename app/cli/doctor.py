@@ -40,11 +40,11 @@ def doctor(
 def _patient(settings: Any) -> Any:
     from cragraph.api import store_health
     from cragraph.doctor import Patient
-    from cragraph.models.encoder import EmbeddedEncoder
+    from cragraph.models.encoder import Encoder
     from cragraph.prompts.load import Prompts
 
     def weights() -> str:
-        encoder = EmbeddedEncoder()
+        encoder = Encoder()
         return f"{encoder.name}, {len(encoder.embed_query('ready?'))} dimensions"
 
     probes = [("store", lambda: store_health(settings))]

@@ -4,7 +4,7 @@ from cragraph.retrieval.documents.discover import MAX_BYTES, Found, Skipped, dis
 from cragraph.retrieval.documents.document import Block, Document, Heading
 from cragraph.retrieval.documents.limits import Limits
 from cragraph.retrieval.documents.load import load
-from cragraph.retrieval.documents.split import CHUNK_OVERLAP, CHUNK_SIZE, contextual_text, split
+from cragraph.retrieval.documents.split import CHUNK_OVERLAP, CHUNK_SIZE, split
 
 __all__ = [
     "CHUNK_OVERLAP",
@@ -16,7 +16,6 @@ __all__ = [
     "Heading",
     "Limits",
     "Skipped",
-    "contextual_text",
     "discover",
     "load",
     "shown_name",

@@ -5,8 +5,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from cragraph.errors import ModelError
+from cragraph.passages import contextual_text
 from cragraph.protocols import Notes, Reranker
-from cragraph.retrieval.documents import contextual_text
 from cragraph.retrieval.rerankers.scored import logistic, logit, ranked
 from cragraph.types import Passage
 

@@ -6,8 +6,8 @@ from dataclasses import dataclass
 from itertools import pairwise
 from typing import Final, NamedTuple
 
+from cragraph.passages import contextual_text
 from cragraph.protocols import Notes
-from cragraph.retrieval.documents import contextual_text
 from cragraph.retrieval.rerankers.scored import logistic, logit, ranked
 from cragraph.text.words import content_words, is_light, is_stopword, numbers, terms, words
 from cragraph.types import Passage

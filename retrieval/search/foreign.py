@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from cragraph.errors import InputError, SettingsError, StoreError
-from cragraph.models.chat import remaining
+from cragraph.models.deadline import remaining
 from cragraph.passages import as_passage
 from cragraph.protocols import Notes
 from cragraph.retrieval.search.fusion import fuse

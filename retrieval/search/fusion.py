@@ -9,7 +9,7 @@ from typing import Any, Final, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from cragraph.retrieval.documents import contextual_text
+from cragraph.passages import contextual_text
 from cragraph.retrieval.rerankers.scored import logistic
 from cragraph.text.words import STOPWORDS, terms, words
 from cragraph.types import Passage

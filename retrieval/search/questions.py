@@ -6,18 +6,15 @@ All by rules and without a model; English but for years. `llm_queries` asks a ch
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 import numpy as np
 
-from cragraph.protocols import Notes
+from cragraph.protocols import Embeddings, Notes
 from cragraph.text.markers import without_markers
 from cragraph.text.sentences import sentences
 from cragraph.text.words import content_words, is_stopword, keywords, numbers, plain_years, terms, words
 from cragraph.types import IDK, Verdict
-
-if TYPE_CHECKING:
-    from langchain_core.embeddings import Embeddings
 
 AT_MOST: Final = 6
 """Sub-questions at most; each costs a search."""

@@ -1,10 +1,15 @@
 """The store: what was ingested, found by meaning and by words; and how files get in."""
 
-from cragraph.retrieval.store.filters import checked_where, parse_where
-from cragraph.retrieval.store.ingest import IngestReport, Progress, forget, ingest, watch
-from cragraph.retrieval.store.reading import SplitOptions
-from cragraph.retrieval.store.records import Item, Origin, StoredDocument
-from cragraph.retrieval.store.store import Store, open_store
+from typing import TYPE_CHECKING
+
+from cragraph.lazy import exports
+
+if TYPE_CHECKING:
+    from cragraph.retrieval.store.bulk import IngestReport, Progress, forget, ingest, watch
+    from cragraph.retrieval.store.filters import checked_where, parse_where
+    from cragraph.retrieval.store.reading import SplitOptions
+    from cragraph.retrieval.store.records import Item, Origin, StoredDocument
+    from cragraph.retrieval.store.store import Store, open_store
 
 __all__ = [
     "IngestReport",
@@ -21,3 +26,14 @@ __all__ = [
     "parse_where",
     "watch",
 ]
+
+__getattr__ = exports(
+    __name__,
+    {
+        "filters": ("checked_where", "parse_where"),
+        "bulk": ("IngestReport", "Progress", "forget", "ingest", "watch"),
+        "reading": ("SplitOptions",),
+        "records": ("Item", "Origin", "StoredDocument"),
+        "store": ("Store", "open_store"),
+    },
+)

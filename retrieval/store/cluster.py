@@ -10,14 +10,15 @@ from functools import cache
 from itertools import islice
 from typing import TYPE_CHECKING, Any, Final
 
-from cragraph.retrieval.documents import MAX_BYTES, contextual_text
+from cragraph.passages import contextual_text
+from cragraph.protocols import Embeddings
+from cragraph.retrieval.documents import MAX_BYTES
 from cragraph.retrieval.store import Store
-from cragraph.retrieval.store.ingest import IngestReport, OnProgress, Paths, Run, survey
+from cragraph.retrieval.store.bulk import IngestReport, OnProgress, Paths, Run, survey
 from cragraph.retrieval.store.reading import Failed, Message, SplitOptions, read
 
 if TYPE_CHECKING:
     from distributed import Client
-    from langchain_core.embeddings import Embeddings
 
 _AHEAD: Final = 2
 """Files a worker thread may be ahead of the writer, which bounds what waits in memory."""
@@ -37,7 +38,7 @@ def ingest_on(
     """Like `ingest`, with the reading, splitting and embedding done by the workers of a Dask client.
 
     `make_embeddings` is called once in each worker process and must give the model of the store; it travels by pickle,
-    so it is a function or class of an importable module, such as `cragraph.models.encoder.EmbeddedEncoder`. What is
+    so it is a function or class of an importable module, such as `cragraph.models.embeddings.EmbeddedEncoder`. What is
     incremental, safe to kill and reported is as in `ingest`. A worker that dies is replaced by another; a file that
     takes down several is reported as failed.
 

@@ -3,16 +3,14 @@
 import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Final, NamedTuple
+from typing import Any, Final, NamedTuple
 
 import numpy as np
 
 from cragraph.errors import InputError, StoreError, StoreMismatchError
-from cragraph.retrieval.documents import contextual_text
+from cragraph.passages import contextual_text
+from cragraph.protocols import Embeddings
 from cragraph.types import Passage
-
-if TYPE_CHECKING:
-    from langchain_core.embeddings import Embeddings
 
 Floats = np.ndarray[Any, np.dtype[np.float32]]
 

@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, Any, Final, Self
 import numpy as np
 
 from cragraph.errors import StoreError, StoreLockedError, StoreMissingError
+from cragraph.protocols import Embeddings
 from cragraph.retrieval.store.database import DamagedError
 from cragraph.retrieval.store.dense import GRAPH_FROM, Dense
 from cragraph.retrieval.store.filters import checked_where
@@ -40,8 +41,6 @@ from cragraph.retrieval.store.records import (
 from cragraph.types import Passage
 
 if TYPE_CHECKING:
-    from langchain_core.embeddings import Embeddings
-
     from cragraph.retrieval.store.server import Server
 
 BATCH: Final = 256

@@ -12,7 +12,7 @@ from xml.etree import ElementTree
 
 import pytest
 
-from cragraph.models.encoder import EmbeddedEncoder
+from cragraph.models.encoder import Encoder
 from cragraph.types import IDK
 
 Shell = Callable[..., Any]
@@ -37,6 +37,24 @@ def test_ask_ingests_a_source_and_answers_from_it(shell: Shell, notes: Path) -> 
     assert [line.split()[0] for line in ran.err.splitlines()] == [
         "retrieve", "rerank", "generate", "verify", "finalize"
     ]  # fmt: skip
+
+
+def test_ask_loads_neither_langgraph_nor_what_only_other_commands_need(shell: Shell, notes: Path) -> None:
+    shell("ingest", str(notes))
+    ask = (
+        "import sys; from cragraph.cli import main; sys.argv[1:] = ['ask', 'Why is the sea salt?', '-q']\n"
+        "try: main()\nexcept SystemExit: print(*sys.modules)"
+    )
+    ran = subprocess.run([sys.executable, "-c", ask], check=True, capture_output=True, text=True)
+    assert "rivers carry minerals" in ran.stdout
+    loaded = set(ran.stdout.splitlines()[-1].split())
+    unwanted = {
+        "langgraph", "langchain_core", "langchain_chroma", "langsmith", "chromadb", "httpx", "requests",
+        "tenacity", "markdown_it", "lxml", "pypdfium2", "charset_normalizer", "json_repair", "matplotlib",
+        "cragraph.models.chat", "cragraph.retrieval.documents", "cragraph.retrieval.store.bulk", "cragraph.cli.verify",
+        "cragraph.evals", "cragraph.verification.judges.cascade", "cragraph.verification.judges.llm",
+    }  # fmt: skip
+    assert loaded & unwanted == set()
 
 
 def test_ask_prints_the_answer_the_citations_the_claims_and_what_ran(shell: Shell, notes: Path) -> None:
@@ -239,7 +257,7 @@ def test_an_interrupted_ingest_is_exit_code_130_and_says_what_was_kept(
     def stop(*_: object) -> None:
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(EmbeddedEncoder, "embed_documents", stop)
+    monkeypatch.setattr(Encoder, "embed_documents", stop)
     ran = shell("ingest", str(notes))
     assert (ran.code, ran.out) == (130, "")
     assert "0 files are in, whole." in ran.err

@@ -92,7 +92,7 @@ def workspace(tmp_path: Path) -> str:
     docs.mkdir()
     (docs / "revenue.md").write_text(f"{TRUE}\n\n{LAKES}\n")
     store = tmp_path / "personal"
-    from cragraph.models.encoder import EmbeddedEncoder
+    from cragraph.models.embeddings import EmbeddedEncoder
 
     with open_store(str(store), EmbeddedEncoder()) as opened:
         ingest([docs], opened)

@@ -4,7 +4,7 @@ import pytest
 
 from cragraph.generation.answered import ReaderScorer
 from cragraph.generation.ranking import AnswerRanker
-from cragraph.models.encoder import EmbeddedEncoder
+from cragraph.models.embeddings import EmbeddedEncoder
 from cragraph.models.reader import Reader
 from cragraph.passages import as_passages
 from cragraph.protocols import Notes

@@ -5,7 +5,7 @@ import pytest
 
 from cragraph.generation.extractive import UNREAD, ExtractiveGenerator
 from cragraph.generation.ranking import AnswerRanker
-from cragraph.models.encoder import EmbeddedEncoder
+from cragraph.models.embeddings import EmbeddedEncoder
 from cragraph.models.reader import Reader
 from cragraph.passages import as_passages
 from cragraph.protocols import Brief, Notes

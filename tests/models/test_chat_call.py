@@ -16,7 +16,8 @@ from langchain_core.language_models import GenericFakeChatModel
 from langchain_core.messages import AIMessage
 
 from cragraph.errors import DeadlineError, ModelError, ModelNotFoundError, ModelStalledError, ModelUnavailableError
-from cragraph.models.chat import QUIET, ChatCaller, Gate, deadline, stop_all_calls
+from cragraph.models.chat import QUIET, ChatCaller, Gate, stop_all_calls
+from cragraph.models.deadline import deadline
 from cragraph.models.servers import chat_model
 from cragraph.protocols import Notes
 from tests.support.ollama import ModelInfo, OllamaServer, Reply

@@ -11,7 +11,7 @@ from langchain_core.vectorstores import InMemoryVectorStore
 
 from cragraph.errors import WeightsError
 from cragraph.models import weights as shipped
-from cragraph.models.encoder import EmbeddedEncoder
+from cragraph.models.embeddings import EmbeddedEncoder
 
 SENTENCES = [
     "The board approved a dividend of $0.24 a share in May 2023.",
@@ -108,8 +108,8 @@ def test_its_name_tells_the_weights_apart(encoder: EmbeddedEncoder) -> None:
 
 def test_importing_and_constructing_it_loads_no_runtime() -> None:
     code = (
-        "import sys; from cragraph.models.encoder import EmbeddedEncoder; e = EmbeddedEncoder(); e.name, e.dimension;"
-        "print([m for m in ('onnxruntime', 'tokenizers', 'torch') if m in sys.modules])"
+        "import sys; from cragraph.models.encoder import Encoder; e = Encoder(); e.name, e.dimension;"
+        "print([m for m in ('onnxruntime', 'tokenizers', 'torch', 'langchain_core') if m in sys.modules])"
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout.strip() == "[]"
@@ -119,7 +119,7 @@ def test_the_model_is_loaded_once_however_many_threads_ask_first() -> None:
     code = (
         "import onnxruntime\n"
         "from concurrent.futures import ThreadPoolExecutor\n"
-        "from cragraph.models.encoder import EmbeddedEncoder\n"
+        "from cragraph.models.embeddings import EmbeddedEncoder\n"
         "opened, real = [], onnxruntime.InferenceSession\n"
         "def count(*args, **options):\n"
         "    opened.append(args)\n"

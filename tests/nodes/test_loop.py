@@ -11,6 +11,8 @@ from langgraph.checkpoint.memory import InMemorySaver
 from cragraph.errors import InputError, ModelUnavailableError, StoreError
 from cragraph.graph.build import build_graph, rescue, step
 from cragraph.graph.context import Context
+from cragraph.graph.state import CragOutput, State
+from cragraph.graph.steps import walk
 from cragraph.metrics import record
 from cragraph.nodes.finalize import Finalize
 from cragraph.nodes.generate import Generate
@@ -52,16 +54,17 @@ class Loop:
         self.logged: list[Any] = []
         verifier = Verifier({"auto": self.judge}, ("auto",), SentenceExtractor(), HashEmbeddings(32), scorer=scorer)
         options = Context(**defaults)
-        self.builder = build_graph(
-            retrieve=step("retrieve", Retrieve(self.retriever, lambda: 10), options),
-            rerank=step("rerank", Rerank(self.reranker), options),
-            generate=step("generate", Generate(self.generator), options),
-            verify=step("verify", Verify(verifier), options),
-            requery=step("requery", Requery(self.writer, lambda question, answer: []), options),
-            finalize=step("finalize", Finalize(self.unanswered, self.logged.append), options),
-            rescue=rescue,
-            defaults=options,
-        )
+        self.options = options
+        self.acts: dict[str, Any] = {
+            "retrieve": Retrieve(self.retriever, lambda: 10),
+            "rerank": Rerank(self.reranker),
+            "generate": Generate(self.generator),
+            "verify": Verify(verifier),
+            "requery": Requery(self.writer, lambda question, answer: []),
+            "finalize": Finalize(self.unanswered, self.logged.append),
+        }
+        nodes = {name: step(name, act, options) for name, act in self.acts.items()}
+        self.builder = build_graph(**nodes, rescue=rescue, defaults=options)
         self.graph = self.builder.compile()
 
     def unanswered(self, question: str, answer: str) -> list[str]:
@@ -70,6 +73,38 @@ class Loop:
 
     def ask(self, question: str = "Is the sea salt?", context: Any = None, **inputs: Any) -> dict[str, Any]:
         return self.graph.invoke({"question": question, **inputs}, context=context)
+
+    def walked(self, question: str = "Is the sea salt?", **inputs: Any) -> dict[str, Any]:
+        """The response of the same loop without LangGraph."""
+        *_, (_, _, state) = walk(self.acts, State(question, **inputs), self.options)
+        return {name: getattr(state, name) for name in CragOutput.model_fields}
+
+
+@pytest.mark.parametrize(
+    ("parts", "inputs"),
+    [
+        ({}, {}),
+        ({"answers": [f"{SEA} {SKY}", f"{SEA} {BLUE}"]}, {}),
+        ({"answers": [f"{SEA} {SKY}", ModelUnavailableError("gone")], "on_low_confidence": "flag"}, {}),
+        ({"answers": [SKY], "max_crag_attempts": 10}, {}),
+        ({"answers": [IDK]}, {}),
+        ({"table": {"sea": ["One."]}}, {}),
+        ({"answers": [f"{SEA} {BLUE}"]}, {"answer": f"{SEA} {SKY}", "passages": [SEA, "The sky is blue by day."]}),
+        ({}, {"messages": [{"role": "user", "content": "Hello"}]}),
+        ({"mode": "low"}, {}),
+    ],
+    ids=str,
+)
+def test_the_loop_walks_the_same_way_without_langgraph(parts: dict[str, Any], inputs: dict[str, Any]) -> None:
+    def without_times(response: dict[str, Any]) -> dict[str, Any]:
+        return response | {"timings_ms": sorted(response["timings_ms"])}
+
+    assert without_times(Loop(**parts).walked(**inputs)) == without_times(Loop(**parts).ask(**inputs))
+
+
+def test_a_failure_without_an_answer_is_raised_without_langgraph_too() -> None:
+    with pytest.raises(ModelUnavailableError, match="gone"):
+        Loop([ModelUnavailableError("gone")]).walked()
 
 
 def test_a_supported_answer_is_accepted_at_once() -> None:

@@ -9,7 +9,7 @@ from langchain_core.embeddings import Embeddings
 
 from cragraph.errors import ModelError
 from cragraph.models.cache import CachedEmbeddings
-from cragraph.models.encoder import EmbeddedEncoder
+from cragraph.models.embeddings import EmbeddedEncoder
 from cragraph.passages import as_passages
 from cragraph.protocols import Notes
 from cragraph.verification.claims import split_claims

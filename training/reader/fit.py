@@ -25,7 +25,7 @@ from cragraph.generation.answered import given_in, reworded_features
 from cragraph.generation.questions import read_question
 from cragraph.generation.ranking import CHOICE, REWORDED, SURE, AnswerRanker, Ranking, certainty, plain
 from cragraph.models.cache import LRU, CachedEmbeddings
-from cragraph.models.encoder import EmbeddedEncoder
+from cragraph.models.embeddings import EmbeddedEncoder
 from cragraph.models.reader import Reader
 from cragraph.passages import as_passages
 from cragraph.types import Passage

@@ -4,10 +4,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Final
 
-from langchain_core.embeddings import Embeddings
-
 from cragraph.models.cache import CachedEmbeddings, unit
-from cragraph.protocols import Notes
+from cragraph.protocols import Embeddings, Notes
 from cragraph.types import Claim, Passage, Verdict
 from cragraph.verification.judges.reading import Reading, Readings, checked_weights, clearest, fitted, support_of
 from cragraph.verification.judges.verdicts import THRESHOLDS, Thresholds, decide

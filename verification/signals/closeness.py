@@ -5,10 +5,9 @@ from dataclasses import dataclass
 from typing import Final
 
 import numpy as np
-from langchain_core.embeddings import Embeddings
 
 from cragraph.models.cache import unit
-from cragraph.protocols import Notes
+from cragraph.protocols import Embeddings, Notes
 from cragraph.text.markers import without_markers
 from cragraph.text.words import overlap
 from cragraph.types import Passage

@@ -7,7 +7,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from cragraph.errors import InputError
-from cragraph.retrieval.documents import Block, Document, Heading, contextual_text, load, split
+from cragraph.passages import contextual_text
+from cragraph.retrieval.documents import Block, Document, Heading, load, split
 from cragraph.retrieval.documents.clean import clean
 from cragraph.retrieval.documents.formats.markdown import draft as markdown
 from cragraph.retrieval.documents.formats.plain import draft as plain

@@ -6,7 +6,8 @@ from typing import Any
 
 import pytest
 
-from cragraph.models.chat import ChatCaller, Gate, deadline
+from cragraph.models.chat import ChatCaller, Gate
+from cragraph.models.deadline import deadline
 from cragraph.models.servers import chat_model
 from cragraph.passages import as_passages
 from cragraph.protocols import Notes

@@ -16,7 +16,7 @@ from langchain_core.vectorstores import InMemoryVectorStore
 
 from cragraph import Context, create_graph, load_settings
 from cragraph.errors import SettingsError, StoreError
-from cragraph.models.encoder import EmbeddedEncoder
+from cragraph.models.embeddings import EmbeddedEncoder
 from cragraph.protocols import Notes
 from cragraph.retrieval.search.foreign import ForeignRetriever, fused, load_retriever, read
 
@@ -179,7 +179,7 @@ def test_what_is_no_retriever_is_refused() -> None:
 MODULE = """
 from langchain_core.documents import Document
 from langchain_core.vectorstores import InMemoryVectorStore
-from cragraph.models.encoder import EmbeddedEncoder
+from cragraph.models.embeddings import EmbeddedEncoder
 
 def retriever(documents=None):
     documents = documents or [Document(page_content="The Mariana Trench is 10,935 metres deep.")]
