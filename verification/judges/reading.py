@@ -11,10 +11,12 @@ from typing import Any
 
 from cragraph.errors import SettingsError
 from cragraph.text.facts import Comparison, Fact, compare, extract
-from cragraph.text.facts.polarity import denials, negation_differs, negative, opposite_words, possible
+from cragraph.text.facts.derived import reckoned
+from cragraph.text.facts.polarity import denied_stretches, negation_differs, negative, opposite_words, possible
 from cragraph.text.markers import without_markers
 from cragraph.text.words import is_light, terms, weight
 from cragraph.types import Claim, Passage
+from cragraph.verification.judges.structure import Mismatch, mismatch
 from cragraph.verification.windows import Space, Window, is_table_row, space
 
 FEATURES = (
@@ -30,6 +32,8 @@ Of the training claims whose window covers half of them and has a word's opposit
 """
 SOME = 0.3
 """Coverage below which a window shares nothing that could be called a part of the claim."""
+CLOSER = 0.15
+"""How much more of a claim a window must cover that differs from it to be the one that it is judged by."""
 CLOSE = 0.65
 """Coverage from which on a negation contradicts: of the training claims beyond it, one in five is supported."""
 
@@ -43,7 +47,8 @@ class Reading:
     is the coverage with that word counted as covered: "sales fell" and "sales rose" speak of the same matter.
     `strangers` are names that no passage has, `in_words` the figures of `elsewhere` whose text stands in a passage all
     the same, for something else. `misplaced` are words of the claim that the window, a row of a table, lacks and
-    another row has.
+    another row has; `reckoned` says how the window gives figures that it does not hold; `mismatch` is what the claim
+    puts together otherwise than the passages.
     """
 
     window: Window
@@ -58,6 +63,8 @@ class Reading:
     in_words: tuple[Fact, ...] = ()
     undenied: bool = False
     misplaced: frozenset[str] = frozenset()
+    reckoned: tuple[str, ...] = ()
+    mismatch: Mismatch | None = None
 
     def __getitem__(self, name: str) -> float:
         """One measured value by its name."""
@@ -90,7 +97,7 @@ class Reading:
 
     def objects(self, *, by_words: bool = True) -> bool:
         """Whether facts, and (`by_words`) names, negation or opposite words keep the claim from being supported."""
-        unmatched = by_words and bool(self.strangers or self.undenied or self.misplaced)
+        unmatched = by_words and bool(self.strangers or self.undenied or self.misplaced or self.mismatch)
         return bool(self.lacking) or self.against(by_words=by_words) > 0.0 or unmatched
 
 
@@ -101,7 +108,9 @@ class Readings:
         self.texts = [without_markers(claim["text"]) for claim in claims]
         self.passages = passages
         self.space: Space = space(self.texts, passages)
-        self._facts = [fact for passage in passages for fact in extract(passage["text"])]
+        self._own = [extract(passage["text"]) for passage in passages]
+        self._facts = [fact for own in self._own for fact in own]
+        self._mismatches: dict[int, Mismatch | None] = {}
         self._text = "\n".join(passage["text"] for passage in passages)
 
     def likeliest(self, claim: int, count: int, support: Callable[[Reading], float]) -> Reading | None:
@@ -114,11 +123,14 @@ class Readings:
         window = found.windows[place]
         sentence = self._sentence(number, window)
         claimed = extract(claim)
-        figures = [fact for fact in claimed if fact.kind != "name"]
-        own = self.passages[window.passage]["text"]
-        near = compare(figures, extract(window.text), own)
-        named = compare([fact for fact in claimed if fact.kind == "name"], extract(own), own)
+        figures = [fact for fact in claimed if fact.kind != "name" and not _counts_known(fact, claim)]
+        own, held = self.passages[window.passage]["text"], self._own[window.passage]
+        within = [fact for fact in held if window.start <= fact.start and fact.end <= window.end]
+        near = compare(figures, within, own)
+        named = compare([fact for fact in claimed if fact.kind == "name"], held, own)
         lacking = [*near.missing, *(fact for fact, _ in near.conflicting)]
+        formulas = {fact: reckoned(fact, claim, within, own) for fact in lacking}
+        lacking = [fact for fact in lacking if not formulas[fact]]
         elsewhere = compare(lacking, self._facts, self._text)
         nowhere = (*elsewhere.missing, *(fact for fact, _ in elsewhere.conflicting))
         negated = negation_differs(claim, sentence)
@@ -153,9 +165,18 @@ class Readings:
             matter=max(coverage, 1 - sum(map(weight, apart)) / total),
             strangers=compare(named.missing, self._facts, self._text).missing,
             in_words=tuple(fact for fact in nowhere if self._stands(fact.said)),
-            undenied=bool(denials(claim)) and not negative(window.text) and opposite_words(claim, window.text) is None,
+            undenied=bool(denied_stretches(claim))
+            and not negative(window.text)
+            and opposite_words(claim, window.text) is None,
             misplaced=self._misplaced(new, window),
+            reckoned=tuple(formula for formula in formulas.values() if formula),
+            mismatch=self._mismatch(number),
         )
+
+    def _mismatch(self, number: int) -> Mismatch | None:
+        if number not in self._mismatches:
+            self._mismatches[number] = mismatch(self.texts[number], [passage["text"] for passage in self.passages])
+        return self._mismatches[number]
 
     def _stands(self, said: str) -> bool:
         return re.search(rf"(?<!\w){re.escape(said.strip())}(?!\w)", self._text, re.IGNORECASE) is not None
@@ -175,6 +196,16 @@ class Readings:
         return found.sentences[max(inside, key=lambda number: found.coverage[found.singles[number], claim])].text
 
 
+def _counts_known(fact: Fact, claim: str) -> bool:
+    """Whether a number word only says how many known things are meant: "the two plants"."""
+    return (
+        fact.bare
+        and fact.said.isalpha()
+        and fact.value <= 4
+        and claim[: fact.start].lower().endswith(("the ", "these "))
+    )
+
+
 def clearest(readings: Sequence[Reading], support: Callable[[Reading], float]) -> Reading | None:
     """The window to judge a claim by: the one that supports it best, or where that is off its matter, one that differs.
 
@@ -182,9 +213,10 @@ def clearest(readings: Sequence[Reading], support: Callable[[Reading], float]) -
     the same.
     """
     best = max(readings, key=support, default=None)
-    if best is None or best.coverage >= SOME:
-        return best
-    opposing = [reading for reading in readings if reading.against() > 0.0]
+    if best is None:
+        return None
+    least = best.coverage + CLOSER if best.coverage >= SOME else 0.0
+    opposing = [reading for reading in readings if reading.against() > 0.0 and reading.matter >= least]
     return max(opposing, key=lambda reading: reading.coverage) if opposing else best
 
 

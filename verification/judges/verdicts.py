@@ -196,6 +196,8 @@ def _reason(reading: Reading, label: Label, lacking: Sequence[Fact], conflict: C
         said += ["the figures are those of another row"] if reading.misplaced else []
         if reading.undenied and conflict is None:
             said.append("the claim is negated, the passage is not")
+        said += [reading.mismatch.reason] if reading.mismatch else []
+    said += reading.reckoned
     covered = f"{reading.coverage:.0%} of the claim's words are in the passage"
     return "; ".join([*said, covered]) + "."
 

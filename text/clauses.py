@@ -1,0 +1,475 @@
+"""Clauses of English sentences, read without a grammar: who does what to whom, as a plan or as a fact."""
+
+import re
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import Final, NamedTuple
+
+from cragraph.text.lexicon import listed
+from cragraph.text.words import is_light, stem, terms
+
+Terms = frozenset[str]
+
+_BE: Final = frozenset(listed("am is are was were be been being 's 're isn't aren't wasn't weren't"))
+_HAVE: Final = frozenset(listed("has have had having hasn't haven't hadn't"))
+_DO: Final = frozenset(listed("do does did don't doesn't didn't"))
+_MODAL: Final = frozenset(listed("will would shall should may might could won't wouldn't shouldn't couldn't 'll"))
+"""Auxiliaries of what is not, or not yet, a fact."""
+_CAN: Final = frozenset(listed("can must cannot can't mustn't"))
+_AUXILIARY: Final = _BE | _HAVE | _DO | _MODAL | _CAN | {"get", "gets", "got"}
+_PLANNING: Final = re.compile(
+    r"(?:plan|intend|intention|hop(?:e|es|ed|ing)$|want|wish|aim|expect|propos|consider|promis|try|tries|trying|tried|"
+    r"attempt|fail|refus|due$|set$|schedul|going$|likely$|discuss|suggest|threaten|seek|sought|need|decid|agree|"
+    r"prepar|allow|abl[e]$|unable|ask|urg|want)"
+)
+"""Words before an infinitive that do not say that it came to pass."""
+_ADVERB: Final = re.compile(
+    r"(?:not|n't|never|also|only|just|still|already|now|later|soon|again|first|then|once|\w+ly)$"
+)
+_DETERMINER: Final = frozenset(
+    listed("a an the this that these those its his her their our my your each every no some any both all")
+)
+_PREPOSITION: Final = frozenset(
+    listed(
+        "in on at by with from to into onto for after before since until till during under over about against between "
+        "through across among within without towards near behind beside along despite upon via per than as like"
+    )
+)
+_BREAK: Final = frozenset(
+    listed(
+        "and or but while whereas because since as so although though when after before until if unless which who whom "
+        'whose that where than therefore ; : . ! ? ( ) — – " “ ”'
+    )
+)
+_STRONG: Final = frozenset(listed("but while whereas because since although though when if unless ; : . ! ? ( ) — –"))
+_RELATIVE: Final = frozenset(listed("which who that"))
+_PRONOUN: Final = frozenset(listed("he she it they him them this these those who which that we you i one"))
+_PAST: Final = frozenset(
+    listed(
+        """
+    became began bit blew broke brought built bought caught chose came dealt dug drew drank drove ate fell fed felt
+    fought found fled flew forbade forgot forgave froze gave went grew hung heard hid held kept knew laid led left lent
+    lost made meant met paid rode rang rose ran said saw sought sold sent shook shone shot showed shrank sang sank sat
+    slept spoke spent spun stood stole stuck struck swore swept swam swung took taught tore told thought threw underwent
+    understood woke wore won withdrew wrote overthrew overcame oversaw rebuilt undertook did had
+    become begun bitten blown broken chosen come drawn driven eaten fallen flown forbidden forgotten frozen given gone
+    grown hidden known lain ridden risen run seen shaken shown shrunk sung sunk spoken stolen sworn swum taken torn
+    thrown worn withdrawn written overthrown overseen undertaken beaten borne cut put set hit let shut split spread cost
+    quit burst cast
+        """
+    )
+)
+"""Forms of irregular verbs, as participles too."""
+_PARTICIPLES: Final = frozenset(
+    listed(
+        """
+    bitten blown broken chosen drawn driven eaten flown forbidden forgotten frozen given grown hidden known shaken
+    shown sunk spoken stolen sworn taken torn thrown worn withdrawn written overthrown overseen undertaken beaten borne
+        """
+    )
+)
+"""Those that are nothing else."""
+BASES: Final = {
+    "bought": "buy", "sought": "seek", "lent": "lend", "sent": "send", "spent": "spend", "stood": "stand",
+    "taught": "teach", "thought": "think", "wore": "wear", "worn": "wear", "tore": "tear", "torn": "tear",
+    "threw": "throw", "thrown": "throw", "fought": "fight", "fed": "feed", "felt": "feel", "fled": "flee",
+    "flew": "fly", "flown": "fly", "froze": "freeze", "frozen": "freeze", "drew": "draw", "drawn": "draw",
+    "drove": "drive", "driven": "drive", "broke": "break", "broken": "break", "brought": "bring",
+    "caught": "catch", "dealt": "deal", "heard": "hear", "kept": "keep", "meant": "mean", "met": "meet",
+    "shook": "shake", "shot": "shoot", "showed": "show", "shown": "show", "sank": "sink", "sunk": "sink",
+    "slept": "sleep", "spoke": "speak", "spoken": "speak", "stole": "steal", "stolen": "steal",
+    "struck": "strike", "swept": "sweep", "rebuilt": "rebuild", "withdrew": "withdraw", "withdrawn": "withdraw",
+    "overthrew": "overthrow", "overthrown": "overthrow", "beat": "beat", "beaten": "beat", "ate": "eat",
+}  # fmt: skip
+_PRESENT: Final = frozenset(
+    listed(
+        """
+    accept achieve acquire add admit adopt affect agree allow announce appear apply appoint approve argue arrive ask
+    attack attend attract avoid become begin believe belong bring build buy carry catch cause change choose claim close
+    collect combine come compete complain complete consist contain continue contribute control cost cover create cross
+    cut decide decline decrease defend deliver demand deny depend deserve destroy develop die differ direct discover
+    discuss distribute divide drink drive drop earn eat elect employ enable encourage enjoy ensure enter establish
+    exceed exist expand expect explain export express extend fail fall feature feed feel fight fill finance find finish
+    fit fly follow force form found fund gain generate get give go govern grow handle happen hate have hear help hire
+    hit hold hope host identify ignore import improve include increase influence inherit inspire install intend
+    introduce invest investigate invite involve join keep kill know lack last launch lead learn leave lend let lie
+    limit link live lose love maintain make manage manufacture mean measure meet move need offer open operate oppose
+    order organise organize outnumber outperform overtake own pass pay perform permit play prefer prepare prevent
+    produce promise promote propose protect prove provide publish purchase raise reach receive recommend reduce refuse
+    reject release remain remove rent repair replace represent require rescue resign restore result retain retire
+    return reveal rise run sail save say see seek seem sell send serve show sing sit sleep solve sort speak specialise
+    spend sponsor stand start stay stop store strengthen study succeed suffer suggest supply support surround survive
+    take teach tell tend test thank think threaten train transport travel treat try turn understand use visit vote wait
+    walk want warn wash wear weigh welcome win work write
+        """
+    )
+)
+"""Verbs whose present tense is known for one; all others only as *-ed* or after an auxiliary."""
+_PLURAL: Final = frozenset(
+    listed("people staff children men women police who we you they i most some many several few")
+)
+_TOKEN: Final = re.compile(r"\w+(?:[’'.&/-]\w+)*%?|[^\w\s]")
+_COUNTS: Final = frozenset(listed("two three four five six seven eight nine ten twelve first second third last next"))
+_PARTICLE: Final = frozenset(listed("up over off out down back away"))
+
+
+@dataclass(frozen=True)
+class Clause:
+    """Who (`agent`) does what (`verb`) to whom (`patient`), with what else is said (`rest`), as stems.
+
+    The passive is turned round. `planned` says that it is not told as a fact, `resolved` that a pronoun or nothing
+    stands for the subject, which is then that of the clause before. `names` are the sentence's terms that are written
+    with a capital. ``text[start:end]`` is about its words.
+    """
+
+    verb: str
+    agent: Terms
+    patient: Terms
+    rest: Terms
+    names: Terms = frozenset()
+    passive: bool = False
+    planned: bool = False
+    past: bool = False
+    negated: bool = False
+    resolved: bool = False
+    start: int = 0
+    end: int = 0
+
+    @property
+    def subject(self) -> Terms:
+        """What stands before the verb."""
+        return self.patient if self.passive else self.agent
+
+    @property
+    def others(self) -> Terms:
+        """All terms but the verb and what stands before it."""
+        return self.rest | (self.agent if self.passive else self.patient)
+
+    @property
+    def said(self) -> Terms:
+        """All its terms but the verb."""
+        return self.agent | self.patient | self.rest
+
+
+class _Token(NamedTuple):
+    text: str
+    low: str
+    start: int
+    end: int
+    is_word: bool
+    content: Terms
+
+
+@lru_cache(maxsize=16384)
+def _read(text: str) -> tuple[str, bool, Terms]:
+    """A token in lower case, whether it is a word, and its terms that say something."""
+    low = text.lower().replace("’", "'")
+    empty = not low[0].isalnum() or low in _AUXILIARY or low in _PRONOUN
+    return (
+        low,
+        low[0].isalnum(),
+        frozenset(() if empty else (t for t in terms(text) if not is_light(t) and not t[0].isdigit())),
+    )
+
+
+def _content(tokens: Iterable[_Token]) -> Terms:
+    return frozenset(term for token in tokens for term in token.content)
+
+
+def _tokens(sentence: str) -> list[_Token]:
+    found = []
+    for match in _TOKEN.finditer(sentence):
+        text = match.group()
+        low, is_word, content = _read(text)
+        found.append(_Token(text, low, *match.span(), is_word, content))
+    return found
+
+
+@dataclass(frozen=True)
+class _Group:
+    """A verb group: the tokens from `first` to `main`."""
+
+    first: int
+    main: int
+    verb: str
+    passive: bool
+    planned: bool
+    past: bool
+    negated: bool
+    loose: bool
+    """An infinitive or gerund, which takes the subject before it."""
+    reduced: bool
+    """A participle behind a noun: "the film directed by Ann Lee"."""
+
+
+@lru_cache(maxsize=4096)
+def clauses(sentence: str) -> tuple[Clause, ...]:
+    """The clauses of a sentence in order; those of "the chair, Ann Lee," too, as one with the verb *be*."""
+    tokens = _tokens(sentence)
+    groups, names = list(_groups(tokens)), _names(tokens)
+    found: list[Clause] = list(_named(tokens, names))
+    subject: Terms = frozenset()
+    for number, group in enumerate(groups):
+        after = groups[number - 1].main + 1 if number else 0
+        own, beside, begun, relative = _subject(tokens, after, group, number > 0)
+        if own:
+            subject = own
+        until = _until(tokens, group, groups[number + 1] if number + 1 < len(groups) else None)
+        objects, by, rest = _objects(tokens[group.main + 1 : until], passive=group.passive)
+        agent, patient = (by, subject) if group.passive else (subject, objects)
+        found.append(
+            Clause(
+                group.verb,
+                agent,
+                patient,
+                beside | rest | (objects if group.passive else by),
+                names,
+                group.passive,
+                group.planned,
+                group.past,
+                group.negated,
+                group.reduced or relative or not own,
+                tokens[begun].start,
+                tokens[max(group.main, until - 1)].end,
+            )
+        )
+    return tuple(found)
+
+
+def _groups(tokens: Sequence[_Token]) -> Iterator[_Group]:
+    position = 0
+    while position < len(tokens):
+        found = _group(tokens, position) if _may_begin(tokens[position].low) else None
+        if found is None:
+            position += 1
+        else:
+            yield found
+            position = found.main + 1
+
+
+@lru_cache(maxsize=16384)
+def _may_begin(word: str) -> bool:
+    """Whether a verb group may begin with a word."""
+    return (
+        word in _AUXILIARY
+        or word == "to"
+        or word in _PAST
+        or word.endswith(("ed", "ing"))
+        or bool(_bases(word) & _PRESENT)
+    )
+
+
+def _group(tokens: Sequence[_Token], first: int) -> _Group | None:
+    """The verb group that begins here."""
+    low = tokens[first].low
+    before = tokens[first - 1].low if first else ""
+    helpers: list[str] = []
+    place, negated, infinitive = first, False, False
+    if low == "to" and _is_infinitive(tokens, first + 1):
+        infinitive, place = True, first + 1
+    while place < len(tokens) and (tokens[place].low in _AUXILIARY or (helpers and _ADVERB.match(tokens[place].low))):
+        helper = tokens[place].low
+        negated = negated or helper.endswith("n't") or helper in ("not", "never", "cannot")
+        helpers.append(helper)
+        place += 1
+    main = place
+    if helpers and not (main < len(tokens) and _is_main(tokens, main, helpers, infinitive)):
+        main = max(p for p in range(first, place) if tokens[p].low in _AUXILIARY)
+        helpers = helpers[: main - first]
+    elif not helpers and not infinitive and not _is_finite(tokens, first) and not _is_gerund(tokens, first, before):
+        return None
+    word = tokens[main].low
+    passive = bool(_BE & set(helpers) or {"get", "gets", "got"} & set(helpers)) and _is_participle(word)
+    planned = bool((_MODAL - {"may", "might", "could", "couldn't"}) & set(helpers))
+    gerund = not helpers and word.endswith("ing")
+    if infinitive or gerund:
+        planned = planned or any(_PLANNING.match(t.low) for t in tokens[max(0, first - 8) : first])
+    verb = "be" if word in _BE else stem(BASES.get(word, word))
+    if main + 1 < len(tokens) and tokens[main + 1].low in _PARTICLE:
+        verb = f"{verb} {tokens[main + 1].low}"
+    finite = _is_participle(word) and not helpers
+    past = finite or bool({"was", "were", "did", "has", "have", "had"} & {*helpers, word})
+    behind = [token.low for token in tokens[main + 1 : main + 3]]
+    by = len(behind) == 2 and behind[0] == "by" and not behind[1][0].isdigit()
+    reduced = finite and (by or (word in _PARTICIPLES)) and before not in _PRONOUN
+    return _Group(first, main, verb, passive or reduced, planned, past, negated, infinitive or gerund, reduced)
+
+
+def _is_main(tokens: Sequence[_Token], place: int, helpers: Sequence[str], infinitive: bool) -> bool:
+    """Whether the word behind auxiliaries is their verb, and no complement of *be* or object of *have*."""
+    word = tokens[place].low
+    if infinitive and not helpers:
+        return True
+    auxiliary = [helper for helper in helpers if helper in _AUXILIARY]
+    last = auxiliary[-1]
+    if last in _BE or last in ("got", "get", "gets"):
+        return _is_participle(word) or (word.endswith("ing") and len(word) > 5)
+    if last in _HAVE:
+        return _is_participle(word)
+    return _may_be_base(word)
+
+
+def _is_infinitive(tokens: Sequence[_Token], place: int) -> bool:
+    """Whether a verb stands behind *to*, and not a noun."""
+    word = tokens[place].low if place < len(tokens) else ""
+    behind = tokens[place + 1].low if place + 1 < len(tokens) else "."
+    if word in _PRESENT or word in _BE | _HAVE | _DO:
+        return True
+    return _may_be_base(word) and not word.endswith("s") and behind in _DETERMINER
+
+
+def _may_be_base(word: str) -> bool:
+    return word.isalpha() and word not in _DETERMINER | _PREPOSITION | _PRONOUN | _BREAK and not word.endswith("ing")
+
+
+def _is_participle(word: str) -> bool:
+    return word in _PAST or (word.endswith("ed") and len(word) > 4)
+
+
+def _is_finite(tokens: Sequence[_Token], place: int) -> bool:
+    word, before = tokens[place].low, tokens[place - 1] if place else None
+    behind = tokens[place + 1].low if place + 1 < len(tokens) else "."
+    determined = before is not None and before.low in _DETERMINER and not (place > 1 and before.text[0].isupper())
+    if not word.isalpha() or determined:
+        return False
+    if word in _PAST or (word.endswith("ed") and len(word) > 4):
+        # "the closed shop", "a large rebuilt mill": before a noun it is an adjective.
+        return not (before and before.low in _PREPOSITION)
+    if before is None or not before.is_word or tokens[place].text[0].isupper():
+        return False
+    if before.low in _PREPOSITION | _AUXILIARY | _COUNTS or before.low == "of" or before.low[0].isdigit():
+        return False
+    if not _bases(word) & _PRESENT:
+        return False
+    free = (
+        behind in _DETERMINER | _PREPOSITION | _BREAK or behind[0].isdigit() or _ADVERB.match(behind) or behind == ","
+    )
+    if word.endswith("s") and not word.endswith("ss"):
+        return not before.low.endswith("s") or bool(free and before.text[0].isupper())
+    plural = before.low in _PLURAL or (before.low.endswith("s") and not before.low.endswith("ss"))
+    return plural or bool(before.low.isalpha() and free and behind not in ("of", "."))
+
+
+def _bases(word: str) -> set[str]:
+    """What a verb in the present tense may be a form of."""
+    forms = {word}
+    if word.endswith("s"):
+        forms |= {word[:-1], word[:-2], word[:-3] + "y"} if word.endswith("ies") else {word[:-1], word[:-2]}
+    return forms
+
+
+def _is_gerund(tokens: Sequence[_Token], place: int, before: str) -> bool:
+    return tokens[place].low.endswith("ing") and len(tokens[place].low) > 5 and bool(before and _PLANNING.match(before))
+
+
+def _subject(tokens: Sequence[_Token], after: int, group: _Group, follows: bool) -> tuple[Terms, Terms, int, bool]:
+    """The terms of the noun before a verb group, those of an adverbial, where they begin, whether *who* joins them."""
+    if group.loose:
+        return frozenset(), frozenset(), group.first, False
+    places = range(after, group.first)
+    breaks = [place for place in places if tokens[place].low in _BREAK]
+    if breaks and tokens[breaks[-1]].low in _RELATIVE and breaks[-1] == group.first - 1:
+        return _last_noun(tokens[: breaks[-1]]), frozenset(), breaks[-1], True
+    # "Growth and use of blogs": what joins two nouns breaks nothing, where no verb stands before it.
+    if not follows:
+        breaks = [place for place in breaks if tokens[place].low not in ("and", "or")]
+    first = breaks[-1] + 1 if breaks else after
+    pieces: list[list[_Token]] = [[]]
+    for token in tokens[first : group.first]:
+        if token.low == ",":
+            pieces.append([])
+        else:
+            pieces[-1].append(token)
+    if follows and not breaks and len(pieces) > 1:
+        pieces = pieces[1:]
+    kept = [_trimmed(piece) for piece in pieces]
+    found = _content([token for piece in kept for token in piece])
+    whole = _content([token for piece in pieces for token in piece])
+    return found, whole - found, min(first, group.first), False
+
+
+def _trimmed(piece: Sequence[_Token]) -> Sequence[_Token]:
+    """A stretch before a verb without the adverbial that it may open with: "In winter the ferry"."""
+    if not piece or piece[0].low not in _PREPOSITION:
+        return piece
+    starts = [place for place, token in enumerate(piece) if token.low in _DETERMINER and place > 1]
+    if len(piece) > 2 and piece[1].low[0].isdigit():
+        return piece[2:]
+    return piece[starts[-1] :] if starts else []
+
+
+def _last_noun(tokens: Sequence[_Token]) -> Terms:
+    """The noun that a relative clause speaks of."""
+    found: list[_Token] = []
+    for token in reversed(tokens):
+        if token.low == "," and not found:
+            continue
+        if not token.is_word or token.low in _BREAK | _PREPOSITION | _AUXILIARY:
+            break
+        found.append(token)
+        if token.low in _DETERMINER:
+            break
+    return _content(found)
+
+
+def _names(tokens: Sequence[_Token]) -> Terms:
+    """The terms that are written with a capital, the first word apart unless the next one is, too."""
+    capital = [token.text[0].isupper() for token in tokens]
+    return _content(
+        token
+        for place, token in enumerate(tokens)
+        if capital[place] and (place > 0 or (len(tokens) > 1 and capital[1])) and token.low not in _DETERMINER
+    )
+
+
+def _until(tokens: Sequence[_Token], group: _Group, following: _Group | None) -> int:
+    """Where the words end that belong to a verb."""
+    last = following.first if following else len(tokens)
+    strong = next((p for p in range(group.main + 1, last) if tokens[p].low in _STRONG), last)
+    if following is None or strong < last:
+        return strong
+    breaks = [p for p in range(group.main + 1, last) if tokens[p].low in _BREAK or tokens[p].low == ","]
+    return breaks[-1] if breaks and not following.loose else last
+
+
+def _objects(tokens: Sequence[_Token], *, passive: bool) -> tuple[Terms, Terms, Terms]:
+    """Object, agent behind *by*, and the rest."""
+    objects: set[str] = set()
+    by: set[str] = set()
+    rest: set[str] = set()
+    into = objects
+    for place, token in enumerate(tokens):
+        if place == 0 and token.low in _PARTICLE:
+            continue
+        if token.low in _PREPOSITION:
+            behind = tokens[place + 1] if place + 1 < len(tokens) else None
+            agent = token.low == "by" and passive and behind is not None and not behind.low[0].isdigit()
+            into = by if agent else rest
+        else:
+            into |= token.content
+    return frozenset(objects), frozenset(by), frozenset(rest)
+
+
+def _named(tokens: Sequence[_Token], names: Terms) -> Iterator[Clause]:
+    """What an apposition says: "its first director, Owen Price," and "her colleague Samuel Idowu"."""
+    for place, token in enumerate(tokens):
+        if token.low not in _DETERMINER:
+            continue
+        role: list[_Token] = []
+        after = place + 1
+        while after < len(tokens) and tokens[after].text.islower() and tokens[after].low.isalpha():
+            if tokens[after].low in _PREPOSITION | _BREAK or len(role) == 4:
+                break
+            role.append(tokens[after])
+            after += 1
+        name: list[_Token] = []
+        comma = after < len(tokens) and tokens[after].low == ","
+        after += comma
+        while after < len(tokens) and tokens[after].text[0].isupper():
+            name.append(tokens[after])
+            after += 1
+        closed = after < len(tokens) and tokens[after].low in ",.;)"
+        if role and name and (closed if comma else len(name) > 1):
+            agent, patient = _content(name), _content(role)
+            yield Clause("be", agent, patient, frozenset(), names, start=token.start, end=tokens[after - 1].end)

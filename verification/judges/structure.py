@@ -1,0 +1,400 @@
+"""What a claim puts together otherwise than the passages do, all of its words being there."""
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from functools import cache, lru_cache
+from typing import Final
+
+from cragraph.text.clauses import BASES, Clause, Terms, clauses
+from cragraph.text.facts import Fact, compare, extract
+from cragraph.text.lexicon import listed
+from cragraph.text.sentences import sentences
+from cragraph.text.words import is_light, stem, terms, weight
+
+MOST: Final = 0.5
+"""Share of words, weighed, that two parts must have in common to speak of the same thing."""
+ALL: Final = 0.75
+"""Share of a claim's clause that one of a passage must have to say the same."""
+FEW: Final = 0.2
+"""The share below which they speak of different things."""
+
+
+@dataclass(frozen=True)
+class Mismatch:
+    """Words of a passage, and how the claim puts them together otherwise."""
+
+    stated: str
+    said: str
+
+    @property
+    def reason(self) -> str:
+        """Both in a sentence."""
+        return f"{self.said}: the passage says “{self.stated}”"
+
+
+def mismatch(claim: str, texts: Sequence[str]) -> Mismatch | None:
+    """What a claim puts together otherwise than the passages, None where nothing can be shown.
+
+    Reads roles, plans, causes, *only*, *all* and comparisons. Favours precision: a part of the claim that stands in no
+    passage may be other words for what they say, and shows nothing.
+    """
+    held = [found for text in texts for found in sentences(text)]
+    known = _known(tuple(texts))
+    for check in (_comparison if _THAN.search(claim) else _deed, _cause, _only, _all, _multiple):
+        if found := check(claim, held, known):
+            return found
+    return None
+
+
+@lru_cache(maxsize=64)
+def _known(texts: tuple[str, ...]) -> Terms:
+    return frozenset().union(*map(_stems, texts))
+
+
+@lru_cache(maxsize=8192)
+def _heavy(text: str) -> Terms:
+    return frozenset(alike(t) for t in terms(text) if not is_light(t) and not t[0].isdigit())
+
+
+def _share(wanted: Terms, held: Terms) -> float:
+    """Share of some terms, weighed, that are among others; 0.0 for none."""
+    total = sum(map(weight, wanted))
+    return sum(map(weight, wanted & held)) / total if total else 0.0
+
+
+# -- words for the same ----------------------------------------------------------------------------------------
+
+_SAME: Final = """
+buy purchase acquire|take_over acquire|found establish set_up|start begin|follow succeed|lead head run direct manage
+build construct erect|repair mend fix|reject turn_down|postpone put_off delay|supply provide|demolish tear_down
+close shut|employ hire|aid help|show demonstrate|win gain|happen occur|quit leave resign|choose select pick
+clinic hospital|firm company business|staff employee|turnover revenue|vehicle car|pupil student|fast quick rapid
+faster quicker|dear expensive costly|dearer costlier|cheap inexpensive|big large|bigger larger|rise grow increase go_up
+fall drop decrease decline go_down|film movie|child kid|physician doctor|price cost|begin commence
+"""
+
+
+@cache
+def _same() -> dict[str, str]:
+    table: dict[str, str] = {}
+    for group in re.split(r"[|\n]", _SAME.strip()):
+        words = [" ".join([stem(part) for part in word.split("_")][:1] + word.split("_")[1:]) for word in group.split()]
+        for word in words:
+            table.setdefault(word, table.get(words[0], words[0]))
+    for form, base in BASES.items():
+        table.setdefault(stem(form), table.get(stem(base), stem(base)))
+    return table
+
+
+@lru_cache(maxsize=65536)
+def alike(term: str) -> str:
+    """One term for all that mean the same."""
+    return _same().get(term, term)
+
+
+# -- who does what ---------------------------------------------------------------------------------------------
+
+_WEAK: Final = frozenset(
+    map(
+        stem,
+        listed("be have do make get go come take say become fall feel remain seem appear turn grow look stay keep"),
+    )
+)
+"""Verbs that say little without what follows them."""
+_SAYING: Final = frozenset(map(stem, listed("say tell report announce claim add note state write explain use")))
+_MUTUAL: Final = frozenset(
+    map(stem, listed("marry meet merge fight face play equal border join resemble tie be become compare differ"))
+)
+"""Verbs that say the same with both sides exchanged."""
+_GENERIC: Final = frozenset(
+    map(
+        stem,
+        listed(
+            """
+    company firm group team man woman author writer film movie book song album series show city town village country
+    state nation club band party government organization organisation building house family person people couple duo
+    actor actress singer player director president leader official researcher study scientist report police user
+    former latter other another one pair brothers sister work project product model version system place area region
+    giant maker automaker site home location example client software transfer tool app device
+            """
+        ),
+    )
+)
+"""Nouns that stand for a name which came before."""
+
+
+def _deed(claim: str, held: Sequence[str], known: Terms) -> Mismatch | None:
+    for own in clauses(claim):
+        found, agreed = None, False
+        verb = alike(own.verb)
+        said = _like(own.said)
+        # Only what shares a word besides the verb can speak of the same deed.
+        for sentence in (s for s in held if said & _stems(s)):
+            for clause in clauses(sentence):
+                if alike(clause.verb) != verb:
+                    continue
+                if why := _against(own, clause, known) or _elsewhere(own, claim, clause, sentence):
+                    found = found or Mismatch(sentence, why)
+                else:
+                    agreed = agreed or _share(said & known, _like(clause.said)) >= ALL
+        if found and not agreed:
+            return found
+    return None
+
+
+@lru_cache(maxsize=4096)
+def _stems(sentence: str) -> Terms:
+    return frozenset(map(alike, terms(sentence)))
+
+
+@lru_cache(maxsize=16384)
+def _like(found: Terms) -> Terms:
+    return frozenset(map(alike, found))
+
+
+def _against(own: Clause, clause: Clause, known: Terms) -> str:
+    """How the claim's clause differs from a passage's; empty where it does not, or nothing can be said."""
+    a, x = _like(own.agent), _like(clause.agent)
+    b, y = _like(own.patient), _like(clause.patient)
+    behind, whole = _like(own.patient | own.rest), _like(clause.said)
+    plain = not own.resolved and not clause.resolved
+    elsewhere = a & (whole - x) or (plain and a <= known and b & y)
+    if elsewhere and not own.resolved and own.verb not in _MUTUAL and not a & x and x & behind:
+        return "who does it and to whom is exchanged"
+    if plain and own.verb not in _SAYING:
+        others = _like(own.others)
+        enough = 0.6 if own.verb in _WEAK else MOST
+        subjects = _like(own.subject), _like(clause.subject)
+        names = _like(own.names), _like(clause.names)
+        if others and _share(others, _like(clause.others)) >= enough and _differs(*subjects, known, whole, names):
+            return "it is said of another"
+        if own.verb not in _WEAK and _share(a, x) >= MOST and not b & y and _differs(b, y, known, whole, names):
+            return "it is said of something else"
+    told = own.past and not (own.planned or own.negated) and own.verb not in _WEAK
+    if clause.planned and told and _share(_like(own.said), whole) >= MOST:
+        return "a plan is told as a fact"
+    return ""
+
+
+def _differs(mine: Terms, theirs: Terms, known: Terms, whole: Terms, names: tuple[Terms, Terms]) -> bool:
+    """Whether two nouns name different things: each has words of its own, and the claim's stand elsewhere.
+
+    A name and a common noun may mean the same one.
+    """
+    own, other = mine - theirs, theirs - mine
+    if not own or not other or not own <= known or own & whole or (own | other) & _GENERIC:
+        return False
+    return bool(own & names[0]) == bool(other & names[1])
+
+
+def _elsewhere(own: Clause, claim: str, clause: Clause, sentence: str) -> str:
+    """A date that the sentence has in another clause, where this one has a date too."""
+    mine = _dates(claim, own)
+    if not mine or own.resolved or _share(_like(own.said), _like(clause.said)) < MOST:
+        return ""
+    near = _dates(sentence, clause)
+    if near and not compare(mine, near).matched and compare(mine, extract(sentence)).share == 1:
+        return f"{mine[0].said.strip()} stands there for something else"
+    return ""
+
+
+def _dates(text: str, clause: Clause) -> list[Fact]:
+    return [f for f in extract(text) if f.kind in ("date", "quarter") and clause.start <= f.start < clause.end]
+
+
+# -- causes ----------------------------------------------------------------------------------------------------
+
+_BECAUSE: Final = re.compile(
+    r"\b(?:[Bb]ecause of|[Bb]ecause|[Dd]ue to(?! (?:be|expire|open|start|begin|close|end)\b)|[Oo]wing to|"
+    r"[Aa]s a result of|[Tt]hanks to|on account of|caused by|resulted from|came from|"
+    r"[Ss]ince(?!\s+(?:\d|then|the (?:\d|early|late)|its|[A-Z])))\b"
+)
+_SO: Final = re.compile(
+    r"\b(?:led to|leads to|resulted in|results in|caused|causes|meant that|brought about|so that|therefore|"
+    r"which is why|is the reason for|was the reason for)\b|,\s+so\b",
+    re.IGNORECASE,
+)
+
+
+@lru_cache(maxsize=4096)
+def _causes(sentence: str) -> tuple[tuple[Terms, Terms], ...]:
+    """Cause and effect, as often as a sentence names both."""
+    found = []
+    for match in _BECAUSE.finditer(sentence):
+        before, after = sentence[: match.start()], sentence[match.end() :]
+        if not before.strip(" ,"):
+            after, _, before = after.partition(",")
+        found.append((_heavy(after), _heavy(before)))
+    for match in _SO.finditer(sentence):
+        if not re.match(r"\s+by\b", sentence[match.end() :]):
+            found.append((_heavy(sentence[: match.start()]), _heavy(sentence[match.end() :])))
+    return tuple((cause, effect) for cause, effect in found if cause and effect)
+
+
+def _cause(claim: str, held: Sequence[str], known: Terms) -> Mismatch | None:
+    for cause, effect in _causes(claim):
+        stated = [(s, c, e) for s in held for c, e in _causes(s)]
+        if any(_share(cause, c) >= MOST and _share(effect, e) >= MOST for _, c, e in stated):
+            continue
+        for sentence, other, result in stated:
+            crossed = min(_share(cause, result), _share(effect, other))
+            straight = max(_share(cause, other), _share(effect, result))
+            if crossed >= MOST and crossed > straight:
+                return Mismatch(sentence, "cause and effect are exchanged")
+            if _share(effect, result) >= 0.6 and _share(cause, other) < FEW and _share(cause, known) >= 0.8:
+                return Mismatch(sentence, "another cause is given")
+    return None
+
+
+# -- only and all ----------------------------------------------------------------------------------------------
+
+_ONLY: Final = re.compile(
+    r"\b(?:only|solely|exclusively|nothing but|nobody but|no one but|none but|sole|alone|except|just|unless|other than|"
+    r"limited to|restricted to|reserved for)\b",
+    re.IGNORECASE,
+)
+_FOCUS: Final = re.compile(r"\b(?:only|solely|exclusively)\b(?P<behind>(?:\s+[\w'’-]+){1,4})", re.IGNORECASE)
+_NOT_ONLY: Final = re.compile(
+    r"\bnot (?:only|just)\b|\bonly (?:about|\d|one|two|three|four|five|a few|slightly)\b", re.I
+)
+
+
+def _only(claim: str, held: Sequence[str], known: Terms) -> Mismatch | None:
+    match = _FOCUS.search(claim)
+    if match is None or _NOT_ONLY.search(claim):
+        return None
+    focus = _heavy(match["behind"])
+    rest = _heavy(claim) - focus
+    limiting = [s for s in held if _ONLY.search(s)]
+    for sentence in limiting:
+        if focus & _heavy(sentence):
+            if not rest or _share(rest, _heavy(sentence)) >= FEW:
+                return None
+            if rest <= known:
+                return Mismatch(sentence, "“only” is said of something else")
+    close = max(held, key=lambda s: _share(rest | focus, _heavy(s)), default="")
+    if focus and focus <= known and _share(rest | focus, _heavy(close)) >= MOST:
+        return Mismatch(close, "nothing says “only” of that")
+    return None
+
+
+_EVERY: Final = re.compile(
+    r"\b(?<!not )(?:all|every|each)\s+(?:of\s+)?(?:(?:the|its|their|his|her)\s+)?(?P<noun>\w+)", re.I
+)
+_EVERYONE: Final = re.compile(r"\b(?:always|entirely|completely|everyone|everybody|everything)\b", re.I)
+_SOME: Final = re.compile(
+    r"\b(?:some|most|many|several|few|half|part|one|two|three|a third|two thirds|\d+(?:\.\d+)?\s?(?:%|percent)|"
+    r"a number|a majority|a minority|not all|not every)\s+(?:of\s+)?(?:(?:the|its|their|his|her)\s+)?(?P<noun>\w+)",
+    re.IGNORECASE,
+)
+
+
+def _all(claim: str, held: Sequence[str], known: Terms) -> Mismatch | None:
+    match = _EVERY.search(claim)
+    if match is None:
+        return None
+    noun = alike(stem(match["noun"]))
+    rest = _heavy(claim) - {noun}
+    for sentence in held:
+        part = next((f for f in _SOME.finditer(sentence) if alike(stem(f["noun"])) == noun), None)
+        if part and not _EVERY.search(sentence) and _share(rest, _heavy(sentence)) >= MOST:
+            return Mismatch(sentence, f"“{match.group()}” goes beyond “{part.group()}”")
+    return None
+
+
+# -- comparisons -----------------------------------------------------------------------------------------------
+
+_THAN: Final = re.compile(
+    r"^(?P<one>.*?)\b(?P<how>(?:more|less|fewer)\b(?:\s+[\w’'-]+){0,6}?|(?!other\b|rather\b|whether\b|either\b)[\w-]+er\b"
+    r"(?:\s+[\w-]+){0,3}?|better|worse)\s+than\s+(?P<other>[^,;.]+)",
+    re.IGNORECASE,
+)
+_SCALES: Final = {
+    "length": ("longer deeper higher taller wider further thicker", "shorter shallower lower narrower nearer thinner"),
+    "duration": ("longer older slower", "shorter younger faster quicker"),
+    "speed": ("faster quicker", "slower"),
+    "mass": ("heavier bigger larger", "lighter smaller"),
+    "area": ("bigger larger", "smaller"),
+    "volume": ("bigger larger", "smaller"),
+    "temperature": ("hotter warmer higher", "colder cooler lower"),
+    "money": ("dearer costlier higher more", "cheaper lower less"),
+    "percent": ("higher bigger larger", "lower smaller"),
+    "number": ("bigger larger more higher", "smaller fewer less lower"),
+    "date": ("later younger newer", "earlier older"),
+}
+"""What is measured, with the words for more of it and for less."""
+
+
+def _comparison(claim: str, held: Sequence[str], known: Terms) -> Mismatch | None:
+    own = _THAN.search(claim)
+    if own is None:
+        return None
+    how = own["how"].lower().split()
+    subject = next((_like(c.subject) for c in clauses(claim) if c.subject), frozenset())
+    one, other = subject or _heavy(" ".join(how[1:])), _heavy(own["other"])
+    first, second = one - other, other - one
+    if not first or not second:
+        return None
+    for sentence in held:
+        found = _THAN.search(sentence)
+        if found is not None and _heavy(own["how"]) & _heavy(found["how"]):
+            a, b = _heavy(found["one"]), _heavy(found["other"])
+            if second & a and first & b and not first & a and not second & b:
+                return Mismatch(sentence, "the comparison is turned round")
+    for sentence in held:
+        pair = _measured(sentence, first, second, how)
+        if pair is not None and pair[0].value != pair[1].value:
+            if (pair[0].value > pair[1].value) != pair[2]:
+                return Mismatch(sentence, "its figures compare the other way")
+            return None
+    return None
+
+
+def _measured(sentence: str, first: Terms, second: Terms, how: Sequence[str]) -> tuple[Fact, Fact, bool] | None:
+    """The figures of two things that a word compares, and whether the first should be the greater one."""
+    owners: dict[int, list[Fact]] = {0: [], 1: []}
+    owner = None
+    facts = {fact.start: fact for fact in (*extract(sentence), *_single(sentence))}
+    for match in re.finditer(r"[\w$€£]+", sentence):
+        own = _heavy(match.group())
+        owner = 0 if own & first else 1 if own & second else owner
+        if owner is not None and match.start() in facts:
+            owners[owner].append(facts[match.start()])
+    for kind, (more, less) in _SCALES.items():
+        if how[0] not in more.split() and how[0] not in less.split():
+            continue
+        left, right = ([f for f in found if kind in (f.kind, f.unit)] for found in owners.values())
+        if len(how) > 1 and min(len(left), len(right)) > 1:
+            continue
+        if len(left) == len(right) == 1:
+            return left[0], right[0], how[0] in more.split()
+    return None
+
+
+def _single(sentence: str) -> Iterator[Fact]:
+    """One unit, as in "a week"."""
+    for match in re.finditer(r"\b(?:a|an|one)(?=\s+(?:second|minute|hour|day|week|month|year)\b)", sentence, re.I):
+        written = extract("1" + sentence[match.end() : match.end() + 12])
+        if written:
+            yield replace(written[0], start=match.start())
+
+
+_TIMES: Final = {"doubl": 2.0, "tripl": 3.0, "quadrupl": 4.0, "halv": 0.5}
+_MULTIPLE: Final = re.compile(r"\b(?P<how>doubl|tripl|quadrupl|halv)(?:ed|es|e|ing)\b", re.IGNORECASE)
+
+
+def _multiple(claim: str, held: Sequence[str], known: Terms) -> Mismatch | None:
+    """ "Doubled", where the two figures of the sentence have another ratio."""
+    match = _MULTIPLE.search(claim)
+    if match is None:
+        return None
+    rest = _heavy(claim[: match.start()] + claim[match.end() :])
+    for sentence in held:
+        figures = [f for f in extract(sentence) if f.kind in ("number", "money", "measure", "percent") and f.value > 0]
+        if len(figures) == 2 and len({(f.kind, f.unit) for f in figures}) == 1 and not _MULTIPLE.search(sentence):
+            first, last = figures
+            ratio = last.value / first.value
+            if _share(rest, _heavy(sentence)) >= MOST and not 0.9 < ratio / _TIMES[match["how"].lower()] < 1.1:
+                return Mismatch(sentence, f"“{match.group()}” is not {ratio:.2g} times")
+    return None
