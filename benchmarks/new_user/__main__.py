@@ -5,7 +5,10 @@ expected file; an answer to a question without one is wrong, and so is any other
 questions asked earlier in the same conversation.
 
     python -m benchmarks.new_user
+    python -m benchmarks.new_user second
     python -m benchmarks.new_user --only 17,21 --verbose
+
+`second` is another set on another subject, written when the first was known.
 """
 
 import argparse
@@ -57,10 +60,10 @@ def write_pdf(lines: list[str], path: Path) -> None:
     path.write_bytes((body + table + end).encode("latin-1"))
 
 
-def documents(folder: Path) -> Path:
+def documents(home: Path, folder: Path) -> Path:
     """A copy of the files, the manual among them as a PDF."""
-    shutil.copytree(HERE / "files", folder)
-    write_pdf((HERE / "manual.txt").read_text(encoding="utf-8").splitlines(), folder / "manual.pdf")
+    shutil.copytree(home / "files", folder)
+    write_pdf((home / "manual.txt").read_text(encoding="utf-8").splitlines(), folder / "manual.pdf")
     return folder
 
 
@@ -99,10 +102,11 @@ def asked(graph: Any, row: dict[str, Any]) -> dict[str, Any]:
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("set", nargs="?", default="", choices=("", "second"), help="which questions")
     parser.add_argument("--only", help="numbers of questions, with commas between")
     parser.add_argument("--verbose", action="store_true", help="print the right answers too")
     options = parser.parse_args()
-    rows = [json.loads(line) for line in (HERE / "questions.jsonl").read_text(encoding="utf-8").splitlines()]
+    rows = [json.loads(line) for line in (HERE / options.set / "questions.jsonl").read_text(encoding="utf-8").splitlines()]
     if options.only:
         rows = [row for row in rows if str(row["id"]) in options.only.split(",")]
     counts: Counter[str] = Counter()
@@ -110,7 +114,7 @@ def main() -> None:
     loop: Counter[str] = Counter()
     with tempfile.TemporaryDirectory() as scratch:
         settings = load_settings(store=str(Path(scratch) / "store"))
-        ingest_paths(settings, [documents(Path(scratch) / "files")])
+        ingest_paths(settings, [documents(HERE / options.set, Path(scratch) / "files")])
         graph = create_graph(settings).compile(checkpointer=InMemorySaver())
         for row in rows:
             begun = time.perf_counter()
