@@ -106,7 +106,8 @@ def main() -> None:
     parser.add_argument("--only", help="numbers of questions, with commas between")
     parser.add_argument("--verbose", action="store_true", help="print the right answers too")
     options = parser.parse_args()
-    rows = [json.loads(line) for line in (HERE / options.set / "questions.jsonl").read_text(encoding="utf-8").splitlines()]
+    home = HERE / options.set
+    rows = [json.loads(line) for line in (home / "questions.jsonl").read_text(encoding="utf-8").splitlines()]
     if options.only:
         rows = [row for row in rows if str(row["id"]) in options.only.split(",")]
     counts: Counter[str] = Counter()
@@ -114,7 +115,7 @@ def main() -> None:
     loop: Counter[str] = Counter()
     with tempfile.TemporaryDirectory() as scratch:
         settings = load_settings(store=str(Path(scratch) / "store"))
-        ingest_paths(settings, [documents(HERE / options.set, Path(scratch) / "files")])
+        ingest_paths(settings, [documents(home, Path(scratch) / "files")])
         graph = create_graph(settings).compile(checkpointer=InMemorySaver())
         for row in rows:
             begun = time.perf_counter()
