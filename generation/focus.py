@@ -6,11 +6,10 @@ from dataclasses import dataclass
 from typing import Final
 
 from cragraph.generation.candidates import Candidate
-from cragraph.generation.phrases import canonical, meaning_words
+from cragraph.generation.phrases import meaning_words
 from cragraph.generation.questions import QUOTED_KINDS, Kind, Question
 from cragraph.text.words import content_words
 
-_NAME: Final = re.compile(r"(?<!^)(?<!\w)[A-ZÄÖÜ][\w’'&.-]*[^\W_](?:\s+[A-ZÄÖÜ][\w’'&-]+)*")
 _YEAR: Final = re.compile(r"(?<![\w$€£,.])(?:fy\s?)?((?:19|20)\d\d)(?!\w|,\d)", re.I)
 _CORPORATE: Final = r"(?:Inc|Corp\w*|Company|Companies|Co|Ltd|plc|PLC|LLC|AG|GmbH|Group|Limited)\b"
 _ASKED: Final = re.compile(r"\b(?:which|what)\s+(?!is\b|are\b|was\b|were\b|do\b|does\b|did\b)(\w+)", re.I)
@@ -48,11 +47,10 @@ OTHER_NAME: Final = 0.65
 
 @dataclass(frozen=True)
 class Focus:
-    """What a question is about: its `words` by weight, and apart from them its `names` and `years`."""
+    """What a question is about: its `words` by weight, and apart from them its `years`."""
 
     question: Question
     words: Mapping[str, float]
-    names: tuple[str, ...]
     years: frozenset[str]
 
     def covered(self, candidate: Candidate) -> float:
@@ -72,7 +70,7 @@ class Focus:
         """
         text = f"{candidate.opener} {candidate.text}"
         return self.question.kind is Kind.PERSON and any(
-            re.search(_whole(name), text) is not None and not _alone(name, text) for name in self.names
+            re.search(_whole(name), text) is not None and not _alone(name, text) for name in self.question.names
         )
 
     def fit(self, candidate: Candidate, kind: float, document: str, likeness: float = 0.0) -> float:
@@ -82,7 +80,7 @@ class Focus:
         others may say the same, but not for all of them: a sentence may be alike for its names alone.
         """
         covered = self.covered(candidate) / ENOUGH
-        if kind > 0 and (covered > 0 or not self.names):
+        if kind > 0 and (covered > 0 or not self.question.names):
             covered = max(covered, 4 * (likeness - 0.5))
         left = OFF_FOCUS + (1 - OFF_FOCUS) * min(1.0, covered)
         if self.question.kind in QUOTED_KINDS and kind == 0:
@@ -98,19 +96,18 @@ class Focus:
         if _IS_NOW.match(self.question.text) and _BEFORE.search(candidate.text):
             left *= BEFORE
         strict = self.question.kind is Kind.PERSON
-        if any(not _names(name, candidate, document, strict) for name in self.names):
+        if any(not _names(name, candidate, document, strict) for name in self.question.names):
             left *= OTHER_NAME
         return left
 
 
 def focus_of(question: Question, rare: Mapping[str, float]) -> Focus:
     """The focus of a question; `rare` weighs its words."""
-    names = tuple(re.sub(r"['’]s?$", "", match.group()) for match in _NAME.finditer(canonical(question.text)))
     years = frozenset(_YEAR.findall(question.text))
-    left_out = {word for name in names for word in meaning_words(name)} | years | _OF_THE_QUESTION
+    left_out = {word for name in question.names for word in meaning_words(name)} | years | _OF_THE_QUESTION
     left_out |= {word for match in _ASKED.finditer(question.text) for word in content_words(match.group(1))}
     words = {word: rare[word] for word in meaning_words(question.text) if word not in left_out}
-    return Focus(question, words, names, years)
+    return Focus(question, words, years)
 
 
 def _plain(candidate: Candidate) -> str:

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from typing import Any, Final
 
 from cragraph.protocols import Notes
-from cragraph.text.lexicon import listed
+from cragraph.text.facts import Fact, extract
 from cragraph.text.markers import without_markers
 from cragraph.text.words import content_words
 
@@ -28,9 +28,6 @@ _VERB: Final = re.compile(
 _PREPOSITION: Final = re.compile(
     r"\b(?:for|in|on|at|of|by|with|from|to|during|after|before|under|between|since)\b", re.I
 )
-_NAME: Final = re.compile(
-    r"(?<![\w.])[A-ZÄÖÜ][\w’'&-]*\w(?:\s+(?:(?:of|the|de|von|van|and)\s+(?=[A-ZÄÖÜ]))?[A-ZÄÖÜ0-9][\w’'&.-]*)*"
-)
 _NOUNS: Final = re.compile(
     r"\b(?:the|a|an|our|your|my|this|these|those)\s+((?:[\w’'-]+\s+){0,3}?[\w’'-]+)(?=\s+(?:in|on|at|of|by|with|from|to|for|is|are|was"
     r"|were|do|does|did|has|have|had|can|could|will|would|should|be|get|take|cost|begin|start|end|weigh|last|work)\b|\s*[?,.]|\s*$)",
@@ -38,17 +35,6 @@ _NOUNS: Final = re.compile(
 )
 _ASKS: Final = re.compile(
     r"\?\s*$|^\W*(?:who|what|when|where|why|how|which|did|does|do|is|are|was|were|tell|give|list)\b", re.I
-)
-_NOT_A_NAME: Final = frozenset(
-    listed(
-        """
-        what which who whom whose when where why how is are was were do does did can could has have had will would
-        should may must in on at the a an and but or so if of to for from by with as i it he she they we you tell
-        list name give show please find his her their its this that there yes no not our
-        january february march april may june july august september october november december
-        monday tuesday wednesday thursday friday saturday sunday
-        """
-    )
 )
 TITLE: Final = 4
 """Words of a turn that only names what the conversation is about."""
@@ -106,10 +92,13 @@ def _filled(asked: str, rest: str) -> str:
     if opening := _PREPOSITION.match(rest):
         same = list(re.finditer(rf"\b{opening.group()}\b", plain, re.I))
         return f"{plain[: same[-1].start()] if same else plain + ' '}{rest}?"
-    for kind in (r"\b(?:1[0-9]|20)\d\d\b", r"\b(?:Mon|Tues|Wednes|Thurs|Fri|Satur|Sun)days?\b", _NAME.pattern):
-        places = [m for m in re.finditer(kind, plain) if m.start() and m.group().casefold() not in _NOT_A_NAME]
+    for kind in (r"\b(?:1[0-9]|20)\d\d\b", r"\b(?:Mon|Tues|Wednes|Thurs|Fri|Satur|Sun)days?\b"):
+        places = [m.span() for m in re.finditer(kind, plain)]
         if places and re.match(kind, rest):
-            return f"{plain[: places[-1].start()]}{rest}{plain[places[-1].end() :]}?"
+            return f"{plain[: places[-1][0]]}{rest}{plain[places[-1][1] :]}?"
+    named = _names(plain)
+    if named and rest[:1].isupper():
+        return f"{plain[: named[-1].start]}{rest}{plain[named[-1].end :]}?"
     nouns = list(_NOUNS.finditer(plain))
     if nouns:
         return f"{plain[: nouns[-1].start()]}{rest}{plain[nouns[-1].end() :]}?"
@@ -119,23 +108,18 @@ def _filled(asked: str, rest: str) -> str:
 def _meant(text: str, person: bool, question: str) -> str:
     """What a pronoun of the question may stand for in a turn: a name, or else, for a thing, a noun with its article."""
     known = set(content_words(question))
-    names = [m.group() for m in _NAME.finditer(text)]
-    names = [" ".join(w for w in _bare(name).split()) for name in names]
-    names = [n for n in names if n and n.casefold() not in _NOT_A_NAME and not set(content_words(n)) <= known]
+    named = [fact.said for fact in _names(text) if not set(content_words(fact.said)) <= known]
     if person:
-        full = [n for n in names if len(n.split()) > 1 and not re.search(r"\d", n)]
-        return (full or names or [""])[-1]
+        full = [n for n in named if len(n.split()) > 1 and not re.search(r"\d", n)]
+        return (full or named or [""])[-1]
     nouns = [m.group() for m in _NOUNS.finditer(text) if not set(content_words(m.group(1))) <= known]
-    if not names and not nouns and len(text.split()) <= TITLE and not _ASKS.search(text):
+    if not named and not nouns and len(text.split()) <= TITLE and not _ASKS.search(text):
         return text.strip(" .")
-    return (names or nouns or [""])[0]
+    return (named or nouns or [""])[0]
 
 
-def _bare(name: str) -> str:
-    words = re.sub(r"['’]s?$", "", name).split()
-    while words and words[0].casefold() in _NOT_A_NAME:
-        words = words[1:]
-    return " ".join(words)
+def _names(text: str) -> list[Fact]:
+    return [fact for fact in extract(text) if fact.kind == "name"]
 
 
 def _put(pronoun: str, meant: str) -> str:

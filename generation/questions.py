@@ -7,6 +7,8 @@ from enum import StrEnum
 from functools import cached_property
 from typing import Final
 
+from cragraph.generation.phrases import canonical
+from cragraph.text.facts.names import names
 from cragraph.text.words import content_words, is_stopword
 
 _MONTH: Final = (
@@ -72,10 +74,6 @@ _REASON: Final = re.compile(
     r"intended|prevents?|allow\w*|enabl\w+|weil|wegen|aufgrund|deshalb|daher|damit|da)\b"
     r"|\bto (?!the\b|a\b|an\b)[a-z]+\b",
     re.I,
-)
-_NAME: Final = re.compile(
-    r"(?<![.!?]\s)(?<!^)(?<!\w)[A-ZÄÖÜ][\w’'.-]*[^\W\d_](?:\s+(?:of |the |de |von |van "
-    r"|and )?[A-ZÄÖÜ][\w’'-]+)*"
 )
 _DEFINES: Final = re.compile(
     r"\b(?:is|are|was|were) (?:an?|the|any|one|defined|known|considered|used|called)\b|\b(?:refers?"
@@ -169,8 +167,8 @@ _QUESTIONS: Final[tuple[tuple[str, Kind], ...]] = (
 _COMPILED: Final = tuple((re.compile(pattern, re.I), kind) for pattern, kind in _QUESTIONS)
 
 _OFFERS: Final[dict[Kind, Callable[[str], list[str]]]] = {
-    Kind.PERSON: lambda text: [m.group() for m in _NAME.finditer(_ROLES.sub(" | ", text))],
-    Kind.PLACE: lambda text: [m.group() for m in _NAME.finditer(text)],
+    Kind.PERSON: lambda text: [fact.said for fact in names(_ROLES.sub(" | ", text))],
+    Kind.PLACE: lambda text: [fact.said for fact in names(text)],
     Kind.TIME: lambda text: [m.group() for m in _TIME.finditer(_DATED_NAME.sub(" ", text))],
     Kind.NUMBER: lambda text: [m.group() for m in _NUMBER.finditer(text)],
     Kind.MONEY: lambda text: [m.group() for m in _MONEY.finditer(text)] or [m.group() for m in _AMOUNT.finditer(text)],
@@ -193,13 +191,6 @@ QUOTED_KINDS: Final = frozenset({Kind.PERSON, Kind.PLACE, Kind.TIME, Kind.NUMBER
 """Kinds whose answer is a name or figure, which must be one that the question does not hold already."""
 
 
-_NAMED: Final = re.compile(r"(?<!\w)[A-ZÄÖÜ][\w’'&.-]*[^\W_](?:\s+[A-ZÄÖÜ][\w’'&-]+)*")
-_NO_NAME: Final = re.compile(
-    rf"(?:{_MONTH}|Q[1-4]|FY\s?\d{{2,4}}|I|What|Which|Who|Whom|Whose|When|Where|Why|How|Is|Are|Was|Were|Do|Does|Did|Can"
-    r"|In|On|At|The|A|An|Has|Have|Had|Will|Would|Should|Tell|List|Name|Give|Show|Please|Find|According|As|By|For|From"
-    r"|If|Of|To|During|After|Before|Wer|Was|Wann|Wo|Wie|Warum|Welche\w?|Der|Die|Das)",
-    re.I,
-)
 _ALL: Final = re.compile(
     r"^(?:list|name|give|show)\b|\b(?:all|every)\b"
     r"|\b(?:which|what) (?!is\b|was\b|has\b|does\b|this\b)(?:\w+ )?\w{3,}s\b",
@@ -250,15 +241,8 @@ class Question:
 
     @cached_property
     def names(self) -> tuple[str, ...]:
-        """The names it mentions; months, quarters and fiscal years are none, and nor is the "'s" behind one."""
-        found = []
-        for match in _NAMED.finditer(self.text):
-            words = re.sub(r"['’]s?$", "", match.group()).split()
-            while words and _NO_NAME.fullmatch(words[0]):
-                words = words[1:]
-            if words and (match.start() or len(words) > 1 or words[0][1:] != words[0][1:].casefold()):
-                found.append(" ".join(words))
-        return tuple(found)
+        """The names it mentions, without what has a common word: a "CEO" is none."""
+        return tuple(fact.said for fact in names(canonical(self.text)))
 
     @property
     def wants_level(self) -> bool:

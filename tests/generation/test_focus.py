@@ -18,7 +18,7 @@ def fit(question: str, text: str, document: str = "", kind: float = 1.0, likenes
 def test_the_focus_leaves_out_names_years_and_words_for_spans_of_time() -> None:
     found = focus("How many stores did Acme Tools operate at the end of fiscal 2023?")
     assert set(found.words) == {"store", "oper"}
-    assert (found.names, found.years) == (("Acme Tools",), {"2023"})
+    assert (found.question.names, found.years) == (("Acme Tools",), {"2023"})
 
 
 @pytest.mark.parametrize(
