@@ -14,19 +14,26 @@ from math import log
 from pathlib import Path
 from random import Random
 from time import perf_counter
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from cragraph.errors import InputError
 from cragraph.evals.metrics import auroc, calibration_error, percentile, reliability
+from cragraph.generation.questions import read_question
+from cragraph.passages import as_passages
 from cragraph.text.markers import without_markers
 from cragraph.text.sentences import sentences
 from cragraph.text.words import content_words
 from cragraph.types import IDK
 
+if TYPE_CHECKING:
+    from cragraph.generation.ranking import AnswerRanker
+
 SHORT: Final = 8
 """Words of the longest answer that must stand in what was answered word for word."""
 RECALL: Final = 0.6
 """Share of a longer answer's content words that must stand in what was answered."""
+FRAGMENT: Final = 6
+"""Content words from which on a line without a full stop is more than a heading."""
 SEED: Final = 3
 
 
@@ -63,12 +70,16 @@ class Row:
 
 @dataclass(frozen=True)
 class Outcome:
-    """What an answerer made of a question: `text` is the draft even where it was withheld; `seconds` wall time."""
+    """What an answerer made of a question: `text` is the draft even where it was withheld; `seconds` wall time.
+
+    `shortlist` is what it could have quoted, best first.
+    """
 
     text: str
     confidence: float
     abstained: bool
     seconds: float = 0.0
+    shortlist: tuple[str, ...] = ()
 
 
 Answerer = Callable[[str, Sequence[dict[str, Any]]], Outcome]
@@ -148,7 +159,8 @@ def figures(rows: Sequence[Row], outcomes: Sequence[Outcome]) -> dict[str, Any]:
 
     `utility` is the share of rows that were answered right, or refused where nothing answers. `auroc` ranks drafts that
     are right above all others; `auroc_answered` does so among what was answered. `ece` is the calibration error of the
-    confidence as a probability of being right. `causes` says where the answerable questions were lost.
+    confidence as a probability of being right. `oracle` is the utility of always choosing the right one of the
+    shortlist, and refusing where there is none; `causes` says where questions were lost.
     """
     right = [row.is_right(o.text) for row, o in zip(rows, outcomes, strict=True)]
     told = [not o.abstained for o in outcomes]
@@ -156,13 +168,13 @@ def figures(rows: Sequence[Row], outcomes: Sequence[Outcome]) -> dict[str, Any]:
     wanted = [row.answerable for row in rows]
     good = sum(r and t for r, t in zip(right, told, strict=True))
     refused = [not t for t in told]
-    causes: Counter[str] = Counter()
-    for row, outcome, is_right in zip(rows, outcomes, right, strict=True):
-        causes[cause(row, outcome, is_right)] += 1
+    causes = [cause(row, outcome, is_right) for row, outcome, is_right in zip(rows, outcomes, right, strict=True)]
+    best = [not row.answerable or any(map(row.is_right, o.shortlist)) for row, o in zip(rows, outcomes, strict=True)]
     kept = [(r, s) for r, s, t in zip(right, scores, told, strict=True) if t]
     return {
         "rows": len(rows),
         "utility": (good + sum(x and not w for x, w in zip(refused, wanted, strict=True))) / len(rows),
+        "oracle": sum(best) / len(rows) if any(o.shortlist for o in outcomes) else None,
         "right": _share(good, sum(wanted)),
         "refused_answerable": _share(sum(x and w for x, w in zip(refused, wanted, strict=True)), sum(wanted)),
         "refused_unanswerable": _share(
@@ -175,8 +187,11 @@ def figures(rows: Sequence[Row], outcomes: Sequence[Outcome]) -> dict[str, Any]:
         "in_passages": _share(sum(row.is_right(" ".join(row.passages)) for row in rows), sum(wanted)),
         "ms_p50": percentile([1000 * o.seconds for o in outcomes], 50),
         "ms_p95": percentile([1000 * o.seconds for o in outcomes], 95),
-        "causes": dict(causes.most_common()),
-        "outcomes": [{**asdict(o), "id": row.id, "right": r} for row, o, r in zip(rows, outcomes, right, strict=True)],
+        "causes": dict(Counter(causes).most_common()),
+        "outcomes": [
+            {**asdict(o), "id": row.id, "right": r, "cause": c}
+            for row, o, r, c in zip(rows, outcomes, right, causes, strict=True)
+        ],
     }
 
 
@@ -188,7 +203,19 @@ def cause(row: Row, outcome: Outcome, is_right: bool) -> str:
         return "right, but refused" if outcome.abstained else "right"
     if not row.is_right(" ".join(row.passages)):
         return "not in the passages"
-    return "refused" if outcome.abstained else "another sentence chosen"
+    if not outcome.shortlist:
+        return "refused" if outcome.abstained else "another sentence chosen"
+    place = next((n for n, text in enumerate(outcome.shortlist) if row.is_right(text)), None)
+    if place is None:
+        return "not in the shortlist"
+    if place == 0:
+        return "stood first, but refused" if outcome.abstained else "stood first, but another was quoted"
+    first = outcome.shortlist[0]
+    if len(content_words(first)) < FRAGMENT and not first.rstrip().endswith((".", "!")):
+        return "a heading or fragment stood first"
+    if read_question(row.question).answered_in_kind(first) == 0:
+        return "the wrong kind of answer stood first"
+    return f"stood {'second' if place == 1 else 'third or lower'}"
 
 
 def run(
@@ -204,11 +231,17 @@ def run(
     return result
 
 
+MEANS: Final = (
+    "utility", "oracle", "right", "refused_answerable", "refused_unanswerable", "precision", "auroc", "auroc_answered",
+    "ece", "in_passages",
+)  # fmt: skip
+
+
 def pooled(each: Iterable[Mapping[str, Any]]) -> dict[str, float | None]:
     """The mean over sets of every figure that a set has."""
     found: dict[str, float | None] = {}
     sets = list(each)
-    for name in ("utility", "right", "refused_answerable", "refused_unanswerable", "precision", "auroc", "ece"):
+    for name in MEANS:
         values = [figure[name] for figure in sets if figure[name] is not None]
         found[name] = sum(values) / len(values) if values else None
     return found
@@ -237,8 +270,8 @@ def question_sets(paths: Sequence[Path], noise: Sequence[str], limit: int | None
     return found
 
 
-def graph_answerer(graph: Any) -> Answerer:
-    """Answers with a compiled graph; what it withheld is read from its attempts."""
+def graph_answerer(graph: Any, ranker: "AnswerRanker | None" = None) -> Answerer:
+    """Answers with a compiled graph; what it withheld is read from its attempts, the shortlist from its ranker."""
 
     def answer(question: str, passages: Sequence[dict[str, Any]]) -> Outcome:
         start = perf_counter()
@@ -247,7 +280,9 @@ def graph_answerer(graph: Any) -> Answerer:
         drafts = [a for a in response["attempts"] if a.get("answer") and a["answer"] != IDK]
         best = max(drafts, key=lambda a: a["confidence"] or 0.0, default=None)
         text = response["answer"] if not response["abstained"] else best["answer"] if best else ""
-        return Outcome(without_markers(text), response["confidence"] or 0.0, response["abstained"], seconds)
+        scored = ranker(question, as_passages(passages)).scored if ranker else ()
+        shortlist = tuple(f"{s.candidate.opener} {s.candidate.text}".strip() for s in scored)
+        return Outcome(without_markers(text), response["confidence"] or 0.0, response["abstained"], seconds, shortlist)
 
     return answer
 

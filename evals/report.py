@@ -1,6 +1,7 @@
 """What was measured, as a table for a terminal, a page, and plots."""
 
 import json
+from collections import Counter
 from collections.abc import Iterator, Mapping
 from html import escape
 from pathlib import Path
@@ -57,6 +58,7 @@ def _lines(found: Mapping[str, Any]) -> Iterator[tuple[str, Mapping[str, Any]]]:
 ANSWERS: Final = {
     "rows": "rows",
     "utility": "utility",
+    "oracle": "oracle",
     "right": "right",
     "refused_answerable": "refused, answerable",
     "refused_unanswerable": "refused, not answerable",
@@ -81,6 +83,25 @@ def answers_table(result: Mapping[str, Any]) -> "Table":
         for title, figures in (*found["sets"].items(), ("mean of sets", found["pooled"])):
             cells = (_cell(figures.get(key)) for key in ANSWERS)
             shown.add_row(name, title, *cells, end_section=title == "mean of sets")
+    return shown
+
+
+def causes_table(result: Mapping[str, Any]) -> "Table":
+    """What became of the questions of every set, most frequent first."""
+    from rich.table import Table
+
+    shown = Table("answers by", "what became of the questions", title="Where answers are lost")
+    for name, found in result.items():
+        sets = found["sets"]
+        every = Counter({cause: 0 for figures in sets.values() for cause in figures["causes"]})
+        for figures in sets.values():
+            every.update(figures["causes"])
+        if not shown.columns[2:]:
+            for title in (*sets, "all"):
+                shown.add_column(title, justify="right")
+        for cause, count in every.most_common():
+            cells = (str(figures["causes"].get(cause, 0)) for figures in sets.values())
+            shown.add_row(name, cause, *cells, str(count))
     return shown
 
 

@@ -103,18 +103,17 @@ def answers(
 
     Example: `cragraph eval answers ../shared/data/qa/dev/squad2_train_500.jsonl --noise some,only --baseline`
     """
-    from cragraph.build import Parts, create_graph
+    from cragraph.build import Parts, graph_of
     from cragraph.evals.answers import graph_answerer, question_sets, run, tuned_simple_answerer
-    from cragraph.evals.report import answers_table, plot_answers
+    from cragraph.evals.report import answers_table, causes_table, plot_answers
 
     settings = settings_from(config, model=model, store="")
     sets = question_sets(files, noise.split(","), limit)
-    graph = create_graph(settings).compile()
+    parts = Parts(settings)
     with counting("questions", shown=not quiet) as progress:
-        answerers = {"cragraph": graph_answerer(graph)}
+        answerers = {"cragraph": graph_answerer(graph_of(parts).compile(), parts.ranker)}
         if baseline:
-            encoder = Parts(settings).embeddings
-            answerers["nearest sentence, tuned here"] = tuned_simple_answerer(encoder.embed_documents, sets)
+            answerers["nearest sentence, tuned here"] = tuned_simple_answerer(parts.embeddings.embed_documents, sets)
         result = run(sets, answerers, progress)
     if plot is not None:
         plot_answers(result, plot)
@@ -122,3 +121,4 @@ def answers(
         emit(result)
     else:
         out().print(answers_table(result))
+        out().print(causes_table(result))
