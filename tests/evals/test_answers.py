@@ -5,9 +5,7 @@ import pytest
 from cragraph.evals.answers import Outcome, Row, cause, figures
 
 BUILT, RED, HEADING = "It was built in 1894.", "The bridge is painted red every year.", "The Bridge of Ayr"
-ROW = Row(
-    "1", "When was the bridge built?", (f"{BUILT} {HEADING}. It is red.",), ("1894",), (), True
-)
+ROW = Row("1", "When was the bridge built?", (f"{BUILT} {HEADING}. It is red.",), ("1894",), (), True)
 NONE = Row("2", "Who painted it?", ("It is red.",), (), (), False)
 
 
