@@ -95,7 +95,7 @@ _PRESENT: Final = frozenset(
     hit hold hope host identify ignore import improve include increase influence inherit inspire install intend
     introduce invest investigate invite involve join keep kill know lack last launch lead learn leave lend let lie
     limit link live lose love maintain make manage manufacture mean measure meet move need offer open operate oppose
-    order organise organize outnumber outperform overtake own pass pay perform permit play prefer prepare prevent
+    order organise organize outnumber outperform overtake own pass pay perform permit plan play prefer prepare prevent
     produce promise promote propose protect prove provide publish purchase raise reach receive recommend reduce refuse
     reject release remain remove rent repair replace represent require rescue resign restore result retain retire
     return reveal rise run sail save say see seek seem sell send serve show sing sit sleep solve sort speak specialise

@@ -9,7 +9,7 @@ from typing import Final
 
 from cragraph.text.facts import Fact, compare, extract
 from cragraph.text.facts.compare import matches
-from cragraph.text.facts.polarity import denied_stretches, negations, stems
+from cragraph.text.facts.polarity import denied_stretches, negations, negative, stems
 from cragraph.text.lexicon import ANTONYMS, OPENERS, OPPOSITES, listed
 from cragraph.text.sentences import sentence_spans
 from cragraph.text.words import is_light, stem, terms, weight
@@ -167,6 +167,12 @@ def _negation(claim: str, sentence: str) -> Conflict | None:
     if bool(mine) == bool(theirs) or _shared(_heavy(claim), sentence) < SAME_STATEMENT:
         return None
     denying, saying = (claim, sentence) if mine else (sentence, claim)
+    # "Trout live only in Lake Orin" and "is forbidden" deny, too; of another name another thing is said.
+    if (
+        negative(saying)
+        or compare([f for f in extract(claim) if f.kind == "name"], extract(sentence), sentence).missing
+    ):
+        return None
     for start, end, denied in mine or theirs:
         said = _stretch(saying, denied)
         if said and not _swapped(denying, saying):

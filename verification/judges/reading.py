@@ -129,7 +129,7 @@ class Readings:
         near = compare(figures, within, own)
         named = compare([fact for fact in claimed if fact.kind == "name"], held, own)
         lacking = [*near.missing, *(fact for fact, _ in near.conflicting)]
-        formulas = {fact: reckoned(fact, claim, within, own) for fact in lacking}
+        formulas = {fact: reckoned(fact, claim, within, own) or reckoned(fact, claim, held, own) for fact in lacking}
         lacking = [fact for fact in lacking if not formulas[fact]]
         elsewhere = compare(lacking, self._facts, self._text)
         nowhere = (*elsewhere.missing, *(fact for fact, _ in elsewhere.conflicting))

@@ -127,20 +127,35 @@ _GENERIC: Final = frozenset(
 def _deed(claim: str, held: Sequence[str], known: Terms) -> Mismatch | None:
     for own in clauses(claim):
         found, agreed = None, False
-        verb = alike(own.verb)
-        said = _like(own.said)
+        verb, said = alike(own.verb), _like(own.said)
         # Only what shares a word besides the verb can speak of the same deed.
-        for sentence in (s for s in held if said & _stems(s)):
+        near = [sentence for sentence in held if said & _stems(sentence)]
+        names = own.names.union(*(clause.names for sentence in near for clause in clauses(sentence)[:1]))
+        for sentence in near:
             for clause in clauses(sentence):
                 if alike(clause.verb) != verb:
                     continue
-                if why := _against(own, clause, known) or _elsewhere(own, claim, clause, sentence):
+                beside = frozenset().union(
+                    *(c.subject for c in clauses(sentence) if c is not clause and not c.resolved)
+                )
+                if why := _against(own, clause, Scene(known, names, beside)) or _elsewhere(
+                    own, claim, clause, sentence
+                ):
                     found = found or Mismatch(sentence, why)
                 else:
                     agreed = agreed or _share(said & known, _like(clause.said)) >= ALL
         if found and not agreed:
             return found
     return None
+
+
+@dataclass(frozen=True)
+class Scene:
+    """All terms of the passages, those written with a capital, and the subjects beside the one compared."""
+
+    known: Terms
+    names: Terms
+    beside: Terms
 
 
 @lru_cache(maxsize=4096)
@@ -153,23 +168,23 @@ def _like(found: Terms) -> Terms:
     return frozenset(map(alike, found))
 
 
-def _against(own: Clause, clause: Clause, known: Terms) -> str:
+def _against(own: Clause, clause: Clause, scene: Scene) -> str:
     """How the claim's clause differs from a passage's; empty where it does not, or nothing can be said."""
     a, x = _like(own.agent), _like(clause.agent)
     b, y = _like(own.patient), _like(clause.patient)
     behind, whole = _like(own.patient | own.rest), _like(clause.said)
     plain = not own.resolved and not clause.resolved
-    elsewhere = a & (whole - x) or (plain and a <= known and b & y)
+    elsewhere = a & (whole - x) or (plain and a <= scene.known and (b & y or x & b))
     if elsewhere and not own.resolved and own.verb not in _MUTUAL and not a & x and x & behind:
         return "who does it and to whom is exchanged"
     if plain and own.verb not in _SAYING:
-        others = _like(own.others)
+        mine, theirs = (b, y) if own.passive and clause.passive and not (a and x) else (a, x)
+        others = _like(own.said) - mine
         enough = 0.6 if own.verb in _WEAK else MOST
-        subjects = _like(own.subject), _like(clause.subject)
-        names = _like(own.names), _like(clause.names)
-        if others and _share(others, _like(clause.others)) >= enough and _differs(*subjects, known, whole, names):
+        alike_else = _share(others, whole - theirs) >= enough if others else bool(mine & theirs)
+        if alike_else and _differs(mine, theirs, whole, scene):
             return "it is said of another"
-        if own.verb not in _WEAK and _share(a, x) >= MOST and not b & y and _differs(b, y, known, whole, names):
+        if own.verb not in _WEAK and _share(a, x) >= MOST and not b & y and _differs(b, y, whole, scene):
             return "it is said of something else"
     told = own.past and not (own.planned or own.negated) and own.verb not in _WEAK
     if clause.planned and told and _share(_like(own.said), whole) >= MOST:
@@ -177,15 +192,17 @@ def _against(own: Clause, clause: Clause, known: Terms) -> str:
     return ""
 
 
-def _differs(mine: Terms, theirs: Terms, known: Terms, whole: Terms, names: tuple[Terms, Terms]) -> bool:
+def _differs(mine: Terms, theirs: Terms, whole: Terms, scene: Scene) -> bool:
     """Whether two nouns name different things: each has words of its own, and the claim's stand elsewhere.
 
-    A name and a common noun may mean the same one.
+    A name and a common noun may mean the same one, unless both are subjects of the sentence.
     """
     own, other = mine - theirs, theirs - mine
-    if not own or not other or not own <= known or own & whole or (own | other) & _GENERIC:
+    if not own or not other or not own <= scene.known or own & whole:
         return False
-    return bool(own & names[0]) == bool(other & names[1])
+    if own & _like(scene.beside):
+        return True
+    return not (own | other) & _GENERIC and bool(own & _like(scene.names)) == bool(other & _like(scene.names))
 
 
 def _elsewhere(own: Clause, claim: str, clause: Clause, sentence: str) -> str:
@@ -232,17 +249,29 @@ def _causes(sentence: str) -> tuple[tuple[Terms, Terms], ...]:
     return tuple((cause, effect) for cause, effect in found if cause and effect)
 
 
+def _afterwards(sentence: str) -> Iterator[tuple[Terms, Terms]]:
+    """What happened first and what after it: no cause, but what came later is none either."""
+    before, after, first = sentence.partition(" after ")
+    if after:
+        yield _heavy(first), _heavy(before)
+
+
 def _cause(claim: str, held: Sequence[str], known: Terms) -> Mismatch | None:
     for cause, effect in _causes(claim):
         stated = [(s, c, e) for s in held for c, e in _causes(s)]
         if any(_share(cause, c) >= MOST and _share(effect, e) >= MOST for _, c, e in stated):
             continue
-        for sentence, other, result in stated:
+        for sentence, other, result in [*stated, *((s, c, e) for s in held for c, e in _afterwards(s))]:
             crossed = min(_share(cause, result), _share(effect, other))
             straight = max(_share(cause, other), _share(effect, result))
             if crossed >= MOST and crossed > straight:
                 return Mismatch(sentence, "cause and effect are exchanged")
-            if _share(effect, result) >= 0.6 and _share(cause, other) < FEW and _share(cause, known) >= 0.8:
+            if (
+                (sentence, other, result) in stated
+                and _share(effect, result) >= 0.6
+                and _share(cause, other) < FEW
+                and _share(cause, known) >= 0.8
+            ):
                 return Mismatch(sentence, "another cause is given")
     return None
 
@@ -268,6 +297,8 @@ def _only(claim: str, held: Sequence[str], known: Terms) -> Mismatch | None:
     rest = _heavy(claim) - focus
     limiting = [s for s in held if _ONLY.search(s)]
     for sentence in limiting:
+        if _share(rest, _heavy(sentence)) >= 0.8 and not focus & _heavy(sentence):
+            return Mismatch(sentence, "“only” is said of something else")
         if focus & _heavy(sentence):
             if not rest or _share(rest, _heavy(sentence)) >= FEW:
                 return None
