@@ -1,8 +1,8 @@
 """The embedded grounding model: does this text follow from these passages, and which of its words do not?
 
-A network reads the claim with its digest, and a small calibrated head turns its logits and the cheap features into
-probabilities that mean something; all fitted numbers come from the card of the weights. English only: it reads other
-text in Latin script badly and anything else not at all (`reads` tells).
+A network reads the claim with its digest, and its logits become calibrated probabilities, alone or joined with what
+words say; all fitted numbers come from the card of the weights. English only: it reads other text in Latin script badly
+and anything else not at all (`reads` tells).
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -20,7 +20,6 @@ from cragraph.models.grounding_features import (
     Ints,
     Reader,
     Reading,
-    learned_features,
     open_reader,
     read_claims,
     readable,
@@ -58,37 +57,17 @@ UNREAD = Grounding(0.0, 1.0, 0.0)
 
 @dataclass(frozen=True)
 class Head:
-    """The fitted numbers; `weights`, `means` and `scales` are (features,), `knots` is (2, k) with both rows rising."""
+    """The fitted numbers that turn the network's logits into chances of contradiction and of words without support."""
 
-    features: tuple[str, ...]
-    weights: Floats
-    means: Floats
-    scales: Floats
-    bias: float
-    knots: Floats
     contradiction: tuple[float, float]
     word: tuple[float, float, float]
 
     @classmethod
     def from_card(cls, card: Mapping[str, Any]) -> "Head":
         """Read the head that the card of the weights carries."""
-        rows = {name: np.array(card[name], np.float32) for name in ("weights", "means", "scales", "knots")}
-        return cls(
-            tuple(card["features"]),
-            bias=float(card["bias"]),
-            contradiction=(float(card["contradiction"][0]), float(card["contradiction"][1])),
-            word=(float(card["word"][0]), float(card["word"][1]), float(card["word"][2])),
-            **rows,
-        )
-
-    def raw(self, features: Floats) -> Floats:
-        """The logit before calibration; features are (..., features)."""
-        standard = (features - self.means) / self.scales
-        return np.asarray(standard @ self.weights + self.bias, np.float32)
-
-    def support(self, features: Floats) -> float:
-        """The calibrated probability that a claim is supported, from its (features,) in the order of the head."""
-        return float(np.interp(float(self.raw(features)), self.knots[0], self.knots[1]))
+        scale, bias = map(float, card["contradiction"])
+        near, absent, rest = map(float, card["word"])
+        return cls((scale, bias), (near, absent, rest))
 
     def contradicted(self, logits: Floats) -> float:
         """The probability that a claim which is not supported is contradicted, from the network's (3,) logits."""
@@ -108,7 +87,7 @@ class Head:
 class Blend:
     """Joins the network's logit with what words say of the claim, and takes `cost` off where facts object to it.
 
-    Words count as far as `bound` from 0 and 1: they do not see who did what. `knots` as in `Head`.
+    Words count as far as `bound` from 0 and 1: they do not see who did what. `knots` is (2, k), both rows rising.
     """
 
     share: float
@@ -157,8 +136,8 @@ class GroundingModel:
 
     @property
     def threshold(self) -> float:
-        """The `supported` from which a claim counts as supported; its precision and recall are in the card."""
-        return float(self._weights.card["thresholds"]["alone"]["at"])
+        """The `supported` from which a claim counts as supported."""
+        return float(self._weights.card["thresholds"]["supported"]["at"])
 
     @property
     def word_threshold(self) -> float:
@@ -193,7 +172,7 @@ class GroundingModel:
         logits = network.many([(r.pieces.ids, r.passage) for r in readings], self.threads)
         parts: list[list[Grounding]] = [[] for _ in claims]
         for reading, (scores, words) in zip(readings, logits, strict=True):
-            parts[reading.claim].append(_ground(head, reading, scores, words))
+            parts[reading.claim].append(_ground(head, self._blend, reading, scores, words))
         return [_join(found) for found in parts]
 
     def blend(self, found: Grounding, opinion: float, objected: bool) -> Grounding:
@@ -219,9 +198,10 @@ class GroundingModel:
         return f"GroundingModel(threads={self.threads})"
 
 
-def _ground(head: Head, reading: Reading, scores: Floats, words: Floats) -> Grounding:
-    features = np.concatenate([learned_features(scores, words, reading.weight), reading.cheap])
-    supported = head.support(features)
+def _ground(head: Head, blend: Blend, reading: Reading, scores: Floats, words: Floats) -> Grounding:
+    logit = support_logit(scores)
+    held = 1.0 - float(reading.missing.sum()) / max(float(reading.weight.sum()), 1e-6)
+    supported = blend.support(held, logit, objected=False)
     contradicted = (1.0 - supported) * head.contradicted(scores)
     return Grounding(
         supported,
@@ -229,8 +209,15 @@ def _ground(head: Head, reading: Reading, scores: Floats, words: Floats) -> Grou
         contradicted,
         tuple(_words(reading, head.words(words, reading.missing))),
         reading.quote,
-        float(features[0]),
+        logit,
     )
+
+
+def support_logit(scores: Floats) -> float:
+    """The logit of support, from the network's (3,) logits of supported, unsupported and contradicted."""
+    raised = np.exp(scores - scores.max())
+    chance = min(max(float(raised[0] / raised.sum()), 1e-5), 1 - 1e-5)
+    return float(np.float32(np.log(chance / (1 - chance))))
 
 
 def _words(reading: Reading, chances: Floats) -> Iterator[Word]:

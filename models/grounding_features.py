@@ -1,9 +1,9 @@
-"""How the grounding model reads: word pieces, the sentences that cover a claim, and cheap signs that it is grounded."""
+"""How the grounding model reads: word pieces, and the sentences of the passages that cover a claim."""
 
 import re
 from base64 import b64decode, b64encode
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import cache, cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -58,11 +58,6 @@ class Reader:
         """Read texts in one call of the tokenizer, without special tokens."""
         clean = [_LONE.sub("?", _NOISE.sub(_blank, text)) for text in texts]
         return [_pieces(e) for e in self.tokenizer.encode_batch(clean, add_special_tokens=False)]
-
-    def token(self, word: str) -> int | None:
-        """The id of a word that is a piece of its own."""
-        index: int | None = self.tokenizer.token_to_id(word)
-        return index
 
     @cached_property
     def stems(self) -> Ints:
@@ -227,164 +222,6 @@ def digest(table: NDArray[np.float32], corpus: Corpus, budget: int = BUDGET) -> 
     return chosen
 
 
-_NUMBER = re.compile(r"\d[\d,]*(?:\.\d+)?")
-_NEGATION = frozenset({"not", "no", "never", "none", "nor", "neither", "without", "nothing", "nobody", "cannot", "t"})
-_COUNTED = ("one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "eleven", "twelve")
-_WORDS = {word: str(number) for number, word in enumerate(_COUNTED, start=1)}
-_NUMBER_WORD = re.compile(r"\b(" + "|".join(_WORDS) + r")\b", re.I)
-
-CHEAP = (
-    "words", "words in one sentence", "pairs", "pairs in one sentence", "triples", "figures", "names", "negation",
-    "rarest word", "digest words",
-)  # fmt: skip
-"""Names of the cheap features, in order."""
-LEARNED = ("support logit", "no contradiction logit", "worst word", "mean word")
-"""Names of the features that the network gives, in order."""
-
-
-@dataclass(frozen=True)
-class Grams:
-    """What one set of passages holds, sorted, read once for all claims."""
-
-    corpus: Corpus
-    stems: Ints
-    pairs: NDArray[np.int64]
-    triples: NDArray[np.int64]
-    sentence: Ints
-    pair_table: NDArray[np.int64] = field(repr=False)
-    numbers: frozenset[str] = field(default=frozenset())
-
-
-def read_grams(reader: Reader, corpus: Corpus, passages: Sequence[str]) -> Grams:
-    """Read the passages' words, pairs, triples and figures."""
-    sentence = np.repeat(np.arange(len(corpus.spans), dtype=np.int32), np.diff(corpus.bounds))
-    keep = reader.wordlike[corpus.ids]
-    stems, sentence = corpus.stems[keep], sentence[keep]
-    pairs = _codes(stems, 2, reader.size)
-    return Grams(
-        corpus,
-        np.unique(stems),
-        np.unique(pairs),
-        np.unique(_codes(stems, 3, reader.size)),
-        sentence,
-        pairs,
-        numbers(" ".join(passages)),
-    )
-
-
-def cheap_features(
-    reader: Reader, text: str, claim: Pieces, grams: Grams, table: Floats, chosen: Sequence[int]
-) -> Floats:
-    """The features of one claim, in the order of `CHEAP`, each 0..1.
-
-    `table` is the claim's `overlap` with the sentences, `chosen` its digest.
-    """
-    ids = claim.ids[reader.wordlike[claim.ids]]
-    if not ids.size or not grams.stems.size:
-        return np.zeros(len(CHEAP), np.float32)
-    stems = reader.stems[ids]
-    idf = reader.idf[stems]
-    held = np.isin(stems, grams.stems, assume_unique=False)
-    words = np.unique(stems)
-    total = float(reader.idf[words].sum()) or 1.0
-    pairs = _codes(stems, 2, reader.size)
-    best_pairs = 0.0
-    if pairs.size and grams.pair_table.size:
-        found = np.isin(grams.pair_table, pairs)
-        per_sentence = np.bincount(grams.sentence[1:][found], minlength=1)
-        best_pairs = min(1.0, float(per_sentence.max()) / len(pairs))
-    digest_words = float(table[list(chosen)].max(0).sum()) / total if chosen else 0.0
-    return np.array(
-        [
-            float((idf * held).sum() / max(float(idf.sum()), 1e-6)),
-            float(table.sum(1).max(initial=0.0)) / total,
-            _share(pairs, grams.pairs),
-            best_pairs,
-            _share(_codes(stems, 3, reader.size), grams.triples),
-            _figures(text, grams.numbers),
-            _names(text, claim, reader, grams.stems),
-            _negation(stems, grams, table, reader),
-            1.0 - float((idf * ~held).max(initial=0.0)) / 11.0,
-            digest_words,
-        ],
-        np.float32,
-    )
-
-
-def held_words(reader: Reader, claim: Pieces, grams: Grams) -> NDArray[np.bool_]:
-    """For each piece of the claim whether any form of it occurs in the passages; punctuation always does."""
-    return np.isin(reader.stems[claim.ids], grams.stems) | ~reader.wordlike[claim.ids]
-
-
-def learned_features(logits: Floats, word_logits: Floats, weight: Floats) -> Floats:
-    """The features of one claim that the network gives, in the order of `LEARNED`.
-
-    `logits` is (3,) for supported, unsupported, contradicted; `word_logits` and `weight` (the idf) are (pieces,).
-    """
-    shifted = logits - logits.max()
-    p = np.exp(shifted) / np.exp(shifted).sum()
-    kept = weight > 0
-    doubt = word_logits[kept] if kept.any() else word_logits
-    chance = 1.0 / (1.0 + np.exp(-word_logits))
-    mean = float((chance * weight).sum() / max(float(weight.sum()), 1e-6))
-    worst = float(doubt.max(initial=-8.0))
-    return np.array([_logit(p[0]), -_logit(p[2]), -worst, 1.0 - mean], np.float32)
-
-
-def numbers(text: str) -> frozenset[str]:
-    """The figures of a text without thousands separators and trailing zeros; small number words count as figures."""
-    plain = {_plain(n) for n in _NUMBER.findall(text)}
-    return frozenset(plain | {_WORDS[w.lower()] for w in _NUMBER_WORD.findall(text)})
-
-
-def _plain(number: str) -> str:
-    number = number.replace(",", "")
-    return number.rstrip("0").rstrip(".") if "." in number else number
-
-
-def _codes(stems: Ints, size: int, base: int) -> NDArray[np.int64]:
-    """Each run of `size` words as one number."""
-    wide = stems.astype(np.int64)
-    length = max(0, len(wide) - size + 1)
-    code = np.zeros(length, np.int64)
-    for offset in range(size):
-        code = code * base + wide[offset : offset + length]
-    return code
-
-
-def _share(own: NDArray[np.int64], held: NDArray[np.int64]) -> float:
-    return float(np.isin(own, held).mean()) if own.size else 1.0
-
-
-def _figures(text: str, held: frozenset[str]) -> float:
-    own = numbers(text) - {"1"}
-    return 1.0 - len(own - held) / len(own) if own else 1.0
-
-
-def _names(text: str, claim: Pieces, reader: Reader, held: Ints) -> float:
-    """The idf-weighted share of capitalised words, the first word apart, that the passages hold."""
-    code = np.frombuffer(text.encode("utf-32-le", "surrogatepass"), np.uint32)
-    upper = (code[claim.starts] >= 65) & (code[claim.starts] <= 90)
-    upper[:1] = False
-    weight = reader.idf[claim.ids] * upper
-    if not weight.any():
-        return 1.0
-    return float((weight * np.isin(reader.stems[claim.ids], held)).sum() / weight.sum())
-
-
-def _negation(stems: Ints, grams: Grams, table: Floats, reader: Reader) -> float:
-    """0 where exactly one of the claim and its closest sentence holds a negation, else 1."""
-    negative = np.array([reader.stems[i] for w in sorted(_NEGATION) if (i := reader.token(w)) is not None], np.int32)
-    closest = int(table.sum(1).argmax()) if table.size else 0
-    there = grams.corpus.stems[grams.corpus.bounds[closest] : grams.corpus.bounds[closest + 1]]
-    return 1.0 - float(np.isin(stems, negative).any() != np.isin(there, negative).any())
-
-
-def _logit(p: float) -> float:
-    clipped = min(max(float(p), 1e-5), 1 - 1e-5)
-    return float(np.log(clipped / (1 - clipped)))
-
-
 _LETTER = re.compile(r"[^\W\d_]")
 _LATIN = re.compile(r"[A-Za-z\u00aa-\u024f\u1e00-\u1eff]")
 READABLE = 0.7
@@ -403,7 +240,6 @@ class Reading:
     offset: int
     pieces: Pieces
     passage: Ints
-    cheap: Floats
     missing: Floats
     weight: Floats
     quote: tuple[int, int, int] | None
@@ -416,47 +252,48 @@ def readable(text: str) -> bool:
 
 
 def read_claims(reader: Reader, claims: Sequence[str], passages: Sequence[str], budget: int = BUDGET) -> list[Reading]:
-    """Read the claims of one answer against its passages; long claims give several readings, blank ones none."""
+    """Read the claims of one answer against its passages; long claims give several readings, those
+    without a readable word none."""
     if not claims:
         return []
     corpus = read_corpus(reader, passages)
-    grams = read_grams(reader, corpus, passages)
-    found: list[Reading] = []
-    for number, (text, pieces) in enumerate(zip(claims, reader.read(claims), strict=True)):
-        for offset, part, own in _parts(text, pieces):
-            found.append(_read(reader, number, offset, part, own, grams, budget))
-    return found
+    return [
+        _read(reader, number, offset, own, corpus, budget)
+        for number, (text, pieces) in enumerate(zip(claims, reader.read(claims), strict=True))
+        for offset, own in _parts(text, pieces)
+        if reader.wordlike[own.ids].any()
+    ]
 
 
-def _read(reader: Reader, number: int, offset: int, text: str, pieces: Pieces, grams: Grams, budget: int) -> Reading:
-    table = overlap(reader, pieces, grams.corpus)
-    chosen = digest(table, grams.corpus, budget)
+def _read(reader: Reader, number: int, offset: int, pieces: Pieces, corpus: Corpus, budget: int) -> Reading:
+    chosen = digest(overlap(reader, pieces, corpus), corpus, budget)
     weight = reader.idf[pieces.ids]
+    # A word is held in any of its forms; punctuation always is.
+    held = np.isin(reader.stems[pieces.ids], corpus.stems) | ~reader.wordlike[pieces.ids]
     return Reading(
         number,
         offset,
         pieces,
-        grams.corpus.pieces_of(chosen),
-        cheap_features(reader, text, pieces, grams, table, chosen),
-        np.where(held_words(reader, pieces, grams), 0.0, weight).astype(np.float32),
+        corpus.pieces_of(chosen),
+        np.where(held, 0.0, weight).astype(np.float32),
         weight,
-        grams.corpus.spans[chosen[0]] if chosen else None,
+        corpus.spans[chosen[0]] if chosen else None,
     )
 
 
-def _parts(text: str, pieces: Pieces) -> Iterator[tuple[int, str, Pieces]]:
+def _parts(text: str, pieces: Pieces) -> Iterator[tuple[int, Pieces]]:
     """Cut what the network cannot read in one go at sentence ends, and inside a sentence only where it must."""
     if not len(pieces):
         return
     if len(pieces) <= MAX_CLAIM:
-        yield 0, text, pieces
+        yield 0, pieces
         return
     ends = np.searchsorted(pieces.starts, [end for _, end in sentences(text)])
     first = 0
     while first < len(pieces):
         within = ends[(ends > first) & (ends <= first + MAX_CLAIM)]
         last = int(within.max()) if within.size else min(first + MAX_CLAIM, len(pieces))
-        start, end = int(pieces.starts[first]), int(pieces.ends[last - 1])
+        start = int(pieces.starts[first])
         own = Pieces(pieces.ids[first:last], pieces.starts[first:last] - start, pieces.ends[first:last] - start)
-        yield start, text[start:end], own
+        yield start, own
         first = last

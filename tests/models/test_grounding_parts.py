@@ -1,19 +1,15 @@
 import numpy as np
 import pytest
 
-from cragraph.models.grounding import Blend, Head, blended
+from cragraph.models.grounding import Blend, blended
 from cragraph.models.grounding_features import (
-    CHEAP,
     MAX_SENTENCE,
     Reader,
-    cheap_features,
     digest,
-    numbers,
     open_reader,
     overlap,
     pack_idf,
     read_corpus,
-    read_grams,
     sentences,
     unpack_idf,
 )
@@ -64,37 +60,6 @@ def test_a_digest_stays_within_its_budget_and_takes_everything_that_fits(reader:
     assert len(corpus.pieces_of(digest(table, corpus, budget=12))) <= 12
 
 
-def _features(reader: Reader, claim: str) -> dict[str, float]:
-    corpus = read_corpus(reader, PASSAGES)
-    grams = read_grams(reader, corpus, PASSAGES)
-    [pieces] = reader.read([claim])
-    table = overlap(reader, pieces, corpus)
-    found = cheap_features(reader, claim, pieces, grams, table, digest(table, corpus))
-    return dict(zip(CHEAP, found.tolist(), strict=True))
-
-
-def test_a_copied_claim_has_every_sign_of_support(reader: Reader) -> None:
-    assert _features(reader, "The mill burned down in 1901.") == dict.fromkeys(CHEAP, pytest.approx(1.0))
-
-
-@pytest.mark.parametrize(
-    ("claim", "sign"),
-    [
-        ("The mill burned down in 1907.", "figures"),
-        ("The owner was Ada Stone.", "names"),
-        ("The mill never burned down.", "negation"),
-        ("Down burned the mill.", "pairs"),
-        ("The castle burned down.", "words"),
-    ],
-)
-def test_each_kind_of_error_lowers_its_sign(reader: Reader, claim: str, sign: str) -> None:
-    assert _features(reader, claim)[sign] < 1.0
-
-
-def test_figures_are_read_whatever_way_they_are_written() -> None:
-    assert numbers("1,200 and 3.50 and seven") == {"1200", "3.5", "7"}
-
-
 def test_an_idf_table_survives_its_packing_to_half_a_step() -> None:
     idf = np.linspace(0, 12, 50, dtype=np.float32)
     assert np.abs(unpack_idf(pack_idf(idf)) - idf).max() <= 1 / 32
@@ -106,10 +71,3 @@ def test_the_blend_rises_with_both_opinions_falls_with_an_objection_and_stays_a_
     assert 0 <= low < middle < high <= 1
     assert blend.support(0.6, 2.0, objected=True) < high
     assert np.isfinite(blended(np.array([0.0, 1.0]), np.array([0.0, 0.0]), 0.4, 0.001)).all()
-
-
-def test_no_feature_of_the_head_speaks_against_support_and_its_curve_rises() -> None:
-    head = Head.from_card(weights("grounding").card["head"])
-    assert (head.weights >= 0).all()
-    assert (np.diff(head.knots) >= 0).all()
-    assert ((head.knots[1] >= 0) & (head.knots[1] <= 1)).all()

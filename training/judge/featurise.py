@@ -23,9 +23,9 @@ from cragraph.models.grounding import Network, open_network
 from cragraph.models.grounding_features import (
     Reader,
     Reading,
-    learned_features,
     pack_idf,
     read_claims,
+    read_corpus,
     sentences,
     unpack_idf,
 )
@@ -33,6 +33,7 @@ from cragraph.passages import as_passages
 from cragraph.types import Claim
 from cragraph.verification.judges.lexical import LexicalJudge
 from cragraph.verification.judges.reading import Reading as Held
+from training.judge.cheap import features_of, learned_features, read_grams
 from training.judge.prepare import MADE, SEED, epoch, meaning, minilm, reader
 from training.judge.rows import CLASSES, Example, key, read_rows
 
@@ -124,7 +125,9 @@ def featurise(network: Network, read: Reader, items: Iterable[Item], threads: in
         if name not in names:
             names[name] = len(names)
             print(name, flush=True)
-        readings = read_claims(read, [example.claim[a:b] for a, b in item.cuts], example.passages)
+        claims = [example.claim[a:b] for a, b in item.cuts]
+        readings = read_claims(read, claims, example.passages)
+        grams = read_grams(read, read_corpus(read, example.passages), example.passages)
         opinions = opinions_on(item)
         results = network.many([(r.pieces.ids, r.passage) for r in readings], threads)
         for reading, (logits, words) in zip(readings, results, strict=True):
@@ -136,7 +139,9 @@ def featurise(network: Network, read: Reader, items: Iterable[Item], threads: in
                 table[kind].append(value)
             table["marked"].append(example.spans is not None)
             table["logits"].append(logits)
-            table["features"].append(np.concatenate([learned_features(logits, words, reading.weight), reading.cheap]))
+            text = claims[reading.claim][reading.offset : reading.offset + int(reading.pieces.ends[-1])]
+            cheap = features_of(read, text, reading.pieces, grams)
+            table["features"].append(np.concatenate([learned_features(logits, words, reading.weight), cheap]))
             table["pieces"].append(len(words))
             table["words"].append(words)
             table["missing"].append(reading.missing)

@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.optimize import minimize
 
-from cragraph.models.grounding_features import CHEAP, LEARNED
+from training.judge.cheap import CHEAP, LEARNED
 from training.judge.metrics import auroc
 from training.judge.rows import CONTRADICTED, SUPPORTED, UNSUPPORTED
 from training.judge.table import Table
