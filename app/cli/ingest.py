@@ -58,6 +58,6 @@ def show_report(report: Any, *, as_json: bool, dry_run: bool) -> None:
     ]
     said = ", ".join(f"{len(items)} {would}{word}" for items, word in counts if items) or "nothing to read"
     console.print(f"{said}: {report.chunks} chunks in {report.seconds:.1f} s")
-    for word, items in (("skipped", report.skipped), ("failed", report.failed)):
+    for word, items in (("skipped", report.skipped), ("partly", report.partial), ("failed", report.failed)):
         for path, reason in items:
             err().print(f"{word} {path}: {reason}")

@@ -22,7 +22,8 @@ from cragraph.retrieval.store.store import BATCH, Store
 class IngestReport:
     """The sources (absolute paths) by what happened to them; with `dry_run`, by what would have happened.
 
-    `skipped` are files that ingest does not take, `failed` those it would take but cannot read; each with the reason.
+    `skipped` are files that ingest does not take, `failed` those it would take but cannot read, `partial` those that
+    are in without some of their pages; each with the reason.
     What a failed file gave before stays in the store. `chunks` counts the chunks written.
     """
 
@@ -32,6 +33,7 @@ class IngestReport:
     removed: list[str] = field(default_factory=list)
     skipped: list[tuple[str, str]] = field(default_factory=list)
     failed: list[tuple[str, str]] = field(default_factory=list)
+    partial: list[tuple[str, str]] = field(default_factory=list)
     chunks: int = 0
     seconds: float = 0.0
     dry_run: bool = False
@@ -45,7 +47,7 @@ class IngestReport:
         """Plain JSON: lists of paths, and objects of path and reason."""
         reasons = {
             name: [{"path": path, "reason": reason} for path, reason in getattr(self, name)]
-            for name in ("skipped", "failed")
+            for name in ("skipped", "failed", "partial")
         }
         return asdict(self) | reasons | {"seconds": round(self.seconds, 3)}
 
@@ -156,6 +158,7 @@ _LIMITS: Final = Limits()
 _RACY_NS: Final = 2_000_000_000
 
 STOPPED: Final = "{files} files are in, whole.{rest} Run the same command again to go on."
+UNREAD: Final = "read without page {pages}: no text there, only pictures (pip install 'cragraph[ocr]'), or broken"
 HALF: Final = " Of {name} {chunks} chunks are kept, unseen by any search until the rest is in."
 
 
@@ -251,6 +254,8 @@ class Run:
         ]
         if piece.last:
             self._ended.append((job, origin))
+            if piece.passages and (pages := piece.passages[-1]["metadata"].get("unread_pages")):
+                self._report.partial.append((job.source, UNREAD.format(pages=pages)))
         if len(self._items) >= BATCH:
             self._flush(None if piece.last else origin)
 

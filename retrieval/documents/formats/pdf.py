@@ -1,4 +1,7 @@
-"""PDF: pages by PDFium, laid out anew: columns in order, tables as rows, headers and footers left out."""
+"""PDF: pages by PDFium, laid out anew: columns in order, tables as rows, headers and footers left out.
+
+Pages that are pictures are read where the extra for it is installed.
+"""
 
 import re
 from collections.abc import Iterator, Sequence
@@ -14,6 +17,7 @@ from cragraph.retrieval.documents.clean import one_line
 from cragraph.retrieval.documents.document import Draft, Heading, Writer
 from cragraph.retrieval.documents.limits import Limits
 from cragraph.retrieval.documents.pdf.layout import PageWriter, without_repeats
+from cragraph.retrieval.documents.pdf.recognise import INSTALL, can_recognise, recognised
 from cragraph.retrieval.documents.pdf.words import Line, lines_of, words_of
 
 WINDOW: Final = 200
@@ -37,10 +41,8 @@ def read(path: Path, limits: Limits) -> Iterator[Draft]:
             pdf.close()
     if not draft.text.strip():
         pages = len(draft.page_starts)
-        raise DocumentError(
-            f"has {pages} page{'s' * (pages != 1)} and no text: pictures of pages, or blank; run it through "
-            "text recognition (OCR) first, for example with ocrmypdf."
-        )
+        hint = "pictures without words, or blank" if can_recognise() else f"pictures of pages ({INSTALL}), or blank"
+        raise DocumentError(f"has {pages} page{'s' * (pages != 1)} and no text: {hint}.")
     yield draft
 
 
@@ -49,32 +51,38 @@ def _draft(pdf: Any, limits: Limits) -> Draft:
     writer = Writer(limits)
     page_writer = PageWriter(writer)
     seen: set[str] = set()
-    failed: list[int] = []
+    unread: list[int] = []
     for start in range(0, len(pdf), WINDOW):
         pages, across = [], []
         for number in range(start, min(start + WINDOW, len(pdf))):
-            lines, aside = _read_page(pdf, number, failed)
+            lines, aside = _read_page(pdf, number, unread)
             pages.append(lines)
             across.append(aside)
         page_writer.write(without_repeats(pages, seen), across)
-    draft = writer.draft(_metadata(pdf, failed))
+    draft = writer.draft(_metadata(pdf, unread))
     return replace(draft, headings=_ranked(draft.headings))
 
 
-def _read_page(pdf: Any, number: int, failed: list[int]) -> tuple[list[Line], list[str]]:
+def _read_page(pdf: Any, number: int, unread: list[int]) -> tuple[list[Line], list[str]]:
+    """The lines of a page, and the text across them; a page that cannot be read, or that is a picture, is `unread`."""
     try:
         page = pdf[number]
         try:
             words, across = words_of(page)
+            if not words and any(True for _ in page.get_objects(max_depth=2)):
+                if can_recognise():
+                    words = recognised(page)
+                else:
+                    unread.append(number + 1)
         finally:
             page.close()
     except pypdfium2.PdfiumError:
-        failed.append(number + 1)
+        unread.append(number + 1)
         return [], []
     return lines_of(words), across
 
 
-def _metadata(pdf: Any, failed: Sequence[int]) -> dict[str, Any]:
+def _metadata(pdf: Any, unread: Sequence[int]) -> dict[str, Any]:
     """Title and author where they are words: many programs write a number or a file name as the title."""
     stated = pdf.get_metadata_dict()
     title, author = one_line(stated.get("Title", "")), one_line(stated.get("Author", ""))
@@ -83,8 +91,8 @@ def _metadata(pdf: Any, failed: Sequence[int]) -> dict[str, Any]:
         metadata["title"] = title
     if author:
         metadata["author"] = author
-    if failed:
-        metadata["unread_pages"] = ", ".join(map(str, failed))
+    if unread:
+        metadata["unread_pages"] = ", ".join(map(str, unread))
     return metadata
 
 
