@@ -7,7 +7,7 @@ DATA ?= ../shared/data
 DEMO_STORE := .cragraph-demo
 QUESTION ?= When does the loop stop?
 
-.PHONY: help install documents fix check unit test test-model demo studio bench train clean
+.PHONY: help install documents docs lock fix check unit test test-model demo studio bench train clean
 
 help:  ## List the verbs.
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 10
@@ -31,6 +31,9 @@ install: $(STAMP)  ## Set up .venv with everything for development.
 
 documents: $(STAMP)  ## Rewrite the parts of the documents that come from the code.
 	$(BIN)/python tools/documents.py
+
+docs: $(STAMP)  ## Make the documentation as a site, in site/; open site/index.html.
+	NO_MKDOCS_2_WARNING=1 $(BIN)/python -m mkdocs build --strict --quiet
 
 fix: $(STAMP)  ## Format and mend what can be mended.
 	$(BIN)/ruff format .
@@ -74,4 +77,4 @@ train:  ## Rebuild the shipped weights; see training/README.md.
 	.venv-training/bin/python -m training.reader $(DATA)
 
 clean:  ## Remove what the verbs made.
-	rm -rf $(VENV) .venv-training $(DEMO_STORE) build dist *.egg-info .pytest_cache .mypy_cache .ruff_cache
+	rm -rf $(VENV) .venv-training $(DEMO_STORE) build dist site *.egg-info .pytest_cache .mypy_cache .ruff_cache
