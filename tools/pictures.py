@@ -43,8 +43,8 @@ def graph(_: Path) -> None:
 
 def terminal(store: Path) -> None:
     """A question in a terminal, as it looks there."""
-    shown = Text("$ ", "bold green") + Text(f'cragraph ask "{QUESTION}"\n', "bold")
-    shown += Text.from_ansi(in_terminal("ask", QUESTION, "--store", str(store)))
+    written = Text.from_ansi(in_terminal("ask", QUESTION, "--store", str(store)))
+    shown = Text.assemble(("$ ", "bold green"), (f'cragraph ask "{QUESTION}"\n', "bold"), written)
     console = Console(record=True, width=100, file=StringIO())
     console.print(shown)
     picture = console.export_svg(title="cragraph", theme=MONOKAI, code_format=WITHOUT_FONTS)
