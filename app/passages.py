@@ -73,6 +73,19 @@ def own_text(passage: Passage) -> Passage:
     return alone
 
 
+def place_of(about: Mapping[str, Any]) -> str:
+    """Where something stands, as people say it: `Annual report (report.pdf), page 3 › Revenue`; empty where unknown.
+
+    `about` is a passage with its metadata in it, or the metadata of a citation.
+    """
+    file, title = str(about.get("filename") or about.get("source") or ""), str(about.get("title") or "")
+    stem = file.rsplit("/", 1)[-1].rsplit(".", 1)[0].replace("_", " ")
+    place = f"{title} ({file})" if file and title not in ("", file, stem) else file
+    place += f", page {about['page']}" if place and about.get("page") else ""
+    headings = [part for part in str(about.get("heading") or "").split(" > ") if part and part != title]
+    return " › ".join([place, *headings]) if place else ""
+
+
 def _text_and_metadata(value: Any, index: int) -> tuple[str, dict[str, Any]]:
     if isinstance(value, str):
         return value, {}

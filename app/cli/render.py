@@ -8,6 +8,7 @@ from rich.padding import Padding
 from rich.text import Text
 
 from cragraph.cli.console import err, out
+from cragraph.passages import place_of
 
 MARKS: Final = {
     "supported": ("✓", "green"),
@@ -57,22 +58,13 @@ def indented(console: Console, line: Text, by: int) -> None:
 
 
 def citation_line(citation: dict[str, Any]) -> Text:
-    """`[1] report.pdf, page 3: "a quote" … "another"`, and a warning where that does not support the sentence."""
-    metadata = citation["metadata"]
-    place = place_of(metadata) or citation["chunk_id"]
-    if metadata.get("heading"):
-        place += f" › {metadata['heading']}"
+    """`[1] Report (report.pdf), page 3 › Revenue: "a quote" … "another"`, with a warning where it gives no support."""
+    place = place_of(citation["metadata"]) or citation["chunk_id"]
     quotes = citation["quotes"] or [citation["text"]]
     line = Text(f"[{citation['number']}] {place}: {' … '.join(f'“{shortened(quote)}”' for quote in quotes)}")
     if not citation["verified"]:
         line.append("  not verified", style="yellow")
     return line
-
-
-def place_of(about: Mapping[str, Any]) -> str:
-    """The file, and the page where there is one."""
-    place = about.get("filename") or about.get("source") or ""
-    return f"{place}, page {about['page']}" if about.get("page") else place
 
 
 def nearest_line(passage: Mapping[str, Any]) -> Text:
@@ -142,10 +134,9 @@ def show_passages(passages: Sequence[dict[str, Any]]) -> None:
     """Print search results, best first, with their scores by stage."""
     console = out()
     for number, passage in enumerate(passages, 1):
-        place = passage["source"] or passage["chunk_id"]
-        page = f", page {passage['page']}" if passage["page"] else ""
+        place = place_of(passage | passage["metadata"] | {"filename": passage["source"]}) or passage["chunk_id"]
         scores = ", ".join(f"{stage} {score:.3f}" for stage, score in passage["scores"].items() if score is not None)
-        console.print(Text(f"{number}. {place}{page}", style="bold"), Text(f" {scores}", style="dim"))
+        console.print(Text(f"{number}. {place}", style="bold"), Text(f" {scores}", style="dim"))
         indented(console, Text(shortened(passage["text"], 300)), 3)
     if not passages:
         err().print("nothing found")

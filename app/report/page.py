@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from cragraph.errors import plain
-from cragraph.passages import as_passages
+from cragraph.passages import as_passages, place_of
 from cragraph.report.pages import PagePictures
 from cragraph.text.markers import find_markers
 from cragraph.types import MARKS, Passage
@@ -346,13 +346,9 @@ def marked(text: str, quote: str, start: int | None = None) -> str:
 
 
 def where(metadata: Mapping[str, Any]) -> str:
-    """A source as people name it: its title and file, its page, its heading."""
-    place = metadata.get("filename") or metadata.get("source") or metadata.get("chunk_id") or "given text"
-    title = metadata.get("title")
-    text = f"{title} ({place})" if title and str(title) not in str(place) else str(place)
-    text += f", page {metadata['page']}" if metadata.get("page") else ""
-    text += f" › {metadata['heading']}" if metadata.get("heading") else ""
-    return f'<cite title="{e(metadata.get("source") or "")}">{e(text)}</cite>'
+    """A source as people name it, with its whole path behind it."""
+    place = place_of(metadata) or metadata.get("chunk_id") or "given text"
+    return f'<cite title="{e(metadata.get("source") or "")}">{e(place)}</cite>'
 
 
 def mark(claim: Mapping[str, Any]) -> str:

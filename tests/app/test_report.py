@@ -119,7 +119,7 @@ def test_ask_writes_the_report_beside_what_it_prints(shell: Shell, notes: Path, 
     assert ran.code == 0, ran.err
     assert ran.json["verification"]["claims"]
     page = (tmp_path / "out.html").read_text()
-    assert "The sea (sea.md) › The sea" in page
+    assert "The sea (sea.md)</cite>" in page
     assert re.search(r"<mark>The Mariana Trench is 10,935 metres deep\.</mark>", page)
     assert "of 100 answers with this confidence" in page.lower()
 
