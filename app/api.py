@@ -170,7 +170,6 @@ def verifier_for(settings: Settings) -> Verify:
             Notes(),
             judge=settings.judge,
             policy=settings.policy,
-            policy_scores=settings.policy_scores,
             known_facts=settings.known_facts,
         )
 
@@ -184,8 +183,8 @@ def read_passages(paths: Iterable[Path], settings: Settings) -> list[Passage]:
     """
     from cragraph.retrieval.documents import Limits, load, split
 
-    sizes, paths = settings.ingest, list(paths)
-    limits = Limits(seconds=sizes.file_seconds, memory_mb=sizes.file_memory_mb)
+    paths = list(paths)
+    limits = Limits(seconds=settings.file_seconds)
     for path in paths:
         if not path.is_file():
             raise InputError(f"{path} is not a file: give files to verify against.")
@@ -193,7 +192,7 @@ def read_passages(paths: Iterable[Path], settings: Settings) -> list[Passage]:
         passage
         for path in paths
         for document in load(path, source=str(path), limits=limits)
-        for passage in split(document, chunk_size=sizes.chunk_size, chunk_overlap=sizes.chunk_overlap)
+        for passage in split(document, chunk_size=settings.chunk_size, chunk_overlap=settings.chunk_overlap)
     ]
 
 
@@ -241,11 +240,10 @@ def reading_options(settings: Settings) -> dict[str, Any]:
     from cragraph.retrieval.documents import Limits
     from cragraph.retrieval.store import SplitOptions
 
-    sizes = settings.ingest
     return {
-        "split_options": SplitOptions(sizes.chunk_size, sizes.chunk_overlap),
-        "limits": Limits(seconds=sizes.file_seconds, memory_mb=sizes.file_memory_mb),
-        "max_bytes": int(sizes.max_file_mb * MB),
+        "split_options": SplitOptions(settings.chunk_size, settings.chunk_overlap),
+        "limits": Limits(seconds=settings.file_seconds),
+        "max_bytes": int(settings.max_file_mb * MB),
     }
 
 

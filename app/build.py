@@ -47,6 +47,9 @@ FETCHED: Final = {"llm": 10}
 KEPT: Final = {"llm": 3}
 """Passages fetched and kept, by reranker; 30 and 5 for those that cost no model call per passage."""
 
+SMALLEST_JUDGE: Final = 2.0
+"""Billions of parameters that a chat model must have to judge unasked."""
+
 _LOCK: Final = RLock()
 """Held while the store is opened: the nodes of several runs may need it first at the same moment."""
 
@@ -108,12 +111,10 @@ class Parts:
             return Encoder(threads=self.settings.threads)
         from cragraph.models.embeddings import OllamaEncoder, ProviderEncoder
 
-        ollama, spec = self.settings.ollama, self.settings.embeddings
+        spec = self.settings.embeddings
         if not spec.startswith("ollama:"):
             return ProviderEncoder(spec, base_url=self.settings.base_url)
-        return OllamaEncoder(
-            spec, base_url=ollama.base_url, keep_alive=ollama.keep_seconds, timeout_s=self.settings.timeout_s
-        )
+        return OllamaEncoder(spec, base_url=self.settings.ollama_host, timeout_s=self.settings.timeout_s)
 
     @cached_property
     def cached_embeddings(self) -> "Embeddings":
@@ -158,7 +159,7 @@ class Parts:
             return None
         from cragraph.verification.judges.nli import load_nli
 
-        return replace(load_nli(self.settings.nli_model, self.settings.nli_labels), threads=self.settings.threads or 0)
+        return replace(load_nli(self.settings.nli_model), threads=self.settings.threads or 0)
 
     @cached_property
     def prompts(self) -> "Prompts":
@@ -173,13 +174,18 @@ class Parts:
         from cragraph.models.chat import ChatCaller
         from cragraph.models.servers import chat_model
 
-        options, timeout_s = dict(self.settings.ollama), self.settings.timeout_s
-        if self.settings.base_url or not (spec or "").startswith("ollama:"):
-            options["base_url"] = self.settings.base_url
+        chosen = self.settings
+        limits: dict[str, Any] = {"timeout_s": chosen.timeout_s, "gate": self.gate}
         if model is not None:
-            return ChatCaller(model, timeout_s=timeout_s, gate=self.gate)
+            return ChatCaller(model, **limits)
         assert spec is not None
-        return ChatCaller(chat_model(spec, timeout_s=timeout_s, **options), spec, timeout_s=timeout_s, gate=self.gate)
+        url = chosen.base_url or (chosen.ollama_host if spec.startswith("ollama:") else None)
+        options: dict[str, Any] = {
+            "num_ctx": chosen.num_ctx,
+            "num_predict": chosen.num_predict,
+            "timeout_s": chosen.timeout_s,
+        }
+        return ChatCaller(chat_model(spec, base_url=url, **options), spec, **limits)
 
     # -- retrieval ---------------------------------------------------------------------------------------------
 
@@ -231,7 +237,7 @@ class Parts:
             return ForeignRetriever(source, self.settings.timeout_s)
         from cragraph.retrieval.search import SearchRetriever, SourceWeights
 
-        options: dict[str, Any] = {"mode": self.settings.search, "weights": SourceWeights(self.settings.source_weights)}
+        options: dict[str, Any] = {"weights": SourceWeights(self.settings.source_weights)}
         if self.chat is not None and self.settings.multi_query:
             from cragraph.retrieval.search.llm_queries import MultiQuery
 
@@ -313,21 +319,19 @@ class Parts:
         best, chat = judges.get("nli"), judges.get("llm")
         if chat is not None:
             # Who is asked for by name judges whatever its size; `auto` leaves judging to what can do it.
-            chat = replace(chat, smallest=self.settings.verification.smallest_judge)  # type: ignore[type-var]
+            chat = replace(chat, smallest=SMALLEST_JUDGE)  # type: ignore[type-var]
         if best is not None and chat is not None:
             from cragraph.verification.judges.cascade import CascadeJudge
 
-            best = CascadeJudge(best, chat, self.settings.verification.cascade_band)
+            best = CascadeJudge(best, chat)
         judges["auto"] = best or chat or judges["encoder"]
         return judges
 
     def _specialist(self, model: str) -> Judge:
         from cragraph.verification.judges.specialist import SpecialistJudge
 
-        ollama = self.settings.ollama
-        return SpecialistJudge(
-            model, ollama.base_url, self.settings.timeout_s, ollama.num_ctx, self.settings.max_concurrency
-        )
+        chosen = self.settings
+        return SpecialistJudge(model, chosen.ollama_host, chosen.timeout_s, chosen.num_ctx, chosen.max_concurrency)
 
     def judge(self, name: str) -> Judge | None:
         """One judge of the table, None where what it wants is not there."""
@@ -339,13 +343,14 @@ class Parts:
     def verifier(self) -> "Verifier":
         """What judges an answer and measures it; a judge that fails is stood in for by the embedded ones."""
         from cragraph.verification.claims import SentenceExtractor
-        from cragraph.verification.policies import Own
         from cragraph.verification.signals import SignalOptions
         from cragraph.verification.signals.wording import UNCERTAINTY_PHRASES
         from cragraph.verification.verifier import Verifier, VerifierOptions
 
-        chosen = self.settings.verification
-        extractor: ClaimExtractor = tables.named(tables.CLAIM_EXTRACTORS, "claim extractor", chosen.claims, self)
+        chosen = self.settings
+        extractor: ClaimExtractor = tables.named(
+            tables.CLAIM_EXTRACTORS, "claim extractor", chosen.claim_extractor, self
+        )
         return Verifier(
             judges=self.judges,
             fallback=("encoder", "embedding", "lexical"),
@@ -355,18 +360,12 @@ class Parts:
             **self._scorers(),
             scorer=self.answer_scorer,
             options=VerifierOptions(
-                threshold=self.settings.threshold,
-                refused_good=self.settings.refused_good,
-                calibration={
-                    judge: Own(found.slope, found.bias, found.threshold)
-                    for judge, found in self.settings.calibration.items()
-                },
+                threshold=chosen.threshold,
+                calibration=chosen.calibration,
                 weights=self.weights,
-                judge_timeout=chosen.judge_timeout_s,
                 signals=SignalOptions(
                     uncertainty_phrases=(*UNCERTAINTY_PHRASES, *chosen.uncertainty_phrases),
                     identifier_fields=chosen.identifier_fields,
-                    attribution_threshold=chosen.attribution_threshold,
                 ),
             ),
         )
@@ -374,7 +373,7 @@ class Parts:
     @property
     def weights(self) -> Mapping[str, Mapping[str, float]]:
         """The weights of the policies, where the settings change them."""
-        own = self.settings.verification.reliability_weights
+        own = self.settings.reliability_weights
         return {"reliability": own} if own else {}
 
     def _scorers(self) -> dict[str, Any]:

@@ -163,7 +163,7 @@ def _context(name: str, patient: Patient, longest: int | None) -> Check:
     detail = f"the largest prompt needs about {needed} tokens, and the context has {room}: passages will be left out"
     if longest is not None and longest < needed:
         return Check(title, False, detail, "lower second_pass_k or chunk_size, or choose a model with a longer context")
-    return Check(title, False, detail, f"set CRAG_OLLAMA__NUM_CTX={-(-needed // 1024) * 1024}")
+    return Check(title, False, detail, f"set CRAG_NUM_CTX={-(-needed // 1024) * 1024}")
 
 
 def _buildable(name: str) -> Check:

@@ -144,7 +144,7 @@ class Assistant:
     def search(self, query: str, k: int, where: Mapping[str, Any] | None = None) -> list[dict[str, Any]]:
         """The best passages for a query, after reranking, each with its scores by stage."""
         query, notes = as_question(query), Notes()
-        fetched = max(k, self.settings.candidates or FETCHED.get(self.settings.reranker, 30))
+        fetched = max(k, FETCHED.get(self.settings.reranker, 30))
         found = self.parts.retriever([query], fetched, notes, where=where or self.settings.where)
         return [
             dict(passage) | {"scores": passage["metadata"].get("scores", {}) | {"rerank": passage["rerank_score"]}}

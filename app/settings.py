@@ -4,11 +4,12 @@ import os
 from collections.abc import Mapping
 from difflib import get_close_matches
 from pathlib import Path
-from typing import Annotated, Any, Final, Literal
+from types import MappingProxyType
+from typing import Annotated, Any, Final
 
 import yaml
 from dotenv import dotenv_values
-from pydantic import BaseModel, ConfigDict, Field, ValidationError, create_model, field_validator, model_validator
+from pydantic import Field, ValidationError, ValidationInfo, create_model, field_validator
 from pydantic_settings import (
     BaseSettings,
     DotEnvSettingsSource,
@@ -21,136 +22,30 @@ from pydantic_settings import SettingsError as SourceError
 from cragraph.errors import SettingsError
 from cragraph.graph.context import Context
 from cragraph.tables import CLAIM_EXTRACTORS, RERANKERS, OneOf
+from cragraph.verification.policies import POLICIES, Own, checked_weights
 
 PREFIX: Final = "CRAG_"
 NOT_OURS: Final = frozenset({"CRAG_DATA", "CRAG_CONFIG"})
 """Variables with our prefix that are no settings: the evaluation data's folder, and the settings file's path."""
 
 ALIASES: Final = {
-    "ENABLE_VERIFICATION": ("verify",),
-    "CONFIDENCE_THRESHOLD": ("confidence_threshold",),
-    "OLLAMA_HOST": ("ollama", "base_url"),
+    "ENABLE_VERIFICATION": "verify",
+    "CONFIDENCE_THRESHOLD": "confidence_threshold",
+    "OLLAMA_HOST": "ollama_host",
 }
 """Variables without our prefix that are understood too, in the environment and in `.env`.
 
 Those of answer validation are read by `cragraph.validation.ValidationConfig`.
 """
 
-LIFTED: Final = ("confidence_threshold", "max_crag_attempts", "show_claims")
-"""Per-run fields that the file's `verification:` block may hold."""
-
-
 Share = Annotated[float, Field(ge=0, le=1)]
-
-RELIABILITY: Final = ("retrieval_quality", "source_agreement", "hallucination_score", "consistency_score")
-"""What the reliability policy weighs."""
-
-
-class Group(BaseModel):
-    """A nested group of settings; an unknown key is an error."""
-
-    model_config = ConfigDict(extra="forbid", frozen=True, allow_inf_nan=False)
-
-
-class OllamaSettings(Group):
-    """How an Ollama server is asked."""
-
-    base_url: str | None = Field(default=None, description="The server's URL; OLLAMA_HOST, else the local default.")
-    num_ctx: int = Field(default=8192, ge=512, description="Tokens of context that the model is loaded with.")
-    num_predict: int = Field(default=1024, ge=16, description="Tokens that an answer may have at most.")
-    keep_alive: str = Field(
-        default="10m", pattern=r"^-?\d+[smh]?$", description="How long the server keeps the model loaded: 90s, 10m, 2h."
-    )
-    seed: int = Field(default=0, description="Random seed, for repeatable answers.")
-
-    @property
-    def keep_seconds(self) -> int:
-        """`keep_alive` in seconds."""
-        number, unit = self.keep_alive.rstrip("smh"), self.keep_alive[-1]
-        return int(number) * {"m": 60, "h": 3600}.get(unit, 1)
-
-
-class IngestSettings(Group):
-    """How documents are read and split."""
-
-    chunk_size: int = Field(default=1000, ge=50, le=20_000, description="Characters a chunk has at most.")
-    chunk_overlap: int = Field(default=150, ge=0, description="Characters that neighbouring chunks share at most.")
-    max_file_mb: float = Field(default=100.0, gt=0, description="Larger files are skipped, with a reason.")
-    file_seconds: float = Field(default=120.0, gt=0, description="A file that takes longer to read is skipped.")
-    file_memory_mb: int = Field(default=1024, ge=64, description="A file that needs more memory to read is skipped.")
-
-    @model_validator(mode="after")
-    def _overlap_is_smaller(self) -> "IngestSettings":
-        if self.chunk_overlap >= self.chunk_size:
-            raise ValueError(f"chunk_overlap {self.chunk_overlap} must be smaller than chunk_size {self.chunk_size}")
-        return self
-
-
-class VerificationSettings(Group):
-    """What the verification's signals look at."""
-
-    identifier_fields: tuple[str, ...] = Field(
-        default=("ticker", "year", "filing_type"),
-        description="Metadata fields whose values count as citations of a source.",
-    )
-    uncertainty_phrases: tuple[str, ...] = Field(
-        default=(), description="Phrases of uncertainty beside the built-in ones."
-    )
-    reliability_weights: dict[str, Share] | None = Field(
-        default=None,
-        description="Weights of the reliability policy: retrieval_quality, source_agreement, hallucination_score, "
-        "consistency_score; they must sum to 1.",
-    )
-    claims: Annotated[str, OneOf(*CLAIM_EXTRACTORS)] = Field(
-        default="sentences", description="What finds the claims, where the judge does not find them itself."
-    )
-    attribution_threshold: Share = Field(
-        default=0.7, description="Similarity above which a passage counts as a source of a claim."
-    )
-    judge_timeout_s: float = Field(
-        default=300.0, gt=0, description="Seconds that a judge may take before the next one is asked."
-    )
-    smallest_judge: float = Field(
-        default=2.0,
-        ge=0,
-        description="Billions of parameters that a chat model must have to judge unasked; a smaller one leaves judging "
-        "to the encoder.",
-    )
-    cascade_band: tuple[Share, Share] = Field(
-        default=(0.35, 0.75), description="Support scores between which the cascade asks the second judge."
-    )
-
-    @field_validator("reliability_weights")
-    @classmethod
-    def _sum_to_one(cls, weights: dict[str, float] | None) -> dict[str, float] | None:
-        if weights is not None and (unknown := weights.keys() - set(RELIABILITY)):
-            raise ValueError(f"there is no {min(unknown)} to weigh; there are {', '.join(RELIABILITY)}")
-        if weights is not None and abs(sum(weights.values()) - 1) > 1e-6:
-            raise ValueError(f"the weights sum to {sum(weights.values()):g}; they must sum to 1")
-        return weights
-
-    @field_validator("cascade_band")
-    @classmethod
-    def _in_order(cls, band: tuple[float, float]) -> tuple[float, float]:
-        if band[0] > band[1]:
-            raise ValueError(f"the band begins at {band[0]:g}, above its end at {band[1]:g}: swap them")
-        return band
-
-
-class CalibrationSettings(Group):
-    """What the scores of a judge mean on one's own answers; `cragraph calibrate` writes it."""
-
-    slope: float = Field(default=1.0, gt=0, description="What the logit of a claim's chance is multiplied by.")
-    bias: float = Field(default=0.0, description="What is added to it.")
-    threshold: Share | None = Field(default=None, description="Accept from this confidence, where none is set.")
-    rows: int = Field(default=0, ge=0, description="Labelled answers that it was fitted on.")
 
 
 class Settings(Context, BaseSettings):
     """Everything that can be set; the per-run fields of `Context` are the defaults of every run."""
 
     model_config = SettingsConfigDict(
-        env_prefix=PREFIX, env_nested_delimiter="__", env_file=".env", extra="forbid", frozen=True, allow_inf_nan=False
+        env_prefix=PREFIX, env_file=".env", extra="forbid", frozen=True, allow_inf_nan=False
     )
 
     store: str | None = Field(default=".cragraph", description="Folder or server URL of the store; empty for none.")
@@ -164,18 +59,28 @@ class Settings(Context, BaseSettings):
     model: str | None = Field(
         default=None, description="Chat model, e.g. ollama:llama3.2; none: the embedded parts answer."
     )
+    judge_model: str | None = Field(default=None, description="Chat model that judges; none: the same as `model`.")
     base_url: str | None = Field(
         default=None,
         description="URL of the chat model's server, such as http://localhost:8080/v1 for openai:<model>; none: the "
-        "provider's own, for Ollama `ollama.base_url`.",
+        "provider's own, for Ollama `ollama_host`.",
     )
-    judge_model: str | None = Field(default=None, description="Chat model that judges; none: the same as `model`.")
+    ollama_host: str | None = Field(default=None, description="Address of the Ollama server; none: this machine's.")
+    num_ctx: int = Field(default=8192, ge=512, description="Tokens of context that an Ollama model is loaded with.")
+    num_predict: int = Field(default=1024, ge=16, description="Tokens that a model may write at most.")
+    timeout_s: float = Field(
+        default=120.0, gt=0, description="Seconds without a token after which a model call has stalled."
+    )
+    max_concurrency: int = Field(default=4, ge=1, le=64, description="Model calls that run at the same time.")
+    calls_per_minute: int | None = Field(default=None, ge=1, description="Model calls that begin in a minute at most.")
+    prompts: Path | None = Field(
+        default=None, description="Folder whose prompts replace the built-in ones of the same name."
+    )
     nli_model: Path | None = Field(default=None, description="Folder of an ONNX sequence classifier for the nli judge.")
-    nli_labels: tuple[str, ...] = Field(
-        default=(), description="What its outputs mean, in order, where its config.json does not say or says it wrong."
+    threads: int | None = Field(
+        default=None, ge=1, description="Threads of the embedded models; none: as many as cores."
     )
-    search: Literal["hybrid", "dense", "lexical"] = Field(default="hybrid", description="How passages are found.")
-    reranker: Annotated[str, OneOf("auto", *RERANKERS)] = Field(default="auto", description="How they are ranked.")
+    reranker: Annotated[str, OneOf("auto", *RERANKERS)] = Field(default="auto", description="How passages are ranked.")
     multi_query: bool = Field(
         default=False, description="Rewrite the question into several queries with the chat model."
     )
@@ -183,26 +88,45 @@ class Settings(Context, BaseSettings):
         default={},
         description="Reliability 0..1 by source pattern, in ranking and in confidence, e.g. {'drafts/*': 0.5}.",
     )
-    prompts: Path | None = Field(
-        default=None, description="Folder whose prompts replace the built-in ones of the same name."
+    chunk_size: int = Field(default=1000, ge=50, le=20_000, description="Characters a chunk has at most.")
+    chunk_overlap: int = Field(
+        default=150, ge=0, validate_default=True, description="Characters that neighbouring chunks share at most."
     )
-    timeout_s: float = Field(
-        default=120.0, gt=0, description="Seconds without a token after which a model call has stalled."
+    max_file_mb: float = Field(default=100.0, gt=0, description="Larger files are skipped, with a reason.")
+    file_seconds: float = Field(default=120.0, gt=0, description="A file that takes longer to read is skipped.")
+    claim_extractor: Annotated[str, OneOf(*CLAIM_EXTRACTORS)] = Field(
+        default="sentences", description="What finds the claims, where the judge does not find them itself."
     )
-    max_concurrency: int = Field(default=4, ge=1, le=64, description="Model calls that run at the same time.")
-    calls_per_minute: int | None = Field(default=None, ge=1, description="Model calls that begin in a minute at most.")
-    threads: int | None = Field(
-        default=None, ge=1, description="Threads of the embedded models; none: as many as cores."
+    identifier_fields: tuple[str, ...] = Field(
+        default=("ticker", "year", "filing_type"),
+        description="Metadata fields whose values count as citations of a source.",
+    )
+    uncertainty_phrases: tuple[str, ...] = Field(
+        default=(), description="Phrases of uncertainty beside the built-in ones."
+    )
+    reliability_weights: dict[str, Share] | None = Field(
+        default=None,
+        description="Weights of the reliability policy: retrieval_quality, source_agreement, hallucination_score, "
+        "consistency_score; they must sum to 1.",
+    )
+    calibration: dict[str, Own] = Field(
+        default={}, description="By judge, what its scores mean on your own answers; `cragraph calibrate` writes it."
     )
     metrics_log: Path | None = Field(
         default=None, description="File that gets one JSON line a run; none: nothing is logged."
     )
-    ollama: OllamaSettings = OllamaSettings()
-    ingest: IngestSettings = IngestSettings()
-    verification: VerificationSettings = VerificationSettings()
-    calibration: dict[str, CalibrationSettings] = Field(
-        default={}, description="By judge, what its scores mean on your own answers; `cragraph calibrate` writes it."
-    )
+
+    @field_validator("reliability_weights")
+    @classmethod
+    def _sum_to_one(cls, weights: dict[str, float] | None) -> dict[str, float] | None:
+        return {**checked_weights(POLICIES["reliability"], weights)} if weights else None
+
+    @field_validator("chunk_overlap")
+    @classmethod
+    def _smaller_than_a_chunk(cls, overlap: int, info: ValidationInfo) -> int:
+        if overlap >= (size := info.data.get("chunk_size", overlap + 1)):
+            raise ValueError(f"chunk_overlap {overlap} must be smaller than chunk_size {size}")
+        return overlap
 
     @classmethod
     def settings_customise_sources(
@@ -213,15 +137,8 @@ class Settings(Context, BaseSettings):
         dotenv_settings: PydanticBaseSettingsSource,
         file_secret_settings: PydanticBaseSettingsSource,
     ) -> tuple[PydanticBaseSettingsSource, ...]:
-        """The other names of the environment go behind it, those of `.env` behind `.env`, the file last."""
-        return (
-            init_settings,
-            env_settings,
-            Found(settings_cls, aliases(os.environ)),
-            OwnDotEnvSource(settings_cls),
-            Found(settings_cls, aliases(dotenv_values(".env"))),
-            Found(settings_cls, in_file()),
-        )
+        """An argument comes first, then what `sources` finds."""
+        return (init_settings, *(Found(settings_cls, values) for _, values in sources()))
 
     def context(self) -> Context:
         """The per-run options that these settings make the default."""
@@ -230,11 +147,11 @@ class Settings(Context, BaseSettings):
 
 def load_settings(**explicit: Any) -> Settings:
     """Settings from every source; raises SettingsError naming the file or variable that is wrong."""
-    refuse_unknown_variables(Settings)
+    refuse_unknown_variables()
     try:
         return Settings(**explicit)
     except ValidationError as error:
-        raise SettingsError(explained(error, explicit, Settings)) from None
+        raise SettingsError(explained(error, explicit)) from None
     except SourceError as error:
         raise SettingsError(f"{error}: a list or a mapping in the environment is written as JSON.") from None
 
@@ -253,16 +170,6 @@ def context_schema(settings: Settings, base: type[Context] = Context) -> type[Co
 # -- where settings come from ----------------------------------------------------------------------------------
 
 
-class OwnDotEnvSource(DotEnvSettingsSource):
-    """The `.env` file without the variables of other programs, which may share it."""
-
-    def __call__(self) -> dict[str, Any]:
-        """Our variables, without their prefix."""
-        ours = {f: v for f, v in super().__call__().items() if f in self.settings_cls.model_fields}
-        strays = {n[len(PREFIX) :].lower(): v for n, v in self.env_vars.items() if n.upper().startswith(PREFIX)}
-        return {n: v for n, v in strays.items() if n.split("__")[0] not in self.settings_cls.model_fields} | ours
-
-
 class Found(PydanticBaseSettingsSource):
     """Settings that were read already."""
 
@@ -279,14 +186,29 @@ class Found(PydanticBaseSettingsSource):
         return self._found
 
 
+def sources() -> list[tuple[str, dict[str, Any]]]:
+    """What each place sets, the one that wins first: the environment, `.env`, the settings file."""
+    return [
+        ("environment variable", EnvSettingsSource(Settings)()),
+        ("environment variable", aliases(os.environ)),
+        (".env", in_dotenv()),
+        (".env", aliases(dotenv_values(".env"))),
+        (str(config_path() or "settings"), in_file()),
+    ]
+
+
+def in_dotenv() -> dict[str, Any]:
+    """Our variables of `.env`, without their prefix; those of other programs, which may share it, are left alone."""
+    read = DotEnvSettingsSource(Settings)
+    ours = {name[len(PREFIX) :].lower() for name in read.env_vars if name.upper().startswith(PREFIX)}
+    found = {name: value for name, value in read().items() if name in Settings.model_fields}
+    return dict.fromkeys(ours - Settings.model_fields.keys()) | found
+
+
 def aliases(variables: Mapping[str, str | None]) -> dict[str, Any]:
     """The settings that variables without our prefix set; an empty one sets nothing."""
-    found: dict[str, Any] = {}
-    for variable, path in ALIASES.items():
-        if value := (variables.get(variable) or "").strip():
-            inner = found if len(path) == 1 else found.setdefault(path[0], {})
-            inner[path[-1]] = value
-    return found
+    given = {name: (variables.get(variable) or "").strip() for variable, name in ALIASES.items()}
+    return {name: value for name, value in given.items() if value}
 
 
 def config_path() -> Path | None:
@@ -319,87 +241,58 @@ def in_file() -> dict[str, Any]:
 
 
 def lift_blocks(data: Mapping[str, Any]) -> dict[str, Any]:
-    """Read the blocks ``verification: {enabled: true, …}`` and ``crag: {enabled: true}`` as per-run fields."""
+    """Read what the blocks ``verification: {enabled: true, …}`` and ``crag: {enabled: true}`` set."""
     lifted = dict(data)
-    crag = lifted.get("crag")
-    if isinstance(crag, Mapping) and set(crag) == {"enabled"}:
+    if isinstance(crag := lifted.get("crag"), Mapping) and set(crag) == {"enabled"}:
         lifted["crag"] = crag["enabled"]
-    block = lifted.get("verification")
-    if isinstance(block, Mapping):
-        rest = dict(block)
-        for name in ("enabled", "enable"):
-            if name in rest:
-                lifted.setdefault("verify", rest.pop(name))
-        for name in LIFTED:
-            if name in rest:
-                lifted.setdefault(name, rest.pop(name))
-        lifted["verification"] = rest
+    if isinstance(block := lifted.get("verification"), Mapping):
+        del lifted["verification"]
+        inside = {"verify" if name in ("enabled", "enable") else name: value for name, value in block.items()}
+        lifted = inside | lifted
     return lifted
 
 
 # -- which source to blame for a wrong one -----------------------------------------------------------------------
 
 
-def refuse_unknown_variables(settings: type[BaseSettings]) -> None:
+def refuse_unknown_variables() -> None:
     """Raise SettingsError for a variable with our prefix that no setting has."""
-    known = {f"{PREFIX}{name}".upper() for name in settings.model_fields}
+    known = {f"{PREFIX}{name}".upper() for name in Settings.model_fields}
     for variable in os.environ:
-        if not variable.upper().startswith(PREFIX) or variable in NOT_OURS:
-            continue
-        head = variable.upper().split("__")[0]
-        if head not in known:
-            raise SettingsError(f"The environment variable {variable} is no setting{_hint(head, known)}")
+        if variable.upper().startswith(PREFIX) and variable not in NOT_OURS and variable.upper() not in known:
+            raise SettingsError(f"The environment variable {variable} is no setting{_hint(variable.upper(), known)}")
 
 
-def explained(error: ValidationError, explicit: Mapping[str, Any], settings: type[BaseSettings]) -> str:
+def explained(error: ValidationError, explicit: Mapping[str, Any]) -> str:
     """One line a problem: the source that holds it, what came and what was wanted."""
     lines = []
     for problem in error.errors():
-        path = [str(part) for part in problem["loc"]]
-        source = _source_of(path, explicit, settings)
+        # Only `crag`, which is no field of its own, is without a place.
+        name, *inside = [str(part) for part in problem["loc"]] or ["crag"]
+        source, came = source_of(name, explicit), problem.get("input")
         if problem["type"] == "extra_forbidden":
-            known = set(settings.model_fields) if len(path) == 1 else set()
-            lines.append(f"{source}: unknown setting {'.'.join(path)!r}{_hint(path[-1], known)}")
+            lines.append(f"{source}: unknown setting {name!r}{_hint(name, set(Settings.model_fields))}")
         else:
-            came = problem.get("input")
-            lines.append(
-                f"{source}: {'.'.join(path)} came as {came!r}: {problem['msg'].removeprefix('Value error, ')}."
-            )
+            wrong = problem["msg"].removeprefix("Value error, ")
+            lines.append(f"{source}: {'.'.join([name, *inside])} came as {came!r}: {wrong}.")
     return "\n".join(lines)
 
 
-def source_of(path: list[str]) -> str:
-    """Where a setting that nobody passed as an argument comes from."""
-    return _source_of(path, {}, Settings)
-
-
-def _source_of(path: list[str], explicit: Mapping[str, Any], settings: type[BaseSettings]) -> str:
-    if _holds(explicit, path):
+def source_of(name: str, explicit: Mapping[str, Any] = MappingProxyType({})) -> str:
+    """Where a setting comes from: an argument, a variable, or a file."""
+    if name in explicit:
         return "argument"
-    if _holds(EnvSettingsSource(settings)(), path):
-        variable = PREFIX + "__".join(path).upper()
-        return f"environment variable {variable if variable in os.environ else PREFIX + path[0].upper()}"
-    if _holds(aliases(os.environ), path):
-        return f"environment variable {_alias(path)}"
-    if _holds(OwnDotEnvSource(settings)(), path):
-        return ".env"
-    if _holds(aliases(dotenv_values(".env")), path):
-        return f".env, {_alias(path)}"
-    return str(config_path() or "settings")
-
-
-def _alias(path: list[str]) -> str:
-    return next(variable for variable, setting in ALIASES.items() if list(setting) == path[: len(setting)])
-
-
-def _holds(data: Any, path: list[str]) -> bool:
-    for part in path[:2]:
-        if not isinstance(data, Mapping) or part not in data:
-            return False
-        data = data[part]
-    return True
+    found = sources()
+    place = next((place for place, values in found if name in values), found[-1][0])
+    if place != "environment variable":
+        return place
+    own = f"{PREFIX}{name}".upper()
+    return f"{place} {own if own in os.environ else next(v for v, setting in ALIASES.items() if setting == name)}"
 
 
 def _hint(name: str, known: set[str]) -> str:
-    close = sorted(one for one in known if one.startswith(f"{name}_")) or get_close_matches(name, known, n=1)
+    parts = name.rpartition("__")
+    inner = f"{PREFIX}{parts[2]}" if parts[1] else name
+    close = sorted(one for one in known if one.startswith(f"{name}_") or one == inner)
+    close = close or get_close_matches(name, known, n=1)
     return f": did you mean {close[0]}?" if close else "; see cragraph.example.yaml for the settings there are."

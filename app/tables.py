@@ -72,7 +72,7 @@ JUDGES: Final[Mapping[str, Part]] = {
     "llm": Part("verification.judges.llm:LLMJudge", lambda p: (p.judging_chat, p.prompts), CHAT_MODEL),
     "cascade": Part(
         "verification.judges.cascade:CascadeJudge",
-        lambda p: (p.judge("encoder"), p.judge("llm"), p.settings.verification.cascade_band),
+        lambda p: (p.judge("encoder"), p.judge("llm")),
         CHAT_MODEL,
     ),
 }

@@ -73,7 +73,7 @@ def main() -> int:
     play = Simulated()
     with tempfile.TemporaryDirectory() as folder, server(play) as ollama:
         write_documents(Path(folder))
-        settings = Settings(store=f"{folder}/.store", model=f"ollama:{MODEL}", ollama={"base_url": ollama.url})
+        settings = Settings(store=f"{folder}/.store", model=f"ollama:{MODEL}", ollama_host=ollama.url)
         ingest_paths(settings, [Path(folder)])
         store = opened(settings)
         graph = create_graph(settings, store=store).compile()

@@ -31,7 +31,7 @@ def main() -> int:
         settings = Settings(
             store=f"{folder}/.store",
             model="ollama:llama3.2",
-            ollama={"base_url": ollama.url},
+            ollama_host=ollama.url,
             max_concurrency=arguments.parallel,
         )
         ingest_paths(settings, [Path(folder)])

@@ -75,7 +75,7 @@ def run(judge: str, most: int) -> tuple[Counter[str], Counter[str], int]:
     asked = 0
     model = Obedient()
     with OllamaServer(model) as server:
-        settings = Settings(store=None, model="ollama:llama3.2", judge=judge, ollama={"base_url": server.url})
+        settings = Settings(store=None, model="ollama:llama3.2", judge=judge, ollama_host=server.url)
         graph = create_graph(settings).compile()
         options = {"crag": False}
         for number, (kind, attack) in enumerate(attacks(most)):

@@ -161,9 +161,9 @@ def store(found: Calibration, file: Path) -> None:
     kept = f"{before.rstrip()}\n{after.lstrip()}".strip()
     if "calibration" in (yaml.safe_load(kept) or {}):
         raise InputError(f"{file} has a `calibration:` of its own; remove it, and this writes one in its place.")
-    fields = {name: value for name, value in asdict(found).items() if name in ("slope", "bias", "threshold", "rows")}
+    fields = {name: value for name, value in asdict(found).items() if name in ("slope", "bias", "threshold")}
     block = yaml.safe_dump({"calibration": {found.judge: fields}}, sort_keys=False)
-    whole = f"{kept}\n\n{BEGIN}\n{block}{END}\n".lstrip()
+    whole = f"{kept}\n\n{BEGIN}\n# fitted on {found.rows} rows\n{block}{END}\n".lstrip()
     part = file.with_name(f".{file.name}.part")
     part.write_text(whole, encoding="utf-8")
     part.replace(file)

@@ -55,13 +55,7 @@ class Context(BaseModel):
         ge=0,
         le=1,
         description="Accept an answer at or above this confidence; below it, correct. Where it is not set, the "
-        "calibrated policy takes the confidence that refuses `refused_good` of the good answers.",
-    )
-    refused_good: float = Field(
-        default=0.2,
-        ge=0.05,
-        le=0.5,
-        description="Share of good answers that the calibrated policy may refuse where no threshold is set.",
+        "calibrated policy takes the confidence that refuses a fifth of the good answers.",
     )
     max_crag_attempts: int = Field(
         default=2, ge=0, le=MAX_ATTEMPTS, description="How many times an answer may be corrected; 0 corrects none."
@@ -94,9 +88,6 @@ class Context(BaseModel):
     second_pass_k: int | None = Field(
         default=None, ge=1, le=50, description="Passages kept on correction passes. By mode: 5, 8, 10."
     )
-    candidates: int | None = Field(
-        default=None, ge=1, le=200, description="Passages fetched before reranking: 30, or 10 with the llm reranker."
-    )
     passage_window: Annotated[
         Annotated[int, Field(ge=0, le=MAX_WINDOW)] | Literal["section"], BeforeValidator(_checked_window)
     ] = Field(
@@ -116,7 +107,6 @@ class Context(BaseModel):
     )
     best_of: int = Field(default=1, ge=1, le=10, description="Answers written and judged a pass; the best is kept.")
     show_claims: bool = Field(default=False, description="Put every claim's verdict and evidence into the response.")
-    policy_scores: bool = Field(default=False, description="Also report what every other policy would have said.")
     known_facts: tuple[str, ...] = Field(default=(), description="Facts that the answer must not contradict.")
     deadline_s: float | None = Field(
         default=None, gt=0, description="Seconds after which no new correction starts; the best attempt is returned."
@@ -151,9 +141,7 @@ class Context(BaseModel):
         return defaults.model_copy(update={name: getattr(self, name) for name in self.model_fields_set})
 
 
-JUDGING: Final = frozenset(
-    {"confidence_threshold", "refused_good", "judge", "policy", "policy_scores", "known_facts", "deadline_s"}
-)
+JUDGING: Final = frozenset({"confidence_threshold", "judge", "policy", "known_facts", "deadline_s"})
 """The options that act where a given answer is verified and nothing is searched or written."""
 
 

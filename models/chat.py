@@ -274,7 +274,7 @@ class ChatCaller:
         unread = self._warn_of_overflow(messages, usage, notes)
         cut = last.get("done_reason", last.get("finish_reason")) == "length"
         if cut:
-            notes.degraded(f"{self.title} was cut off in the middle of its answer: raise CRAG_OLLAMA__NUM_PREDICT.")
+            notes.degraded(f"{self.title} was cut off in the middle of its answer: raise CRAG_NUM_PREDICT.")
         return ChatReply(_clean(text), cut=cut, unread=unread)
 
     def _warn_of_overflow(self, messages: Messages, usage: Mapping[str, Any], notes: Notes) -> bool:
@@ -283,14 +283,14 @@ class ChatCaller:
         if self._target.ollama and self.num_ctx and 0 < read < UNREAD * sent and 2 * sent > self.num_ctx:
             notes.degraded(
                 f"{self.title} read {read} of about {sent} tokens of the prompt: its server cut the rest off. Raise "
-                "the context there, or lower CRAG_OLLAMA__NUM_CTX to what it has."
+                "the context there, or lower CRAG_NUM_CTX to what it has."
             )
             return True
         total = int(usage.get("input_tokens") or 0) + int(usage.get("output_tokens") or 0)
         if self._target.ollama and self.num_ctx and total >= self.num_ctx:
             notes.degraded(
                 f"The prompt and the reply filled the context of {self.title} ({self.num_ctx} tokens), "
-                "so some of the prompt may have been lost: raise CRAG_OLLAMA__NUM_CTX."
+                "so some of the prompt may have been lost: raise CRAG_NUM_CTX."
             )
         return False
 
@@ -450,7 +450,7 @@ def fitting(
         notes.degraded(
             f"{narrowed} of {len(passages)} passages, the lowest ranked, were put into the {task} prompt without the "
             f"text around them, because the model's context of {num_ctx} tokens is too small: raise "
-            "CRAG_OLLAMA__NUM_CTX or lower passage_window."
+            "CRAG_NUM_CTX or lower passage_window."
         )
     while len(kept) > 1 and frame + sum(costs[: len(kept)]) > room:
         kept.pop()
@@ -458,14 +458,14 @@ def fitting(
     if dropped:
         notes.degraded(
             f"{dropped} of {len(passages)} passages, the lowest ranked, were left out of the {task} prompt, because "
-            f"the model's context of {num_ctx} tokens is too small: raise CRAG_OLLAMA__NUM_CTX or lower top_k."
+            f"the model's context of {num_ctx} tokens is too small: raise CRAG_NUM_CTX or lower top_k."
         )
     over = frame + costs[0] - room
     if len(kept) == 1 and over > 0:
         kept = [_shortened(kept[0], max(0.0, 1 - over / costs[0]))]
         notes.degraded(
             f"The only passage that was left in the {task} prompt was shortened, because the model's context of "
-            f"{num_ctx} tokens is too small: raise CRAG_OLLAMA__NUM_CTX."
+            f"{num_ctx} tokens is too small: raise CRAG_NUM_CTX."
         )
     return kept
 

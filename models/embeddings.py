@@ -9,7 +9,7 @@ from langchain_core.embeddings import Embeddings
 
 from cragraph.errors import ModelError, SettingsError
 from cragraph.models.encoder import Encoder
-from cragraph.models.servers import Target, client_options, ollama_url, own_server, retried, translate
+from cragraph.models.servers import KEEP_SECONDS, Target, client_options, ollama_url, own_server, retried, translate
 
 if TYPE_CHECKING:
     from langchain_ollama import OllamaEmbeddings
@@ -35,7 +35,6 @@ class OllamaEncoder(Embeddings):
         spec: str,
         *,
         base_url: str | None = None,
-        keep_alive: int | None = None,
         timeout_s: float = 120.0,
     ) -> None:
         provider, _, model = spec.partition(":")
@@ -46,7 +45,6 @@ class OllamaEncoder(Embeddings):
         self.name = spec
         self.model = model
         self.base_url = ollama_url(base_url)
-        self.keep_alive = keep_alive
         self.timeout_s = timeout_s
 
     @cached_property
@@ -56,7 +54,7 @@ class OllamaEncoder(Embeddings):
         return OllamaEmbeddings(
             model=self.model,
             base_url=self.base_url,
-            keep_alive=self.keep_alive,
+            keep_alive=KEEP_SECONDS,
             client_kwargs=client_options(self.base_url, self.timeout_s),
         )
 

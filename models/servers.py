@@ -19,6 +19,8 @@ OLLAMA_PORT = 11434
 NUM_CTX = 8192
 NUM_PREDICT = 1024
 PATIENCE = 4
+KEEP_SECONDS = 600
+"""How long an Ollama server keeps a model loaded that was used."""
 
 
 def chat_model(
@@ -27,8 +29,6 @@ def chat_model(
     base_url: str | None = None,
     num_ctx: int = NUM_CTX,
     num_predict: int = NUM_PREDICT,
-    keep_alive: int | str | None = "10m",
-    seed: int | None = 0,
     temperature: float = 0.0,
     timeout_s: float = 120.0,
     reasoning: bool | str | None = False,
@@ -59,8 +59,8 @@ def chat_model(
         base_url=url,
         num_ctx=num_ctx,
         num_predict=num_predict,
-        keep_alive=keep_alive,
-        seed=seed,
+        keep_alive=KEEP_SECONDS,
+        seed=0,
         temperature=temperature,
         reasoning=reasoning,
         client_kwargs=client_options(url, PATIENCE * timeout_s),  # the caller judges what a stall is

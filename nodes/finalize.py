@@ -157,7 +157,7 @@ def block(checked: Verification | None, context: Context) -> dict[str, Any] | No
         # The response says of the evidence which chunk holds it, too.
         rows = [claim_row(verdict) | {"evidence": verdict["evidence"]} for verdict in checked.claims]
         return checked.to_dict() | {"claims": rows}
-    return checked.summary() | ({"policy_scores": dict(checked.policy_scores)} if context.policy_scores else {})
+    return checked.summary()
 
 
 def verification_of(attempt: Attempt) -> Verification | None:

@@ -77,7 +77,7 @@ class Retrieve:
                 "Give `passages`, or create the graph with a store."
             )
         where = self._where(context)
-        held = self.retriever(queries, context.candidates or self.candidates, notes, where=where)
+        held = self.retriever(queries, self.candidates, notes, where=where)
         notes.ran("retriever", self.retriever.name)
         # A filter leaves fewer to search than the store holds.
         return held, len(held) if where or self.available is None else self.available()
@@ -103,7 +103,7 @@ class Retrieve:
     def _more(self, state: State, queries: Sequence[str], context: Context, notes: Notes) -> dict[str, Any]:
         found: list[Passage] = []
         if self.retriever is not None:
-            found = self.retriever(queries, context.candidates or self.candidates, notes, where=self._where(context))
+            found = self.retriever(queries, self.candidates, notes, where=self._where(context))
         held = merge(state.held, found)
         new = [p["chunk_id"] for p in held if p["chunk_id"] not in state.seen]
         return {"held": held, "seen": state.seen + new, "searched": list(queries)}

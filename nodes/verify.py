@@ -100,10 +100,8 @@ def verified(
         notes,
         judge=context.judge,
         policy=context.policy,
-        policy_scores=context.policy_scores,
         known_facts=context.known_facts,
         threshold=context.threshold,
-        refused_good=context.refused_good,
     )
     notes.ran("judge", verification.judge)
     return verification

@@ -7,7 +7,7 @@ import re
 from collections.abc import Iterator
 from typing import Final
 
-from cragraph.text.lexicon import CONNECTORS
+from cragraph.text.lexicon import words_of
 
 _FENCE: Final = re.compile(r"[ \t]{0,8}(```+|~~~+)")
 _ITEM: Final = re.compile(
@@ -25,6 +25,7 @@ _FIELDS: Final = re.compile(rf"[ \t]*{_FIELD}(?:(?:;|[ \t]\|)[ \t]{_FIELD})+$")
 _COLUMNS: Final = re.compile(r"\S(?:\t+[ \t]*|[ ]{2,})(?=[^\s])")
 _QUOTE: Final = re.compile(r"[ \t]*>")
 _LAST_WORD: Final = re.compile(r"([^\W_]+)\W*$")
+_CONNECTORS: Final = words_of("connectors")
 _SHORT_LINE: Final = 40
 
 Block = tuple[int, int, bool]
@@ -118,4 +119,4 @@ def _breaks(text: str, previous: tuple[int, int], line: tuple[int, int]) -> bool
     if len(old) >= _SHORT_LINE or old.endswith((",", ";", "-", "–", "—", "(", "&", "/", "$", "€", "£")):
         return False
     last = _LAST_WORD.search(old[-60:])
-    return not (last and last.group(1).lower() in CONNECTORS)
+    return not (last and last.group(1).lower() in _CONNECTORS)

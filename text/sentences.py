@@ -6,18 +6,7 @@ from collections.abc import Iterator
 from typing import Final
 
 from cragraph.text.blocks import blocks
-from cragraph.text.lexicon import (
-    AFTER_CLOCK,
-    AFTER_GERMAN_ORDINAL,
-    BEFORE_GERMAN_ORDINAL,
-    CLOCK,
-    DOTTED,
-    EITHER,
-    LOWER_OPENERS,
-    NUMBERED,
-    OPENERS,
-    TITLES,
-)
+from cragraph.text.lexicon import OPENERS, words_of
 from cragraph.text.markers import CITATION
 
 _MARK: Final = re.compile(r"[.!?…‽؟।॥۔。！？｡]+")
@@ -38,6 +27,16 @@ _NEXT: Final = re.compile(r"\s*[\"'“‘„«(\[*_`¿¡-]*([^\W\d_]+(?:['’][^
 _TOKEN: Final = re.compile(r"[^\s\"'“”‘’«»„()\[\]*_`]*$")
 _REACH: Final = 48
 """How far to look around a mark for the words beside it; it bounds the work done for each."""
+_DOTTED: Final = re.compile(r"(?:[^\W\d_]\.-?)+[^\W\d_]?")
+"""``U.S``, ``e.g``, ``z.B``, ``J.-C``: letters with full stops between them (the last one removed)."""
+_TITLES: Final = words_of("titles")
+_NUMBERED_BY: Final = words_of("numbered_by")
+_ENDS_OR_NOT: Final = words_of("ends_or_not")
+_CLOCK: Final = words_of("clock")
+_AFTER_CLOCK: Final = words_of("after_clock")
+_LOWER_OPENERS: Final = words_of("lower_openers")
+_BEFORE_GERMAN_ORDINAL: Final = words_of("before_german_ordinal")
+_AFTER_GERMAN_ORDINAL: Final = words_of("after_german_ordinal")
 _BULLET: Final = re.compile(r"\(?(?:\d{1,3}|[A-Za-z]|[ivxIVX]{1,5})$")
 
 
@@ -109,7 +108,7 @@ def _ends_sentence(text: str, begin: int, stop: re.Match[str], tail: re.Match[st
 def _may_open_in_lower_case(word: str, before: str, mark: str) -> bool:
     if any(letter.isupper() for letter in word[1:]):
         return True  # iPhone, eBay, macOS
-    return mark not in ("...", "…") and word in LOWER_OPENERS and len(before) > 3 and before.isalnum()
+    return mark not in ("...", "…") and word in _LOWER_OPENERS and len(before) > 3 and before.isalnum()
 
 
 def _numbers_what_follows(text: str, begin: int, dot: int, before: str) -> bool:
@@ -125,28 +124,28 @@ def _numbers_what_follows(text: str, begin: int, dot: int, before: str) -> bool:
 def _abbreviation_ends(before: str, word: str, opens: bool, rest: str) -> bool:
     """Whether a full stop after the token `before` ends a sentence that `word` would follow."""
     key = before.lower()
-    if key in TITLES:
+    if key in _TITLES:
         return False
-    if key in NUMBERED:
+    if key in _NUMBERED_BY:
         numbered = (
             rest[:1].isdigit() or (len(word) == 1 and not opens) or (word.isupper() and set(word) <= set("IVXLC"))
         )
         return not numbered
-    if key in CLOCK:
-        return bool(word) and word.lower() not in AFTER_CLOCK
-    if key in EITHER:
+    if key in _CLOCK:
+        return bool(word) and word.lower() not in _AFTER_CLOCK
+    if key in _ENDS_OR_NOT:
         return opens
-    if DOTTED.fullmatch(before) or (len(before) == 1 and before.isalpha()):
+    if _DOTTED.fullmatch(before) or (len(before) == 1 and before.isalpha()):
         return opens
     return True
 
 
 def _german_ordinal(text: str, begin: int, number: int, word: str) -> bool:
     """Whether a number with a full stop is a German ordinal: ``am 3. Oktober``, ``der 2. Weltkrieg``."""
-    if word.lower() in AFTER_GERMAN_ORDINAL:
+    if word.lower() in _AFTER_GERMAN_ORDINAL:
         return True
     previous = text[max(begin, number - 12) : number].split()
-    return bool(previous) and previous[-1].lower() in BEFORE_GERMAN_ORDINAL and word not in OPENERS
+    return bool(previous) and previous[-1].lower() in _BEFORE_GERMAN_ORDINAL and word not in OPENERS
 
 
 def _trimmed(text: str, start: int, end: int) -> Iterator[tuple[int, int]]:

@@ -11,12 +11,7 @@ from typing import Final
 
 import Stemmer
 
-from cragraph.text.lexicon import ASKING, IRREGULAR, STOPWORDS
-
-__all__ = [
-    "ASKING", "STOPWORDS", "asked_words", "content_words", "is_light", "is_stopword", "keywords", "numbers", "overlap",
-    "pairs", "plain_years", "stem", "terms", "tokens", "weight", "words",
-]  # fmt: skip
+from cragraph.text.lexicon import LEXICON, STOPWORDS, meanings, words_of
 
 _WORD: Final = re.compile(r"[^\W_]+(?:(?:['’.&-]|(?<=\d),(?=\d))[^\W_]+)*")
 _CJK: Final = "\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af"
@@ -27,6 +22,7 @@ _CONTRACTED: Final = re.compile(r"(?:(?<!\bca)(?<!\bwo)n)?['’](?:[sdmt]|re|ve|
 _NUMBER: Final = re.compile(r"(?<![\w.])\d[\d,]*(?:\.\d+)?")
 _FISCAL: Final = re.compile(r"\b(?:FY|CY)\s?['’]?(?P<century>19|20)?(?P<year>\d\d)\b")
 _STEMMER: Final = Stemmer.Stemmer("english", 0)
+_IRREGULAR: Final = meanings(LEXICON["irregular"])
 
 LIGHT: Final = 0.15
 """Weight of a stopword: its order and presence say little about what is claimed."""
@@ -138,9 +134,9 @@ def _term(token: str) -> tuple[str, bool]:
     light = is_stopword(token)
     if not folded.isascii() and folded[0] < "\u3040":
         folded = "".join(c for c in unicodedata.normalize("NFKD", folded) if not unicodedata.combining(c))
-    found: str = _STEMMER.stemWord(IRREGULAR.get(folded, folded)) if folded.isascii() else folded
+    found: str = _STEMMER.stemWord(_IRREGULAR.get(folded, folded)) if folded.isascii() else folded
     return found, light
 
 
 _LIGHT: Final = frozenset(term for word in STOPWORDS for term in (word, _term(word)[0]))
-_ASKING: Final = frozenset(_term(word)[0] for word in ASKING)
+_ASKING: Final = frozenset(_term(word)[0] for word in words_of("asking"))

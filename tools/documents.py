@@ -9,7 +9,6 @@ import sys
 from pathlib import Path
 from typing import Any
 
-from pydantic import BaseModel
 from pydantic.fields import FieldInfo
 
 from cragraph.build import drawn
@@ -74,16 +73,9 @@ def picture() -> str:
     return str(drawn("crag").draw_mermaid(with_styles=False)).strip()
 
 
-def fields(model: type[BaseModel], prefix: str = "") -> list[tuple[str, FieldInfo, Any]]:
-    """Every setting with its dotted name and its default, groups opened."""
-    found: list[tuple[str, FieldInfo, Any]] = []
-    for name, info in model.model_fields.items():
-        default = info.get_default(call_default_factory=True)
-        if isinstance(default, BaseModel):
-            found += fields(type(default), f"{prefix}{name}.")
-        else:
-            found.append((f"{prefix}{name}", info, default))
-    return found
+def fields() -> list[tuple[str, FieldInfo, Any]]:
+    """Every setting with its default."""
+    return [(name, info, info.get_default(call_default_factory=True)) for name, info in Settings.model_fields.items()]
 
 
 def limits(info: FieldInfo) -> str:
@@ -101,14 +93,14 @@ def limits(info: FieldInfo) -> str:
 
 def other_names() -> str:
     """The variables without our prefix, each with its setting."""
-    return ",\n".join(f"`{name}` (`{'.'.join(path)}`)" for name, path in ALIASES.items())
+    return ",\n".join(f"`{name}` (`{setting}`)" for name, setting in ALIASES.items())
 
 
 def settings_page() -> str:
     """Every setting in one table."""
     rows = "\n".join(
         f"| `{name}` | `{variable(name)}` | {shown(default)} | {limits(info)} | {info.description} |"
-        for name, info, default in fields(Settings)
+        for name, info, default in fields()
     )
     modes = "\n".join(
         f"| {mode} | {p['min_chunks']} | {'yes' if p['verify'] else 'no'} | {p['second_pass_k']} |"
@@ -118,8 +110,8 @@ def settings_page() -> str:
 
 An explicit argument wins over the environment, which wins over `.env`, then `cragraph.yaml` (or the file that
 `CRAG_CONFIG` names), then the mode's preset, then the default. An unknown key or a value out of range is an error that
-names the file or variable. In `cragraph.yaml`, `verification: {{enabled, confidence_threshold, max_crag_attempts,
-show_claims}}` and `crag: {{enabled}}` are understood too; where there is no `cragraph.yaml`, these two blocks of a
+names the file or variable. In `cragraph.yaml`, settings may stand in a block `verification:`, where `enabled` is
+`verify`, and `crag: {{enabled}}` is understood too; where there is no `cragraph.yaml`, these two blocks of a
 `config.yaml` are read. Per run, `enable_verification` is another name of `verify`.
 
 These variables are read too, in the environment and in `.env`; one with our prefix wins over them:
@@ -144,7 +136,7 @@ there are in all.
 
 def variable(name: str) -> str:
     """The environment variable of a setting."""
-    return PREFIX + name.upper().replace(".", "__")
+    return PREFIX + name.upper()
 
 
 def shown(default: Any) -> str:
@@ -159,18 +151,8 @@ def shown(default: Any) -> str:
 def example_yaml() -> str:
     """A settings file with everything commented out."""
     lines = ["# Settings of cragraph: copy to cragraph.yaml and uncomment what you change."]
-    group = ""
-    for name, info, default in fields(Settings):
-        head, _, leaf = name.rpartition(".")
-        if head != group:
-            lines += ["", f"# {head}:"]
-            group = head
-        indent = "#   " if head else "# "
-        lines += [
-            "" if not head else "#",
-            f"# {'  ' if head else ''}{info.description}",
-            f"{indent}{leaf or name}: {yaml_value(default)}",
-        ]
+    for name, info, default in fields():
+        lines += ["", f"# {info.description}", f"# {name}: {yaml_value(default)}"]
     return "\n".join(lines) + "\n"
 
 
@@ -194,7 +176,7 @@ def example_env() -> str:
 # CRAG_MODE=balanced
 # CRAG_CONFIDENCE_THRESHOLD=0.7
 # CRAG_MAX_CRAG_ATTEMPTS=2
-# CRAG_OLLAMA__NUM_CTX=8192
+# CRAG_NUM_CTX=8192
 """
 
 

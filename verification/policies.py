@@ -9,7 +9,9 @@ from functools import cache
 from math import exp, isclose, log
 from pathlib import Path
 from types import MappingProxyType
-from typing import Any, Final, cast
+from typing import Annotated, Any, Final, cast
+
+from pydantic import Field
 
 from cragraph.errors import InputError, SettingsError, WeightsError
 from cragraph.text.markers import without_markers
@@ -238,6 +240,8 @@ BASE_RATE: Final = 0.6
 """Share of answers that are good, in every file that the curves are fitted on."""
 LINE: Final = 0.5
 """The chance from which a claim is supported."""
+REFUSED: Final = 0.2
+"""The share of good answers that the calibrated policy refuses where no threshold is set."""
 FOUNDING: Final = 0.7
 """The threshold of the founding policies."""
 SUREST: Final = 0.995
@@ -271,15 +275,10 @@ class Curve:
         mean = sum(logits) / len(logits)
         return _chance(mean + self.worst * (min(logits) - mean) + self.number * log(len(logits)))
 
-    def threshold(self, refused: float) -> float:
-        """The confidence below which this share of the good answers lies, between those that were measured."""
-        known = sorted((float(share), value) for share, value in self.thresholds.items())
-        if not known:
-            return LINE
-        below = max((k for k in known if k[0] <= refused), default=known[0])
-        above = min((k for k in known if k[0] >= refused), default=known[-1])
-        part = (refused - below[0]) / (above[0] - below[0]) if above[0] > below[0] else 0.0
-        return round(below[1] + part * (above[1] - below[1]), 4)
+    @property
+    def threshold(self) -> float:
+        """The confidence below which a fifth (`REFUSED`) of the good answers lies."""
+        return self.thresholds.get(f"{REFUSED:g}", LINE)
 
 
 @cache
@@ -305,9 +304,9 @@ def has_curve(verdicts: Sequence[Verdict]) -> bool:
 class Own:
     """What a judge's chances mean on a person's own answers (`Curve.claim`), and from where to accept there."""
 
-    slope: float = 1.0
+    slope: Annotated[float, Field(gt=0)] = 1.0
     bias: float = 0.0
-    threshold: float | None = None
+    threshold: Annotated[float, Field(ge=0, le=1)] | None = None
 
 
 def recalibrated(verdict: Verdict, own: Mapping[str, Own]) -> Verdict:
@@ -326,15 +325,13 @@ def recalibrated(verdict: Verdict, own: Mapping[str, Own]) -> Verdict:
     return fresh
 
 
-def own_threshold(
-    policy: str, verdicts: Sequence[Verdict], refused: float, own: Mapping[str, Own] = MappingProxyType({})
-) -> float:
+def own_threshold(policy: str, verdicts: Sequence[Verdict], own: Mapping[str, Own] = MappingProxyType({})) -> float:
     """The confidence from which a policy accepts where nobody set one: 0.7 but for the calibrated one."""
     judges = _judges(counted(verdicts)) & curves().keys()
     if policy != "calibrated":
         return FOUNDING
     fitted = (own[judge].threshold if judge in own else None for judge in judges)
-    lines = (curves()[judge].threshold(refused) if at is None else at for judge, at in zip(judges, fitted, strict=True))
+    lines = (curves()[judge].threshold if at is None else at for judge, at in zip(judges, fitted, strict=True))
     return max(lines, default=LINE)
 
 

@@ -110,7 +110,7 @@ def ask(
     if settings.model is None and not quiet and sys.stderr.isatty():
         from cragraph.models.servers import ollama_hint
 
-        if hint := ollama_hint(settings.ollama.base_url):
+        if hint := ollama_hint(settings.ollama_host):
             status(hint)
     assistant = Assistant(settings)
     run = assistant.ask(question, context={"show_claims": settings.show_claims})

@@ -54,11 +54,11 @@ def _patient(settings: Any) -> Any:
     return Patient(
         models=tuple(models),
         embeddings=settings.embeddings,
-        base_url=settings.ollama.base_url,
-        num_ctx=settings.ollama.num_ctx,
-        num_predict=settings.ollama.num_predict,
+        base_url=settings.ollama_host,
+        num_ctx=settings.num_ctx,
+        num_predict=settings.num_predict,
         passages=settings.context().resolved().second_pass_k or 8,
-        passage_chars=settings.ingest.chunk_size,
+        passage_chars=settings.chunk_size,
         probes=probes,
         prompts=Prompts(settings.prompts),
     )

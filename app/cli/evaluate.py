@@ -19,7 +19,7 @@ def grounding(
     policy: PolicyOption = None,
     model: ModelOption = None,
     limit: Annotated[int | None, typer.Option("--limit", min=1, help="Rows a file at most.")] = None,
-    report: Annotated[Path | None, typer.Option("--report", help="Folder for the HTML, PNG and JSON report.")] = None,
+    report: Annotated[Path | None, typer.Option("--report", help="Folder for the HTML and JSON report.")] = None,
     json: JsonOption = False,
     quiet: QuietOption = False,
     config: ConfigOption = None,
@@ -34,7 +34,7 @@ def grounding(
     from cragraph.build import make_verifier
     from cragraph.evals.baselines import simple_judges
     from cragraph.evals.grounding import run
-    from cragraph.evals.report import grounding_table
+    from cragraph.evals.report import grounding_table, write_report
 
     settings = settings_from(config, policy=policy, model=model)
     names = [name.strip() for name in judge.split(",") if name.strip()]
@@ -43,8 +43,6 @@ def grounding(
     with counting("rows", shown=not quiet) as progress:
         result = run(files, names, verifier, policy=settings.policy, limit=limit, progress=progress)
     if report is not None:
-        from cragraph.evals.report import write_report
-
         write_report(result, report)
     if json:
         emit(result)
@@ -69,16 +67,14 @@ def retrieval(
     Example: `cragraph eval retrieval data/cranfield`
     """
     from cragraph.build import Parts
-    from cragraph.evals.report import retrieval_table
+    from cragraph.evals.report import plot_retrieval, retrieval_table
     from cragraph.evals.retrieval import run
 
     settings = settings_from(config)
     with counting("queries", shown=not quiet) as progress:
         result = run(folder, Parts(settings).embeddings, limit=limit, progress=progress, foreign=retriever)
     if plot is not None:
-        from cragraph.evals.report import write_plot
-
-        write_plot(result, plot)
+        plot_retrieval(result, plot)
     if json:
         emit(result)
     else:

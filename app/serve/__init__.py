@@ -80,7 +80,7 @@ def create_app(settings: Settings, *, token: str | None = None, hosts: tuple[str
         redoc_url=None,
         responses={400: {"description": "What was asked cannot be done; `error` says why."}},
     )
-    app.add_middleware(Guard, token=token, hosts=hosts, most=int(settings.ingest.max_file_mb * 1024 * 1024))
+    app.add_middleware(Guard, token=token, hosts=hosts, most=int(settings.max_file_mb * 1024 * 1024))
     assistant, writing, schema = Assistant(settings), Lock(), context_schema(settings)
     page = files("cragraph.serve")
 

@@ -11,7 +11,8 @@ from numpy.typing import NDArray
 
 from cragraph.passages import contextual_text
 from cragraph.retrieval.rerankers.scored import logistic
-from cragraph.text.words import STOPWORDS, terms, words
+from cragraph.text.lexicon import STOPWORDS
+from cragraph.text.words import terms, words
 from cragraph.types import Passage
 
 Mode = Literal["hybrid", "dense", "lexical"]

@@ -94,14 +94,14 @@ def test_an_accepted_answer_takes_two_calls(server: OllamaServer) -> None:
 def test_the_model_may_find_the_claims_for_an_embedded_judge() -> None:
     named = {"claims": [{"claim": SALES, "type": "factual"}, {"claim": FOUNDED, "type": "factual"}]}
     with OllamaServer(script(RIGHT, named)) as running:
-        response = ask(running, judge="embedding", verification={"claims": "llm"})
+        response = ask(running, judge="embedding", claim_extractor="llm")
     assert (response["verification"]["claims_checked"], response["llm_calls"]) == (2, 2)
     assert "prompt:claims" in response["models"]
 
 
 def test_a_model_that_names_no_claims_leaves_them_to_the_sentences() -> None:
     with OllamaServer(script(RIGHT, {"claims": []})) as running:
-        response = ask(running, judge="embedding", verification={"claims": "llm"})
+        response = ask(running, judge="embedding", claim_extractor="llm")
     assert response["verification"]["claims_checked"] == 2
     assert any("sentences" in sentence for sentence in response["degraded"])
 
@@ -302,7 +302,7 @@ def test_a_stalled_judge_is_replaced_by_the_embedded_one(server: OllamaServer) -
 
 def test_endless_output_is_ended_by_num_predict_and_it_is_said(server: OllamaServer) -> None:
     server.play(script(Reply(f"{SALES} [1]. ", fault="endless")))
-    response = ask(server, {"on_low_confidence": "flag", "max_crag_attempts": 0}, ollama={"num_predict": 64})
+    response = ask(server, {"on_low_confidence": "flag", "max_crag_attempts": 0}, num_predict=64)
     assert any("was cut off" in sentence for sentence in response["degraded"])
 
 
@@ -334,7 +334,7 @@ def test_stopping_ends_a_run_at_once(server: OllamaServer) -> None:
 
 def test_a_small_context_drops_the_lowest_ranked_passages_with_a_warning(server: OllamaServer) -> None:
     filler = [f"Filler number {n} says nothing of use. " * 30 for n in range(8)]
-    response = graph(server, ollama={"num_ctx": 2048, "num_predict": 128}).invoke(
+    response = graph(server, num_ctx=2048, num_predict=128).invoke(
         {"question": QUESTION, "passages": [*PASSAGES, *filler]}, context={"top_k": 10}
     )
     assert response["answer"] == RIGHT

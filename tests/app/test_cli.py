@@ -279,7 +279,7 @@ def test_names_of_files_are_no_markup(shell: Shell, notes: Path) -> None:
 @pytest.mark.parametrize("command", ["doctor", "docs", "config"])
 def test_no_command_says_the_password_of_a_server(shell: Shell, command: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("CRAG_STORE", "http://bob:secret@127.0.0.1:1")
-    monkeypatch.setenv("CRAG_OLLAMA__BASE_URL", "http://bob:secret@127.0.0.1:1")
+    monkeypatch.setenv("CRAG_OLLAMA_HOST", "http://bob:secret@127.0.0.1:1")
     ran = shell(command)
     assert "bob:***@127.0.0.1:1" in ran.out + ran.err
     assert "secret" not in ran.out + ran.err
@@ -325,17 +325,17 @@ def test_a_reader_that_goes_away_is_no_traceback(notes: Path, tmp_path: Path) ->
 
 
 def test_config_says_where_each_value_comes_from(shell: Shell, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    (tmp_path / "cragraph.yaml").write_text("top_k: 7\nollama:\n  num_ctx: 4096\n")
+    (tmp_path / "cragraph.yaml").write_text("top_k: 7\nnum_ctx: 4096\n")
     (tmp_path / ".env").write_text("CRAG_MODE=high\n")
     monkeypatch.setenv("CRAG_BASE_URL", "http://me:secret@host/v1")
     monkeypatch.setenv("OLLAMA_HOST", "localhost:1")
     rows = {row["setting"]: row for row in shell("config", "--json").json}
-    sources = ("top_k", "ollama.num_ctx", "mode", "base_url", "ollama.base_url", "reranker")
+    sources = ("top_k", "num_ctx", "mode", "base_url", "ollama_host", "reranker")
     assert [rows[name]["from"] for name in sources] == [
         "cragraph.yaml", "cragraph.yaml", ".env", "environment variable CRAG_BASE_URL",
         "environment variable OLLAMA_HOST", "default",
     ]  # fmt: skip
-    assert rows["ollama.num_ctx"]["value"] == 4096
+    assert rows["num_ctx"]["value"] == 4096
     shown = shell("config").out
     assert "secret" not in shown
     assert "--show-completion" in shell("--help").out

@@ -88,7 +88,7 @@ class TestOllama:
     def test_a_context_that_is_set_too_small_names_the_setting(self, server: OllamaServer) -> None:
         check = self.checks(server, MODEL, num_ctx=2048)[f"context of {MODEL}"]
         assert not check.ok
-        assert check.fix.startswith("set CRAG_OLLAMA__NUM_CTX=")
+        assert check.fix.startswith("set CRAG_NUM_CTX=")
 
     def test_a_model_whose_own_context_is_too_small_is_told_apart(self, server: OllamaServer) -> None:
         server.models["llama3.2"] = ModelInfo(context_length=2048)

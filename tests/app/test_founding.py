@@ -9,8 +9,7 @@ from typing import Any
 
 import pytest
 
-from cragraph import verify
-from cragraph.build import Parts, create_graph
+from cragraph.build import create_graph
 from cragraph.errors import SettingsError
 from cragraph.graph.context import Context
 from cragraph.passages import as_passages
@@ -141,7 +140,7 @@ def test_several_queries_keep_five_passages_with_every_reranker_and_say_what_the
     ):
         ingest([tmp_path / "docs"], store)
         settings = Settings(
-            store=None, model="ollama:llama3.2", multi_query=True, reranker=reranker, ollama={"base_url": server.url}
+            store=None, model="ollama:llama3.2", multi_query=True, reranker=reranker, ollama_host=server.url
         )
         graph = create_graph(settings, store=store, embeddings=HashEmbeddings()).compile()
         context = {"show_claims": True, "crag": False, "judge": "lexical"}
@@ -154,11 +153,6 @@ def test_several_answers_are_not_asked_of_a_generator_that_has_one() -> None:
     graph = create_graph(Settings(store=None)).compile()
     with pytest.raises(SettingsError, match="best_of came as 3, but the generator 'extractive' writes the same answer"):
         graph.invoke({"question": "What was revenue?", "passages": [TRUE, LAKES]}, context=Context(best_of=3))
-
-
-def test_the_time_that_a_model_is_kept_reaches_the_embeddings() -> None:
-    parts = Parts(Settings(embeddings="ollama:nomic-embed-text", ollama={"keep_alive": "2h"}))
-    assert parts.embeddings.keep_alive == 7_200  # type: ignore[attr-defined]
 
 
 # -- judges that take too long ---------------------------------------------------------------------------------
@@ -181,13 +175,6 @@ def hanging() -> Any:
     release = Event()
     yield Hanging(release)
     release.set()
-
-
-def test_a_judge_of_ones_own_that_hangs_is_left_behind(hanging: Hanging) -> None:
-    settings = load_settings(verification={"judge_timeout_s": 0.2})
-    found = verify(TRUE, [TRUE], judge=hanging, settings=settings, embeddings=HashEmbeddings())
-    assert found.judge == "encoder"
-    assert "no verdict within 0.2 s" in found.degraded[0]
 
 
 def test_the_deadline_of_a_run_bounds_a_judge_that_hangs(hanging: Hanging) -> None:

@@ -57,7 +57,7 @@ def server() -> Iterator[OllamaServer]:
 
 
 def over(server: OllamaServer, **settings: Any) -> Any:
-    given = {"model": "ollama:llama3.2", "store": None, "ollama": {"base_url": server.url}} | settings
+    given = {"model": "ollama:llama3.2", "store": None, "ollama_host": server.url} | settings
     return create_graph(Settings(**given)).compile()
 
 
@@ -104,7 +104,7 @@ def test_delimiters_hold_in_every_prompt_that_is_sent(server: OllamaServer, name
 def test_delimiters_hold_with_all_attacks_at_once_from_a_store(server: OllamaServer, store: str) -> None:
     server.play(by_fields({"": f"{TRUE} [1].", "claims": {"claims": [row(TRUE, TRUE)]}, "queries": {"queries": ["x"]}}))
     response = over(server, store=store).invoke(
-        {"question": QUESTION}, context={"top_k": 20, "candidates": 40, "on_low_confidence": "flag"}
+        {"question": QUESTION}, context={"top_k": 20, "on_low_confidence": "flag"}
     )
     assert response["answer"].startswith(TRUE)
     for request in server.chats:

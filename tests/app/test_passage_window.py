@@ -38,9 +38,7 @@ class Recording(GenericFakeChatModel):
 @pytest.fixture
 def settings(tmp_path: Path) -> Settings:
     (tmp_path / "harbour.md").write_text(TEXT)
-    made = load_settings(
-        store=str(tmp_path / "store"), ingest={"chunk_size": 90, "chunk_overlap": 0}, top_k=1, min_chunks=1
-    )
+    made = load_settings(store=str(tmp_path / "store"), chunk_size=90, chunk_overlap=0, top_k=1, min_chunks=1)
     ingest_paths(made, [tmp_path / "harbour.md"])
     return made
 

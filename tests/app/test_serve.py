@@ -33,7 +33,7 @@ def closing() -> Iterator[None]:
 def serving(folder: Path, **options: Any) -> Iterator[str]:
     """The URL of a server with an empty store."""
     port = free_port()
-    settings = load_settings(store=str(folder / "store"), ingest={"max_file_mb": 0.01})
+    settings = load_settings(store=str(folder / "store"), max_file_mb=0.01)
     app = create_app(settings, files_in=folder / "files", **options)
     server = uvicorn.Server(uvicorn.Config(app, host="127.0.0.1", port=port, log_level="critical"))
     thread = Thread(target=server.run, daemon=True)

@@ -7,7 +7,7 @@ import pytest
 from cragraph.errors import InputError
 from cragraph.evals.data import read_rows
 from cragraph.evals.grounding import count, marked_by, new_words, run
-from cragraph.evals.report import grounding_table, page, pooled, write_report
+from cragraph.evals.report import grounding_table, pooled, write_report
 from cragraph.protocols import Notes
 from cragraph.testing.fakes import FakeJudge
 from cragraph.testing.verdicts import verdict
@@ -189,18 +189,14 @@ def test_the_figures_are_shown_as_tables(result: dict[str, Any], capsys: pytest.
         assert text in shown
 
 
-def test_the_report_holds_the_figures_two_pictures_and_a_page(result: dict[str, Any], tmp_path: Path) -> None:
+def test_the_report_is_the_figures_and_a_page_with_table_and_picture(result: dict[str, Any], tmp_path: Path) -> None:
     pytest.importorskip("matplotlib", reason="the report needs the extra 'report'")
-    paths = write_report(result, tmp_path / "report")
-    assert [path.name for path in paths] == ["grounding.json", "reliability.png", "auroc.png", "index.html"]
-    assert json.loads(paths[0].read_text()) == result
-    assert all(path.read_bytes().startswith(b"\x89PNG") for path in paths[1:3])
-    assert "<td>0.833</td>" in paths[3].read_text()
-
-
-def test_names_are_escaped_in_the_page(result: dict[str, Any]) -> None:
-    result["judges"]["<b>"] = result["judges"].pop("good")
-    assert "<td>&lt;b&gt;</td>" in page(result)
+    result["judges"]["<b>[i]"] = result["judges"].pop("good")
+    data, page = write_report(result, tmp_path / "report")
+    assert (data.name, page.name) == ("grounding.json", "index.html")
+    assert json.loads(data.read_text()) == result
+    for shown in ("0.833", "&lt;b&gt;[i]", "src='data:image/png;base64,"):
+        assert shown in page.read_text()
 
 
 def test_reliability_is_pooled_over_the_files_with_both_labels(result: dict[str, Any]) -> None:

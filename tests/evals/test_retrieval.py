@@ -7,10 +7,10 @@ from typing import Any
 import pytest
 from rich.console import Console
 
-from cragraph.errors import InputError
+from cragraph.errors import InputError, SettingsError
 from cragraph.evals.baselines import PlainBM25
 from cragraph.evals.data import read_collection
-from cragraph.evals.report import retrieval_table, write_plot
+from cragraph.evals.report import plot_retrieval, retrieval_table
 from cragraph.evals.retrieval import run
 from cragraph.evals.vector_cache import RememberedEmbeddings
 from cragraph.testing.embeddings import HashEmbeddings
@@ -95,10 +95,10 @@ def test_the_table_shows_every_stage(folder: Path) -> None:
 def test_the_plot_is_written(folder: Path, tmp_path: Path) -> None:
     pytest.importorskip("matplotlib")
     result = run(folder, HashEmbeddings(32))
-    write_plot(result, tmp_path / "plot.png")
+    plot_retrieval(result, tmp_path / "plot.png")
     assert (tmp_path / "plot.png").read_bytes().startswith(b"\x89PNG")
     with pytest.raises(InputError, match="svg"):
-        write_plot(result, tmp_path / "plot.docx")
+        plot_retrieval(result, tmp_path / "plot.docx")
 
 
 def test_without_matplotlib_the_message_says_what_to_install(
@@ -115,8 +115,8 @@ def test_without_matplotlib_the_message_says_what_to_install(
         return real(name, *rest)
 
     monkeypatch.setattr(builtins, "__import__", absent)
-    with pytest.raises(InputError, match=r"pip install 'cragraph\[report\]'"):
-        write_plot(result, tmp_path / "plot.png")
+    with pytest.raises(SettingsError, match=r"pip install 'cragraph\[report\]'"):
+        plot_retrieval(result, tmp_path / "plot.png")
 
 
 @pytest.mark.parametrize(

@@ -101,9 +101,7 @@ def test_an_answer_that_was_cut_off_is_said(server: OllamaServer) -> None:
     assert notes.sentences == []
     server.play("word " * 40)
     generator(server, num_predict=16)(Brief(QUESTION, PASSAGES), notes)
-    assert notes.sentences == [
-        "ollama:llama3.2 was cut off in the middle of its answer: raise CRAG_OLLAMA__NUM_PREDICT."
-    ]
+    assert notes.sentences == ["ollama:llama3.2 was cut off in the middle of its answer: raise CRAG_NUM_PREDICT."]
 
 
 def test_the_prompt_never_exceeds_num_ctx_and_the_lowest_ranked_passages_go_first(server: OllamaServer) -> None:

@@ -31,7 +31,7 @@ def test_the_lowest_ranked_passages_go_first_and_it_is_said() -> None:
     assert fitted(300, notes) == ["alpha", "beta"]
     assert notes.sentences == [
         "2 of 4 passages, the lowest ranked, were left out of the generate prompt, because the model's context of 300 "
-        "tokens is too small: raise CRAG_OLLAMA__NUM_CTX or lower top_k."
+        "tokens is too small: raise CRAG_NUM_CTX or lower top_k."
     ]
 
 
@@ -50,7 +50,7 @@ def test_the_text_around_passages_goes_before_passages_go() -> None:
     assert kept[1]["start_index"] == 750
     assert notes.sentences == [
         "2 of 3 passages, the lowest ranked, were put into the generate prompt without the text around them, because "
-        "the model's context of 500 tokens is too small: raise CRAG_OLLAMA__NUM_CTX or lower passage_window."
+        "the model's context of 500 tokens is too small: raise CRAG_NUM_CTX or lower passage_window."
     ]
 
 

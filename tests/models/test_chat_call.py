@@ -132,9 +132,7 @@ def test_num_predict_ends_endless_output_too(server: OllamaServer) -> None:
     server.play(Reply("la ", fault="endless"))
     notes = Notes()
     assert caller(server, num_predict=20)(ASK, notes, schema={"type": "object"}).cut
-    assert notes.sentences == [
-        "ollama:llama3.2 was cut off in the middle of its answer: raise CRAG_OLLAMA__NUM_PREDICT."
-    ]
+    assert notes.sentences == ["ollama:llama3.2 was cut off in the middle of its answer: raise CRAG_NUM_PREDICT."]
 
 
 def test_the_deadline_of_the_run_ends_a_call(server: OllamaServer) -> None:

@@ -387,7 +387,7 @@ def test_the_recursion_limit_covers_every_attempt_that_can_be_asked_for() -> Non
     table = {"sea": TABLE["sea"], "sky": [f"Note {n} on the sky." for n in range(200)]}
     answers = [" ".join([SEA] * n + [SKY]) for n in range(1, 13)]
     loop = Loop(answers, table=table)
-    response = loop.ask(context=Context(max_crag_attempts=10, confidence_threshold=1.0, candidates=200))
+    response = loop.ask(context=Context(max_crag_attempts=10, confidence_threshold=1.0))
     assert len(response["attempts"]) <= 11
 
 

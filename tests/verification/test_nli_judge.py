@@ -149,14 +149,8 @@ def test_labels_without_names_are_found_by_obvious_pairs_and_it_is_said(unnamed:
     assert notes.models["nli labels"] == "by obvious pairs"
 
 
-def test_labels_may_be_set(unnamed: Build) -> None:
-    model = load_nli(unnamed("cne"), ("contradiction", "neutral", "entailment"))
-    assert (model.roles.entailment, model.roles.contradiction) == (2, 0)
-    assert model.roles.said == "the setting nli_labels"
-
-
 def test_outputs_that_obvious_pairs_do_not_tell_apart_are_refused(build: Build) -> None:
-    with pytest.raises(WeightsError, match="set CRAG_NLI_LABELS"):
+    with pytest.raises(WeightsError, match="wanted id2label, such as"):
         both(NLIJudge(build(("LABEL_0", "LABEL_1"))))
 
 

@@ -5,22 +5,11 @@ from collections.abc import Iterator
 from typing import Final
 
 from cragraph.text.facts.fact import Fact
+from cragraph.text.lexicon import LEXICON
 
-_MONTH_NAMES: Final = (
-    ("january", "jan", "januar", "janvier"),
-    ("february", "feb", "februar", "février"),
-    ("march", "mar", "märz", "mars"),
-    ("april", "apr", "avril"),
-    ("may", "mai"),
-    ("june", "jun", "juni", "juin"),
-    ("july", "jul", "juli", "juillet"),
-    ("august", "aug", "août"),
-    ("september", "sept", "sep", "septembre"),
-    ("october", "oct", "oktober", "okt", "octobre"),
-    ("november", "nov", "novembre"),
-    ("december", "dec", "dezember", "dez", "décembre"),
-)
-_MONTHS: Final = {name: month for month, names in enumerate(_MONTH_NAMES, start=1) for name in names}
+_MONTHS: Final = {
+    name: month for month, names in enumerate(LEXICON["months"].strip().splitlines(), start=1) for name in names.split()
+}
 _M: Final = rf"(?P<{{}}>{'|'.join(sorted(_MONTHS, key=len, reverse=True))})\.?"
 _ALSO_WORDS: Final = frozenset({"may", "mar", "mars", "march", "jun", "dec", "sep", "nov"})
 _YEAR: Final = r"(?:1[0-9]|20|21)\d\d"

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from typing import Final
 
 from cragraph.text.facts.fact import Fact
-from cragraph.text.lexicon import OPENERS, listed
+from cragraph.text.lexicon import OPENERS, words_of
 
 _WORD: Final = r"[A-ZÀ-ÖØ-Þ][\w’'&-]*(?:\.(?=[A-Z])[A-Z])*"
 _NAME: Final = re.compile(rf"{_WORD}(?:\s+(?:(?:of|de|van|von|der|la|le|del|di|bin|al|and|&|the)\s+){{0,2}}{_WORD})*")
@@ -14,25 +14,9 @@ _STARTS: Final = re.compile(r"(?:^|[.!?:]\s+|\n\s*(?:[-*•]\s+)?|[\"“]\s*)$")
 _ACRONYM: Final = re.compile(r"^[A-Z][A-Z0-9&-]{1,7}$")
 _POSSESSIVE: Final = re.compile(r"(?:[’']s?)$")
 _PERIOD: Final = re.compile(r"(?:fy|cy|q|h)\d{1,4}$")
-_SMALL: Final = frozenset(listed("of de van von der la le del di bin al and & the"))
-_NOT_NAMES: Final = frozenset(
-    listed(
-        """
-    i january february march april may june july august september october november december monday tuesday
-    wednesday thursday friday saturday sunday mr mrs ms dr fy usd eur gbp yes no inc corp ltd co
-        """
-    )
-) | {word.lower() for word in OPENERS}
-_NUMBERED: Final = frozenset(
-    listed(
-        """
-    appendix article block boeing building bus chapter clause exhibit figure flat flight floor form gate grade group
-    highway item level lot model note number page paragraph part phase platform room route row rule section series
-    site stage step table terminal tier track type unit version volume zone
-        """
-    )
-)
-"""Nouns whose number says which one is meant, and not how many there are."""
+_SMALL: Final = words_of("within_names")
+_NOT_NAMES: Final = words_of("no_names") | {word.lower() for word in OPENERS}
+_NUMBERED: Final = words_of("numbered_things")
 _THING: Final = re.compile(r"(?:^|(?<=[\s(\"“]))(?P<thing>[^\W\d_][\w&-]+)\s$")
 _COUNTED: Final = re.compile(r"\s+(?:people|men|women|children|(?!is\b|was\b|has\b|does\b)[a-z]{3,}s\b)|\s?[|%\d]")
 """What follows a number that counts something."""

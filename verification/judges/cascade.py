@@ -9,7 +9,7 @@ from cragraph.protocols import Judge, Notes
 from cragraph.types import Claim, Passage, Verdict
 from cragraph.verification.fallback import note_failure
 
-BAND: Final = (0.3, 0.7)
+BAND: Final = (0.35, 0.75)
 """Support scores between which the cheap judge is not relied on."""
 
 

@@ -128,7 +128,7 @@ class LLMJudge:
         size = billions(self.caller.model) if self.smallest else None
         if size is not None and size < self.smallest:
             why = f"{self.caller.title} has {size:g} billion parameters, too few to judge (wanted {self.smallest:g})"
-            notes.degraded(f"{why}: set CRAG_VERIFICATION__SMALLEST_JUDGE to let it judge.")
+            notes.degraded(f"{why}: choose the judge llm to let it judge all the same.")
             return [unjudged(claim, f"{why}.", self.name) for claim in claims]
         verdicts: list[Verdict] = []
         for start in range(0, len(claims), BATCH):

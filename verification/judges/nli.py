@@ -203,10 +203,10 @@ class NLIModel:
 _loading: Final = Lock()
 
 
-def load_nli(where: str | Path, labels: Sequence[str] = ()) -> NLIModel:
+def load_nli(where: str | Path) -> NLIModel:
     """The model in a folder, or in an installed package of that name; raises WeightsError saying what is missing.
 
-    `labels` name its outputs in order, in place of ``id2label``. Where neither says what they mean, obvious pairs do.
+    Where its ``id2label`` does not say what the outputs mean, obvious pairs do.
     """
     folder = _folder(where)
     file = next((folder / name for name in MODELS if (folder / name).is_file()), None)
@@ -222,10 +222,8 @@ def load_nli(where: str | Path, labels: Sequence[str] = ()) -> NLIModel:
             )
     config = _config(folder / "config.json")
     longest = config.get("max_position_embeddings")
-    if labels:
-        config = config | {"id2label": dict(enumerate(labels))}
     unnamed = all(_UNNAMED.match(str(label)) for label in (config.get("id2label") or {"": "0"}).values())
-    known = None if unnamed else roles(config, folder, "the setting nli_labels" if labels else "id2label")
+    known = None if unnamed else roles(config, folder)
     return NLIModel(folder, file, known, min(LONGEST, longest) if isinstance(longest, int) else LONGEST)
 
 
@@ -242,7 +240,7 @@ def _probed(model: NLIModel) -> Roles:
     if gain[entailment] < CLEAR:
         raise WeightsError(
             f"{model.folder / 'config.json'} does not name its outputs, and obvious pairs do not tell them apart; "
-            'wanted id2label, or set CRAG_NLI_LABELS, such as \'["entailment", "neutral", "contradiction"]\'.'
+            'wanted id2label, such as {"0": "entailment", "1": "neutral", "2": "contradiction"}.'
         )
     return Roles(entailment, contradiction if len(gain) > 2 else None, "obvious pairs")
 
@@ -251,7 +249,7 @@ CLEAR: Final = 0.3
 """How much likelier a label must be where the claim follows than where it is contradicted."""
 
 
-def roles(config: dict[str, Any], folder: Path, source: str = "id2label") -> Roles:
+def roles(config: dict[str, Any], folder: Path) -> Roles:
     """What the outputs mean, by ``id2label``; raises WeightsError when no label, or more than one, is entailment."""
     labels = config.get("id2label")
     if not isinstance(labels, dict) or not labels:
@@ -267,7 +265,7 @@ def roles(config: dict[str, Any], folder: Path, source: str = "id2label") -> Rol
             f"{folder / 'config.json'} labels its outputs {', '.join(said[key] for key in sorted(said))}; wanted one "
             "entailment, at most one contradiction, and neutral: name them in id2label."
         )
-    return Roles(entails[0], against[0] if against else None, source)
+    return Roles(entails[0], against[0] if against else None, "id2label")
 
 
 def _folder(where: str | Path) -> Path:

@@ -85,7 +85,7 @@ class SpecialistJudge:
         room = (self.num_ctx - 512) * LETTERS
         text = "\n\n".join(passage["text"] for passage in passages)
         if len(text) > room:
-            notes.degraded(f"{self.name} read the first {room} characters of the passages: raise CRAG_OLLAMA__NUM_CTX.")
+            notes.degraded(f"{self.name} read the first {room} characters of the passages: raise CRAG_NUM_CTX.")
         return text[:room]
 
     def _asked(self, client: Any, document: str, claim: str) -> float | None:
