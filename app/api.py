@@ -1,31 +1,24 @@
-"""What a program calls beside the graphs: verify an answer, correct it, fill and search the store."""
+"""What a program calls beside the graphs: verify an answer, and correct it."""
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
-from pathlib import Path
 from threading import Lock
 from typing import TYPE_CHECKING, Any
 
-from cragraph.build import Parts, create_graph, make_verifier
-from cragraph.errors import InputError, StoreError
+from cragraph.build import create_graph, make_verifier
 from cragraph.graph.context import Context
-from cragraph.passages import as_passages, as_question
+from cragraph.nodes.verify import verified
+from cragraph.passages import as_passages
 from cragraph.protocols import Embeddings, Notes
 from cragraph.settings import Settings, load_settings
-from cragraph.types import OnLowConfidence, Passage
+from cragraph.types import OnLowConfidence
 from cragraph.verification.result import Verification
 
 if TYPE_CHECKING:
     from langchain_core.language_models import BaseChatModel
 
     from cragraph.protocols import Judge
-    from cragraph.retrieval.store import IngestReport, Store
     from cragraph.verification.verifier import Verifier
-
-MB = 1024 * 1024
-"""Bytes of a megabyte, as `max_file_mb` counts them."""
-
-Verify = Callable[[str, Iterable[Any], str | None], Verification]
 
 
 @dataclass(frozen=True)
@@ -76,21 +69,17 @@ def verify(
     `passages` are strings, LangChain documents, or objects with text and metadata. `judge` is a name or any callable
     of the judge protocol. Raises InputError for an answer or passages of the wrong shape.
     """
-    if not isinstance(answer, str):
-        raise InputError(f"The answer came as a {type(answer).__name__}; wanted text: pass a string.")
     options = settings or load_settings()
-    named = judge if isinstance(judge, str) else None
     own = None if isinstance(judge, str) else judge
-    verifier = _verifier(options, chat_model, embeddings, own)
-    return verifier(
-        as_question(question or ""),
+    given = {"judge": "custom" if own else judge, "policy": policy, "known_facts": tuple(known_facts)}
+    return verified(
+        _verifier(options, chat_model, embeddings, own),
+        question or "",
         answer,
         as_passages(passages),
+        options.model_copy(update={name: value for name, value in given.items() if value}),
         Notes(),
-        judge=named or ("custom" if own else options.judge),
-        policy=policy or options.policy,
         policy_scores=policy_scores,
-        known_facts=tuple(known_facts),
     )
 
 
@@ -120,14 +109,13 @@ def verify_and_correct(
     Corrections search `store` where one is given; else they work with the given passages. By default an answer that
     stays below the threshold is returned with its issues, because it was the caller's.
     """
-    named = judge if isinstance(judge, str) else None
     own = None if isinstance(judge, str) else judge
     options = settings or (load_settings() if store is not None else load_settings(store=None))
     given = {
         "show_claims": True,
         "on_low_confidence": on_low_confidence,
         "verify": True,
-        "judge": named or ("custom" if own else None),
+        "judge": "custom" if own else judge,
         "max_crag_attempts": max_crag_attempts,
         "confidence_threshold": confidence_threshold,
     }
@@ -158,44 +146,6 @@ async def averify_and_correct(
     return await to_thread(verify_and_correct, question, answer, passages, **options)
 
 
-def verifier_for(settings: Settings) -> Verify:
-    """A verifier with the judge and policy of some settings, to be called many times."""
-    verifier = make_verifier(settings)
-
-    def run(answer: str, passages: Iterable[Any], question: str | None = None) -> Verification:
-        return verifier(
-            as_question(question or ""),
-            answer,
-            as_passages(passages),
-            Notes(),
-            judge=settings.judge,
-            policy=settings.policy,
-            known_facts=settings.known_facts,
-        )
-
-    return run
-
-
-def read_passages(paths: Iterable[Path], settings: Settings) -> list[Passage]:
-    """The passages of some files, without a store.
-
-    Raises InputError for a path that is no file, DocumentError for a file that cannot be read.
-    """
-    from cragraph.retrieval.documents import Limits, load, split
-
-    paths = list(paths)
-    limits = Limits(seconds=settings.file_seconds)
-    for path in paths:
-        if not path.is_file():
-            raise InputError(f"{path} is not a file: give files to verify against.")
-    return [
-        passage
-        for path in paths
-        for document in load(path, source=str(path), limits=limits)
-        for passage in split(document, chunk_size=settings.chunk_size, chunk_overlap=settings.chunk_overlap)
-    ]
-
-
 _shared: "dict[str, Verifier]" = {}
 """The verifier of the last settings, so that calls in a row load nothing twice and share one gate."""
 
@@ -212,52 +162,3 @@ def _verifier(settings: Settings, chat_model: Any, embeddings: Any, judge: Any) 
             _shared.clear()
             _shared[key] = made
         return _shared[key]
-
-
-def ingest_paths(settings: Settings, paths: Sequence[Path], **options: Any) -> "IngestReport":
-    """Read files and folders into the store; `options` are `prune`, `dry_run` and `progress`."""
-    from cragraph.retrieval.store import ingest
-
-    return ingest(paths, Parts(settings).store_to_fill(), **reading_options(settings), **options)
-
-
-def watch_paths(settings: Settings, paths: Sequence[Path], *, prune: bool = True) -> "Iterator[IngestReport]":
-    """Follow files and folders: a report for the first ingest, then one for every change."""
-    from cragraph.retrieval.store import watch
-
-    return watch(paths, Parts(settings).store_to_fill(), prune=prune, **reading_options(settings))
-
-
-def forget_path(settings: Settings, path: str) -> list[str]:
-    """Take a document, or all below a folder, out of the store; returns what was removed."""
-    from cragraph.retrieval.store import forget
-
-    return forget(opened(settings), path)
-
-
-def reading_options(settings: Settings) -> dict[str, Any]:
-    """How documents are read and split."""
-    from cragraph.retrieval.documents import Limits
-    from cragraph.retrieval.store import SplitOptions
-
-    return {
-        "split_options": SplitOptions(settings.chunk_size, settings.chunk_overlap),
-        "limits": Limits(seconds=settings.file_seconds),
-        "max_bytes": int(settings.max_file_mb * MB),
-    }
-
-
-def opened(settings: Settings) -> "Store":
-    """The settings' store; raises StoreError where there is none yet."""
-    return Parts(settings).store
-
-
-def store_health(settings: Settings) -> str:
-    """What the store holds, in a few words; raises StoreError with what to do where it cannot be used."""
-    store = opened(settings)
-    try:
-        if problems := store.problems():
-            raise StoreError(" ".join(problems))
-        return f"{settings.store}: {len(store.documents())} documents, {store.count()} chunks"
-    finally:
-        store.close()

@@ -2,21 +2,21 @@
 
 import sys
 from collections.abc import Callable, Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass
 from importlib import import_module
 from typing import Any, Final
 
-from cragraph.errors import CragError, ModelError, mask, plain
+from cragraph.build import Parts
+from cragraph.errors import CragError, ModelError, StoreError, mask, plain
 from cragraph.models.chat import MARGIN, estimated_tokens
-from cragraph.models.servers import NUM_CTX, NUM_PREDICT, chat_model, ollama_hint, ollama_url
+from cragraph.models.encoder import Encoder
+from cragraph.models.servers import chat_model, ollama_hint, ollama_url
 from cragraph.prompts.load import Prompts
+from cragraph.settings import Settings
 
 PATIENCE_S: Final = 5.0
 CHARACTERS_A_TOKEN: Final = 3.5
 """Fewer than English prose has, as tables and names have fewer."""
-
-Probe = Callable[[], str]
-"""Looks at one part: returns what it found in a few words, or raises `CragError` with what to do."""
 
 
 @dataclass(frozen=True)
@@ -37,33 +37,12 @@ class Check:
         return asdict(self)
 
 
-@dataclass(frozen=True)
-class Patient:
-    """What is to be examined: the models by name, the size of their prompts, and probes of the parts that
-    need no model.
-
-    `passages` of at most `passage_chars` characters go into a prompt; `probes` are looked at in order, by
-    name.
-    """
-
-    models: Sequence[str] = ()
-    embeddings: str = "embedded"
-    base_url: str | None = None
-    num_ctx: int = NUM_CTX
-    num_predict: int = NUM_PREDICT
-    passages: int = 8
-    passage_chars: int = 900
-    probes: Sequence[tuple[str, Probe]] = ()
-    prompts: Prompts = field(default_factory=Prompts)
-
-
-def examine(patient: Patient) -> list[Check]:
-    """All checks, in the order in which their fixes make sense. Nothing is changed and nothing is
-    downloaded.
-    """
+def examine(settings: Settings) -> list[Check]:
+    """All checks, in the order in which their fixes make sense. Nothing is changed and nothing is downloaded."""
     checks = [python(), package("onnxruntime"), package("chromadb")]
-    checks += [_probed(name, probe) for name, probe in patient.probes]
-    return checks + models(patient)
+    if settings.embeddings == "embedded":
+        checks.append(_probed("weights", weights))
+    return [*checks, _probed("store", lambda: store(settings)), *models(settings)]
 
 
 def healthy(checks: Sequence[Check]) -> bool:
@@ -88,30 +67,45 @@ def package(name: str) -> Check:
     return Check(name, True, f"{name} {getattr(module, '__version__', '')}".strip())
 
 
-def models(patient: Patient) -> list[Check]:
+def weights() -> str:
+    """What the embedded encoder is, once it has embedded something."""
+    encoder = Encoder()
+    return f"{encoder.name}, {len(encoder.embed_query('ready?'))} dimensions"
+
+
+def store(settings: Settings) -> str:
+    """What the store holds, in a few words."""
+    with Parts(settings).store as opened:
+        if problems := opened.problems():
+            raise StoreError(" ".join(problems))
+        return f"{settings.store}: {len(opened.documents())} documents, {opened.count()} chunks"
+
+
+def models(settings: Settings) -> list[Check]:
     """The models by name: without any, the embedded parts answer, and that is well too."""
-    named = [name for name in dict.fromkeys([*patient.models, patient.embeddings]) if name != "embedded"]
+    chosen = (settings.model, settings.judge_model, settings.embeddings)
+    named = [name for name in dict.fromkeys(chosen) if name and name != "embedded"]
     if not named:
-        hint = ollama_hint(patient.base_url)
+        hint = ollama_hint(settings.ollama_host)
         return [Check("models", True, f"no chat model chosen: the embedded parts answer. {hint}".strip(". "))]
     ollama = [name for name in named if name.startswith("ollama:")]
     checks = [_buildable(name) for name in named if name not in ollama]
-    return checks + (_ollama(ollama, patient) if ollama else [])
+    return checks + (_ollama(ollama, settings) if ollama else [])
 
 
-def _ollama(names: Sequence[str], patient: Patient) -> list[Check]:
+def _ollama(names: Sequence[str], settings: Settings) -> list[Check]:
     # Imported here: httpx costs start-up time that `--help` does not have.
     import httpx
 
     checks: list[Check] = []
     try:
-        url = ollama_url(patient.base_url)
+        url = ollama_url(settings.base_url or settings.ollama_host)
         with httpx.Client(base_url=url, timeout=PATIENCE_S) as client:
             version = client.get("/api/version").raise_for_status().json()["version"]
             checks.append(Check("ollama server", True, f"Ollama {version} at {url}"))
             for name in names:
                 shown = client.post("/api/show", json={"model": name.removeprefix("ollama:")})
-                checks += _model(name, shown.status_code, shown.json(), patient)
+                checks += _model(name, shown.status_code, shown.json(), settings)
     except httpx.TimeoutException:
         fix = "restart `ollama serve`, or wait until it has loaded its model"
         checks.append(Check("ollama server", False, f"the server at {url} did not answer in {PATIENCE_S:g} s", fix))
@@ -126,7 +120,7 @@ def _ollama(names: Sequence[str], patient: Patient) -> list[Check]:
     return checks
 
 
-def _model(name: str, status: int, shown: Any, patient: Patient) -> list[Check]:
+def _model(name: str, status: int, shown: Any, settings: Settings) -> list[Check]:
     plain = name.removeprefix("ollama:")
     if status == 404:
         return [Check(f"model {name}", False, f"the model {plain!r} is not pulled", f"ollama pull {plain}")]
@@ -134,27 +128,25 @@ def _model(name: str, status: int, shown: Any, patient: Patient) -> list[Check]:
         said = shown.get("error", "")
         return [Check(f"model {name}", False, f"the server answered {status}: {said}", f"ollama pull {plain}")]
     able = shown.get("capabilities") or []
-    wanted = "embedding" if name == patient.embeddings else "completion"
+    wanted = "embedding" if name == settings.embeddings else "completion"
     if able and wanted not in able:
         what = f"the model {plain!r} can do {', '.join(able)}; wanted {wanted}"
         return [Check(f"model {name}", False, what, f"choose a model for {wanted} from `ollama list`")]
     checks = [Check(f"model {name}", True, f"pulled, {shown.get('details', {}).get('parameter_size', 'size unknown')}")]
-    if name in patient.models:
+    if wanted == "completion":
         info: dict[str, Any] = shown.get("model_info") or {}
         longest = next((value for key, value in info.items() if key.endswith(".context_length")), None)
-        checks.append(_context(name, patient, longest))
+        checks.append(_context(name, settings, longest))
     return checks
 
 
-def _context(name: str, patient: Patient, longest: int | None) -> Check:
-    """Whether the largest prompt, with `passages` passages and the reply, fits into the context."""
-    room = min(patient.num_ctx, longest or patient.num_ctx)
-    frame = max(
-        estimated_tokens(patient.prompts[task].system + patient.prompts[task].user)
-        for task in ("generate", "regenerate", "judge")
-    )
-    passages = int(patient.passages * patient.passage_chars / CHARACTERS_A_TOKEN)
-    reply = min(patient.num_predict, room // 2)
+def _context(name: str, settings: Settings, longest: int | None) -> Check:
+    """Whether the largest prompt, with the passages of a correction and the reply, fits into the context."""
+    room = min(settings.num_ctx, longest or settings.num_ctx)
+    prompts = [Prompts(settings.prompts)[task] for task in ("generate", "regenerate", "judge")]
+    frame = max(estimated_tokens(prompt.system + prompt.user) for prompt in prompts)
+    passages = int((settings.context().resolved().second_pass_k or 0) * settings.chunk_size / CHARACTERS_A_TOKEN)
+    reply = min(settings.num_predict, room // 2)
     # An answer as long as it may be is part of the prompt of the judge and of the correction.
     needed = int((frame + passages + reply) * (1 + MARGIN)) + reply
     title = f"context of {name}"
@@ -174,7 +166,7 @@ def _buildable(name: str) -> Check:
     return Check(f"model {name}", True, "can be built; its server was not asked")
 
 
-def _probed(name: str, probe: Probe) -> Check:
+def _probed(name: str, probe: Callable[[], str]) -> Check:
     try:
         return Check(name, True, probe())
     except CragError as error:

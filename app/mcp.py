@@ -77,10 +77,8 @@ class Documents(MCPServer[Any]):
         """Judge every claim of a text against passages, or files below the server's folder, with the exact evidence."""
 
         def run() -> dict[str, Any]:
-            from cragraph.api import read_passages
-
             given: list[Any] = list(passages or [])
-            given += read_passages([self._allowed(name) for name in files or []], self.assistant.settings)
+            given += self.assistant.read(self._allowed(name) for name in files or [])
             if not given:
                 raise InputError("verify came without anything to verify against: give `passages` or `files`.")
             return self.assistant.verify(answer, given, question).to_dict()

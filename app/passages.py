@@ -1,4 +1,4 @@
-"""Passages from whatever a caller holds: strings, mappings, LangChain documents or objects with text and metadata."""
+"""Passages from whatever a caller holds: strings, mappings, LangChain documents, LlamaIndex nodes and the like."""
 
 from collections.abc import Iterable, Mapping
 from hashlib import sha256
@@ -31,7 +31,7 @@ def content_id(*parts: str) -> str:
 
 def as_passages(values: Iterable[Any]) -> list[Passage]:
     """Read a caller's chunks as passages, in order; blank ones are kept so that positions still match."""
-    if isinstance(values, str | Mapping):
+    if isinstance(values, str | Mapping) or not isinstance(values, Iterable):
         raise InputError(
             f"passages came as one {type(values).__name__}; wanted a list of strings or of objects with `text`: "
             "put it in a list."
@@ -96,8 +96,13 @@ def _text_and_metadata(value: Any, index: int) -> tuple[str, dict[str, Any]]:
         metadata = dict(value.get("metadata") or {})
         metadata |= {key: item for key, item in outer.items() if item is not None or key not in metadata}
     else:
-        text = getattr(value, "page_content", getattr(value, "text", None))
-        metadata = dict(getattr(value, "metadata", None) or {})
+        node = getattr(value, "node", value)
+        text = getattr(node, "page_content", getattr(node, "text", None))
+        if text is None and callable(getattr(node, "get_content", None)):
+            text = node.get_content()
+        metadata = dict(getattr(node, "metadata", None) or {})
+        if isinstance(score := getattr(value, "score", None), float):
+            metadata.setdefault("retrieval_score", min(max(score, 0.0), 1.0))
     if not isinstance(text, str):
         raise InputError(
             f"passage {index} is a {type(value).__name__} without `text`; wanted a string or an object with `text` "

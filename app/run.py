@@ -1,17 +1,17 @@
 """One question through the graph, event by event: what the shell, the page, the chat and the tools all show."""
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, Literal
 
-from cragraph.api import opened, reading_options
-from cragraph.build import FETCHED, Parts, acts_of, graph_of, make_verifier
-from cragraph.errors import StoreMissingError
+from cragraph.build import FETCHED, Parts, acts_of, graph_of
+from cragraph.errors import InputError, StoreMissingError
 from cragraph.graph.context import Context
 from cragraph.graph.state import CragOutput, State
 from cragraph.graph.steps import walk
+from cragraph.nodes.verify import verified
 from cragraph.passages import as_passages, as_question
 from cragraph.protocols import Notes
 from cragraph.report import Report
@@ -21,7 +21,9 @@ from cragraph.verification.result import Verification
 
 if TYPE_CHECKING:
     from cragraph.retrieval.store import IngestReport, StoredDocument
-    from cragraph.retrieval.store.bulk import Progress
+
+MB: Final = 1024 * 1024
+"""Bytes of a megabyte, as `max_file_mb` counts them."""
 
 
 @dataclass(frozen=True)
@@ -107,10 +109,6 @@ class Assistant:
         """The compiled graph."""
         return graph_of(self.parts).compile()
 
-    @cached_property
-    def _verifier(self) -> Any:
-        return make_verifier(self.settings)
-
     def ask(
         self, question: str, *, messages: Sequence[Mapping[str, Any]] = (), context: Mapping[str, Any] | None = None
     ) -> Iterator[Event]:
@@ -128,18 +126,27 @@ class Assistant:
     def _beside(self, passage: Passage) -> list[Passage]:
         return self.parts.store.adjacent(passage, 1, 1)
 
-    def verify(self, answer: str, passages: Sequence[Any], question: str = "") -> Verification:
+    def verify(self, answer: str, passages: Iterable[Any], question: str | None = None) -> Verification:
         """Judge an answer against passages."""
-        found: Verification = self._verifier(
-            as_question(question),
-            answer,
-            as_passages(passages),
-            Notes(),
-            judge=self.settings.judge,
-            policy=self.settings.policy,
-            known_facts=self.settings.known_facts,
-        )
-        return found
+        return verified(self.parts.verifier, question or "", answer, as_passages(passages), self.settings, Notes())
+
+    def read(self, paths: Iterable[Path]) -> list[Passage]:
+        """The passages of some files, without a store.
+
+        Raises InputError for a path that is no file, DocumentError for a file that cannot be read.
+        """
+        from cragraph.retrieval.documents import Limits, load, split
+
+        paths, limits = list(paths), Limits(seconds=self.settings.file_seconds)
+        sizes = {"chunk_size": self.settings.chunk_size, "chunk_overlap": self.settings.chunk_overlap}
+        if missing := [str(path) for path in paths if not path.is_file()]:
+            raise InputError(f"{missing[0]} is not a file: give files to verify against.")
+        return [
+            passage
+            for path in paths
+            for document in load(path, source=str(path), limits=limits)
+            for passage in split(document, **sizes)
+        ]
 
     def search(self, query: str, k: int, where: Mapping[str, Any] | None = None) -> list[dict[str, Any]]:
         """The best passages for a query, after reranking, each with its scores by stage."""
@@ -158,17 +165,34 @@ class Assistant:
         except StoreMissingError:
             return []
 
-    def ingest(self, paths: Sequence[Path], progress: "Callable[[Progress], None] | None" = None) -> "IngestReport":
-        """Read files and folders into the store."""
+    def ingest(self, paths: Sequence[Path], **options: Any) -> "IngestReport":
+        """Read files and folders into the store; `options` are `prune`, `dry_run` and `progress`."""
         from cragraph.retrieval.store import ingest
 
-        return ingest(paths, self.parts.store_to_fill(), progress=progress, **reading_options(self.settings))
+        return ingest(paths, self.parts.store_to_fill(), **self._reading(), **options)
+
+    def watch(self, paths: Sequence[Path]) -> "Iterator[IngestReport]":
+        """Follow files and folders, with what vanishes: a report for the first ingest, then one for every change."""
+        from cragraph.retrieval.store import watch
+
+        return watch(paths, self.parts.store_to_fill(), prune=True, **self._reading())
 
     def forget(self, path: str) -> list[str]:
         """Take a document, or all below a folder, out of the store; returns what was removed."""
         from cragraph.retrieval.store import forget
 
-        return forget(opened(self.settings), path)
+        return forget(self.parts.store, path)
+
+    def _reading(self) -> dict[str, Any]:
+        """How documents are read and split."""
+        from cragraph.retrieval.documents import Limits
+        from cragraph.retrieval.store import SplitOptions
+
+        return {
+            "split_options": SplitOptions(self.settings.chunk_size, self.settings.chunk_overlap),
+            "limits": Limits(seconds=self.settings.file_seconds),
+            "max_bytes": int(self.settings.max_file_mb * MB),
+        }
 
 
 # -- what a node did, in one line --------------------------------------------------------------------------------

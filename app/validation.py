@@ -34,31 +34,7 @@ MOST_SOURCES: Final = 3
 """Sources that a sentence is given at most."""
 
 
-# -- chunks and embedding models of other libraries ------------------------------------------------------------
-
-
-def as_texts(chunks: Iterable[Any]) -> list[Passage]:
-    """Passages from strings, mappings, LangChain documents, objects with text and metadata, or nodes with a score."""
-    if isinstance(chunks, str) or not isinstance(chunks, Iterable):
-        raise InputError(f"chunks came as one {type(chunks).__name__}; wanted a list of chunks: put it in a list.")
-    return as_passages([_plain(chunk) for chunk in chunks])
-
-
-def _plain(chunk: Any) -> Any:
-    """A chunk as `as_passages` reads it; a LlamaIndex node's text, metadata and score are taken out of it."""
-    node = getattr(chunk, "node", chunk)
-    if isinstance(node, str | dict) or isinstance(getattr(node, "page_content", None), str):
-        return node
-    text = getattr(node, "text", None)
-    if not isinstance(text, str) and callable(getattr(node, "get_content", None)):
-        text = node.get_content()
-    if not isinstance(text, str):
-        return node
-    metadata = dict(getattr(node, "metadata", None) or {})
-    score = getattr(chunk, "score", None)
-    if isinstance(score, int | float) and not isinstance(score, bool):
-        metadata.setdefault("retrieval_score", min(max(float(score), 0.0), 1.0))
-    return {**metadata, "text": text}
+# -- embedding models of other libraries ------------------------------------------------------------------------
 
 
 @dataclass(frozen=True)
@@ -150,7 +126,7 @@ class AnswerValidator:
         "warnings", "passed"}``. An answer passes when its confidence reaches the threshold and no claim is unsupported.
         """
         config = self.config
-        passages = as_texts(chunks) if config.enabled else []
+        passages = as_passages(chunks) if config.enabled else []
         claims, closeness = self._closeness(answer, query, passages) if config.enabled else ([], Closeness())
         details = self._confidence(answer if config.enabled else "", query, passages, closeness)
         checked = self._checked(claims, closeness, passages)
@@ -187,7 +163,7 @@ class AnswerValidator:
         where the score is 0.35 relevance + 0.40 faithfulness + 0.25 completeness - 0.1 per phrase of uncertainty, of
         which three count.
         """
-        passages = as_texts(chunks)
+        passages = as_passages(chunks)
         return self._confidence(answer, query, passages, self._closeness(answer, query, passages)[1])
 
     def detect_hallucinations(self, answer: str, chunks: Iterable[Any]) -> list[tuple[str, float, bool]]:
@@ -196,7 +172,7 @@ class AnswerValidator:
         Unsupported means similar to no chunk by `hallucination_threshold`, or refused by the embedding judge, which
         sees the wrong figure and the negation that similarity cannot see: then the lower of both scores counts.
         """
-        passages = as_texts(chunks)
+        passages = as_passages(chunks)
         return self._checked(*self._closeness(answer, "", passages), passages)
 
     def extract_citations(self, answer: str, chunks: Iterable[Any]) -> list[dict[str, Any]]:
@@ -205,7 +181,7 @@ class AnswerValidator:
         `chunk_id` is the chunk's position from 0, `id` the id that it carries. Best first, at most three, each at
         least `hallucination_threshold` similar.
         """
-        passages = as_texts(chunks)
+        passages = as_passages(chunks)
         return self._citations(*self._closeness(answer, "", passages), passages)
 
     def _closeness(self, answer: str, query: str, passages: Sequence[Passage]) -> tuple[list[Claim], Closeness]:
@@ -292,7 +268,7 @@ def verify_supported(
     """
     if not isinstance(answer, str):
         raise InputError(f"The answer came as a {type(answer).__name__}; wanted text: pass a string.")
-    passages = as_texts([context] if isinstance(context, str) else context)
+    passages = _texts(context)
     if not split_claims(answer):
         return {"supported": False, "reason": "The answer makes no claim that could be checked."}
     if chat_model is not None and judge is None:
@@ -440,7 +416,7 @@ def _settings(model: str | None, **more: Any) -> Settings:
 
 
 def _texts(context: str | Iterable[Any]) -> list[Passage]:
-    return as_texts([context] if isinstance(context, str) else context)
+    return as_passages([context] if isinstance(context, str) else context)
 
 
 _STATUS: Final[Mapping[str, ClaimStatus]] = {status.value: status for status in ClaimStatus}

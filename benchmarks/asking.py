@@ -11,8 +11,8 @@ from itertools import cycle
 from pathlib import Path
 
 from benchmarks.measure import Figure, below, milliseconds
-from cragraph.api import ingest_paths
 from cragraph.build import create_graph
+from cragraph.run import Assistant
 from cragraph.settings import Settings, load_settings
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -35,7 +35,7 @@ QUESTIONS = (
 def store_of_documents(folder: str) -> Settings:
     """A store of this project's documents in a folder."""
     settings = load_settings(store=folder)
-    ingest_paths(settings, [ROOT / "README.md", ROOT / "docs", ROOT / "CONTRIBUTING.md"])
+    Assistant(settings).ingest([ROOT / "README.md", ROOT / "docs", ROOT / "CONTRIBUTING.md"])
     return settings
 
 

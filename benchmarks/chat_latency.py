@@ -16,8 +16,8 @@ from pathlib import Path
 
 from benchmarks.simulated import FACTS, Simulated, question, server, statement, write_documents
 from benchmarks.tutorial_graph import tutorial_graph
-from cragraph.api import ingest_paths, opened
-from cragraph.build import create_graph
+from cragraph.build import Parts, create_graph
+from cragraph.run import Assistant
 from cragraph.settings import Settings
 from tests.support.ollama import OllamaServer
 
@@ -74,8 +74,8 @@ def main() -> int:
     with tempfile.TemporaryDirectory() as folder, server(play) as ollama:
         write_documents(Path(folder))
         settings = Settings(store=f"{folder}/.store", model=f"ollama:{MODEL}", ollama_host=ollama.url)
-        ingest_paths(settings, [Path(folder)])
-        store = opened(settings)
+        Assistant(settings).ingest([Path(folder)])
+        store = Parts(settings).store
         graph = create_graph(settings, store=store).compile()
         tutorial = tutorial_graph(ollama.url, MODEL, lambda q: [p["text"] for p in store.dense(q, 4)])
         # One run without counting: models load, connections and caches are made.

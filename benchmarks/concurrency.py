@@ -11,8 +11,8 @@ from pathlib import Path
 
 from benchmarks.measure import peak_megabytes
 from benchmarks.simulated import FACTS, Simulated, question, server, statement, write_documents
-from cragraph.api import ingest_paths, opened
-from cragraph.build import create_graph
+from cragraph.build import Parts, create_graph
+from cragraph.run import Assistant
 from cragraph.settings import Settings
 
 
@@ -34,8 +34,8 @@ def main() -> int:
             ollama_host=ollama.url,
             max_concurrency=arguments.parallel,
         )
-        ingest_paths(settings, [Path(folder)])
-        store = opened(settings)
+        Assistant(settings).ingest([Path(folder)])
+        store = Parts(settings).store
         graph = create_graph(settings, store=store).compile()
         begun = time.perf_counter()
         graph.invoke({"question": question(1)})

@@ -19,9 +19,9 @@ from typing import Any, Final
 from benchmarks.measure import Held, held
 from benchmarks.simulated import FACTS, question, statement, write_documents
 from cragraph import verify
-from cragraph.api import ingest_paths, opened
-from cragraph.build import create_graph
+from cragraph.build import Parts, create_graph
 from cragraph.metrics import percentile
+from cragraph.run import Assistant
 from cragraph.settings import load_settings
 
 MORE_MEGABYTES: Final = 64.0
@@ -117,8 +117,8 @@ def main() -> int:
     with tempfile.TemporaryDirectory() as folder:
         write_documents(Path(folder))
         settings = load_settings(store=f"{folder}/.store", model=None)
-        ingest_paths(settings, [Path(folder)])
-        store = opened(settings)
+        Assistant(settings).ingest([Path(folder)])
+        store = Parts(settings).store
         graph = create_graph(settings, store=store).compile()
         alone = [graph.invoke({"question": question(number)})["answer"] for number in range(len(FACTS))]
         print("| what | as alone | p50 | p95 | processor time each | held before | after |")

@@ -79,17 +79,24 @@ class Check:
 
     def __call__(self, state: VerifyState, context: Context, notes: Notes) -> dict[str, Any]:
         """Return the verification's fields."""
-        if not isinstance(state.answer, str):
-            raise InputError(f"The answer came as a {type(state.answer).__name__}; wanted text: give a string.")
         passages = as_passages(state.passages)
         verification = verified(self.verifier, state.question or "", state.answer, passages, context, notes)
         return {name: value for name, value in verification.to_dict().items() if name in FIELDS}
 
 
 def verified(
-    verifier: Verifier, question: str, answer: str, passages: Any, context: Context, notes: Notes
+    verifier: Verifier,
+    question: str,
+    answer: str,
+    passages: Any,
+    context: Context,
+    notes: Notes,
+    *,
+    policy_scores: bool = False,
 ) -> Verification:
     """Run the verifier with the run's options; raises SettingsError for a judge that is not available here."""
+    if not isinstance(answer, str):
+        raise InputError(f"The answer came as a {type(answer).__name__}; wanted text: give a string.")
     if context.judge not in verifier.judges:
         wants = WANTS.get(context.judge, "is not known")
         raise SettingsError(f"The judge {context.judge!r} {wants}; available are {', '.join(sorted(verifier.judges))}.")
@@ -100,6 +107,7 @@ def verified(
         notes,
         judge=context.judge,
         policy=context.policy,
+        policy_scores=policy_scores,
         known_facts=context.known_facts,
         threshold=context.threshold,
     )

@@ -97,12 +97,12 @@ def ask(
         show_claims=True if show_claims or report or not json else None,
         sources=tuple(str(path.absolute()) for path in source) if source else None,
     )
+    assistant = Assistant(settings)
     if source:
-        from cragraph.api import ingest_paths
         from cragraph.cli.progress import ingesting
 
         with ingesting(shown=not quiet) as advance:
-            read = ingest_paths(settings, source, progress=advance)
+            read = assistant.ingest(source, progress=advance)
         for path, reason in read.failed:
             complain(f"{path}: {reason}")
         if not (read.added or read.changed or read.unchanged):
@@ -112,7 +112,6 @@ def ask(
 
         if hint := ollama_hint(settings.ollama_host):
             status(hint)
-    assistant = Assistant(settings)
     run = assistant.ask(question, context={"show_claims": settings.show_claims})
     searched = "" if assistant.parts.foreign else settings.store or ""
     if searched and "://" not in searched and not Path(searched).exists():

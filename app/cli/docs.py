@@ -15,9 +15,9 @@ def docs(store: StoreOption = None, json: JsonOption = False, config: ConfigOpti
     """
     from dataclasses import asdict
 
-    from cragraph.api import opened
+    from cragraph.build import Parts
 
-    documents = opened(settings_from(config, store=store)).documents()
+    documents = Parts(settings_from(config, store=store)).store.documents()
     if json:
         emit([asdict(document) for document in documents])
         return
@@ -42,9 +42,9 @@ def forget(
 
     Example: `cragraph forget old-report.pdf`
     """
-    from cragraph.api import forget_path
+    from cragraph.run import Assistant
 
-    removed = forget_path(settings_from(config, store=store), path)
+    removed = Assistant(settings_from(config, store=store)).forget(path)
     if json:
         emit({"removed": removed})
     else:

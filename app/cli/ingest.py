@@ -27,17 +27,15 @@ def ingest(
 
     Example: `cragraph ingest docs/ report.pdf --prune`
     """
-    from cragraph.api import ingest_paths
+    from cragraph.run import Assistant
 
-    settings = settings_from(config, store=store)
+    assistant = Assistant(settings_from(config, store=store))
     with ingesting(shown=not quiet) as advance:
-        report = ingest_paths(settings, paths, prune=prune, dry_run=dry_run, progress=advance)
+        report = assistant.ingest(paths, prune=prune, dry_run=dry_run, progress=advance)
     show_report(report, as_json=json, dry_run=dry_run)
     if watch and not dry_run:
-        from cragraph.api import watch_paths
-
         status("following; press Ctrl-C to stop")
-        for change in watch_paths(settings, paths, prune=True):
+        for change in assistant.watch(paths):
             show_report(change, as_json=json, dry_run=False)
     if report.failed:
         raise typer.Exit(FAILURE)

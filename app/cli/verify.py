@@ -81,11 +81,12 @@ def verify(
         return
     if answer is None or not source:
         raise InputError("verify wants --answer TEXT (or -) and at least one --source FILE, or --jsonl FILE.")
-    from cragraph.api import read_passages, verifier_for
     from cragraph.cli.render import show_verification
+    from cragraph.run import Assistant
 
     text = sys.stdin.read() if answer == "-" else answer
-    verification = verifier_for(settings)(text, read_passages(source, settings), question)
+    assistant = Assistant(settings)
+    verification = assistant.verify(text, assistant.read(source), question)
     if report is not None:
         from cragraph.report import Report
 
@@ -99,12 +100,12 @@ def verify(
 
 
 def _verify_rows(settings: Any, source: Path, target: Path | None, workers: int, report: Path | None) -> "Tally":
-    from cragraph.api import verifier_for
+    from cragraph.run import Assistant
 
     tally = Tally()
 
     def judged(lines: Iterable[str], sink: Any) -> Iterator[dict[str, Any]]:
-        for number, row, problem in verify_rows(lines, verifier_for(settings), workers):
+        for number, row, problem in verify_rows(lines, Assistant(settings).verify, workers):
             if problem:
                 tally.skipped.append((number, problem))
                 status(f"line {number}: {problem}")

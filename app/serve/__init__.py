@@ -22,7 +22,7 @@ from cragraph import __version__
 from cragraph.errors import CragError, InputError, SettingsError, StoreMissingError, plain
 from cragraph.graph.state import CragOutput
 from cragraph.report.page import style
-from cragraph.run import Assistant
+from cragraph.run import MB, Assistant
 from cragraph.settings import Settings, context_schema
 
 BODY: Final = 2 * 1024 * 1024
@@ -80,7 +80,7 @@ def create_app(settings: Settings, *, token: str | None = None, hosts: tuple[str
         redoc_url=None,
         responses={400: {"description": "What was asked cannot be done; `error` says why."}},
     )
-    app.add_middleware(Guard, token=token, hosts=hosts, most=int(settings.max_file_mb * 1024 * 1024))
+    app.add_middleware(Guard, token=token, hosts=hosts, most=int(settings.max_file_mb * MB))
     assistant, writing, schema = Assistant(settings), Lock(), context_schema(settings)
     page = files("cragraph.serve")
 

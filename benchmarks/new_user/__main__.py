@@ -23,7 +23,7 @@ from typing import Any
 from langgraph.checkpoint.memory import InMemorySaver
 
 from cragraph import create_graph, load_settings
-from cragraph.api import ingest_paths
+from cragraph.run import Assistant
 from cragraph.types import IDK
 
 HERE = Path(__file__).parent
@@ -115,7 +115,7 @@ def main() -> None:
     loop: Counter[str] = Counter()
     with tempfile.TemporaryDirectory() as scratch:
         settings = load_settings(store=str(Path(scratch) / "store"))
-        ingest_paths(settings, [documents(home, Path(scratch) / "files")])
+        Assistant(settings).ingest([documents(home, Path(scratch) / "files")])
         graph = create_graph(settings).compile(checkpointer=InMemorySaver())
         for row in rows:
             begun = time.perf_counter()

@@ -1,33 +1,39 @@
 """The doctor names what is wrong and the line that mends it."""
 
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
 import pytest
 
-from cragraph.doctor import Check, Patient, examine, healthy, models, package, python
-from cragraph.errors import StoreError
+from cragraph.doctor import Check, examine, healthy, models, package, python
+from cragraph.run import Assistant
+from cragraph.settings import Settings
 from tests.support.ollama import ModelInfo, OllamaServer
 
 MODEL = "ollama:llama3.2"
 
 
-def broken() -> str:
-    raise StoreError("the store .cragraph is empty; wanted passages: run `cragraph ingest FOLDER`.")
+@pytest.fixture
+def filled(tmp_path: Path) -> Settings:
+    (tmp_path / "note.md").write_text("The sea is salt.\n")
+    settings = Settings(store=str(tmp_path / "store"))
+    Assistant(settings).ingest([tmp_path / "note.md"])
+    return settings
 
 
-def test_without_a_chat_model_all_is_well() -> None:
-    checks = examine(Patient(probes=[("store", lambda: "12 passages of 3 documents")]))
-    assert [c.name for c in checks] == ["python", "onnxruntime", "chromadb", "store", "models"]
+def test_without_a_chat_model_all_is_well(filled: Settings) -> None:
+    checks = examine(filled)
+    assert [c.name for c in checks] == ["python", "onnxruntime", "chromadb", "weights", "store", "models"]
     assert healthy(checks)
-    assert checks[3].to_dict() == {"name": "store", "ok": True, "detail": "12 passages of 3 documents", "fix": ""}
+    detail = f"{filled.store}: 1 documents, 1 chunks"
+    assert checks[4].to_dict() == {"name": "store", "ok": True, "detail": detail, "fix": ""}
 
 
-def test_a_part_that_fails_its_probe_is_shown_with_what_to_do() -> None:
-    checks = examine(Patient(probes=[("store", broken)]))
-    assert checks[3] == Check(
-        "store", False, "the store .cragraph is empty; wanted passages", "run `cragraph ingest FOLDER`"
-    )
+def test_a_part_that_fails_is_shown_with_what_to_do(tmp_path: Path) -> None:
+    checks = examine(Settings(store=str(tmp_path / "nowhere")))
+    assert (checks[4].name, checks[4].ok) == ("store", False)
+    assert "cragraph ingest" in checks[4].fix
     assert not healthy(checks)
 
 
@@ -43,7 +49,7 @@ def test_a_package_that_is_missing_is_named_with_its_pip_line() -> None:
 
 
 def test_a_provider_whose_package_is_missing_is_named_with_its_pip_line() -> None:
-    (check,) = models(Patient(models=("mistralai:large",)))
+    (check,) = models(Settings(model="mistralai:large"))
     assert not check.ok
     assert check.fix.startswith("run `pip install langchain-mistralai`")
 
@@ -56,8 +62,8 @@ class TestOllama:
         with OllamaServer() as running:
             yield running
 
-    def checks(self, server: OllamaServer, *names: str, **more: Any) -> dict[str, Check]:
-        return {c.name: c for c in models(Patient(models=names, base_url=server.url, **more))}
+    def checks(self, server: OllamaServer, name: str, **more: Any) -> dict[str, Check]:
+        return {c.name: c for c in models(Settings(model=name, ollama_host=server.url, **more))}
 
     def test_a_running_server_with_the_model_is_well(self, server: OllamaServer) -> None:
         checks = self.checks(server, MODEL, embeddings="ollama:nomic-embed-text")
@@ -67,7 +73,7 @@ class TestOllama:
         assert healthy(list(checks.values()))
 
     def test_a_running_server_without_a_model_set_is_pointed_out(self, server: OllamaServer) -> None:
-        [check] = models(Patient(base_url=server.url))
+        [check] = models(Settings(ollama_host=server.url))
         assert check.ok
         assert "--model ollama:llama3.2" in check.detail
 
@@ -96,7 +102,5 @@ class TestOllama:
         assert (check.ok, "longer context" in check.fix) == (False, True)
 
     def test_something_else_on_that_port_is_not_taken_for_ollama(self, server: OllamaServer) -> None:
-        check = {c.name: c for c in models(Patient(models=(MODEL,), base_url=f"{server.url}/elsewhere"))}[
-            "ollama server"
-        ]
+        check = {c.name: c for c in models(Settings(model=MODEL, base_url=f"{server.url}/elsewhere"))}["ollama server"]
         assert (check.ok, "is not Ollama" in check.detail) == (False, True)

@@ -8,8 +8,8 @@ from typing import Any
 
 import pytest
 
-from cragraph.api import ingest_paths
 from cragraph.build import create_graph
+from cragraph.run import Assistant
 from cragraph.settings import Settings
 from cragraph.types import IDK
 from tests.support.ollama import OllamaServer, Request, by_fields
@@ -46,7 +46,7 @@ def store(tmp_path_factory: pytest.TempPathFactory) -> str:
     for name, text in ATTACKS.items():
         (folder / f"{name}.md").write_text(poisoned(text), encoding="utf-8")
     target = str(tmp_path_factory.mktemp("store") / "db")
-    ingest_paths(Settings(store=target), [folder])
+    Assistant(Settings(store=target)).ingest([folder])
     return target
 
 

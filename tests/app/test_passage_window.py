@@ -9,9 +9,9 @@ from langchain_core.language_models import GenericFakeChatModel
 from langchain_core.messages import AIMessage, BaseMessage
 from pydantic import Field
 
-from cragraph.api import ingest_paths, opened
-from cragraph.build import create_graph
+from cragraph.build import Parts, create_graph
 from cragraph.errors import SettingsError
+from cragraph.run import Assistant
 from cragraph.settings import Settings, load_settings
 
 TEXT = """# The harbour of Elsfleth
@@ -39,7 +39,7 @@ class Recording(GenericFakeChatModel):
 def settings(tmp_path: Path) -> Settings:
     (tmp_path / "harbour.md").write_text(TEXT)
     made = load_settings(store=str(tmp_path / "store"), chunk_size=90, chunk_overlap=0, top_k=1, min_chunks=1)
-    ingest_paths(made, [tmp_path / "harbour.md"])
+    Assistant(made).ingest([tmp_path / "harbour.md"])
     return made
 
 
@@ -53,7 +53,7 @@ def asked(settings: Settings, question: str, chat_model: Any = None, **context: 
 
 def exact(settings: Settings, response: dict[str, Any]) -> Sequence[str]:
     """The texts of the chunks that are cited, each checked against the store and the evidence against the chunk."""
-    with opened(settings) as store:
+    with Parts(settings).store as store:
         for citation in response["citations"]:
             [chunk] = store.get([citation["chunk_id"]])
             assert (citation["text"], citation["start_index"]) == (chunk["text"], chunk["start_index"])

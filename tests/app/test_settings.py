@@ -5,10 +5,10 @@ from typing import Any
 
 import pytest
 
-from cragraph.api import MB
 from cragraph.errors import SettingsError
 from cragraph.graph.context import Context
 from cragraph.retrieval.documents import CHUNK_OVERLAP, CHUNK_SIZE, MAX_BYTES
+from cragraph.run import MB
 from cragraph.settings import (
     ALIASES,
     Settings,

@@ -13,7 +13,6 @@ from cragraph.validation import (
     AnswerValidator,
     ValidationConfig,
     as_embeddings,
-    as_texts,
     validate_answer,
     verify_supported,
 )
@@ -187,18 +186,18 @@ class Scored:
      {"text": "Gold shines."}],
 )  # fmt: skip
 def test_chunks_of_every_kind_are_read(chunk: Any) -> None:
-    assert [p["text"] for p in as_texts([chunk])] == ["Gold shines."]
+    assert [p["text"] for p in as_passages([chunk])] == ["Gold shines."]
 
 
 def test_a_nodes_metadata_and_score_are_kept() -> None:
-    [passage] = as_texts([Scored(Node("Gold shines.", {"source": "a.md", "year": 2023}), 0.8)])
+    [passage] = as_passages([Scored(Node("Gold shines.", {"source": "a.md", "year": 2023}), 0.8)])
     assert (passage["source"], passage["metadata"], passage["retrieval_score"]) == ("a.md", {"year": 2023}, 0.8)
 
 
 @pytest.mark.parametrize("chunks", ["Gold shines.", None, [3], [Node(3)]])
 def test_what_is_no_list_of_chunks_is_refused(chunks: Any) -> None:
     with pytest.raises(InputError, match="wanted a"):
-        as_texts(chunks)
+        as_passages(chunks)
 
 
 class Batch:
