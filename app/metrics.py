@@ -3,9 +3,8 @@
 import json
 import logging
 import math
-import re
 from collections import Counter, defaultdict
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
@@ -13,7 +12,7 @@ from threading import Lock
 from typing import Any, Final
 
 from cragraph.errors import InputError
-from cragraph.text.markers import CITATION
+from cragraph.text.markers import CITED
 from cragraph.types import IDK
 from cragraph.verification.claims import split_claims
 
@@ -25,7 +24,6 @@ ANSWER_CHARACTERS: Final = 100
 """How much of an answer a line keeps, to recognise the run by."""
 
 _LOCK: Final = Lock()
-_MARKER: Final = re.compile(CITATION)
 
 
 def log_run(path: str | Path, run: Mapping[str, Any], timings: Mapping[str, float] | None = None) -> None:
@@ -103,7 +101,7 @@ def cited_claims(answer: str) -> float | None:
     ends = [claim["start"] for claim in claims[1:]] + [len(answer)]
     if not claims:
         return None
-    return sum(bool(_MARKER.search(answer, c["start"], end)) for c, end in zip(claims, ends, strict=True)) / len(claims)
+    return sum(bool(CITED.search(answer, c["start"], end)) for c, end in zip(claims, ends, strict=True)) / len(claims)
 
 
 @dataclass(frozen=True)
@@ -145,13 +143,7 @@ def summarise(file: str | Path) -> dict[str, Any]:
     positives (answered all the same) and false negatives (refused all the same) of answerability.
     Raises InputError where there is no such file.
     """
-    bad = 0
-    runs: list[Mapping[str, Any]] = []
-    for run in _lines(Path(file)):
-        if run is None:
-            bad += 1
-        else:
-            runs.append(run)
+    runs, bad = _read(Path(file))
     answered = [run for run in runs if not run.get("abstained")]
     marked = [run for run in answered if isinstance(run.get("correct"), bool) and _number(run.get("confidence"))]
     judged = [run for run in answered if run.get("claims_checked")]
@@ -188,10 +180,10 @@ def summarise(file: str | Path) -> dict[str, Any]:
     return summary | {"targets": [target.row(summary) for target in TARGETS]}
 
 
-def percentile(values: Sequence[float], share: float) -> float:
-    """The value that a share (0..1) of the values does not exceed, by nearest rank."""
+def quantile(values: Sequence[float], share: float) -> float:
+    """The smallest value that at least `share` (0..1) of the values do not exceed; 0 for none."""
     ordered = sorted(values)
-    return ordered[max(math.ceil(share * len(ordered)), 1) - 1]
+    return ordered[max(math.ceil(share * len(ordered)), 1) - 1] if ordered else 0.0
 
 
 def table(summary: Mapping[str, Any]) -> Any:
@@ -223,25 +215,27 @@ def table(summary: Mapping[str, Any]) -> Any:
     return Group(*([rates, targets, latency] + ([degraded] if summary["degraded"] else [])))
 
 
-def _lines(file: Path) -> Iterator[Mapping[str, Any] | None]:
+def _read(file: Path) -> tuple[list[Mapping[str, Any]], int]:
+    """The runs of a log, and how many lines are none."""
+    runs: list[Mapping[str, Any]] = []
+    bad = 0
     try:
         with file.open(encoding="utf-8", errors="replace") as log:
-            for line in log:
-                if line.strip():
-                    yield _run(line)
+            for line in filter(str.strip, log):
+                try:
+                    run = json.loads(line)
+                except ValueError:
+                    run = None
+                if isinstance(run, dict):
+                    runs.append(run)
+                else:
+                    bad += 1
     except OSError as error:
         raise InputError(
             f"the metrics log {file} cannot be read ({error.strerror}); wanted a file of JSON lines: set "
             "CRAG_METRICS_LOG to have one written."
         ) from error
-
-
-def _run(line: str) -> Mapping[str, Any] | None:
-    try:
-        run = json.loads(line)
-    except ValueError:
-        return None
-    return run if isinstance(run, dict) else None
+    return runs, bad
 
 
 def _latency(runs: Runs) -> dict[str, dict[str, float]]:
@@ -253,7 +247,7 @@ def _latency(runs: Runs) -> dict[str, dict[str, float]]:
     # `total` last, below the nodes that make it up.
     names = sorted(times, key=lambda node: node == "total")
     return {
-        node: {**{f"p{p}": round(percentile(times[node], p / 100), 1) for p in (50, 95, 99)}, "runs": len(times[node])}
+        node: {**{f"p{p}": round(quantile(times[node], p / 100), 1) for p in (50, 95, 99)}, "runs": len(times[node])}
         for node in names
     }
 

@@ -20,7 +20,7 @@ from benchmarks.measure import Held, held
 from benchmarks.simulated import FACTS, question, statement, write_documents
 from cragraph import verify
 from cragraph.build import Parts, create_graph
-from cragraph.metrics import percentile
+from cragraph.metrics import quantile
 from cragraph.run import Assistant
 from cragraph.settings import load_settings
 
@@ -67,7 +67,7 @@ def asked(
     good = sum(
         r["answer"] == alone[n] and r["question"] == question(n) for (r, _), n in zip(found, numbers, strict=True)
     )
-    p50, p95 = percentile(times, 0.5), percentile(times, 0.95)
+    p50, p95 = quantile(times, 0.5), quantile(times, 0.95)
     print(
         f"| {askers} {name} | {good} | {p50:.2f} s | {p95:.2f} s | {worked:.0f} ms | {before} | {after} |", flush=True
     )
@@ -100,7 +100,7 @@ def verified(number: int) -> list[str]:
         verify(f"{answer} It was built {n} years ago.", [statement(n % len(FACTS))])
         times.append(time.perf_counter() - started)
     worked, after = (time.process_time() - begun) / number * 1000, held()
-    p50, p95 = (percentile(times, share) * 1000 for share in (0.5, 0.95))
+    p50, p95 = (quantile(times, share) * 1000 for share in (0.5, 0.95))
     print(
         f"| {number} verifications | | {p50:.0f} ms | {p95:.0f} ms | {worked:.0f} ms | {before} | {after} |", flush=True
     )

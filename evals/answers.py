@@ -17,8 +17,9 @@ from time import perf_counter
 from typing import TYPE_CHECKING, Any, Final
 
 from cragraph.errors import InputError
-from cragraph.evals.metrics import auroc, calibration_error, percentile, reliability
+from cragraph.evals.metrics import auroc, calibration_error, reliability
 from cragraph.generation.questions import read_question
+from cragraph.metrics import quantile
 from cragraph.passages import as_passages
 from cragraph.text.markers import without_markers
 from cragraph.text.sentences import sentences
@@ -185,8 +186,8 @@ def figures(rows: Sequence[Row], outcomes: Sequence[Outcome]) -> dict[str, Any]:
         "auroc_answered": auroc([r for r, _ in kept], [s for _, s in kept]) if kept else None,
         "ece": calibration_error(reliability(right, scores)),
         "in_passages": _share(sum(row.is_right(" ".join(row.passages)) for row in rows), sum(wanted)),
-        "ms_p50": percentile([1000 * o.seconds for o in outcomes], 50),
-        "ms_p95": percentile([1000 * o.seconds for o in outcomes], 95),
+        "ms_p50": round(quantile([1000 * o.seconds for o in outcomes], 0.5), 2),
+        "ms_p95": round(quantile([1000 * o.seconds for o in outcomes], 0.95), 2),
         "causes": dict(Counter(causes).most_common()),
         "outcomes": [
             {**asdict(o), "id": row.id, "right": r, "cause": c}

@@ -11,7 +11,8 @@ from typing import Any, Final
 
 from cragraph.errors import InputError
 from cragraph.evals.data import Row, read_rows
-from cragraph.evals.metrics import auroc, calibration_error, classified, percentile, precision_recall, reliability
+from cragraph.evals.metrics import auroc, calibration_error, classified, precision_recall, reliability
+from cragraph.metrics import quantile
 from cragraph.passages import as_passages
 from cragraph.protocols import Notes
 from cragraph.types import Claim, Verdict
@@ -93,8 +94,8 @@ class Tally:
             "confidence_ece": calibration_error(reliability(truth, confidences)),
             "span_f1": words.f1,
             "span_f1_new_words": baseline.f1,
-            "ms_p50": percentile(times, 50),
-            "ms_p95": percentile(times, 95),
+            "ms_p50": round(quantile(times, 0.5), 2),
+            "ms_p95": round(quantile(times, 0.95), 2),
             "judged_by": dict(Counter(row.judge for row in self.rows).most_common()),
             "degraded": dict(Counter(s for row in self.rows for s in row.degraded).most_common(5)),
         }
@@ -144,8 +145,8 @@ def run(
             "data_sets": sets,
             "macro": macro(sets),
             "macro_core": macro(core),
-            "ms_p50": percentile(times, 50),
-            "ms_p95": percentile(times, 95),
+            "ms_p50": round(quantile(times, 0.5), 2),
+            "ms_p95": round(quantile(times, 0.95), 2),
         }
     return result
 

@@ -92,11 +92,6 @@ def calibration_error(curve: Sequence[Bin]) -> float | None:
     return sum(b.count * abs(b.score - b.supported) for b in curve) / total if total else None
 
 
-def percentile(values: Sequence[float], percent: float) -> float | None:
-    """The smallest value that this many percent of the values do not exceed, to two digits; None without values."""
-    return round(float(quantile(values, percent / 100)), 2) if values else None
-
-
 def classified(truth: Sequence[bool], scores: Sequence[float], predicted: Sequence[bool]) -> dict[str, Any]:
     """All of the above for one data set."""
     curve = reliability(truth, scores)
@@ -153,12 +148,6 @@ def reciprocal_rank(ranking: Sequence[str], gains: Gains) -> float:
     """1 / the rank of the first relevant, 0 where none is found; favours one good hit at the top."""
     wanted = relevant(gains)
     return next((1.0 / rank for rank, item in enumerate(_once(ranking), start=1) if item in wanted), 0.0)
-
-
-def quantile(values: Sequence[float], share: float) -> float:
-    """The smallest value that at least `share` of the values do not exceed; 0 for none."""
-    ordered = sorted(values)
-    return ordered[max(0, math.ceil(share * len(ordered)) - 1)] if ordered else 0.0
 
 
 def mean(values: Sequence[float]) -> float:

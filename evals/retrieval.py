@@ -8,8 +8,9 @@ from typing import TYPE_CHECKING, Any, Final
 
 from cragraph.evals.baselines import PlainBM25, PlainEncoder
 from cragraph.evals.data import Collection, read_collection
-from cragraph.evals.metrics import mean, ndcg, quantile, recall, reciprocal_rank
+from cragraph.evals.metrics import mean, ndcg, recall, reciprocal_rank
 from cragraph.evals.vector_cache import RememberedEmbeddings
+from cragraph.metrics import quantile
 from cragraph.passages import contextual_text
 from cragraph.protocols import Embeddings, Notes, Reranker, Retriever
 from cragraph.retrieval.rerankers import LexicalReranker

@@ -3,6 +3,7 @@
 import re
 from typing import Final
 
+from cragraph.text.markers import CITED
 from cragraph.text.sentences import sentence_spans
 from cragraph.types import IDK
 
@@ -27,7 +28,6 @@ _DECLINES: Final = re.compile(
     r"|\bich wei(?:ß|ss) (?:es |das )?nicht\b|\bje ne sais pas\b|\bno lo s[eé]\b",
     re.I,
 )
-_MARKER: Final = re.compile(r"\[\d{1,3}\]")
 
 
 def settled(answer: str) -> str:
@@ -41,14 +41,14 @@ def settled(answer: str) -> str:
     declines = [_declines(text[start:end]) for start, end in spans]
     if not any(declines):
         return answer
-    if all(declines) or (declines[0] and not _MARKER.search(text)):
+    if all(declines) or (declines[0] and not CITED.search(text)):
         return IDK
     kept = [answer[start:end] for start, end in spans if _plain(text[start:end]) != _plain(IDK)]
     return " ".join(kept) if len(kept) < len(spans) else answer
 
 
 def _declines(sentence: str) -> bool:
-    return not _MARKER.search(sentence) and _DECLINES.search(sentence) is not None
+    return not CITED.search(sentence) and _DECLINES.search(sentence) is not None
 
 
 def _plain(text: str) -> str:

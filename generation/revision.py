@@ -6,10 +6,10 @@ from dataclasses import dataclass
 from typing import Final
 
 from cragraph.protocols import Brief
+from cragraph.text.markers import without_markers
 from cragraph.text.sentences import sentence_spans
 from cragraph.text.words import content_words
 
-_MARKERS: Final = re.compile(r"\s*\[\^?\d{1,3}(?:\s*[,;–-]\s*\d{1,3})*\]")
 _GROUNDED: Final = 0.6
 """Share of a kept sentence's words that one passage must hold to be cited for it."""
 
@@ -30,7 +30,7 @@ def kept_sentences(brief: Brief) -> list[Kept]:
     failed = failed_texts(brief)
     kept = []
     for start, end in sentence_spans(brief.previous):
-        text = _MARKERS.sub("", brief.previous[start:end]).strip()
+        text = without_markers(brief.previous[start:end])
         touched = any(start < right and left < end for left, right in broken)
         if text and not touched and not is_failed(text, failed):
             passage = _carrier(text, brief)
@@ -62,4 +62,4 @@ def _carrier(text: str, brief: Brief) -> int | None:
 
 
 def _plain(text: str) -> str:
-    return re.sub(r"\W+", " ", _MARKERS.sub("", text)).strip().casefold()
+    return re.sub(r"\W+", " ", without_markers(text)).strip().casefold()

@@ -170,9 +170,9 @@ def of_cragraph(words: list[str], line: str, given: str) -> None:
     runner = CliRunner()
     if NOT_HERE.search(line):
         command = typer.main.get_command(app)
+        context = command.make_context("cragraph", ["graph"])
         for word in words:
-            nested = getattr(command, "commands", {}).get(word)
-            command = nested or command
+            command = command.get_command(context, word) or command if hasattr(command, "get_command") else command
         known = {option for parameter in command.params for option in (*parameter.opts, *parameter.secondary_opts)}
         assert {word.split("=")[0] for word in words if word.startswith("--")} <= known
         return

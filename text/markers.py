@@ -13,6 +13,7 @@ CITATION: Final = (
     r"|\((?:[Ss]ources?|[Cc]itations?):[^()\n]{0,120}\)|【[^】\n]{0,80}】|[¹²³⁰-⁹]+)"
 )
 """Pattern of one marker: ``[1]``, ``[1, 2]``, ``[^1]``, ``[Source: 10-Q]``, ``(Source: 1)``, ``【1】``, ``¹``."""
+CITED: Final = re.compile(CITATION)
 _MARKED: Final = re.compile(rf"(?:[ \t]?{CITATION})+")
 
 _NUMBERS: Final = r"\^?\d{1,3}(?:\s?[,;–-]\s?\^?\d{1,3})*"

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from cragraph.errors import InputError
-from cragraph.metrics import cited_claims, log_run, percentile, record, summarise, table
+from cragraph.metrics import cited_claims, log_run, quantile, record, summarise, table
 from cragraph.types import IDK
 
 RESPONSE: dict[str, Any] = {
@@ -207,7 +207,8 @@ def test_the_summary_is_shown_as_tables(tmp_path: Path, capsys: pytest.CaptureFi
 
 
 @pytest.mark.parametrize(
-    ("values", "share", "value"), [([1, 2, 3, 4], 0.5, 2), ([1, 2, 3, 4], 0.95, 4), ([5], 0.5, 5), ([3, 1, 2], 0.99, 3)]
+    ("values", "share", "value"),
+    [([1, 2, 3, 4], 0.5, 2), ([1, 2, 3, 4], 0.95, 4), ([5], 0.5, 5), ([3, 1, 2], 0.99, 3), ([], 0.5, 0)],
 )
-def test_percentiles_are_by_nearest_rank(values: list[float], share: float, value: float) -> None:
-    assert percentile(values, share) == value
+def test_quantiles_are_by_nearest_rank(values: list[float], share: float, value: float) -> None:
+    assert quantile(values, share) == value

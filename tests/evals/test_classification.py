@@ -8,7 +8,6 @@ from cragraph.evals.metrics import (
     balanced_accuracy,
     calibration_error,
     classified,
-    percentile,
     reliability,
     unsupported_class,
 )
@@ -108,10 +107,3 @@ def test_all_figures_come_together() -> None:
 def test_truths_and_values_of_different_number_are_refused() -> None:
     with pytest.raises(InputError, match="2 truths came with 1 values"):
         balanced_accuracy([T, F], [T])
-
-
-@pytest.mark.parametrize(
-    ("values", "percent", "value"), [([1, 2, 3, 4], 50, 2), ([1, 2, 3, 4], 95, 4), ([7], 50, 7), ([], 50, None)]
-)
-def test_percentiles_are_by_nearest_rank(values, percent, value) -> None:
-    assert percentile(values, percent) == value

@@ -2,7 +2,7 @@ import math
 
 import pytest
 
-from cragraph.evals.metrics import dcg, mean, ndcg, quantile, recall, reciprocal_rank, relevant
+from cragraph.evals.metrics import dcg, mean, ndcg, recall, reciprocal_rank, relevant
 from cragraph.passages import as_passages
 from cragraph.retrieval.rerankers.scored import rerank_gain
 from cragraph.types import Passage
@@ -62,13 +62,8 @@ def test_a_query_without_anything_relevant_measures_0(figure: object) -> None:
     assert figure(["a", "b"], {"a": 0}) == 0.0  # type: ignore[operator]
 
 
-@pytest.mark.parametrize(("share", "value"), [(0.5, 2.0), (0.95, 4.0), (0.0, 1.0), (1.0, 4.0), (0.25, 1.0)])
-def test_a_quantile_is_a_value_that_was_measured(share: float, value: float) -> None:
-    assert quantile([4.0, 1.0, 3.0, 2.0], share) == value
-
-
-def test_nothing_measured_has_no_mean_and_no_quantile() -> None:
-    assert (mean([]), quantile([], 0.5)) == (0.0, 0.0)
+def test_nothing_measured_has_no_mean() -> None:
+    assert mean([]) == 0.0
 
 
 def passages(**scores: float | None) -> list[Passage]:

@@ -131,10 +131,10 @@ def test_a_persons_own_prompt_is_used(server: OllamaServer, tmp_path: Path) -> N
 
 
 def test_the_same_question_has_the_same_prompt_under_a_seed(server: OllamaServer) -> None:
-    for seed in (0, 0, 1):
-        generator(server, seed=seed)(Brief(QUESTION, PASSAGES), Notes())
-    first, again, other = (r.prompt for r in server.chats)
-    assert first == again != other
+    for _ in range(2):
+        generator(server)(Brief(QUESTION, PASSAGES), Notes())
+    first, again = (r.prompt for r in server.chats)
+    assert first == again
 
 
 @pytest.mark.parametrize(

@@ -81,13 +81,11 @@ def test_importing_the_parts_does_not_import_the_client() -> None:
 class TestOverTheServer:
     def test_every_option_reaches_the_server(self) -> None:
         with OllamaServer("ok") as server:
-            model = chat_model(
-                "ollama:llama3.2", base_url=server.url, num_ctx=2048, num_predict=99, keep_alive="1h", seed=7
-            )
+            model = chat_model("ollama:llama3.2", base_url=server.url, num_ctx=2048, num_predict=99)
             model.invoke("hi")
             request = server.chats[0]
-        assert request.options == {"num_ctx": 2048, "num_predict": 99, "temperature": 0.0, "seed": 7}
-        assert (request.body["keep_alive"], request.body["think"]) == ("1h", False)
+        assert request.options == {"num_ctx": 2048, "num_predict": 99, "temperature": 0.0, "seed": 0}
+        assert (request.body["keep_alive"], request.body["think"]) == (600, False)
 
     def test_ollama_host_is_honoured(self, monkeypatch: pytest.MonkeyPatch) -> None:
         with OllamaServer("ok") as server:
