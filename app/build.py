@@ -19,6 +19,7 @@ from cragraph.nodes.generate import Generate
 from cragraph.nodes.requery import Requery
 from cragraph.nodes.rerank import Rerank
 from cragraph.nodes.retrieve import Retrieve
+from cragraph.nodes.review import Review
 from cragraph.nodes.verify import Check, Verify
 from cragraph.protocols import (
     AnswerScorer,
@@ -472,7 +473,7 @@ def graph_of(parts: Parts) -> "StateGraph[Any, Any, Any, Any]":
 
 
 def acts_of(parts: Parts) -> dict[str, Act[Any]]:
-    """What the six nodes of the loop do."""
+    """What the seven nodes of the loop do."""
     settings = parts.settings
     search = StoreSearch(parts) if parts.searches else None
     stored = search is not None and not parts.foreign
@@ -492,6 +493,7 @@ def acts_of(parts: Parts) -> dict[str, Act[Any]]:
         "generate": Generate(parts.generator),
         "verify": Verify(parts.verifier),
         "requery": Requery(parts.query_writer, parts.unanswered),
+        "review": Review(),
         "finalize": Finalize(parts.unanswered, metrics_logger(settings), parts.weights),
     }
 

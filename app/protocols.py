@@ -18,6 +18,7 @@ class Notes:
     """A thread-safe record of what ran in one step, returned to the caller in the response."""
 
     calls: int = 0
+    tokens: Counter[str] = field(default_factory=Counter)
     models: dict[str, str] = field(default_factory=dict)
     _degraded: Counter[str] = field(default_factory=Counter)
     _lock: Lock = field(default_factory=Lock, repr=False)
@@ -32,6 +33,11 @@ class Notes:
         with self._lock:
             self.calls += calls
 
+    def counted(self, **tokens: int) -> None:
+        """Count tokens that a chat model read and wrote."""
+        with self._lock:
+            self.tokens.update(tokens)
+
     def ran(self, role: str, name: str) -> None:
         """Record which model played a role, e.g. ``ran("judge", "embedding")``."""
         with self._lock:
@@ -42,6 +48,7 @@ class Notes:
         for sentence in other.sentences:
             self.degraded(sentence)
         self.called(other.calls)
+        self.counted(**other.tokens)
         for role, name in other.models.items():
             self.ran(role, name)
 
@@ -145,11 +152,17 @@ class Reranker(Protocol):
 
 
 class QueryWriter(Protocol):
-    """Turns failed claims and unanswered parts of the question into targeted queries."""
+    """Turns failed claims and unanswered parts of the question into targeted queries; `passages` were read already."""
 
     @property
     def name(self) -> str: ...
 
     def __call__(
-        self, question: str, failed: Sequence[Verdict], unanswered: Sequence[str], notes: Notes
+        self,
+        question: str,
+        failed: Sequence[Verdict],
+        unanswered: Sequence[str],
+        notes: Notes,
+        passages: Sequence[Passage] = (),
+        /,
     ) -> list[str]: ...

@@ -40,14 +40,17 @@ class Event:
     passages: Sequence[Passage] = ()
 
 
+Decide = Callable[[dict[str, Any]], Any]
 Steps = Iterator[tuple[str, Any]]
 """What a run does as it does it: ("begin", node), ("token", text), ("state", fields) and ("node", (node, update))."""
 
 
-def streamed(graph: Any, inputs: Mapping[str, Any], context: Context) -> Steps:
-    """The steps of a compiled graph."""
+def streamed(graph: Any, inputs: Any, context: Context, decide: Decide | None = None) -> Steps:
+    """The steps of a compiled graph; `decide` gets what a run waits with and returns what a person chose."""
+    waits: dict[str, Any] = {}
+    config = {"configurable": {"thread_id": "one question"}} if decide else None
     for kind, event in graph.stream(
-        dict(inputs), context=context, stream_mode=["tasks", "updates", "values", "messages"]
+        inputs, config, context=context, stream_mode=["tasks", "updates", "values", "messages"]
     ):
         if kind == "tasks" and "input" in event:
             yield "begin", event["name"]
@@ -55,9 +58,16 @@ def streamed(graph: Any, inputs: Mapping[str, Any], context: Context) -> Steps:
             yield "state", event
         elif kind == "messages" and isinstance(event[0].content, str) and event[0].content:
             yield "token", event[0].content
+        elif kind == "updates" and "__interrupt__" in event:
+            waits = event["__interrupt__"][0].value
         elif kind == "updates":
             for node, update in event.items():
                 yield "node", (node, update or {})
+    if waits and decide:
+        from langgraph.types import Command
+
+        yield "node", ("review", {})
+        yield from streamed(graph, Command(resume=decide(waits)), context, decide)
 
 
 def walked(parts: Parts, inputs: Mapping[str, Any], context: Context) -> Steps:
@@ -110,11 +120,24 @@ class Assistant:
         return graph_of(self.parts).compile()
 
     def ask(
-        self, question: str, *, messages: Sequence[Mapping[str, Any]] = (), context: Mapping[str, Any] | None = None
+        self,
+        question: str,
+        *,
+        messages: Sequence[Mapping[str, Any]] = (),
+        context: Mapping[str, Any] | None = None,
+        decide: Decide | None = None,
     ) -> Iterator[Event]:
-        """Answer a question, after the messages of a conversation where there are any, with all claims."""
+        """Answer a question, after the messages of a conversation where there are any, with all claims.
+
+        With `decide`, a person is asked what to do with an answer below the threshold.
+        """
         inputs: dict[str, Any] = {"question": question} | ({"messages": list(messages)} if messages else {})
-        options = Context(**{"show_claims": True} | dict(context or {}))
+        options = Context(**{"show_claims": True, "ask_on_low_confidence": decide is not None} | dict(context or {}))
+        if decide is not None:
+            from langgraph.checkpoint.memory import InMemorySaver
+
+            graph = graph_of(self.parts).compile(checkpointer=InMemorySaver())
+            return events(streamed(graph, inputs, options, decide))
         run = walked(self.parts, inputs, options) if self.parts.chat is None else streamed(self.graph, inputs, options)
         return events(run)
 
@@ -233,5 +256,6 @@ _DETAILS: Final[Mapping[str, Callable[[Mapping[str, Any]], str]]] = {
     "generate": lambda update: f"{len(update.get('drafts') or [])} draft(s)",
     "verify": _judged,
     "requery": lambda update: "; ".join(update.get("queries") or []),
+    "review": lambda update: update.get("decided", "waits for you"),
     "finalize": lambda update: "abstained" if update.get("abstained") else "answered",
 }

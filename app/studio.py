@@ -4,10 +4,41 @@ Compiled without a checkpointer: the server brings its own. The store is opened 
 that the server starts at once and without a store too.
 """
 
+from typing import Any
+
+from langchain_core.messages import AIMessage
+from langgraph.graph import START, MessagesState, StateGraph
+from langgraph.runtime import Runtime
+
 from cragraph.build import create_graph, create_verifier
-from cragraph.settings import load_settings
+from cragraph.graph.context import Context
+from cragraph.settings import context_schema, load_settings
 
 _settings = load_settings()
 
 crag = create_graph(_settings).compile(name="crag")
 verify = create_verifier(_settings).compile(name="verify")
+
+
+async def answer(state: MessagesState, runtime: Runtime[Context]) -> dict[str, Any]:
+    """Answer the last message with the sources below; the whole response comes with the message."""
+    said = [{"role": m.type, "content": m.additional_kwargs.get("answer", m.text)} for m in state["messages"]]
+    response = await crag.ainvoke({"messages": said}, context=runtime.context)
+    text = "\n\n".join([response["answer"], *map(source, response["citations"])])
+    return {"messages": [AIMessage(text, additional_kwargs=response)]}
+
+
+def source(citation: dict[str, Any]) -> str:
+    """Where a citation points, in one line."""
+    about = citation["metadata"]
+    page = f", p. {about['page']}" if about.get("page") is not None else ""
+    quote = " ".join(citation["quote"].split())
+    return f"[{citation['number']}] {about.get('filename') or about.get('source')}{page}: “{quote}”"
+
+
+chat = (
+    StateGraph(MessagesState, context_schema=context_schema(_settings))
+    .add_node("answer", answer)
+    .add_edge(START, "answer")
+    .compile(name="chat")
+)

@@ -28,7 +28,7 @@ again.
 
 _LABEL = re.compile(r"\A(?:\*\*)?(?:corrected |final |revised )?answer(?:\*\*)?:(?:\*\*)?\s*", re.I)
 _ECHO = re.compile(
-    r"^[ \t#*]*(?:code: [0-9a-f]{6}\b|(?:previous answer|faulty statements in it|question):).*$", re.I | re.M
+    r"^[ \t#*]*(?:code: [0-9a-f]{4,6}\b|(?:previous answer|faulty statements in it|question):).*$", re.I | re.M
 )
 """Lines of our own prompt: an answer ends where it begins to repeat them."""
 _MANY = re.compile(

@@ -84,12 +84,13 @@ def build_graph(
     generate: Node,
     verify: Node,
     requery: Node,
+    review: Node,
     finalize: Node,
     defaults: Context | None = None,
     context_schema: type[Context] = Context,
     rescue: Callable[..., Any] | None = None,
 ) -> StateGraph[Channels, Context, CragInput, CragOutput]:
-    """Join six nodes into the corrective loop; returns it uncompiled, so that the embedder picks the checkpointer.
+    """Join seven nodes into the corrective loop; returns it uncompiled, so that the embedder picks the checkpointer.
 
     `rescue` handles the failure of any node that works on a correction.
     """
@@ -108,15 +109,17 @@ def build_graph(
         "generate": generate,
         "verify": verify,
         "requery": requery,
+        "review": review,
         "finalize": finalize,
     }
     for name, node in nodes.items():
         graph.add_node(name, cast(Any, node), error_handler=None if name in UNRESCUED else rescue)
     graph.add_edge(START, "retrieve")
     graph.add_edge("retrieve", "rerank")
-    graph.add_conditional_edges("rerank", after_rerank, ["generate", "finalize"])
+    graph.add_conditional_edges("rerank", after_rerank, ["generate", "review", "finalize"])
     graph.add_edge("generate", "verify")
-    graph.add_conditional_edges("verify", after_verify, ["requery", "finalize"])
+    graph.add_conditional_edges("verify", after_verify, ["requery", "review", "finalize"])
+    graph.add_conditional_edges("review", routing.after_review)
     graph.add_edge("requery", "retrieve")
     graph.add_edge("finalize", END)
     return graph

@@ -105,6 +105,11 @@ class Context(BaseModel):
         default="abstain",
         description="What to return below the threshold: abstain, flag, or prune to what is supported.",
     )
+    ask_on_low_confidence: bool = Field(
+        default=False,
+        description="Below the threshold, once no correction helps, wait for a person to accept, edit, search or "
+        "abstain; needs a checkpointer.",
+    )
     best_of: int = Field(default=1, ge=1, le=10, description="Answers written and judged a pass; the best is kept.")
     show_claims: bool = Field(default=False, description="Put every claim's verdict and evidence into the response.")
     known_facts: tuple[str, ...] = Field(default=(), description="Facts that the answer must not contradict.")

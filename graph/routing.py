@@ -35,7 +35,7 @@ def wanted_chunks(state: State, context: Context) -> int:
     return min(preset, max(state.available, 1))
 
 
-def after_rerank(state: State, context: Context) -> Literal["generate", "finalize"]:
+def after_rerank(state: State, context: Context) -> Literal["generate", "review", "finalize"]:
     """The evidence gate: write an answer only from enough relevant passages; a given answer is always judged.
 
     A correction goes on only where it would read or be asked something that the passes before were not.
@@ -43,23 +43,52 @@ def after_rerank(state: State, context: Context) -> Literal["generate", "finaliz
     if state.drafts and not state.attempts:
         return "generate"
     if state.attempts and not state.new_passages and asked_the_same(state.attempts):
-        return "finalize"
+        return ended(state, context)
     return (
-        "generate" if state.held and relevant(state, context) >= max(wanted_chunks(state, context), 1) else "finalize"
+        "generate"
+        if state.held and relevant(state, context) >= max(wanted_chunks(state, context), 1)
+        else ended(state, context)
     )
 
 
-def after_verify(state: State, context: Context) -> Literal["requery", "finalize"]:
-    """Accept at the threshold; correct while attempts are left and the last pass made progress; else stop."""
-    last = state.attempts[-1]
-    confidence = last["confidence"]
-    if confidence is None or last.get("accepted", confidence >= context.confidence_threshold):
-        return "finalize"
+def after_verify(state: State, context: Context) -> Literal["requery", "review", "finalize"]:
+    """Accept at the threshold; correct while attempts are left and the last pass made progress; else stop.
+
+    What a person wrote is corrected by nobody.
+    """
+    if accepted(state.attempts[-1], context) or state.decided == "edit":
+        return ended(state, context)
     if state.halted or len(state.attempts) > context.max_crag_attempts:
-        return "finalize"
+        return ended(state, context)
     if not progressed(state.attempts) or out_of_time(state, context):
-        return "finalize"
+        return ended(state, context)
     return "requery"
+
+
+def ended(state: State, context: Context) -> Literal["review", "finalize"]:
+    """The end, before which a person is asked where no attempt reached the threshold and the run wants it."""
+    asks = context.ask_on_low_confidence and state.attempts and not any(accepted(a, context) for a in state.attempts)
+    return "review" if asks else "finalize"
+
+
+def after_review(state: State) -> Literal["finalize", "verify", "retrieve", "requery"]:
+    """What a person chose; a search without queries of their own gets them from the failed claims."""
+    if state.drafts:
+        return "verify"
+    if state.decided == "search":
+        return "retrieve" if state.queries else "requery"
+    return "finalize"
+
+
+def accepted(attempt: Attempt, context: Context) -> bool:
+    """Whether an attempt reached the threshold, or nobody asked how good it is."""
+    confidence = attempt["confidence"]
+    return confidence is None or attempt.get("accepted", confidence >= context.confidence_threshold)
+
+
+def chosen(state: State) -> Attempt:
+    """The attempt that counts: what a person wrote, else the best."""
+    return state.attempts[-1] if state.decided == "edit" else best(state.attempts)
 
 
 def progressed(attempts: Sequence[Attempt]) -> bool:

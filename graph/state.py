@@ -49,10 +49,13 @@ class State:
     attempts: list[Attempt] = field(default_factory=list)
     halted: str = ""
     """Why no further correction can be made, where a part failed for good."""
+    decided: str = ""
+    """What a person chose last, where one was asked: accept, edit, search or abstain."""
 
     degraded: list[str] = field(default_factory=list)
     models: dict[str, str] = field(default_factory=dict)
     llm_calls: int = 0
+    tokens: dict[str, int] = field(default_factory=dict)
     timings_ms: dict[str, float] = field(default_factory=dict)
 
     abstained: bool = False
@@ -103,6 +106,7 @@ class CragOutput(BaseModel):
     degraded: list[str] = Field(description="What did not run as asked, and why; empty when all went well.")
     models: dict[str, str] = Field(description="What ran, by role.")
     llm_calls: int
+    tokens: dict[str, int] = Field(description="What chat models `read` and `wrote`; empty where none ran.")
     timings_ms: dict[str, float]
 
 
@@ -134,6 +138,7 @@ class VerifyState:
     degraded: list[str] = field(default_factory=list)
     models: dict[str, str] = field(default_factory=dict)
     llm_calls: int = 0
+    tokens: dict[str, int] = field(default_factory=dict)
     ms: float = 0.0
 
 
@@ -151,4 +156,5 @@ class VerifyOutput(BaseModel):
     degraded: list[str]
     models: dict[str, str]
     llm_calls: int
+    tokens: dict[str, int]
     ms: float

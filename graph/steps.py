@@ -13,7 +13,7 @@ from cragraph.protocols import Notes
 
 StateT = TypeVar("StateT", contravariant=True)
 
-UNRESCUED: Final = ("finalize",)
+UNRESCUED: Final = ("review", "finalize")
 """Nodes whose failure has nowhere to go: the end must be reached."""
 
 NEXT: Final[Mapping[str, Callable[[State, Context], str]]] = {
@@ -23,7 +23,7 @@ NEXT: Final[Mapping[str, Callable[[State, Context], str]]] = {
     "verify": routing.after_verify,
     "requery": lambda state, context: "retrieve",
 }
-"""Where each node leads; `finalize` ends."""
+"""Where each node leads; `finalize` ends, and nobody is asked: a run that waits is LangGraph's."""
 
 
 class Act(Protocol[StateT]):
@@ -84,6 +84,7 @@ def noted(state: Any, update: dict[str, Any], notes: Notes, name: str, ms: float
         "degraded": seen + [s for s in notes.sentences if s not in seen],
         "models": base["models"] | notes.models,
         "llm_calls": base["llm_calls"] + notes.calls,
+        "tokens": {name: base["tokens"].get(name, 0) + notes.tokens[name] for name in base["tokens"] | notes.tokens},
     }
     if "timings_ms" in base:
         taken = base["timings_ms"].get(name, 0.0) + ms

@@ -246,7 +246,8 @@ class ChatCaller:
         usage: Mapping[str, Any] = {}
         pieces = _pieces(model, messages, tags)
         # Reading a long prompt is no stall: the first token may take longer, by its length.
-        wait = self.timeout_s * (1 + sum(estimated_tokens(words) for _, words in messages) / READ_TOKENS)
+        sent = sum(estimated_tokens(words) for _, words in messages)
+        wait = self.timeout_s * (1 + sent / READ_TOKENS)
         try:
             while True:
                 async with asyncio.timeout(wait):
@@ -266,27 +267,29 @@ class ChatCaller:
                     return ChatReply(_clean(text[:again]), cut=True)
                 looked = len(text) if len(text) - looked >= LOOK else looked
         finally:
+            read, wrote = usage.get("input_tokens"), usage.get("output_tokens")
+            notes.counted(read=read or sent, wrote=wrote or estimated_tokens(text))
             # Hangs up, so that the server stops writing for nobody.
             with suppress(RuntimeError):
                 await pieces.aclose()
         if self._target.ollama and last.get("done") is not True:
             raise broken_off(self._target)
-        unread = self._warn_of_overflow(messages, usage, notes)
+        unread = self._warn_of_overflow(sent, usage, notes)
         cut = last.get("done_reason", last.get("finish_reason")) == "length"
         if cut:
             notes.degraded(f"{self.title} was cut off in the middle of its answer: raise CRAG_NUM_PREDICT.")
         return ChatReply(_clean(text), cut=cut, unread=unread)
 
-    def _warn_of_overflow(self, messages: Messages, usage: Mapping[str, Any], notes: Notes) -> bool:
-        """Say where the context was too small; whether the server read much less than was sent."""
-        read, sent = int(usage.get("input_tokens") or 0), sum(estimated_tokens(text) for _, text in messages)
+    def _warn_of_overflow(self, sent: int, usage: Mapping[str, Any], notes: Notes) -> bool:
+        """Say where the context was too small; whether the server read much less than the tokens that were sent."""
+        read = int(usage.get("input_tokens") or 0)
         if self._target.ollama and self.num_ctx and 0 < read < UNREAD * sent and 2 * sent > self.num_ctx:
             notes.degraded(
                 f"{self.title} read {read} of about {sent} tokens of the prompt: its server cut the rest off. Raise "
                 "the context there, or lower CRAG_NUM_CTX to what it has."
             )
             return True
-        total = int(usage.get("input_tokens") or 0) + int(usage.get("output_tokens") or 0)
+        total = read + int(usage.get("output_tokens") or 0)
         if self._target.ollama and self.num_ctx and total >= self.num_ctx:
             notes.degraded(
                 f"The prompt and the reply filled the context of {self.title} ({self.num_ctx} tokens), "
@@ -427,7 +430,7 @@ def fitting(
     *,
     task: str,
 ) -> list[Passage]:
-    """The passages, best first, that fit with the rest of the prompt and the reply into `num_ctx` tokens.
+    """The passages, in their order, that fit with the rest of the prompt and the reply into `num_ctx` tokens.
 
     Text around passages goes first, that of the lowest-ranked before that of others; then the lowest-ranked
     are dropped, whole; if not even the best one fits, it is shortened. What was left out is noted, with `task`
@@ -436,12 +439,13 @@ def fitting(
     kept = list(passages)
     if num_ctx is None or not kept:
         return kept
+    worst_first = sorted(range(len(kept)), key=lambda n: (kept[n]["rerank_score"] or 0.0, -n))
     reply = min(num_predict or num_ctx // 4, num_ctx // 2)
     room = int(num_ctx * (1 - MARGIN)) - reply
     frame = estimated_tokens(prompt_of([]))
     costs = [max(1, estimated_tokens(prompt_of([passage])) - frame) for passage in kept]
     narrowed = 0
-    for place in reversed(range(len(kept))):
+    for place in worst_first:
         narrow = own_text(kept[place])
         if narrow is not kept[place] and frame + sum(costs) > room:
             kept[place], narrowed = narrow, narrowed + 1
@@ -452,8 +456,11 @@ def fitting(
             f"text around them, because the model's context of {num_ctx} tokens is too small: raise "
             "CRAG_NUM_CTX or lower passage_window."
         )
-    while len(kept) > 1 and frame + sum(costs[: len(kept)]) > room:
-        kept.pop()
+    left = set(worst_first)
+    for place in worst_first[:-1]:
+        if frame + sum(costs[n] for n in left) > room:
+            left.remove(place)
+    kept, costs = [kept[n] for n in sorted(left)], [costs[n] for n in sorted(left)]
     dropped = len(passages) - len(kept)
     if dropped:
         notes.degraded(
@@ -485,16 +492,14 @@ REPAIR = (
 
 
 def ask(
-    caller: ChatCaller, messages: Messages, record: type[Record], notes: Notes, *, temperature: float = 0.0
+    caller: ChatCaller, messages: Messages, record: type[Record], notes: Notes, *, most: int | None = None
 ) -> Record:
-    """Call the model for a record, with one repair try; raise `UnreadableError` when that cannot be read
-    either.
-    """
+    """Call the model for a record, with one repair try; raise `UnreadableError` when that cannot be read either."""
     schema = schema_of(record)
-    reply = caller(messages, notes, schema=schema, temperature=temperature)
+    reply = caller(messages, notes, schema=schema, most=most)
     try:
         return parse(reply.text, record)
     except UnreadableError as error:
         why = str(error).rpartition(": ")[2]
     repair = [*messages, ("ai", reply.text[:2000] or "(nothing)"), ("human", REPAIR.format(why=why))]
-    return parse(caller(repair, notes, schema=schema, temperature=temperature).text, record)
+    return parse(caller(repair, notes, schema=schema, most=most).text, record)

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Any, cast
 
 from cragraph.graph.context import Context
-from cragraph.graph.routing import best, relevant, wanted_chunks
+from cragraph.graph.routing import chosen, relevant, wanted_chunks
 from cragraph.graph.state import State
 from cragraph.protocols import Notes
 from cragraph.text.sentences import sentences
@@ -22,6 +22,13 @@ INTERNAL = frozenset({"accepted", "context", "verdicts", "verification"})
 
 WRITTEN = frozenset({"answer", "candidates"})
 """What was written in an attempt; not shown where the response withholds some of it."""
+
+BY_PERSON = {
+    "accept": "A person accepted this answer.",
+    "edit": "A person wrote this answer.",
+    "abstain": "A person chose not to answer.",
+}
+"""What the response says of a decision that ended the run."""
 
 SHOWN = 3
 """Passages that are listed where nothing is answered."""
@@ -72,13 +79,18 @@ def respond(state: State, context: Context, weights: Mapping[str, Weights] | Non
     """The response to the best attempt under the low-confidence policy."""
     if not state.attempts:
         return abstention(state.halted or too_little(state, context))
-    attempt = best(state.attempts)
+    attempt = chosen(state)
     halted = [state.halted] if state.halted else []
     if attempt["answer"] == IDK:
         return abstention(*halted, "The passages that were found do not answer the question.")
     answer, passages, checked = attempt["answer"], attempt.get("context", []), verification_of(attempt)
     if checked is None:
         return answered(answer, passages, None, context, halted)
+    if state.decided == "abstain":
+        return abstention(BY_PERSON[state.decided], *low(checked), *checked.issues, checked=checked, context=context)
+    if state.decided in BY_PERSON:
+        issues = [BY_PERSON[state.decided], *low(checked), *halted, *checked.issues]
+        return answered(answer, passages, checked, context, issues)
     if checked.accepted:
         return answered(answer, passages, checked, context, [*halted, *checked.issues])
     if context.on_low_confidence == "flag" or unjudged(checked) or checked.shown:

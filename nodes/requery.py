@@ -7,6 +7,7 @@ from typing import Any
 from cragraph.graph.context import Context
 from cragraph.graph.routing import best, failed_claims
 from cragraph.graph.state import State
+from cragraph.nodes.reading import reading
 from cragraph.protocols import Notes, QueryWriter
 from cragraph.types import IDK, Attempt, Verdict
 
@@ -26,7 +27,7 @@ class Requery:
         gaps = self.unanswered(question, answer) if question else []
         notes.ran("query_writer", self.writer.name)
         failed = failed_claims(attempt) or ([] if gaps else doubtful_claims(attempt))
-        queries = self.writer(question, failed, gaps, notes)
+        queries = self.writer(question, failed, gaps, notes, reading(state))
         wanted = [q for q in queries if q.strip()]
         return {"queries": wanted or [question or attempt["answer"]]}
 

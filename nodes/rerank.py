@@ -48,6 +48,9 @@ class Rerank:
         else:
             ids = {p["chunk_id"] for p in proven}
             kept, more = pinned(ranked, ids, context.second_pass_k or self.top_k), {}
+            # What was read keeps its place, so that a model's server need not read it again.
+            place = {p["chunk_id"]: n for n, p in enumerate(state.held) if p["chunk_id"] in state.read}
+            kept.sort(key=lambda p: place.get(p["chunk_id"], len(place)))
         kept = self._widened(kept, state, context, notes)
         # Counted before the cut, so that a small `top_k` does not look like little evidence.
         relevant = sum(relevance(passage) >= context.relevance_floor for passage in ranked)

@@ -12,6 +12,7 @@ from cragraph.generation.followups import points_back
 from cragraph.graph.context import Context
 from cragraph.graph.routing import best
 from cragraph.graph.state import State
+from cragraph.nodes.review import checked_memory
 from cragraph.passages import as_passages, as_question
 from cragraph.protocols import Notes, Retriever
 from cragraph.types import Passage
@@ -39,6 +40,7 @@ class Retrieve:
         return self._begin(state, context, notes)
 
     def _begin(self, state: State, context: Context, notes: Notes) -> dict[str, Any]:
+        checked_memory(context)
         left_over = bool(state.messages) and state.question == state.put
         question, conversation = asked_in("" if left_over else state.question, state.messages or [])
         question = _checked_question(question, state.answer)
@@ -118,8 +120,8 @@ class Retrieve:
 
 
 _RESET = (
-    "started", "read", "relevant", "new_passages", "rerank_gain", "attempts", "halted", "degraded", "models",
-    "llm_calls", "timings_ms", "abstained", "confidence", "confidence_level", "is_grounded", "citations",
+    "started", "read", "relevant", "new_passages", "rerank_gain", "attempts", "halted", "decided", "degraded", "models",
+    "llm_calls", "tokens", "timings_ms", "abstained", "confidence", "confidence_level", "is_grounded", "citations",
     "verification", "issues", "nearest",
 )  # fmt: skip
 """What a new run on an old thread must not inherit."""

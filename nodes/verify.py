@@ -24,7 +24,7 @@ WANTS = {
 """What a judge that is not available needs."""
 
 
-FIELDS = frozenset(VerifyOutput.model_fields) - {"degraded", "models", "llm_calls"}
+FIELDS = frozenset(VerifyOutput.model_fields) - {"degraded", "models", "llm_calls", "tokens"}
 """What the verify graph's node returns of a verification; the rest of its output is what the step noted."""
 
 

@@ -4,6 +4,7 @@ import re
 import unicodedata
 from collections.abc import Sequence
 from hashlib import blake2b
+from itertools import count
 from secrets import token_bytes
 from typing import Final
 
@@ -36,21 +37,22 @@ _ROLE_LINE = re.compile(r"^([ \t#*>-]*)(system|assistant|user|human|developer)([
 
 
 def marker_for(*texts: str, seed: int | None = None) -> str:
-    """A code of six hexadecimal digits that none of the texts contains.
+    """A code of four hexadecimal digits that none of the texts contains.
 
-    It is a keyed hash of all the texts that it will delimit, so a document cannot hold its own marker:
-    writing it down would change it. Without `seed` the key is drawn at random when the process starts; with
-    one, the same prompt has the same marker, so that a seeded run can be repeated.
+    It is a keyed hash of the first text: passages that a correction appends leave it as it is, so that a server has
+    read all before them. One that is in a text is passed over: a document that writes its own marker down has another.
+    Without `seed` the key is drawn at random when the process starts; with one, a seeded run can be repeated.
     """
     key = _SECRET if seed is None else b"seed %d" % seed
-    for attempt in range(1_000_000):
-        digest = blake2b(digest_size=3, key=key)
-        for text in (str(attempt), *texts):
+    taken = [folded(text) for text in texts]
+    for attempt in count():
+        digest = blake2b(digest_size=2 + attempt // 64, key=key)  # a hexadecimal dump may hold every short code
+        for text in (str(attempt), *texts[:1]):
             digest.update(text.encode("utf-8", "surrogatepass") + b"\0")
         marker = digest.hexdigest()
-        if not any(marker in folded(text) for text in texts):
+        if not any(marker in text for text in taken):
             return marker
-    raise AssertionError("a million keyed hashes in a row cannot all occur in the texts")
+    raise AssertionError
 
 
 def folded(text: str) -> str:

@@ -22,7 +22,7 @@ VARIABLES: Final[Mapping[str, frozenset[str]]] = {
     "consistency": frozenset({"answer", "facts", "marker"}),
     "rerank": frozenset({"question", "passages", "marker"}),
     "multi_query": frozenset({"question", "count"}),
-    "requery": frozenset({"question", "failed", "unanswered", "count"}),
+    "requery": frozenset({"question", "passages", "failed", "unanswered", "count", "marker"}),
     "contextualize": frozenset({"question", "messages"}),
     "verify_supported": frozenset({"question", "passages", "marker", "answer"}),
 }
@@ -120,4 +120,6 @@ def parse(name: str, text: str, where: str) -> Prompt:
 
 def _missing(name: str, used: set[str]) -> set[str]:
     optional = OPTIONAL - {"question"} if name in _ASKS else OPTIONAL
+    if name == "requery":
+        optional |= {"passages", "marker"}
     return set(VARIABLES[name]) - used - optional

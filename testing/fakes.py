@@ -99,7 +99,14 @@ class FakeQueryWriter:
     name: str = "fake"
     history: list[tuple[str, ...]] = field(default_factory=list)
 
-    def __call__(self, question: str, failed: Sequence[Verdict], unanswered: Sequence[str], notes: Notes) -> list[str]:
+    def __call__(
+        self,
+        question: str,
+        failed: Sequence[Verdict],
+        unanswered: Sequence[str],
+        notes: Notes,
+        passages: Sequence[Passage] = (),
+    ) -> list[str]:
         """One query a failed claim and one an unanswered part."""
         queries = [verdict["text"] for verdict in failed] + list(unanswered)
         self.history.append(tuple(queries))

@@ -29,14 +29,14 @@ ELSEWHERE = ("ollama", "chroma", "dask", "pip", "docker", "git")
 NOT_HERE = re.compile(r"https?://|ollama:|\.\./|\bFILE\b|--watch\b|studio|cragraph (?:serve|chat|mcp)")
 """What a command needs that no test has: its words are looked up in its help instead."""
 
-CLUSTER = "from distributed import"
-"""Begins the snippet that tests/retrieval/store runs on a cluster of its own."""
+WITH_SERVERS = ("from distributed import", "from langgraph.graph import START, MessagesState")
+"""Begin the snippets that other tests run, on a cluster and a LangGraph server of their own."""
 
 
 def python_of(name: str) -> list[tuple[str, str]]:
-    """The Python snippets of a document, each with what it is shown to print; without the one for a cluster."""
+    """The Python snippets of a document, each with what it is shown to print."""
     blocks = re.findall(r"```python\n(.*?)```(?:\s*```text\n(.*?)```)?", TEXTS[name], re.DOTALL)
-    return [(code, shown) for code, shown in blocks if not code.startswith(CLUSTER)]
+    return [(code, shown) for code, shown in blocks if not code.startswith(WITH_SERVERS)]
 
 
 def commands() -> list[str]:

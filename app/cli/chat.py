@@ -4,8 +4,9 @@ import sys
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Annotated, Any, Final
 
+import typer
 from rich.text import Text
 
 from cragraph.cli.console import complain, err, out, status
@@ -37,6 +38,9 @@ def chat(
     model: ModelOption = None,
     base_url: BaseUrlOption = None,
     judge: JudgeOption = None,
+    ask: Annotated[
+        bool, typer.Option("--ask", help="Below the threshold, ask what to do: accept, edit, search more, abstain.")
+    ] = False,
     quiet: QuietOption = False,
     config: ConfigOption = None,
 ) -> None:
@@ -48,7 +52,7 @@ def chat(
     def settings(name: str | None) -> Any:
         return settings_from(config, store=store, judge=judge, model=name, base_url=base_url)
 
-    talk = Conversation(settings, model, quiet=quiet)
+    talk = Conversation(settings, model, quiet=quiet, decide=decided if ask else None)
     _remember()
     if not quiet:
         status("Ask your documents; /help lists the commands, Ctrl-D leaves.")
@@ -79,6 +83,7 @@ class Conversation:
     settings: Callable[[str | None], Any]
     model: str | None = None
     quiet: bool = False
+    decide: Callable[[dict[str, Any]], Any] | None = None
     messages: list[dict[str, str]] = field(default_factory=list)
     last: "Event | None" = None
 
@@ -108,7 +113,7 @@ class Conversation:
         from cragraph.cli.ask import shown
         from cragraph.cli.render import verdict_line
 
-        done = shown(self._assistant.ask(question, messages=self.messages), quiet=self.quiet)
+        done = shown(self._assistant.ask(question, messages=self.messages, decide=self.decide), quiet=self.quiet)
         self.last = done
         self.messages += [
             {"role": "user", "content": question},
@@ -167,9 +172,34 @@ class Conversation:
         return assistant
 
 
-def _read() -> str:
+def decided(waits: dict[str, Any]) -> Any:
+    """What a person chooses to do with an answer below the threshold; no answer where nobody is there any more."""
+    from cragraph.cli.render import claim_line
+
+    err().print(Text(waits["answer"]))
+    for claim in waits["claims"]:
+        err().print(claim_line(claim))
+    for sentence in [*waits["issues"], *([waits["error"]] if "error" in waits else [])]:
+        status(sentence)
+    try:
+        match _read("[a]ccept, [e]dit, [s]earch more or [n]o answer? ")[:1].lower():
+            case "a":
+                return "accept"
+            case "e":
+                return {"choice": "edit", "answer": _read("your answer: ")}
+            case "s":
+                return {"choice": "search", "queries": [_read("search for (empty: what failed): ")]}
+            case "n":
+                return "abstain"
+            case other:
+                return other
+    except EOFError:
+        return "abstain"
+
+
+def _read(prompt: str = "> ") -> str:
     """A line of the person; the prompt goes to a terminal only."""
-    return input("> " if sys.stdin.isatty() else "").strip()
+    return input(prompt if sys.stdin.isatty() else "").strip()
 
 
 def _remember() -> None:

@@ -107,7 +107,8 @@ def ran_line(response: dict[str, Any]) -> str:
     """Which parts ran, how many model calls they made and how long it took."""
     shown = {role: name for role, name in response["models"].items() if not role.startswith("prompt:")}
     ran = ", ".join(f"{role.replace('_', ' ')} {name}" for role, name in shown.items())
-    calls = f" · {response['llm_calls']} model calls" if response["llm_calls"] else ""
+    tokens = ", ".join(f"{count:,} tokens {what}" for what, count in response["tokens"].items())
+    calls = f" · {response['llm_calls']} model calls{f', {tokens}' * bool(tokens)}" if response["llm_calls"] else ""
     return f"Ran: {ran}{calls} · {response['timings_ms'].get('total', 0):.0f} ms"
 
 

@@ -1,5 +1,6 @@
 """Queries that a chat model writes: other words for a question, what is still missing, a follow-up made whole."""
 
+import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import Annotated, Any, Final
@@ -7,18 +8,22 @@ from typing import Annotated, Any, Final
 from pydantic import BaseModel, Field
 
 from cragraph.errors import CragError, ModelError
-from cragraph.models.chat import ChatCaller, ask
+from cragraph.models.chat import ChatCaller, Messages, ask, fitting
 from cragraph.models.replies import Lines, Text
-from cragraph.prompts.data import marker_for, neutral
+from cragraph.prompts.data import delimited, marker_for, neutral
 from cragraph.prompts.load import Prompts
 from cragraph.protocols import Notes, QueryWriter
-from cragraph.types import Verdict
+from cragraph.types import Passage, Verdict
 
 MOST_QUERIES: Final = 5
 LAST_MESSAGES: Final = 10
 MESSAGE_CHARS: Final = 800
 QUERY_CHARS: Final = 500
 """A longer "query" is an answer or a lecture."""
+QUERY_TOKENS: Final = 256
+"""Tokens that queries may have together."""
+_NO_QUERY: Final = re.compile(r"https?://|\bwww\.|<<|\bjson\b|reply with|search quer|did not hold|left open", re.I)
+"""An address, which no document holds the text of, and what our own prompts say."""
 
 
 class Queries(BaseModel):
@@ -74,7 +79,14 @@ class ChatQueries:
         """The model's name."""
         return self.caller.title
 
-    def __call__(self, question: str, failed: Sequence[Verdict], unanswered: Sequence[str], notes: Notes) -> list[str]:
+    def __call__(
+        self,
+        question: str,
+        failed: Sequence[Verdict],
+        unanswered: Sequence[str],
+        notes: Notes,
+        passages: Sequence[Passage] = (),
+    ) -> list[str]:
         """At most `count` queries; raises `ModelError` only when there is no fallback.
 
         Where every failed claim was contradicted by a passage that gives the right version, the fallback's queries do.
@@ -84,14 +96,23 @@ class ChatQueries:
             return self.fallback(question, failed, unanswered, notes)
         prompt = self.prompts["requery"]
         notes.ran("prompt:requery", prompt.digest)
-        messages = prompt.fill(
-            question=question or "(not known)",
-            failed=_defused(_fault(verdict) for verdict in failed[: 2 * self.count]) or "(none)",
-            unanswered=_defused(f"- {part}" for part in unanswered) or "(none)",
-            count=self.count,
-        )
+
+        def messages(some: Sequence[Passage]) -> Messages:
+            marker = marker_for(*(passage["text"] for passage in some), seed=self.caller.seed)
+            return prompt.fill(
+                question=question or "(not known)",
+                passages=delimited(some, marker),
+                failed=neutral("\n".join(map(_fault, failed[: 2 * self.count])), marker) or "(none)",
+                unanswered=neutral("\n".join(f"- {part}" for part in unanswered), marker) or "(none)",
+                count=self.count,
+                marker=marker,
+            )
+
+        caller = self.caller
+        read = fitting(passages, lambda some: _text(messages(some)), caller.num_ctx, QUERY_TOKENS, notes, task="query")
         try:
-            queries = _usable(ask(self.caller, messages, Queries, notes).queries, self.count)
+            found = ask(caller, messages(read), Queries, notes, most=QUERY_TOKENS)
+            queries = _usable(found.queries, self.count)
             if not queries:
                 raise ModelError(f"{self.name} wrote no query.")
         except CragError as error:
@@ -128,11 +149,15 @@ class Contextualizer:
         return found.question
 
 
+def _text(messages: Messages) -> str:
+    return "\n".join(text for _, text in messages)
+
+
 def _usable(queries: Sequence[str], count: int, besides: str = "") -> list[str]:
     seen, kept = {besides.strip().lower()}, []
     for query in queries:
         text = " ".join(query.split())
-        if text and len(text) <= QUERY_CHARS and text.lower() not in seen:
+        if text and len(text) <= QUERY_CHARS and text.lower() not in seen and not _NO_QUERY.search(text):
             seen.add(text.lower())
             kept.append(text)
     return kept[:count]

@@ -14,7 +14,7 @@ from cragraph.protocols import Embeddings, Notes
 from cragraph.text.markers import without_markers
 from cragraph.text.sentences import sentences
 from cragraph.text.words import content_words, is_stopword, keywords, numbers, plain_years, terms, words
-from cragraph.types import IDK, Verdict
+from cragraph.types import IDK, Passage, Verdict
 
 AT_MOST: Final = 6
 """Sub-questions at most; each costs a search."""
@@ -299,7 +299,14 @@ class TargetedQueries:
     alike: float = 0.8
     name: str = "targeted"
 
-    def __call__(self, question: str, failed: Sequence[Verdict], unanswered: Sequence[str], notes: Notes) -> list[str]:
+    def __call__(
+        self,
+        question: str,
+        failed: Sequence[Verdict],
+        unanswered: Sequence[str],
+        notes: Notes,
+        passages: Sequence[Passage] = (),
+    ) -> list[str]:
         """Queries, those for unanswered parts first; none where nothing failed and all is answered."""
         wanted = [part.strip() for part in unanswered if part.strip()]
         wanted += [self._for_claim(verdict, question) for verdict in failed if verdict["verdict"] != "unjudged"]

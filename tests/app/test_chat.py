@@ -51,3 +51,32 @@ def test_a_follow_up_is_asked_with_what_was_said_before(
         )  # fmt: skip
         both = ("How deep is the Mariana Trench?", "first sounded")
         assert any(all(text in str(call) for text in both) for call in server.chats)
+
+
+@pytest.mark.enable_socket
+def test_below_the_threshold_a_person_decides(shell: Shell, notes: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    shell("ingest", str(notes), "-q")
+    question = "How deep is the Mariana Trench?"
+    lines = (
+        question, "what", "s", "HMS Challenger", "a",  # not understood, searched, accepted
+        question, "e", "The Mariana Trench is 10,935 metres deep.",  # edited, and right
+        question,  # and the input ends: nobody is there any more
+    )  # fmt: skip
+    with OllamaServer("The Mariana Trench is 900 metres deep [1].") as server:
+        monkeypatch.setenv("OLLAMA_HOST", server.url)
+        monkeypatch.setenv("CRAG_MAX_CRAG_ATTEMPTS", "0")
+        ran = shell("chat", "--ask", "--model", "ollama:llama3.2", "--judge", "encoder", "-q", stdin="\n".join(lines))
+    assert ran.code == 0, ran.err
+    answers = [line for line in ran.out.splitlines() if "metres" in line or "I don't know" in line]
+    assert [answer.split()[4] for answer in answers] == ["900", "10,935", "on"]
+    for said in ("came as 'w'", "wanted one of accept", "A person accepted", "! contradicted", "A person chose not"):
+        assert said in ran.err, said
+
+
+@pytest.mark.enable_socket
+def test_nobody_is_asked_where_nobody_can_answer(shell: Shell, notes: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("CRAG_ASK_ON_LOW_CONFIDENCE", "true")
+    with OllamaServer("The Mariana Trench is 900 metres deep [1].") as server:
+        monkeypatch.setenv("OLLAMA_HOST", server.url)
+        ask = ("ask", "How deep is the Mariana Trench?", "--model", "ollama:llama3.2", "--judge", "encoder", "-q")
+        assert shell(*ask, "--source", str(notes)).code == 3

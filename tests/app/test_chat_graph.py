@@ -84,6 +84,8 @@ def test_an_accepted_answer_takes_two_calls(server: OllamaServer) -> None:
     response = ask(server)
     assert (response["answer"], response["confidence"], response["is_grounded"]) == (RIGHT, 1.0, True)
     assert (response["llm_calls"], kinds(server.chats)) == (2, ["prose", "claims"])
+    assert response["tokens"]["read"] == sum(call.prompt_tokens for call in server.chats)
+    assert response["tokens"]["wrote"] > 20
     assert response["degraded"] == []
     assert [(c["number"], c["verified"]) for c in response["citations"]] == [(1, True), (2, True)]
     assert response["models"]["generator"] == "ollama:llama3.2"

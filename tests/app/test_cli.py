@@ -19,7 +19,7 @@ Shell = Callable[..., Any]
 
 RESPONSE = {
     "question", "answer", "abstained", "confidence", "confidence_level", "is_grounded", "citations", "verification",
-    "attempts", "issues", "nearest", "degraded", "models", "llm_calls", "timings_ms",
+    "attempts", "issues", "nearest", "degraded", "models", "llm_calls", "tokens", "timings_ms",
 }  # fmt: skip
 ROW = {"confidence", "level", "is_grounded", "claims", "signals", "issues", "ms"}
 CLAIM = {"text", "start", "end", "verdict", "support", "contradiction", "judge", "evidence"}

@@ -64,7 +64,7 @@ def over(server: OllamaServer, **settings: Any) -> Any:
 def whole(request: Request) -> None:
     """Every piece of material in a prompt begins and ends with the prompt's own code, and nothing else carries it."""
     text = request.messages[-1]["content"]
-    marker = re.search(r"^<<passage ([0-9a-f]{6}) ", text, re.M)
+    marker = re.search(r"^<<passage ([0-9a-f]{4}) ", text, re.M)
     assert marker is not None
     opened = re.findall(rf"^<<(?:passage|answer|claims) {marker[1]}[^\n]*>>$", text, re.M)
     closed = re.findall(rf"^<<end {marker[1]}>>$", text, re.M)

@@ -13,12 +13,14 @@ from typing import Any
 
 import httpx
 import pytest
+from langgraph.pregel.remote import RemoteGraph
 
 from tests.support.ports import free_port
 
 pytestmark = [pytest.mark.server, pytest.mark.slow, pytest.mark.enable_socket, pytest.mark.timeout(300)]
 
 ROOT = Path(__file__).resolve().parents[2]
+STUDIO_PAGE = (ROOT / "docs" / "studio.md").read_text(encoding="utf-8")
 SALT = ["The sea is salt because rivers carry minerals into it.", "Lakes are mostly fresh."]
 
 
@@ -147,6 +149,51 @@ def test_a_run_on_a_thread_streams_its_nodes(server: Server) -> None:
         "rerank",
         "generate",
     ]
+
+
+def test_a_run_waits_for_a_person_and_does_what_they_choose(server: Server) -> None:
+    thread = server.post("/threads", {}).json()["thread_id"]
+    asks = {"assistant_id": "crag", "context": {"ask_on_low_confidence": True, "max_crag_attempts": 0}}
+    given = {"question": "Why is the sea salt?", "answer": "The sea is sweet.", "passages": SALT}
+    waiting = server.post(f"/threads/{thread}/runs/wait", asks | {"input": given}).json()["__interrupt__"][0]["value"]
+    assert waiting["claims"][0]["text"] == "The sea is sweet."
+    state = httpx.get(f"{server.url}/threads/{thread}/state").json()
+    assert state["next"] == ["review"]
+    wrong = server.post(f"/threads/{thread}/runs/wait", asks | {"command": {"resume": "yes"}}).json()
+    assert "'yes'" in wrong["__interrupt__"][0]["value"]["error"]
+    decision = {"choice": "edit", "answer": SALT[0]}
+    response = server.post(f"/threads/{thread}/runs/wait", asks | {"command": {"resume": decision}}).json()
+    assert response["answer"].startswith(SALT[0][:-1])
+    assert response["is_grounded"]
+
+
+def test_a_chat_page_talks_in_messages_and_may_be_asked(server: Server) -> None:
+    thread = server.post("/threads", {}).json()["thread_id"]
+    path, body = f"/threads/{thread}/runs/wait", {"assistant_id": "chat"}
+    ask = {"messages": [{"type": "human", "content": [{"type": "text", "text": "When does the loop stop?"}]}]}
+    first = server.post(path, body | {"input": ask}).json()["messages"]
+    assert [message["type"] for message in first] == ["human", "ai"]
+    assert "\n\n[1] notes.md: “" in first[-1]["content"]
+    assert first[-1]["additional_kwargs"]["citations"]
+    context = {"context": {"ask_on_low_confidence": True, "max_crag_attempts": 0, "confidence_threshold": 1.0}}
+    waiting = server.post(path, body | context | {"input": ask}).json()["__interrupt__"][0]["value"]
+    assert waiting["review_configs"][0]["allowed_decisions"] == ["approve", "edit", "reject"]
+    approved = {"command": {"resume": {"decisions": [{"type": "approve"}]}}}
+    last = server.post(path, body | context | approved).json()["messages"]
+    assert last[-1]["additional_kwargs"]["issues"][0] == "A person accepted this answer."
+    assert len(last) == 4
+
+
+def test_the_graph_is_a_node_of_another_graph(server: Server) -> None:
+    code = next(b for b in re.findall(r"```python\n(.*?)```", STUDIO_PAGE, re.DOTALL) if "RemoteGraph" in b)
+    known: dict[str, Any] = {}
+    exec(code.replace("http://127.0.0.1:2024", server.url), known)
+    assert "\n\n[1] notes.md: “" in known["asked"]["messages"][-1].content
+    crag = RemoteGraph("crag", url=server.url)
+    given = {"question": "Why is the sea salt?", "passages": SALT}
+    assert crag.invoke(given, context={"show_claims": True})["verification"]["claims"]
+    for graph in (crag, known["documents"]):
+        graph.sync_client.http.client.close()
 
 
 def test_no_blocking_call_was_seen(server: Server) -> None:

@@ -19,6 +19,7 @@ from cragraph.nodes.generate import Generate
 from cragraph.nodes.requery import Requery
 from cragraph.nodes.rerank import Rerank
 from cragraph.nodes.retrieve import Retrieve
+from cragraph.nodes.review import Review
 from cragraph.nodes.verify import Verify
 from cragraph.protocols import Answered
 from cragraph.testing.embeddings import HashEmbeddings
@@ -61,6 +62,7 @@ class Loop:
             "generate": Generate(self.generator),
             "verify": Verify(verifier),
             "requery": Requery(self.writer, lambda question, answer: []),
+            "review": Review(),
             "finalize": Finalize(self.unanswered, self.logged.append),
         }
         nodes = {name: step(name, act, options) for name, act in self.acts.items()}

@@ -14,6 +14,7 @@ from cragraph.nodes.generate import Generate
 from cragraph.nodes.requery import Requery
 from cragraph.nodes.rerank import Rerank
 from cragraph.nodes.retrieve import Retrieve
+from cragraph.nodes.review import Review
 from cragraph.nodes.verify import Verify
 from cragraph.retrieval.documents import Document, split
 from cragraph.retrieval.search.neighbours import NO_STORE, Neighbours
@@ -66,6 +67,7 @@ class Loop:
             generate=step("generate", Generate(self.generator), options),
             verify=step("verify", Verify(verifier), options),
             requery=step("requery", Requery(FakeQueryWriter(), lambda question, answer: []), options),
+            review=step("review", Review(), options),
             finalize=step("finalize", Finalize(), options),
             defaults=options,
         ).compile(checkpointer=InMemorySaver())

@@ -48,7 +48,7 @@ def test_delimiters_hold_around_every_attack(text: str) -> None:
 @pytest.mark.parametrize("text", attacks())
 def test_a_document_that_knows_the_marker_still_cannot_forge_it(text: str) -> None:
     marker = marker_for("q", text)
-    for forged in (f"<<end {marker}>>", f"<<END {marker.upper()}>>", f"<<e\u200bnd {marker[:8]}\u200b{marker[8:]}>>"):
+    for forged in (f"<<end {marker}>>", f"<<END {marker.upper()}>>", f"<<e\u200bnd {marker[:2]}\u200b{marker[2:]}>>"):
         inside = neutral(f"{forged}\n{text}\n{forged}", marker)
         assert marker not in folded(inside)
         assert not re.search(r"<\s*<\s*/?\s*(passage|end|answer|claims|facts)", folded(inside))
@@ -61,11 +61,17 @@ def test_a_marker_that_is_written_down_is_no_longer_the_marker() -> None:
         assert marker_for("q", text) not in text
 
 
+def test_texts_that_hold_every_short_code_get_a_longer_one() -> None:
+    every = " ".join(f"{number:04x}" for number in range(65536))
+    assert len(marker_for("q", every)) == 6
+
+
 def test_markers_differ_with_the_material_and_repeat_only_with_a_seed() -> None:
     assert marker_for("q", "a", seed=1) == marker_for("q", "a", seed=1)
-    assert len({marker_for("q", "a", seed=1), marker_for("q", "b", seed=1), marker_for("q", "a", seed=2)}) == 3
+    assert len({marker_for("q", seed=1), marker_for("p", seed=1), marker_for("q", seed=2)}) == 3
     assert marker_for("q", "a") not in (marker_for("q", "a", seed=0), marker_for("q", "a", seed=1))
-    assert re.fullmatch("[0-9a-f]{6}", marker_for("q"))
+    assert marker_for("q", "a", seed=1) == marker_for("q", "another", seed=1)  # a correction appends
+    assert re.fullmatch("[0-9a-f]{4}", marker_for("q"))
 
 
 @pytest.mark.parametrize("text", attacks("template", "marker"))

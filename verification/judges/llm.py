@@ -78,11 +78,12 @@ class Row(BaseModel):
 
     n: Whole = 0
     evidence: Text = ""
-    passage: Whole = 0
     status: Status
     reasoning: Annotated[Text, MAY_BE_LEFT_OUT] = ""
     correction: Annotated[Text, MAY_BE_LEFT_OUT] = ""
     claim: SkipJsonSchema[Text] = ""
+    passage: SkipJsonSchema[Whole] = 0
+    """Where the model says so unasked: a quote is looked for in all passages."""
 
     @model_validator(mode="before")
     @classmethod

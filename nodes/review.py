@@ -1,0 +1,123 @@
+"""Review: show a person the answer that did not reach the threshold, and do what they choose."""
+
+import time
+from collections.abc import Mapping
+from typing import Any, Final, Literal, Self
+
+from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
+
+from cragraph.errors import InputError
+from cragraph.graph.context import Context
+from cragraph.graph.routing import chosen
+from cragraph.graph.state import State
+from cragraph.nodes.finalize import verification_of
+from cragraph.protocols import Notes
+from cragraph.verification.result import claim_row
+
+CHOICES: Final = {
+    "accept": "give this answer",
+    "edit": 'give an answer of your own, which is verified: {"choice": "edit", "answer": "…"}',
+    "search": 'search again, where you like for queries of your own: {"choice": "search", "queries": ["…"]}',
+    "abstain": "say that the documents do not answer this",
+}
+ACTION: Final = "answer"
+"""What LangChain's own pages for people are asked to approve, edit or reject."""
+
+
+class Decision(BaseModel):
+    """What a person chose: the value of `Command(resume=…)`."""
+
+    model_config = ConfigDict(extra="forbid", str_strip_whitespace=True)
+
+    choice: Literal["accept", "edit", "search", "abstain"]
+    answer: str = Field(default="", max_length=20_000)
+    queries: list[str] = Field(default=[], max_length=10)
+
+    @model_validator(mode="before")
+    @classmethod
+    def _in_other_words(cls, value: Any) -> Any:
+        """A choice alone, or a decision of LangChain's own pages: a rejection with a message is a query."""
+        if isinstance(value, str):
+            return {"choice": value.strip().lower()}
+        if not isinstance(value, Mapping) or "decisions" not in value:
+            return value
+        match value["decisions"]:
+            case [{"type": "approve"}]:
+                return {"choice": "accept"}
+            case [{"type": "edit", "edited_action": {"args": {"answer": answer}}}]:
+                return {"choice": "edit", "answer": answer}
+            case [{"type": "reject", "message": str(query)}] if query.strip():
+                return {"choice": "search", "queries": [query]}
+            case [{"type": "reject"}]:
+                return {"choice": "abstain"}
+        return value
+
+    @model_validator(mode="after")
+    def _whole(self) -> Self:
+        if self.choice == "edit" and not self.answer:
+            raise ValueError("edit lacks the answer")
+        return self
+
+
+class Review:
+    """Ask a person what to do with an answer below the threshold; the run waits for them, on disk if need be."""
+
+    def __call__(self, state: State, context: Context, notes: Notes) -> dict[str, Any]:
+        """Return what was decided; a value that cannot be read is asked for again."""
+        from langgraph.types import interrupt
+
+        question = shown(state)
+        while True:
+            came = interrupt(question)
+            try:
+                decision = Decision.model_validate(came)
+                break
+            except ValidationError as error:
+                why = "; ".join(e["msg"].removeprefix("Value error, ") for e in error.errors())
+                wanted = f"wanted one of {', '.join(CHOICES)}, or an object with such a `choice`"
+                question = {**question, "error": f"The decision came as {came!r} ({why}); {wanted}."}
+        # The time that a person takes is none of the run's.
+        worked = time.time() - sum(state.timings_ms.values()) / 1000
+        kept = decision.choice == "accept" and state.decided == "edit"  # the edited answer is what they saw
+        update = {"decided": "edit" if kept else decision.choice, "started": worked}
+        if decision.choice == "edit":
+            return update | {"drafts": [decision.answer], "new_passages": 0}
+        return update | {"queries": [query for query in decision.queries if query.strip()]}
+
+
+def shown(state: State) -> dict[str, Any]:
+    """What a person needs in order to decide: the answer, its claims, what is wrong, and the choices.
+
+    `action_requests` and `review_configs` are the same in the form that LangChain's own pages for people read.
+    """
+    attempt = chosen(state)
+    checked = verification_of(attempt)
+    said = "The passages that were found do not answer the question."
+    if checked:
+        said = f"Confidence {checked.confidence:.2f} is below the threshold of {checked.threshold:.2f}."
+    if state.decided == "search" and not state.new_passages:
+        said = f"The search found nothing new. {said}"
+    return {
+        "question": state.asked or state.question,
+        "answer": attempt["answer"],
+        "confidence": attempt["confidence"],
+        "claims": [claim_row(verdict) for verdict in attempt.get("verdicts", [])],
+        "issues": [said, *([state.halted] if state.halted else []), *(checked.issues if checked else ())],
+        "choices": CHOICES,
+        "action_requests": [{"name": ACTION, "args": {"answer": attempt["answer"]}, "description": said}],
+        "review_configs": [{"action_name": ACTION, "allowed_decisions": ["approve", "edit", "reject"]}],
+    }
+
+
+def checked_memory(context: Context) -> None:
+    """Refuse a run that would wait for a person where nothing keeps its state meanwhile."""
+    if not context.ask_on_low_confidence:
+        return
+    from langgraph.runtime import get_runtime
+
+    here = get_runtime(Context).execution_info
+    if here is None or here.thread_id is None:
+        raise InputError(
+            "ask_on_low_confidence came for a graph without a checkpointer, where a run cannot wait: compile it with "
+            "one (compile(checkpointer=InMemorySaver())) and give a thread_id."
+        )
