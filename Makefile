@@ -24,7 +24,10 @@ $(STAMP): pyproject.toml $(SOURCES) | $(VENV)/bin/python
 	@touch $@
 
 $(VENV)/.runtime: pyproject.toml $(SOURCES) | $(VENV)/bin/python
-	@test -e $(STAMP) || $(BIN)/python -m pip install --quiet --disable-pip-version-check -e . --config-settings editable_mode=strict
+	@echo "setting up $(VENV): some 70 libraries, a few minutes the first time"
+	@test -e $(STAMP) || { $(BIN)/python -m pip install --no-input --disable-pip-version-check --progress-bar off -e . \
+	  --config-settings editable_mode=strict || touch $@.failed; } | sed -nE 's/^ *(Collecting|Installing) ([^ ]+).*/\1 \2/p'
+	@test ! -e $@.failed || { rm $@.failed; exit 1; }
 	@touch $@
 
 install: $(STAMP)  ## Set up .venv with everything for development.
@@ -58,7 +61,7 @@ test-model: $(STAMP)  ## Run the tests that need a real model; MODEL_SERVER is i
 	MODEL_SERVER=$(MODEL_SERVER) $(BIN)/python -m pytest -q tests/real_model
 
 demo: $(VENV)/.runtime  ## Ingest this project's documents and ask them a question.
-	@$(BIN)/cragraph ingest docs/*.md --store $(DEMO_STORE) --quiet
+	@$(BIN)/cragraph ingest docs/*.md --store $(DEMO_STORE)
 	@$(BIN)/cragraph ask "$(QUESTION)" --store $(DEMO_STORE)
 
 studio: $(STAMP)  ## Open the graphs in LangGraph Studio.

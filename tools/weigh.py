@@ -18,6 +18,10 @@ PROJECT = tomllib.loads((Path(__file__).resolve().parent.parent / "pyproject.tom
 ]
 
 
+TOGETHER = {"chromadb": "langchain-chroma", "pydantic-settings": "pydantic", "langgraph": "langchain-core"}
+"""Libraries that would go with another one; each is counted there."""
+
+
 def main() -> None:
     """Print a table of the dependencies, the heaviest first, and one of the heaviest packages that they bring."""
     wanted = [
@@ -26,15 +30,19 @@ def main() -> None:
     ]
     asked = [Requirement(one) for one in wanted]
     everything = closure(asked)
-    print(f"| library | MB alone | MB that go with it |\n| --- | --- | --- |\n| all | | {weight(everything):.0f} |")
-    rows = {}
+    groups: dict[str, set[str]] = {}
     for one in asked:
-        rest = closure(other for other in asked if other.name != one.name)
-        rows[one.name] = (weight({name(one.name)}), weight(everything - rest))
-    for library, (own, with_it) in sorted(rows.items(), key=lambda row: -row[1][1]):
+        groups.setdefault(TOGETHER.get(one.name, one.name), set()).add(one.name)
+    print("| library | MB | MB with what only it brings |\n| --- | --- | --- |")
+    print(f"| all | {weight(everything):.0f} | |")
+    rows = []
+    for names in groups.values():
+        rest = closure(other for other in asked if other.name not in names)
+        rows.append((weight(everything - rest), weight(map(name, names)), ", ".join(sorted(names))))
+    for with_it, own, library in sorted(rows, reverse=True):
         print(f"| {library} | {own:.1f} | {with_it:.1f} |")
     print("\n| package | MB |\n| --- | --- |")
-    for package in sorted(everything, key=lambda one: -weight({one}))[:12]:
+    for package in sorted(everything, key=size, reverse=True)[:12]:
         print(f"| {package} | {weight({package}):.1f} |")
 
 

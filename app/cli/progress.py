@@ -1,10 +1,12 @@
 """Progress on a terminal's stderr, and nothing elsewhere."""
 
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
-from typing import Any
+from contextlib import contextmanager, nullcontext
+from threading import Event, Thread
+from time import monotonic
+from typing import Any, Final
 
-from cragraph.cli.console import err
+from cragraph.cli.console import err, status
 
 
 @contextmanager
@@ -21,12 +23,17 @@ def bar(*, shown: bool) -> Iterator[Any]:
         yield shown_bar
 
 
+EVERY: Final = 3.0
+"""Seconds between two lines of progress where no bar is seen."""
+
+
 @contextmanager
 def ingesting(*, shown: bool) -> Iterator[Callable[[Any], None] | None]:
-    """A callback for the progress events of ingest."""
+    """A callback for the progress events of ingest: a bar on a terminal, a line every few seconds elsewhere."""
     with bar(shown=shown) as progress:
         if progress is None:
-            yield None
+            with _ticking() if shown else nullcontext() as told:
+                yield told
             return
         task = progress.add_task("reading", total=None, rate="")
 
@@ -35,6 +42,27 @@ def ingesting(*, shown: bool) -> Iterator[Callable[[Any], None] | None]:
             progress.update(task, completed=event.done, total=event.total, rate=rate, description=event.source[-40:])
 
         yield advance
+
+
+@contextmanager
+def _ticking() -> Iterator[Callable[[Any], None]]:
+    ended, began, said = Event(), monotonic(), ""
+
+    def advance(event: Any) -> None:
+        nonlocal said
+        said = f": {event.done} of {event.total} files, {event.chunks} chunks are in"
+
+    def tell() -> None:
+        while not ended.wait(EVERY):
+            status(f"reading for {monotonic() - began:.0f} s{said}")
+
+    thread = Thread(target=tell, daemon=True)
+    thread.start()
+    try:
+        yield advance
+    finally:
+        ended.set()
+        thread.join()
 
 
 @contextmanager
