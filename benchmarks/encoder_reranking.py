@@ -14,14 +14,13 @@ from pathlib import Path
 from statistics import pstdev
 from time import perf_counter
 
-import numpy as np
-from langchain_core.embeddings import Embeddings
-
 from cragraph.evals.data import Collection, read_collection
 from cragraph.evals.metrics import mean, ndcg
 from cragraph.evals.vector_cache import RememberedEmbeddings
+from cragraph.generation.ranking import WINDOW
 from cragraph.models.embeddings import EmbeddedEncoder
 from cragraph.models.grounding import GroundingModel
+from cragraph.models.reader import Reader
 from cragraph.passages import contextual_text
 from cragraph.protocols import Notes
 from cragraph.retrieval.rerankers import LexicalReranker
@@ -34,45 +33,28 @@ from cragraph.text.sentences import sentence_spans
 SHARES = (0.1, 0.2, 0.35, 0.5, 1.0)
 
 
-STEEPNESS = 10.0
-MIDDLE = 0.5
-"""The curve from cosine to relevance."""
-SENTENCES = 2
-"""Sentences of a window: an answer often stands beside the sentence that names its subject."""
-
-
 @dataclass(frozen=True)
-class SentenceScorer:
-    """The cosine of the question to the passage's closest window of two sentences.
+class ReaderScorer:
+    """How likely the reader takes a passage to answer the question: its best window."""
 
-    A passage is embedded as a whole when it is stored; the one sentence that answers may be lost in it.
-    """
-
-    embeddings: Embeddings
+    reader: Reader
 
     def __call__(self, pairs: Sequence[tuple[str, str]]) -> list[float]:
-        """Relevance 0..1 of each (question, passage), in order; every distinct text is embedded once."""
-        windows = [windows_of(passage) for _, passage in pairs]
-        texts = list(dict.fromkeys([*(question for question, _ in pairs), *(w for own in windows for w in own)]))
-        vectors = np.asarray(self.embeddings.embed_documents(texts), np.float32) if texts else np.zeros((0, 1))
-        lengths = np.linalg.norm(vectors, axis=1, keepdims=True)
-        unit = vectors / np.where(lengths > 0, lengths, 1)
-        row = {text: number for number, text in enumerate(texts)}
+        """Relevance 0..1 of each (question, passage), in order."""
         return [
-            max((_relevance(float(unit[row[question]] @ unit[row[window]])) for window in own), default=0.0)
-            for (question, _), own in zip(pairs, windows, strict=True)
+            logistic(max(r.answer for r in self.reader.read(question, [("", w) for w in windows_of(passage)])))
+            for question, passage in pairs
         ]
 
 
 def windows_of(passage: str) -> list[str]:
-    """The passage's sentences, each with the next one."""
-    spans = sentence_spans(passage)
-    ends = [spans[min(place + SENTENCES, len(spans)) - 1][1] for place in range(len(spans))]
-    return [passage[start:end] for (start, _), end in zip(spans, ends, strict=True)]
-
-
-def _relevance(cosine: float) -> float:
-    return logistic(STEEPNESS * (cosine - MIDDLE))
+    """The passage in parts of whole sentences that the reader can read at once."""
+    parts = [""]
+    for start, end in sentence_spans(passage):
+        if parts[-1] and len(parts[-1]) + end - start > WINDOW:
+            parts.append("")
+        parts[-1] += f" {passage[start:end]}"
+    return parts
 
 
 class Kept:
@@ -95,7 +77,7 @@ def measure(collection: Collection, limit: int, candidates: int, cache: Path | N
     """nDCG@10 of every query, by reranker; the last entries are seconds a query of each scorer."""
     encoder = EmbeddedEncoder()
     embeddings = RememberedEmbeddings(encoder, cache) if cache else encoder
-    scorers = {"grounding": Kept(GroundingScorer(GroundingModel())), "sentences": Kept(SentenceScorer(encoder))}
+    scorers = {"grounding": Kept(GroundingScorer(GroundingModel())), "reader": Kept(ReaderScorer(Reader(remembered=0)))}
     queries = collection.judged
     queries = queries[:: max(1, len(queries) // limit)][:limit]
     found: dict[str, list[float]] = {}

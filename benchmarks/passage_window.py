@@ -16,6 +16,7 @@ tatqa_dev of $CRAG_DATA. Five passages are kept (hybrid search, lexical reranker
 import argparse
 import json
 import os
+import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -23,7 +24,6 @@ from statistics import mean, median, stdev
 from time import perf_counter
 from typing import Any
 
-from benchmarks.extractive_quality import overlap, words
 from cragraph.evals.metrics import auroc
 from cragraph.evals.vector_cache import RememberedEmbeddings
 from cragraph.generation.extractive import ExtractiveGenerator
@@ -44,6 +44,17 @@ from cragraph.verification.judges.embedding import EmbeddingJudge
 from cragraph.verification.result import mean_support
 
 KEPT, FETCHED = 5, 30
+
+
+def words(text: str) -> list[str]:
+    """Words and figures in lower case; figures without the signs between thousands."""
+    return re.findall(r"[^\W_]+", re.sub(r"(?<=\d),(?=\d)", "", text).casefold())
+
+
+def overlap(gold: str, said: str) -> float:
+    """Share of the gold answer's distinct words in what was said."""
+    wanted = set(words(gold))
+    return len(wanted & set(words(said))) / max(1, len(wanted)) if said != IDK else 0.0
 
 
 @dataclass(frozen=True)

@@ -20,7 +20,8 @@ _YEAR: Final = r"(?:1[0-9]\d\d|20\d\d)"
 _TIME: Final = re.compile(
     rf"\b{_YEAR}s?\b|\b{_MONTH}\.?\s+\d|\b\d{{1,2}}\.?\s+{_MONTH}\b|\b\d{{1,2}}(?:st|nd|rd"
     rf"|th)[ -]century|\b\d+ ?(?:bc|ad|bce|ce)\b"
-    r"|\b\d{1,2}[:.]\d\d ?(?:[ap]\.?m|uhr)?|\b(?:mon|tues|wednes|thurs|fri|satur|sun)day\b"
+    r"|\b\d{1,2}[:.]\d\d ?(?:[ap]\.?m|uhr)?|\b\d{1,2} ?[ap]\.?m\b|\b(?:mon|tues|wednes|thurs|fri|satur|sun)days?\b"
+    r"|\b(?:noon|midnight|weekends?|weekdays)\b"
     r"|\bcentury\b|\b\d{4}-\d\d-\d\d\b"
     r"|\b(?:spring|summer|autumn|winter|easter|christmas)\b",
     re.I,
@@ -273,7 +274,7 @@ class Question:
                 # "Acme Services" names nobody where Acme is asked about.
                 known = set(re.findall(r"\w+", asked))
                 found = [item for item in found if not known & set(re.findall(r"\w+", item.casefold()))]
-            found = [item for item in found if item.casefold().strip(" $(") not in asked]
+            found = [item for item in found if item.casefold().strip(" $(").removesuffix("s") not in asked]
         return float(bool(found))
 
 

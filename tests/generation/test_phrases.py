@@ -50,6 +50,8 @@ def test_what_says_something_is_no_noise(sentence: str) -> None:
         ("How heavy is the drill?", "Weight: 3 kg", "what is the weight of the drill?"),
         ("How heavy is the drill?", "It is red.", "How heavy is the drill?"),
         ("Who did not come to the meeting?", "Apologies: Ann", "who sent apologies for the meeting?"),
+        ("When is it shut?", "It is closed on Mondays.", "When is it closed?"),
+        ("When is it shut?", "It is shut when the gate is closed.", "When is it shut?"),
     ],
 )
 def test_a_question_is_asked_in_the_words_of_the_texts(question: str, texts: str, read: str) -> None:

@@ -38,6 +38,8 @@ def test_the_wording_of_a_question_tells_what_it_asks_for(question: str, kind: K
     [
         ("When was it opened?", "It was opened on 3 May 1932.", 1),
         ("When was it opened?", "It was opened by the mayor.", 0),
+        ("When is it closed?", "It is closed on Mondays.", 1),
+        ("When does it close?", "It closes at 5 pm.", 1),
         ("When in 1932 was it opened?", "It was opened in 1932.", 0),
         ("How many died?", "Twelve sailors died.", 1),
         ("Who led Apple?", "It was led by Tim Cook.", 1),
