@@ -4,8 +4,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final
 
+from cragraph.generation.phrases import plain
 from cragraph.generation.questions import read_question, split_question
-from cragraph.generation.ranking import MOST_ROWS, REWORDED, AnswerRanker, Ranking, Scored, certainty, plain
+from cragraph.generation.ranking import MOST_ROWS, REWORDED, AnswerRanker, Ranking, Scored, certainty
 from cragraph.protocols import Answered, Notes
 from cragraph.text.markers import without_markers
 from cragraph.text.words import content_words

@@ -3,6 +3,7 @@
 import re
 from typing import Final
 
+from cragraph.generation.phrases import plain
 from cragraph.text.markers import CITED
 from cragraph.text.sentences import sentence_spans
 from cragraph.types import IDK
@@ -43,13 +44,9 @@ def settled(answer: str) -> str:
         return answer
     if all(declines) or (declines[0] and not CITED.search(text)):
         return IDK
-    kept = [answer[start:end] for start, end in spans if _plain(text[start:end]) != _plain(IDK)]
+    kept = [answer[start:end] for start, end in spans if plain(text[start:end]) != plain(IDK)]
     return " ".join(kept) if len(kept) < len(spans) else answer
 
 
 def _declines(sentence: str) -> bool:
     return not CITED.search(sentence) and _DECLINES.search(sentence) is not None
-
-
-def _plain(text: str) -> str:
-    return re.sub(r"\W+", " ", text).strip().lower()

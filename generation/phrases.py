@@ -115,6 +115,11 @@ def _near(word: str, other: str) -> bool:
     return row[-1] <= most
 
 
+def plain(text: str) -> str:
+    """The words of a text in lower case with single blanks between them."""
+    return " ".join(re.findall(r"\w+", text.casefold()))
+
+
 def canonical(text: str) -> str:
     """A text in which the synonyms of a small table were brought to one word."""
     text = " ".join(text.split())

@@ -13,7 +13,7 @@ from typing import Final
 
 from cragraph.generation.candidates import Candidate, candidates
 from cragraph.generation.focus import focus_of
-from cragraph.generation.phrases import corrected, meaning_words, reworded
+from cragraph.generation.phrases import corrected, meaning_words, plain, reworded
 from cragraph.generation.questions import Kind, Question, read_question
 from cragraph.generation.rows import matching
 from cragraph.generation.scoring import (
@@ -380,11 +380,6 @@ def _scored(c: Candidate, part: _Part, reading: Reading, words: Mapping[str, flo
         "row": 1.0 if c.is_row else 0.0,
     }
     return Scored(c, features, _logistic(head, features), part.start + left, part.start + right)
-
-
-def plain(text: str) -> str:
-    """The words of a text in lower case with single blanks between them."""
-    return " ".join(re.findall(r"\w+", text.casefold()))
 
 
 def _squash(value: float) -> float:

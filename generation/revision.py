@@ -1,10 +1,10 @@
 """What a second pass keeps of the answer before, and what it must not say again."""
 
-import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final
 
+from cragraph.generation.phrases import plain
 from cragraph.protocols import Brief
 from cragraph.text.markers import without_markers
 from cragraph.text.sentences import sentence_spans
@@ -41,12 +41,12 @@ def kept_sentences(brief: Brief) -> list[Kept]:
 
 def failed_texts(brief: Brief) -> list[str]:
     """What failed, in a form that quotations can be compared with."""
-    return [plain for verdict in brief.failed if (plain := _plain(verdict["text"]))]
+    return [said for verdict in brief.failed if (said := plain(without_markers(verdict["text"])))]
 
 
 def is_failed(text: str, failed: Sequence[str]) -> bool:
     """Whether a text is, or holds, something that failed."""
-    return any(claim in _plain(text) for claim in failed)
+    return any(claim in plain(text) for claim in failed)
 
 
 def _carrier(text: str, brief: Brief) -> int | None:
@@ -59,7 +59,3 @@ def _carrier(text: str, brief: Brief) -> int | None:
         if held > share:
             best, share = number, held
     return best
-
-
-def _plain(text: str) -> str:
-    return re.sub(r"\W+", " ", without_markers(text)).strip().casefold()

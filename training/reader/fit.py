@@ -22,8 +22,9 @@ from scipy.optimize import minimize
 from cragraph.evals.answers import Row, read, with_noise
 from cragraph.evals.metrics import auroc, calibration_error, reliability
 from cragraph.generation.answered import given_in, reworded_features
+from cragraph.generation.phrases import plain
 from cragraph.generation.questions import read_question
-from cragraph.generation.ranking import CHOICE, REWORDED, SURE, AnswerRanker, Ranking, certainty, plain
+from cragraph.generation.ranking import CHOICE, REWORDED, SURE, AnswerRanker, Ranking, certainty
 from cragraph.models.cache import LRU, CachedEmbeddings
 from cragraph.models.embeddings import EmbeddedEncoder
 from cragraph.models.reader import Reader
