@@ -89,6 +89,7 @@ class Loop:
         ({"answers": [f"{SEA} {SKY}", f"{SEA} {BLUE}"]}, {}),
         ({"answers": [f"{SEA} {SKY}", ModelUnavailableError("gone")], "on_low_confidence": "flag"}, {}),
         ({"answers": [SKY], "max_crag_attempts": 10}, {}),
+        ({"answers": [SKY], "deadline_s": 1e-9}, {}),
         ({"answers": [IDK]}, {}),
         ({"table": {"sea": ["One."]}}, {}),
         ({"answers": [f"{SEA} {BLUE}"]}, {"answer": f"{SEA} {SKY}", "passages": [SEA, "The sky is blue by day."]}),
