@@ -7,6 +7,7 @@ from typing import Any
 from cragraph.passages import as_passages
 from cragraph.protocols import Brief, Notes
 from cragraph.types import Claim, Evidence, Label, Passage, Verdict
+from cragraph.verification.judges.verdicts import verdict_of
 
 
 @dataclass
@@ -48,18 +49,7 @@ class FakeJudge:
             quote = passages[0]["text"][:40]
             evidence = Evidence(quote=quote, passage=0, chunk_id=passages[0]["chunk_id"], start=0, end=len(quote))
         label: Label = "supported" if support >= 0.7 else "partially_supported" if support >= 0.5 else "unsupported"
-        return Verdict(
-            text=claim["text"],
-            start=claim["start"],
-            end=claim["end"],
-            type=claim["type"],
-            verdict=label,
-            support=support,
-            contradiction=0.0,
-            evidence=evidence,
-            reasoning="as the table says",
-            judge=self.name,
-        )
+        return verdict_of(claim, label, support, 0.0, evidence, "as the table says", self.name)
 
 
 @dataclass

@@ -9,14 +9,9 @@ from rich.text import Text
 
 from cragraph.cli.console import err, out
 from cragraph.passages import place_of
+from cragraph.types import MARKS
 
-MARKS: Final = {
-    "supported": ("✓", "green"),
-    "partially_supported": ("~", "yellow"),
-    "unsupported": ("✗", "red"),
-    "contradicted": ("!", "bold red"),
-    "unjudged": ("?", "magenta"),
-}
+COLOURS: Final = dict(zip(MARKS, ("green", "yellow", "red", "bold red", "magenta"), strict=True))
 QUOTE = 160
 """Characters of a quote that are shown."""
 
@@ -34,11 +29,15 @@ def show_answer(response: dict[str, Any]) -> None:
         section(console, "Claims", map(claim_line, claims))
     console.print()
     console.print(Text(verdict_line(response)))
-    for issue in response["issues"]:
-        console.print(Text(f"issue: {issue}", style="yellow"))
-    for sentence in response["degraded"]:
-        console.print(Text(f"degraded: {sentence}", style="magenta"))
+    show_faults(console, response)
     console.print(Text(ran_line(response), style="dim"))
+
+
+def show_faults(console: Console, result: dict[str, Any]) -> None:
+    """Print what is wrong with an answer, and what did not run as asked."""
+    for name, style in (("issues", "yellow"), ("degraded", "magenta")):
+        for sentence in result[name]:
+            console.print(Text(f"{name.removesuffix('s')}: {sentence}", style=style))
 
 
 def section(console: Console, title: str, lines: Iterable[Text]) -> None:
@@ -74,10 +73,9 @@ def nearest_line(passage: Mapping[str, Any]) -> Text:
 
 def claim_line(claim: dict[str, Any]) -> Text:
     """A claim with its verdict and scores; the words that lack support are underlined."""
-    mark, colour = MARKS[claim["verdict"]]
-    line = Text()
-    line.append(f"{mark} {claim['verdict'].replace('_', ' ')} ", style=colour)
-    line.append(f"{claim['support']:.2f}  ", style="dim")
+    label = claim["verdict"]
+    said = f"{MARKS[label]} {label.replace('_', ' ')} "
+    line = Text.assemble((said, COLOURS[label]), (f"{claim['support']:.2f}  ", "dim"))
     text = Text(one_line(claim["text"]))
     for start, end in claim.get("unsupported_spans") or []:
         inside = (max(start - claim["start"], 0), max(end - claim["start"], 0))
@@ -125,10 +123,7 @@ def show_verification(result: dict[str, Any]) -> None:
         below = result["confidence"] < result["threshold"] and not result["accepted"]
         below = f" · below the threshold of {result['threshold']:.2f}" if below else ""
         console.print(f"Confidence {result['confidence']:.2f} ({result['level']}) · {grounded}{below}")
-    for issue in result["issues"]:
-        console.print(Text(f"issue: {issue}", style="yellow"))
-    for sentence in result.get("degraded", []):
-        console.print(Text(f"degraded: {sentence}", style="magenta"))
+    show_faults(console, result)
 
 
 def show_passages(passages: Sequence[dict[str, Any]]) -> None:

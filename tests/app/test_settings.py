@@ -5,10 +5,11 @@ from typing import Any
 
 import pytest
 
+from cragraph.build import Parts
 from cragraph.errors import SettingsError
 from cragraph.graph.context import Context
 from cragraph.retrieval.documents import CHUNK_OVERLAP, CHUNK_SIZE, MAX_BYTES
-from cragraph.run import MB
+from cragraph.run import MB, Assistant
 from cragraph.settings import (
     ALIASES,
     Settings,
@@ -209,3 +210,32 @@ def test_the_limits_of_a_file_reach_its_reader(shell: Any, notes: Path, monkeypa
     report = shell("ingest", str(notes), "--json").json
     assert len(report["failed"]) == 2
     assert "took more than 0.001 seconds" in str(report["failed"])
+
+
+ANSWER, PASSAGES = "Word has it that DE0007 rose.", [{"text": "Word has it that DE0007 rose.", "isin": "DE0007"}]
+
+
+@pytest.mark.parametrize(
+    ("setting", "value", "policy", "read"),
+    [
+        ("identifier_fields", ("isin",), "weighted", lambda found: found.signals["citation_coverage"]),
+        ("uncertainty_phrases", ("word has it",), "similarity", lambda found: found.signals["uncertainty"]),
+        ("known_facts", ("DE0007 never rose.",), "reliability", lambda found: found.signals["knowledge_consistency"]),
+        (
+            "reliability_weights",
+            {"retrieval_quality": 1, "source_agreement": 0, "hallucination_score": 0, "consistency_score": 0},
+            "reliability",
+            lambda found: found.confidence,
+        ),
+    ],
+)
+def test_a_setting_of_verification_changes_what_it_says(setting: str, value: Any, policy: Any, read: Any) -> None:
+    usual = Settings(store=None, judge="lexical", policy=policy)
+    changed = usual.model_copy(update={setting: value})
+    one, other = (read(Assistant(settings).verify(ANSWER, PASSAGES)) for settings in (usual, changed))
+    assert one != other
+
+
+def test_the_limits_of_model_calls_reach_their_gate() -> None:
+    gate = Parts(Settings(max_concurrency=3, calls_per_minute=7)).gate
+    assert (gate.places, gate.per_minute) == (3, 7)
