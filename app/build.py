@@ -126,7 +126,7 @@ class Parts:
 
     @cached_property
     def grounding(self) -> "GroundingModel":
-        """The network that tells supported text from unsupported."""
+        """The network that judges whether a text is supported."""
         from cragraph.models.grounding import GroundingModel
 
         return GroundingModel(threads=self.settings.threads)
@@ -141,7 +141,7 @@ class Parts:
 
     @property
     def answer_scorer(self) -> AnswerScorer:
-        """What says how likely an answer is to answer its question."""
+        """Scores how likely an answer is to answer its question."""
         from cragraph.generation.answered import ReaderScorer
 
         return ReaderScorer(self.ranker)
@@ -268,7 +268,7 @@ class Parts:
 
     @cached_property
     def contextualize(self) -> Any:
-        """What makes a follow-up question stand alone: by rules without a chat model."""
+        """Rewrites a follow-up question to be understood without its conversation; by rules without a chat model."""
         if self.chat is None:
             from cragraph.generation.followups import FollowUps
 
@@ -284,11 +284,11 @@ class Parts:
         return Neighbours(self.store)(*arguments)
 
     def available(self) -> int:
-        """How many passages the store holds."""
+        """The number of passages in the store."""
         return self.store.count()
 
     def sources(self) -> list[str]:
-        """The names of the documents that the store holds."""
+        """The names of the documents in the store."""
         return [document.source for document in self.store.documents()]
 
     def unanswered(self, question: str, answer: str) -> list[str]:

@@ -1,4 +1,4 @@
-"""Metrics: one JSON line per run, opt-in, on the person's own disk, and what many of them say beside the aims."""
+"""Metrics: one JSON line per run, opt-in, in a local file, and a summary of many runs beside the targets."""
 
 import json
 import logging
@@ -106,7 +106,7 @@ def cited_claims(answer: str) -> float | None:
 
 @dataclass(frozen=True)
 class Target:
-    """A figure to reach: its name, where it stands in the summary, the bound, and on which side of it to be."""
+    """A target: its name, its field in the summary, the bound, and the side of the bound to be on."""
 
     name: str
     field: str
@@ -115,7 +115,7 @@ class Target:
     unit: str = "%"
 
     def row(self, summary: Mapping[str, Any]) -> dict[str, Any]:
-        """The figure beside its bound; `met` is null where there is nothing to measure it on."""
+        """The figure beside its bound; `met` is null where nothing was measured."""
         value = summary[self.field]
         met = None if value is None else (value < self.bound if self.below else value > self.bound)
         sign = "<" if self.below else ">"
@@ -216,7 +216,7 @@ def table(summary: Mapping[str, Any]) -> Any:
 
 
 def _read(file: Path) -> tuple[list[Mapping[str, Any]], int]:
-    """The runs of a log, and how many lines are none."""
+    """The runs of a log, and the number of lines that are not runs."""
     runs: list[Mapping[str, Any]] = []
     bad = 0
     try:

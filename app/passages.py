@@ -1,4 +1,4 @@
-"""Passages from whatever a caller holds: strings, mappings, LangChain documents, LlamaIndex nodes and the like."""
+"""Passages from what a caller has: strings, mappings, LangChain documents, LlamaIndex nodes and the like."""
 
 from collections.abc import Iterable, Mapping
 from hashlib import sha256
@@ -40,7 +40,7 @@ def as_passages(values: Iterable[Any]) -> list[Passage]:
 
 
 def as_passage(value: Any, index: int = 0) -> Passage:
-    """Read one chunk as a passage; what it does not say is filled in from its text and position."""
+    """Read one chunk as a passage; missing fields are filled in from its text and position."""
     text, metadata = _text_and_metadata(value, index)
     known = {key: metadata[key] for key in _OWN & metadata.keys()}
     extra = {key: item for key, item in metadata.items() if key not in _OWN}
@@ -92,7 +92,7 @@ def _text_and_metadata(value: Any, index: int) -> tuple[str, dict[str, Any]]:
     if isinstance(value, Mapping):
         text = value.get("text", value.get("page_content"))
         outer = {key: item for key, item in value.items() if key not in ("text", "page_content", "metadata")}
-        # What is said outside wins over the metadata, but for what it leaves open, as a stored passage without a page.
+        # Fields beside the metadata win over it, except where they are None, such as the page of a stored passage.
         metadata = dict(value.get("metadata") or {})
         metadata |= {key: item for key, item in outer.items() if item is not None or key not in metadata}
     else:

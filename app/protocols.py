@@ -44,7 +44,7 @@ class Notes:
             self.models[role] = name
 
     def add(self, other: "Notes") -> None:
-        """Take over what another record says."""
+        """Add what another record has."""
         for sentence in other.sentences:
             self.degraded(sentence)
         self.called(other.calls)
@@ -91,7 +91,7 @@ class Generator(Protocol):
 
 
 class Judge(Protocol):
-    """Gives one verdict a claim, in the order of the claims; raises rather than guesses when it cannot judge."""
+    """Gives one verdict per claim, in the order of the claims; raises rather than guesses when it cannot judge."""
 
     @property
     def name(self) -> str: ...

@@ -182,7 +182,7 @@ class Assistant:
         ]
 
     def documents(self) -> "list[StoredDocument]":
-        """What is in the store; nothing where there is none yet."""
+        """The documents in the store; none where there is no store yet."""
         try:
             return self.parts.store.documents()
         except StoreMissingError:
@@ -222,7 +222,7 @@ class Assistant:
 
 
 def described(node: str, update: Mapping[str, Any], before: Mapping[str, float]) -> str:
-    """One line on what a node did; `before` says what its earlier passes took."""
+    """One line on what a node did; `before` has the milliseconds of its earlier passes."""
     ms = update.get("timings_ms", {}).get(node)
     took = f" · {ms - before.get(node, 0.0):.0f} ms" if ms is not None else ""
     return (_DETAILS[node](update) if node in _DETAILS else "") + took

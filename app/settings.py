@@ -234,7 +234,7 @@ def in_file() -> dict[str, Any]:
         why = getattr(error, "problem", None) or error
         raise SettingsError(f"{path}{place} is not YAML ({why}): correct that line.") from None
     if not isinstance(data, Mapping):
-        raise SettingsError(f"{path} holds a {type(data).__name__}; wanted settings, one `name: value` a line.")
+        raise SettingsError(f"{path} holds a {type(data).__name__}; wanted settings, one `name: value` per line.")
     if path.name == "config.yaml" and not os.environ.get("CRAG_CONFIG"):
         data = {name: data[name] for name in ("verification", "crag") if name in data}
     return lift_blocks(data)
@@ -264,7 +264,7 @@ def refuse_unknown_variables() -> None:
 
 
 def explained(error: ValidationError, explicit: Mapping[str, Any]) -> str:
-    """One line a problem: the source that holds it, what came and what was wanted."""
+    """One line per problem: its source, the value, and what was wanted instead."""
     lines = []
     for problem in error.errors():
         # Only `crag`, which is no field of its own, is without a place.

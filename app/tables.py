@@ -20,7 +20,7 @@ class OneOf:
 
     names: tuple[str, ...]
     prefix: str = ""
-    """What any other text that is allowed begins with; none where only the names are."""
+    """The prefix of any other text that is allowed; empty where only the names are."""
 
     def __init__(self, *names: str, prefix: str = "") -> None:
         object.__setattr__(self, "names", names)
@@ -79,10 +79,10 @@ JUDGES: Final[Mapping[str, Part]] = {
 """Who judges claims; beside them `ollama:<model>` for a model that was made to judge."""
 
 SPECIALIST: Final = "ollama:"
-"""What the names of such models begin with."""
+"""The prefix of the names of such models."""
 
 ENCODER_SHARE: Final = 0.2
-"""The grounding model's say beside the lexical reranker's: it was not trained to find, only to check."""
+"""The weight of the grounding model beside the lexical reranker: it was trained to check, not to find."""
 
 RERANKERS: Final[Mapping[str, Part]] = {
     "none": Part("retrieval.rerankers.scored:NoReranker"),
@@ -123,7 +123,7 @@ CLAIM_EXTRACTORS: Final[Mapping[str, Part]] = {
 
 
 def named(table: Mapping[str, Part], what: str, name: str, parts: Any) -> Any:
-    """The part of that name; raises SettingsError where there is none or it wants something that is not there."""
+    """The part of that name; raises SettingsError where the name is unknown or something it needs is missing."""
     if name not in table:
         raise SettingsError(f"There is no {what} {name!r}: choose one of {', '.join(table)}.")
     part = table[name].build(parts)

@@ -77,7 +77,7 @@ class AnswerSpan(TypedDict):
 
 
 class Verdict(Claim):
-    """What a judge says of a claim.
+    """The verdict of a judge on a claim.
 
     `support` and `contradiction` are 0..1 and independent of each other. `correction` is what the claim should say,
     where the judge knows. `sources` are the ids of further chunks that support it. `source_weight` is how far the

@@ -260,7 +260,7 @@ def verify_supported(
     chat_model: "BaseChatModel | None" = None,
     judge: Judge | None = None,
 ) -> dict[str, Any]:
-    """Whether all of the answer stands in the context: ``{"supported": bool, "reason": str}``.
+    """Whether the context supports all of the answer: ``{"supported": bool, "reason": str}``.
 
     `context` is a text or a list of chunks. By default the embedded judge decides; `judge` is any callable of the
     judge protocol, for which the embedded one stands in when it fails; `chat_model` any LangChain chat model. A reply

@@ -77,14 +77,14 @@ WINDOWS = 3
 
 @dataclass(frozen=True)
 class CoverageJudge:
-    """Support is the weighted share of the claim's words that stand in any passage."""
+    """Support is the weighted share of the claim's words that occur in any passage."""
 
     name: str = "coverage"
 
     def __call__(
         self, claims: Sequence[Claim], passages: Sequence[Passage], notes: Notes, *, question: str = ""
     ) -> list[Verdict]:
-        """One verdict a claim, in order."""
+        """One verdict per claim, in order."""
         whole = space([without_markers(claim["text"]) for claim in claims], passages).whole
         return [_verdict(claim, float(share), self.name) for claim, share in zip(claims, whole, strict=True)]
 
@@ -99,7 +99,7 @@ class SimilarityJudge:
     def __call__(
         self, claims: Sequence[Claim], passages: Sequence[Passage], notes: Notes, *, question: str = ""
     ) -> list[Verdict]:
-        """One verdict a claim, in order."""
+        """One verdict per claim, in order."""
         texts = [without_markers(claim["text"]) for claim in claims]
         found = space(texts, passages)
         windows = [[found.windows[i].text for i in found.best(column, WINDOWS)] for column in range(len(texts))]

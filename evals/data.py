@@ -27,9 +27,9 @@ def json_rows(path: Path) -> Iterator[tuple[dict[str, Any], str]]:
                 try:
                     row = json.loads(line)
                 except json.JSONDecodeError as error:
-                    raise InputError(f"{where} is not JSON ({error}); wanted one object a line.") from error
+                    raise InputError(f"{where} is not JSON ({error}); wanted one object per line.") from error
                 if not isinstance(row, dict):
-                    raise InputError(f"{where} is a {type(row).__name__}; wanted one object a line.")
+                    raise InputError(f"{where} is a {type(row).__name__}; wanted one object per line.")
                 yield row, where
     except OSError as error:
         raise InputError(f"{path} cannot be read ({error.strerror}); wanted a file of JSON lines.") from error

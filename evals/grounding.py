@@ -71,7 +71,7 @@ class Judged:
 
 @dataclass
 class Tally:
-    """Everything that a judge said of one file."""
+    """All verdicts of a judge on one file."""
 
     rows: list[Judged] = field(default_factory=list)
 

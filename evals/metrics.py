@@ -151,7 +151,7 @@ def reciprocal_rank(ranking: Sequence[str], gains: Gains) -> float:
 
 
 def mean(values: Sequence[float]) -> float:
-    """The arithmetic mean; 0 for none."""
+    """The arithmetic mean; 0 without values."""
     return sum(values) / len(values) if values else 0.0
 
 

@@ -20,7 +20,7 @@ class HashEmbeddings(Embeddings):
         self.asked: list[str] = []
 
     def embed_documents(self, texts: Sequence[str]) -> list[list[float]]:
-        """One vector a text."""
+        """One vector per text."""
         self.asked.extend(texts)
         return [self._vector(text) for text in texts]
 

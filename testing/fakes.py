@@ -29,7 +29,7 @@ class FakeGenerator:
 
 @dataclass
 class FakeJudge:
-    """Supports a claim as far as the table says, by its text; 0 for one that the table does not know."""
+    """Gives a claim the support that the table has for a part of its text, else 0."""
 
     support: Mapping[str, float]
     name: str = "fake"
@@ -38,7 +38,7 @@ class FakeJudge:
     def __call__(
         self, claims: Sequence[Claim], passages: Sequence[Passage], notes: Notes, *, question: str = ""
     ) -> list[Verdict]:
-        """One verdict a claim, with the start of the first passage as evidence of what is supported."""
+        """One verdict per claim, with the start of the first passage as evidence of what is supported."""
         self.asked += [claim["text"] for claim in claims]
         return [self._verdict(claim, passages) for claim in claims]
 

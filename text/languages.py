@@ -1,4 +1,4 @@
-"""Whether a text is English, told by its smallest words: enough to know what an English model should leave alone."""
+"""Whether a text is English, judged by its smallest words, so that models for English leave other texts alone."""
 
 import re
 from collections import Counter
@@ -18,7 +18,7 @@ _LATIN: Final = re.compile(r"[A-Za-z\u00c0-\u024f\u1e00-\u1eff]")
 
 
 def seems_english(text: str) -> bool:
-    """Whether a text is English as far as its small words tell; a text without any of them may be.
+    """Whether a text is English, by its small words; a text without any of them counts as English.
 
     A text in another script is not. Small words of other languages count in lower case only, because "Los Angeles" and
     "8 p.m. ET" are English. Where there is no English one at all, a single foreign one beside a foreign letter or

@@ -1,4 +1,4 @@
-"""Citation markers: what marks a source in a text, where markers stand, and which passages they name."""
+"""Citation markers: their patterns, their places in a text, and the passages that they name."""
 
 import re
 from dataclasses import dataclass

@@ -57,7 +57,7 @@ def folded(text: str) -> Folded:
 
 
 def find(needle: str, text: str, after: int = 0) -> tuple[int, int] | None:
-    """Where `needle` stands in the text, exactly or but for case, spacing, quotes and citation markers."""
+    """The offsets of `needle` in the text, exact or but for case, spacing, quotes and citation markers."""
     exact = text.find(needle, after)
     if exact >= 0 and needle:
         return exact, exact + len(needle)
@@ -73,7 +73,7 @@ def find(needle: str, text: str, after: int = 0) -> tuple[int, int] | None:
 
 
 def find_quote(quote: str, text: str) -> tuple[int, int] | None:
-    """Where a quote stands; one with an ellipsis where all its pieces stand in order within `LONGEST_QUOTE`."""
+    """The offsets of a quote; of one with an ellipsis, where all its pieces follow in order within `LONGEST_QUOTE`."""
     pieces = [piece for piece in _ELLIPSIS.split(quote.strip()) if _WORD.search(piece)]
     spans: list[tuple[int, int]] = []
     for piece in pieces:
@@ -87,13 +87,13 @@ def find_quote(quote: str, text: str) -> tuple[int, int] | None:
 
 
 def coverage(wanted: Sequence[str], text: str) -> float:
-    """Share of some terms that a text holds, 0..1; 0.0 for none."""
+    """Share of the wanted terms that occur in a text, 0..1; 0.0 where none is wanted."""
     held = set(terms(text))
     return sum(word in held for word in wanted) / len(wanted) if wanted else 0.0
 
 
 def placed(claim: str, answer: str, after: int = 0) -> tuple[int, int] | None:
-    """Where the answer makes the claim: found, or the sentence that it rephrases; None when it makes no such claim."""
+    """The offsets of a claim in its answer, or of the sentence that it rephrases; None where there is neither."""
     bare = claim.strip().rstrip(".;,:!?")
     span = find(bare, answer, after) or find(bare, answer)
     if span is not None:

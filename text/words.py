@@ -25,7 +25,7 @@ _STEMMER: Final = Stemmer.Stemmer("english", 0)
 _IRREGULAR: Final = meanings(LEXICON["irregular"])
 
 LIGHT: Final = 0.15
-"""Weight of a stopword: its order and presence say little about what is claimed."""
+"""Weight of a stopword: its order and presence matter little to what is claimed."""
 
 
 def words(text: str) -> list[str]:
@@ -34,7 +34,7 @@ def words(text: str) -> list[str]:
 
 
 def is_stopword(word: str) -> bool:
-    """Whether a word as written says nothing of what a text is about; ``US``, ``IT`` and the month ``May`` do."""
+    """Whether a word as written is a stopword; ``US``, ``IT`` and the month ``May`` are not."""
     return word.casefold() in STOPWORDS and word != "May" and not (len(word) > 1 and word.isupper())
 
 
@@ -77,7 +77,7 @@ def content_words(text: str) -> tuple[str, ...]:
 
 
 def asked_words(question: str) -> list[str]:
-    """The distinct content words of a question that an answer would take up: "tell" and "how many" are none."""
+    """The distinct content words of a question that an answer would repeat; "tell" and "how many" are left out."""
     read = dict.fromkeys(_term(token) for token in tokens(question))
     return [term for term, light in read if not light and term not in _ASKING]
 
@@ -90,7 +90,7 @@ def overlap(text: str, other: str) -> float:
 
 @lru_cache(maxsize=65536)
 def weight(term: str) -> float:
-    """How much a term says, 0.15..1.6: a stopword little, a long word or a number much.
+    """The weight of a term, 0.15..1.6: small for a stopword, large for a long word or a number.
 
     A stand-in for inverse document frequency that needs no corpus: the passages of one question all speak of the same
     matter, so that frequencies among them mislead.

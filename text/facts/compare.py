@@ -1,4 +1,4 @@
-"""Which facts of a claim its evidence holds, lacks, or gives another value for."""
+"""Which facts of a claim are in its evidence, which are missing, and which have another value there."""
 
 import re
 from collections.abc import Iterable, Sequence
@@ -15,7 +15,7 @@ ABOUT: Final = 0.05
 CONVERTED: Final = 0.01
 """Relative distance that a conversion between units of one dimension forgives."""
 BEYOND: Final = 0.25
-"""How far beyond a bound a value may lie to be what "more than" stands for."""
+"""How far beyond a bound, relative to it, a value may lie and still be "more than" it."""
 
 NUMERIC: Final[frozenset[Kind]] = frozenset(["number", "percent", "points", "money", "measure", "ordinal", "time"])
 _SCALED: Final = re.compile(
@@ -79,7 +79,7 @@ def _scales(text: str) -> frozenset[float]:
 def matches(
     fact: Fact, evidence: Sequence[Fact], held: frozenset[str] = frozenset(), scales: Iterable[float] = ()
 ) -> bool:
-    """Whether the evidence holds a fact; `held` are the evidence's words, `scales` the ones its tables announce."""
+    """Whether a fact is in the evidence; `held` are the evidence's words, `scales` those of its table headings."""
     if fact.kind == "name":
         return _name_held(fact, evidence, held)
     if fact.kind == "date":
@@ -98,7 +98,7 @@ def same_value(claim: Fact, evidence: Fact, scales: Iterable[float] = ()) -> boo
         return claim.value == evidence.date[0]  # "2000" of something, read as a year
     if evidence.kind not in NUMERIC:
         return False
-    # A unit in the name of a field need not be said again: "612" stands for it, and "in millions" above still scales.
+    # Where a field's name gives the unit, the bare figure matches too, and "in millions" above still scales it.
     if evidence.written and claim.bare and same_value(claim, evidence.written, scales):
         return True
     if claim.written and evidence.bare and same_value(claim.written, evidence, scales):
@@ -140,7 +140,7 @@ def _converted(claim: Fact, evidence: Fact) -> bool:
     """Whether two measures of a dimension are in different units, so that the figures of one are rounded anew."""
     if not (claim.written or evidence.written):
         return claim.said.split()[-1:] != evidence.said.split()[-1:]
-    # The name of a field is no part of what is said; steps that differ by powers of ten are of one unit, or metric.
+    # `said` has no unit that a field's name gives; steps that differ by powers of ten are of one unit, or metric.
     if not claim.step or not evidence.step:
         return False
     decades = log10(claim.step / evidence.step)
@@ -152,7 +152,7 @@ def _agree(one: tuple[int | None, ...], other: tuple[int | None, ...]) -> bool:
 
 
 def _date_held(fact: Fact, dates: Sequence[Fact], evidence: Sequence[Fact]) -> bool:
-    """Whether a date is held, whole or in two parts ("January 5" and "2023" beside it)."""
+    """Whether a date is in the evidence, whole or in two parts ("January 5", and "2023" elsewhere)."""
     if fact.unit == "decade":
         first = fact.date[0] or 0
         return any(first <= (other.date[0] or -1) < first + 10 for other in dates)
@@ -167,7 +167,7 @@ def _date_held(fact: Fact, dates: Sequence[Fact], evidence: Sequence[Fact]) -> b
 
 
 def _name_held(fact: Fact, evidence: Sequence[Fact], held: frozenset[str]) -> bool:
-    """Whether a name is held: all its words, its last word (a surname), its initials, or what its letters stand for."""
+    """Whether a name is in the evidence: all its words, its surname, its initials, or the words behind an acronym."""
     if fact.words[-1][0].isdigit():
         rivals = [other.words for other in evidence if other.kind == "name" and other.words[0] == fact.words[0]]
         if any(other[-1][0].isdigit() for other in rivals):
@@ -187,7 +187,7 @@ def _name_held(fact: Fact, evidence: Sequence[Fact], held: frozenset[str]) -> bo
 
 
 def _other_value(fact: Fact, claimed: Sequence[Fact], evidence: Sequence[Fact], scales: Iterable[float]) -> Fact | None:
-    """Another value that the evidence has in this fact's place: same kind and unit, and not said by the claim too."""
+    """The nearest fact of the evidence with the same kind and unit that the claim does not have too."""
     if fact.kind == "name":
         return None
     rivals = []

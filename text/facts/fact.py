@@ -6,12 +6,12 @@ from typing import Literal
 Kind = Literal["number", "percent", "points", "money", "measure", "date", "quarter", "time", "ordinal", "name"]
 
 DatePart = tuple[int | None, int | None, int | None]
-"""Year, month, day; None where the text does not say."""
+"""Year, month, day; None where the text leaves it out."""
 
 
 @dataclass(frozen=True)
 class Fact:
-    """A number, date or name with its place: ``text[start:end]`` is `said`.
+    """A number, date or name as written: `said` is ``text[start:end]``.
 
     `value` is in base units (`unit` names the dimension or the currency), `figure` as written. `step` is the unit of
     the last digit that was written, so that ``1.5`` (step 0.1) may stand for 1.49. `bound` is ``>`` or ``<`` for "more

@@ -1,4 +1,4 @@
-"""Names: sequences of capitalised words, acronyms, and things that go by a number, such as ``Unit 4``."""
+"""Names: sequences of capitalised words, acronyms, and numbered things such as ``Unit 4``."""
 
 import re
 from collections.abc import Iterator
@@ -24,7 +24,7 @@ _CAPITAL: Final = re.compile(r"[A-Z]\S*\s$")
 
 
 def names(text: str) -> Iterator[Fact]:
-    """The names of a text, without possessive endings; months, quarters and fiscal years are none.
+    """The names of a text, without possessive endings; months, quarters and fiscal years are left out.
 
     The first word of a sentence counts only where more of the name follows it.
     """
@@ -72,7 +72,7 @@ def initials(words: tuple[str, ...]) -> str:
 
 
 def _opens(text: str, start: int) -> bool:
-    """Whether a word opens a sentence, where a capital says nothing."""
+    """Whether a word opens a sentence, where any word is capitalised."""
     return start == 0 or bool(_STARTS.search(text, max(0, start - 6), start))
 
 

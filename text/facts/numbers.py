@@ -45,7 +45,7 @@ NUMBER_WORDS: Final = re.compile(
 
 
 def value_of(words: str) -> float | None:
-    """The number that words say; None for a lone "one", which is mostly a pronoun, and for a scale without a number."""
+    """The value of a number in words; None for "one" alone, mostly a pronoun, and for a scale without a number."""
     parts = [part for part in re.split(r"[\s-]+", words.lower()) if part != "and"]
     if parts[0] == "half":
         whole = value_of(" ".join(parts[1:]))

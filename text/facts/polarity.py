@@ -52,7 +52,7 @@ def _opposites() -> dict[str, frozenset[str]]:
 
 
 _AGAINST: Final = _opposites()
-"""Stem to the stems that say the opposite."""
+"""Stem to the stems of its opposites."""
 
 _TOKEN: Final = re.compile(r"[^\W\d_]+(?:[’'][^\W\d_]+)?")
 _MOVE: Final = re.compile(
@@ -61,7 +61,7 @@ _MOVE: Final = re.compile(
     re.IGNORECASE,
 )
 _MOVES: Final = {"up": "rise", "down": "fall"}
-"""What these say before an amount: "up 12 percent" is a rise, "set up" is none."""
+"""Their meaning before an amount: "up 12 percent" is a rise, "set up" is not."""
 
 
 @lru_cache(maxsize=8192)
@@ -71,7 +71,7 @@ def stems(text: str) -> frozenset[str]:
 
 
 def negations(text: str) -> int:
-    """How many negations a text holds; "not only" and "no less than" are none."""
+    """The number of negations in a text; "not only" and "no less than" do not count."""
     return len(NEGATION.findall(_NO_NEGATION.sub(" ", text)))
 
 
@@ -103,7 +103,7 @@ def _denied(text: str) -> Iterator[tuple[int, int, frozenset[str]]]:
 
 
 def negation_differs(one: str, other: str) -> bool:
-    """Whether only one of two texts is negated, and what it denies is what the other one says.
+    """Whether one of two texts is negated, the other is not, and the negated words occur in the other.
 
     Counting negations would not do: half of the sentences that differ in their number agree (measured on labelled
     pairs), because the negation belongs to something that the other sentence does not speak of.
@@ -116,12 +116,12 @@ def negation_differs(one: str, other: str) -> bool:
 
 
 def negative(text: str) -> bool:
-    """Whether a text denies anything at all, be it by "without" or by a word such as "unknown"."""
+    """Whether a text has any negation, including "without" and words such as "unknown"."""
     return bool(denials(text)) or bool(_NEGATIVE.search(text))
 
 
 def possible(text: str) -> bool:
-    """Whether a text says that something may be so, not that it is."""
+    """Whether a text states a possibility rather than a fact."""
     return bool(_POSSIBLE.search(text))
 
 

@@ -53,7 +53,7 @@ _DEGREES: Final = {"c": "C", "f": "F"}
 
 @dataclass(frozen=True)
 class LabelUnit:
-    """What the name of a field says of its figure: its kind, unit, and size in base units."""
+    """The unit that a field's name gives its figure: kind, unit, and size in base units."""
 
     kind: Kind
     unit: str
@@ -67,7 +67,7 @@ class LabelUnit:
 
 
 def label_unit(text: str, start: int, end: int) -> LabelUnit | None:
-    """The unit that the field's name gives the bare figure ``text[start:end]``; None where it is no field or has none.
+    """The unit that the field's name gives the bare figure ``text[start:end]``; None without a field or unit.
 
     A field is a short name, a colon or an equals sign, a figure, and nothing more before the next field: in "Within ten
     days: 3 people came" nothing is read as days.
@@ -83,7 +83,7 @@ def label_unit(text: str, start: int, end: int) -> LabelUnit | None:
 
 
 def _of_bracket(inner: str, label: str) -> LabelUnit | None:
-    """``kg``, ``in US$ millions``, ``%``: what brackets hold is a unit, whatever it may mean elsewhere."""
+    """The unit in brackets: ``kg``, ``in US$ millions``, ``%``."""
     said = re.sub(r"^in\s+", "", inner.strip().lower())
     if not (unit := _unit(said)):
         return _money_in(said) or _degrees(said, label)
