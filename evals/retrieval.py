@@ -1,6 +1,6 @@
 """Measure retrieval stage by stage on a labelled collection, with plain BM25 and the plain encoder beside it."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from time import perf_counter
@@ -19,7 +19,7 @@ from cragraph.retrieval.search import SearchRetriever
 from cragraph.types import Passage
 
 if TYPE_CHECKING:
-    from cragraph.retrieval.store import Store
+    pass
 
 DEPTH: Final = 100
 """How deep a ranking is looked at."""
@@ -33,19 +33,18 @@ Stage = Callable[[str], list[str]]
 
 @dataclass
 class Reranked:
-    """Hybrid search, its first `candidates` reranked; keeps the gain of each query."""
+    """Hybrid search, its first `CANDIDATES` reranked; keeps the gain of each query."""
 
     retriever: Retriever
     reranker: Reranker
-    candidates: int
     gains: list[float] = field(default_factory=list)
 
     def __call__(self, query: str) -> list[str]:
         """The ids, best first."""
         found = self.retriever([query], DEPTH, Notes())
-        ranked = self.reranker(query, found[: self.candidates], Notes())
-        self.gains.append(rerank_gain(found[: self.candidates], ranked))
-        return [p["chunk_id"] for p in (*ranked, *found[self.candidates :])]
+        ranked = self.reranker(query, found[:CANDIDATES], Notes())
+        self.gains.append(rerank_gain(found[:CANDIDATES], ranked))
+        return [p["chunk_id"] for p in (*ranked, *found[CANDIDATES:])]
 
 
 def run(
@@ -54,8 +53,6 @@ def run(
     *,
     limit: int | None = None,
     progress: Progress | None = None,
-    reranker: Reranker | None = None,
-    candidates: int = CANDIDATES,
     cache: Path | None = None,
     foreign: str | None = None,
 ) -> dict[str, Any]:
@@ -74,60 +71,45 @@ def run(
     from cragraph.retrieval.store import open_store
 
     collection = read_collection(folder)
-    vectors = RememberedEmbeddings(embeddings, cache)
-    told = progress or _silent
-    vectors.embed([contextual_text(p) for p in collection.passages], lambda done, of: told(done, of, "embedding"))
-    with open_store(None, vectors) as store:
-        store.add(collection.passages)
-        own = _foreign(foreign, collection) if foreign else None
-        result = measure(collection, store, vectors, limit, told, reranker or LexicalReranker(), candidates, own)
-    vectors.save()
-    return result
-
-
-def measure(
-    collection: Collection,
-    store: "Store",
-    embeddings: RememberedEmbeddings,
-    limit: int | None,
-    progress: Progress,
-    reranker: Reranker,
-    candidates: int,
-    foreign: Retriever | None = None,
-) -> dict[str, Any]:
-    """Measure every stage on a store that holds the collection; see `run`."""
     queries = collection.judged[:limit]
     ids = [p["chunk_id"] for p in collection.passages]
     texts = [contextual_text(p) for p in collection.passages]
+    vectors = RememberedEmbeddings(embeddings, cache)
+    told, reranker = progress or _silent, LexicalReranker()
+    vectors.embed(texts, lambda done, of: told(done, of, "embedding"))
     for done, query in enumerate(queries, start=1):
-        embeddings.embed_query(collection.queries[query])
-        progress(done, len(queries), "queries")
-    bm25, encoder = PlainBM25(ids, texts), PlainEncoder(ids, texts, embeddings)
-    hybrid = SearchRetriever(store)
-    reranked = Reranked(hybrid, reranker, candidates)
+        vectors.embed_query(collection.queries[query])
+        told(done, len(queries), "queries")
+    bm25, encoder = PlainBM25(ids, texts), PlainEncoder(ids, texts, vectors)
     baselines: dict[str, Stage] = {
         "bm25": lambda query: bm25(query, DEPTH),
         "encoder": lambda query: encoder(query, DEPTH),
     }
-    stages: dict[str, Stage] = {
-        "lexical": _stage(SearchRetriever(store, mode="lexical")),
-        "dense": _stage(SearchRetriever(store, mode="dense")),
-        "hybrid": _stage(hybrid),
-        "hybrid+rerank": reranked,
-    }
-    if foreign is not None:
-        stages |= {"retriever": _stage(foreign), "retriever+rerank": Reranked(foreign, reranker, candidates)}
-    scored = {name: score(name, stage, collection, queries, progress) for name, stage in (baselines | stages).items()}
+    with open_store(None, vectors) as store:
+        store.add(collection.passages)
+        hybrid = SearchRetriever(store)
+        reranked = Reranked(hybrid, reranker)
+        stages: dict[str, Stage] = {
+            "lexical": _stage(SearchRetriever(store, mode="lexical")),
+            "dense": _stage(SearchRetriever(store, mode="dense")),
+            "hybrid": _stage(hybrid),
+            "hybrid+rerank": reranked,
+        }
+        if foreign is not None:
+            own = _foreign(foreign, collection)
+            stages |= {"retriever": _stage(own), "retriever+rerank": Reranked(own, reranker)}
+        scored = {name: score(name, stage, collection, queries, told) for name, stage in (baselines | stages).items()}
+    vectors.save()
     return {
         "collection": collection.name,
         "passages": len(collection.passages),
         "queries": len(queries),
         "queries_without_relevant": len(collection.queries) - len(collection.judged),
-        "embeddings": embeddings.name,
+        "embeddings": vectors.name,
         "reranker": reranker.name,
-        "candidates": candidates,
+        "candidates": CANDIDATES,
         "rerank_gain": round(mean(reranked.gains), 4),
-        "embed_ms_p50": round(quantile(embeddings.query_ms, 0.5), 2),
+        "embed_ms_p50": round(quantile(vectors.query_ms, 0.5), 2),
         "stages": {name: scored[name] for name in stages},
         "baselines": {name: scored[name] for name in baselines},
     }
@@ -143,21 +125,19 @@ def score(
         started = perf_counter()
         ranking = stage(collection.queries[query])
         took.append((perf_counter() - started) * 1000)
-        rows.append(figures(ranking, collection.qrels[query]))
+        gains = collection.qrels[query]
+        rows.append(
+            {
+                "ndcg@10": ndcg(ranking, gains, 10),
+                "recall@10": recall(ranking, gains, 10),
+                "recall@100": recall(ranking, gains, DEPTH),
+                "mrr": reciprocal_rank(ranking, gains),
+            }
+        )
         progress(done, len(queries), name)
     return {figure: round(mean([row[figure] for row in rows]), 4) for figure in rows[0]} | {
         "ms_p50": round(quantile(took, 0.5), 2),
         "ms_p95": round(quantile(took, 0.95), 2),
-    }
-
-
-def figures(ranking: Sequence[str], gains: Mapping[str, float]) -> dict[str, float]:
-    """The figures of one ranking."""
-    return {
-        "ndcg@10": ndcg(ranking, gains, 10),
-        "recall@10": recall(ranking, gains, 10),
-        "recall@100": recall(ranking, gains, DEPTH),
-        "mrr": reciprocal_rank(ranking, gains),
     }
 
 
