@@ -62,8 +62,8 @@ def server() -> Iterator[OllamaServer]:
 
 
 def graph(server: OllamaServer, **settings: Any) -> Any:
-    ollama = {"base_url": server.url, **settings.pop("ollama", {})}
-    return create_graph(Settings(**{"model": "ollama:llama3.2", "store": None, "ollama": ollama} | settings)).compile()
+    given = {"model": "ollama:llama3.2", "store": None, "ollama_host": server.url} | settings
+    return create_graph(Settings(**given)).compile()
 
 
 def ask(server: OllamaServer, context: Mapping[str, Any] | None = None, **settings: Any) -> dict[str, Any]:
