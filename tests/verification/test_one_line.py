@@ -11,9 +11,12 @@ from hypothesis import strategies as st
 from rich.console import Console
 
 from cragraph.cli import render
+from cragraph.metrics import record
 from cragraph.passages import as_passages
 from cragraph.protocols import Notes
+from cragraph.testing.embeddings import HashEmbeddings
 from cragraph.types import Claim, Passage, Verdict
+from cragraph.validation import ValidationConfig, validate_answer
 from cragraph.verification.claims import SentenceExtractor
 from cragraph.verification.judges.verdicts import verdict_of
 from cragraph.verification.policies import curves
@@ -82,8 +85,39 @@ def test_every_output_says_the_same_at_the_threshold_of_the_run(
     assert ("not grounded" in shown) is not agreed
     assert ("below the threshold" in shown) is (round(found.confidence, 6) < line and not agreed)
     assert f"({found.level})" in shown
+    run = {"confidence": found.confidence, "is_grounded": found.is_grounded, "verification": row}
+    logged = record(run)
+    assert logged["is_grounded"] is logged["passed"] is agreed
+    assert bool(logged["warnings"]) is not agreed
     if agreed and line >= 0.5:
         assert found.level != "very low"
+
+
+SENTENCES = [
+    "The mill is old.",
+    "The mill stands by the river.",
+    "The mill was built in 1812 by two brothers.",
+    "It might perhaps be sold.",
+    "Nobody owns the mill.",
+]
+
+
+@settings(max_examples=40, deadline=None)
+@given(st.lists(st.sampled_from(SENTENCES), max_size=4), st.sampled_from([0.3, 0.5, 0.7, 0.9]), st.booleans())
+def test_validate_answer_passes_what_reaches_its_threshold_without_an_unsupported_claim(
+    texts: list[str], threshold: float, given_by_text: bool
+) -> None:
+    config = ValidationConfig(confidence_threshold=threshold)
+    chunks = [PASSAGES[0]["text"]] if given_by_text else [{"text": PASSAGES[0]["text"]}]
+    answer = " ".join(texts)
+    found = validate_answer(answer, "Is the mill old?", chunks, embed_model=HashEmbeddings(), config=config)
+    enough = round(found["confidence_score"], 6) >= threshold
+    said = " ".join(found["warnings"])
+    assert found["hallucination_count"] == len(found["hallucinations"])
+    assert found["passed"] is (enough and not found["hallucinations"])
+    assert ("Low confidence" in said) is not enough
+    assert ("unsupported claim" in said) is bool(found["hallucinations"])
+    assert all(row["claim"] in answer for row in found["hallucinations"])
 
 
 @pytest.mark.parametrize("support", [0.05, 0.3, 0.49, 0.5, 0.51, 0.69, 0.7, 0.95])
