@@ -56,7 +56,7 @@ _PAST: Final = frozenset(
     become begun bitten blown broken chosen come drawn driven eaten fallen flown forbidden forgotten frozen given gone
     grown hidden known lain ridden risen run seen shaken shown shrunk sung sunk spoken stolen sworn swum taken torn
     thrown worn withdrawn written overthrown overseen undertaken beaten borne cut put set hit let shut split spread cost
-    quit burst cast
+    quit burst cast beat
         """
     )
 )
@@ -110,6 +110,7 @@ _PLURAL: Final = frozenset(
     listed("people staff children men women police who we you they i most some many several few")
 )
 _TOKEN: Final = re.compile(r"\w+(?:[’'.&/-]\w+)*%?|[^\w\s]")
+_NO_VERBS: Final = frozenset(listed("need feed seed weed deed shed sled breed speed greed hundred indeed"))
 _COUNTS: Final = frozenset(listed("two three four five six seven eight nine ten twelve first second third last next"))
 _PARTICLE: Final = frozenset(listed("up over off out down back away"))
 
@@ -324,7 +325,7 @@ def _may_be_base(word: str) -> bool:
 
 
 def _is_participle(word: str) -> bool:
-    return word in _PAST or (word.endswith("ed") and len(word) > 4)
+    return word in _PAST or (word.endswith("ed") and len(word) > 3 and word not in _NO_VERBS)
 
 
 def _is_finite(tokens: Sequence[_Token], place: int) -> bool:
@@ -333,7 +334,7 @@ def _is_finite(tokens: Sequence[_Token], place: int) -> bool:
     determined = before is not None and before.low in _DETERMINER and not (place > 1 and before.text[0].isupper())
     if not word.isalpha() or determined:
         return False
-    if word in _PAST or (word.endswith("ed") and len(word) > 4):
+    if word in _PAST or (word.endswith("ed") and len(word) > 3 and word not in _NO_VERBS):
         # "the closed shop", "a large rebuilt mill": before a noun it is an adjective.
         return not (before and before.low in _PREPOSITION)
     if before is None or not before.is_word or tokens[place].text[0].isupper():

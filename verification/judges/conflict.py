@@ -1,18 +1,19 @@
 """Conflicts: the words of a claim and the words of a passage that cannot both be true."""
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cache
-from itertools import pairwise
 from typing import Final
 
+from cragraph.text.clauses import Clause, Terms, clauses
 from cragraph.text.facts import Fact, compare, extract
 from cragraph.text.facts.compare import matches
 from cragraph.text.facts.polarity import denied_stretches, negations, negative, stems
-from cragraph.text.lexicon import ANTONYMS, OPENERS, OPPOSITES, listed
+from cragraph.text.lexicon import ANTONYMS, OPPOSITES
 from cragraph.text.sentences import sentence_spans
 from cragraph.text.words import is_light, stem, terms, weight
+from cragraph.verification.judges.structure import same_deed
 
 SAME_MATTER: Final = 0.5
 """Share of a claim's words, weighed, that a sentence must have beside what differs to speak of the same matter."""
@@ -106,56 +107,26 @@ def _names(claim: str, sentence: str, nowhere: Sequence[Fact]) -> Conflict | Non
 
 # -- roles -----------------------------------------------------------------------------------------------------
 
-_ENTITY: Final = re.compile(r"\b[A-Z][\w&-]*(?:\s+[A-Z][\w&-]*)*")
-_PASSIVE: Final = re.compile(r"\b(?:was|were|is|are|be|been|being|gets?|got)\b.*\bby\b", re.DOTALL)
-_BREAK: Final = re.compile(r"[.,;:!?()]|\b(?:and|or|but|with|who|which|that|than|as|from|to|not|never)\b|n[’']t\b")
-_MUTUAL: Final = frozenset(
-    map(stem, listed("married marry met meets merged fought faced played equals borders joined resembles tied"))
-)
-"""Verbs that say the same with both sides exchanged."""
-_GAP: Final = 60
-
-
-@dataclass(frozen=True)
-class _Deed:
-    """Who did something to whom: the agent, the stems of what was done, the one it was done to, and the words."""
-
-    agent: str
-    done: frozenset[str]
-    other: str
-    said: str
-
 
 def _roles(claim: str, sentence: str) -> Conflict | None:
-    held = list(_deeds(sentence))
-    for deed in _deeds(claim):
-        same = [h for h in held if h.done == deed.done]
-        if any((h.agent, h.other) == (deed.agent, deed.other) for h in same):
+    """The same deed with who did it and to whom exchanged, where both are names."""
+    for own in clauses(claim):
+        same = [clause for clause in clauses(sentence) if same_deed(own, clause)]
+        if any(own.agent & other.agent and own.patient & other.patient for other in same):
             continue
         for other in same:
-            if (other.other, other.agent) == (deed.agent, deed.other):
-                return Conflict(f"“{deed.said}”", f"“{other.said}”")
+            exchanged = own.agent & other.patient, own.patient & other.agent
+            if all(_is_name(found, claim) and _is_name(found, sentence) for found in exchanged):
+                return Conflict(_cited(claim, own), _cited(sentence, other))
     return None
 
 
-def _deeds(text: str) -> Iterator[_Deed]:
-    """Two names with a verb between them and nothing that parts them."""
-    found = []
-    for match in _ENTITY.finditer(text):
-        start = match.start()
-        while (first := re.compile(r"(\w+)\s*").match(text, start, match.end())) and first[1] in OPENERS:
-            start = first.end()
-        if start < match.end():
-            found.append((start, match.end()))
-    for (start, end), (after, stop) in pairwise(found):
-        between = text[end:after]
-        passive = bool(_PASSIVE.search(between))
-        done = _heavy(between)
-        if not done or len(between) > _GAP or _BREAK.search(between) or done & _MUTUAL:
-            continue
-        pair = (text[start:end].split()[-1].lower(), text[after:stop].split()[-1].lower())
-        agent, other = pair[::-1] if passive else pair
-        yield _Deed(agent, done, other, text[start:stop])
+def _is_name(found: Terms, text: str) -> bool:
+    return any(word[0].isupper() and stem(word) in found for word in _words(text))
+
+
+def _cited(text: str, clause: Clause) -> str:
+    return f"“{text[clause.start : clause.end]}”"
 
 
 # -- negation and opposites ------------------------------------------------------------------------------------

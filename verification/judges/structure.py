@@ -124,6 +124,11 @@ _GENERIC: Final = frozenset(
 """Nouns that stand for a name which came before."""
 
 
+def same_deed(own: Clause, clause: Clause) -> bool:
+    """Whether two clauses have one verb, and one that does not say the same with both sides exchanged."""
+    return alike(clause.verb) == alike(own.verb) and own.verb not in _MUTUAL
+
+
 def _deed(claim: str, held: Sequence[str], known: Terms) -> Mismatch | None:
     for own in clauses(claim):
         found, agreed = None, False
