@@ -110,6 +110,7 @@ _PLURAL: Final = frozenset(
     listed("people staff children men women police who we you they i most some many several few")
 )
 _TOKEN: Final = re.compile(r"\w+(?:[’'.&/-]\w+)*%?|[^\w\s]")
+_ASIDE: Final = re.compile(r"\([^()]*\)|-LRB-.*?-RRB-")
 _NO_VERBS: Final = frozenset(listed("need feed seed weed deed shed sled breed speed greed hundred indeed"))
 _COUNTS: Final = frozenset(listed("two three four five six seven eight nine ten twelve first second third last next"))
 _PARTICLE: Final = frozenset(listed("up over off out down back away"))
@@ -207,7 +208,7 @@ class _Group:
 @lru_cache(maxsize=4096)
 def clauses(sentence: str) -> tuple[Clause, ...]:
     """The clauses of a sentence in order; those of "the chair, Ann Lee," too, as one with the verb *be*."""
-    tokens = _tokens(sentence)
+    tokens = _tokens(_ASIDE.sub(lambda aside: " " * len(aside.group()), sentence))
     groups, names = list(_groups(tokens)), _names(tokens)
     found: list[Clause] = list(_named(tokens, names))
     subject: Terms = frozenset()

@@ -74,7 +74,7 @@ def weigh_sources(
         if not weak:
             break
         strong = [position for position, weight in enumerate(weights) if weight >= tier]
-        claims = [_claim(found[i]) for i in weak]
+        claims = [claim_of(found[i]) for i in weak]
         for i, again in zip(weak, judge(claims, [passages[p] for p in strong]), strict=True):
             second = _moved(again, strong, passages)
             if _decides(second, found[i], weights):
@@ -144,5 +144,6 @@ def _moved(verdict: Verdict, positions: Sequence[int], passages: Sequence[Passag
     return moved
 
 
-def _claim(verdict: Verdict) -> Claim:
+def claim_of(verdict: Verdict) -> Claim:
+    """The claim that a verdict is on."""
     return Claim(text=verdict["text"], start=verdict["start"], end=verdict["end"], type=verdict["type"])

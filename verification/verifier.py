@@ -7,7 +7,7 @@ from contextvars import copy_context
 from dataclasses import dataclass, field, replace
 from time import perf_counter
 from types import MappingProxyType
-from typing import Final, TypeVar
+from typing import Any, Final, TypeVar
 
 from cragraph.errors import InputError, ModelError, SettingsError
 from cragraph.models.cache import LRU
@@ -48,6 +48,7 @@ from cragraph.verification.signals.closeness import Closeness, measure_closeness
 from cragraph.verification.sources import (
     SourceWeight,
     attributed,
+    claim_of,
     reliance,
     weak_source_issues,
     weigh_sources,
@@ -156,8 +157,9 @@ class Verifier:
             _known("policy", policy, self.policies)
         chosen = list(self.policies) if policy_scores else [] if policy == AUTO else [policy]
         start, own = perf_counter(), Notes()
+        case = _Case(question, answer, passages, own, chain, policy, chosen, known_facts)
         try:
-            found = self._verified(chain, question, answer, passages, own, policy, chosen, known_facts)
+            found = self._verified(case)
         # The answer must come back whatever happens to its verification.
         except Exception as error:
             logger.exception("verification failed; the answer is returned unjudged")
@@ -189,110 +191,119 @@ class Verifier:
             return [_without_passages(claim) for claim in claims]
         return self._chain(judge)(claims, passages, notes, question=question)
 
-    def _verified(
-        self,
-        chain: JudgeChain,
-        question: str,
-        answer: str,
-        passages: Sequence[Passage],
-        notes: Notes,
-        policy: str,
-        chosen: Sequence[str],
-        known_facts: Sequence[str],
-    ) -> Verification:
-        needed = {signal for name in chosen for signal in self.policies[name].needs}
-        wanted = dict.fromkeys([*self.options.measure, *(s for name in chosen for s in self.policies[name].needs)])
-        if known_facts:
+    def _verified(self, case: "_Case") -> Verification:
+        """Claims, verdicts, what they rest on, signals, confidence."""
+        needed = [signal for name in case.chosen for signal in self.policies[name].needs]
+        wanted = dict.fromkeys([*self.options.measure, *needed])
+        if case.known_facts:
             wanted["knowledge_consistency"] = None
         pool = ThreadPoolExecutor(3, "cragraph-check")
         try:
             # What waits for a model's server runs beside the judging.
-            alignment, consistency = self.alignment, self.consistency
-            aligned = consistent = knowledge = answering = None
-            scorer = self.scorer
-            if scorer is not None and question.strip() and answer.strip() and passages:
-                answering = _beside(pool, lambda: _answered(scorer, notes, question, answer, passages))
-            if consistency is not None and "internal_consistency" in needed:
-                consistent = _beside(pool, lambda: _scored("consistency", consistency, notes, answer, known_facts))
-            if alignment is not None and "alignment" in wanted and passages:
-                aligned = _beside(pool, lambda: _scored("alignment", alignment, notes, question, answer, passages))
-
-            # Claims and verdicts.
-            if not answer.strip():
-                verdicts = []
-            elif not _any_text(passages):
-                verdicts = [_without_passages(claim) for claim in self._claims(answer, notes)]
-            else:
-                verdicts = chain(self._claims(answer, notes), passages, notes, question=question)
-
-            if self.options.calibration:
-                verdicts = [recalibrated(verdict, self.options.calibration) for verdict in verdicts]
-
-            # What they rest on: sources of lower weight give way, and every source that supports a claim is named.
-            weights = weights_of(passages, self.source_weight)
-            verdicts = weigh_sources(
-                verdicts, passages, weights, lambda claims, some: chain(claims, some, notes, question=question)
-            )
-            if known_facts and verdicts:
-                facts = as_passages(known_facts)
-                knowledge = _beside(pool, lambda: chain(_claims_of(verdicts), facts, notes))
-            closeness = self._closeness(wanted, question, answer, verdicts, passages, notes)
-            verdicts = attributed(verdicts, passages, closeness.rows, self.options.signals.attribution_threshold)
-
-            # Signals.
-            known = knowledge() if knowledge else ()
-            answered = (answering() if answering else None) or Answered(None)
-            material = Material(
-                answer=answer,
-                passages=passages,
-                verdicts=verdicts,
-                closeness=closeness,
-                question=question,
-                alignment=aligned() if aligned else None,
-                consistency=consistent() if consistent else None,
-                knowledge=None if judge_failed(known) else known,
-                weights=weights,
-                options=self.options.signals,
-            )
+            waiting = {name: _beside(pool, call) for name, call in self._model_calls(case, wanted, needed).items()}
+            verdicts = self._verdicts(case)
+            if case.known_facts and verdicts:
+                facts, claims = as_passages(case.known_facts), [claim_of(verdict) for verdict in verdicts]
+                waiting["knowledge"] = _beside(pool, lambda: case.chain(claims, facts, case.notes))
+            weights = weights_of(case.passages, self.source_weight)
+            closeness = self._closeness(wanted, case, verdicts)
+            verdicts = attributed(verdicts, case.passages, closeness.rows, self.options.signals.attribution_threshold)
+            said = {name: wait() for name, wait in waiting.items()}
         finally:
             # When this failed nobody will ask for the results, and a stalled server must not hold the answer.
             pool.shutdown(wait=False, cancel_futures=True)
-        signals, missing = measure(wanted, material, notes)
+        known = said.get("knowledge", ())
+        material = Material(
+            answer=case.answer,
+            passages=case.passages,
+            verdicts=verdicts,
+            closeness=closeness,
+            question=case.question,
+            alignment=said.get("alignment"),
+            consistency=said.get("consistency"),
+            knowledge=None if judge_failed(known) else known,
+            weights=weights,
+            options=self.options.signals,
+        )
+        signals, missing = measure(wanted, material, case.notes)
         if "fact_score" in signals and judge_failed(key_claims(verdicts)):
-            notes.degraded("No judge could verify the facts; the fact score of 0.5 only says that it is not known.")
+            case.notes.degraded("No judge could verify the facts: the fact score of 0.5 only says that nobody knows.")
+        answered = said.get("answered") or Answered(None)
+        return self._weighed(case, material, signals, missing, answered, asked="answered" in said)
 
-        # The policy, and what the reader says of the answer.
-        by_chat = any(verdict["judge"] in CHAT_JUDGES for verdict in verdicts)
-        calibrated = policy in JOINED
-        joined = calibrated and answered.probability is not None and answered.quoted and not by_chat
-        policy = best_policy(verdicts) if policy == AUTO else policy
-        uncovered = tuple(uncovered_parts(answer, verdicts))
+    def _model_calls(
+        self, case: "_Case", wanted: Collection[str], needed: Collection[str]
+    ) -> dict[str, Callable[[], Any]]:
+        """The calls of scorers and reader that this answer needs, by what they say."""
+        alignment, consistency, scorer, notes = self.alignment, self.consistency, self.scorer, case.notes
+        calls: dict[str, Callable[[], Any]] = {}
+        if scorer is not None and case.question.strip() and case.answer.strip() and case.passages:
+            calls["answered"] = lambda: _answered(scorer, notes, case.question, case.answer, case.passages)
+        if consistency is not None and "internal_consistency" in needed:
+            calls["consistency"] = lambda: _scored("consistency", consistency, notes, case.answer, case.known_facts)
+        if alignment is not None and "alignment" in wanted and case.passages:
+            given = (case.question, case.answer, case.passages)
+            calls["alignment"] = lambda: _scored("alignment", alignment, notes, *given)
+        return calls
+
+    def _verdicts(self, case: "_Case") -> list[Verdict]:
+        """The claims of the answer, judged; sources of lower weight give way to others that support the same."""
+        claims = self._claims(case.answer, case.notes) if case.answer.strip() else []
+        if not _any_text(case.passages):
+            return [_without_passages(claim) for claim in claims]
+
+        def judge(some: Sequence[Claim], passages: Sequence[Passage]) -> list[Verdict]:
+            return case.chain(some, passages, case.notes, question=case.question)
+
+        verdicts = judge(claims, case.passages) if claims else []
+        if self.options.calibration:
+            verdicts = [recalibrated(verdict, self.options.calibration) for verdict in verdicts]
+        return weigh_sources(verdicts, case.passages, weights_of(case.passages, self.source_weight), judge)
+
+    def _weighed(
+        self,
+        case: "_Case",
+        material: Material,
+        signals: dict[str, float],
+        missing: Mapping[str, str],
+        answered: Answered,
+        *,
+        asked: bool,
+    ) -> Verification:
+        """What the policy makes of verdicts and signals, joined with what the reader says of the answer."""
+        verdicts, notes = material.verdicts, case.notes
+        calibrated = case.policy in JOINED
+        policy = best_policy(verdicts) if case.policy == AUTO else case.policy
+        uncovered = tuple(uncovered_parts(case.answer, verdicts))
         # What nobody judged is worth nothing.
-        checked = 1 - sum(part["end"] - part["start"] for part in uncovered) / max(1, len(answer))
-        scores = self._scores(chosen or [policy], verdicts, signals, missing, checked, notes)
+        checked = 1 - sum(part["end"] - part["start"] for part in uncovered) / max(1, len(case.answer))
+        scores = self._scores(case.chosen or [policy], verdicts, signals, missing, checked, notes)
         if policy not in scores:
             notes.degraded(f"The confidence is that of the policy 'claims' instead of {policy!r}.")
             policy = "claims"
             scores |= self._scores([policy], verdicts, signals, missing, checked, notes)
-        embedded = {verdict["judge"] for verdict in verdicts if verdict["verdict"] != "unjudged"} <= EMBEDDED
-        unread = calibrated and embedded and answering is not None and answered.probability is None
+        judges = {verdict["judge"] for verdict in verdicts if verdict["verdict"] != "unjudged"}
+        unread = calibrated and asked and judges <= EMBEDDED and answered.probability is None
         if capped := unread and scores[policy] > MOST_UNREAD:
             scores[policy] = MOST_UNREAD
             notes.degraded(UNREAD)
+        by_chat = any(verdict["judge"] in CHAT_JUDGES for verdict in verdicts)
+        read = answered.probability if answered.quoted else None
+        joined = calibrated and read is not None and not by_chat
         lost = sum(verdict["verdict"] == "unjudged" for verdict in verdicts)
-        evades = answered.quoted and answered.probability is not None and answered.probability < ADDRESSED
+        conflicts = [conflict.issue for conflict in find_conflicts(case.passages)]
         return Verification(
-            confidence=round(scores[policy] * (answered.probability or 0.0), 6) if joined else scores[policy],
+            confidence=round(scores[policy] * (read or 0.0), 6) if joined else scores[policy],
             claims=tuple(verdicts),
             signals=MappingProxyType(signals),
             issues=(
-                *([EVADES] if evades else []),
+                *([EVADES] if read is not None and read < ADDRESSED else []),
                 *([UNREAD] if capped else []),
                 *issues_of(signals),
                 *([f"{lost} {UNJUDGED}"] if lost else []),
                 *(f"{UNCHECKED}: “{part['text']}”" for part in uncovered),
-                *([conflict.issue for conflict in find_conflicts(passages)] or quoted_contradictions(verdicts)),
-                *weak_source_issues(verdicts, passages, weights),
+                *(conflicts or quoted_contradictions(verdicts)),
+                *weak_source_issues(verdicts, case.passages, material.weights),
             ),
             judge=judge_names(verdicts),
             policy=policy,
@@ -323,23 +334,16 @@ class Verifier:
         )
         return spare(answer, notes) if found is None else found
 
-    def _closeness(
-        self,
-        wanted: Collection[str],
-        question: str,
-        answer: str,
-        verdicts: Sequence[Verdict],
-        passages: Sequence[Passage],
-        notes: Notes,
-    ) -> Closeness:
+    def _closeness(self, wanted: Collection[str], case: "_Case", verdicts: Sequence[Verdict]) -> Closeness:
         """The similarities that the wanted signals need; nothing is embedded when none needs any."""
         if not BY_SIMILARITY & set(wanted):
             return Closeness()
         texts = [verdict["text"] for verdict in verdicts]
         # Without relevance among the wanted signals, question and answer need not be embedded.
-        asked = question if "relevance" in wanted else ""
+        asked = case.question if "relevance" in wanted else ""
         whole = "source_agreement" in wanted
-        return measure_closeness(self.embeddings, asked, answer, texts, passages, notes, whole=whole)
+        given = (asked, case.answer, texts, case.passages, case.notes)
+        return measure_closeness(self.embeddings, *given, whole=whole)
 
     def _scores(
         self,
@@ -362,6 +366,20 @@ class Verifier:
             else:
                 scores[name] = round(value * reliance(verdicts) * checked, 6)
         return scores
+
+
+@dataclass(frozen=True)
+class _Case:
+    """One call of the verifier: what is verified, by whom, and which policies are to be computed."""
+
+    question: str
+    answer: str
+    passages: Sequence[Passage]
+    notes: Notes
+    chain: JudgeChain
+    policy: str
+    chosen: Sequence[str]
+    known_facts: Sequence[str]
 
 
 def _failed(answer: str, policy: str) -> Verification:
@@ -403,10 +421,6 @@ def _answered(
 def _beside(pool: ThreadPoolExecutor, call: Callable[[], T]) -> Callable[[], T]:
     """Start a call in the caller's context; the returned function waits for its result or raises its error."""
     return pool.submit(copy_context().run, call).result
-
-
-def _claims_of(verdicts: Sequence[Verdict]) -> list[Claim]:
-    return [Claim(text=v["text"], start=v["start"], end=v["end"], type=v["type"]) for v in verdicts]
 
 
 def _without_passages(claim: Claim) -> Verdict:

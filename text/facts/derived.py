@@ -49,7 +49,9 @@ def reckoned(fact: Fact, claim: str, facts: Sequence[Fact], text: str) -> str:
             for some in combinations(found, count):
                 if _equal(fact, sum(f.value for f in some)):
                     return f"{fact.said.strip()} = {' + '.join(f.said.strip() for f in some)}"
-    changed = _UP.search(claim) or _DOWN.search(claim) or _BETWEEN.search(claim)
+    # A small bare number is soon a difference of others: it must be said right beside it that it is one.
+    beside = claim[max(0, fact.start - 8) : fact.end + 12] if fact.bare else claim
+    changed = fact.value > 2 and (_UP.search(beside) or _DOWN.search(beside) or _BETWEEN.search(beside))
     if changed and (formula := next(_differences(fact, found), "")):
         return formula
     if _HALF.search(text):

@@ -179,7 +179,9 @@ def _against(own: Clause, clause: Clause, scene: Scene) -> str:
     b, y = _like(own.patient), _like(clause.patient)
     behind, whole = _like(own.patient | own.rest), _like(clause.said)
     plain = not own.resolved and not clause.resolved
-    elsewhere = a & (whole - x) or (plain and a <= scene.known and (b & y or x & b))
+    # "Lasky followed her": a pronoun may stand for the agent that the claim names.
+    turned = plain and a <= scene.known and (b & y or (x & b and not y))
+    elsewhere = a & (whole - x) or (a and turned)
     if elsewhere and not own.resolved and own.verb not in _MUTUAL and not a & x and x & behind:
         return "who does it and to whom is exchanged"
     if plain and own.verb not in _SAYING:
