@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import Final, NamedTuple
 
-from cragraph.text.lexicon import listed
+from cragraph.text.lexicon import LEXICON, listed, meanings, words_of
 from cragraph.text.words import is_light, stem, terms
 
 Terms = frozenset[str]
@@ -30,12 +30,7 @@ _ADVERB: Final = re.compile(
 _DETERMINER: Final = frozenset(
     listed("a an the this that these those its his her their our my your each every no some any both all")
 )
-_PREPOSITION: Final = frozenset(
-    listed(
-        "in on at by with from to into onto for after before since until till during under over about against between "
-        "through across among within without towards near behind beside along despite upon via per than as like"
-    )
-)
+_PREPOSITION: Final = words_of("prepositions")
 _BREAK: Final = frozenset(
     listed(
         "and or but while whereas because since as so although though when after before until if unless which who whom "
@@ -45,66 +40,12 @@ _BREAK: Final = frozenset(
 _STRONG: Final = frozenset(listed("but while whereas because since although though when if unless ; : . ! ? ( ) — –"))
 _RELATIVE: Final = frozenset(listed("which who that"))
 _PRONOUN: Final = frozenset(listed("he she it they him them this these those who which that we you i one"))
-_PAST: Final = frozenset(
-    listed(
-        """
-    became began bit blew broke brought built bought caught chose came dealt dug drew drank drove ate fell fed felt
-    fought found fled flew forbade forgot forgave froze gave went grew hung heard hid held kept knew laid led left lent
-    lost made meant met paid rode rang rose ran said saw sought sold sent shook shone shot showed shrank sang sank sat
-    slept spoke spent spun stood stole stuck struck swore swept swam swung took taught tore told thought threw underwent
-    understood woke wore won withdrew wrote overthrew overcame oversaw rebuilt undertook did had
-    become begun bitten blown broken chosen come drawn driven eaten fallen flown forbidden forgotten frozen given gone
-    grown hidden known lain ridden risen run seen shaken shown shrunk sung sunk spoken stolen sworn swum taken torn
-    thrown worn withdrawn written overthrown overseen undertaken beaten borne cut put set hit let shut split spread cost
-    quit burst cast beat
-        """
-    )
-)
+_PAST: Final = words_of("irregular_past")
 """Forms of irregular verbs, as participles too."""
-_PARTICIPLES: Final = frozenset(
-    listed(
-        """
-    bitten blown broken chosen drawn driven eaten flown forbidden forgotten frozen given grown hidden known shaken
-    shown sunk spoken stolen sworn taken torn thrown worn withdrawn written overthrown overseen undertaken beaten borne
-        """
-    )
-)
+_PARTICIPLES: Final = words_of("irregular_participles")
 """Those that are nothing else."""
-BASES: Final = {
-    "bought": "buy", "sought": "seek", "lent": "lend", "sent": "send", "spent": "spend", "stood": "stand",
-    "taught": "teach", "thought": "think", "wore": "wear", "worn": "wear", "tore": "tear", "torn": "tear",
-    "threw": "throw", "thrown": "throw", "fought": "fight", "fed": "feed", "felt": "feel", "fled": "flee",
-    "flew": "fly", "flown": "fly", "froze": "freeze", "frozen": "freeze", "drew": "draw", "drawn": "draw",
-    "drove": "drive", "driven": "drive", "broke": "break", "broken": "break", "brought": "bring",
-    "caught": "catch", "dealt": "deal", "heard": "hear", "kept": "keep", "meant": "mean", "met": "meet",
-    "shook": "shake", "shot": "shoot", "showed": "show", "shown": "show", "sank": "sink", "sunk": "sink",
-    "slept": "sleep", "spoke": "speak", "spoken": "speak", "stole": "steal", "stolen": "steal",
-    "struck": "strike", "swept": "sweep", "rebuilt": "rebuild", "withdrew": "withdraw", "withdrawn": "withdraw",
-    "overthrew": "overthrow", "overthrown": "overthrow", "beat": "beat", "beaten": "beat", "ate": "eat",
-}  # fmt: skip
-_PRESENT: Final = frozenset(
-    listed(
-        """
-    accept achieve acquire add admit adopt affect agree allow announce appear apply appoint approve argue arrive ask
-    attack attend attract avoid become begin believe belong bring build buy carry catch cause change choose claim close
-    collect combine come compete complain complete consist contain continue contribute control cost cover create cross
-    cut decide decline decrease defend deliver demand deny depend deserve destroy develop die differ direct discover
-    discuss distribute divide drink drive drop earn eat elect employ enable encourage enjoy ensure enter establish
-    exceed exist expand expect explain export express extend fail fall feature feed feel fight fill finance find finish
-    fit fly follow force form found fund gain generate get give go govern grow handle happen hate have hear help hire
-    hit hold hope host identify ignore import improve include increase influence inherit inspire install intend
-    introduce invest investigate invite involve join keep kill know lack last launch lead learn leave lend let lie
-    limit link live lose love maintain make manage manufacture mean measure meet move need offer open operate oppose
-    order organise organize outnumber outperform overtake own pass pay perform permit plan play prefer prepare prevent
-    produce promise promote propose protect prove provide publish purchase raise reach receive recommend reduce refuse
-    reject release remain remove rent repair replace represent require rescue resign restore result retain retire
-    return reveal rise run sail save say see seek seem sell send serve show sing sit sleep solve sort speak specialise
-    spend sponsor stand start stay stop store strengthen study succeed suffer suggest supply support surround survive
-    take teach tell tend test thank think threaten train transport travel treat try turn understand use visit vote wait
-    walk want warn wash wear weigh welcome win work write
-        """
-    )
-)
+BASES: Final = meanings(LEXICON["verb_forms"])
+_PRESENT: Final = words_of("present_verbs")
 """Verbs whose present tense is known for one; all others only as *-ed* or after an auxiliary."""
 _PLURAL: Final = frozenset(
     listed("people staff children men women police who we you they i most some many several few")

@@ -8,7 +8,7 @@ from typing import Final
 
 from cragraph.text.clauses import BASES, Clause, Terms, clauses
 from cragraph.text.facts import Fact, compare, extract
-from cragraph.text.lexicon import listed
+from cragraph.text.lexicon import LEXICON, listed, meanings, words_of
 from cragraph.text.sentences import sentences
 from cragraph.text.words import is_light, stem, terms, weight
 
@@ -65,26 +65,19 @@ def _share(wanted: Terms, held: Terms) -> float:
 
 # -- words for the same ----------------------------------------------------------------------------------------
 
-_SAME: Final = """
-buy purchase acquire|take_over acquire|found establish set_up|start begin|follow succeed|lead head run direct manage
-build construct erect|repair mend fix|reject turn_down|postpone put_off delay|supply provide|demolish tear_down
-close shut|employ hire|aid help|show demonstrate|win gain|happen occur|quit leave resign|choose select pick
-clinic hospital|firm company business|staff employee|turnover revenue|vehicle car|pupil student|fast quick rapid
-faster quicker|dear expensive costly|dearer costlier|cheap inexpensive|big large|bigger larger|rise grow increase go_up
-fall drop decrease decline go_down|film movie|child kid|physician doctor|price cost|begin commence
-"""
-
 
 @cache
 def _same() -> dict[str, str]:
-    table: dict[str, str] = {}
-    for group in re.split(r"[|\n]", _SAME.strip()):
-        words = [" ".join([stem(part) for part in word.split("_")][:1] + word.split("_")[1:]) for word in group.split()]
-        for word in words:
-            table.setdefault(word, table.get(words[0], words[0]))
-    for form, base in BASES.items():
-        table.setdefault(stem(form), table.get(stem(base), stem(base)))
-    return table
+    """A stem, with a particle where it has one, to the stem that stands for it."""
+    table = {_key(form): _key(base) for form, base in BASES.items()}
+    for word, same in meanings(LEXICON["same_deed"]).items():
+        table[_key(word)] = _key(same)
+    return {word: table.get(key, key) for word, key in table.items()}
+
+
+def _key(words: str) -> str:
+    first, *particles = words.split()
+    return " ".join([stem(first), *particles])
 
 
 @lru_cache(maxsize=65536)
@@ -107,20 +100,7 @@ _MUTUAL: Final = frozenset(
     map(stem, listed("marry meet merge fight face play equal border join resemble tie be become compare differ"))
 )
 """Verbs that say the same with both sides exchanged."""
-_GENERIC: Final = frozenset(
-    map(
-        stem,
-        listed(
-            """
-    company firm group team man woman author writer film movie book song album series show city town village country
-    state nation club band party government organization organisation building house family person people couple duo
-    actor actress singer player director president leader official researcher study scientist report police user
-    former latter other another one pair brothers sister work project product model version system place area region
-    giant maker automaker site home location example client software transfer tool app device
-            """
-        ),
-    )
-)
+_GENERIC: Final = frozenset(map(stem, words_of("generic_nouns")))
 """Nouns that stand for a name which came before."""
 
 
