@@ -362,6 +362,7 @@ class Parts:
             scorer=self.answer_scorer,
             options=VerifierOptions(
                 threshold=chosen.threshold,
+                refused_good=chosen.refused_good,
                 calibration=chosen.calibration,
                 weights=self.weights,
                 signals=SignalOptions(

@@ -55,7 +55,13 @@ class Context(BaseModel):
         ge=0,
         le=1,
         description="Accept an answer at or above this confidence; below it, correct. Where it is not set, the "
-        "calibrated policy takes the confidence that refuses a fifth of the good answers.",
+        "calibrated policy takes the confidence that refuses `refused_good` of the good answers.",
+    )
+    refused_good: float = Field(
+        default=0.2,
+        ge=0.05,
+        le=0.5,
+        description="Share of good answers that the calibrated policy may refuse where no threshold is set.",
     )
     max_crag_attempts: int = Field(
         default=2, ge=0, le=MAX_ATTEMPTS, description="How many times an answer may be corrected; 0 corrects none."
@@ -146,7 +152,7 @@ class Context(BaseModel):
         return defaults.model_copy(update={name: getattr(self, name) for name in self.model_fields_set})
 
 
-JUDGING: Final = frozenset({"confidence_threshold", "judge", "policy", "known_facts", "deadline_s"})
+JUDGING: Final = frozenset({"confidence_threshold", "refused_good", "judge", "policy", "known_facts", "deadline_s"})
 """The options that act where a given answer is verified and nothing is searched or written."""
 
 

@@ -110,6 +110,7 @@ def verified(
         policy_scores=policy_scores,
         known_facts=context.known_facts,
         threshold=context.threshold,
+        refused_good=context.refused_good,
     )
     notes.ran("judge", verification.judge)
     return verification

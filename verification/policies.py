@@ -11,6 +11,7 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import Annotated, Any, Final, cast
 
+import numpy as np
 from pydantic import Field
 
 from cragraph.errors import InputError, SettingsError, WeightsError
@@ -241,7 +242,7 @@ BASE_RATE: Final = 0.6
 LINE: Final = 0.5
 """The chance from which a claim is supported."""
 REFUSED: Final = 0.2
-"""The share of good answers that the calibrated policy refuses where no threshold is set."""
+"""The share of good answers that the calibrated policy refuses where nobody says otherwise."""
 FOUNDING: Final = 0.7
 """The threshold of the founding policies."""
 SUREST: Final = 0.995
@@ -275,10 +276,11 @@ class Curve:
         mean = sum(logits) / len(logits)
         return _chance(mean + self.worst * (min(logits) - mean) + self.number * log(len(logits)))
 
-    @property
-    def threshold(self) -> float:
-        """The confidence below which a fifth (`REFUSED`) of the good answers lies."""
-        return self.thresholds.get(f"{REFUSED:g}", LINE)
+    def threshold(self, refused: float) -> float:
+        """The confidence below which this share of the good answers lies, between those that were measured."""
+        known = sorted((float(share), value) for share, value in self.thresholds.items())
+        shares, values = [share for share, _ in known], [value for _, value in known]
+        return round(float(np.interp(refused, shares, values)), 4) if known else LINE
 
 
 @cache
@@ -325,13 +327,15 @@ def recalibrated(verdict: Verdict, own: Mapping[str, Own]) -> Verdict:
     return fresh
 
 
-def own_threshold(policy: str, verdicts: Sequence[Verdict], own: Mapping[str, Own] = MappingProxyType({})) -> float:
+def own_threshold(
+    policy: str, verdicts: Sequence[Verdict], refused: float, own: Mapping[str, Own] = MappingProxyType({})
+) -> float:
     """The confidence from which a policy accepts where nobody set one: 0.7 but for the calibrated one."""
     judges = _judges(counted(verdicts)) & curves().keys()
     if policy != "calibrated":
         return FOUNDING
     fitted = (own[judge].threshold if judge in own else None for judge in judges)
-    lines = (curves()[judge].threshold if at is None else at for judge, at in zip(judges, fitted, strict=True))
+    lines = (curves()[judge].threshold(refused) if at is None else at for judge, at in zip(judges, fitted, strict=True))
     return max(lines, default=LINE)
 
 

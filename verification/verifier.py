@@ -21,6 +21,7 @@ from cragraph.verification.judges.verdicts import unjudged, verdict_of
 from cragraph.verification.policies import (
     AUTO,
     POLICIES,
+    REFUSED,
     Own,
     Policy,
     Weights,
@@ -86,11 +87,13 @@ CHAT_JUDGES: Final = frozenset({"llm", "cascade"})
 class VerifierOptions:
     """Settings of a verifier: the confidence that is good enough, weights by policy, what to measure, cache size.
 
-    Without a `threshold` the policy has its own; `calibration` is what judges' scores mean on a person's own answers.
+    Without a `threshold` the policy has its own, the calibrated one that which refuses `refused_good` of good answers;
+    `calibration` is what judges' scores mean on a person's own answers.
     `judge_timeout` is how many seconds a judge may take before the next one is asked; None for no limit.
     """
 
     threshold: float | None = None
+    refused_good: float = REFUSED
     calibration: Mapping[str, Own] = field(default_factory=lambda: MappingProxyType({}))
     weights: Mapping[str, Weights] = field(default_factory=lambda: MappingProxyType({}))
     signals: SignalOptions = field(default_factory=SignalOptions)
@@ -144,13 +147,14 @@ class Verifier:
         policy_scores: bool = False,
         known_facts: Sequence[str] = (),
         threshold: float | None = None,
+        refused_good: float | None = None,
     ) -> Verification:
         """Verify an answer; raises SettingsError for an unknown judge or policy, and nothing else.
 
         The policy ``"auto"`` is the best one for the verdicts at hand (`best_policy`); the result names it.
         When verification fails altogether, the result holds the answer unjudged with confidence 0.0, says so in its
-        issues, and the failure is logged. What was degraded is added to `notes` and is in the result. `threshold` is
-        the run's, where it has one.
+        issues, and the failure is logged. What was degraded is added to `notes` and is in the result. `threshold` and
+        `refused_good` are the run's, where it has its own.
         """
         chain = self._chain(judge)
         if policy != AUTO:
@@ -169,19 +173,20 @@ class Verifier:
         return replace(
             found,
             degraded=tuple(own.sentences),
-            threshold=self._threshold(found, threshold),
+            threshold=self._threshold(found, threshold, refused_good),
             ms=(perf_counter() - start) * 1000,
             question=question,
             answer=answer,
             passages=tuple(passages),
         )
 
-    def _threshold(self, found: Verification, threshold: float | None) -> float:
+    def _threshold(self, found: Verification, threshold: float | None, refused_good: float | None) -> float:
         """The confidence from which the run accepts this answer."""
         given = self.options.threshold if threshold is None else threshold
         if given is not None:
             return given
-        return own_threshold(found.policy, found.claims, self.options.calibration)
+        refused = self.options.refused_good if refused_good is None else refused_good
+        return own_threshold(found.policy, found.claims, refused, self.options.calibration)
 
     def judged(
         self, claims: Sequence[Claim], passages: Sequence[Passage], notes: Notes, *, judge: str, question: str = ""

@@ -14,8 +14,8 @@ def calibrate(
     rows: Annotated[Path, typer.Argument(help="JSONL file of labelled answers.", show_default=False)],
     judge: JudgeOption = None,
     refused_good: Annotated[
-        float, typer.Option("--refused-good", min=0.05, max=0.5, help="Share of good answers to refuse at most.")
-    ] = 0.2,
+        float | None, typer.Option("--refused-good", min=0.05, max=0.5, help="Share of good answers to refuse at most.")
+    ] = None,
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Measure only; write nothing.")] = False,
     json: JsonOption = False,
     quiet: QuietOption = False,
@@ -34,11 +34,11 @@ def calibrate(
     from cragraph.evals.data import read_rows
     from cragraph.settings import config_path
 
-    settings = settings_from(config, judge=judge)
+    settings = settings_from(config, judge=judge, refused_good=refused_good)
     file = config_path() or Path("cragraph.yaml")
     verifier = make_verifier(settings.model_copy(update={"calibration": {}}))
     verifier = replace(verifier, options=replace(verifier.options, measure=()), scorer=None)
-    found = fit(read_rows(rows), verifier, settings.judge, refused=refused_good, threshold=settings.threshold)
+    found = fit(read_rows(rows), verifier, settings.judge, refused=settings.refused_good, threshold=settings.threshold)
     if not dry_run:
         store(found, file)
     if json:

@@ -61,10 +61,17 @@ def test_the_judges_that_ship_have_curves_on_which_support_speaks_for_a_claim(ju
     assert curves()[judge].claim(0.05) < 0.4 < curves()[judge].claim(0.95)
 
 
+@pytest.mark.parametrize(("refused", "threshold"), [(0.1, 0.4), (0.15, 0.45), (0.2, 0.5), (0.05, 0.4), (0.5, 0.5)])
+def test_the_threshold_follows_from_the_share_of_good_answers_that_may_be_refused(
+    refused: float, threshold: float
+) -> None:
+    assert CURVE.threshold(refused) == pytest.approx(threshold)
+
+
 @pytest.mark.parametrize("policy", ["claims", "weighted", "reliability", "similarity"])
 def test_the_founding_policies_accept_from_seven_tenths(policy: str) -> None:
-    assert own_threshold(policy, [judged(0.9)]) == 0.7
-    assert own_threshold("calibrated", [judged(0.9)]) == curves()["lexical"].threshold
+    assert own_threshold(policy, [judged(0.9)], 0.2) == 0.7
+    assert own_threshold("calibrated", [judged(0.9)], 0.2) == curves()["lexical"].threshold(0.2)
 
 
 def test_an_answer_in_the_words_of_its_evidence_is_certain() -> None:
