@@ -11,11 +11,14 @@ import ast
 import copy
 import os
 import shutil
-import subprocess
+import signal
 import sys
 import tempfile
 from collections.abc import Iterator
+from importlib import import_module
 from pathlib import Path
+
+import pytest
 
 ROOT = Path(__file__).resolve().parent.parent
 DEFAULT = (
@@ -23,7 +26,13 @@ DEFAULT = (
     "verification/result.py:tests/verification/test_result.py,tests/verification/test_levels.py,"
     "tests/verification/test_policies.py,tests/verification/test_signals_sources.py",
     "graph/routing.py:tests/graph/test_routing.py,tests/graph/test_routing_edges.py",
+    "retrieval/search/fusion.py:tests/retrieval/search/test_fusion.py,tests/retrieval/search/test_retriever.py",
+    "retrieval/store/filters.py:tests/retrieval/store/test_filters.py,tests/retrieval/store/test_parsing.py,"
+    "tests/retrieval/search/test_within.py",
 )
+LIBRARIES = ("hypothesis", "langchain_core.embeddings", "langgraph.graph", "numpy", "pydantic_settings")
+LONGEST = 300
+"""Seconds that the tests of one mutant may take."""
 FOLDERS = ("evals", "generation", "graph", "models", "nodes", "prompts", "retrieval", "testing", "text", "verification")
 
 COMPARISONS: dict[type[ast.cmpop], type[ast.cmpop]] = {
@@ -86,14 +95,24 @@ def package(folder: Path, module: str) -> Path:
 
 
 def survives(folder: Path, tests: list[str]) -> bool:
-    """Whether the tests pass."""
-    command = [sys.executable, "-m", "pytest", "-x", "-q", "-p", "no:cacheprovider", *tests]
-    # Without site-packages' own copy in front, the copy is what is imported.
-    environment = os.environ | {"PYTHONPATH": str(folder), "PYTHONDONTWRITEBYTECODE": "1"}
-    return subprocess.run(command, cwd=ROOT, env=environment, capture_output=True, check=False).returncode == 0
+    """Whether the tests pass, in a process forked from this one, which has loaded the large libraries already."""
+    child = os.fork()
+    if child:
+        return os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0
+    signal.alarm(LONGEST)  # a changed loop may never end
+    silence = os.open(os.devnull, os.O_WRONLY)
+    os.dup2(silence, 1)
+    os.dup2(silence, 2)
+    sys.dont_write_bytecode = True
+    sys.path.insert(0, str(folder))  # so that the copy is what is imported
+    os.chdir(ROOT)
+    loaded = "ignore::pytest.PytestAssertRewriteWarning"  # of plugins that are loaded already
+    os._exit(pytest.main(["-x", "-q", "-p", "no:cacheprovider", "-W", loaded, *tests]))
 
 
 def main() -> None:
+    for library in LIBRARIES:
+        import_module(library)
     for pair in sys.argv[1:] or DEFAULT:
         module, _, names = pair.partition(":")
         tests = names.split(",")

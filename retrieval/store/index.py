@@ -34,24 +34,18 @@ class Index(Database):
 
     def put(self, db: Connection, records: Sequence[Record], generation: int) -> None:
         """Add or rewrite passages with their words, files, fields, and vectors where they bring them."""
-        known = {
-            row[0]: row[1:]
-            for row in self.rows_in(
-                "SELECT chunk_id, id, context, text FROM chunks WHERE chunk_id IN (?)",
-                [record.passage["chunk_id"] for record in records],
-            )
-        }
+        known = self.embedded(record.passage["chunk_id"] for record in records)
         for record in records:
             passage, plain = record.passage, filterable(record.passage["metadata"])
             row = _row(record, plain)
-            chunk, *old = known.get(passage["chunk_id"], (None,))
+            chunk, old = known.get(passage["chunk_id"], (None, None))
             marks = ",".join("?" * (len(row) + 2))
             values = (chunk, *row, row_crc(row))
             sql = f"INSERT OR REPLACE INTO chunks (id, {COLUMNS}, crc) VALUES ({marks}) RETURNING id"
             chunk = int(db.execute(sql, values).fetchone()[0])
-            if old != [record.context, passage["text"]]:
-                if old:
-                    _unindex(db, chunk, "".join(old))
+            if old != record.embedded:
+                if old is not None:
+                    _unindex(db, chunk, old)
                 db.execute("INSERT INTO words(rowid, terms) VALUES (?, ?)", (chunk, indexed(record.embedded)))
             self.hold(db, chunk, record.origins)
             db.executemany("INSERT OR IGNORE INTO fields VALUES (?, ?)", _types(plain))
@@ -61,9 +55,8 @@ class Index(Database):
 
     def drop(self, db: Connection, chunk_ids: Iterable[str]) -> None:
         """Remove passages; unknown ids do no harm."""
-        sql = "SELECT id, context, text FROM chunks WHERE chunk_id IN (?)"
-        for chunk, context, text in list(self.rows_in(sql, chunk_ids)):
-            _unindex(db, chunk, context + text)
+        for chunk, text in self.embedded(chunk_ids).values():
+            _unindex(db, chunk, text)
             for table, key in (("chunks", "id"), ("vectors", "id"), ("holdings", "chunk")):
                 db.execute(f"DELETE FROM {table} WHERE {key} = ?", (chunk,))
 
@@ -115,10 +108,10 @@ class Index(Database):
         )
         return [passage_of(row) for row in rows]
 
-    def embedded(self, chunk_ids: Iterable[str]) -> dict[str, tuple[str, str]]:
-        """What was embedded of each of these passages that is here: its context and its text."""
-        rows = self.rows_in("SELECT chunk_id, context, text FROM chunks WHERE chunk_id IN (?)", chunk_ids)
-        return {chunk_id: (context, text) for chunk_id, context, text in rows}
+    def embedded(self, chunk_ids: Iterable[str]) -> dict[str, tuple[int, str]]:
+        """The row of each of these passages that is here, and what was embedded of it."""
+        rows = self.rows_in("SELECT chunk_id, id, context || text FROM chunks WHERE chunk_id IN (?)", chunk_ids)
+        return {chunk_id: (row, text) for chunk_id, row, text in rows}
 
     def share(self, where: Mapping[str, Any]) -> float:
         """About which share of the passages a checked filter lets through, by a sample."""

@@ -302,11 +302,11 @@ class Store:
                 self.index.set_whole(db, source, origin)
             self.index.stamp(db, generation=generation, **({"dimension": dimension} if dimension else {}))
 
-    def _embedded(self, items: Sequence[Item], known: Mapping[str, tuple[str, str]]) -> list[Record]:
+    def _embedded(self, items: Sequence[Item], known: Mapping[str, tuple[int, str]]) -> list[Record]:
         """The records of items, with their vectors where these are not in the store already."""
         distinct = {item.passage["chunk_id"]: item for item in items}
         records = {i: record_of(checked(item.passage)) for i, item in distinct.items()}
-        same = {i for i, r in records.items() if known.get(i) == (r.context, r.passage["text"])}
+        same = {i for i, record in records.items() if i in known and known[i][1] == record.embedded}
         same -= {i for i, item in distinct.items() if item.vector is not None}
         fresh = [i for i in distinct if i not in same]
         texts = [records[i].embedded for i in fresh if distinct[i].vector is None]

@@ -1,7 +1,6 @@
 """Markdown: kept as written, but rows of tables name their columns; front matter is metadata, comments are dropped."""
 
 import re
-from bisect import bisect_right
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any, Final
@@ -17,8 +16,11 @@ from cragraph.retrieval.documents.limits import DEFAULT, Limits
 from cragraph.retrieval.documents.tables import Table, header_line, row_lines
 
 _FRONT = re.compile(r"\A---[ \t]*\n(.*?)\n(?:---|\.\.\.)[ \t]*(?:\n|\Z)", re.DOTALL)
-_FENCE = re.compile(r"^[ ]{0,3}(`{3,}|~{3,})[^\n]*$", re.MULTILINE)
-_MARK = re.compile(r"`+|<!--")
+_CODE_OR_COMMENT = re.compile(
+    r"^[ ]{0,3}(?P<fence>(?P<sign>[`~])(?P=sign){2,})[^\n]*$.*?(?:^[ ]{0,3}(?P=fence)(?P=sign)*[ \t]*$|\Z)"
+    r"|(?<!`)(?P<run>`{1,9})(?!`).*?(?<!`)(?P=run)(?!`)|<!--.*?(?:-->|\Z)",
+    re.MULTILINE | re.DOTALL,
+)
 _CELL_EDGE = re.compile(r"(?<!\\)\|")
 _BLOCKS = MarkdownIt("commonmark").enable("table").disable("inline")
 _INLINE = MarkdownIt("commonmark")
@@ -166,46 +168,7 @@ def _scalar(value: Any) -> Any:
 
 def without_comments(text: str) -> str:
     """The text without HTML comments, those in code aside; one that never ends hides the rest."""
-    if "<!--" not in text:
-        return text
-    fences = _fenced(text)
-    runs: dict[int, list[int]] = {}
-    marks = list(_MARK.finditer(text))
-    for match in marks:
-        if match[0] != "<!--":
-            runs.setdefault(len(match[0]), []).append(match.start())
-    kept: list[str] = []
-    done = position = fence = 0
-    for match in marks:
-        while fence < len(fences) and fences[fence][1] <= match.start():
-            fence += 1
-        inside = fence < len(fences) and fences[fence][0] <= match.start()
-        if match.start() < position or inside:
-            continue
-        if match[0] != "<!--":
-            # Code up to the next run of as many backticks; a run without one is plain text.
-            same = runs[len(match[0])]
-            following = bisect_right(same, match.start())
-            position = same[following] + len(match[0]) if following < len(same) else match.end()
-            continue
-        end = text.find("-->", match.end())
-        kept.append(text[done : match.start()])
-        done = position = len(text) if end < 0 else end + 3
-    return "".join([*kept, text[done:]])
-
-
-def _fenced(text: str) -> list[tuple[int, int]]:
-    """Where fenced code lies."""
-    fences: list[tuple[int, int]] = []
-    opened: tuple[int, str] | None = None
-    for match in _FENCE.finditer(text):
-        mark, rest = match[1], match[0].strip().strip(match[1][0])
-        if opened is None:
-            opened = match.start(), mark
-        elif mark[0] == opened[1][0] and len(mark) >= len(opened[1]) and not rest:
-            fences.append((opened[0], match.end()))
-            opened = None
-    return fences if opened is None else [*fences, (opened[0], len(text))]
+    return _CODE_OR_COMMENT.sub(lambda found: found[0] if found[0][:1] in " `~" else "", text)
 
 
 def _plain(inline: Token) -> str:
