@@ -104,17 +104,17 @@ def _near(places: Mapping[str, Sequence[int]], weight: Mapping[str, float]) -> f
     """The largest weight of question words within one stretch of the passage."""
     events = sorted((position, term) for term, at in places.items() for position in at)
     inside: dict[str, int] = {}
-    best = held = 0.0
+    best = inside_weight = 0.0
     start = 0
     for position, term in events:
         inside[term] = inside.get(term, 0) + 1
-        held += weight[term] if inside[term] == 1 else 0.0
+        inside_weight += weight[term] if inside[term] == 1 else 0.0
         while position - events[start][0] >= NEAR:
             gone = events[start][1]
             inside[gone] -= 1
-            held -= weight[gone] if not inside[gone] else 0.0
+            inside_weight -= weight[gone] if not inside[gone] else 0.0
             start += 1
-        best = max(best, held)
+        best = max(best, inside_weight)
     return best
 
 
@@ -124,8 +124,8 @@ def _phrase(asked: Sequence[str], body: Sequence[str]) -> float:
     Stopwords between two words do not part them: ``revenue of Apple`` and ``revenue, Apple`` are the same pair.
     """
     pairs = set(pairwise(asked))
-    held = set(pairwise(term for term in body if not is_light(term)))
-    return len(pairs & held) / len(pairs) if pairs else 0.0
+    present = set(pairwise(term for term in body if not is_light(term)))
+    return len(pairs & present) / len(pairs) if pairs else 0.0
 
 
 def _exact(query: str, text: str) -> float:
@@ -134,5 +134,5 @@ def _exact(query: str, text: str) -> float:
     figures = set(numbers(query))
     if not figures and not names:
         return 0.0
-    held = {word.casefold() for word in words(text)} if names else set()
-    return (len(figures & set(numbers(text))) + len(names & held)) / (len(figures) + len(names))
+    present = {word.casefold() for word in words(text)} if names else set()
+    return (len(figures & set(numbers(text))) + len(names & present)) / (len(figures) + len(names))

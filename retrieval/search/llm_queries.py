@@ -136,13 +136,13 @@ class Contextualizer:
         `messages` are the conversation before the question: mappings with role and content, (role, text) pairs, or
         LangChain messages. Only the last ten count.
         """
-        said = [line for line in (_line(message) for message in messages[-LAST_MESSAGES:]) if line]
-        if not said:
+        lines = [line for line in (_line(message) for message in messages[-LAST_MESSAGES:]) if line]
+        if not lines:
             return question
         prompt = self.prompts["contextualize"]
         notes.ran("prompt:contextualize", prompt.digest)
         try:
-            found = ask(self.caller, prompt.fill(messages="\n".join(said), question=question), StandAlone, notes)
+            found = ask(self.caller, prompt.fill(messages="\n".join(lines), question=question), StandAlone, notes)
         except CragError as error:
             notes.degraded(f"The question was not read in the light of the conversation: {error}")
             return question

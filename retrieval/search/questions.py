@@ -244,8 +244,8 @@ def unanswered_parts(question: str, answer: str, embeddings: "Embeddings") -> li
 
     The parts are those of `decompose`, else the question. A part of several is addressed by an answer that has the
     words which set it apart from the other parts, or else by a sentence as near to it as `SIMILAR`; where names or
-    figures set it apart, one of them has to be said. A single question is addressed by any answer that is terse, shares
-    half of its words, or is that near.
+    figures set it apart, the answer must have one of them. A single question is addressed by any answer that is terse,
+    shares half of its words, or is that near.
     """
     text = without_markers(answer)
     parts = decompose(question) or [question]
@@ -254,14 +254,14 @@ def unanswered_parts(question: str, answer: str, embeddings: "Embeddings") -> li
     said_in = [sentence for sentence in sentences(text) if words(sentence)]
     if not said_in or (len(parts) == 1 and len(words(text)) < TERSE):
         return []
-    said = frozenset(terms(text))
+    in_answer = frozenset(terms(text))
     asked = [frozenset(content_words(part)) for part in parts]
     common = frozenset.intersection(*asked) if len(parts) > 1 else frozenset()
     marks = _marks(question)
-    # Where names or figures set a part apart, one of them has to be said.
+    # Where names or figures set a part apart, the answer must have one of them.
     named = [(part - common) & marks if len(parts) > 1 else frozenset() for part in asked]
-    silent = {i for i, names in enumerate(named) if names and not names & said}
-    doubtful = [i for i, own in enumerate(asked) if i in silent or not _said(own - common or own, said)]
+    silent = {i for i, names in enumerate(named) if names and not names & in_answer}
+    doubtful = [i for i, own in enumerate(asked) if i in silent or not _half_in(own - common or own, in_answer)]
     if not doubtful:
         return []
     vectors = np.asarray(embeddings.embed_documents([*(parts[i] for i in doubtful), *said_in]), dtype=np.float32)
@@ -276,9 +276,9 @@ def _marks(question: str) -> frozenset[str]:
     return frozenset(content_words(" ".join(found))) if found else frozenset()
 
 
-def _said(own: frozenset[str], said: frozenset[str]) -> bool:
-    """Whether half of some words are said."""
-    return bool(own) and len(own & said) / len(own) >= 0.5
+def _half_in(own: frozenset[str], in_answer: frozenset[str]) -> bool:
+    """Whether half of some words are in the answer."""
+    return bool(own) and len(own & in_answer) / len(own) >= 0.5
 
 
 # -- queries for a correction -------------------------------------------------------------------------------------
@@ -332,8 +332,8 @@ class TargetedQueries:
 
 def _kept(text: str, figures: set[str]) -> list[str]:
     """The content words of a text without figures other than these; a word such as ``10-K`` is no figure."""
-    telling = keywords(text) if any(not is_stopword(w) for w in words(text)) else []
-    return [word for word in telling if not _is_figure(word) or set(numbers(word)) & figures]
+    content = keywords(text) if any(not is_stopword(w) for w in words(text)) else []
+    return [word for word in content if not _is_figure(word) or set(numbers(word)) & figures]
 
 
 def _is_figure(word: str) -> bool:

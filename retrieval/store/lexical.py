@@ -154,8 +154,8 @@ def lexical_share(bm25: float, known: Mapping[str, int], asked: Mapping[str, int
     `bm25`, so for one query the order is BM25's. A passage of average length with every term once gets 1/2.2 = 0.45.
     """
     ceiling = sum(fts_idf(documents, n) for n in known.values()) * (K1 + 1)
-    told = sum(positive_idf(documents, n) for n in asked.values())
-    if ceiling <= 0.0 or told <= 0.0:
+    information = sum(positive_idf(documents, n) for n in asked.values())
+    if ceiling <= 0.0 or information <= 0.0:
         return 0.0
-    coverage = sum(positive_idf(documents, n) for n in asked.values() if n) / told
+    coverage = sum(positive_idf(documents, n) for n in asked.values() if n) / information
     return min(1.0, max(0.0, bm25 / ceiling)) * coverage

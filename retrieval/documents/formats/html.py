@@ -234,19 +234,19 @@ def read_table(table: Any, limits: Limits) -> Table:
     rows = list(table.iter("tr"))
     marked = _marked_headers(rows)
     grid: list[list[str]] = []
-    held: dict[int, tuple[int, str]] = {}
+    from_above: dict[int, tuple[int, str]] = {}
     for number, row in enumerate(rows):
         cells: list[str] = []
         for cell in row.iterchildren("td", "th"):
-            _fill(cells, held)
+            _fill(cells, from_above)
             text = _spaced(cell)
             across, down = _count(cell, "colspan", limits.fields), _count(cell, "rowspan", len(rows))
             for step in range(min(across, limits.fields + 1 - len(cells))):
                 shown = text if step == 0 or number < marked else ""
                 if down > 1:
-                    held[len(cells)] = (down - 1, shown)
+                    from_above[len(cells)] = (down - 1, shown)
                 cells.append(shown)
-        _fill(cells, held)
+        _fill(cells, from_above)
         limits.check("fields", sum(map(bool, cells)), "columns")
         grid.append(cells)
     kept = [cells for cells in grid if any(cells)]
@@ -266,12 +266,12 @@ def _marked_headers(rows: list[Any]) -> int:
     return count
 
 
-def _fill(cells: list[str], held: dict[int, tuple[int, str]]) -> None:
+def _fill(cells: list[str], from_above: dict[int, tuple[int, str]]) -> None:
     """Add the cells that reach down from the rows above."""
-    while len(cells) in held:
-        left, text = held.pop(len(cells))
+    while len(cells) in from_above:
+        left, text = from_above.pop(len(cells))
         if left > 1:
-            held[len(cells)] = (left - 1, text)
+            from_above[len(cells)] = (left - 1, text)
         cells.append(text)
 
 
