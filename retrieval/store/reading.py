@@ -163,9 +163,9 @@ def _ahead(rest: list[str], options: SplitOptions, limits: Limits) -> Generator[
 def _receive(process: "subprocess.Popen[bytes]", order: bytes, waiting: "Queue[Message | str | None]") -> None:
     assert process.stdin is not None
     assert process.stdout is not None
-    try:
+    with suppress(OSError), process.stdin:
         process.stdin.write(order)
-        process.stdin.close()
+    try:
         while True:
             waiting.put(pickle.load(process.stdout))
     except (EOFError, pickle.UnpicklingError, OSError, ValueError):

@@ -13,7 +13,7 @@ from threading import Thread
 import pytest
 
 from cragraph.retrieval.documents import Limits
-from cragraph.retrieval.store import SplitOptions, ingest, open_store
+from cragraph.retrieval.store import SplitOptions, ingest, open_store, reading
 from cragraph.retrieval.store.reading import PIECE, Failed, Piece, messages, read
 from cragraph.testing.embeddings import HashEmbeddings
 
@@ -78,6 +78,12 @@ def test_a_file_that_takes_too_much_memory_is_reported_and_the_rest_is_read(tmp_
     found = list(messages([str(large), files[0]], OPTIONS, Limits(memory_mb=150)))
     assert [type(message) for message in found] == [Failed, Piece]
     assert "memory" in found[0].reason  # type: ignore[union-attr]
+
+
+def test_where_no_reader_can_be_started_files_are_read_in_place(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(reading, "_SERVE", "raise SystemExit(3)")
+    gone = [f"/no/such/file-{number:06}-whose-name-fills-the-pipe.txt" for number in range(3000)]
+    assert [type(message) for message in messages(gone, OPTIONS, Limits())] == [Failed] * 3000
 
 
 @pytest.mark.skipif(not sys.platform.startswith("linux"), reason="finds the process in /proc")
