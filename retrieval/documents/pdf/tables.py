@@ -282,9 +282,9 @@ def _is_heading(lines: Sequence[Line], rows: Sequence[Sequence[Cell]], index: in
 
 def _body(lines: Sequence[Line], rows: Sequence[Sequence[Cell]], columns: Columns) -> list[list[str]]:
     """The rows below the headings: labels that wrap are put together, a year that heads a section goes before each of
-    its labels."""
+    its labels, or in the place of its first row's where that has none."""
     body: list[list[str]] = []
-    label = period = ""
+    label = period = unused = ""
     for line, row in zip(lines, rows, strict=True):
         cells = [] if len(row) == 1 and (not is_number(row[0].text) or is_year(row[0].text)) else place(row, columns)
         if label and cells and (cells[0][:1].islower() or cells[0][:1] in "$€£0123456789" or label[-1] in ",-"):
@@ -293,12 +293,14 @@ def _body(lines: Sequence[Line], rows: Sequence[Sequence[Cell]], columns: Column
             body.append([label])
         label = ""
         if cells:
-            body.append([f"{period} {cells[0]}" if period and cells[0] else cells[0], *cells[1:]])
+            body.append([f"{period} {cells[0]}" if cells[0] and period else cells[0] or unused, *cells[1:]])
+            unused = ""
         elif is_number(row[0].text):
-            period = row[0].text
+            body += [[unused]] if unused else []
+            period = unused = row[0].text
         else:
             label = line.text
-    return [*body, [label]] if label else body
+    return [*body, *([text] for text in (unused, label) if text)]
 
 
 def with_labels(lines: Sequence[Line]) -> list[Line]:

@@ -22,6 +22,22 @@ def signs(text: str) -> Counter[str]:
     return Counter(sign for sign in text if sign.isalnum())
 
 
+def placed(text: str, x0: float, top: float, height: float = 8.0) -> Word:
+    return Word(text, x0, x0 + 5.0 * len(text), top, top + height)
+
+
+def test_a_year_above_rows_without_a_label_is_kept() -> None:
+    rows = [("alpha", 0, 88), ("1,204", 405, 88), ("alpha", 0, 99), ("$", 18, 99), ("alpha", 0, 110), ("7", 198, 110)]
+    years = [("2023", 0, 121), ("alpha", 99, 132), ("(17)", 279, 132), ("2024", 0, 143), ("beta", 0, 154)]
+    words = [placed(*word) for word in (*rows, *years, ("(18)", 279, 154))]
+    writer = Writer()
+    PageWriter(writer).write([lines_of(words)], [[]])
+    assert [line for line in writer.draft().text.splitlines() if "(1" in line] == [
+        "2023 | alpha | (17)",
+        "2024 beta | (18)",
+    ]
+
+
 @settings(deadline=None, max_examples=200)
 @given(PAGES)
 def test_no_sign_of_a_page_is_lost_however_its_words_stand(pages: list[list[Word]]) -> None:
