@@ -1,5 +1,6 @@
 import os
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from threading import Event, Thread
 from time import monotonic, sleep
@@ -8,7 +9,11 @@ import pytest
 
 from cragraph.errors import InputError
 from cragraph.passages import as_passages
-from cragraph.retrieval.store import IngestReport, Store, forget, ingest, watch
+from cragraph.retrieval import store as stores
+from cragraph.retrieval.store import IngestReport, Store, forget
+
+ingest, watch = (partial(one, limits=None) for one in (stores.ingest, stores.watch))
+"""In this process: starting another would take most of the time of these tests."""
 
 
 def test_a_forgotten_file_is_gone_from_both_sides_and_stays_on_disk(store: Store, docs: Path) -> None:
@@ -72,11 +77,7 @@ def test_a_part_of_a_name_is_no_name(store: Store, docs: Path, name: str) -> Non
 def test_watching_follows_new_changed_and_vanished_files(store: Store, docs: Path) -> None:
     reports: list[IngestReport] = []
     stop = Event()
-
-    def follow() -> None:
-        reports.extend(_until(stop, docs, store, reports))
-
-    thread = Thread(target=follow)
+    thread = Thread(target=_until, args=(stop, docs, store, reports))
     thread.start()
     try:
         _wait(lambda: len(reports) == 1)
@@ -100,31 +101,28 @@ def test_watching_does_nothing_while_nothing_changes(store: Store, docs: Path) -
 
 
 def test_a_file_is_taken_when_it_has_stopped_growing(store: Store, docs: Path) -> None:
-    stop = Event()
-    growing = docs / "growing.md"
-
-    def grow() -> None:
-        sleep(0.3)
+    stop, growing = Event(), docs / "growing.md"
+    reports: list[IngestReport] = []
+    thread = Thread(target=_until, args=(stop, docs, store, reports, 0.3))
+    thread.start()
+    try:
+        _wait(lambda: len(reports) == 1)
         for i in range(10):
             with growing.open("a") as file:
                 file.write(f"line {i} of the story\n\n")
             os.utime(growing, (i + 1, i + 1))
             sleep(0.05)
-        sleep(2.0)
+        _wait(lambda: len(reports) == 2)
+    finally:
         stop.set()
-
-    thread = Thread(target=grow)
-    thread.start()
-    reports = list(watch(docs, store, interval=0.15, stop=stop))
-    thread.join()
+        thread.join()
     assert len(reports) == 2
     assert "line 9" in store.lexical("line 9 story", 1)[0]["text"]
 
 
-def _until(stop: Event, docs: Path, store: Store, reports: list[IngestReport]) -> list[IngestReport]:
-    for report in watch(docs, store, interval=0.05, stop=stop):
+def _until(stop: Event, docs: Path, store: Store, reports: list[IngestReport], interval: float = 0.05) -> None:
+    for report in watch(docs, store, interval=interval, stop=stop):
         reports.append(report)
-    return []
 
 
 def _wait(done: Callable[[], bool]) -> None:

@@ -1,13 +1,18 @@
 import json
 import os
 import time
+from functools import partial
 from pathlib import Path
 
 import pytest
 
 from cragraph.errors import InputError, StoreLockedError
-from cragraph.retrieval.store import IngestReport, Progress, SplitOptions, Store, ingest, open_store, parse_where
+from cragraph.retrieval.store import IngestReport, Progress, SplitOptions, Store, open_store, parse_where
+from cragraph.retrieval.store import ingest as ingest_by_a_process
 from cragraph.testing.embeddings import HashEmbeddings
+
+ingest = partial(ingest_by_a_process, limits=None)
+"""In this process: starting another would take most of the time of these tests."""
 
 OLD = 1_600_000_000
 
@@ -28,7 +33,7 @@ def texts(store: Store, query: str) -> list[str]:
 
 
 def test_files_go_in_with_where_they_came_from(store: Store, docs: Path) -> None:
-    report = ingest(docs, store)
+    report = ingest_by_a_process(docs, store)
     assert names(report.added) == ["penguins.md", "table.csv", "whales.txt"]
     assert report.chunks == store.count() > 3
     assert (report.changed, report.unchanged, report.removed, report.skipped, report.failed) == ([], [], [], [], [])
@@ -148,7 +153,7 @@ def test_what_cannot_be_read_is_reported_and_the_rest_goes_in(store: Store, docs
     write(docs / "picture.png", "x")
     write(docs / ".hidden.md", "secret")
     write(docs / "empty.md", "")
-    report = ingest(docs, store)
+    report = ingest_by_a_process(docs, store)
     assert names(report.added) == ["penguins.md", "table.csv", "whales.txt"]
     assert names([path for path, _ in report.failed + report.skipped]) == [
         ".hidden.md", "broken.docx", "broken.pdf", "empty.md", "picture.png",
