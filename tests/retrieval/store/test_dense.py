@@ -16,7 +16,7 @@ from cragraph.retrieval.store.records import Floats
 from cragraph.testing.embeddings import HashEmbeddings
 from cragraph.types import Passage
 
-NUMBER = 3000
+NUMBER = 1500
 
 
 def numbered(first: int, last: int) -> list[Passage]:
@@ -30,7 +30,7 @@ def vectors(number: int, seed: int = 0) -> Floats:
 
 @pytest.fixture(scope="module", params=["exact", "graph"])
 def years(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Store]:
-    """Passages of 30 years, 100 of each."""
+    """Passages of 30 years, 50 of each."""
     graph_from = 1000 if request.param == "graph" else 10_000
     with open_store(tmp_path_factory.mktemp("store"), HashEmbeddings(16), graph_from=graph_from) as store:
         store.add(numbered(0, NUMBER), vectors=vectors(NUMBER))
@@ -56,7 +56,7 @@ def nearest(vector: Floats, numbers: list[int]) -> list[str]:
         ({"year": {"$gte": 1}}, [n for n in range(NUMBER) if n % 30 >= 1]),
         ({"year": {"$in": [3, 9]}}, [n for n in range(NUMBER) if n % 30 in (3, 9)]),
         ({"source": {"$eq": "17"}}, [17]),
-        ({"source": {"$in": ["17", "99", "2999"]}}, [17, 99, 2999]),
+        ({"source": {"$in": ["17", "99", str(NUMBER - 1)]}}, [17, 99, NUMBER - 1]),
         ({"year": {"$gt": 99}}, []),
         (None, list(range(NUMBER))),
     ],
