@@ -20,6 +20,7 @@ $(VENV)/bin/python:
 SOURCES := $(shell find app graph nodes prompts models retrieval generation verification evals testing text -type d)
 $(STAMP): pyproject.toml $(SOURCES) | $(VENV)/bin/python
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --upgrade pip
+	$(if $(LOCKED),$(BIN)/python -m pip install --quiet --disable-pip-version-check --require-hashes -r requirements.lock)
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check -e '.[dev]' --config-settings editable_mode=strict
 	@touch $@
 
@@ -30,7 +31,11 @@ $(VENV)/.runtime: pyproject.toml $(SOURCES) | $(VENV)/bin/python
 	@test ! -e $@.failed || { rm $@.failed; exit 1; }
 	@touch $@
 
-install: $(STAMP)  ## Set up .venv with everything for development.
+install: $(STAMP)  ## Set up .venv with everything for development; LOCKED=1 as requirements.lock has it.
+
+lock: $(STAMP)  ## Pin what development installs, with hashes, in requirements.lock.
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check uv
+	$(BIN)/uv pip compile pyproject.toml --extra dev --universal --generate-hashes --upgrade --no-header --quiet -o requirements.lock
 
 documents: $(STAMP)  ## Rewrite the parts of the documents that come from the code.
 	$(BIN)/python tools/documents.py
