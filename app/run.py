@@ -133,6 +133,11 @@ class Assistant:
         """
         inputs: dict[str, Any] = {"question": question} | ({"messages": list(messages)} if messages else {})
         options = Context(**{"show_claims": True, "ask_on_low_confidence": decide is not None} | dict(context or {}))
+        if options.ask_on_low_confidence and decide is None:
+            raise InputError(
+                "ask_on_low_confidence came where nobody can be asked: use `cragraph chat --ask`, Studio, or a graph "
+                "with a checkpointer."
+            )
         if decide is not None:
             from langgraph.checkpoint.memory import InMemorySaver
 

@@ -215,8 +215,12 @@ class Report:
             + "</li>"
             for c in self.data.get("citations") or ()
         ]
-        sources = f'<h2>Sources</h2><ol class="sources">{"".join(cited)}</ol>' if cited else ""
-        return ("<h2>Claims</h2>" + "".join(cards) if cards else "") + sources
+        near = [
+            f"<li>{where(p)}<blockquote>{e(p['text'])}</blockquote></li>" for p in self.data.get("nearest") or ()
+        ]
+        listed = {"Sources": cited, "Nearest passages": near}
+        lists = [f'<h2>{name}</h2><ol class="sources">{"".join(rows)}</ol>' for name, rows in listed.items() if rows]
+        return ("<h2>Claims</h2>" + "".join(cards) if cards else "") + "".join(lists)
 
     def _card(self, number: int, claim: Mapping[str, Any], pictures: PagePictures | None) -> str:
         verdict = claim["verdict"]
@@ -299,6 +303,7 @@ class Report:
         shown = [f"{role.replace('_', ' ')} {name}" for role, name in data["models"].items() if ":" not in role]
         ms = (data.get("timings_ms") or {}).get("total") or data.get("ms")
         shown += [f"{data['llm_calls']} model calls"] if data.get("llm_calls") else []
+        shown += [f"{count:,} tokens {what}" for what, count in (data.get("tokens") or {}).items()]
         shown += [f"{ms:.0f} ms"] if ms else []
         return f'<footer class="note">Ran: {e(", ".join(shown))}</footer>' if shown else ""
 

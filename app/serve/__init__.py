@@ -20,6 +20,7 @@ from pydantic import BaseModel, ConfigDict, Field
 
 from cragraph import __version__
 from cragraph.errors import CragError, InputError, SettingsError, StoreMissingError, plain
+from cragraph.graph.context import OTHER_NAMES
 from cragraph.graph.state import CragOutput
 from cragraph.report.page import style
 from cragraph.run import MB, Assistant
@@ -179,7 +180,10 @@ def create_app(settings: Settings, *, token: str | None = None, hosts: tuple[str
     @app.get("/options")
     def options() -> dict[str, Any]:
         """The options of a run, as a JSON schema."""
-        return schema.model_json_schema()
+        form = schema.model_json_schema()
+        for name in ("ask_on_low_confidence", *OTHER_NAMES):  # nobody is asked here, and each option stands once
+            del form["properties"][name]
+        return form
 
     for path, name, kind in (("/", "page.html", "text/html"), ("/page.js", "page.js", "text/javascript")):
         content = page.joinpath(name).read_text(encoding="utf-8")

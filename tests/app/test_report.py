@@ -177,3 +177,12 @@ def test_a_click_on_a_claim_marks_its_evidence(tmp_path: Path, browser: Any) -> 
             assert page.locator("#e2").is_visible()
             assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
             page.close()
+
+
+def test_an_abstention_shows_the_nearest_passages() -> None:
+    page = str(Report(create_graph(load_settings(store=None)).compile().invoke(
+        {"question": "Who won the cup of 1954?", "passages": PASSAGES}
+    )))  # fmt: skip
+    assert "I don&#x27;t know" in page or "I don't know" in page
+    assert "<h2>Nearest passages</h2>" in page
+    assert f"<blockquote>{PASSAGES[0]}</blockquote>" in page
