@@ -62,8 +62,8 @@ unit: $(STAMP)  ## Run the tests that start no server and take no time.
 test: $(STAMP)  ## Run the whole test suite.
 	CRAG_DATA=$(DATA) $(BIN)/python -m pytest -q -n 2 --dist loadfile
 
-test-model: $(STAMP)  ## Run the tests that need a real model; MODEL_SERVER is its address.
-	MODEL_SERVER=$(MODEL_SERVER) $(BIN)/python -m pytest -q tests/real_model
+test-model: $(STAMP)  ## Run the tests that need a real model; MODEL_SERVER or OPENAI_SERVER is its address.
+	MODEL_SERVER=$(MODEL_SERVER) OPENAI_SERVER=$(OPENAI_SERVER) $(BIN)/python -m pytest -q tests/real_model
 
 demo: $(VENV)/.runtime  ## Ingest this project's documents and ask them a question.
 	@$(BIN)/cragraph ingest docs/*.md --store $(DEMO_STORE)

@@ -3,17 +3,16 @@ know.
 """
 
 import re
-from collections.abc import Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Final
 
 from cragraph.errors import ModelError
 from cragraph.generation.idk import settled
-from cragraph.models.chat import ChatCaller, Messages, fitting
-from cragraph.prompts.data import delimited, marker_for, neutral
+from cragraph.models.chat import ChatCaller
 from cragraph.prompts.load import Prompts
 from cragraph.protocols import Brief, Notes
-from cragraph.types import IDK, Passage, Verdict
+from cragraph.types import IDK, Verdict
 
 MOST_FAILED: Final = 12
 """Failed claims that a correction is told about: more than a small model can attend to."""
@@ -58,37 +57,25 @@ class ChatGenerator:
             return IDK
         task = "regenerate" if brief.previous and brief.failed else "generate"
         notes.ran(f"prompt:{task}", self.prompts[task].digest)
-        passages = fitting(
-            brief.passages,
-            lambda some: "\n".join(text for _, text in self._messages(task, brief, some)),
-            self.caller.num_ctx,
-            self.caller.num_predict,
-            notes,
-            task=task,
+        failed = "\n".join(_fault(verdict) for verdict in brief.failed[:MOST_FAILED])
+        prompt = partial(
+            self.prompts[task].on,
+            seed=self.caller.seed,
+            quoted={"previous": brief.previous, "failed": failed},
+            question=brief.question,
+            idk=IDK,
         )
-        messages = self._messages(task, brief, passages)
+        passages = self.caller.fitted(brief.passages, prompt, notes, task, ANSWER_TOKENS)
+        messages = prompt(passages)
         for more in (0.0, SECOND_TRY):
             reply = self.caller(messages, notes, temperature=brief.temperature + more, quiet=False, most=ANSWER_TOKENS)
             if reply.unread and len(passages) > 1:
-                messages = self._messages(task, brief, passages[: len(passages) // 2])
+                messages = prompt(passages[: len(passages) // 2])
                 continue
             answer = tidy(reply.text)
             if answer:
                 return settled(answer)
         raise ModelError(f"{self.name} wrote an empty answer twice; wanted a sentence: try another model.")
-
-    def _messages(self, task: str, brief: Brief, passages: Sequence[Passage]) -> Messages:
-        failed = list(brief.failed)[:MOST_FAILED]
-        texts = [passage["text"] for passage in passages]
-        marker = marker_for(*texts, seed=self.caller.seed)  # of the passages alone: the judge has the same
-        return self.prompts[task].fill(
-            question=brief.question,
-            passages=delimited(passages, marker),
-            marker=marker,
-            idk=IDK,
-            previous=neutral(brief.previous, marker),
-            failed=neutral("\n".join(_fault(verdict) for verdict in failed), marker),
-        )
 
 
 def tidy(text: str) -> str:

@@ -183,6 +183,21 @@ class ChatCaller:
         seed = getattr(self.model, "seed", None)
         return seed if isinstance(seed, int) else None
 
+    def fitted(
+        self,
+        passages: Sequence[Passage],
+        prompt: Callable[[Sequence[Passage]], Messages],
+        notes: Notes,
+        task: str,
+        most: int | None = None,
+    ) -> list[Passage]:
+        """The passages that fit with the rest of a prompt, and a reply of `most` tokens, into the context."""
+
+        def text(some: Sequence[Passage]) -> str:
+            return "\n".join(text for _, text in prompt(some))
+
+        return fitting(passages, text, self.num_ctx, most or self.num_predict, notes, task=task)
+
     def __call__(
         self,
         messages: Messages,

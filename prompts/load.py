@@ -3,7 +3,7 @@ text.
 """
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from hashlib import sha256
@@ -12,6 +12,8 @@ from pathlib import Path
 from typing import Final
 
 from cragraph.errors import SettingsError
+from cragraph.prompts.data import delimited, marker_for, neutral
+from cragraph.types import Passage
 
 VARIABLES: Final[Mapping[str, frozenset[str]]] = {
     "generate": frozenset({"question", "passages", "marker", "idk"}),
@@ -60,6 +62,14 @@ class Prompt:
             return str(values[match[1]])
 
         return [("system", _VARIABLE.sub(value, self.system)), ("human", _VARIABLE.sub(value, self.user))]
+
+    def on(
+        self, passages: Sequence[Passage], seed: int | None, quoted: Mapping[str, str] | None = None, **values: object
+    ) -> list[tuple[str, str]]:
+        """The messages about passages, numbered and delimited by one code; what is `quoted` cannot leave its place."""
+        marker = marker_for(*(passage["text"] for passage in passages), seed=seed)
+        tame = {name: neutral(text, marker) for name, text in (quoted or {}).items()}
+        return self.fill(passages=delimited(passages, marker), marker=marker, **tame, **values)
 
 
 @dataclass(frozen=True)

@@ -2,14 +2,15 @@
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Annotated, Any, Final
 
 from pydantic import BaseModel, BeforeValidator, Field, WithJsonSchema
 
 from cragraph.errors import ModelError
-from cragraph.models.chat import ChatCaller, Messages, ask, fitting
+from cragraph.models.chat import ChatCaller, Messages, ask
 from cragraph.models.replies import Flag, Score, Text
-from cragraph.prompts.data import delimited, marker_for, neutral
+from cragraph.prompts.data import marker_for, neutral
 from cragraph.prompts.load import Prompts
 from cragraph.protocols import Notes
 from cragraph.text.quotes import placed
@@ -119,26 +120,9 @@ class LLMScores:
     def _messages(self, task: str, question: str, answer: str, passages: Sequence[Passage], notes: Notes) -> Messages:
         prompt = self.prompts[task]
         notes.ran(f"prompt:{task}", prompt.digest)
-
-        def messages(some: Sequence[Passage]) -> Messages:
-            texts = [passage["text"] for passage in some]
-            marker = marker_for(*texts, seed=self.caller.seed)
-            return prompt.fill(
-                passages=delimited(some, marker),
-                answer=neutral(answer, marker),
-                question=question or "(not known)",
-                marker=marker,
-            )
-
-        used = fitting(
-            passages,
-            lambda some: "\n".join(text for _, text in messages(some)),
-            self.caller.num_ctx,
-            self.caller.num_predict,
-            notes,
-            task=task,
-        )
-        return messages(used)
+        quoted, asked = {"answer": answer}, question or "(not known)"
+        messages = partial(prompt.on, seed=self.caller.seed, quoted=quoted, question=asked)
+        return messages(self.caller.fitted(passages, messages, notes, task))
 
 
 @dataclass(frozen=True)

@@ -215,9 +215,7 @@ class Report:
             + "</li>"
             for c in self.data.get("citations") or ()
         ]
-        near = [
-            f"<li>{where(p)}<blockquote>{e(p['text'])}</blockquote></li>" for p in self.data.get("nearest") or ()
-        ]
+        near = [f"<li>{where(p)}<blockquote>{e(p['text'])}</blockquote></li>" for p in self.data.get("nearest") or ()]
         listed = {"Sources": cited, "Nearest passages": near}
         lists = [f'<h2>{name}</h2><ol class="sources">{"".join(rows)}</ol>' for name, rows in listed.items() if rows]
         return ("<h2>Claims</h2>" + "".join(cards) if cards else "") + "".join(lists)

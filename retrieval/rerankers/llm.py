@@ -4,14 +4,14 @@ from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextvars import copy_context
 from dataclasses import dataclass, field
+from functools import partial
 from threading import Event
 
 from pydantic import BaseModel
 
 from cragraph.errors import DeadlineError, ModelError, ModelNotFoundError, ModelUnavailableError
-from cragraph.models.chat import ChatCaller, Messages, ask, fitting
+from cragraph.models.chat import ChatCaller, Messages, ask
 from cragraph.models.replies import Score
-from cragraph.prompts.data import delimited, marker_for
 from cragraph.prompts.load import Prompts
 from cragraph.protocols import Notes
 from cragraph.types import Passage
@@ -74,19 +74,8 @@ class LLMReranker:
         return None
 
     def _messages(self, query: str, passage: Passage, notes: Notes) -> Messages:
-        def messages(some: Sequence[Passage]) -> Messages:
-            marker = marker_for(query, *(one["text"] for one in some), seed=self.caller.seed)
-            return self.prompts["rerank"].fill(question=query, passages=delimited(some, marker), marker=marker)
-
-        used = fitting(
-            [passage],
-            lambda some: "\n".join(text for _, text in messages(some)),
-            self.caller.num_ctx,
-            self.caller.num_predict,
-            notes,
-            task="rerank",
-        )
-        return messages(used)
+        messages = partial(self.prompts["rerank"].on, seed=self.caller.seed, question=query)
+        return messages(self.caller.fitted([passage], messages, notes, "rerank"))
 
 
 def _before(passage: Passage) -> float | None:

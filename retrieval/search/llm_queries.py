@@ -3,14 +3,15 @@
 import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Annotated, Any, Final
 
 from pydantic import BaseModel, Field
 
 from cragraph.errors import CragError, ModelError
-from cragraph.models.chat import ChatCaller, Messages, ask, fitting
+from cragraph.models.chat import ChatCaller, ask
 from cragraph.models.replies import Lines, Text
-from cragraph.prompts.data import delimited, marker_for, neutral
+from cragraph.prompts.data import marker_for, neutral
 from cragraph.prompts.load import Prompts
 from cragraph.protocols import Notes, QueryWriter
 from cragraph.types import Passage, Verdict
@@ -96,22 +97,19 @@ class ChatQueries:
             return self.fallback(question, failed, unanswered, notes)
         prompt = self.prompts["requery"]
         notes.ran("prompt:requery", prompt.digest)
-
-        def messages(some: Sequence[Passage]) -> Messages:
-            marker = marker_for(*(passage["text"] for passage in some), seed=self.caller.seed)
-            return prompt.fill(
-                question=question or "(not known)",
-                passages=delimited(some, marker),
-                failed=neutral("\n".join(map(_fault, failed[: 2 * self.count])), marker) or "(none)",
-                unanswered=neutral("\n".join(f"- {part}" for part in unanswered), marker) or "(none)",
-                count=self.count,
-                marker=marker,
-            )
-
-        caller = self.caller
-        read = fitting(passages, lambda some: _text(messages(some)), caller.num_ctx, QUERY_TOKENS, notes, task="query")
+        messages = partial(
+            prompt.on,
+            seed=self.caller.seed,
+            quoted={
+                "failed": "\n".join(map(_fault, failed[: 2 * self.count])) or "(none)",
+                "unanswered": "\n".join(f"- {part}" for part in unanswered) or "(none)",
+            },
+            question=question or "(not known)",
+            count=self.count,
+        )
+        read = self.caller.fitted(passages, messages, notes, "query", QUERY_TOKENS)
         try:
-            found = ask(caller, messages(read), Queries, notes, most=QUERY_TOKENS)
+            found = ask(self.caller, messages(read), Queries, notes, most=QUERY_TOKENS)
             queries = _usable(found.queries, self.count)
             if not queries:
                 raise ModelError(f"{self.name} wrote no query.")
@@ -147,10 +145,6 @@ class Contextualizer:
             notes.degraded(f"The question was not read in the light of the conversation: {error}")
             return question
         return found.question
-
-
-def _text(messages: Messages) -> str:
-    return "\n".join(text for _, text in messages)
 
 
 def _usable(queries: Sequence[str], count: int, besides: str = "") -> list[str]:

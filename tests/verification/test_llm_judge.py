@@ -356,3 +356,11 @@ def test_an_extraction_without_any_claim_of_the_answer_raises(server: OllamaServ
     server.play({"claims": [{"claim": "Bananas are yellow fruit"}]})
     with pytest.raises(ModelError, match="named no claim"):
         LLMClaims(judge(server).caller)(ANSWER, Notes())
+
+
+def test_dots_in_the_place_of_a_quote_are_no_quote(server: OllamaServer) -> None:
+    server.play({"claims": [row(SALES, "SUPPORTED", "...")]})
+    (verdict,) = judged(server, f"{SALES}.")
+    assert verdict["verdict"] == "supported"
+    assert verdict["evidence"] is not None
+    assert verdict["evidence"]["quote"].startswith("Net sales were $383 billion")

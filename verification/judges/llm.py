@@ -3,15 +3,15 @@
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Annotated, Any, Final
 
 from pydantic import BaseModel, BeforeValidator, Field, WithJsonSchema, model_validator
 from pydantic.json_schema import SkipJsonSchema
 
 from cragraph.errors import ModelError
-from cragraph.models.chat import ChatCaller, Messages, ask, fitting
+from cragraph.models.chat import ChatCaller, ask
 from cragraph.models.replies import MAY_BE_LEFT_OUT, Text, Whole
-from cragraph.prompts.data import delimited, marker_for, neutral
 from cragraph.prompts.load import Prompts
 from cragraph.protocols import Notes
 from cragraph.text.facts import Fact, Kind, compare, extract
@@ -139,28 +139,17 @@ class LLMJudge:
     def _batch(
         self, claims: Sequence[Claim], passages: Sequence[Passage], notes: Notes, question: str
     ) -> list[Verdict]:
-        def messages(some: Sequence[Passage]) -> Messages:
-            listed = "\n".join(f"{number}. {claim['text']}" for number, claim in enumerate(claims, start=1))
-            marker = marker_for(*(passage["text"] for passage in some), seed=self.caller.seed)
-            return self.prompts["judge"].fill(
-                passages=delimited(some, marker),
-                claims=neutral(listed, marker),
-                count=len(claims),
-                question=question or "(not known)",
-                marker=marker,
-            )
-
-        notes.ran("prompt:judge", self.prompts["judge"].digest)
         caller = self.caller
-        used = fitting(
-            passages,
-            lambda some: "\n".join(text for _, text in messages(some)),
-            caller.num_ctx,
-            caller.num_predict,
-            notes,
-            task="judge",
+        prompt = partial(
+            self.prompts["judge"].on,
+            seed=caller.seed,
+            quoted={"claims": "\n".join(f"{number}. {claim['text']}" for number, claim in enumerate(claims, start=1))},
+            count=len(claims),
+            question=question or "(not known)",
         )
-        found = ask(caller, messages(used), Rows, notes)
+        notes.ran("prompt:judge", self.prompts["judge"].digest)
+        used = caller.fitted(passages, prompt, notes, "judge")
+        found = ask(caller, prompt(used), Rows, notes)
         if len(found.suggested_corrections) == len(found.claims):
             for row, correction in zip(found.claims, found.suggested_corrections, strict=True):
                 row.correction = row.correction or correction
@@ -179,7 +168,7 @@ class LLMJudge:
         return verdicts
 
     def _verdict(self, claim: Claim, row: Row, passages: Sequence[Passage]) -> Verdict:
-        label, evidence, why = _held(claim["text"], row.status, row.evidence, row.passage - 1, passages)
+        label, evidence, why = _held(claim["text"], row.status, row.evidence if _SAYS(row.evidence) else "", row.passage - 1, passages)
         support, contradiction = SCORES[row.status if label == "unsupported" else label]
         reasoning = f"{row.reasoning} {why}".strip()
         verdict = verdict_of(
@@ -230,6 +219,9 @@ def _about(words: str, claims: Sequence[Claim]) -> int:
     found = (number for number, claim in enumerate(claims) if words and placed(words, claim["text"]))
     return next(found, -1)
 
+
+_SAYS: Final = re.compile(r"\w").search
+"""Whether a quote says anything: a small model writes dots where a prompt or a schema leaves a place."""
 
 _FIGURES: frozenset[Kind] = frozenset(("number", "percent", "points", "money", "measure", "date", "quarter", "time"))
 
