@@ -27,7 +27,7 @@ from urllib.parse import urlsplit
 from benchmarks.new_user.__main__ import HERE, documents, said_right
 from benchmarks.simulated import Simulated, question, server, statement, write_documents
 from cragraph import create_graph, load_settings
-from cragraph.api import ingest_paths
+from cragraph.run import Assistant
 
 READS, WRITES = 300.0, 30.0
 """Tokens a second of a model of three billion parameters on a laptop."""
@@ -113,8 +113,9 @@ def ask(address: str, model: str, judge: str, out: Path, only: range, simulated:
     known = [json.loads(line)["id"] for line in out.read_text().splitlines()] if out.exists() else []
     with tempfile.TemporaryDirectory() as scratch, recorded(address) as (url, calls):
         asked = rows(simulated, Path(scratch) / "files")[only.start : only.stop]
-        settings = load_settings(store=f"{scratch}/store", model=model, ollama={"base_url": url}, timeout_s=600)
-        ingest_paths(settings, [Path(scratch) / "files"])
+        os.environ["OLLAMA_HOST"] = url
+        settings = load_settings(store=f"{scratch}/store", model=model, timeout_s=600)
+        Assistant(settings).ingest([Path(scratch) / "files"])
         graph = create_graph(settings).compile()
         options = {"judge": judge, "max_crag_attempts": 1, "on_low_confidence": "flag"}
         for row in [row for row in asked if row["id"] not in known]:

@@ -168,7 +168,9 @@ class LLMJudge:
         return verdicts
 
     def _verdict(self, claim: Claim, row: Row, passages: Sequence[Passage]) -> Verdict:
-        label, evidence, why = _held(claim["text"], row.status, row.evidence if _SAYS(row.evidence) else "", row.passage - 1, passages)
+        label, evidence, why = _held(
+            claim["text"], row.status, row.evidence if _SAYS(row.evidence) else "", row.passage - 1, passages
+        )
         support, contradiction = SCORES[row.status if label == "unsupported" else label]
         reasoning = f"{row.reasoning} {why}".strip()
         verdict = verdict_of(
