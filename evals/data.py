@@ -5,13 +5,13 @@ import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Final
+from typing import Any, Final, Literal
+
+from pydantic import TypeAdapter, ValidationError
 
 from cragraph.errors import InputError
 from cragraph.passages import as_passage
 from cragraph.types import Passage
-
-LABELS: Final = ("supported", "partial", "unsupported", "contradicted")
 
 _PART: Final = re.compile(r"-o\d+$")
 
@@ -43,7 +43,7 @@ class Row:
     question: str
     passages: tuple[str, ...]
     answer: str
-    label: str
+    label: Literal["supported", "partial", "unsupported", "contradicted"]
     spans: tuple[tuple[int, int], ...]
     group: str
 
@@ -72,30 +72,20 @@ def read_rows(file: Path, limit: int | None = None) -> list[Row]:
     return [row for row in rows if row.group in kept]
 
 
+_ROWS: Final = TypeAdapter(Row)
+
+
 def _row(data: dict[str, Any], where: str) -> Row:
+    name = str(data.get("id", where))
+    read = {"id": name, "group": _PART.sub("", name), "question": data.get("question") or ""}
     try:
-        passages, spans = data["passages"], data.get("spans") or []
-        row = Row(
-            id=str(data.get("id", where)),
-            question=data.get("question") or "",
-            passages=tuple(passages),
-            answer=data["answer"],
-            label=data["label"],
-            spans=tuple((int(start), int(end)) for start, end in spans),
-            group=_PART.sub("", str(data.get("id", where))),
-        )
-    except (ValueError, KeyError, TypeError) as error:
+        return _ROWS.validate_python(data | read | {"spans": data.get("spans") or ()})
+    except ValidationError as error:
+        first = error.errors()[0]
         raise InputError(
-            f"{where} is no row of labelled answers ({type(error).__name__}: {error}); wanted "
+            f"{where} is no row of labelled answers ({'.'.join(map(str, first['loc']))}: {first['msg']}); wanted "
             '{"id", "question", "passages": [text…], "answer", "label", "spans"}.'
         ) from error
-    texts = isinstance(row.answer, str) and isinstance(passages, list) and all(isinstance(p, str) for p in passages)
-    if not texts or row.label not in LABELS:
-        raise InputError(
-            f"{where}: wanted an answer and passages as text and a label of {', '.join(LABELS)}; the label is "
-            f"{row.label!r}."
-        )
-    return row
 
 
 NAMES = ("corpus.jsonl", "queries.jsonl", "qrels.tsv")
