@@ -1,11 +1,13 @@
 """What is read of the held passages, with the text around them, and where in it the evidence lies."""
 
 from collections.abc import Sequence
-from typing import cast
+from dataclasses import replace
+from typing import Any
 
 from cragraph.graph.state import State
 from cragraph.retrieval.search.neighbours import all_read, locate, read_wide
-from cragraph.types import AnswerSpan, Evidence, Passage, Verdict
+from cragraph.types import Passage
+from cragraph.verification.result import Verification
 
 
 def reading(state: State) -> list[Passage]:
@@ -13,56 +15,28 @@ def reading(state: State) -> list[Passage]:
     return read_wide(state.held)
 
 
-def located(verdicts: Sequence[Verdict], held: Sequence[Passage]) -> list[Verdict]:
-    """Verdicts on what was read, with evidence that points into the chunk which holds it.
+def located(found: Verification, held: Sequence[Passage]) -> Verification:
+    """A verification of what was read, its evidence and answers pointing into the chunks which hold them.
 
-    `evidence["passage"]` counts the passages of `all_read`. Evidence that runs over several chunks is cut to the one
-    that holds most of it.
+    `passage` counts the passages of `all_read`. What runs over several chunks is cut to the one that holds most of it,
+    and left out where that holds only the blanks between them.
     """
     wide, chunks = read_wide(held), all_read(held)
     if len(chunks) == len(held):
-        return list(verdicts)
+        return found
     positions = {chunk["chunk_id"]: position for position, chunk in reversed(list(enumerate(chunks)))}
-    return [_pointing(verdict, wide, chunks, positions) for verdict in verdicts]
 
+    def exact(at: Any, words: str) -> Any:
+        passage = at["passage"]
+        place = locate(wide[passage], at["start"], at["end"])
+        if place.chunk_id != chunks[passage]["chunk_id"]:
+            passage = positions[place.chunk_id]
+        said = chunks[passage]["text"][place.start : place.end]
+        start = place.start + len(said) - len(said.lstrip())
+        said = said.strip()
+        new = {words: said, "passage": passage, "chunk_id": place.chunk_id, "start": start, "end": start + len(said)}
+        return at | new if said else None
 
-def located_spans(spans: Sequence[AnswerSpan], held: Sequence[Passage]) -> list[AnswerSpan]:
-    """Spans of what was read, each pointing into the chunk which holds it."""
-    wide, chunks = read_wide(held), all_read(held)
-    if len(chunks) == len(held):
-        return list(spans)
-    positions = {chunk["chunk_id"]: position for position, chunk in reversed(list(enumerate(chunks)))}
-    found = []
-    for span in spans:
-        whole = Evidence(
-            quote=span["text"], passage=span["passage"], chunk_id=span["chunk_id"], start=span["start"], end=span["end"]
-        )
-        if exact := _exact(whole, wide, chunks, positions):
-            text, rest = exact["quote"], {key: exact[key] for key in ("passage", "chunk_id", "start", "end")}
-            found.append(cast(AnswerSpan, {**rest, "text": text}))
-    return found
-
-
-def _pointing(
-    verdict: Verdict, wide: Sequence[Passage], chunks: Sequence[Passage], positions: dict[str, int]
-) -> Verdict:
-    exact = verdict.copy()
-    if verdict["evidence"]:
-        exact["evidence"] = _exact(verdict["evidence"], wide, chunks, positions)
-    return exact
-
-
-def _exact(
-    evidence: Evidence, wide: Sequence[Passage], chunks: Sequence[Passage], positions: dict[str, int]
-) -> Evidence | None:
-    """The evidence in its chunk; None where nothing of it but the blanks between chunks is left."""
-    passage = evidence["passage"]
-    place = locate(wide[passage], evidence["start"], evidence["end"])
-    if place.chunk_id != chunks[passage]["chunk_id"]:
-        passage = positions[place.chunk_id]
-    quote = chunks[passage]["text"][place.start : place.end]
-    start = place.start + len(quote) - len(quote.lstrip())
-    quote = quote.strip()
-    if not quote:
-        return None
-    return Evidence(quote=quote, passage=passage, chunk_id=place.chunk_id, start=start, end=start + len(quote))
+    claims: list[Any] = [v | {"evidence": v["evidence"] and exact(v["evidence"], "quote")} for v in found.claims]
+    spans = [exact(span, "text") for span in found.answer_spans]
+    return replace(found, claims=tuple(claims), answer_spans=tuple(filter(None, spans)))

@@ -1,12 +1,12 @@
 """Verify: judge each draft claim by claim, and record the attempt."""
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any, cast
 
 from cragraph.errors import InputError, SettingsError
 from cragraph.graph.context import Context
 from cragraph.graph.state import State, VerifyOutput, VerifyState
-from cragraph.nodes.reading import located, located_spans, reading
+from cragraph.nodes.reading import located, reading
 from cragraph.passages import as_passages, as_question
 from cragraph.protocols import Notes
 from cragraph.retrieval.search.neighbours import all_read
@@ -59,12 +59,8 @@ class Verify:
             return attempt | {"confidence": 0.0, "is_grounded": False}
         if not context.verify:
             return attempt
-        found = verified(self.verifier, state.asked or state.question, draft, reading(state), context, notes)
-        verification = replace(
-            found,
-            claims=tuple(located(found.claims, state.held)),
-            answer_spans=tuple(located_spans(found.answer_spans, state.held)),
-        )
+        question, read = state.asked or state.question, reading(state)
+        verification = located(verified(self.verifier, question, draft, read, context, notes), state.held)
         own: dict[str, Any] = {name: getattr(verification, name) for name in SUMMARY}
         own["accepted"] = verification.accepted
         own |= {"verdicts": list(verification.claims), "verification": verification.to_dict()}
