@@ -24,6 +24,29 @@ def as_question(text: str) -> str:
     return text.strip()
 
 
+def as_message(message: Any) -> tuple[str, str]:
+    """Who speaks and what they say: of a mapping, a pair, a text of a person's or LangChain's message.
+
+    The role is `person`, `assistant`, or empty for what is neither, such as a system message.
+    """
+    role: Any
+    text: Any
+    if isinstance(message, str):
+        role, text = "user", message
+    elif isinstance(message, Mapping):
+        role, text = message.get("role") or message.get("type"), message.get("content")
+    elif isinstance(message, tuple | list) and len(message) == 2:
+        role, text = message
+    else:
+        role, text = getattr(message, "type", ""), getattr(message, "content", "")
+    if isinstance(text, list):
+        text = " ".join(str(part.get("text", "")) if isinstance(part, Mapping) else str(part) for part in text)
+    speaker = {"user": "person", "human": "person", "assistant": "assistant", "ai": "assistant"}.get(
+        str(role).lower(), ""
+    )
+    return speaker, str(text or "").strip()
+
+
 def content_id(*parts: str) -> str:
     """A 16-digit hexadecimal id of some text: the same text always has the same id."""
     return sha256("\x1f".join(parts).encode("utf-8", "surrogatepass")).hexdigest()[:16]

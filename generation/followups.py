@@ -4,6 +4,7 @@ import re
 from collections.abc import Sequence
 from typing import Any, Final
 
+from cragraph.passages import as_message
 from cragraph.protocols import Notes
 from cragraph.text.facts import Fact, extract
 from cragraph.text.markers import without_markers
@@ -45,7 +46,7 @@ class FollowUps:
 
     def __call__(self, question: str, messages: Sequence[Any], notes: Notes) -> str:
         """The question that stands alone; as it came where it already does. Messages come oldest first."""
-        said = [text for text in map(_text_of, messages) if text]
+        said = [text for speaker, text in map(as_message, messages) if speaker and text]
         found = stand_alone(question, [without_markers(text) for text in said])
         if found == question and points_back(question):
             notes.degraded(
@@ -126,13 +127,3 @@ def _put(pronoun: str, meant: str) -> str:
     if pronoun.casefold() in _OWNING:
         return f"{meant}'" if meant.endswith("s") else f"{meant}'s"
     return meant
-
-
-def _text_of(message: Any) -> str:
-    if isinstance(message, str):
-        return message
-    if isinstance(message, dict):
-        return str(message.get("content") or "")
-    if isinstance(message, tuple | list) and len(message) == 2:
-        return str(message[1])
-    return str(getattr(message, "text", "") or "")

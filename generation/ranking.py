@@ -18,7 +18,7 @@ from cragraph.generation.questions import Kind, Question, read_question
 from cragraph.generation.rows import matching
 from cragraph.generation.scoring import (
     Features,
-    Weights,
+    by_words,
     coverage,
     found_words,
     kind_of,
@@ -113,7 +113,6 @@ class AnswerRanker:
 
     reader: Reader
     embeddings: Embeddings
-    weights: Weights = field(default_factory=Weights)
     known: LRU[tuple[Hashable, ...], Ranking] = field(default_factory=lambda: LRU(REMEMBERED), repr=False)
 
     @property
@@ -139,7 +138,7 @@ class AnswerRanker:
         question = read_question(text)
         if not found or not content_words(question.text):
             return Ranking((), 0.0, {})
-        words = _Words(question, passages, found, self.weights)
+        words = _Words(question, passages, found)
         if not reads(question.text, passages):
             chosen = words.best(BY_WORDS)
             words.compare(chosen, self.embeddings)
@@ -210,10 +209,8 @@ def certainty(question: Question, ranking: Ranking, chosen: Scored, passages: Se
 class _Words:
     """What words say of each candidate: coverage, meaning, kind, focus; meaning only where it was compared."""
 
-    def __init__(
-        self, question: Question, passages: Sequence[Passage], found: Sequence[Candidate], weights: Weights
-    ) -> None:
-        self.question, self.found, self.weights = question, found, weights
+    def __init__(self, question: Question, passages: Sequence[Passage], found: Sequence[Candidate]) -> None:
+        self.question, self.found = question, found
         own = [own_words(c) for c in found]
         rare = rarity(own)
         asked, wanted = meaning_words(question.text), question_weights(question, rare)
@@ -230,7 +227,7 @@ class _Words:
 
     def score(self, i: int) -> float:
         """How well a candidate answers as far as words tell, 0..1."""
-        return self.weights.score(self.seen[i]) * self.fits[i]
+        return by_words(self.seen[i]) * self.fits[i]
 
     def best(self, most: int) -> list[int]:
         """The candidates with the highest scores."""

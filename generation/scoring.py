@@ -41,24 +41,11 @@ class Features:
     standing: float
 
 
-@dataclass(frozen=True)
-class Weights:
-    """What each feature counts for; a sentence that only restates the question loses the most."""
-
-    coverage: float = 0.35
-    similarity: float = 0.45
-    kind: float = 0.15
-    standing: float = 0.05
-
-    def score(self, features: Features) -> float:
-        """How well the candidate answers, 0..1; favours sentences that are on topic *and* offer something new."""
-        total = (
-            self.coverage * features.coverage
-            + self.similarity * features.similarity
-            + self.kind * features.kind
-            + self.standing * features.standing
-        )
-        return total * (0.5 + 0.5 * features.news)
+def by_words(features: Features) -> float:
+    """How well a candidate answers, 0..1; favours sentences that are on topic *and* offer something new."""
+    f = features
+    total = 0.35 * f.coverage + 0.45 * f.similarity + 0.15 * f.kind + 0.05 * f.standing
+    return total * (0.5 + 0.5 * f.news)
 
 
 def rarity(texts: Iterable[Sequence[str]]) -> Mapping[str, float]:

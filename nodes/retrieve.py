@@ -13,7 +13,7 @@ from cragraph.graph.context import Context
 from cragraph.graph.routing import best
 from cragraph.graph.state import State
 from cragraph.nodes.review import checked_memory
-from cragraph.passages import as_passages, as_question
+from cragraph.passages import as_message, as_passages, as_question
 from cragraph.protocols import Notes, Retriever
 from cragraph.types import Passage
 
@@ -130,8 +130,8 @@ _RESET = (
 def asked_in(question: Any, messages: Sequence[Any]) -> tuple[Any, list[Any]]:
     """The question and the conversation before it: the last message may be the question itself."""
     before = list(messages)
-    last = _said_by_person(before[-1]) if before else ""
-    if last and (not question or question == last):
+    speaker, last = as_message(before[-1]) if before else ("", "")
+    if speaker == "person" and last and (not question or question == last):
         return last, before[:-1]
     return question, before
 
@@ -141,19 +141,6 @@ def earlier(question: str, state: State) -> list[tuple[str, str]]:
     if not state.attempts or not points_back(question):
         return []
     return [("user", state.asked or state.question), ("assistant", best(state.attempts)["answer"])]
-
-
-def _said_by_person(message: Any) -> str:
-    """The text of a message of the person; empty for one of the assistant."""
-    if isinstance(message, Sequence) and not isinstance(message, str) and len(message) == 2:
-        role, text = message
-    elif isinstance(message, Mapping):
-        role, text = message.get("role") or message.get("type"), message.get("content")
-    else:
-        role, text = getattr(message, "type", ""), getattr(message, "text", "")
-    if isinstance(text, list):
-        text = " ".join(str(part.get("text", "")) for part in text if isinstance(part, Mapping))
-    return str(text or "").strip() if role in ("user", "human") else ""
 
 
 def lies_in(source: str, wanted: str) -> bool:

@@ -11,6 +11,7 @@ from pydantic import BaseModel, Field
 from cragraph.errors import CragError, ModelError
 from cragraph.models.chat import ChatCaller, ask
 from cragraph.models.replies import Lines, Text
+from cragraph.passages import as_message
 from cragraph.prompts.data import marker_for, neutral
 from cragraph.prompts.load import Prompts
 from cragraph.protocols import Notes, QueryWriter
@@ -172,15 +173,5 @@ def _settled(verdict: Verdict) -> bool:
 
 
 def _line(message: Any) -> str:
-    if isinstance(message, tuple | list) and len(message) == 2:
-        role, text = message
-    elif isinstance(message, dict):
-        role, text = message.get("role") or message.get("type"), message.get("content")
-    else:
-        role, text = getattr(message, "type", None), getattr(message, "content", None)
-    if isinstance(text, list):
-        text = " ".join(str(part.get("text", "")) if isinstance(part, dict) else str(part) for part in text)
-    speaker = "Assistant" if str(role).lower() in ("assistant", "ai") else "Person"
-    if str(role).lower() in ("system", "developer", "tool") or not str(text or "").strip():
-        return ""
-    return f"{speaker}: {_defused(str(text).split(), ' ')[:MESSAGE_CHARS]}"
+    speaker, text = as_message(message)
+    return f"{speaker.title()}: {_defused(text.split(), ' ')[:MESSAGE_CHARS]}" if speaker and text else ""

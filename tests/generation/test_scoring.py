@@ -3,7 +3,7 @@ from dataclasses import replace
 import pytest
 
 from cragraph.generation.questions import read_question
-from cragraph.generation.scoring import Features, Weights, coverage, news, question_weights, rarity
+from cragraph.generation.scoring import Features, by_words, coverage, news, question_weights, rarity
 from cragraph.text.words import content_words
 
 GOOD = Features(coverage=0.8, similarity=0.7, kind=1.0, news=1.0, standing=0.5)
@@ -23,13 +23,13 @@ def test_only_what_the_question_does_not_say_is_news(sentence: str, share: float
 
 @pytest.mark.parametrize("feature", ["coverage", "similarity", "kind", "news", "standing"])
 def test_every_feature_counts(feature: str) -> None:
-    assert Weights().score(replace(GOOD, **{feature: 0.0})) < Weights().score(GOOD)
+    assert by_words(replace(GOOD, **{feature: 0.0})) < by_words(GOOD)
 
 
 def test_a_perfect_sentence_scores_one_and_a_mere_restatement_half() -> None:
     perfect = Features(1.0, 1.0, 1.0, 1.0, 1.0)
-    assert Weights().score(perfect) == pytest.approx(1.0)
-    assert Weights().score(replace(perfect, news=0.0)) == pytest.approx(0.5)
+    assert by_words(perfect) == pytest.approx(1.0)
+    assert by_words(replace(perfect, news=0.0)) == pytest.approx(0.5)
 
 
 def test_rare_words_of_the_question_count_more_and_the_noun_asked_for_less() -> None:
