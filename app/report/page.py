@@ -261,19 +261,19 @@ class Report:
         return held if held and evidence["quote"] in held["text"] else None
 
     def _beside(self, passage: Passage) -> tuple[str, str]:
-        """The ends of the chunks before and after a passage."""
-        if self.neighbours:
-            found = list(self.neighbours(passage))
-        else:
-            found = [p for p in self.known if p["doc_id"] == passage["doc_id"]]
+        """The ends of the chunks before and after a passage, without what it says itself: chunks may overlap."""
+        found = self.neighbours(passage) if self.neighbours else self.known
         by_index = {p["chunk_index"]: p for p in found if p["doc_id"] == passage["doc_id"]}
         before, after = (by_index.get(passage["chunk_index"] + step) for step in (-1, 1))
-        # Chunks may overlap; what the passage says itself is not said twice.
         end = passage["start_index"] + len(passage["text"])
         head = before["text"][: max(passage["start_index"] - before["start_index"], 0)] if before else ""
         tail = after["text"][max(end - after["start_index"], 0) :] if after else ""
-        shown = [f'<span class="beside">{e(text)}</span>' if text.strip() else "" for text in (head[-AROUND:], "")]
-        return shown[0], f'<span class="beside">{e(tail[:AROUND])}</span>' if tail.strip() else ""
+        if len(head) > AROUND:
+            head = f"… {head[-AROUND:].partition(' ')[2]}"
+        if len(tail) > AROUND:
+            tail = f"{tail[:AROUND].rpartition(' ')[0]} …"
+        shown = [f'<span class="beside">{e(text)}</span>' if text.strip() else "" for text in (head, tail)]
+        return shown[0], shown[1]
 
     def _attempts(self) -> str:
         """What was tried: what was searched for, what failed, and what changed in the answer."""

@@ -73,20 +73,45 @@ def boxes_of(page: Any, quote: str) -> list[tuple[float, float, float, float]]:
     whole = text.get_text_range()
     # Compared without blanks and hyphens, which the reading order and line ends change.
     kept = [i for i, c in enumerate(whole) if not _LOOSE.match(c)]
-    bare, wanted = "".join(whole[i] for i in kept).lower(), _LOOSE.sub("", quote).lower()
-    at = bare.find(wanted) if wanted else -1
-    if at < 0:
-        return []
-    first, last = kept[at], kept[at + len(wanted) - 1]
     lines: list[list[float]] = []
-    for index in range(text.count_rects(first, last - first + 1)):
-        box = shares(page, *text.get_rect(index))
-        line = next((one for one in lines if one[1] < (box[1] + box[3]) / 2 < one[3]), None)
-        if line is None:
-            lines.append([*box])
-        else:
-            line[:] = [*map(min, line[:2], box[:2]), *map(max, line[2:], box[2:])]
+    for start, end in places_of(quote, "".join(whole[i] for i in kept).lower()):
+        first, last = kept[start], kept[end - 1]
+        for index in range(text.count_rects(first, last - first + 1)):
+            box = shares(page, *text.get_rect(index))
+            line = next((one for one in lines if one[1] < (box[1] + box[3]) / 2 < one[3]), None)
+            if line is None:
+                lines.append([*box])
+            else:
+                line[:] = [*map(min, line[:2], box[:2]), *map(max, line[2:], box[2:])]
     return [(x1, y1, x2 - x1, y2 - y1) for x1, y1, x2, y2 in lines]
+
+
+def places_of(quote: str, bare: str) -> list[tuple[int, int]]:
+    """Where a quote stands in the bare text of a page: whole, or its rows of tables, which a page shows without the
+    names of their columns."""
+    wanted = _LOOSE.sub("", quote).lower()
+    if not wanted:
+        return []
+    if (at := bare.find(wanted)) >= 0:
+        return [(at, at + len(wanted))]
+    return [span for line in quote.split("\n") if " | " in line for span in row_in(line, bare)]
+
+
+def row_in(line: str, bare: str) -> list[tuple[int, int]]:
+    """Where a row of a table stands: its cells one after another with little between them."""
+    cells = [_LOOSE.sub("", cell.rpartition(": ")[2]).lower() for cell in line.split(" | ")]
+    start = bare.find(cells[0]) if cells[0] else -1
+    while start >= 0:
+        end = start + len(cells[0])
+        for cell in cells[1:]:
+            at = bare.find(cell, end, end + len(cell) + _BETWEEN)
+            if at < 0:
+                break
+            end = at + len(cell)
+        else:
+            return [(start, end)]
+        start = bare.find(cells[0], start + 1)
+    return []
 
 
 def shares(page: Any, *corners: float) -> tuple[float, float, float, float]:
@@ -102,6 +127,8 @@ def shares(page: Any, *corners: float) -> tuple[float, float, float, float]:
     return min(x1, x2), min(y1, y2), max(x1, x2), max(y1, y2)
 
 
+_BETWEEN: Final = 12
+"""Signs that may stand between two cells of a row: currencies, leaders, notes."""
 _LOOSE: Final = re.compile(r"[\s\u00ad\u2010\u2011\ufffe|-]+")
 
 

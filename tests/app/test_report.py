@@ -6,9 +6,11 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
+import pypdfium2
 import pytest
 
 from cragraph import Context, Report, create_graph, load_settings, verify, verify_and_correct
+from cragraph.report.pages import boxes_of
 from tests.retrieval.documents.conftest import pdf_bytes
 from tests.support.browser import chromium
 
@@ -110,6 +112,18 @@ def test_the_page_of_a_pdf_is_shown_with_the_quote_boxed(shell: Shell, tmp_path:
         else:
             assert height > 10 * width
             assert left > 85
+
+
+def test_a_row_of_a_table_is_boxed_where_the_page_has_it_without_the_names_of_its_columns() -> None:
+    rows = [("Net sales", "$", "14,694", "$", "14,544"), ("Net sales", "$", "9,000", "$", "8,000")]
+    places = (72, 300, 310, 400, 410)
+    texts = [(x, 100 + 20 * n, cell) for n, row in enumerate(rows) for x, cell in zip(places, row, strict=True)]
+    page = pypdfium2.PdfDocument(pdf_bytes([texts]))[0]
+    [(left, top, width, height)] = boxes_of(page, "Net sales | 2023: $9,000 | 2022: $8,000")
+    assert top < 120 / 792 < top + height + 0.01
+    assert left * 612 == pytest.approx(72, abs=3)
+    assert (left + width) * 612 > 410
+    assert not boxes_of(page, "Net sales | 2023: $9,001 | 2022: $8,000")
 
 
 def test_ask_writes_the_report_beside_what_it_prints(shell: Shell, notes: Path, tmp_path: Path) -> None:
