@@ -96,7 +96,7 @@ class Scene:
 
     def open(self, folder: Path) -> Store:
         """Open a store, which gets a graph of its vectors early."""
-        for module in ("store", "ingest"):
+        for module in ("store", "bulk"):
             vars(import_module(f"cragraph.retrieval.store.{module}"))["BATCH"] = BATCH
         return open_store(folder, self.embeddings(), graph_from=GRAPH_FROM)
 
