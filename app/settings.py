@@ -271,7 +271,10 @@ def explained(error: ValidationError, explicit: Mapping[str, Any]) -> str:
         name, *inside = [str(part) for part in problem["loc"]] or ["crag"]
         source, came = source_of(name, explicit), problem.get("input")
         if problem["type"] == "extra_forbidden":
-            lines.append(f"{source}: unknown setting {name!r}{_hint(name, set(Settings.model_fields))}")
+            hint = _hint(name, set(Settings.model_fields))
+            if isinstance(came, Mapping):
+                hint = ": settings have no groups; write those in it at the top level."
+            lines.append(f"{source}: unknown setting {name!r}{hint}")
         else:
             wrong = problem["msg"].removeprefix("Value error, ")
             lines.append(f"{source}: {'.'.join([name, *inside])} came as {came!r}: {wrong}.")
@@ -282,8 +285,7 @@ def source_of(name: str, explicit: Mapping[str, Any] = MappingProxyType({})) -> 
     """Where a setting comes from: an argument, a variable, or a file."""
     if name in explicit:
         return "argument"
-    found = sources()
-    place = next((place for place, values in found if name in values), found[-1][0])
+    place = next((place for place, values in sources() if name in values), "default")
     if place != "environment variable":
         return place
     own = f"{PREFIX}{name}".upper()

@@ -83,6 +83,12 @@ def test_a_wrong_key_in_the_file_names_the_file_and_the_nearest_setting(tmp_path
         load_settings()
 
 
+def test_a_group_in_the_file_is_told_to_go(tmp_path: Path) -> None:
+    (tmp_path / "cragraph.yaml").write_text("ollama:\n  num_ctx: 4096\n")
+    with pytest.raises(SettingsError, match=r"cragraph\.yaml: unknown setting 'ollama': settings have no groups"):
+        load_settings()
+
+
 def test_a_file_that_is_no_yaml_is_named(tmp_path: Path) -> None:
     (tmp_path / "cragraph.yaml").write_text("mode: [unclosed\n")
     with pytest.raises(SettingsError, match=r"cragraph\.yaml"):
@@ -100,7 +106,7 @@ def test_variables_of_other_programs_in_dotenv_are_left_alone(tmp_path: Path) ->
 def test_overlap_must_be_smaller_than_the_chunk() -> None:
     with pytest.raises(SettingsError, match="chunk_overlap 90 must be smaller than chunk_size 80"):
         load_settings(chunk_size=80, chunk_overlap=90)
-    with pytest.raises(SettingsError, match="chunk_overlap 150 must be smaller than chunk_size 100"):
+    with pytest.raises(SettingsError, match=r"^default: chunk_overlap came as 150: .* smaller than chunk_size 100"):
         load_settings(chunk_size=100)
 
 
