@@ -13,7 +13,7 @@ from cragraph.models.chat import ChatCaller, ask
 from cragraph.models.replies import Lines, Text
 from cragraph.passages import as_message
 from cragraph.prompts.data import marker_for, neutral
-from cragraph.prompts.load import Prompts
+from cragraph.prompts.load import Prompt, Prompts
 from cragraph.protocols import Notes, QueryWriter
 from cragraph.types import Passage, Verdict
 
@@ -24,8 +24,8 @@ QUERY_CHARS: Final = 500
 """A longer "query" is an answer or a lecture."""
 QUERY_TOKENS: Final = 256
 """Tokens that queries may have together."""
-_NO_QUERY: Final = re.compile(r"https?://|\bwww\.|<<|\bjson\b|reply with|search quer|did not hold|left open", re.I)
-"""An address, which no document holds the text of, and what our own prompts say."""
+_ADDRESS: Final = re.compile(r"\S*(?:https?://|www\.)\S+")
+"""No document holds the text of an address."""
 
 
 class Queries(BaseModel):
@@ -62,7 +62,7 @@ class MultiQuery:
         except CragError as error:
             notes.degraded(f"The question was searched as it stands, because it could not be rewritten: {error}")
             return []
-        queries = _usable(found.queries, self.count, besides=question)
+        queries = _usable(found.queries, self.count, prompt, question)
         notes.ran("queries", " | ".join(queries))
         return queries
 
@@ -111,7 +111,7 @@ class ChatQueries:
         read = self.caller.fitted(passages, messages, notes, "query", QUERY_TOKENS)
         try:
             found = ask(self.caller, messages(read), Queries, notes, most=QUERY_TOKENS)
-            queries = _usable(found.queries, self.count)
+            queries = _usable(found.queries, self.count, prompt)
             if not queries:
                 raise ModelError(f"{self.name} wrote no query.")
         except CragError as error:
@@ -148,11 +148,13 @@ class Contextualizer:
         return found.question
 
 
-def _usable(queries: Sequence[str], count: int, besides: str = "") -> list[str]:
-    seen, kept = {besides.strip().lower()}, []
+def _usable(queries: Sequence[str], count: int, prompt: Prompt, besides: str = "") -> list[str]:
+    """Queries as they can be searched for: each once, no lectures, no addresses, no words of the prompt itself."""
+    seen, kept, ours = {besides.strip().lower()}, [], " ".join(prompt.user.lower().split())
     for query in queries:
         text = " ".join(query.split())
-        if text and len(text) <= QUERY_CHARS and text.lower() not in seen and not _NO_QUERY.search(text):
+        echo = text.lower() in ours and text.count(" ") > 1
+        if text and len(text) <= QUERY_CHARS and text.lower() not in seen and not echo and not _ADDRESS.fullmatch(text):
             seen.add(text.lower())
             kept.append(text)
     return kept[:count]

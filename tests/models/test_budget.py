@@ -35,6 +35,14 @@ def test_the_lowest_ranked_passages_go_first_and_it_is_said() -> None:
     ]
 
 
+def test_what_a_correction_appends_stays_where_it_ranks_higher() -> None:
+    scored = [
+        passage | {"rerank_score": score} for passage, score in zip(as_passages(TEXTS), (9, 1, 2, 8), strict=True)
+    ]
+    kept = fitting(scored, lambda some: "\n".join(p["text"] for p in some), 300, 50, Notes(), task="generate")
+    assert [p["text"].split()[0] for p in kept] == ["alpha", "delta"]
+
+
 def test_the_text_around_passages_goes_before_passages_go() -> None:
     def prompt(passages: Sequence[Passage]) -> str:
         return "Rules.\n" + "\n".join(p["text"] for p in passages)

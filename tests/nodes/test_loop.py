@@ -21,10 +21,11 @@ from cragraph.nodes.rerank import Rerank
 from cragraph.nodes.retrieve import Retrieve
 from cragraph.nodes.review import Review
 from cragraph.nodes.verify import Verify
-from cragraph.protocols import Answered
+from cragraph.passages import as_passages
+from cragraph.protocols import Answered, Notes
 from cragraph.testing.embeddings import HashEmbeddings
 from cragraph.testing.fakes import FakeGenerator, FakeJudge, FakeQueryWriter, FakeReranker, FakeRetriever
-from cragraph.types import IDK, AnswerSpan
+from cragraph.types import IDK, AnswerSpan, Attempt, Passage
 from cragraph.verification.claims import SentenceExtractor
 from cragraph.verification.verifier import Verifier
 
@@ -463,3 +464,19 @@ def test_nothing_is_written_again_where_a_search_brought_nothing_and_nothing_fai
     loop = Loop([IDK, SEA])
     response = loop.ask()
     assert (len(loop.generator.history), len(response["attempts"]), response["abstained"]) == (1, 1, True)
+
+
+def test_a_correction_keeps_the_place_of_what_was_read_and_appends() -> None:
+    class Turned(FakeReranker):
+        def __call__(self, query: str, passages: Sequence[Passage], notes: Notes) -> list[Passage]:
+            return super().__call__(query, passages[::-1], notes)
+
+    first, second, third, fourth = held = as_passages(["One.", "Two.", "Three.", "Four."])
+    read = [first["chunk_id"], second["chunk_id"]]
+    attempt = Attempt(
+        attempt=1, answer="One.", confidence=0.1, is_grounded=False, claims_checked=1, claims_supported=0,
+        new_passages=2, queries=[], context=held[:2],
+    )  # fmt: skip
+    state = State(question="What?", held=held, read=read, searched=["more"], attempts=[attempt])
+    kept = Rerank(Turned())(state, Context(second_pass_k=4), Notes())["held"]
+    assert [p["text"] for p in kept] == [first["text"], second["text"], fourth["text"], third["text"]]

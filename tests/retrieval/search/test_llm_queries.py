@@ -8,6 +8,7 @@ from langchain_core.messages import AIMessage, HumanMessage
 from cragraph.errors import ModelError
 from cragraph.models.chat import ChatCaller
 from cragraph.models.servers import chat_model
+from cragraph.passages import as_passages
 from cragraph.protocols import Notes
 from cragraph.retrieval.search.llm_queries import ChatQueries, Contextualizer, MultiQuery
 from cragraph.types import Evidence, Verdict
@@ -65,6 +66,19 @@ def test_targeted_queries_are_written_from_what_failed_and_what_is_open(server: 
     assert "- Sales were $390 billion (The passages say 383.)" in prompt
     assert "- who was CEO" in prompt
     assert notes.calls == 1
+
+
+def test_addresses_and_echoes_of_the_prompt_are_not_searched_for(server: OllamaServer) -> None:
+    echo = "Keep names, numbers, dates and units"
+    server.play({"queries": ["https://example.org/net-sales", "www.example.org", echo, "JSON net sales", "sales"]})
+    assert ChatQueries(caller(server))("q", [FAILED], [], Notes()) == ["JSON net sales", "sales"]
+
+
+def test_the_queries_are_written_after_the_passages_that_were_read(server: OllamaServer) -> None:
+    passages = as_passages(["Sales were $383 billion.", "Costs fell."])
+    ChatQueries(caller(server))("q", [FAILED], [], Notes(), passages)
+    written = server.chats[0].prompt
+    assert written.index("Costs fell.") < written.index("Question: q") < written.index("- Sales were $390 billion")
 
 
 def test_a_claim_that_a_held_passage_corrects_needs_no_call(server: OllamaServer) -> None:
