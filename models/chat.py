@@ -507,10 +507,19 @@ REPAIR = (
 
 
 def ask(
-    caller: ChatCaller, messages: Messages, record: type[Record], notes: Notes, *, most: int | None = None
+    caller: ChatCaller,
+    messages: Messages,
+    record: type[Record],
+    notes: Notes,
+    *,
+    most: int | None = None,
+    schema: Mapping[str, Any] | None = None,
 ) -> Record:
-    """Call the model for a record, with one repair try; raise `UnreadableError` when that cannot be read either."""
-    schema = schema_of(record)
+    """Call the model for a record, with one repair try; raise `UnreadableError` when that cannot be read either.
+
+    `schema` holds the reply closer than the record's own does.
+    """
+    schema = schema or schema_of(record)
     reply = caller(messages, notes, schema=schema, most=most)
     try:
         return parse(reply.text, record)

@@ -8,7 +8,7 @@ from contextlib import suppress
 from functools import cache
 from typing import Annotated, Any, TypeVar
 
-from pydantic import BaseModel, BeforeValidator, Field, ValidationError
+from pydantic import BaseModel, BeforeValidator, ValidationError
 
 from cragraph.errors import ModelError
 
@@ -174,10 +174,6 @@ Flag = Annotated[bool, BeforeValidator(read_flag)]
 Text = Annotated[str, BeforeValidator(read_text)]
 Lines = Annotated[list[str], BeforeValidator(read_lines)]
 
-MAY_BE_LEFT_OUT = Field(json_schema_extra={"optional": True})
-"""Marks a field that the schema sent to a model does not require, so that no tokens are spent on an empty one."""
-
-
 Record = TypeVar("Record", bound=BaseModel)
 
 
@@ -209,7 +205,8 @@ def parse(text: str, record: type[Record]) -> Record:
 @cache
 def schema_of(record: type[BaseModel]) -> Mapping[str, Any]:
     """The JSON schema for Ollama's `format`: definitions inlined, titles and defaults gone, because small
-    grammars are compiled faster and models copy what they see."""
+    grammars are compiled faster and models copy what they see. A field marked `optional` is not required, so that no
+    tokens are spent on an empty one."""
     whole = record.model_json_schema(mode="serialization")
     plain: Mapping[str, Any] = _plain(whole, whole.get("$defs", {}))
     return plain

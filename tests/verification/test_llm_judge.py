@@ -17,7 +17,7 @@ from cragraph.verification.chat import LLMClaims
 from cragraph.verification.claims import split_claims
 from cragraph.verification.fallback import JudgeChain
 from cragraph.verification.judges.lexical import LexicalJudge
-from cragraph.verification.judges.llm import BATCH, LLMJudge
+from cragraph.verification.judges.llm import LLMJudge
 from tests.support.ollama import ModelInfo, OllamaServer, Reply
 
 pytestmark = [pytest.mark.server, pytest.mark.enable_socket]
@@ -197,10 +197,12 @@ def test_a_claim_that_the_model_shortens_is_judged_whole(server: OllamaServer) -
 
 def test_the_schema_bounds_how_much_a_model_may_write(server: OllamaServer) -> None:
     judged(server)
-    listed = server.chats[0].body["format"]["properties"]["claims"]
-    assert listed["maxItems"] == BATCH
-    texts = [field for field in listed["items"]["properties"].values() if field["type"] == "string"]
-    assert all("maxLength" in field or "enum" in field for field in texts)
+    rows = server.chats[0].format["properties"]["claims"]
+    assert (rows["minItems"], rows["maxItems"]) == (2, 2)
+    fields = rows["items"]["properties"]
+    assert fields["n"] == {"type": "integer", "minimum": 1, "maximum": 2}
+    assert all(fields[name]["maxLength"] <= 300 for name in ("evidence", "reasoning", "correction"))
+    assert server.chats[0].options["num_predict"] == 600
 
 
 @pytest.mark.parametrize(

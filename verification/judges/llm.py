@@ -2,8 +2,9 @@
 
 import re
 from collections.abc import Mapping, Sequence
+from copy import deepcopy
 from dataclasses import dataclass, field
-from functools import partial
+from functools import cache, partial
 from typing import Annotated, Any, Final
 
 from pydantic import BaseModel, BeforeValidator, Field, WithJsonSchema, model_validator
@@ -11,7 +12,7 @@ from pydantic.json_schema import SkipJsonSchema
 
 from cragraph.errors import ModelError
 from cragraph.models.chat import ChatCaller, ask
-from cragraph.models.replies import MAY_BE_LEFT_OUT, Text, Whole
+from cragraph.models.replies import Text, Whole, schema_of
 from cragraph.prompts.load import Prompts
 from cragraph.protocols import Notes
 from cragraph.text.facts import Fact, Kind, compare, extract
@@ -24,6 +25,8 @@ from cragraph.verification.judges.conflict import find_conflict
 from cragraph.verification.judges.verdicts import best_sentence, quoted, unjudged, verdict_of
 from cragraph.verification.result import IN_FAVOUR
 
+ROW_TOKENS: Final = 200
+"""Tokens that the verdict on a claim may have: what its texts may have at most, and the names around them."""
 BATCH: Final = 10
 """Claims a call: a small model's reply on more would not fit into the tokens it may write."""
 
@@ -77,10 +80,10 @@ class Row(BaseModel):
     """
 
     n: Whole = 0
-    evidence: Text = ""
+    evidence: Annotated[Text, Field(json_schema_extra={"maxLength": 300})] = ""
     status: Status
-    reasoning: Annotated[Text, MAY_BE_LEFT_OUT] = ""
-    correction: Annotated[Text, MAY_BE_LEFT_OUT] = ""
+    reasoning: Annotated[Text, Field(json_schema_extra={"optional": True, "maxLength": 160})] = ""
+    correction: Annotated[Text, Field(json_schema_extra={"optional": True, "maxLength": 240})] = ""
     claim: SkipJsonSchema[Text] = ""
     passage: SkipJsonSchema[Whole] = 0
     """Where the model says so unasked: a quote is looked for in all passages."""
@@ -101,8 +104,18 @@ class Row(BaseModel):
 class Rows(BaseModel):
     """Verdicts on numbered claims, no more of them than were asked for."""
 
-    claims: Annotated[list[Row], Field(json_schema_extra={"maxItems": BATCH})]
+    claims: list[Row]
     suggested_corrections: SkipJsonSchema[list[Text]] = []
+
+
+@cache
+def rows_on(count: int) -> Mapping[str, Any]:
+    """The schema of a verdict on each of `count` claims: a small model goes on with the same row for ever."""
+    schema = deepcopy(dict(schema_of(Rows)))
+    claims = schema["properties"]["claims"]
+    claims |= {"minItems": count, "maxItems": count}
+    claims["items"]["properties"]["n"] |= {"minimum": 1, "maximum": count}
+    return schema
 
 
 @dataclass(frozen=True)
@@ -149,7 +162,7 @@ class LLMJudge:
         )
         notes.ran("prompt:judge", self.prompts["judge"].digest)
         used = caller.fitted(passages, prompt, notes, "judge")
-        found = ask(caller, prompt(used), Rows, notes)
+        found = ask(caller, prompt(used), Rows, notes, most=(len(claims) + 1) * ROW_TOKENS, schema=rows_on(len(claims)))
         if len(found.suggested_corrections) == len(found.claims):
             for row, correction in zip(found.claims, found.suggested_corrections, strict=True):
                 row.correction = row.correction or correction
