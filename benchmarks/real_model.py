@@ -104,7 +104,7 @@ def rows(simulated: bool, folder: Path) -> list[dict[str, Any]]:
         folder.mkdir()
         write_documents(folder)
         return [{"id": n, "question": question(n), "expect": [statement(n)[:-1]]} for n in range(QUESTIONS)]
-    documents(folder)
+    documents(HERE, folder)
     return [json.loads(line) for line in (HERE / "questions.jsonl").read_text(encoding="utf-8").splitlines()]
 
 
