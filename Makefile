@@ -26,8 +26,9 @@ $(STAMP): pyproject.toml $(SOURCES) | $(VENV)/bin/python
 
 $(VENV)/.runtime: pyproject.toml $(SOURCES) | $(VENV)/bin/python
 	@echo "setting up $(VENV): some 70 libraries, a few minutes the first time"
-	@test -e $(STAMP) || { $(BIN)/python -m pip install --no-input --disable-pip-version-check --progress-bar off -e . \
-	  --config-settings editable_mode=strict || touch $@.failed; } | sed -nE 's/^ *(Collecting|Installing) ([^ ]+).*/\1 \2/p'
+	@test -e $(STAMP) || { PYTHONUNBUFFERED=1 $(BIN)/python -m pip install --no-input --disable-pip-version-check \
+	  --progress-bar off -e . --config-settings editable_mode=strict || touch $@.failed; } \
+	  | awk '/^ *(Collecting|Installing)/ {print "  " $$1, $$2; fflush()}'
 	@test ! -e $@.failed || { rm $@.failed; exit 1; }
 	@touch $@
 
