@@ -28,7 +28,7 @@ $(VENV)/.runtime: pyproject.toml $(SOURCES) | $(VENV)/bin/python
 	@echo "setting up $(VENV): some 70 libraries, a few minutes the first time"
 	@test -e $(STAMP) || { PYTHONUNBUFFERED=1 $(BIN)/python -m pip install --no-input --disable-pip-version-check \
 	  --progress-bar off -e . --config-settings editable_mode=strict || touch $@.failed; } \
-	  | awk '/^ *(Collecting|Installing)/ {print "  " $$1, $$2; fflush()}'
+	  | awk '/^ *(Collecting|Installing)/ {print "  " ($$1 == "Collecting" ? $$2 : "installing them"); fflush()}'
 	@test ! -e $@.failed || { rm $@.failed; exit 1; }
 	@touch $@
 
