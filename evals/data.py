@@ -37,7 +37,8 @@ def json_rows(path: Path) -> Iterator[tuple[dict[str, Any], str]]:
 
 @dataclass(frozen=True)
 class Row:
-    """A labelled answer. `spans` are the answer's unsupported character ranges; `group` joins rows of one claim."""
+    """A labelled answer. `spans` are the answer's unsupported character ranges; `group` joins rows of one claim;
+    `kind` is what sort of claim it is, where the file says."""
 
     id: str
     question: str
@@ -46,6 +47,7 @@ class Row:
     label: Literal["supported", "partial", "unsupported", "contradicted"]
     spans: tuple[tuple[int, int], ...]
     group: str
+    kind: str = ""
 
     @property
     def supported(self) -> bool:
@@ -78,6 +80,7 @@ _ROWS: Final = TypeAdapter(Row)
 def _row(data: dict[str, Any], where: str) -> Row:
     name = str(data.get("id", where))
     read = {"id": name, "group": _PART.sub("", name), "question": data.get("question") or ""}
+    read["kind"] = str(data.get("kind") or "")
     try:
         return _ROWS.validate_python(data | read | {"spans": data.get("spans") or ()})
     except ValidationError as error:

@@ -98,7 +98,16 @@ class Tally:
             "ms_p95": round(quantile(times, 0.95), 2),
             "judged_by": dict(Counter(row.judge for row in self.rows).most_common()),
             "degraded": dict(Counter(s for row in self.rows for s in row.degraded).most_common(5)),
+            "kinds": self._kinds(),
         }
+
+    def _kinds(self) -> dict[str, str]:
+        """How many answers of each kind were judged rightly, where the file has kinds."""
+        counts: dict[str, list[bool]] = defaultdict(list)
+        for row in self.rows:
+            if row.row.kind:
+                counts[row.row.kind].append(row.predicted == row.row.supported)
+        return {kind: f"{sum(right)} of {len(right)}" for kind, right in sorted(counts.items())}
 
 
 def run(

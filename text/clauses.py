@@ -326,7 +326,9 @@ def _subject(tokens: Sequence[_Token], after: int, group: _Group, follows: bool)
             pieces[-1].append(token)
     if follows and not breaks and len(pieces) > 1:
         pieces = pieces[1:]
-    kept = [_trimmed(piece) for piece in pieces]
+    # "At the end of the year, the company": what a comma parts from the subject is no part of it.
+    apart = [piece for piece in pieces[:-1] if not piece or piece[0].low not in _PREPOSITION]
+    kept = [*apart, _trimmed(pieces[-1])]
     found = _content([token for piece in kept for token in piece])
     whole = _content([token for piece in pieces for token in piece])
     return found, whole - found, min(first, group.first), False

@@ -61,6 +61,16 @@ def test_a_judge_is_measured_on_each_file_and_on_the_mean_of_those_with_both_lab
     assert first["ms_p50"] > 0
 
 
+def test_rows_that_say_their_kind_are_counted_by_kind(tmp_path: Path) -> None:
+    rows = [
+        row("k:1", "Tin bends.", "unsupported", kind="role"),
+        row("k:2", "Lead is heavy.", "unsupported", kind="role"),
+    ]
+    file = written(tmp_path, "kinds", *rows, row("k:3", "Gold shines.", "supported", kind="reworded"))
+    kinds = run([file], ["good"], verifier())["judges"]["good"]["data_sets"]["kinds"]["kinds"]
+    assert kinds == {"reworded": "1 of 1", "role": "1 of 2"}
+
+
 def test_the_parts_of_one_claim_count_once_by_the_best(tmp_path: Path) -> None:
     parts = [
         row("w:7-o0", "Tin bends.", "unsupported"),

@@ -23,7 +23,7 @@ _NO_NEGATION: Final = re.compile(
 _NEGATIVE: Final = re.compile(
     r"\b(?:without|absence|absent|lack\w*|instead|rather than|only|except|un\w{4,}|"
     r"in(?:ability|capable|sufficient|complete)|"
-    r"im(?:possible|probable)|forb[ia]d\w*|prohibit\w*|bann\w*|illegal|dis\w{5,}|exclud\w+|prevent\w*|avoid\w*|stopped|ceased|neither|few|little|rarely|seldom|"
+    r"im(?:possible|probable)|non-\w{3,}|forb[ia]d\w*|prohibit\w*|bann\w*|illegal|dis\w{5,}|exclud\w+|prevent\w*|avoid\w*|stopped|ceased|neither|few|little|rarely|seldom|"
     r"ohne|sans)\b",
     re.IGNORECASE,
 )

@@ -152,6 +152,11 @@ def _negation(claim: str, sentence: str) -> Conflict | None:
     return None
 
 
+def _other_names(claim: str, sentence: str) -> bool:
+    """Whether a claim names what a sentence does not: both may be right."""
+    return bool(compare([f for f in extract(claim) if f.kind == "name"], extract(sentence), sentence).missing)
+
+
 def _stretch(text: str, wanted: frozenset[str]) -> str:
     """The shortest words of a text that hold these terms; empty where it lacks one."""
     places: dict[str, tuple[int, int]] = {}
@@ -182,6 +187,8 @@ def _opposite(claim: str, sentence: str) -> Conflict | None:
         # "Not all" and "some" agree.
         if is_light(term) and negations(claim) + negations(sentence):
             continue
+        if _other_names(claim, sentence):
+            return None
         rest = _heavy(claim, frozenset({term}))
         if rest and _shared(rest, sentence) >= SAME_MATTER:
             return Conflict(repr(_written(term, claim)), repr(_written(min(against), sentence)))

@@ -300,7 +300,6 @@ def _only(claim: str, held: Sequence[str], known: Terms) -> Mismatch | None:
 _EVERY: Final = re.compile(
     r"\b(?<!not )(?:all|every|each)\s+(?:of\s+)?(?:(?:the|its|their|his|her)\s+)?(?P<noun>\w+)", re.I
 )
-_EVERYONE: Final = re.compile(r"\b(?:always|entirely|completely|everyone|everybody|everything)\b", re.I)
 _SOME: Final = re.compile(
     r"\b(?:some|most|many|several|few|half|part|one|two|three|a third|two thirds|\d+(?:\.\d+)?\s?(?:%|percent)|"
     r"a number|a majority|a minority|not all|not every)\s+(?:of\s+)?(?:(?:the|its|their|his|her)\s+)?(?P<noun>\w+)",
