@@ -124,8 +124,8 @@ def changed(example: Example, rng: Random, stock: Stock) -> Example | None:
         there = re.search(rf"\b{word}\b", example.text) is not None
         if against:
             options += [(word, rng.choice(against), there)] * 5
-        if word in stock.near and word not in _ASKING:
-            options += [(word, rng.choice(list(stock.near[word])), there)] * (2 if there else 1)
+        if word in stock.near and word not in _ASKING and there:
+            options.append((word, rng.choice(list(stock.near[word])), there))
     options = [o for o in options if o[0] != o[1]]
     if not options:
         return None
