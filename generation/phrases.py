@@ -6,7 +6,7 @@ from collections.abc import Callable
 from functools import lru_cache
 from typing import Final
 
-from cragraph.text.lexicon import ANTONYMS
+from cragraph.text.lexicon import SAME
 from cragraph.text.words import content_words
 
 LONG: Final = 8
@@ -55,18 +55,6 @@ _REWORDED: Final = tuple(
 """What is asked in one way and written in another: a form, a data sheet or minutes has the noun."""
 
 
-def _same_words() -> dict[str, list[str]]:
-    same: dict[str, list[str]] = {}
-    for side in re.split(r"[/\s]+", " ".join(ANTONYMS)):
-        for word in side.split(","):
-            same.setdefault(word, []).extend(other for other in side.split(",") if other != word)
-    return same
-
-
-_SAME: Final = _same_words()
-"""Words that mean the same: those on one side of an opposition."""
-
-
 def reworded(question: str, texts: str) -> str:
     """The question in the words of the texts: their noun for what it asks, their word where they lack its own."""
     for asked, plain, said in _REWORDED:
@@ -77,9 +65,9 @@ def reworded(question: str, texts: str) -> str:
 
     def put(match: re.Match[str]) -> str:
         word = match.group()
-        if word not in _SAME or not stems.isdisjoint(content_words(word)):
+        if word not in SAME or not stems.isdisjoint(content_words(word)):
             return word
-        return next((other for other in _SAME[word] if other in found), word)
+        return next((other for other in SAME[word] if other in found), word)
 
     return re.sub(r"\b[a-z]{3,}\b", put, question)
 

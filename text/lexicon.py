@@ -27,3 +27,15 @@ STOPWORDS: Final = words_of("stopwords")
 OPENERS: Final = words_of("openers")
 OPPOSITES: Final = listed(LEXICON["opposites"])
 ANTONYMS: Final = listed(LEXICON["antonyms"])
+
+
+def _same() -> dict[str, list[str]]:
+    same: dict[str, list[str]] = {}
+    for side in " ".join(ANTONYMS).replace("/", " ").split():
+        for word in side.split(","):
+            same.setdefault(word, []).extend(other for other in side.split(",") if other != word)
+    return same
+
+
+SAME: Final = _same()
+"""Words that mean the same: those on one side of an opposition."""

@@ -11,9 +11,10 @@ from typing import Final
 import numpy as np
 
 from cragraph.protocols import Embeddings, Notes
+from cragraph.text.lexicon import LEXICON, SAME
 from cragraph.text.markers import without_markers
 from cragraph.text.sentences import sentences
-from cragraph.text.words import content_words, is_stopword, keywords, numbers, plain_years, terms, words
+from cragraph.text.words import content_words, is_stopword, keywords, numbers, plain_years, stem, terms, words
 from cragraph.types import IDK, Passage, Verdict
 
 AT_MOST: Final = 6
@@ -288,6 +289,7 @@ def _half_in(own: frozenset[str], in_answer: frozenset[str]) -> bool:
 class TargetedQueries:
     """One query for each part that is unanswered and each claim that failed, at most `count`, no two nearly alike.
 
+    A part that is unanswered is asked with other words for its own behind it, since it was searched for as it stands.
     A query for a claim keeps its names and content words and leaves out its figures, which are what failed, unless
     the question names them; what the question is about is added, so that a claim of a few words is looked for in the
     right place. Words that the judge's correction has and the claim has not go in too. `alike` is the share of common
@@ -308,7 +310,7 @@ class TargetedQueries:
         passages: Sequence[Passage] = (),
     ) -> list[str]:
         """Queries, those for unanswered parts first; none where nothing failed and all is answered."""
-        wanted = [part.strip() for part in unanswered if part.strip()]
+        wanted = [widened(part.strip()) for part in unanswered if part.strip()]
         wanted += [self._for_claim(verdict, question) for verdict in failed if verdict["verdict"] != "unjudged"]
         kept: list[str] = []
         seen: list[frozenset[str]] = []
@@ -328,6 +330,26 @@ class TargetedQueries:
         for word in [*claim, *focus]:
             distinct.setdefault(word.casefold(), word)
         return " ".join(list(distinct.values())[: self.longest])
+
+
+def _others() -> dict[str, list[str]]:
+    """Other words for the same, by the stem of each."""
+    others: dict[str, list[str]] = {}
+    groups = [[word, *same] for word, same in SAME.items()]
+    groups += [[key, *line.replace("_", "-").split()] for key, line in LEXICON["same_deed"].items()]
+    for group in groups:
+        for word in group:
+            others.setdefault(stem(word), []).extend(other.replace("-", " ") for other in group if other != word)
+    return others
+
+
+_OTHERS: Final = _others()
+
+
+def widened(question: str) -> str:
+    """The question with other words behind it for those in it, where the lexicon has some."""
+    other = [same for word in keywords(question) for same in _OTHERS.get(stem(word.casefold()), ())]
+    return " ".join([question, *dict.fromkeys(other)])
 
 
 def _kept(text: str, figures: set[str]) -> list[str]:
