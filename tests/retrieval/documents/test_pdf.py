@@ -268,7 +268,7 @@ def broken(pdf: Pdf) -> dict[str, tuple[bytes, str]]:
         "no pdf": (b"just words", "not a readable PDF"),
         "cut short": (whole[:60], "not a readable PDF"),
         "encrypted": (locked, "asks for a password; save a copy without one"),
-        "pictures": (pdf([[], []]), "2 pages and no text.*OCR"),
+        "pictures": (pdf([[], []]), "2 pages and no text"),
     }
 
 
