@@ -116,3 +116,11 @@ def test_a_figure_that_the_passage_gives_by_reckoning_is_reckoned(claim: str, fo
 def test_a_figure_that_no_reckoning_gives_is_not_supported(claim: str) -> None:
     assert judged(claim)["verdict"] not in ("supported",)
     assert judged(claim).get("objected")
+
+
+def test_a_row_of_a_table_may_say_what_a_sentence_says_of_another() -> None:
+    claim = "Stamps and paper in stock at end of year were 737,877 in 2023."
+    row = "Stamps and paper in stock at end of year | 2023: $737,877 | 2022: $431,560"
+    other = "Stamps and paper in stock at the end of the fourth quarter of fiscal 2022 were $737.9 million."
+    assert mismatch(claim, [f"{row}\n\n{other}"]) is None
+    assert mismatch(claim, [f"Stamps sold in the year | 2023: $737,877\n\n{other}"])

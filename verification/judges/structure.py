@@ -11,6 +11,7 @@ from cragraph.text.facts import Fact, compare, extract
 from cragraph.text.lexicon import LEXICON, listed, meanings, words_of
 from cragraph.text.sentences import sentences
 from cragraph.text.words import is_light, stem, terms, weight
+from cragraph.verification.windows import is_table_row
 
 MOST: Final = 0.5
 """Share of words, weighed, that two parts must have in common to speak of the same thing."""
@@ -115,6 +116,8 @@ def _deed(claim: str, held: Sequence[str], known: Terms) -> Mismatch | None:
         verb, said = alike(own.verb), _like(own.said)
         # Only what shares a word besides the verb can speak of the same deed.
         near = [sentence for sentence in held if said & _stems(sentence)]
+        if any(is_table_row(sentence) and _share(said, _stems(sentence)) >= ALL for sentence in near):
+            continue
         names = own.names.union(*(clause.names for sentence in near for clause in clauses(sentence)[:1]))
         for sentence in near:
             for clause in clauses(sentence):
