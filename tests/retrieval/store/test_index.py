@@ -118,7 +118,7 @@ def test_opened_stores_hold_few_files_and_no_threads(tmp_path: Path, lines: list
         store.dense("penguins", 1)
         store.lexical("penguins", 1)
     assert open_files() - files <= 3 * len(stores)
-    assert threading.active_count() == threads
+    assert threading.active_count() <= threads
     for store in stores:
         store.close()
     assert open_files() == files
