@@ -110,12 +110,11 @@ class Parts:
             from cragraph.models.encoder import Encoder
 
             return Encoder(threads=self.settings.threads)
-        from cragraph.models.embeddings import OllamaEncoder, ProviderEncoder
+        from cragraph.models.embeddings import ServerEncoder
 
         spec = self.settings.embeddings
-        if not spec.startswith("ollama:"):
-            return ProviderEncoder(spec, base_url=self.settings.base_url)
-        return OllamaEncoder(spec, base_url=self.settings.ollama_host, timeout_s=self.settings.timeout_s)
+        url = self.settings.ollama_host if spec.startswith("ollama:") else self.settings.base_url
+        return ServerEncoder(spec, base_url=url, timeout_s=self.settings.timeout_s)
 
     @cached_property
     def cached_embeddings(self) -> "Embeddings":

@@ -4,10 +4,13 @@ Every part gets a `Notes` to say what it did: what was degraded and why, how man
 """
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from contextvars import ContextVar
 from dataclasses import dataclass, field
 from threading import Lock
-from typing import Any, Protocol
+from time import monotonic
+from typing import Any, Final, Protocol
 
 from cragraph.errors import mask, plain
 from cragraph.types import AnswerSpan, Claim, Passage, Verdict
@@ -56,6 +59,27 @@ class Notes:
     def sentences(self) -> list[str]:
         """The degradations, in order of first appearance, with a count where one happened more than once."""
         return [s if n == 1 else f"{s} ({n} times)" for s, n in self._degraded.items()]
+
+
+_DEADLINE: Final[ContextVar[float | None]] = ContextVar("cragraph_deadline", default=None)
+
+
+@contextmanager
+def deadline(seconds: float | None) -> Iterator[None]:
+    """Give up on model calls inside the block after `seconds`; an earlier deadline around it stays in force."""
+    outer = _DEADLINE.get()
+    given = [at for at in (outer, None if seconds is None else monotonic() + seconds) if at is not None]
+    token = _DEADLINE.set(min(given, default=None))
+    try:
+        yield
+    finally:
+        _DEADLINE.reset(token)
+
+
+def remaining() -> float | None:
+    """Seconds until the deadline, at least 0; None where there is no deadline."""
+    at = _DEADLINE.get()
+    return None if at is None else max(0.0, at - monotonic())
 
 
 @dataclass(frozen=True)

@@ -8,8 +8,7 @@ from typing import Any, Final, Protocol, TypeVar
 from cragraph.graph import routing
 from cragraph.graph.context import Context
 from cragraph.graph.state import EPHEMERAL, State
-from cragraph.models.deadline import deadline
-from cragraph.protocols import Notes
+from cragraph.protocols import Notes, deadline
 
 StateT = TypeVar("StateT", contravariant=True)
 

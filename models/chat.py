@@ -1,82 +1,44 @@
-"""Calls to a chat model, made so that nothing they do can hang, flood or break a run.
-
-Every call of the process runs in one event loop, in a thread of its own; `ChatCaller.__call__` waits for it, so that
-nodes stay plain functions. Calls are tried again here and nowhere else.
-"""
+"""Calls to a chat model, made so that nothing they do can hang, flood or break a run."""
 
 import asyncio
-import os
 import re
-from collections.abc import AsyncGenerator, AsyncIterator, Callable, Coroutine, Mapping, Sequence
+from collections.abc import AsyncGenerator, AsyncIterator, Callable, Mapping, Sequence
 from contextlib import asynccontextmanager, suppress
 from contextvars import copy_context
 from dataclasses import dataclass, field
+from functools import partial
 from math import ceil
-from threading import Lock, Thread
+from threading import Thread
 from time import monotonic
-from typing import TYPE_CHECKING, Any, Final, TypeVar, cast
+from typing import TYPE_CHECKING, Any, Final
 from weakref import WeakSet
 
-from cragraph.errors import (
-    CragError,
-    DeadlineError,
-    ModelError,
-    plain,
-)
-from cragraph.models.deadline import remaining
+from cragraph.errors import CragError, DeadlineError, ModelError, plain
 from cragraph.models.replies import Record, UnreadableError, parse, schema_of, without_thinking
-from cragraph.models.servers import Target, broken_off, is_transient, translate
+from cragraph.models.servers import Target, run, translate, tried
 from cragraph.passages import own_text
-from cragraph.protocols import Notes
+from cragraph.protocols import Notes, remaining
 from cragraph.types import Passage
 
 if TYPE_CHECKING:
     from langchain_core.language_models import BaseChatModel
     from langchain_core.messages import BaseMessageChunk
 
-Result = TypeVar("Result")
-
 QUIET: Final = "nostream"
 """The tag that keeps a call's tokens out of LangGraph's ``stream_mode="messages"``."""
+READ_TOKENS: Final = 4000
+"""Tokens of a prompt that double the time that its first token may take."""
+LOOK: Final = 80
+"""Characters after which a reply is looked at for repetition."""
+RUN: Final = 160
+"""Characters of a repetition at least, which also says the same at least three times."""
+UNREAD: Final = 0.5
+"""Share of the estimated prompt below which it was not read whole: an estimate is off by less than that."""
+MARGIN: Final = 0.05
+"""Share of the context left free, because tokens are estimated and chat templates add some."""
 
 Messages = Sequence[tuple[str, str]]
 """(role, text) pairs; roles are ``system`` and ``human``."""
-
-# -- the event loop that all calls share -----------------------------------------------------------------------
-
-
-class _Loop:
-    """One event loop in a daemon thread, made when it is first needed, and made anew in a forked child."""
-
-    def __init__(self) -> None:
-        self._lock = Lock()
-        self._loop: asyncio.AbstractEventLoop | None = None
-        self._process = 0
-
-    def get(self) -> asyncio.AbstractEventLoop:
-        """The loop, running."""
-        with self._lock:
-            if self._loop is None or self._process != os.getpid():
-                self._loop, self._process = asyncio.new_event_loop(), os.getpid()
-                Thread(target=self._loop.run_forever, daemon=True, name="cragraph-chat").start()
-            return self._loop
-
-    def run(self, work: Coroutine[Any, Any, Result]) -> Result:
-        """Run a coroutine in the loop with the caller's context variables; an interrupted caller cancels it."""
-        context = copy_context()
-
-        async def within() -> Result:
-            return await asyncio.get_running_loop().create_task(work, context=context)
-
-        future = asyncio.run_coroutine_threadsafe(within(), self.get())
-        try:
-            return future.result()
-        except BaseException:
-            future.cancel()
-            raise
-
-
-_LOOP: Final = _Loop()
 
 
 class Gate:
@@ -192,11 +154,7 @@ class ChatCaller:
         most: int | None = None,
     ) -> list[Passage]:
         """The passages that fit with the rest of a prompt, and a reply of `most` tokens, into the context."""
-
-        def text(some: Sequence[Passage]) -> str:
-            return "\n".join(text for _, text in prompt(some))
-
-        return fitting(passages, text, self.num_ctx, most or self.num_predict, notes, task=task)
+        return fitting(passages, prompt, self.num_ctx, most or self.num_predict, notes, task=task)
 
     def __call__(
         self,
@@ -216,28 +174,12 @@ class ChatCaller:
         run's deadline passes.
         """
         model = tuned(self.model, temperature, schema, most)
-        return _LOOP.run(self._tried(model, messages, notes, [QUIET] if quiet else []))
 
-    async def _tried(self, model: "BaseChatModel", messages: Messages, notes: Notes, tags: list[str]) -> ChatReply:
-        # Imported here: it takes an eighth of a second that `--help` does not have.
-        from tenacity import AsyncRetrying, retry_if_exception, stop_after_attempt, stop_any, wait_exponential
+        def say(error: BaseException) -> None:
+            notes.degraded(f"A call to {self.title} was tried again: {error}")
 
-        def too_late(state: Any) -> bool:
-            left = remaining()
-            return left is not None and left <= state.upcoming_sleep
-
-        def say(state: Any) -> None:
-            notes.degraded(f"A call to {self.title} was tried again: {state.outcome.exception()}")
-
-        tries = AsyncRetrying(
-            retry=retry_if_exception(is_transient),
-            stop=stop_any(stop_after_attempt(self.retries + 1), cast(Any, too_late)),
-            wait=wait_exponential(multiplier=self.backoff_s),
-            before_sleep=say,
-            reraise=True,
-        )
-        reply: ChatReply = await tries(self._once, model, messages, notes, tags)
-        return reply
+        once = partial(self._once, model, messages, notes, [QUIET] if quiet else [])
+        return run(tried(once, self.retries, self.backoff_s, say))
 
     async def _once(self, model: "BaseChatModel", messages: Messages, notes: Notes, tags: list[str]) -> ChatReply:
         try:
@@ -288,7 +230,7 @@ class ChatCaller:
             with suppress(RuntimeError):
                 await pieces.aclose()
         if self._target.ollama and last.get("done") is not True:
-            raise broken_off(self._target)
+            raise self._target.broke_off()
         unread = self._warn_of_overflow(sent, usage, notes)
         cut = last.get("done_reason", last.get("finish_reason")) == "length"
         if cut:
@@ -316,19 +258,6 @@ class ChatCaller:
     def _target(self) -> "Target":
         url = str(getattr(self.model, "base_url", None) or "")
         return Target(self.title, url, ollama=self.model._llm_type == "chat-ollama")
-
-
-READ_TOKENS: Final = 4000
-"""Tokens of a prompt that double the time that its first token may take."""
-
-LOOK: Final = 80
-"""Characters after which a reply is looked at for repetition."""
-
-RUN: Final = 160
-"""Characters of a repetition at least, which also says the same at least three times."""
-
-UNREAD: Final = 0.5
-"""Share of the estimated prompt below which it was not read whole: an estimate is off by less than that."""
 
 
 def repetition(text: str) -> int:
@@ -412,10 +341,7 @@ def tuned(
 
 # -- keeping a prompt within the context ------------------------------------------------------------------------
 
-MARGIN: Final = 0.05
-"""Share of the context left free, because tokens are estimated and chat templates add some."""
-
-_RUNS = re.compile(r"[A-Za-z]+|\d+|[^\W\d_]+|[^\w\s]|_|\n+", re.A)
+_STRETCH = re.compile(r"[A-Za-z]+|\d+|[^\W\d_]+|[^\w\s]|_|\n+", re.A)
 
 
 def estimated_tokens(text: str) -> int:
@@ -425,20 +351,20 @@ def estimated_tokens(text: str) -> int:
     three a token, punctuation and line breaks one each; letters of other scripts one each, because
     vocabularies of small models split them.
     """
-    total = 0
-    for run in _RUNS.findall(text):
-        if run.isdigit():
-            total += ceil(len(run) / 3)
-        elif run.isascii() and run.isalpha():
-            total += ceil(len(run) / 6)
+    total = sum(ord(letter) > 127 and letter.isalnum() for letter in text)
+    for part in _STRETCH.findall(text):
+        if part.isdigit():
+            total += ceil(len(part) / 3)
+        elif part.isascii() and part.isalpha():
+            total += ceil(len(part) / 6)
         else:
-            total += 1 if run.isspace() else len(run)
-    return total + sum(1 for character in text if ord(character) > 127 and character.isalnum())
+            total += 1 if part.isspace() else len(part)
+    return total
 
 
 def fitting(
     passages: Sequence[Passage],
-    prompt_of: Callable[[Sequence[Passage]], str],
+    prompt: Callable[[Sequence[Passage]], Messages],
     num_ctx: int | None,
     num_predict: int | None,
     notes: Notes,
@@ -454,17 +380,21 @@ def fitting(
     kept = list(passages)
     if num_ctx is None or not kept:
         return kept
+
+    def cost(some: Sequence[Passage]) -> int:
+        return sum(estimated_tokens(text) for _, text in prompt(some))
+
     worst_first = sorted(range(len(kept)), key=lambda n: (kept[n]["rerank_score"] or 0.0, -n))
     reply = min(num_predict or num_ctx // 4, num_ctx // 2)
     room = int(num_ctx * (1 - MARGIN)) - reply
-    frame = estimated_tokens(prompt_of([]))
-    costs = [max(1, estimated_tokens(prompt_of([passage])) - frame) for passage in kept]
+    frame = cost([])
+    costs = [max(1, cost([passage]) - frame) for passage in kept]
     narrowed = 0
     for place in worst_first:
         narrow = own_text(kept[place])
         if narrow is not kept[place] and frame + sum(costs) > room:
             kept[place], narrowed = narrow, narrowed + 1
-            costs[place] = max(1, estimated_tokens(prompt_of([narrow])) - frame)
+            costs[place] = max(1, cost([narrow]) - frame)
     if narrowed:
         notes.degraded(
             f"{narrowed} of {len(passages)} passages, the lowest ranked, were put into the {task} prompt without the "
@@ -484,18 +414,14 @@ def fitting(
         )
     over = frame + costs[0] - room
     if len(kept) == 1 and over > 0:
-        kept = [_shortened(kept[0], max(0.0, 1 - over / costs[0]))]
+        text = kept[0]["text"]
+        cut = text[: int(len(text) * max(0.0, 1 - over / costs[0]) * 0.95)]
+        kept = [{**kept[0], "text": cut.rsplit(" ", 1)[0] if " " in cut else cut}]
         notes.degraded(
             f"The only passage that was left in the {task} prompt was shortened, because the model's context of "
             f"{num_ctx} tokens is too small: raise CRAG_NUM_CTX."
         )
     return kept
-
-
-def _shortened(passage: Passage, share: float) -> Passage:
-    text = passage["text"]
-    cut = text[: int(len(text) * share * 0.95)]
-    return {**passage, "text": cut.rsplit(" ", 1)[0] if " " in cut else cut}
 
 
 # -- records ----------------------------------------------------------------------------------------------------

@@ -1,26 +1,93 @@
-"""Models by name and the servers that they run on: addresses, clients, and their errors as ours."""
+"""Models by name and the servers that they run on: addresses, clients, calls tried again, and their errors as ours.
 
+Every call of the process runs in one event loop, in a thread of its own; `run` waits for it, so that nodes stay plain
+functions. Calls are tried again by `tried` and nowhere else.
+"""
+
+import asyncio
 import os
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable, Coroutine
 from dataclasses import dataclass
 from importlib import import_module
 from ipaddress import ip_address
+from threading import Lock, Thread
 from typing import TYPE_CHECKING, Any, Final, TypeVar
 from urllib.parse import urlsplit
 
 from cragraph.errors import ModelError, ModelNotFoundError, ModelStalledError, ModelUnavailableError, SettingsError
+from cragraph.protocols import remaining
 
 if TYPE_CHECKING:
     from langchain_core.language_models import BaseChatModel
 
 Result = TypeVar("Result")
 
-OLLAMA_PORT = 11434
-NUM_CTX = 8192
-NUM_PREDICT = 1024
-PATIENCE = 4
-KEEP_SECONDS = 600
+OLLAMA_PORT: Final = 11434
+NUM_CTX: Final = 8192
+NUM_PREDICT: Final = 1024
+PATIENCE: Final = 4
+KEEP_SECONDS: Final = 600
 """How long an Ollama server keeps a model loaded that was used."""
+HINT_S: Final = 0.5
+"""Seconds that a look for a running Ollama may take: the answer is only worth a hint."""
+
+# -- one event loop, one place that tries again ------------------------------------------------------------------
+
+_LOOPS: Final[dict[int, asyncio.AbstractEventLoop]] = {}
+_LOCK: Final = Lock()
+
+
+def run(work: Coroutine[Any, Any, Result]) -> Result:
+    """What a coroutine returns in the loop of this process, which a forked child has its own of.
+
+    It has the caller's context variables; an interrupted caller cancels it.
+    """
+    process = os.getpid()
+    with _LOCK:
+        if process not in _LOOPS:
+            _LOOPS[process] = asyncio.new_event_loop()
+            Thread(target=_LOOPS[process].run_forever, daemon=True, name="cragraph-chat").start()
+    future = asyncio.run_coroutine_threadsafe(work, _LOOPS[process])
+    try:
+        return future.result()
+    except BaseException:
+        future.cancel()
+        raise
+
+
+def is_transient(error: BaseException) -> bool:
+    """Whether trying again may help; a stall has already cost a whole timeout, and the next try would too."""
+    return isinstance(error, ModelUnavailableError) and not isinstance(error, ModelStalledError)
+
+
+async def tried(
+    call: Callable[[], Awaitable[Result]],
+    retries: int = 2,
+    backoff_s: float = 0.5,
+    say: Callable[[BaseException], None] = lambda error: None,
+) -> Result:
+    """What a call returns; its transient faults are told to `say` and tried again, with pauses that double.
+
+    No try begins after the run's deadline.
+    """
+    # Imported here: it takes an eighth of a second that `--help` does not have.
+    from tenacity import AsyncRetrying, retry_if_exception, stop_after_attempt, stop_any, wait_exponential
+
+    def too_late(state: Any) -> bool:
+        left = remaining()
+        return left is not None and left <= state.upcoming_sleep
+
+    tries = AsyncRetrying(
+        retry=retry_if_exception(is_transient),
+        stop=stop_any(stop_after_attempt(retries + 1), too_late),  # type: ignore[arg-type]
+        wait=wait_exponential(multiplier=backoff_s),
+        before_sleep=lambda state: say(state.outcome.exception()),  # type: ignore[union-attr, arg-type]
+        reraise=True,
+    )
+    return await tries(call)
+
+
+# -- models and addresses ----------------------------------------------------------------------------------------
 
 
 def chat_model(
@@ -47,24 +114,48 @@ def chat_model(
             f"the chat model came as {spec!r}; wanted 'ollama:<model>' (such as ollama:llama3.2) or "
             "'provider:model': write the provider first."
         )
-    if provider != "ollama":
-        wanted = {"temperature": temperature, "timeout": timeout_s, "max_tokens": num_predict}
-        return _through_langchain(spec, provider, wanted, base_url)
-    # Imported here: langchain-ollama takes a tenth of a second that `cragraph --help` does not have.
-    from langchain_ollama import ChatOllama
+    if provider == "ollama":
+        # Imported here: langchain-ollama takes a tenth of a second that `cragraph --help` does not have.
+        from langchain_ollama import ChatOllama
 
-    url = ollama_url(base_url)
-    return ChatOllama(
-        model=name,
-        base_url=url,
-        num_ctx=num_ctx,
-        num_predict=num_predict,
-        keep_alive=KEEP_SECONDS,
-        seed=0,
-        temperature=temperature,
-        reasoning=reasoning,
-        client_kwargs=client_options(url, PATIENCE * timeout_s),  # the caller judges what a stall is
-    )
+        url = ollama_url(base_url)
+        return ChatOllama(
+            model=name,
+            base_url=url,
+            num_ctx=num_ctx,
+            num_predict=num_predict,
+            keep_alive=KEEP_SECONDS,
+            seed=0,
+            temperature=temperature,
+            reasoning=reasoning,
+            client_kwargs=client_options(url, PATIENCE * timeout_s),  # the caller judges what a stall is
+        )
+    options = {"temperature": temperature, "timeout": timeout_s, "max_tokens": num_predict}
+    try:
+        build = import_module("langchain.chat_models").init_chat_model
+    except ImportError:
+        raise ModelError(
+            f"the chat model {spec!r} needs the package langchain: run `pip install langchain "
+            f"langchain-{provider.replace('_', '-')}`, or use 'ollama:<model>'."
+        ) from None
+    try:
+        model: BaseChatModel = build(spec, **options, **own_server(provider, base_url, stream_usage=True))
+    except ImportError as error:
+        raise ModelError(
+            f"the chat model {spec!r} needs a package ({error}): run `pip install langchain-{provider}`."
+        ) from error
+    except Exception as error:  # a provider's own class: no key, no such model
+        why = str(error).partition("\n")[0].rstrip(".")
+        raise SettingsError(f"the chat model {spec!r} cannot be built ({why}): correct its name or its key.") from error
+    return model
+
+
+def own_server(provider: str, base_url: str | None, **openai: Any) -> dict[str, Any]:
+    """What a provider's client is told of a server of the person's own, which rarely asks for a key."""
+    if not base_url:
+        return {}
+    keyless = provider == "openai" and not os.environ.get("OPENAI_API_KEY")
+    return {"base_url": base_url} | ({"api_key": "none"} if keyless else {}) | (openai if provider == "openai" else {})
 
 
 def client_options(url: str, timeout_s: float) -> dict[str, Any]:
@@ -88,11 +179,10 @@ def ollama_url(base_url: str | None = None) -> str:
     ``0.0.0.0`` and ``::`` are addresses to listen on; a client connects to the loopback address instead.
     """
     given = (base_url or os.environ.get("OLLAMA_HOST") or "").strip().rstrip("/")
-    with_scheme = given if "://" in given else f"http://{given}"
-    parts = urlsplit(with_scheme)
+    parts = urlsplit(given if "://" in given else f"http://{given}")
     host = parts.hostname or "127.0.0.1"
     try:
-        port = parts.port
+        port = parts.port or (OLLAMA_PORT if "://" not in given else 443 if parts.scheme == "https" else 80)
     except ValueError:
         raise ModelError(f"OLLAMA_HOST came as {given!r}; wanted host:port such as 127.0.0.1:11434.") from None
     try:
@@ -100,39 +190,11 @@ def ollama_url(base_url: str | None = None) -> str:
     except ValueError:
         pass  # a host name
     else:
-        if address.is_unspecified:
-            host = "::1" if address.version == 6 else "127.0.0.1"
-        if address.version == 6:
-            host = f"[{host}]"
-    if port is None:
-        port = OLLAMA_PORT if "://" not in given else 443 if parts.scheme == "https" else 80
+        loopback = "::1" if address.version == 6 else "127.0.0.1"
+        host = loopback if address.is_unspecified else host
+        host = f"[{host}]" if address.version == 6 else host
     login = f"{parts.username}:{parts.password or ''}@" if parts.username else ""
     return f"{parts.scheme}://{login}{host}:{port}{parts.path.rstrip('/')}"
-
-
-def _through_langchain(spec: str, provider: str, wanted: dict[str, Any], base_url: str | None) -> "BaseChatModel":
-    try:
-        build = import_module("langchain.chat_models").init_chat_model
-    except ImportError:
-        raise ModelError(
-            f"the chat model {spec!r} needs the package langchain: run `pip install langchain "
-            f"langchain-{provider.replace('_', '-')}`, or use 'ollama:<model>'."
-        ) from None
-    settings = wanted | own_server(provider, base_url)
-    try:
-        model: BaseChatModel = build(spec, **settings)
-    except ImportError as error:
-        raise ModelError(
-            f"the chat model {spec!r} needs a package ({error}): run `pip install langchain-{provider}`."
-        ) from error
-    except Exception as error:  # a provider's own class: no key, no such model
-        why = str(error).partition("\n")[0].rstrip(".")
-        raise SettingsError(f"the chat model {spec!r} cannot be built ({why}): correct its name or its key.") from error
-    return model
-
-
-HINT_S: Final = 0.5
-"""Seconds that a look for a running Ollama may take: the answer is only worth a hint."""
 
 
 def ollama_hint(base_url: str | None = None) -> str:
@@ -147,13 +209,7 @@ def ollama_hint(base_url: str | None = None) -> str:
     return f"Ollama runs here and no model is set: --model ollama:{names[0]} lets it write." if names else ""
 
 
-def own_server(provider: str, base_url: str | None) -> dict[str, Any]:
-    """What a provider's client is told of a server of the person's own, which rarely asks for a key."""
-    if not base_url:
-        return {}
-    key = {"api_key": "none"} if provider == "openai" and not os.environ.get("OPENAI_API_KEY") else {}
-    return {"base_url": base_url, **key} | ({"stream_usage": True} if provider == "openai" else {})
-
+# -- errors ------------------------------------------------------------------------------------------------------
 
 _BUSY: Final = frozenset({408, 409, 425, 429})
 _TRANSIENT: Final = ("Connection", "Timeout", "RateLimit", "Overloaded", "ServiceUnavailable", "InternalServer")
@@ -169,70 +225,47 @@ class Target:
     ollama: bool = False
 
     @property
-    def model(self) -> str:
-        """The name without its provider."""
-        return self.name.removeprefix("ollama:")
-
-    @property
     def server(self) -> str:
         """The server in words."""
         if self.ollama:
             return f"the Ollama server at {self.url}"
         return f"the server of {self.name}" + (f" at {self.url}" if self.url else "")
 
-
-def is_transient(error: BaseException) -> bool:
-    """Whether trying again may help; a stall has already cost a whole timeout, and the next try would too."""
-    return isinstance(error, ModelUnavailableError) and not isinstance(error, ModelStalledError)
-
-
-def retried(call: Callable[[], Result], retries: int = 2, backoff_s: float = 0.5) -> Result:
-    """What a call returns, after as many further tries of its transient faults, with growing pauses."""
-    from tenacity import Retrying, retry_if_exception, stop_after_attempt, wait_exponential
-
-    tries = Retrying(
-        retry=retry_if_exception(is_transient),
-        stop=stop_after_attempt(retries + 1),
-        wait=wait_exponential(multiplier=backoff_s),
-        reraise=True,
-    )
-    return tries(call)
-
-
-def broken_off(target: Target) -> ModelUnavailableError:
-    """The stream ended without its last line."""
-    return ModelUnavailableError(
-        f"{target.server} broke off in the middle of an answer; wanted its end: look at the server's log."
-    )
+    def broke_off(self) -> ModelUnavailableError:
+        """The stream ended without its last line."""
+        return ModelUnavailableError(
+            f"{self.server} broke off in the middle of an answer; wanted its end: look at the server's log."
+        )
 
 
 def translate(error: Exception, target: Target, waited_s: float) -> ModelError:
     """One of our errors for any error; a `ModelUnavailableError` is transient, the others are not."""
-    kind, said = type(error).__name__, _short(error)
     if isinstance(error, ModelError):
         return error
+    kind, server, root = type(error).__name__, target.server, type(error).__module__.partition(".")[0]
+    said = str(getattr(error, "error", None) or error).strip() or kind
+    said = said if len(said) <= 200 else f"{said[:200]}…"
     if isinstance(error, TimeoutError) or "Timeout" in kind:
         return ModelStalledError(
-            f"{target.server} sent nothing for {waited_s:g} s; wanted a token: "
+            f"{server} sent nothing for {waited_s:g} s; wanted a token: "
             "try a smaller model or a shorter prompt, or raise CRAG_TIMEOUT_S."
         )
-    status = _status(error)
-    if status is not None and status >= 400:
+    codes = (getattr(holder, "status_code", None) for holder in (error, getattr(error, "response", None)))
+    status = next((code for code in codes if isinstance(code, int)), 0)
+    if status >= 400:
         return _of_status(status, said, target)
     if _is_refusal(error):
         fix = "start it with `ollama serve`, or set OLLAMA_HOST" if target.ollama else "check its address and network"
-        return ModelUnavailableError(f"{target.server} cannot be reached: {fix}.")
-    root = type(error).__module__.partition(".")[0]
+        return ModelUnavailableError(f"{server} cannot be reached: {fix}.")
     if target.ollama and root == "ollama":
         return ModelUnavailableError(
-            f"{target.server} reported {said!r} in the middle of an answer: look at the server's log."
+            f"{server} reported {said!r} in the middle of an answer: look at the server's log."
         )
     if target.ollama and (root in ("httpx", "httpcore") or isinstance(error, OSError)):
-        return broken_off(target)
+        return target.broke_off()
     if target.ollama and isinstance(error, ValueError | TypeError | AttributeError | KeyError):
         return ModelUnavailableError(
-            f"{target.server} sent bytes that are not Ollama's protocol ({kind}): "
-            "check that OLLAMA_HOST is an Ollama server."
+            f"{server} sent bytes that are not Ollama's protocol ({kind}): check that OLLAMA_HOST is an Ollama server."
         )
     text = f"{target.name} failed with {kind}: {said}"
     if not target.ollama and (any(name in kind for name in _TRANSIENT) or isinstance(error, OSError)):
@@ -241,25 +274,18 @@ def translate(error: Exception, target: Target, waited_s: float) -> ModelError:
 
 
 def _of_status(status: int, said: str, target: Target) -> ModelError:
+    model, server = target.name.removeprefix("ollama:"), target.server
     if status == 404 and target.ollama and ("not found" in said or "pull" in said):
         return ModelNotFoundError(
-            f"{target.server} has no model {target.model!r}: run `ollama pull {target.model}`, "
-            "or choose one of `ollama list`."
+            f"{server} has no model {model!r}: run `ollama pull {model}`, or choose one of `ollama list`."
         )
     if status == 404:
-        return ModelNotFoundError(f"{target.server} does not know {target.name!r} ({said}): check the model's name.")
+        return ModelNotFoundError(f"{server} does not know {target.name!r} ({said}): check the model's name.")
     if status >= 500 or status in _BUSY:
-        return ModelUnavailableError(
-            f"{target.server} answered {status} ({said}): try again, or look at the server's log."
-        )
+        return ModelUnavailableError(f"{server} answered {status} ({said}): try again, or look at the server's log.")
     if status in (401, 403):
-        return ModelError(f"{target.server} refused the request with {status} ({said}): check the key.")
-    return ModelError(f"{target.server} rejected the request with {status} ({said}).")
-
-
-def _status(error: Exception) -> int | None:
-    found = [getattr(holder, "status_code", None) for holder in (error, getattr(error, "response", None))]
-    return next((status for status in found if isinstance(status, int)), None)
+        return ModelError(f"{server} refused the request with {status} ({said}): check the key.")
+    return ModelError(f"{server} rejected the request with {status} ({said}).")
 
 
 def _is_refusal(error: BaseException | None) -> bool:
@@ -270,8 +296,3 @@ def _is_refusal(error: BaseException | None) -> bool:
             return True
         error = error.__cause__ or error.__context__
     return False
-
-
-def _short(error: Exception, limit: int = 200) -> str:
-    text = str(getattr(error, "error", None) or error).strip() or type(error).__name__
-    return text if len(text) <= limit else f"{text[:limit]}…"

@@ -10,8 +10,7 @@ from typing import Final, ParamSpec, TypeVar
 
 from cragraph.errors import SettingsError
 from cragraph.models.cache import LRU, digest
-from cragraph.models.deadline import remaining
-from cragraph.protocols import Judge, Notes
+from cragraph.protocols import Judge, Notes, remaining
 from cragraph.types import Claim, Passage, Verdict
 from cragraph.verification.judges.verdicts import checked, unjudged
 

@@ -15,9 +15,8 @@ from pathlib import Path
 from typing import Any, Final
 
 from cragraph.errors import InputError, SettingsError, StoreError
-from cragraph.models.deadline import remaining
 from cragraph.passages import as_passage
-from cragraph.protocols import Notes
+from cragraph.protocols import Notes, remaining
 from cragraph.retrieval.search.fusion import fuse
 from cragraph.retrieval.store.filters import fits
 from cragraph.types import Passage

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 import pytest
 
-from cragraph.models.chat import estimated_tokens, fitting
+from cragraph.models.chat import Messages, estimated_tokens, fitting
 from cragraph.passages import as_passage, as_passages
 from cragraph.protocols import Notes
 from cragraph.types import Passage
@@ -14,7 +14,7 @@ TEXTS = ["alpha " * 100, "beta " * 100, "gamma " * 100, "delta " * 100]
 
 def fitted(num_ctx: int | None, notes: Notes) -> list[str]:
     def prompt(passages):  # type: ignore[no-untyped-def]
-        return "Rules.\n" + "\n".join(p["text"] for p in passages)
+        return [("system", "Rules.\n" + "\n".join(p["text"] for p in passages))]
 
     kept = fitting(as_passages(TEXTS), prompt, num_ctx, 50, notes, task="generate")
     return [p["text"].split()[0] for p in kept]
@@ -39,13 +39,15 @@ def test_what_a_correction_appends_stays_where_it_ranks_higher() -> None:
     scored = [
         passage | {"rerank_score": score} for passage, score in zip(as_passages(TEXTS), (9, 1, 2, 8), strict=True)
     ]
-    kept = fitting(scored, lambda some: "\n".join(p["text"] for p in some), 300, 50, Notes(), task="generate")
+    kept = fitting(
+        scored, lambda some: [("human", "\n".join(p["text"] for p in some))], 300, 50, Notes(), task="generate"
+    )
     assert [p["text"].split()[0] for p in kept] == ["alpha", "delta"]
 
 
 def test_the_text_around_passages_goes_before_passages_go() -> None:
-    def prompt(passages: Sequence[Passage]) -> str:
-        return "Rules.\n" + "\n".join(p["text"] for p in passages)
+    def prompt(passages: Sequence[Passage]) -> Messages:
+        return [("system", "Rules.\n" + "\n".join(p["text"] for p in passages))]
 
     wide = [
         as_passage({"text": f"{'around ' * 100}{text}", "start_index": 50, "chunk_id": text})

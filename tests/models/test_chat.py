@@ -6,7 +6,7 @@ import sys
 import pytest
 
 from cragraph.errors import ModelError, ModelNotFoundError, ModelUnavailableError, SettingsError
-from cragraph.models.embeddings import OllamaEncoder
+from cragraph.models.embeddings import ServerEncoder
 from cragraph.models.servers import chat_model, ollama_url
 from tests.support.ollama import OllamaServer
 
@@ -95,7 +95,7 @@ class TestOverTheServer:
     def test_embeddings_come_in_order_and_in_batches(self) -> None:
         texts = [f"text number {n}" for n in range(130)]
         with OllamaServer() as server:
-            encoder = OllamaEncoder("ollama:nomic-embed-text", base_url=server.url)
+            encoder = ServerEncoder("ollama:nomic-embed-text", base_url=server.url)
             vectors = encoder.embed_documents(texts)
             assert [len(r.body["input"]) for r in server.requests] == [64, 64, 2]
             assert encoder.embed_query(texts[100]) == vectors[100]
@@ -103,10 +103,10 @@ class TestOverTheServer:
 
     def test_an_embedding_model_that_is_not_pulled_says_what_to_pull(self) -> None:
         with OllamaServer() as server, pytest.raises(ModelNotFoundError, match="ollama pull absent"):
-            OllamaEncoder("ollama:absent", base_url=server.url).embed_query("x")
+            ServerEncoder("ollama:absent", base_url=server.url).embed_query("x")
 
     def test_an_embedding_server_that_is_down_says_how_to_start_it(self) -> None:
         with OllamaServer() as server:
             url = server.url
         with pytest.raises(ModelUnavailableError, match="ollama serve"):
-            OllamaEncoder("ollama:nomic-embed-text", base_url=url).embed_query("x")
+            ServerEncoder("ollama:nomic-embed-text", base_url=url).embed_query("x")

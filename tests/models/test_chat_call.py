@@ -17,9 +17,8 @@ from langchain_core.messages import AIMessage
 
 from cragraph.errors import DeadlineError, ModelError, ModelNotFoundError, ModelStalledError, ModelUnavailableError
 from cragraph.models.chat import QUIET, ChatCaller, Gate, stop_all_calls
-from cragraph.models.deadline import deadline
 from cragraph.models.servers import chat_model
-from cragraph.protocols import Notes
+from cragraph.protocols import Notes, deadline
 from tests.support.ollama import ModelInfo, OllamaServer, Reply
 
 pytestmark = [pytest.mark.server, pytest.mark.enable_socket]

@@ -12,7 +12,7 @@ from pydantic import BaseModel
 
 from cragraph.errors import SettingsError
 from cragraph.models.chat import ChatCaller, ask, repetition
-from cragraph.models.embeddings import ProviderEncoder
+from cragraph.models.embeddings import ServerEncoder
 from cragraph.models.servers import chat_model
 from cragraph.protocols import Notes
 
@@ -83,13 +83,13 @@ def test_a_model_that_cannot_be_built_says_what_it_lacks(monkeypatch: pytest.Mon
     with pytest.raises(SettingsError, match=r"'openai:gpt-5' cannot be built \(.*OPENAI_API_KEY"):
         chat_model("openai:gpt-5")
     with pytest.raises(SettingsError, match="wanted 'embedded'"):
-        ProviderEncoder("nonsense")
+        ServerEncoder("nonsense")
 
 
 @pytest.mark.filterwarnings("ignore::ResourceWarning", "ignore::pytest.PytestUnraisableExceptionWarning")
 def test_embeddings_come_from_such_a_server_too() -> None:
     with serving("") as (url, asked):
-        encoder = ProviderEncoder("openai:embedder", base_url=url)
+        encoder = ServerEncoder("openai:embedder", base_url=url)
         assert encoder.embed_documents(["a", "abc"]) == [[1.0, 1.0], [3.0, 1.0]]
         assert encoder.embed_query("ab") == [2.0, 1.0]
         assert asked[0][1]["input"] == ["a", "abc"]

@@ -7,8 +7,7 @@ from typing import Any
 import pytest
 
 from cragraph.errors import ModelUnavailableError, SettingsError
-from cragraph.models.deadline import deadline
-from cragraph.protocols import Judge, Notes
+from cragraph.protocols import Judge, Notes, deadline
 from cragraph.types import Claim, Passage
 from cragraph.verification.fallback import JudgeChain
 from cragraph.verification.judges.verdicts import unjudged, verdict_of

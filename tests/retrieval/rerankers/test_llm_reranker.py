@@ -7,10 +7,9 @@ from typing import Any
 import pytest
 
 from cragraph.models.chat import ChatCaller, Gate
-from cragraph.models.deadline import deadline
 from cragraph.models.servers import chat_model
 from cragraph.passages import as_passages
-from cragraph.protocols import Notes
+from cragraph.protocols import Notes, deadline
 from cragraph.retrieval.rerankers.llm import LLMReranker
 from cragraph.types import Passage
 from tests.support.ollama import OllamaServer, Reply, Request
