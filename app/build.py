@@ -11,7 +11,7 @@ from threading import RLock
 from typing import TYPE_CHECKING, Any, Final
 
 from cragraph import tables
-from cragraph.errors import StoreMissingError
+from cragraph.errors import SettingsError, StoreMissingError
 from cragraph.graph.context import JudgingContext
 from cragraph.graph.steps import Act
 from cragraph.nodes.finalize import Finalize
@@ -21,16 +21,7 @@ from cragraph.nodes.rerank import Rerank
 from cragraph.nodes.retrieve import Retrieve
 from cragraph.nodes.review import Review
 from cragraph.nodes.verify import Check, Verify
-from cragraph.protocols import (
-    AnswerScorer,
-    ClaimExtractor,
-    Embeddings,
-    Generator,
-    Judge,
-    QueryWriter,
-    Reranker,
-    Retriever,
-)
+from cragraph.protocols import Embeddings, Generator, Judge, QueryWriter, Reranker, Retriever
 from cragraph.settings import Settings, context_schema, load_settings
 
 if TYPE_CHECKING:
@@ -56,43 +47,35 @@ _LOCK: Final = RLock()
 
 
 class Parts:
-    """Every part of a graph, built once, when it is first needed: from the settings, unless the caller brought it."""
+    """Every part of a graph, built once, when it is first needed: from the settings, unless the caller brought it.
 
-    def __init__(
-        self,
-        settings: Settings,
-        *,
-        chat_model: "BaseChatModel | None" = None,
-        embeddings: "Embeddings | None" = None,
-        store: Any = None,
-        retriever: Any = None,
-        reranker: Any = None,
-        judge: Judge | None = None,
-    ) -> None:
+    `own` are the caller's: `chat_model`, `embeddings`, `store`, `retriever`, `reranker` and `judge` of `create_graph`.
+    """
+
+    def __init__(self, settings: Settings, **own: Any) -> None:
         self.settings = settings
-        self._chat_model = chat_model
-        self._embeddings = embeddings
-        self._store = store
-        self._foreign = retriever
-        self._reranker = reranker
-        self._own_judge = judge
+        self._own = {name: part for name, part in own.items() if part is not None}
         self._judges: dict[str, Judge | None] = {}
 
-    def part(self, table: Mapping[str, tables.Part], name: str) -> Any:
-        """The part of that name, None where what it wants is not there."""
-        return table[name].build(self)
+    def part(self, table: Mapping[str, tables.Part], name: str, wanted: str = "") -> Any:
+        """The part of that name; None where what it wants is not there, or SettingsError where it is `wanted`."""
+        part = table[name].build(self)
+        if part is None and wanted:
+            raise SettingsError(f"The {wanted} {name} needs {table[name].wants}.")
+        return part
 
     # -- models ------------------------------------------------------------------------------------------------
 
     @cached_property
     def chat(self) -> "ChatCaller | None":
         """The chat model that writes and judges, or None."""
-        return self._caller(self.settings.model, self._chat_model)
+        return self._caller(self.settings.model, self._own.get("chat_model"))
 
     @cached_property
     def judging_chat(self) -> "ChatCaller | None":
         """The chat model that judges."""
-        return self._caller(self.settings.judge_model, None) if self.settings.judge_model else self.chat
+        own = self.settings.judge_model
+        return self._caller(own) if own else self.chat
 
     @cached_property
     def gate(self) -> "Gate":
@@ -104,8 +87,9 @@ class Parts:
     @cached_property
     def embeddings(self) -> "Embeddings":
         """The embedding model."""
-        if self._embeddings is not None:
-            return self._embeddings
+        if "embeddings" in self._own:
+            own: Embeddings = self._own["embeddings"]
+            return own
         if self.settings.embeddings == "embedded":
             from cragraph.models.encoder import Encoder
 
@@ -138,13 +122,6 @@ class Parts:
 
         return AnswerRanker(Reader(threads=self.settings.threads), self.cached_embeddings)
 
-    @property
-    def answer_scorer(self) -> AnswerScorer:
-        """Scores how likely an answer is to answer its question."""
-        from cragraph.generation.answered import ReaderScorer
-
-        return ReaderScorer(self.ranker)
-
     @cached_property
     def grounding_scorer(self) -> Any:
         """The same network as a scorer of questions and passages."""
@@ -168,36 +145,33 @@ class Parts:
 
         return Prompts(self.settings.prompts)
 
-    def _caller(self, spec: str | None, model: "BaseChatModel | None") -> "ChatCaller | None":
+    def _caller(self, spec: str | None, model: "BaseChatModel | None" = None) -> "ChatCaller | None":
         if spec is None and model is None:
             return None
         from cragraph.models.chat import ChatCaller
         from cragraph.models.servers import chat_model
 
         chosen = self.settings
-        limits: dict[str, Any] = {"timeout_s": chosen.timeout_s, "gate": self.gate}
-        if model is not None:
-            return ChatCaller(model, **limits)
-        assert spec is not None
-        url = chosen.base_url or (chosen.ollama_host if spec.startswith("ollama:") else None)
-        options: dict[str, Any] = {
-            "num_ctx": chosen.num_ctx,
-            "num_predict": chosen.num_predict,
-            "timeout_s": chosen.timeout_s,
-        }
-        return ChatCaller(chat_model(spec, base_url=url, **options), spec, **limits)
+        if model is None:
+            assert spec is not None
+            url = chosen.base_url or (chosen.ollama_host if spec.startswith("ollama:") else None)
+            lengths: dict[str, Any] = {"num_ctx": chosen.num_ctx, "num_predict": chosen.num_predict}
+            model = chat_model(spec, base_url=url, timeout_s=chosen.timeout_s, **lengths)
+        else:
+            spec = None
+        return ChatCaller(model, spec or "", timeout_s=chosen.timeout_s, gate=self.gate)
 
     # -- retrieval ---------------------------------------------------------------------------------------------
 
     @property
     def searches(self) -> bool:
         """Whether there is something to search, opened or not."""
-        return self.foreign or self._store is not None or bool(self.settings.store)
+        return self.foreign or "store" in self._own or bool(self.settings.store)
 
     @property
     def foreign(self) -> bool:
         """Whether a LangChain retriever is searched instead of a store."""
-        return self._foreign is not None or self.settings.retriever is not None
+        return "retriever" in self._own or self.settings.retriever is not None
 
     @property
     def store(self) -> "Store":
@@ -209,7 +183,7 @@ class Parts:
     def _opened(self) -> "Store":
         from cragraph.retrieval.store import Store, open_store
 
-        target = self._store if self._store is not None else self.settings.store
+        target = self._own.get("store", self.settings.store)
         if isinstance(target, Store):
             return target
         if not target:
@@ -233,7 +207,8 @@ class Parts:
         if self.foreign:
             from cragraph.retrieval.search.foreign import ForeignRetriever, load_retriever
 
-            source = self._foreign if self._foreign is not None else load_retriever(self.settings.retriever or "")
+            own = self._own.get("retriever")
+            source = load_retriever(self.settings.retriever or "") if own is None else own
             return ForeignRetriever(source, self.settings.timeout_s)
         from cragraph.retrieval.search import SearchRetriever, SourceWeights
 
@@ -247,23 +222,19 @@ class Parts:
     @cached_property
     def reranker(self) -> Reranker:
         """What orders the passages."""
-        own: Any = self._reranker
-        if own is None:
-            name = "lexical" if self.settings.reranker == "auto" else self.settings.reranker
-            reranker: Reranker = tables.named(tables.RERANKERS, "reranker", name, self)
-            return reranker
-        if hasattr(own, "compress_documents"):
+        given: Any = self._own.get("reranker")
+        if hasattr(given, "compress_documents"):
             from cragraph.retrieval.rerankers import CompressorReranker
 
-            return CompressorReranker(own)
-        given: Reranker = own
-        return given
+            return CompressorReranker(given)
+        name = "lexical" if self.settings.reranker == "auto" else self.settings.reranker
+        reranker: Reranker = self.part(tables.RERANKERS, name, "reranker") if given is None else given
+        return reranker
 
     @cached_property
     def query_writer(self) -> QueryWriter:
         """What writes targeted queries."""
-        writer: QueryWriter = self._with_chat(tables.QUERY_WRITERS, "embedded")
-        return writer
+        return self._with_chat(tables.QUERY_WRITERS, "embedded")  # type: ignore[no-any-return]
 
     @cached_property
     def contextualize(self) -> Any:
@@ -301,8 +272,7 @@ class Parts:
     @cached_property
     def generator(self) -> Generator:
         """What writes answers."""
-        generator: Generator = self._with_chat(tables.GENERATORS, "extractive")
-        return generator
+        return self._with_chat(tables.GENERATORS, "extractive")  # type: ignore[no-any-return]
 
     @cached_property
     def judges(self) -> Mapping[str, Judge]:
@@ -310,11 +280,10 @@ class Parts:
 
         An entailment model comes first, with a chat model as its second opinion; then a chat model; then the encoder.
         """
-        judges = Judges(
-            {name: judge for name in tables.JUDGES if (judge := self.judge(name)) is not None}, self._specialist
-        )
-        if self._own_judge is not None:
-            judges["custom"] = judges["auto"] = self._own_judge
+        known = {name: judge for name in tables.JUDGES if (judge := self.judge(name)) is not None}
+        judges = Judges(known, self._specialist)
+        if "judge" in self._own:
+            judges["custom"] = judges["auto"] = self._own["judge"]
             return judges
         best, chat = judges.get("nli"), judges.get("llm")
         if chat is not None:
@@ -342,23 +311,21 @@ class Parts:
     @cached_property
     def verifier(self) -> "Verifier":
         """What judges an answer and measures it; a judge that fails is stood in for by the embedded ones."""
+        from cragraph.generation.answered import ReaderScorer
         from cragraph.verification.claims import SentenceExtractor
         from cragraph.verification.signals import SignalOptions
         from cragraph.verification.signals.wording import UNCERTAINTY_PHRASES
         from cragraph.verification.verifier import Verifier, VerifierOptions
 
         chosen = self.settings
-        extractor: ClaimExtractor = tables.named(
-            tables.CLAIM_EXTRACTORS, "claim extractor", chosen.claim_extractor, self
-        )
         return Verifier(
             judges=self.judges,
             fallback=("encoder", "embedding", "lexical"),
-            extractor=extractor,
+            extractor=self.part(tables.CLAIM_EXTRACTORS, chosen.claim_extractor, "claim extractor"),
             spare_extractor=SentenceExtractor(),
             embeddings=self.cached_embeddings,
             **self._scorers(),
-            scorer=self.answer_scorer,
+            scorer=ReaderScorer(self.ranker),
             options=VerifierOptions(
                 threshold=chosen.threshold,
                 refused_good=chosen.refused_good,
@@ -446,17 +413,8 @@ def create_graph(
     LangChain `BaseRetriever` or `VectorStore` to search instead of a store; `reranker` a part of the reranker protocol
     or a LangChain `BaseDocumentCompressor`; `judge` a part of the judge protocol.
     """
-    settings = settings or load_settings()
-    parts = Parts(
-        settings,
-        chat_model=chat_model,
-        embeddings=embeddings,
-        store=store,
-        retriever=retriever,
-        reranker=reranker,
-        judge=judge,
-    )
-    return graph_of(parts)
+    own = {"chat_model": chat_model, "embeddings": embeddings, "store": store, "retriever": retriever}
+    return graph_of(Parts(settings or load_settings(), **own, reranker=reranker, judge=judge))
 
 
 def graph_of(parts: Parts) -> "StateGraph[Any, Any, Any, Any]":

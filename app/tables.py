@@ -8,8 +8,6 @@ from dataclasses import dataclass
 from importlib import import_module
 from typing import TYPE_CHECKING, Any, Final
 
-from cragraph.errors import SettingsError
-
 if TYPE_CHECKING:
     from pydantic_core.core_schema import CoreSchema
 
@@ -120,13 +118,3 @@ CLAIM_EXTRACTORS: Final[Mapping[str, Part]] = {
     "llm": Part("verification.chat:LLMClaims", lambda p: (p.judging_chat, p.prompts), CHAT_MODEL),
 }
 """What finds the claims of an answer for a judge that does not find them itself."""
-
-
-def named(table: Mapping[str, Part], what: str, name: str, parts: Any) -> Any:
-    """The part of that name; raises SettingsError where the name is unknown or something it needs is missing."""
-    if name not in table:
-        raise SettingsError(f"There is no {what} {name!r}: choose one of {', '.join(table)}.")
-    part = table[name].build(parts)
-    if part is None:
-        raise SettingsError(f"The {what} {name} needs {table[name].wants}.")
-    return part

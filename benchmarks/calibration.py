@@ -19,7 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from cragraph.evals.data import Collection, read_collection
-from cragraph.evals.vector_cache import RememberedEmbeddings
+from cragraph.evals.retrieval import RememberedEmbeddings
 from cragraph.models.embeddings import EmbeddedEncoder
 from cragraph.protocols import Notes
 from cragraph.retrieval.rerankers.lexical import LexicalReranker

@@ -16,7 +16,7 @@ from time import perf_counter
 
 from cragraph.evals.data import Collection, read_collection
 from cragraph.evals.metrics import mean, ndcg
-from cragraph.evals.vector_cache import RememberedEmbeddings
+from cragraph.evals.retrieval import RememberedEmbeddings
 from cragraph.generation.ranking import WINDOW
 from cragraph.models.embeddings import EmbeddedEncoder
 from cragraph.models.grounding import GroundingModel

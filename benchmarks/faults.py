@@ -29,7 +29,7 @@ import langchain_chroma  # noqa: F401
 
 from cragraph.errors import CragError
 from cragraph.retrieval.store import Store, forget, ingest, open_store, watch
-from cragraph.testing.embeddings import HashEmbeddings
+from cragraph.testing import HashEmbeddings
 
 FILES, PARTS, LONG = 10, 3, 50
 BATCH, GRAPH_FROM = 16, 40

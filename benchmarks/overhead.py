@@ -23,7 +23,7 @@ from cragraph.nodes.retrieve import Retrieve
 from cragraph.nodes.review import Review
 from cragraph.nodes.verify import Verify
 from cragraph.protocols import Notes
-from cragraph.testing.fakes import FakeGenerator, FakeQueryWriter, FakeReranker, FakeRetriever
+from cragraph.testing import FakeGenerator, FakeQueryWriter, FakeReranker, FakeRetriever
 from cragraph.types import Passage, Verdict
 from cragraph.verification.result import Verification
 

@@ -25,7 +25,7 @@ from time import perf_counter
 from typing import Any
 
 from cragraph.evals.metrics import auroc
-from cragraph.evals.vector_cache import RememberedEmbeddings
+from cragraph.evals.retrieval import RememberedEmbeddings
 from cragraph.generation.extractive import ExtractiveGenerator
 from cragraph.generation.ranking import AnswerRanker
 from cragraph.models.cache import CachedEmbeddings

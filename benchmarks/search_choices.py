@@ -15,7 +15,7 @@ from statistics import pstdev
 
 from cragraph.evals.data import Collection, read_collection
 from cragraph.evals.metrics import mean, ndcg, recall
-from cragraph.evals.vector_cache import RememberedEmbeddings
+from cragraph.evals.retrieval import RememberedEmbeddings
 from cragraph.models.embeddings import EmbeddedEncoder
 from cragraph.protocols import Notes
 from cragraph.retrieval.rerankers import LexicalReranker

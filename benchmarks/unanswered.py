@@ -10,7 +10,7 @@ import os
 import sys
 from pathlib import Path
 
-from cragraph.evals.vector_cache import RememberedEmbeddings
+from cragraph.evals.retrieval import RememberedEmbeddings
 from cragraph.models.embeddings import EmbeddedEncoder
 from cragraph.retrieval.search import unanswered_parts
 

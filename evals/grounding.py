@@ -14,11 +14,15 @@ from cragraph.evals.data import Row, read_rows
 from cragraph.evals.metrics import auroc, calibration_error, classified, precision_recall, reliability
 from cragraph.metrics import quantile
 from cragraph.passages import as_passages
-from cragraph.protocols import Notes
-from cragraph.types import Claim, Verdict
+from cragraph.protocols import Embeddings, Judge, Notes
+from cragraph.text.markers import without_markers
+from cragraph.types import Claim, Label, Passage, Verdict
+from cragraph.verification.judges.verdicts import verdict_of
 from cragraph.verification.policies import pooled_support
 from cragraph.verification.result import AGAINST
+from cragraph.verification.signals.closeness import by_vectors
 from cragraph.verification.verifier import Verifier
+from cragraph.verification.windows import space
 
 Progress = Callable[[int, int, str], None]
 
@@ -223,3 +227,50 @@ def new_words(answer: str, passages: Sequence[str]) -> list[Span]:
 
 def _within(word: Span, spans: Sequence[Span]) -> bool:
     return any(start < word[1] and word[0] < end for start, end in spans)
+
+
+# -- the yardsticks: word coverage and similarity -----------------------------------------------------------------
+
+THRESHOLD: Final = 0.5
+
+
+@dataclass(frozen=True)
+class CoverageJudge:
+    """Support is the weighted share of the claim's words that occur in any passage."""
+
+    name: str = "coverage"
+
+    def __call__(
+        self, claims: Sequence[Claim], passages: Sequence[Passage], notes: Notes, *, question: str = ""
+    ) -> list[Verdict]:
+        """One verdict per claim, in order."""
+        whole = space([without_markers(claim["text"]) for claim in claims], passages).whole
+        return [_verdict(claim, float(share), self.name) for claim, share in zip(claims, whole, strict=True)]
+
+
+@dataclass(frozen=True)
+class SimilarityJudge:
+    """Support is the cosine of the claim to the closest of the three windows that share most of its words."""
+
+    embeddings: Embeddings
+    name: str = "similarity"
+
+    def __call__(
+        self, claims: Sequence[Claim], passages: Sequence[Passage], notes: Notes, *, question: str = ""
+    ) -> list[Verdict]:
+        """One verdict per claim, in order."""
+        texts = [without_markers(claim["text"]) for claim in claims]
+        best = by_vectors(self.embeddings, "", "", texts, passages, whole=False).best
+        return [_verdict(claim, score, self.name) for claim, score in zip(claims, best, strict=True)]
+
+
+def simple_judges(embeddings: Embeddings | None) -> Mapping[str, Judge]:
+    """The yardsticks by name; the one by similarity where there are embeddings."""
+    found: dict[str, Judge] = {"coverage": CoverageJudge()}
+    return found | ({"similarity": SimilarityJudge(embeddings)} if embeddings is not None else {})
+
+
+def _verdict(claim: Claim, support: float, judge: str) -> Verdict:
+    support = min(1.0, max(0.0, support))
+    label: Label = "supported" if support >= THRESHOLD else "unsupported"
+    return verdict_of(claim, label, support, 0.0, None, f"{support:.0%} by {judge}.", judge)

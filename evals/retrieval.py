@@ -1,34 +1,128 @@
 """Measure retrieval stage by stage on a labelled collection, with plain BM25 and the plain encoder beside it."""
 
+import math
+import re
+from collections import Counter, defaultdict
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from time import perf_counter
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
-from cragraph.evals.baselines import PlainBM25, PlainEncoder
+import numpy as np
+from numpy.typing import NDArray
+
 from cragraph.evals.data import Collection, read_collection
 from cragraph.evals.metrics import mean, ndcg, recall, reciprocal_rank
-from cragraph.evals.vector_cache import RememberedEmbeddings
 from cragraph.metrics import quantile
-from cragraph.passages import contextual_text
+from cragraph.models.cache import unit
+from cragraph.passages import content_id, contextual_text
 from cragraph.protocols import Embeddings, Notes, Reranker, Retriever
 from cragraph.retrieval.rerankers import LexicalReranker
 from cragraph.retrieval.rerankers.scored import rerank_gain
 from cragraph.retrieval.search import SearchRetriever
-from cragraph.types import Passage
-
-if TYPE_CHECKING:
-    pass
 
 DEPTH: Final = 100
 """How deep a ranking is looked at."""
-
 CANDIDATES: Final = 30
 """How many of the best are reranked; the rest keep their places below."""
+K1, B = 1.2, 0.75
+_WORD: Final = re.compile(r"\w+")
+_BATCH: Final = 64
 
 Progress = Callable[[int, int, str], None]
 Stage = Callable[[str], list[str]]
+
+
+class PlainBM25:
+    """BM25 as textbooks have it: lower-cased words, neither stemming nor stopwords, idf ln(1 + (N-n+0.5)/(n+0.5))."""
+
+    def __init__(self, ids: Sequence[str], texts: Sequence[str]) -> None:
+        self._ids = list(ids)
+        counts = [Counter(_WORD.findall(text.lower())) for text in texts]
+        lengths = np.array([count.total() for count in counts], dtype=np.float64)
+        norm = K1 * (1 - B + B * lengths / max(1.0, lengths.mean()))
+        postings: dict[str, list[tuple[int, int]]] = defaultdict(list)
+        for row, count in enumerate(counts):
+            for word, times in count.items():
+                postings[word].append((row, times))
+        self._weights: dict[str, tuple[NDArray[np.int64], NDArray[np.float64]]] = {}
+        for word, found in postings.items():
+            at, often = np.array(found, dtype=np.int64).T
+            idf = math.log1p((len(counts) - len(at) + 0.5) / (len(at) + 0.5))
+            self._weights[word] = (at, idf * often * (K1 + 1) / (often + norm[at]))
+
+    def __call__(self, query: str, k: int = DEPTH) -> list[str]:
+        """The ids of the best `k` that share a word with the query."""
+        scores = np.zeros(len(self._ids))
+        for word in _WORD.findall(query.lower()):
+            if word in self._weights:
+                rows, weights = self._weights[word]
+                scores[rows] += weights
+        order = np.argsort(-scores, kind="stable")[:k]
+        return [self._ids[row] for row in order if scores[row] > 0.0]
+
+
+class PlainEncoder:
+    """Exact nearest neighbours by the cosine of an embedding model's vectors."""
+
+    def __init__(self, ids: Sequence[str], texts: Sequence[str], embeddings: Embeddings) -> None:
+        self._ids, self._embeddings = list(ids), embeddings
+        self._vectors = unit(embeddings.embed_documents(list(texts)), len(texts))
+
+    def __call__(self, query: str) -> list[str]:
+        """The ids of the nearest."""
+        similarity = self._vectors @ unit([self._embeddings.embed_query(query)], 1)[0]
+        return [self._ids[row] for row in np.argsort(-similarity, kind="stable")[:DEPTH]]
+
+
+class RememberedEmbeddings(Embeddings):
+    """An embedding model whose vectors are kept in memory and, with a folder, in one file a model.
+
+    `query_ms` keeps what embedding each new text as a query took. Not for sharing between threads that write.
+    """
+
+    def __init__(self, embeddings: Embeddings, folder: Path | None = None) -> None:
+        self._embeddings = embeddings
+        self.name = str(getattr(embeddings, "name", type(embeddings).__name__))
+        self._file = folder / f"{content_id(self.name)}.npz" if folder else None
+        self._known: dict[str, list[float]] = {}
+        self.query_ms: list[float] = []
+        if self._file and self._file.is_file():
+            with np.load(self._file) as kept:
+                self._known = dict(zip(kept["ids"].tolist(), kept["vectors"].tolist(), strict=True))
+
+    def embed_documents(self, texts: list[str]) -> list[list[float]]:
+        """The vectors of texts, embedding those that are new."""
+        return self.embed(texts)
+
+    def embed_query(self, text: str) -> list[float]:
+        """The vector of a query."""
+        key = content_id(text)
+        if key not in self._known:
+            started = perf_counter()
+            self._known[key] = list(self._embeddings.embed_query(text))
+            self.query_ms.append((perf_counter() - started) * 1000)
+        return self._known[key]
+
+    def embed(self, texts: Sequence[str], progress: Callable[[int, int], None] | None = None) -> list[list[float]]:
+        """The vectors of texts, in order; `progress` gets how many of how many are done."""
+        keys = [content_id(text) for text in texts]
+        missing = list({key: text for key, text in zip(keys, texts, strict=True) if key not in self._known}.items())
+        for start in range(0, len(missing), _BATCH):
+            batch = missing[start : start + _BATCH]
+            vectors = self._embeddings.embed_documents([text for _, text in batch])
+            self._known.update((key, list(vector)) for (key, _), vector in zip(batch, vectors, strict=True))
+            if progress:
+                progress(min(start + _BATCH, len(missing)), len(missing))
+        return [self._known[key] for key in keys]
+
+    def save(self) -> None:
+        """Write the vectors down, where there is a folder for them."""
+        if self._file and self._known:
+            self._file.parent.mkdir(parents=True, exist_ok=True)
+            vectors = np.asarray(list(self._known.values()), dtype=np.float32)
+            np.savez(self._file, ids=np.array(list(self._known)), vectors=vectors)
 
 
 @dataclass
@@ -75,16 +169,12 @@ def run(
     ids = [p["chunk_id"] for p in collection.passages]
     texts = [contextual_text(p) for p in collection.passages]
     vectors = RememberedEmbeddings(embeddings, cache)
-    told, reranker = progress or _silent, LexicalReranker()
+    told, reranker = progress or (lambda *done: None), LexicalReranker()
     vectors.embed(texts, lambda done, of: told(done, of, "embedding"))
     for done, query in enumerate(queries, start=1):
         vectors.embed_query(collection.queries[query])
         told(done, len(queries), "queries")
-    bm25, encoder = PlainBM25(ids, texts), PlainEncoder(ids, texts, vectors)
-    baselines: dict[str, Stage] = {
-        "bm25": lambda query: bm25(query, DEPTH),
-        "encoder": lambda query: encoder(query, DEPTH),
-    }
+    baselines: dict[str, Stage] = {"bm25": PlainBM25(ids, texts), "encoder": PlainEncoder(ids, texts, vectors)}
     with open_store(None, vectors) as store:
         store.add(collection.passages)
         hybrid = SearchRetriever(store)
@@ -126,14 +216,8 @@ def score(
         ranking = stage(collection.queries[query])
         took.append((perf_counter() - started) * 1000)
         gains = collection.qrels[query]
-        rows.append(
-            {
-                "ndcg@10": ndcg(ranking, gains, 10),
-                "recall@10": recall(ranking, gains, 10),
-                "recall@100": recall(ranking, gains, DEPTH),
-                "mrr": reciprocal_rank(ranking, gains),
-            }
-        )
+        row = {"ndcg@10": ndcg(ranking, gains, 10), "recall@10": recall(ranking, gains, 10)}
+        rows.append(row | {"recall@100": recall(ranking, gains, DEPTH), "mrr": reciprocal_rank(ranking, gains)})
         progress(done, len(queries), name)
     return {figure: round(mean([row[figure] for row in rows]), 4) for figure in rows[0]} | {
         "ms_p50": round(quantile(took, 0.5), 2),
@@ -154,12 +238,4 @@ def _foreign(spec: str, collection: Collection) -> Retriever:
 
 
 def _stage(retriever: Retriever) -> Stage:
-    def ranked(query: str) -> list[str]:
-        found: list[Passage] = retriever([query], DEPTH, Notes())
-        return [p["chunk_id"] for p in found]
-
-    return ranked
-
-
-def _silent(done: int, total: int, label: str) -> None:
-    """Progress that nobody watches."""
+    return lambda query: [p["chunk_id"] for p in retriever([query], DEPTH, Notes())]

@@ -8,7 +8,7 @@ from functools import cached_property
 from typing import Final
 
 from cragraph.generation.phrases import canonical
-from cragraph.text.facts.names import names
+from cragraph.text.facts.fact import names
 from cragraph.text.words import content_words, is_stopword
 
 _MONTH: Final = (

@@ -31,7 +31,7 @@ from cragraph.generation.scoring import (
 from cragraph.models.cache import LRU
 from cragraph.models.reader import Reader, Reading
 from cragraph.protocols import Embeddings
-from cragraph.text.languages import seems_english
+from cragraph.text.lexicon import seems_english
 from cragraph.text.words import content_words, terms, weight
 from cragraph.types import Passage
 

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from cragraph.errors import WeightsError
 from cragraph.models.weights import Weights, open_tokenizer, weights
-from cragraph.text.languages import seems_english
+from cragraph.text.lexicon import seems_english
 from cragraph.text.sentences import sentence_spans
 from cragraph.text.words import stem
 

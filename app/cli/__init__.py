@@ -11,9 +11,9 @@ from cragraph.cli.console import FAILURE, INTERRUPTED, USAGE, complain, status
 from cragraph.errors import CragError, InputError, SettingsError
 
 COMMANDS: Final = {
-    "ingest": "ingest", "ask": "ask", "chat": "chat", "verify": "verify", "calibrate": "calibrate", "search": "search",
-    "serve": "serve", "mcp": "mcp", "docs": "docs", "forget": "docs", "graph": "graph", "config": "config",
-    "doctor": "doctor", "stats": "stats", "eval": "evaluate",
+    "ingest": "ingest", "ask": "ask", "chat": "chat", "verify": "verify", "calibrate": "evaluate", "search": "search",
+    "serve": "serve", "mcp": "mcp", "docs": "docs", "forget": "docs", "graph": "about", "config": "about",
+    "doctor": "doctor", "stats": "about", "eval": "evaluate",
 }  # fmt: skip
 """The file that each command is in."""
 
@@ -35,10 +35,10 @@ class Commands(TyperGroup):
         """The command of that name; None where there is none."""
         if cmd_name in self.commands and self.commands[cmd_name] is None:
             module, alone = import_module(f"cragraph.cli.{COMMANDS[cmd_name]}"), typer.Typer(**SHARED)
-            if hasattr(module, "app"):
-                alone.add_typer(module.app, name=cmd_name)
-            else:
+            if hasattr(module, cmd_name):
                 alone.command(cmd_name)(getattr(module, cmd_name))
+            else:
+                alone.add_typer(module.app, name=cmd_name)
             self.commands |= typer.main.get_group(alone).commands
         return self.commands.get(cmd_name)
 

@@ -3,6 +3,7 @@
 import json
 import re
 import sys
+from collections.abc import Callable
 from typing import Any, Final
 
 from rich.console import Console
@@ -67,6 +68,15 @@ def emit(data: Any) -> None:
     """Write one JSON document to stdout, as is: never wrapped or coloured."""
     text = json.dumps(data, ensure_ascii=False, indent=2)
     sys.stdout.write(_HIDDEN.sub(lambda found: f"\\u{ord(found[0]):04x}", text) + "\n")
+
+
+def show(as_json: bool, data: Any, *forms: Callable[[Any], Any]) -> None:
+    """Print data as JSON, else in its forms for a person."""
+    if as_json:
+        emit(data)
+        return
+    for form in forms:
+        out().print(form(data))
 
 
 def complain(message: str) -> None:

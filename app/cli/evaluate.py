@@ -1,12 +1,21 @@
-"""`cragraph eval`: measure retrieval and grounding on labelled data."""
+"""`cragraph eval` and `cragraph calibrate`: what labelled data says of retrieval, grounding and answers."""
 
 from pathlib import Path
 from typing import Annotated
 
 import typer
+from rich.table import Table
 
-from cragraph.cli.console import emit, out
-from cragraph.cli.options import ConfigOption, JsonOption, ModelOption, PolicyOption, QuietOption, settings_from
+from cragraph.cli.console import show, status
+from cragraph.cli.options import (
+    ConfigOption,
+    JsonOption,
+    JudgeOption,
+    ModelOption,
+    PolicyOption,
+    QuietOption,
+    settings_from,
+)
 from cragraph.cli.progress import counting
 
 app = typer.Typer(help="Measure retrieval and grounding on labelled data.", no_args_is_help=True)
@@ -32,8 +41,7 @@ def grounding(
     from dataclasses import replace
 
     from cragraph.build import make_verifier
-    from cragraph.evals.baselines import simple_judges
-    from cragraph.evals.grounding import run
+    from cragraph.evals.grounding import run, simple_judges
     from cragraph.evals.report import grounding_table, write_report
 
     settings = settings_from(config, policy=policy, model=model)
@@ -44,10 +52,7 @@ def grounding(
         result = run(files, names, verifier, policy=settings.policy, limit=limit, progress=progress)
     if report is not None:
         write_report(result, report)
-    if json:
-        emit(result)
-    else:
-        out().print(grounding_table(result))
+    show(json, result, grounding_table)
 
 
 @app.command()
@@ -75,10 +80,7 @@ def retrieval(
         result = run(folder, Parts(settings).embeddings, limit=limit, progress=progress, foreign=retriever)
     if plot is not None:
         plot_retrieval(result, plot)
-    if json:
-        emit(result)
-    else:
-        out().print(retrieval_table(result))
+    show(json, result, retrieval_table)
 
 
 @app.command()
@@ -113,8 +115,48 @@ def answers(
         result = run(sets, answerers, progress)
     if plot is not None:
         plot_answers(result, plot)
-    if json:
-        emit(result)
-    else:
-        out().print(answers_table(result))
-        out().print(causes_table(result))
+    show(json, result, answers_table, causes_table)
+
+
+def calibrate(
+    rows: Annotated[Path, typer.Argument(help="JSONL file of labelled answers.", show_default=False)],
+    judge: JudgeOption = None,
+    refused_good: Annotated[
+        float | None, typer.Option("--refused-good", min=0.05, max=0.5, help="Share of good answers to refuse at most.")
+    ] = None,
+    dry_run: Annotated[bool, typer.Option("--dry-run", help="Measure only; write nothing.")] = False,
+    json: JsonOption = False,
+    quiet: QuietOption = False,
+    config: ConfigOption = None,
+) -> None:
+    """Fit what the confidence means, and where to accept, to your own labelled answers; a hundred help.
+
+    A row is `{"answer", "passages": [text…], "label": "supported" or "unsupported"}`. The fit goes into the settings
+    file. Example: `cragraph calibrate labelled.jsonl`
+    """
+    from dataclasses import asdict, replace
+
+    from cragraph.build import make_verifier
+    from cragraph.evals.calibrate import calibrate as fit
+    from cragraph.evals.calibrate import store
+    from cragraph.evals.data import read_rows
+    from cragraph.settings import config_path
+
+    settings = settings_from(config, judge=judge, refused_good=refused_good)
+    file = config_path() or Path("cragraph.yaml")
+    verifier = make_verifier(settings.model_copy(update={"calibration": {}}))
+    verifier = replace(verifier, options=replace(verifier.options, measure=()), scorer=None)
+    found = fit(read_rows(rows), verifier, settings.judge, refused=settings.refused_good, threshold=settings.threshold)
+    if not dry_run:
+        store(found, file)
+    table = Table("of rows not fitted on", "before", "after")
+    for name in found.before:
+        table.add_row(name.replace("_", " "), f"{found.before[name]:.3f}", f"{found.after[name]:.3f}")
+    gain = (
+        f"{found.rows} rows, {found.good} good. Balanced accuracy gained: {found.gained:+.3f} "
+        f"(95 %: {found.least:+.3f} to {found.most:+.3f})"
+    )
+    shown = "." if found.least > 0 else ": no gain is shown, more rows would tell."
+    show(json, asdict(found) | {"file": None if dry_run else str(file)}, lambda _: table, lambda _: gain + shown)
+    if not quiet and not json:
+        status("nothing was written" if dry_run else f"the judge {found.judge} is calibrated in {file}")

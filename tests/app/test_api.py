@@ -22,7 +22,7 @@ from cragraph import (
 from cragraph.api import _verifier
 from cragraph.errors import InputError, SettingsError
 from cragraph.run import Assistant
-from cragraph.testing.fakes import FakeJudge
+from cragraph.testing import FakeJudge
 
 SEA = "The sea is salt because rivers carry minerals into it."
 LAKES = "Most lakes are fresh water."

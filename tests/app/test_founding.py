@@ -16,8 +16,7 @@ from cragraph.passages import as_passages
 from cragraph.protocols import Notes
 from cragraph.retrieval.store import ingest, open_store
 from cragraph.settings import Settings, load_settings
-from cragraph.testing.embeddings import HashEmbeddings
-from cragraph.testing.fakes import FakeJudge
+from cragraph.testing import FakeJudge, HashEmbeddings
 from cragraph.validation import (
     ClaimStatus,
     CRAGResult,

@@ -7,8 +7,7 @@ from langchain_core.documents import Document
 from cragraph.errors import InputError, ModelError, SettingsError
 from cragraph.passages import as_passages
 from cragraph.protocols import Notes
-from cragraph.testing.embeddings import HashEmbeddings
-from cragraph.testing.fakes import FakeJudge
+from cragraph.testing import FakeJudge, HashEmbeddings
 from cragraph.validation import (
     AnswerValidator,
     ValidationConfig,

@@ -9,8 +9,7 @@ from cragraph.evals.data import read_rows
 from cragraph.evals.grounding import count, marked_by, new_words, run
 from cragraph.evals.report import grounding_table, pooled, write_report
 from cragraph.protocols import Notes
-from cragraph.testing.fakes import FakeJudge
-from cragraph.testing.verdicts import verdict
+from cragraph.testing import FakeJudge, verdict
 from cragraph.verification.claims import SentenceExtractor
 from cragraph.verification.verifier import Verifier
 

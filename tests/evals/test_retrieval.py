@@ -8,12 +8,10 @@ import pytest
 from rich.console import Console
 
 from cragraph.errors import InputError, SettingsError
-from cragraph.evals.baselines import PlainBM25
 from cragraph.evals.data import read_collection
 from cragraph.evals.report import plot_retrieval, retrieval_table
-from cragraph.evals.retrieval import run
-from cragraph.evals.vector_cache import RememberedEmbeddings
-from cragraph.testing.embeddings import HashEmbeddings
+from cragraph.evals.retrieval import PlainBM25, RememberedEmbeddings, run
+from cragraph.testing import HashEmbeddings
 
 CORPUS = [
     {"id": "p1", "title": "Penguins", "text": "They swim under the ice."},

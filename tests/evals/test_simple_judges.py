@@ -1,9 +1,9 @@
 import pytest
 
-from cragraph.evals.baselines import simple_judges
+from cragraph.evals.grounding import simple_judges
 from cragraph.passages import as_passages
 from cragraph.protocols import Notes
-from cragraph.testing.embeddings import HashEmbeddings
+from cragraph.testing import HashEmbeddings
 from cragraph.types import Claim
 
 PASSAGES = as_passages(["The mill opened in 1820. It burned down in 1901.", "Berlin is a city."])

@@ -23,8 +23,7 @@ from cragraph.nodes.review import Review
 from cragraph.nodes.verify import Verify
 from cragraph.passages import as_passages
 from cragraph.protocols import Answered, Notes
-from cragraph.testing.embeddings import HashEmbeddings
-from cragraph.testing.fakes import FakeGenerator, FakeJudge, FakeQueryWriter, FakeReranker, FakeRetriever
+from cragraph.testing import FakeGenerator, FakeJudge, FakeQueryWriter, FakeReranker, FakeRetriever, HashEmbeddings
 from cragraph.types import IDK, AnswerSpan, Attempt, Passage
 from cragraph.verification.claims import SentenceExtractor
 from cragraph.verification.verifier import Verifier

@@ -19,8 +19,7 @@ from cragraph.nodes.verify import Verify
 from cragraph.retrieval.documents import Document, split
 from cragraph.retrieval.search.neighbours import NO_STORE, Neighbours
 from cragraph.retrieval.store import Store, open_store
-from cragraph.testing.embeddings import HashEmbeddings
-from cragraph.testing.fakes import FakeGenerator, FakeQueryWriter, FakeReranker, FakeRetriever
+from cragraph.testing import FakeGenerator, FakeQueryWriter, FakeReranker, FakeRetriever, HashEmbeddings
 from cragraph.types import Passage
 from cragraph.verification.claims import SentenceExtractor
 from cragraph.verification.judges.lexical import LexicalJudge

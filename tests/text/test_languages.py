@@ -1,6 +1,6 @@
 import pytest
 
-from cragraph.text.languages import seems_english
+from cragraph.text.lexicon import seems_english
 
 
 @pytest.mark.parametrize(

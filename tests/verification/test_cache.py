@@ -6,9 +6,7 @@ from cragraph.errors import ModelError, SettingsError
 from cragraph.models.cache import LRU, CachedEmbeddings, digest
 from cragraph.passages import as_passages
 from cragraph.protocols import Notes
-from cragraph.testing.embeddings import HashEmbeddings
-from cragraph.testing.fakes import FakeJudge
-from cragraph.testing.verdicts import quoted, verdict
+from cragraph.testing import FakeJudge, HashEmbeddings, quoted, verdict
 from cragraph.types import Claim, Passage
 from cragraph.verification.fallback import JudgeChain, relocated
 

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from cragraph.errors import InputError, WeightsError
 from cragraph.passages import as_passages
 from cragraph.protocols import Notes
-from cragraph.testing.verdicts import quoted, verdict
+from cragraph.testing import quoted, verdict
 from cragraph.types import Label, Verdict
 from cragraph.verification.claims import SentenceExtractor
 from cragraph.verification.judges import LexicalJudge

@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from cragraph.passages import as_passages
-from cragraph.testing.verdicts import judged, quoted, verdict
+from cragraph.testing import judged, quoted, verdict
 from cragraph.text.markers import find_markers
 from cragraph.verification.citations import cite
 

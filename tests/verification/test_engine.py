@@ -7,8 +7,7 @@ import pytest
 from cragraph.errors import ModelError, SettingsError
 from cragraph.passages import as_passages
 from cragraph.protocols import Answered, Notes
-from cragraph.testing.embeddings import HashEmbeddings
-from cragraph.testing.fakes import FakeJudge
+from cragraph.testing import FakeJudge, HashEmbeddings
 from cragraph.types import IDK, AnswerSpan, Claim
 from cragraph.verification.claims import SentenceExtractor, split_claims, uncovered_parts
 from cragraph.verification.signals import SIGNALS, SignalOptions

@@ -14,7 +14,7 @@ from cragraph.cli import render
 from cragraph.metrics import record
 from cragraph.passages import as_passages
 from cragraph.protocols import Notes
-from cragraph.testing.embeddings import HashEmbeddings
+from cragraph.testing import HashEmbeddings
 from cragraph.types import Claim, Passage, Verdict
 from cragraph.validation import ValidationConfig, validate_answer
 from cragraph.verification.claims import SentenceExtractor

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from cragraph.errors import InputError, SettingsError
-from cragraph.testing.verdicts import verdict
+from cragraph.testing import verdict
 from cragraph.verification.policies import (
     POLICIES,
     calculate_confidence,

@@ -2,7 +2,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from cragraph.testing.verdicts import judged, verdict
+from cragraph.testing import judged, verdict
 from cragraph.text.sentences import sentence_spans
 from cragraph.verification.policies import POLICIES
 from cragraph.verification.prune import prune

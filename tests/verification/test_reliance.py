@@ -6,8 +6,7 @@ import pytest
 
 from cragraph.passages import as_passages
 from cragraph.protocols import Notes
-from cragraph.testing.embeddings import HashEmbeddings
-from cragraph.testing.verdicts import verdict
+from cragraph.testing import HashEmbeddings, verdict
 from cragraph.types import Passage, Verdict
 from cragraph.verification.claims import SentenceExtractor
 from cragraph.verification.judges.lexical import LexicalJudge

@@ -3,7 +3,7 @@ import json
 import pytest
 
 from cragraph.passages import as_passages
-from cragraph.testing.verdicts import quoted, verdict
+from cragraph.testing import quoted, verdict
 from cragraph.verification.result import Verification, claim_row
 
 PASSAGES = as_passages(["Revenue was $394 billion.", "Costs fell."])

@@ -8,8 +8,7 @@ from cragraph.errors import ModelError
 from cragraph.models.cache import unit
 from cragraph.passages import as_passages
 from cragraph.protocols import Notes
-from cragraph.testing.embeddings import HashEmbeddings
-from cragraph.testing.verdicts import quoted, verdict
+from cragraph.testing import HashEmbeddings, quoted, verdict
 from cragraph.verification.signals import SIGNALS, NotMeasured, SignalOptions, key_claims
 from cragraph.verification.signals.closeness import Closeness, by_vectors, by_words, measure_closeness
 

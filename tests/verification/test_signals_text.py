@@ -3,7 +3,7 @@
 import pytest
 
 from cragraph.passages import as_passages
-from cragraph.testing.verdicts import verdict
+from cragraph.testing import verdict
 from cragraph.types import IDK
 from cragraph.verification.conflicts import contradict
 from cragraph.verification.signals import SIGNALS, NotMeasured, SignalOptions, issues_of, keyword_overlap

@@ -5,8 +5,7 @@ from functools import lru_cache
 
 from cragraph.text.facts.compare import Comparison, compare
 from cragraph.text.facts.dates import dates
-from cragraph.text.facts.fact import Fact, Kind
-from cragraph.text.facts.names import names, numbered
+from cragraph.text.facts.fact import Fact, Kind, names, numbered
 from cragraph.text.facts.numbers import numbers
 
 __all__ = ["Comparison", "Fact", "Kind", "compare", "dates", "extract", "names", "numbers"]

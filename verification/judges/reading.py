@@ -11,7 +11,7 @@ from typing import Any
 
 from cragraph.errors import SettingsError
 from cragraph.text.facts import Comparison, Fact, compare, extract
-from cragraph.text.facts.derived import reckoned
+from cragraph.text.facts.compare import reckoned
 from cragraph.text.facts.polarity import denied_stretches, negation_differs, negative, opposite_words, possible
 from cragraph.text.markers import without_markers
 from cragraph.text.words import is_light, terms, weight

@@ -11,7 +11,7 @@ from cragraph.errors import DocumentError
 from cragraph.retrieval.documents import load, split
 from cragraph.retrieval.documents.pdf.recognise import can_recognise
 from cragraph.retrieval.store import ingest, open_store
-from cragraph.testing.embeddings import HashEmbeddings
+from cragraph.testing import HashEmbeddings
 from tests.retrieval.documents.conftest import pdf_bytes
 
 TYPED = "The first page was typed in May, and has its words in it."

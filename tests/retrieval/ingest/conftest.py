@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from cragraph.retrieval.store import Store, open_store
-from cragraph.testing.embeddings import HashEmbeddings
+from cragraph.testing import HashEmbeddings
 
 OLD = 1_600_000_000
 

@@ -22,7 +22,7 @@ SCRIPT = textwrap.dedent(
     from cragraph.retrieval.store import ingest
     from cragraph.retrieval.store.cluster import ingest_on
     from cragraph.retrieval.store import open_store
-    from cragraph.testing.embeddings import HashEmbeddings
+    from cragraph.testing import HashEmbeddings
 
     def main(url, docs, cache):
         make = partial(HashEmbeddings, 48)

@@ -9,7 +9,7 @@ import pytest
 from cragraph.errors import InputError, StoreLockedError
 from cragraph.retrieval.store import IngestReport, Progress, SplitOptions, Store, open_store, parse_where
 from cragraph.retrieval.store import ingest as ingest_by_a_process
-from cragraph.testing.embeddings import HashEmbeddings
+from cragraph.testing import HashEmbeddings
 
 ingest = partial(ingest_by_a_process, limits=None)
 """In this process: starting another would take most of the time of these tests."""

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from cragraph.retrieval.store import SplitOptions, ingest, open_store
-from cragraph.testing.embeddings import HashEmbeddings
+from cragraph.testing import HashEmbeddings
 
 ROOT = Path(__file__).resolve().parents[3]
 

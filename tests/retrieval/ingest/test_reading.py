@@ -15,7 +15,7 @@ import pytest
 from cragraph.retrieval.documents import Limits
 from cragraph.retrieval.store import SplitOptions, ingest, open_store, reading
 from cragraph.retrieval.store.reading import PIECE, Failed, Piece, messages, read
-from cragraph.testing.embeddings import HashEmbeddings
+from cragraph.testing import HashEmbeddings
 
 OPTIONS = SplitOptions(200, 20)
 

@@ -4,7 +4,7 @@ import pytest
 
 from cragraph.passages import as_passages
 from cragraph.retrieval.store import Store, open_store
-from cragraph.testing.embeddings import HashEmbeddings
+from cragraph.testing import HashEmbeddings
 from cragraph.types import Passage
 
 TEXTS = [

@@ -9,7 +9,7 @@ from cragraph.protocols import Notes
 from cragraph.retrieval.search import SearchRetriever, SourceWeights
 from cragraph.retrieval.search.fusion import Feedback, Mode
 from cragraph.retrieval.store import Store
-from cragraph.testing.embeddings import HashEmbeddings
+from cragraph.testing import HashEmbeddings
 from cragraph.types import Passage
 
 MODES: list[Mode] = ["hybrid", "dense", "lexical"]

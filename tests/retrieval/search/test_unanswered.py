@@ -1,7 +1,7 @@
 import pytest
 
 from cragraph.retrieval.search import unanswered_parts
-from cragraph.testing.embeddings import HashEmbeddings
+from cragraph.testing import HashEmbeddings
 from cragraph.types import IDK
 
 COMPOUND = "Who wrote Dune and when did the war end?"

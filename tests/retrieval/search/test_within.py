@@ -8,7 +8,7 @@ import pytest
 from cragraph.passages import as_passages
 from cragraph.retrieval.store import Store, open_store
 from cragraph.retrieval.store.filters import fits
-from cragraph.testing.embeddings import HashEmbeddings
+from cragraph.testing import HashEmbeddings
 
 ROWS = [
     {"text": "one", "source": "a.md", "year": 2022, "ticker": "AAPL", "audited": True},

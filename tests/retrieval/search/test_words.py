@@ -5,7 +5,7 @@ from cragraph.protocols import Notes
 from cragraph.retrieval.search import SearchRetriever
 from cragraph.retrieval.search.questions import Decompose
 from cragraph.retrieval.store import open_store
-from cragraph.testing.embeddings import HashEmbeddings
+from cragraph.testing import HashEmbeddings
 from cragraph.text.words import keywords, numbers, plain_years, terms
 
 

@@ -8,7 +8,7 @@ import pytest
 
 from cragraph.passages import as_passages
 from cragraph.retrieval.store import Store, open_store
-from cragraph.testing.embeddings import HashEmbeddings
+from cragraph.testing import HashEmbeddings
 from cragraph.types import Passage
 
 LINES = [
@@ -52,7 +52,7 @@ WRITER = """
 import sys, time
 from cragraph.passages import as_passages
 from cragraph.retrieval.store import open_store
-from cragraph.testing.embeddings import HashEmbeddings
+from cragraph.testing import HashEmbeddings
 store = open_store(sys.argv[1], HashEmbeddings(48))
 """
 

@@ -9,7 +9,7 @@ import pytest
 
 from cragraph.errors import StoreError
 from cragraph.retrieval.store import Store, ingest, open_store
-from cragraph.testing.embeddings import HashEmbeddings
+from cragraph.testing import HashEmbeddings
 
 WAYS = ("empty", "halved", "zeroed", "flipped", "removed")
 

@@ -13,7 +13,7 @@ from cragraph.retrieval.store import Store, open_store
 from cragraph.retrieval.store import dense as module
 from cragraph.retrieval.store.dense import DAMAGED
 from cragraph.retrieval.store.records import Floats
-from cragraph.testing.embeddings import HashEmbeddings
+from cragraph.testing import HashEmbeddings
 from cragraph.types import Passage
 
 NUMBER = 1500

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from cragraph.retrieval.store import open_store
-from cragraph.testing.embeddings import HashEmbeddings
+from cragraph.testing import HashEmbeddings
 from cragraph.types import Passage
 
 FILLER = """
@@ -19,7 +19,7 @@ import sys
 from cragraph.errors import StoreError
 from cragraph.passages import as_passages
 from cragraph.retrieval.store import open_store
-from cragraph.testing.embeddings import HashEmbeddings
+from cragraph.testing import HashEmbeddings
 """
 
 

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from cragraph.errors import InputError
 from cragraph.passages import as_passage
 from cragraph.retrieval.store import Store, checked_where, open_store, parse_where
-from cragraph.testing.embeddings import HashEmbeddings
+from cragraph.testing import HashEmbeddings
 from cragraph.types import Passage
 
 FIELDS = {"year": "number", "ticker": "text", "final": "true/false", "mixed": "number or text", "page": "number"}

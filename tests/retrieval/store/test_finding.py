@@ -6,7 +6,7 @@ import pytest
 from cragraph.errors import InputError, StoreError
 from cragraph.passages import as_passage, as_passages
 from cragraph.retrieval.store import Store
-from cragraph.testing.embeddings import HashEmbeddings
+from cragraph.testing import HashEmbeddings
 from cragraph.types import Passage
 
 SIDES = [pytest.param(Store.dense, id="dense"), pytest.param(Store.lexical, id="lexical")]

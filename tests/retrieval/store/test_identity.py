@@ -5,7 +5,7 @@ import pytest
 from cragraph.errors import StoreError, StoreMismatchError
 from cragraph.passages import as_passages
 from cragraph.retrieval.store import open_store
-from cragraph.testing.embeddings import HashEmbeddings
+from cragraph.testing import HashEmbeddings
 
 
 def filled(folder: Path) -> None:

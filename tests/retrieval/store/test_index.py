@@ -12,7 +12,7 @@ from cragraph.passages import as_passages
 from cragraph.retrieval.store import Item, Origin, Store, open_store
 from cragraph.retrieval.store.index import Index
 from cragraph.retrieval.store.records import Record, record_of
-from cragraph.testing.embeddings import HashEmbeddings
+from cragraph.testing import HashEmbeddings
 from cragraph.types import Passage
 
 

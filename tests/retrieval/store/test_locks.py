@@ -13,7 +13,7 @@ import pytest
 from cragraph.errors import StoreLockedError
 from cragraph.passages import as_passages
 from cragraph.retrieval.store import open_store
-from cragraph.testing.embeddings import HashEmbeddings
+from cragraph.testing import HashEmbeddings
 from cragraph.types import Passage
 
 Start = Callable[..., "subprocess.Popen[str]"]

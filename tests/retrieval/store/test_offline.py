@@ -33,7 +33,7 @@ def test_nothing_leaves_the_machine(python: str, tmp_path: Path) -> None:
             "urllib.Request", "http.client.connect") else None)
         from cragraph.passages import as_passages
         from cragraph.retrieval.store import open_store
-        from cragraph.testing.embeddings import HashEmbeddings
+        from cragraph.testing import HashEmbeddings
         for target in (None, sys.argv[1]):
             with open_store(target, HashEmbeddings(16)) as store:
                 store.add(as_passages(["some text", "more text"]))

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from cragraph.passages import as_passage, as_passages
 from cragraph.retrieval.store import Store, open_store
 from cragraph.retrieval.store.lexical import Lexical, affordable, discriminating, match_any
-from cragraph.testing.embeddings import HashEmbeddings
+from cragraph.testing import HashEmbeddings
 
 ODD = [
     '"', "'", '""', "*", "AND", "OR NOT", "NEAR(a b)", "text:revenue", "revenue AND", "(revenue", "^revenue",

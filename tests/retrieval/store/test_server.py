@@ -15,7 +15,7 @@ from cragraph.errors import InputError, StoreError, StoreMismatchError
 from cragraph.passages import as_passage, as_passages
 from cragraph.retrieval.store import Store, open_store, parse_where
 from cragraph.retrieval.store.store import UNCACHED
-from cragraph.testing.embeddings import HashEmbeddings
+from cragraph.testing import HashEmbeddings
 from cragraph.types import Passage
 
 pytestmark = [pytest.mark.server, pytest.mark.enable_socket]
