@@ -11,7 +11,7 @@ from cragraph.protocols import Notes
 from cragraph.testing import quoted, verdict
 from cragraph.types import Label, Verdict
 from cragraph.verification.claims import SentenceExtractor
-from cragraph.verification.judges import LexicalJudge
+from cragraph.verification.judges.lexical import LexicalJudge
 from cragraph.verification.policies import (
     FITTED,
     Curve,

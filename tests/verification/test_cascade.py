@@ -8,7 +8,7 @@ import pytest
 from cragraph.errors import ModelError, SettingsError
 from cragraph.protocols import Notes
 from cragraph.types import Claim, Passage
-from cragraph.verification.judges import CascadeJudge
+from cragraph.verification.judges.cascade import CascadeJudge
 from cragraph.verification.judges.verdicts import unjudged
 
 Make = Callable[..., Any]

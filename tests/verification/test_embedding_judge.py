@@ -13,7 +13,8 @@ from cragraph.models.embeddings import EmbeddedEncoder
 from cragraph.passages import as_passages
 from cragraph.protocols import Notes
 from cragraph.verification.claims import split_claims
-from cragraph.verification.judges import EmbeddingJudge, checked
+from cragraph.verification.judges.embedding import EmbeddingJudge
+from cragraph.verification.judges.verdicts import checked
 
 
 @dataclass

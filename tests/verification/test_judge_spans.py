@@ -3,7 +3,7 @@ import pytest
 from cragraph.passages import as_passages
 from cragraph.protocols import Notes
 from cragraph.types import Claim
-from cragraph.verification.judges import LexicalJudge
+from cragraph.verification.judges.lexical import LexicalJudge
 from cragraph.verification.judges.verdicts import joined
 
 PASSAGES = as_passages(["Sales rose by 5% in May. The company hired 45 people, said Anna Berg."])

@@ -11,8 +11,8 @@ from cragraph.passages import as_passages
 from cragraph.protocols import Judge, Notes
 from cragraph.types import Claim, Verdict
 from cragraph.verification.claims import split_claims
-from cragraph.verification.judges import LexicalJudge, checked
-from cragraph.verification.judges.verdicts import Thresholds
+from cragraph.verification.judges.lexical import LexicalJudge
+from cragraph.verification.judges.verdicts import Thresholds, checked
 
 APPLE = (
     "Apple Inc. reported total net sales of $383.3 billion for fiscal 2023. Services revenue grew to $85.2 billion. "

@@ -13,8 +13,7 @@ from cragraph.protocols import Notes
 from cragraph.settings import Settings
 from cragraph.types import Passage
 from cragraph.verification.claims import split_claims
-from cragraph.verification.judges import NLIJudge
-from cragraph.verification.judges.nli import load_nli
+from cragraph.verification.judges.nli import NLIJudge, load_nli
 
 pytest.importorskip("onnx", reason="the tiny model is built with onnx (the dev extra)")
 

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from cragraph.passages import as_passages
 from cragraph.protocols import Notes
 from cragraph.types import Claim
-from cragraph.verification.judges import LexicalJudge
+from cragraph.verification.judges.lexical import LexicalJudge
 from cragraph.verification.windows import LONGEST, SPAN, is_table_row, space, window_texts, windows
 
 STORY = "Apple was founded in 1976. Jobs led it. Sales rose in spring. Costs fell. The moon is far."

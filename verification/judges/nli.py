@@ -3,7 +3,7 @@
 import json
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from importlib.util import find_spec
 from pathlib import Path
@@ -34,11 +34,24 @@ _NEITHER: Final = re.compile(
     r"^(?:neutral|not_?entail(?:ment|ed)?|non_?entail(?:ment|ed)?|unsupported|not_?support(?:ed|s)?|inconsistent|"
     r"hallucinat(?:ed|ion)|not_?enough_?info|nei|unknown|false|no|not_?grounded)$"
 )
-
+_UNNAMED: Final = re.compile(r"^(?:label[_ ]?)?\d+$", re.IGNORECASE)
+"""A label that says nothing: ``LABEL_0``."""
 
 THRESHOLDS: Final = Thresholds(supported=0.5, partial=0.3, contradicted=0.6)
 WINDOWS: Final = 4
 """Windows that each claim is compared with."""
+OBVIOUS: Final = (
+    ("The shop is closed on Sundays.", "On Sundays the shop is closed.", "The shop is open on Sundays."),
+    ("Anna sold the red car to her brother.", "Anna sold a car.", "Anna did not sell any car."),
+    ("Water boils at 100 degrees Celsius at sea level.", "Water boils at 100 °C.", "Water never boils."),
+    ("The bridge was built in 1932 and is 410 metres long.", "The bridge dates from 1932.", "There is no bridge."),
+)
+"""A premise, what follows from it and what it contradicts, each as plain as can be."""
+CLEAR: Final = 0.3
+"""How much likelier a label must be where the claim follows than where it is contradicted."""
+
+Scores = NDArray[np.float32]
+Pairs = Sequence[tuple[str, str]]
 
 
 class NLIJudge:
@@ -50,19 +63,9 @@ class NLIJudge:
     files are missing or the labels do not say which is entailment.
     """
 
-    def __init__(
-        self,
-        model: "str | Path | NLIModel",
-        *,
-        thresholds: Thresholds = THRESHOLDS,
-        windows: int = WINDOWS,
-        strict_facts: bool = True,
-        name: str = "nli",
-    ) -> None:
-        self.name = name
-        self.thresholds = thresholds
-        self.windows = windows
-        self.strict_facts = strict_facts
+    name = "nli"
+
+    def __init__(self, model: "str | Path | NLIModel") -> None:
         self.model = model if isinstance(model, NLIModel) else load_nli(model)
 
     def __call__(
@@ -70,7 +73,7 @@ class NLIJudge:
     ) -> list[Verdict]:
         """One verdict per claim; all pairs of claim and window go through the model in batches of like length."""
         found = Readings(claims, passages)
-        chosen = [found.space.best(number, self.windows) for number in range(len(claims))]
+        chosen = [found.space.best(number, WINDOWS) for number in range(len(claims))]
         pairs = [(found.space.windows[place].text, found.texts[n]) for n, own in enumerate(chosen) for place in own]
         scores = iter(np.split(self.model(pairs), np.cumsum([len(own) for own in chosen])[:-1]))
         notes.ran("nli model", self.model.name)
@@ -79,14 +82,12 @@ class NLIJudge:
         for number, (claim, places) in enumerate(zip(claims, chosen, strict=True)):
             place, support, against = _clearest(next(scores), places, number, found.space)
             reading = found.read(number, place) if place is not None else None
-            given = (claim, reading, support, against, self.thresholds, passages, self.name)
-            verdicts.append(decide(*given, strict=self.strict_facts, by_words=False))
+            given = (claim, reading, support, against, THRESHOLDS, passages, self.name)
+            verdicts.append(decide(*given, by_words=False))
         return verdicts
 
 
-def _clearest(
-    scores: NDArray[np.float32], places: Sequence[int], claim: int, found: Space
-) -> tuple[int | None, float, float]:
+def _clearest(scores: Scores, places: Sequence[int], claim: int, found: Space) -> tuple[int | None, float, float]:
     """The window that speaks most clearly, with its support and contradiction.
 
     A contradiction counts as far as its window is on the claim's matter.
@@ -103,7 +104,7 @@ def _clearest(
 class Roles:
     """Which output says that the claim is entailed and which that it is contradicted (None where none does).
 
-    `said` tells how that is known: by the config, by a setting, or by obvious pairs.
+    `said` tells how that is known: by the config or by obvious pairs.
     """
 
     entailment: int
@@ -111,56 +112,64 @@ class Roles:
     said: str = "id2label"
 
 
-OBVIOUS: Final = (
-    ("The shop is closed on Sundays.", "On Sundays the shop is closed.", "The shop is open on Sundays."),
-    ("Anna sold the red car to her brother.", "Anna sold a car.", "Anna did not sell any car."),
-    ("Water boils at 100 degrees Celsius at sea level.", "Water boils at 100 °C.", "Water never boils."),
-    ("The bridge was built in 1932 and is 410 metres long.", "The bridge dates from 1932.", "There is no bridge."),
-)
-"""A premise, what follows from it and what it contradicts, each as plain as can be."""
-
-
 @dataclass(frozen=True)
 class NLIModel:
-    """A model's files and roles; loaded by the first call, safe to share between threads."""
+    """A model's files and its labels; loaded by the first call, safe to share between threads."""
 
-    folder: Path
     file: Path
-    known: Roles | None
-    longest: int = LONGEST
+    config: dict[str, Any]
     threads: int = 0
+    _loading: Lock = field(default_factory=Lock, repr=False, compare=False)
+
+    @property
+    def folder(self) -> Path:
+        """Where the tokenizer and the config lie."""
+        return self.file.parent.parent if self.file.parent.name == "onnx" else self.file.parent
 
     @property
     def name(self) -> str:
         """The name of the model's folder."""
         return self.folder.name
 
-    def __call__(self, pairs: Sequence[tuple[str, str]]) -> NDArray[np.float32]:
+    def __call__(self, pairs: Pairs) -> Scores:
         """Probabilities of entailment and contradiction for (premise, claim) pairs: float32, shape (len(pairs), 2)."""
         scores = np.zeros((len(pairs), 2), dtype=np.float32)
+        entailment, against = self.roles.entailment, self.roles.contradiction
         # Like lengths together, so that little of a batch is padding.
         order = sorted(range(len(pairs)), key=lambda number: len(pairs[number][0]) + len(pairs[number][1]))
         for first in range(0, len(order), BATCH):
             rows = order[first : first + BATCH]
-            scores[rows] = self._batch([pairs[row] for row in rows])
+            shares = self.outputs([pairs[row] for row in rows])
+            if shares.shape[1] <= max(entailment, against or 0):
+                raise WeightsError(
+                    f"{self.file} returned an output of shape {shares.shape}; wanted a logit for each label of its "
+                    "config."
+                )
+            scores[rows, 0] = shares[:, entailment]
+            scores[rows, 1] = 0.0 if against is None else shares[:, against]
         return scores
-
-    def _batch(self, pairs: Sequence[tuple[str, str]]) -> NDArray[np.float32]:
-        return self._scored(pairs, self.roles)
 
     @cached_property
     def roles(self) -> Roles:
-        """What the outputs mean; where nobody said, the one that obvious pairs tell. Raises WeightsError for none."""
-        return self.known or _probed(self)
+        """What the outputs mean, by the config or, where that names nothing, by obvious pairs; raises WeightsError."""
+        if _names_labels(self.config):
+            return roles(self.config, self.folder)
+        follows = self.outputs([(premise, claim) for premise, claim, _ in OBVIOUS]).mean(axis=0)
+        gain = follows - self.outputs([(premise, claim) for premise, _, claim in OBVIOUS]).mean(axis=0)
+        if gain.max() < CLEAR:
+            raise WeightsError(
+                f"{self.folder / 'config.json'} does not name its outputs, and obvious pairs do not tell them apart; "
+                'wanted id2label, such as {"0": "entailment", "1": "neutral", "2": "contradiction"}.'
+            )
+        return Roles(int(gain.argmax()), int(gain.argmin()) if len(gain) > 2 else None, "obvious pairs")
 
-    def outputs(self, pairs: Sequence[tuple[str, str]]) -> NDArray[np.float32]:
+    def outputs(self, pairs: Pairs) -> Scores:
         """The probability of each label: (pairs, labels), of a token classifier for the claim's worst token."""
         session, tokenizer = self._loaded
-        sizes = session.get_inputs()[0].shape
-        if isinstance(sizes[0], int) and sizes[0] != len(pairs):
+        size = session.get_inputs()[0].shape[0]
+        if isinstance(size, int) and size != len(pairs):
             # A model that was exported for so many pairs at once gets one pair in every place.
-            rows = [self.outputs([pair] * sizes[0])[0] for pair in pairs]
-            return np.array(rows, dtype=np.float32)
+            return np.array([self.outputs([pair] * size)[0] for pair in pairs], dtype=np.float32)
         encoded = tokenizer.encode_batch([(_clean(premise), _clean(claim)) for premise, claim in pairs])
         inputs = {
             "input_ids": np.array([one.ids for one in encoded], dtype=np.int64),
@@ -173,8 +182,9 @@ class NLIModel:
                 f"{self.file} wants the inputs {', '.join(sorted(wanted))}; wanted at most {', '.join(inputs)}: "
                 "export it as a sequence classification model."
             )
-        logits = np.asarray(session.run(None, {key: inputs[key] for key in inputs if key in wanted})[0], np.float32)
-        shares = _softmax(logits) if logits.shape[-1] > 1 else 1 / (1 + np.exp(-logits))
+        logits = np.asarray(session.run(None, {key: inputs[key] for key in wanted})[0], np.float32)
+        raised = np.exp(logits - logits.max(axis=-1, keepdims=True))
+        shares = raised / raised.sum(axis=-1, keepdims=True) if logits.shape[-1] > 1 else 1 / (1 + np.exp(-logits))
         if logits.ndim == 3:
             # A token classifier marks what is not supported with its last label; a claim is as good as its worst token.
             own = np.array([[place == 1 for place in one.sequence_ids] for one in encoded])
@@ -184,23 +194,24 @@ class NLIModel:
             raise WeightsError(f"{self.file} returned an output of shape {logits.shape}; wanted logits of labels.")
         return np.asarray(shares, dtype=np.float32)
 
-    def _scored(self, pairs: Sequence[tuple[str, str]], roles: Roles) -> NDArray[np.float32]:
-        shares = self.outputs(pairs)
-        against = roles.contradiction
-        if shares.shape[1] <= max(roles.entailment, against or 0):
-            raise WeightsError(
-                f"{self.file} returned an output of shape {shares.shape}; wanted a logit for each label of its config."
-            )
-        columns = [shares[:, roles.entailment], shares[:, against] if against is not None else 0 * shares[:, 0]]
-        return np.stack(columns, axis=1).astype(np.float32)
-
     @cached_property
     def _loaded(self) -> tuple[Any, Any]:
-        with _loading:
-            return _open(self)
+        with self._loading:
+            return vars(self).get("_loaded") or self._opened()
 
-
-_loading: Final = Lock()
+    def _opened(self) -> tuple[Any, Any]:
+        session = open_session(self.file, self.threads)
+        tokenizer = read_tokenizer(self.folder / "tokenizer.json")
+        own, fixed = self.config.get("max_position_embeddings"), session.get_inputs()[0].shape[-1]
+        length = fixed if isinstance(fixed, int) else None
+        longest = min(LONGEST, own if isinstance(own, int) else LONGEST, length or LONGEST)
+        # The claim must stay whole: only the premise is cut. Room for special tokens is the tokenizer's to keep.
+        tokenizer.enable_truncation(longest, strategy="only_first")
+        tokens = ((tokenizer.padding or {}).get("pad_token"), "[PAD]", "<pad>")
+        pad = next((t for t in tokens if t and tokenizer.token_to_id(t) is not None), None)
+        marked = {"pad_id": tokenizer.token_to_id(pad), "pad_token": pad} if pad else {}
+        tokenizer.enable_padding(length=length, **marked)
+        return session, tokenizer
 
 
 def load_nli(where: str | Path) -> NLIModel:
@@ -209,44 +220,25 @@ def load_nli(where: str | Path) -> NLIModel:
     Where its ``id2label`` does not say what the outputs mean, obvious pairs do.
     """
     folder = _folder(where)
-    file = next((folder / name for name in MODELS if (folder / name).is_file()), None)
-    if file is None:
-        others = sorted(folder.glob("*.onnx"))
-        if len(others) != 1:
-            raise WeightsError(f"{folder} holds no ONNX model; wanted one of {', '.join(MODELS)}.")
-        file = others[0]
+    files = [folder / name for name in MODELS if (folder / name).is_file()] or sorted(folder.glob("*.onnx"))
+    if not files or (len(files) > 1 and files[0].relative_to(folder).as_posix() not in MODELS):
+        raise WeightsError(f"{folder} holds no ONNX model; wanted one of {', '.join(MODELS)}.")
     for name in ("tokenizer.json", "config.json"):
         if not (folder / name).is_file():
             raise WeightsError(
-                f"{folder} holds {file.name} but no {name}; wanted both: copy it from the model's export."
+                f"{folder} holds {files[0].name} but no {name}; wanted both: copy it from the model's export."
             )
-    config = _config(folder / "config.json")
-    longest = config.get("max_position_embeddings")
-    unnamed = all(_UNNAMED.match(str(label)) for label in (config.get("id2label") or {"": "0"}).values())
-    known = None if unnamed else roles(config, folder)
-    return NLIModel(folder, file, known, min(LONGEST, longest) if isinstance(longest, int) else LONGEST)
-
-
-_UNNAMED: Final = re.compile(r"^(?:label[_ ]?)?\d+$", re.IGNORECASE)
-"""A label that says nothing: ``LABEL_0``."""
-
-
-def _probed(model: NLIModel) -> Roles:
-    """The labels that tell what follows from what does not, on pairs that are obvious; raises WeightsError."""
-    follows = model.outputs([(premise, claim) for premise, claim, _ in OBVIOUS]).mean(axis=0)
-    against = model.outputs([(premise, claim) for premise, _, claim in OBVIOUS]).mean(axis=0)
-    gain = follows - against
-    entailment, contradiction = int(gain.argmax()), int(gain.argmin())
-    if gain[entailment] < CLEAR:
-        raise WeightsError(
-            f"{model.folder / 'config.json'} does not name its outputs, and obvious pairs do not tell them apart; "
-            'wanted id2label, such as {"0": "entailment", "1": "neutral", "2": "contradiction"}.'
-        )
-    return Roles(entailment, contradiction if len(gain) > 2 else None, "obvious pairs")
-
-
-CLEAR: Final = 0.3
-"""How much likelier a label must be where the claim follows than where it is contradicted."""
+    path = folder / "config.json"
+    try:
+        config = json.loads(path.read_text(encoding="utf-8"))
+    except (OSError, ValueError) as error:
+        raise WeightsError(f"{path} cannot be read ({error}); wanted the model's config as JSON.") from error
+    if not isinstance(config, dict):
+        raise WeightsError(f"{path} holds a {type(config).__name__}; wanted an object with id2label.")
+    model = NLIModel(files[0], config)
+    if _names_labels(config):
+        roles(config, folder)  # says at once what is wrong with them
+    return model
 
 
 def roles(config: dict[str, Any], folder: Path) -> Roles:
@@ -291,35 +283,8 @@ def _folder(where: str | Path) -> Path:
     )
 
 
-def _config(path: Path) -> dict[str, Any]:
-    try:
-        config = json.loads(path.read_text(encoding="utf-8"))
-    except (OSError, ValueError) as error:
-        raise WeightsError(f"{path} cannot be read ({error}); wanted the model's config as JSON.") from error
-    if not isinstance(config, dict):
-        raise WeightsError(f"{path} holds a {type(config).__name__}; wanted an object with id2label.")
-    return config
-
-
-def _open(model: NLIModel) -> tuple[Any, Any]:
-    session = open_session(model.file, model.threads)
-    tokenizer = read_tokenizer(model.folder / "tokenizer.json")
-    # The claim must stay whole: only the premise is cut. Room for special tokens is the tokenizer's to keep.
-    fixed = session.get_inputs()[0].shape[-1]
-    length = fixed if isinstance(fixed, int) else None
-    tokenizer.enable_truncation(min(model.longest, length or model.longest), strategy="only_first")
-    own = (tokenizer.padding or {}).get("pad_token")
-    pad = next((t for t in (own, "[PAD]", "<pad>") if t and tokenizer.token_to_id(t) is not None), None)
-    if pad is None:
-        tokenizer.enable_padding(length=length)
-    else:
-        tokenizer.enable_padding(pad_id=tokenizer.token_to_id(pad), pad_token=pad, length=length)
-    return session, tokenizer
-
-
-def _softmax(logits: NDArray[np.float32]) -> NDArray[np.float32]:
-    raised = np.exp(logits - logits.max(axis=-1, keepdims=True))
-    return np.asarray(raised / raised.sum(axis=-1, keepdims=True), dtype=np.float32)
+def _names_labels(config: dict[str, Any]) -> bool:
+    return not all(_UNNAMED.match(str(label)) for label in (config.get("id2label") or {"": "0"}).values())
 
 
 def _clean(text: str) -> str:
