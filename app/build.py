@@ -312,7 +312,6 @@ class Parts:
     def verifier(self) -> "Verifier":
         """What judges an answer and measures it; a judge that fails is stood in for by the embedded ones."""
         from cragraph.generation.answered import ReaderScorer
-        from cragraph.verification.claims import SentenceExtractor
         from cragraph.verification.signals import SignalOptions
         from cragraph.verification.signals.wording import UNCERTAINTY_PHRASES
         from cragraph.verification.verifier import Verifier, VerifierOptions
@@ -322,7 +321,6 @@ class Parts:
             judges=self.judges,
             fallback=("encoder", "embedding", "lexical"),
             extractor=self.part(tables.CLAIM_EXTRACTORS, chosen.claim_extractor, "claim extractor"),
-            spare_extractor=SentenceExtractor(),
             embeddings=self.cached_embeddings,
             **self._scorers(),
             scorer=ReaderScorer(self.ranker),

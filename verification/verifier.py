@@ -5,6 +5,7 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextvars import copy_context
 from dataclasses import dataclass, field, replace
+from functools import partial
 from time import perf_counter
 from types import MappingProxyType
 from typing import Any, Final, TypeVar
@@ -14,7 +15,7 @@ from cragraph.models.cache import LRU
 from cragraph.passages import as_passages
 from cragraph.protocols import Answered, AnswerScorer, ClaimExtractor, Embeddings, Judge, Notes
 from cragraph.types import Claim, Passage, Verdict
-from cragraph.verification.claims import uncovered_parts
+from cragraph.verification.claims import SentenceExtractor, uncovered_parts
 from cragraph.verification.conflicts import find_conflicts
 from cragraph.verification.fallback import JudgeChain, VerdictCache, judge_names, reason_of, stand_in
 from cragraph.verification.judges.verdicts import unjudged, verdict_of
@@ -35,9 +36,8 @@ from cragraph.verification.result import ADDRESSED, EVADES, UNCHECKED, UNJUDGED,
 from cragraph.verification.signals import (
     BY_SIMILARITY,
     SIGNALS,
-    AlignmentScorer,
-    ConsistencyScorer,
     Material,
+    Scorer,
     SignalOptions,
     issues_of,
     judge_failed,
@@ -118,10 +118,9 @@ class Verifier:
     extractor: ClaimExtractor
     embeddings: Embeddings | None = None
     options: VerifierOptions = field(default_factory=VerifierOptions)
-    alignment: AlignmentScorer | None = None
-    consistency: ConsistencyScorer | None = None
+    alignment: Scorer | None = None
+    consistency: Scorer | None = None
     policies: Mapping[str, Policy] = field(default_factory=lambda: POLICIES)
-    spare_extractor: ClaimExtractor | None = None
     source_weight: SourceWeight | None = None
     scorer: AnswerScorer | None = None
     cache: VerdictCache = field(init=False, repr=False)
@@ -156,12 +155,11 @@ class Verifier:
         issues, and the failure is logged. What was degraded is added to `notes` and is in the result. `threshold` and
         `refused_good` are the run's, where it has its own.
         """
-        chain = self._chain(judge)
         if policy != AUTO:
             _known("policy", policy, self.policies)
         chosen = list(self.policies) if policy_scores else [] if policy == AUTO else [policy]
         start, own = perf_counter(), Notes()
-        case = _Case(question, answer, passages, own, chain, policy, chosen, known_facts)
+        case = _Case(question, answer, passages, own, self._chain(judge), policy, chosen, known_facts)
         try:
             found = self._verified(case)
         # The answer must come back whatever happens to its verification.
@@ -170,23 +168,18 @@ class Verifier:
             own.degraded(f"Verification failed ({reason_of(error)}).")
             found = _failed(answer, policy)
         notes.add(own)
+        options = self.options
+        at = options.threshold if threshold is None else threshold
+        refused = options.refused_good if refused_good is None else refused_good
         return replace(
             found,
             degraded=tuple(own.sentences),
-            threshold=self._threshold(found, threshold, refused_good),
+            threshold=own_threshold(found.policy, found.claims, refused, options.calibration) if at is None else at,
             ms=(perf_counter() - start) * 1000,
             question=question,
             answer=answer,
             passages=tuple(passages),
         )
-
-    def _threshold(self, found: Verification, threshold: float | None, refused_good: float | None) -> float:
-        """The confidence from which the run accepts this answer."""
-        given = self.options.threshold if threshold is None else threshold
-        if given is not None:
-            return given
-        refused = self.options.refused_good if refused_good is None else refused_good
-        return own_threshold(found.policy, found.claims, refused, self.options.calibration)
 
     def judged(
         self, claims: Sequence[Claim], passages: Sequence[Passage], notes: Notes, *, judge: str, question: str = ""
@@ -241,14 +234,19 @@ class Verifier:
     ) -> dict[str, Callable[[], Any]]:
         """The calls of scorers and reader that this answer needs, by what they say."""
         alignment, consistency, scorer, notes = self.alignment, self.consistency, self.scorer, case.notes
+        given = (case.question, case.answer, case.passages, notes)
         calls: dict[str, Callable[[], Any]] = {}
         if scorer is not None and case.question.strip() and case.answer.strip() and case.passages:
-            calls["answered"] = lambda: _answered(scorer, notes, case.question, case.answer, case.passages)
+            unknown = "whether the answer fits the question is not known"
+            calls["answered"] = partial(_scored, f"The reader {scorer.name!r}", partial(scorer, *given), unknown, notes)
         if consistency is not None and "internal_consistency" in needed:
-            calls["consistency"] = lambda: _scored("consistency", consistency, notes, case.answer, case.known_facts)
+            call = partial(consistency, case.answer, case.known_facts, notes)
+            said = "consistency was measured by facts, opposites and negation"
+            part = f"The consistency scorer {consistency.name!r}"
+            calls["consistency"] = partial(_scored, part, call, said, notes)
         if alignment is not None and "alignment" in wanted and case.passages:
-            given = (case.question, case.answer, case.passages)
-            calls["alignment"] = lambda: _scored("alignment", alignment, notes, *given)
+            said, part = "alignment was measured by keyword overlap", f"The alignment scorer {alignment.name!r}"
+            calls["alignment"] = partial(_scored, part, partial(alignment, *given), said, notes)
         return calls
 
     def _verdicts(self, case: "_Case") -> list[Verdict]:
@@ -327,10 +325,8 @@ class Verifier:
         return JudgeChain(list(order.values()), self.options.judge_timeout, cache=self.cache)
 
     def _claims(self, answer: str, notes: Notes) -> list[Claim]:
-        """The claims of an answer; by the spare extractor, and noted, where the first one fails."""
-        spare = self.spare_extractor
-        if spare is None:
-            return self.extractor(answer, notes)
+        """The claims of an answer; by its sentences, and noted, where the extractor fails."""
+        spare = SentenceExtractor()
         found = stand_in(
             f"Claim extraction by {self.extractor.name!r}",
             lambda: self.extractor(answer, notes),
@@ -343,12 +339,10 @@ class Verifier:
         """The similarities that the wanted signals need; nothing is embedded when none needs any."""
         if not BY_SIMILARITY & set(wanted):
             return Closeness()
-        texts = [verdict["text"] for verdict in verdicts]
         # Without relevance among the wanted signals, question and answer need not be embedded.
         asked = case.question if "relevance" in wanted else ""
-        whole = "source_agreement" in wanted
-        given = (asked, case.answer, texts, case.passages, case.notes)
-        return measure_closeness(self.embeddings, *given, whole=whole)
+        texts, whole = [verdict["text"] for verdict in verdicts], "source_agreement" in wanted
+        return measure_closeness(self.embeddings, asked, case.answer, texts, case.passages, case.notes, whole=whole)
 
     def _scores(
         self,
@@ -395,32 +389,17 @@ def _failed(answer: str, policy: str) -> Verification:
     return Verification(confidence=0.0, claims=claims, issues=(why,), policy=policy, failed=True)
 
 
-def _scored(what: str, scorer: AlignmentScorer | ConsistencyScorer, notes: Notes, *given: object) -> float | None:
-    """A scorer's score, 0..1; None, and noted, when it fails: the signal's own measure stands in."""
+def _scored(part: str, call: Callable[[], Any], instead: str, notes: Notes) -> Any:
+    """What a scorer or the reader says, 0..1; None, and noted with what is done instead, when it fails."""
 
-    def score() -> float:
-        value = float(scorer(*given, notes))  # type: ignore[arg-type, call-arg]
-        if not 0.0 <= value <= 1.0:
+    def asked() -> Any:
+        found = call()
+        value = found.probability if isinstance(found, Answered) else float(found)
+        if value is not None and not 0.0 <= value <= 1.0:
             raise ModelError(f"it returned {value}; wanted a number of 0..1")
-        return value
+        return found if isinstance(found, Answered) else value
 
-    own = {"alignment": "keyword overlap", "consistency": "facts, opposites and negation"}[what]
-    return stand_in(f"The {what} scorer {scorer.name!r}", score, f"{what} was measured by {own}", notes)
-
-
-def _answered(
-    scorer: AnswerScorer, notes: Notes, question: str, answer: str, passages: Sequence[Passage]
-) -> Answered | None:
-    """What the reader says of an answer; nothing stands in for it."""
-
-    def read() -> Answered:
-        found = scorer(question, answer, passages, notes)
-        if found.probability is not None and not 0.0 <= found.probability <= 1.0:
-            raise ModelError(f"it returned {found.probability}; wanted a number of 0..1")
-        return found
-
-    unknown = "whether the answer fits the question is not known"
-    return stand_in(f"The reader {scorer.name!r}", read, unknown, notes)
+    return stand_in(part, asked, instead, notes)
 
 
 def _beside(pool: ThreadPoolExecutor, call: Callable[[], T]) -> Callable[[], T]:

@@ -185,17 +185,17 @@ def test_a_judge_under_two_names_is_tried_once() -> None:
     assert bad.asked == ["Gold shines.", "Lead floats."]
 
 
-class BrokenExtractor:
+class Broken:
     name = "broken"
 
-    def __call__(self, answer: str, notes: Notes) -> list[Claim]:
+    def __call__(self, *_: Any) -> list[Claim]:
         raise ModelError("no JSON")
 
 
 def test_when_verification_fails_altogether_the_answer_comes_back_unjudged(caplog: pytest.LogCaptureFixture) -> None:
     notes = Notes()
     with caplog.at_level(logging.ERROR):
-        found = build(extractor=BrokenExtractor())("", ANSWER, PASSAGES, notes, judge="good")
+        found = build(source_weight=Broken())("", ANSWER, PASSAGES, notes, judge="good")
     assert (found.confidence, found.is_grounded, found.judge, found.failed) == (0.0, False, "none", True)
     assert [(v["text"], v["verdict"]) for v in found.claims] == [(ANSWER, "unjudged")]
     assert found.issues == ("Verification failed: nothing was judged, and the confidence of 0.0 says only that",)
@@ -204,8 +204,8 @@ def test_when_verification_fails_altogether_the_answer_comes_back_unjudged(caplo
     assert found.to_dict()["claims"][0]["verdict"] == "unjudged"
 
 
-def test_a_spare_extractor_takes_over_from_one_that_fails() -> None:
-    found = run(build(extractor=BrokenExtractor(), spare_extractor=SentenceExtractor()))
+def test_the_sentences_take_over_from_an_extractor_that_fails() -> None:
+    found = run(build(extractor=Broken()))
     assert len(found.claims) == 2
     assert found.degraded == ("Claim extraction by 'broken' failed (ModelError: no JSON); 'sentences' took over.",)
 

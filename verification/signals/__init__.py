@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from itertools import combinations
 from math import isfinite
 from types import MappingProxyType
-from typing import Final, Protocol
+from typing import Any, Final, Protocol
 
 from cragraph.protocols import Notes
 from cragraph.text.markers import without_markers
@@ -38,10 +38,12 @@ class NotMeasured(Exception):
     """A signal has nothing to be measured on; its text says what is missing."""
 
 
-class AlignmentScorer(Protocol):
-    """Scores 0..1 how well an answer addresses the question, is supported by the passages and free of contradiction.
+class Scorer(Protocol):
+    """Scores 0..1; raises rather than guesses when it cannot.
 
-    It raises rather than guesses when it cannot score.
+    Alignment: how well an answer addresses the question, is supported by the passages (all of them, best first) and
+    free of contradiction, given ``(question, answer, passages, notes)``. Consistency: how far it contradicts neither
+    itself nor known facts, given ``(answer, known_facts, notes)``.
     """
 
     @property
@@ -49,20 +51,7 @@ class AlignmentScorer(Protocol):
         """What notes call it."""
         ...
 
-    def __call__(self, question: str, answer: str, passages: Sequence[Passage], notes: Notes) -> float:
-        """The score; `passages` are all of the answer's, best first."""
-        ...
-
-
-class ConsistencyScorer(Protocol):
-    """Scores 0..1 how far an answer contradicts neither itself nor the known facts; raises rather than guesses."""
-
-    @property
-    def name(self) -> str:
-        """What notes call it."""
-        ...
-
-    def __call__(self, answer: str, known_facts: Sequence[str], notes: Notes) -> float:
+    def __call__(self, *given: Any) -> float:
         """The score."""
         ...
 
