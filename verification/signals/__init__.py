@@ -14,9 +14,14 @@ from cragraph.text.words import content_words, overlap
 from cragraph.types import Passage, Verdict
 from cragraph.verification.conflicts import contradict
 from cragraph.verification.result import counted, is_counted, mean_support
-from cragraph.verification.signals.citations import IDENTIFIER_FIELDS, coverage
 from cragraph.verification.signals.closeness import Closeness
-from cragraph.verification.signals.wording import UNCERTAINTY_PHRASES, completeness, uncertainty
+from cragraph.verification.signals.wording import (
+    IDENTIFIER_FIELDS,
+    UNCERTAINTY_PHRASES,
+    completeness,
+    coverage,
+    uncertainty,
+)
 from cragraph.verification.windows import is_table_row
 
 ALIGNED: Final = 5
@@ -280,7 +285,7 @@ SIGNALS: Final[Mapping[str, Callable[[Material], float]]] = MappingProxyType(
         "completeness": lambda material: completeness(material.question, material.answer),
         "uncertainty": lambda material: uncertainty(material.answer, material.options.uncertainty_phrases),
         "alignment": alignment,
-        "citation_coverage": lambda m: coverage(m.answer, m.passages, m.options.identifier_fields).value,
+        "citation_coverage": lambda m: coverage(m.answer, m.passages, m.options.identifier_fields),
         "fact_score": fact_score,
         "hallucination": hallucination,
         "attribution_coverage": attribution_coverage,

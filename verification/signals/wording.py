@@ -1,13 +1,14 @@
-"""How an answer is worded: is it substantial, finished and on every part of the question, and is it sure?"""
+"""How an answer is worded: is it substantial, finished, on every part of the question and sure, and whom does it cite?"""
 
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from functools import lru_cache
-from typing import Final
+from pathlib import PurePath
+from typing import Any, Final
 
 from cragraph.text.markers import without_markers
 from cragraph.text.words import asked_words, terms, words
-from cragraph.types import IDK
+from cragraph.types import IDK, Passage
 
 SUBSTANTIAL: Final = 8
 """Words from which an answer counts as substantial: a short full sentence."""
@@ -86,3 +87,62 @@ def _is_month(text: str, start: int, end: int) -> bool:
 def _pattern(phrase: str) -> re.Pattern[str]:
     pieces = (re.escape(piece) for piece in phrase.replace("’", "'").split())
     return re.compile(r"(?<!\w)" + r"\s+".join(pieces) + r"(?!\w)", re.IGNORECASE)
+
+
+IDENTIFIER_FIELDS: Final = ("ticker", "year", "filing_type")
+"""Metadata fields whose values, named in an answer, cite their passage; without any, its source and file name do."""
+BONUS: Final = 0.1
+MOST_BONUS: Final = 0.3
+
+CITING: Final = (
+    r"\[source:?\s[^\]]+\]",
+    r"\(source:?\s[^)]+\)",
+    r"\baccording to\b",
+    r"\bper the (?:[\w-]+ ){0,3}(?:filing|report|document|source)s?\b",
+    r"\bin the (?:[\w-]+ ){0,4}filings?\b",
+)
+"""Ways of citing in words, each occurrence worth a bonus of 0.1 (weighted verification formula)."""
+_NUMBERED: Final = re.compile(r"[\[(【](?:source:?\s*)?(\d{1,3}(?:\s*[,–-]\s*\d{1,3})*)[\])】]", re.IGNORECASE)
+_WHOLE_NAME_FROM: Final = 4
+"""Shortest file stem that counts as naming its file: ``a.md`` is not cited by an article."""
+
+
+def coverage(answer: str, passages: Sequence[Passage], fields: Sequence[str] = IDENTIFIER_FIELDS) -> float:
+    """Share of the passages that the answer cites, and a bonus for citing in words; at most 1.
+
+    A passage is cited when one of its identifiers, or ``[n]`` with its position, stands in the answer. It favours
+    answers that name what they draw on; that the name is beside the right claim is for the citations to verify.
+    """
+    if not passages:
+        return 0.0
+    numbered: set[int] = set()
+    for match in _NUMBERED.finditer(answer):
+        for part in match.group(1).split(","):
+            ends = [int(number) for number in re.findall(r"\d+", part)]
+            numbered.update(range(ends[0], min(ends[-1], 999) + 1))
+    cited = sum(
+        position in numbered or any(names(answer, value) for value in identifiers(passage, fields))
+        for position, passage in enumerate(passages, start=1)
+    )
+    bonus = min(BONUS * sum(len(re.findall(way, answer, re.IGNORECASE)) for way in CITING), MOST_BONUS)
+    return min(cited / len(passages) + bonus, 1.0)
+
+
+def identifiers(passage: Passage, fields: Sequence[str] = IDENTIFIER_FIELDS) -> list[str]:
+    """The values of a passage's identifier fields, distinct, in their order; its source and file name without any."""
+    own: Mapping[str, Any] = passage["metadata"] | {name: v for name, v in passage.items() if name != "metadata"}
+    found = dict.fromkeys(value for name in fields if own.get(name) is not None and (value := str(own[name]).strip()))
+    for name in (passage["source"], passage["filename"]) if not found else ():
+        if name.strip():
+            path = PurePath(name.strip())
+            found |= dict.fromkeys((str(path), path.name, *([path.stem] if len(path.stem) >= _WHOLE_NAME_FROM else ())))
+    return list(found)
+
+
+def names(answer: str, identifier: str) -> bool:
+    """Whether the identifier stands in the answer as a whole word; in its own case if it is all capitals, else in any.
+
+    Short tickers such as ``A`` or ``IT`` would otherwise be found in every text.
+    """
+    flags = 0 if identifier.isupper() and identifier.isalpha() else re.IGNORECASE
+    return re.search(rf"(?<![\w]){re.escape(identifier)}(?![\w])", answer, flags) is not None
