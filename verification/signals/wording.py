@@ -1,4 +1,4 @@
-"""How an answer is worded: is it substantial, finished, on every part of the question and sure, and whom does it cite?"""
+"""How an answer is worded: is it substantial, finished, sure, on every part of the question, and what does it cite?"""
 
 import re
 from collections.abc import Mapping, Sequence
