@@ -4,6 +4,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
+from secrets import token_hex
 from typing import TYPE_CHECKING, Any, Final, Literal
 
 from cragraph.build import FETCHED, Parts, acts_of, graph_of
@@ -24,31 +25,33 @@ if TYPE_CHECKING:
 
 MB: Final = 1024 * 1024
 """Bytes of a megabyte, as `max_file_mb` counts them."""
+MOST_WAITING: Final = 100
+"""Runs that are kept for a person to decide; the oldest are given up."""
 
 
 @dataclass(frozen=True)
 class Event:
     """`begin` and `node` name a node, the latter with what it did in `text`; `token` is a piece of an unchecked answer.
 
-    `done` comes last, with the response and the passages that were read for it.
+    `done` comes last, with the response and the passages that were read for it; or `review`, where a person decides:
+    with what they need for that as the response, and the name that the run waits under as `text`.
     """
 
-    kind: Literal["begin", "node", "token", "done"]
+    kind: Literal["begin", "node", "token", "review", "done"]
     node: str = ""
     text: str = ""
     response: dict[str, Any] = field(default_factory=dict)
     passages: Sequence[Passage] = ()
 
 
-Decide = Callable[[dict[str, Any]], Any]
 Steps = Iterator[tuple[str, Any]]
-"""What a run does as it does it: ("begin", node), ("token", text), ("state", fields) and ("node", (node, update))."""
+"""What a run does as it does it: ("begin", node), ("token", text), ("node", (node, update)), ("state", fields), and
+("review", fields) where it waits for a person."""
 
 
-def streamed(graph: Any, inputs: Any, context: Context, decide: Decide | None = None) -> Steps:
-    """The steps of a compiled graph; `decide` gets what a run waits with and returns what a person chose."""
-    waits: dict[str, Any] = {}
-    config = {"configurable": {"thread_id": "one question"}} if decide else None
+def streamed(graph: Any, inputs: Any, context: Context, thread: str = "") -> Steps:
+    """The steps of a compiled graph."""
+    config = {"configurable": {"thread_id": thread}} if thread else None
     for kind, event in graph.stream(
         inputs, config, context=context, stream_mode=["tasks", "updates", "values", "messages"]
     ):
@@ -59,15 +62,10 @@ def streamed(graph: Any, inputs: Any, context: Context, decide: Decide | None = 
         elif kind == "messages" and isinstance(event[0].content, str) and event[0].content:
             yield "token", event[0].content
         elif kind == "updates" and "__interrupt__" in event:
-            waits = event["__interrupt__"][0].value
+            yield "review", event["__interrupt__"][0].value
         elif kind == "updates":
             for node, update in event.items():
                 yield "node", (node, update or {})
-    if waits and decide:
-        from langgraph.types import Command
-
-        yield "node", ("review", {})
-        yield from streamed(graph, Command(resume=decide(waits)), context, decide)
 
 
 def walked(parts: Parts, inputs: Mapping[str, Any], context: Context) -> Steps:
@@ -76,14 +74,14 @@ def walked(parts: Parts, inputs: Mapping[str, Any], context: Context) -> Steps:
         if update is None:
             yield "begin", node
         else:
-            yield "state", vars(state)
             yield "node", (node, update)
+            yield "state", vars(state)
 
 
-def events(steps: Steps) -> Iterator[Event]:
+def events(steps: Steps, run: str = "") -> Iterator[Event]:
     """Tell what happens in a run; raises StoreMissingError where there was nothing to search."""
     response: Mapping[str, Any] = {}
-    taken: dict[str, float] = {}
+    taken: Mapping[str, float] = {}
     read: dict[str, Passage] = {}
     for kind, what in steps:
         if kind == "begin":
@@ -91,12 +89,15 @@ def events(steps: Steps) -> Iterator[Event]:
         elif kind == "token":
             yield Event("token", text=what)
         elif kind == "state":
-            response = what
+            response, taken = what, what.get("timings_ms", {})
             read |= {p["chunk_id"]: p for attempt in what.get("attempts", []) for p in attempt.get("context", [])}
+        elif kind == "review":
+            yield Event("node", "review", "waits for you")
+            yield Event("review", text=run, response=what, passages=[*read.values()])
+            return
         else:
             node, update = what
             yield Event("node", node, described(node, update, taken))
-            taken |= update.get("timings_ms", {})
     if response["halted"] and not response["attempts"]:
         raise StoreMissingError(response["halted"])
     shown = {name: response[name] for name in CragOutput.model_fields}
@@ -108,6 +109,8 @@ class Assistant:
     """The graph and the store of some settings, kept open for many questions."""
 
     settings: Settings
+    waiting: dict[str, Context] = field(default_factory=dict)
+    """The options of the runs that wait for a person, by name."""
 
     @cached_property
     def parts(self) -> Parts:
@@ -119,32 +122,62 @@ class Assistant:
         """The compiled graph."""
         return graph_of(self.parts).compile()
 
+    @cached_property
+    def memory(self) -> Any:
+        """Where runs are kept that wait for a person."""
+        from langgraph.checkpoint.memory import InMemorySaver
+
+        return InMemorySaver()
+
     def ask(
         self,
         question: str,
         *,
         messages: Sequence[Mapping[str, Any]] = (),
         context: Mapping[str, Any] | None = None,
-        decide: Decide | None = None,
+        person: bool = False,
     ) -> Iterator[Event]:
         """Answer a question, after the messages of a conversation where there are any, with all claims.
 
-        With `decide`, a person is asked what to do with an answer below the threshold.
+        `person`: somebody is there whom `ask_on_low_confidence` may ask; the events may end in `review` then, and go
+        on with `resume`.
         """
         inputs: dict[str, Any] = {"question": question} | ({"messages": list(messages)} if messages else {})
-        options = Context(**{"show_claims": True, "ask_on_low_confidence": decide is not None} | dict(context or {}))
-        if options.ask_on_low_confidence and decide is None:
-            raise InputError(
-                "ask_on_low_confidence came where nobody can be asked: use `cragraph chat --ask`, Studio, or a graph "
-                "with a checkpointer."
+        given = {"show_claims": True} | ({} if person else {"ask_on_low_confidence": False}) | dict(context or {})
+        options = Context(**given)
+        if not options.over(self.settings.context()).ask_on_low_confidence:
+            run = (
+                walked(self.parts, inputs, options)
+                if self.parts.chat is None
+                else streamed(self.graph, inputs, options)
             )
-        if decide is not None:
-            from langgraph.checkpoint.memory import InMemorySaver
+            return events(run)
+        if not person:
+            raise InputError(
+                "ask_on_low_confidence came where nobody can be asked: use the page of `cragraph serve`, "
+                "`cragraph chat --ask`, Studio, or a graph with a checkpointer."
+            )
+        return self._asked(inputs, token_hex(8), options)
 
-            graph = graph_of(self.parts).compile(checkpointer=InMemorySaver())
-            return events(streamed(graph, inputs, options, decide))
-        run = walked(self.parts, inputs, options) if self.parts.chat is None else streamed(self.graph, inputs, options)
-        return events(run)
+    def resume(self, run: str, decision: Any) -> Iterator[Event]:
+        """Go on with a run that waits, as a person chose; raises InputError where none waits under that name."""
+        from langgraph.types import Command
+
+        if (options := self.waiting.pop(run, None)) is None:
+            raise InputError("No run waits under that name any more: ask the question again.")
+        return self._asked(Command(resume=decision), run, options)
+
+    def _asked(self, inputs: Any, run: str, options: Context) -> Iterator[Event]:
+        graph, waits = graph_of(self.parts).compile(checkpointer=self.memory), False
+        try:
+            for event in events(streamed(graph, inputs, options, run), run):
+                if waits := event.kind == "review":
+                    self.waiting[run] = options
+                yield event
+        finally:
+            for gone in [*[*self.waiting][:-MOST_WAITING], *([] if waits else [run])]:
+                self.waiting.pop(gone, None)
+                self.memory.delete_thread(gone)
 
     def report(self, done: Event, prefix: str = "") -> Report:
         """The report of an answer, with the text around its evidence."""

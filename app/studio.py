@@ -12,6 +12,7 @@ from langgraph.runtime import Runtime
 
 from cragraph.build import create_graph, create_verifier
 from cragraph.graph.context import Context
+from cragraph.passages import place_of
 from cragraph.settings import context_schema, load_settings
 
 _settings = load_settings()
@@ -30,10 +31,8 @@ async def answer(state: MessagesState, runtime: Runtime[Context]) -> dict[str, A
 
 def source(citation: dict[str, Any]) -> str:
     """Where a citation points, in one line."""
-    about = citation["metadata"]
-    page = f", p. {about['page']}" if about.get("page") is not None else ""
-    quote = " ".join(citation["quote"].split())
-    return f"[{citation['number']}] {about.get('filename') or about.get('source')}{page}: “{quote}”"
+    quotes = " … ".join(f"“{' '.join(quote.split())}”" for quote in citation["quotes"] or [citation["text"]])
+    return f"[{citation['number']}] {place_of(citation['metadata'])}: {quotes}"
 
 
 chat = (

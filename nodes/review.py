@@ -36,19 +36,22 @@ class Decision(BaseModel):
     @model_validator(mode="before")
     @classmethod
     def _in_other_words(cls, value: Any) -> Any:
-        """A choice alone, or a decision of LangChain's own pages: a rejection with a message is a query."""
+        """A choice alone, or a decision of LangChain's own pages: a rejection with words is a search for them."""
         if isinstance(value, str):
             return {"choice": value.strip().lower()}
-        if not isinstance(value, Mapping) or "decisions" not in value:
-            return value
-        match value["decisions"]:
-            case [{"type": "approve"}]:
+        match value.get("decisions") if isinstance(value, Mapping) else value:
+            case [{"type": "approve" | "accept"}]:
                 return {"choice": "accept"}
-            case [{"type": "edit", "edited_action": {"args": {"answer": answer}}}]:
+            case [
+                {"type": "edit", "edited_action": {"args": {"answer": answer}}}
+                | {"type": "edit", "args": {"args": {"answer": answer}}}
+            ]:
                 return {"choice": "edit", "answer": answer}
-            case [{"type": "reject", "message": str(query)}] if query.strip():
+            case [{"type": "reject", "message": str(query)} | {"type": "response", "args": str(query)}] if (
+                query.strip()
+            ):
                 return {"choice": "search", "queries": [query]}
-            case [{"type": "reject"}]:
+            case [{"type": "reject" | "ignore"}]:
                 return {"choice": "abstain"}
         return value
 
@@ -88,10 +91,12 @@ class Review:
 def shown(state: State) -> dict[str, Any]:
     """What a person needs in order to decide: the answer, its claims, what is wrong, and the choices.
 
-    `action_requests` and `review_configs` are the same in the form that LangChain's own pages for people read.
+    `action_requests` and `review_configs` are the same in the form that LangChain's own pages for people read,
+    `action_request` and `config` in its older form.
     """
     attempt = chosen(state)
     checked = verification_of(attempt)
+    args = {"answer": attempt["answer"]}
     said = "The passages that were found do not answer the question."
     if checked:
         said = f"Confidence {checked.confidence:.2f} is below the threshold of {checked.threshold:.2f}."
@@ -101,11 +106,15 @@ def shown(state: State) -> dict[str, Any]:
         "question": state.asked or state.question,
         "answer": attempt["answer"],
         "confidence": attempt["confidence"],
+        "level": checked.level if checked else None,
         "claims": [claim_row(verdict) for verdict in attempt.get("verdicts", [])],
         "issues": [said, *([state.halted] if state.halted else []), *(checked.issues if checked else ())],
         "choices": CHOICES,
-        "action_requests": [{"name": ACTION, "args": {"answer": attempt["answer"]}, "description": said}],
+        "action_requests": [{"name": ACTION, "args": args, "description": said}],
         "review_configs": [{"action_name": ACTION, "allowed_decisions": ["approve", "edit", "reject"]}],
+        "action_request": {"action": ACTION, "args": args},
+        "config": {f"allow_{name}": True for name in ("accept", "edit", "respond", "ignore")},
+        "description": said,
     }
 
 

@@ -52,7 +52,7 @@ def chat(
     def settings(name: str | None) -> Any:
         return settings_from(config, store=store, judge=judge, model=name, base_url=base_url)
 
-    talk = Conversation(settings, model, quiet=quiet, decide=decided if ask else None)
+    talk = Conversation(settings, model, quiet=quiet, ask=ask)
     _remember()
     if not quiet:
         status("Ask your documents; /help lists the commands, Ctrl-D leaves.")
@@ -83,7 +83,7 @@ class Conversation:
     settings: Callable[[str | None], Any]
     model: str | None = None
     quiet: bool = False
-    decide: Callable[[dict[str, Any]], Any] | None = None
+    ask: bool = False
     messages: list[dict[str, str]] = field(default_factory=list)
     last: "Event | None" = None
 
@@ -113,7 +113,10 @@ class Conversation:
         from cragraph.cli.ask import shown
         from cragraph.cli.render import verdict_line
 
-        done = shown(self._assistant.ask(question, messages=self.messages, decide=self.decide), quiet=self.quiet)
+        asks = {"ask_on_low_confidence": True} if self.ask else {}
+        run = self._assistant.ask(question, messages=self.messages, context=asks, person=self.ask)
+        while (done := shown(run, quiet=self.quiet)).kind == "review":
+            run = self._assistant.resume(done.text, decided(done.response))
         self.last = done
         self.messages += [
             {"role": "user", "content": question},

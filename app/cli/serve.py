@@ -16,7 +16,7 @@ def serve(
     token: Annotated[
         str | None, typer.Option("--token", help="Ask every caller for this; made up where others can reach it.")
     ] = None,
-    files: Annotated[Path, typer.Option("--files", help="Folder for dropped files.")] = Path("documents"),
+    files: Annotated[Path, typer.Option("--files", help="Folder for dropped files.")] = Path("dropped"),
     store: StoreOption = None,
     model: ModelOption = None,
     base_url: BaseUrlOption = None,

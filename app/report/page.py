@@ -11,6 +11,7 @@ from functools import cache, cached_property
 from html import escape
 from importlib.resources import files
 from itertools import pairwise
+from operator import itemgetter
 from pathlib import Path
 from typing import Any, Final
 
@@ -34,6 +35,7 @@ MEANING: Final = {
     "claims": "counted from the verdicts: the share of the claims that hold, not a probability",
 }
 NO_MEANING: Final = "the value of the policy {policy}, not a probability"
+SPAN: Final = itemgetter("text", "start", "end")
 AROUND: Final = 300
 """Characters of a chunk beside a passage that are shown."""
 
@@ -150,15 +152,15 @@ class Report:
     @cached_property
     def places(self) -> dict[int, tuple[int, int, list[tuple[int, int]]]]:
         """Where each claim stands in the answer that is shown, and its doubtful words; markers may differ."""
-        shown, drafts = Bare(self.data["answer"]), [self.data["answer"]]
+        shown, draft = Bare(self.data["answer"]), self.data["answer"]
         for attempt in self.data["attempts"]:
-            found = (attempt.get("verification") or {}).get("claims")
-            if found == (self.data["verification"] or {}).get("claims") and "answer" in attempt:
-                drafts = [attempt["answer"]]
+            judged = (attempt.get("verification") or {}).get("claims") or ()
+            if [*map(SPAN, judged)] == [*map(SPAN, self.claims)]:
+                draft = attempt.get("answer", draft)
         places, after = {}, 0
         for number, claim in enumerate(self.claims):
             first, last = claim["start"], claim["end"]
-            slice_ = Bare(drafts[0][first:last] if last > first else claim["text"])
+            slice_ = Bare(draft[first:last] if last > first else claim["text"])
             at = shown.bare.find(slice_.bare, after)
             at = shown.bare.find(slice_.bare) if at < 0 else at
             if not slice_.bare or at < 0:

@@ -8,6 +8,7 @@ from importlib.resources import files
 from ipaddress import ip_address
 from pathlib import Path
 from queue import Queue
+from secrets import token_hex
 from shutil import copyfileobj
 from tempfile import NamedTemporaryFile
 from threading import Lock, Thread
@@ -23,7 +24,7 @@ from cragraph.errors import CragError, InputError, SettingsError, StoreMissingEr
 from cragraph.graph.context import OTHER_NAMES
 from cragraph.graph.state import CragOutput
 from cragraph.report.page import style
-from cragraph.run import MB, Assistant
+from cragraph.run import MB, Assistant, Event
 from cragraph.settings import Settings, context_schema
 
 BODY: Final = 2 * 1024 * 1024
@@ -53,6 +54,13 @@ class Ask(Body):
         default=[], max_length=200, description="The conversation so far, as {role: user or assistant, content}."
     )
     options: dict[str, Any] = Field(default={}, description="Options of the run: see GET /options.")
+
+
+class Decide(Body):
+    """What a person chose to do with an answer that a run waits with."""
+
+    run: str = Field(max_length=64, description="As the event `review` had it.")
+    decision: str | dict[str, Any] = Field(description="accept, search, abstain, or an object as Studio takes it.")
 
 
 class Check(Body):
@@ -96,31 +104,36 @@ def create_app(settings: Settings, *, token: str | None = None, hosts: tuple[str
         except ValueError as error:
             raise InputError(f"The options cannot be used: {error}") from None
 
-    def answered(ask: Ask) -> Iterator[Any]:
-        yield from assistant.ask(ask.question, messages=ask.messages, context=checked(ask.options))
+    def told(run: Iterator[Event]) -> Iterator[tuple[str, dict[str, Any]]]:
+        for event in run:
+            if event.kind in ("done", "review"):
+                html = assistant.report(event, f"m{token_hex(4)}-").fragment
+                yield (
+                    event.kind,
+                    {"response": event.response, "html": html} | ({"run": event.text} if event.text else {}),
+                )
+            else:
+                yield event.kind, {"node": event.node, "text": event.text}
 
     @app.post("/ask", response_model=CragOutput)
     def ask(body: Ask) -> Any:
         """Answer a question, with citations, verdicts and a confidence."""
-        return [*answered(body)][-1].response
+        return [*assistant.ask(body.question, messages=body.messages, context=checked(body.options))][-1].response
 
     @app.post("/ask/stream", response_class=StreamingResponse)
     def ask_stream(body: Ask) -> StreamingResponse:
         """The same as server-sent events: `begin`, `node` and `token` while it runs, then `done` or `error`.
 
-        `done` has the `response` and its report as `html`.
+        `done` has the `response` and its report as `html`. With the option `ask_on_low_confidence` it may be `review`
+        instead, with what a person needs to decide as the `response`, and the `run` to go on with.
         """
-        checked(body.options)
+        options = checked(body.options)
+        return streamed(told(assistant.ask(body.question, messages=body.messages, context=options, person=True)))
 
-        def told() -> Iterator[tuple[str, dict[str, Any]]]:
-            for event in answered(body):
-                if event.kind == "done":
-                    prefix = f"m{len(body.messages)}-"
-                    yield "done", {"response": event.response, "html": assistant.report(event, prefix).fragment}
-                else:
-                    yield event.kind, {"node": event.node, "text": event.text}
-
-        return streamed(told())
+    @app.post("/ask/resume", response_class=StreamingResponse)
+    def ask_resume(body: Decide) -> StreamingResponse:
+        """Go on with a run that waits, as a person chose; the same events."""
+        return streamed(told(assistant.resume(body.run, body.decision)))
 
     @app.post("/verify")
     def verify(body: Check) -> dict[str, Any]:
@@ -181,8 +194,9 @@ def create_app(settings: Settings, *, token: str | None = None, hosts: tuple[str
     def options() -> dict[str, Any]:
         """The options of a run, as a JSON schema."""
         form = schema.model_json_schema()
-        for name in ("ask_on_low_confidence", *OTHER_NAMES):  # nobody is asked here, and each option stands once
+        for name in OTHER_NAMES:  # each option stands once
             del form["properties"][name]
+        form["properties"]["show_claims"]["default"] = True
         return form
 
     for path, name, kind in (("/", "page.html", "text/html"), ("/page.js", "page.js", "text/javascript")):

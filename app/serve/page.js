@@ -28,16 +28,13 @@ const show = (node, on) => { node.hidden = !on; };
 const problem = text => { $("problem").textContent = text; show($("problem"), text); };
 const json = (method, body) => ({method, headers: {"content-type": "application/json"}, body: JSON.stringify(body)});
 
-$("ask").addEventListener("submit", async event => {
-  event.preventDefault();
-  const question = $("question").value.trim();
-  if (!question || running) return;
+async function run(url, body, question) {
+  if (running) return;
   running = new AbortController();
-  problem(""); $("steps").replaceChildren(); $("draft").textContent = "";
-  $("ask").querySelector("[type=submit]").disabled = true; show($("stop"), true);
+  problem(""); $("steps").replaceChildren(); $("draft").textContent = ""; $("said").textContent = "";
+  $("ask").querySelector("[type=submit]").disabled = true; show($("stop"), true); show($("ask"), true);
   try {
-    const init = {...json("POST", {question, messages, options}), signal: running.signal};
-    for await (const [kind, data] of events("/ask/stream", init)) {
+    for await (const [kind, data] of events(url, {...json("POST", body), signal: running.signal})) {
       if (kind === "begin") {
         const step = document.createElement("li");
         step.className = "on"; step.textContent = data.node;
@@ -48,21 +45,48 @@ $("ask").addEventListener("submit", async event => {
         show($("draft"), false); $("draft").textContent = "";
       } else if (kind === "token") {
         $("draft").textContent += data.text; show($("draft"), true);
-      } else if (kind === "done") {
-        const holder = document.createElement("template");
-        holder.innerHTML = data.html;  // made and escaped by the server
-        $("talk").append(holder.content);
-        messages.push({role: "user", content: question}, {role: "assistant", content: data.response.answer});
-        $("question").value = ""; show($("fresh"), true); $("steps").replaceChildren();
+      } else {
+        document.querySelector(".waits")?.remove();
+        $("talk").insertAdjacentHTML("beforeend", data.html);  // made and escaped by the server
+        $("steps").replaceChildren(); show($("fresh"), true);
         $("talk").lastElementChild.scrollIntoView({block: "start"});
+        show($("ask"), kind !== "review");
+        if (kind === "review") review(data, question); else {
+          messages.push({role: "user", content: question}, {role: "assistant", content: data.response.answer});
+          $("said").textContent = `${data.response.answer} Confidence: ${data.response.confidence_level ?? "not verified"}.`;
+          $("question").value = "";
+        }
       }
     }
   } catch (error) {
     problem(error.name === "AbortError" ? "Stopped." : error.message);
+    show($("ask"), true);
   }
   running = null; show($("stop"), false); show($("draft"), false);
-  $("ask").querySelector("[type=submit]").disabled = false; $("question").focus({preventScroll: true});
+  $("ask").querySelector("[type=submit]").disabled = false;
+  (document.querySelector(".review textarea") ?? $("question")).focus({preventScroll: true});
+}
+// A run that waits: what a person chooses goes on with it.
+function review({response, run: name}, question) {
+  const form = $("review").content.cloneNode(true).firstElementChild;
+  form.answer.value = response.answer;
+  form.querySelector(".problem").textContent = response.error ?? "";
+  form.addEventListener("submit", event => {
+    event.preventDefault();
+    const decision = {choice: event.submitter.value};
+    if (decision.choice === "edit") decision.answer = form.answer.value;
+    if (decision.choice === "search") decision.queries = form.queries.value.split("\n").filter(line => line.trim());
+    run("/ask/resume", {run: name, decision}, question);
+  });
+  $("talk").lastElementChild.classList.add("waits");
+  $("talk").lastElementChild.querySelector(".left").append(form);
+}
+$("ask").addEventListener("submit", event => {
+  event.preventDefault();
+  const question = $("question").value.trim();
+  if (question) run("/ask/stream", {question, messages, options}, question);
 });
+addEventListener("keydown", event => { if (event.key === "Escape") running?.abort(); });
 $("question").addEventListener("keydown", event => {
   if (event.key === "Enter" && !event.shiftKey) { event.preventDefault(); $("ask").requestSubmit(); }
 });
@@ -88,17 +112,19 @@ async function list() {
   }));
 }
 async function ingest(files) {
+  $("ingesting").replaceChildren();
   for (const file of files) {
-    const body = new FormData();
+    const body = new FormData(), row = document.createElement("li");
     body.append("file", file);
-    $("ingesting").textContent = `${file.name}: reading`;
+    $("ingesting").append(row);
+    row.textContent = `${file.name}: reading`;
     try {
       for await (const [kind, data] of events("/documents", {method: "POST", body})) {
         const bad = [...(data.failed ?? []), ...(data.skipped ?? [])][0];
-        $("ingesting").textContent = kind === "progress" ? `${file.name}: ${data.chunks} chunks`
+        row.textContent = kind === "progress" ? `${file.name}: ${data.chunks} chunks`
           : bad ? `${file.name}: ${bad.reason}` : `${file.name}: ready, ${data.chunks} chunks`;
       }
-    } catch (error) { $("ingesting").textContent = `${file.name}: ${error.message}`; }
+    } catch (error) { row.textContent = `${file.name}: ${error.message}`; }
     await list();
   }
 }

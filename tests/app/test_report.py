@@ -60,6 +60,18 @@ def test_markers_that_the_response_renumbers_do_not_move_the_colours() -> None:
     assert "Attempt 1" in page
 
 
+def test_a_draft_with_other_markers_is_coloured_where_its_claims_stand_and_not_where_it_was_withheld() -> None:
+    graph = create_graph(load_settings(store=None)).compile()
+    draft = "Mars is blue [3]. It is 300 metres tall [2]. It is red [1]."
+    asked = {"question": "How tall is the tower?", "answer": draft, "passages": PASSAGES}
+    found = {}
+    for policy in ("flag", "abstain"):
+        context = Context(show_claims=True, on_low_confidence=policy, max_crag_attempts=0)
+        found[policy] = claims_in(str(Report(graph.invoke(asked, context=context), PASSAGES)))
+    assert ("supported", "It is 300 metres tall") in found["flag"]
+    assert found["abstain"] == []
+
+
 def test_nothing_in_it_is_obeyed() -> None:
     hostile = "<script>alert(1)</script> <img src=x onerror=alert(2)> \"'&\u202e"
     passages = [{"text": f"The tower is tall. {hostile}", "source": hostile, "heading": hostile}]

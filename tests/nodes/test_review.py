@@ -52,6 +52,8 @@ def test_it_waits_with_the_answer_its_claims_and_the_choices() -> None:
         (" Abstain ", IDK, "A person chose not to answer."),
         ({"decisions": [{"type": "approve"}]}, SEA[:-1], "A person accepted this answer."),
         ({"decisions": [{"type": "reject"}]}, IDK, "A person chose not to answer."),
+        ([{"type": "accept", "args": None}], SEA[:-1], "A person accepted this answer."),
+        ([{"type": "ignore", "args": None}], IDK, "A person chose not to answer."),
     ],
 )
 def test_what_a_person_chooses_is_the_response(value: Any, answer: str, issue: str) -> None:
@@ -67,6 +69,7 @@ def test_what_a_person_chooses_is_the_response(value: Any, answer: str, issue: s
     [
         {"choice": "edit", "answer": BLUE},
         {"decisions": [{"type": "edit", "edited_action": {"name": "answer", "args": {"answer": BLUE}}}]},
+        [{"type": "edit", "args": {"action": "answer", "args": {"answer": BLUE}}}],
     ],
 )
 def test_an_edited_answer_is_verified(value: Any) -> None:
@@ -94,6 +97,8 @@ def test_a_search_goes_on_with_the_queries_of_the_person_or_those_of_the_loop() 
     assert run.loop.retriever.history[-1] == ("at noon",)
     assert response["confidence"] == 1.0
     other = Reviewed(table={"sea": TABLE["sea"]})
+    other.resume([{"type": "response", "args": "the sky"}])
+    assert other.loop.retriever.history[-1] == ("the sky",)
     other.resume("search")
     assert other.loop.retriever.history[-1] == (SKY,)
     assert other.shown["issues"][0].startswith("The search found nothing new.")
