@@ -23,7 +23,7 @@ DOCUMENTS = sorted(
 )
 TEXTS = {str(path.relative_to(ROOT)): path.read_text(encoding="utf-8") for path in DOCUMENTS}
 
-ELSEWHERE = ("ollama", "chroma", "dask", "pip", "docker", "git")
+ELSEWHERE = ("ollama", "chroma", "dask", "pip", "docker", "git", "npm", "npx")
 """Programs that are not this project's."""
 
 NOT_HERE = re.compile(r"https?://|ollama:|\.\./|\bFILE\b|--watch\b|studio|\btests/|cragraph (?:serve|chat|mcp)")
