@@ -1,7 +1,7 @@
 """Ingest: bring a store into step with files and folders, doing only the work that is left; and take files out."""
 
 import os
-from collections.abc import Callable, Collection, Generator, Iterable, Iterator
+from collections.abc import Callable, Generator, Iterable, Iterator
 from contextlib import closing, nullcontext, suppress
 from dataclasses import asdict, dataclass, field, replace
 from itertools import repeat
@@ -14,7 +14,7 @@ from cragraph.errors import InputError
 from cragraph.retrieval.documents import MAX_BYTES, Found, Limits, Skipped, discover
 from cragraph.retrieval.store.index import Index
 from cragraph.retrieval.store.reading import Failed, Message, Piece, SplitOptions, messages, sha256_of
-from cragraph.retrieval.store.records import Item, Origin, StoredDocument
+from cragraph.retrieval.store.records import Item, Origin
 from cragraph.retrieval.store.store import BATCH, Store
 
 
@@ -69,32 +69,26 @@ class Progress:
 
 
 Paths = str | os.PathLike[str] | Iterable[str | os.PathLike[str]]
+OnProgress = Callable[[Progress], None]
 
+_LIMITS: Final = Limits()
+_RACY_NS: Final = 2_000_000_000
 
-@dataclass(frozen=True, slots=True)
-class Job:
-    """A file to read: `known` is its state in the store, None where it is new."""
-
-    source: str
-    size: int
-    mtime_ns: int
-    known: Origin | None = None
+STOPPED: Final = "{files} files are in, whole.{rest} Run the same command again to go on."
+UNREAD: Final = "read without page {pages}: no text there, only pictures (pip install 'cragraph[ocr]'), or broken"
+HALF: Final = " Of {name} {chunks} chunks are kept, unseen by any search until the rest is in."
 
 
 @dataclass(slots=True)
 class Survey:
-    """Files sorted by what is to be done; `touched` differ in their time alone and only need a new record."""
+    """Files by what is to be done: `jobs` are to be read (`known`: in another state), `touched` differ in their time
+    alone and only need a new record, `vanished` are to be removed; `report` has the rest."""
 
-    jobs: list[Job] = field(default_factory=list)
-    unchanged: list[str] = field(default_factory=list)
+    jobs: dict[str, Origin] = field(default_factory=dict)
+    known: set[str] = field(default_factory=set)
     touched: list[Origin] = field(default_factory=list)
     vanished: list[str] = field(default_factory=list)
-    skipped: list[tuple[str, str]] = field(default_factory=list)
-    failed: list[tuple[str, str]] = field(default_factory=list)
-
-    def report(self) -> "IngestReport":
-        """What can be said before anything is read."""
-        return IngestReport(unchanged=self.unchanged, skipped=self.skipped, failed=self.failed)
+    report: IngestReport = field(default_factory=IngestReport)
 
 
 def source_of(path: str | os.PathLike[str]) -> str:
@@ -118,48 +112,37 @@ def survey(paths: Paths, index: Index, options: str, *, max_bytes: int | None, p
     roots = roots_of(paths)
     for item in discover(roots, max_bytes=max_bytes):
         source = source_of(item.path)
-        if isinstance(item, Skipped):
-            found.skipped.append((source, item.reason))
-            with suppress(OSError):
-                if source in known and prune and item.path.stat().st_size == 0:
+        try:
+            status = item.path.stat()
+            if isinstance(item, Skipped):
+                found.report.skipped.append((source, item.reason))
+                if source in known and prune and status.st_size == 0:
                     found.vanished.append(source)
-        else:
-            _decide(found, source, known.get(source), options)
+                continue
+            now = Origin(source, "", status.st_size, status.st_mtime_ns, options, -1)
+            old = known.get(source)
+            if old is None or (old.options, old.size) != (now.options, now.size):
+                found.jobs[source] = now
+            elif old.mtime_ns == now.mtime_ns:
+                found.report.unchanged.append(source)
+            elif sha256_of(item.path) != old.sha256:
+                found.jobs[source] = now
+            else:
+                found.report.unchanged.append(source)
+                found.touched.append(old._replace(mtime_ns=now.mtime_ns))
+        except OSError as error:
+            if not isinstance(item, Skipped):
+                found.report.failed.append((source, error.strerror or str(error)))
+    found.known = known.keys() & found.jobs.keys()
     if prune:
         found.vanished += [source for source in _below(roots, index.names()) if not Path(source).exists()]
     return found
-
-
-def _decide(found: Survey, source: str, known: Origin | None, options: str) -> None:
-    try:
-        status = Path(source).stat()
-        if known is None or known.options != options or known.size != status.st_size:
-            found.jobs.append(Job(source, status.st_size, status.st_mtime_ns, known))
-        elif known.mtime_ns == status.st_mtime_ns:
-            found.unchanged.append(source)
-        elif sha256_of(Path(source)) != known.sha256:
-            found.jobs.append(Job(source, status.st_size, status.st_mtime_ns, known))
-        else:
-            found.unchanged.append(source)
-            found.touched.append(replace(known, mtime_ns=status.st_mtime_ns))
-    except OSError as error:
-        found.failed.append((source, error.strerror or str(error)))
 
 
 def _below(roots: Iterable[str | os.PathLike[str]], known: Iterable[str]) -> list[str]:
     """The sources that are one of these paths or lie below one."""
     names = [name.rstrip("/") for root in roots for name in (os.fspath(root), source_of(root))]
     return sorted(source for source in known if any(source == n or source.startswith(n + "/") for n in names))
-
-
-OnProgress = Callable[[Progress], None]
-_LIMITS: Final = Limits()
-
-_RACY_NS: Final = 2_000_000_000
-
-STOPPED: Final = "{files} files are in, whole.{rest} Run the same command again to go on."
-UNREAD: Final = "read without page {pages}: no text there, only pictures (pip install 'cragraph[ocr]'), or broken"
-HALF: Final = " Of {name} {chunks} chunks are kept, unseen by any search until the rest is in."
 
 
 def ingest(
@@ -190,25 +173,23 @@ def ingest(
     with nullcontext() if dry_run else store.writing():
         found = survey(paths, store.index, options.name, max_bytes=max_bytes, prune=prune)
         if dry_run:
-            new, changed = ([job.source for job in found.jobs if bool(job.known) is known] for known in (False, True))
-            return replace(found.report(), added=new, changed=changed, removed=found.vanished, dry_run=True)
-        jobs = [job.source for job in found.jobs]
-        return Run(store, options, found, progress).done(messages(jobs, options, limits))
+            added = [source for source in found.jobs if source not in found.known]
+            changed = [source for source in found.jobs if source in found.known]
+            return replace(found.report, added=added, changed=changed, removed=found.vanished, dry_run=True)
+        return Run(store, found, progress).done(messages(list(found.jobs), options, limits))
 
 
 class Run:
     """One ingest under way: what was read, by whomever, goes into the store."""
 
-    def __init__(self, store: Store, options: SplitOptions, found: Survey, tell: OnProgress | None = None) -> None:
-        self._store, self._options, self._found = store, options, found
+    def __init__(self, store: Store, found: Survey, tell: OnProgress | None = None) -> None:
+        self._store, self._found, self._report = store, found, found.report
         self._tell: OnProgress = tell or (lambda _: None)
-        self._jobs = {job.source: job for job in found.jobs}
-        self._report = found.report()
         self._start = monotonic()
-        self._to_read = sum(job.size for job in found.jobs)
+        self._to_read = sum(job.size for job in found.jobs.values())
         self._done = self._read = self._chunks = self._part = 0
         self._items: list[Item] = []
-        self._ended: list[tuple[Job, Origin]] = []
+        self._ended: list[Origin] = []
         self._reading = ""
         self._staged: set[str] = set()
 
@@ -218,7 +199,7 @@ class Run:
         `read` is closed also where writing fails, so that no reader goes on.
         """
         index = self._store.index
-        for source in self._found.unchanged:
+        for source in self._report.unchanged:
             self._finished(source, 0, 0)
         for origin in self._found.touched:
             with index.write() as db:
@@ -232,28 +213,33 @@ class Run:
                         self._take(message)
             self._flush()
             for origin in index.overtaken():  # left on a server by a run that was killed
-                self._store.supersede(origin)
+                self._store.commit([(origin.source, origin)], [])
             for source in self._found.vanished:
                 self._store.release(source)
                 self._report.removed.append(source)
         except KeyboardInterrupt as stop:
-            stop.add_note(self._kept())
+            files = len(self._report.added) + len(self._report.changed)
+            rest = "".join(HALF.format(name=name, chunks=n) for name, n in self._store.unfinished().items())
+            stop.add_note(STOPPED.format(files=files, rest=rest))
             raise
         return replace(self._report, chunks=self._chunks, seconds=monotonic() - self._start)
 
     def _take(self, piece: Piece) -> None:
-        job = self._jobs[piece.source]
-        origin = Origin(job.source, piece.sha256, job.size, _settled(job.mtime_ns), self._options.name, piece.total)
+        job = self._found.jobs[piece.source]
+        # A file so fresh that it may change again within one tick of the file system's clock gets the time 0, which no
+        # file has, so that it is hashed at the next run.
+        settled = job.mtime_ns if time_ns() - job.mtime_ns > _RACY_NS else 0
+        origin = job._replace(sha256=piece.sha256, mtime_ns=settled, chunks=piece.total)
         if self._reading != job.source:  # what an earlier run that was cut off has embedded is not embedded again
             self._reading, self._staged = job.source, self._store.index.staged_ids(origin)
         vectors = piece.vectors if piece.vectors is not None else repeat(None, len(piece.passages))
         self._items += [
-            Item(passage, origin, vector)
+            Item(passage, (origin,), vector)
             for passage, vector in zip(piece.passages, vectors, strict=True)
             if passage["chunk_id"] not in self._staged
         ]
         if piece.last:
-            self._ended.append((job, origin))
+            self._ended.append(origin)
             if piece.passages and (pages := piece.passages[-1]["metadata"].get("unread_pages")):
                 self._report.partial.append((job.source, UNREAD.format(pages=pages)))
         if len(self._items) >= BATCH:
@@ -264,10 +250,10 @@ class Run:
         part = [item for item in self._items if reading and item.passage["source"] == reading.source]
         whole = self._items[: len(self._items) - len(part)]
         if self._ended:
-            self._store.commit([(job.source, origin) for job, origin in self._ended], whole)
-        for job, origin in self._ended:
-            (self._report.added if job.known is None else self._report.changed).append(job.source)
-            self._finished(job.source, job.size, origin.chunks)
+            self._store.commit([(origin.source, origin) for origin in self._ended], whole)
+        for origin in self._ended:
+            (self._report.changed if origin.source in self._found.known else self._report.added).append(origin.source)
+            self._finished(origin.source, origin.size, origin.chunks)
         if part and reading:
             self._store.stage(part, reading)
             self._part += len(part)
@@ -276,12 +262,11 @@ class Run:
 
     def _give_up(self, failed: Failed) -> None:
         """Drop what a file gave before it failed; what it gave in an earlier state stays."""
-        job = self._jobs[failed.source]
         self._items = [item for item in self._items if item.passage["source"] != failed.source]
         self._store.index.unstage(failed.source)
         # The reason stands beside the path: it does not name it again.
         self._report.failed.append((failed.source, failed.reason.removeprefix(failed.source).lstrip(": ")))
-        self._finished(failed.source, job.size, 0)
+        self._finished(failed.source, self._found.jobs[failed.source].size, 0)
 
     def _finished(self, source: str, size: int, chunks: int) -> None:
         """One more file is done: `size` bytes of it were read (0 for one without work) and gave `chunks`."""
@@ -295,20 +280,8 @@ class Run:
         chunks, seconds = self._chunks + self._part, monotonic() - self._start
         left = max(0, self._to_read - self._read)
         eta = seconds * left / self._read if self._read else (0.0 if not left else None)
-        files = len(self._found.jobs) + len(self._found.unchanged)
+        files = len(self._found.jobs) + len(self._report.unchanged)
         self._tell(Progress(self._done, files, chunks, chunks / seconds if seconds else 0.0, eta, source))
-
-    def _kept(self) -> str:
-        """What a run that is stopped leaves behind."""
-        files = len(self._report.added) + len(self._report.changed)
-        rest = "".join(HALF.format(name=name, chunks=n) for name, n in self._store.unfinished().items())
-        return STOPPED.format(files=files, rest=rest)
-
-
-def _settled(mtime_ns: int) -> int:
-    """The time to record; 0, which no file has, where the file is so fresh that it may change again within one tick
-    of the file system's clock. Such a file is hashed at the next run."""
-    return mtime_ns if time_ns() - mtime_ns > _RACY_NS else 0
 
 
 def forget(store: Store, path: str | os.PathLike[str]) -> list[str]:
@@ -326,22 +299,19 @@ def forget(store: Store, path: str | os.PathLike[str]) -> list[str]:
         raise InputError("the path to forget came empty; wanted one of those that `cragraph docs` lists.")
     with store.writing():
         documents = store.documents()
-        found = _below([given], [document.source for document in documents]) or _named(given, documents)
+        found = _below([given], [document.source for document in documents])
+        if not found:
+            found = sorted(d.source for d in documents if given in (d.filename, d.source.rsplit("/", 1)[-1]))
+            if len(found) > 1:
+                raise InputError(
+                    f"{len(found)} documents in the store are called {given}; wanted one of {', '.join(found)}: give "
+                    "its path."
+                )
         if not found:
             raise InputError(f"nothing in the store came from {given}; `cragraph docs` lists what is in it.")
         for source in found:
             store.release(source)
         return found
-
-
-def _named(name: str, documents: Collection[StoredDocument]) -> list[str]:
-    """The one source with this file name; raises InputError where there are several."""
-    found = sorted(d.source for d in documents if name in (d.filename, d.source.rsplit("/", 1)[-1]))
-    if len(found) > 1:
-        raise InputError(
-            f"{len(found)} documents in the store are called {name}; wanted one of {', '.join(found)}: give its path."
-        )
-    return found
 
 
 # -- watching ------------------------------------------------------------------------------------------------------

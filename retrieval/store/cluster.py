@@ -49,22 +49,21 @@ def ingest_on(
     options = split_options or SplitOptions()
     with store.writing():
         found = survey(paths, store.index, options.name, max_bytes=max_bytes, prune=prune)
-        jobs = [job.source for job in found.jobs]
-        return Run(store, options, found, progress).done(_messages(client, jobs, options, make_embeddings))
+        return Run(store, found, progress).done(_messages(client, list(found.jobs), options, make_embeddings))
 
 
 def read_and_embed(source: str, options: SplitOptions, make_embeddings: "Callable[[], Embeddings]") -> list[Message]:
     """What a worker does with one file."""
-    return [_embedded(message, _kept(make_embeddings)) for message in read([source], options)]
-
-
-def _embedded(message: Message, embeddings: "Embeddings") -> Message:
-    if isinstance(message, Failed) or not message.passages:
-        return message
     import numpy as np
 
-    vectors = embeddings.embed_documents([contextual_text(passage) for passage in message.passages])
-    return replace(message, vectors=np.asarray(vectors, dtype=np.float32))
+    messages: list[Message] = []
+    for message in read([source], options):
+        if not isinstance(message, Failed) and message.passages:
+            texts = [contextual_text(passage) for passage in message.passages]
+            vectors = _kept(make_embeddings).embed_documents(texts)
+            message = replace(message, vectors=np.asarray(vectors, dtype=np.float32))
+        messages.append(message)
+    return messages
 
 
 @cache

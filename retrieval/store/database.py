@@ -65,6 +65,28 @@ CREATE VIRTUAL TABLE vocabulary USING fts5vocab(words, 'row');
 
 COLUMNS: Final = "chunk_id, doc_id, chunk_index, start_index, source, filename, page, metadata, context, text, extra"
 
+_UNWRITABLE: Final = ("readonly", "unable to open", "attempt to write")
+_EXPLAINED: Final = {
+    ("malformed", "not a database", "database corruption", "no such table"): (
+        "{path} is damaged ({text}); wanted the passages that were ingested: put back a copy, or move it away and run "
+        "cragraph ingest PATH again."
+    ),
+    ("no such module: fts5",): (
+        "this Python's SQLite has no FTS5; wanted SQLite with full-text search: use a Python from python.org, your "
+        "distribution or conda."
+    ),
+    ("full",): (
+        "the disk is full while writing {path}; what was stored before is safe: free some space and run the same "
+        "command again."
+    ),
+    _UNWRITABLE: (
+        "{path} cannot be written ({text}); wanted a folder with write permission: change its permissions or choose "
+        "another with --store."
+    ),
+    ("",): "{path} cannot be used ({text}); what was stored before is safe: try again.",
+}
+"""What to say of an error by the signs of SQLite's own words; nothing that was committed before is lost by any."""
+
 
 def indexed(text: str) -> str:
     """What the lexical index keeps of a text: its terms."""
@@ -74,6 +96,11 @@ def indexed(text: str) -> str:
 def row_crc(row: Sequence[Any]) -> int:
     """The checksum of a passage's columns, in the order of `COLUMNS`."""
     return crc32("\x1f".join(map(str, row)).encode("utf-8", "surrogatepass"))
+
+
+def marks(values: Sequence[Any]) -> str:
+    """A question mark for each of some values."""
+    return ",".join("?" * len(values))
 
 
 class Database:
@@ -90,54 +117,31 @@ class Database:
         self._open(create)
 
     def _open(self, create: bool) -> None:
-        self.lock = RLock()
-        self._pid = os.getpid()
+        self.lock, self._pid = RLock(), os.getpid()
+        with self._explained():
+            if self.path is None:
+                self._db = _connected(":memory:", create=True)
+                return
+            if create:
+                with suppress(OSError):  # SQLite says better what is wrong
+                    os.close(os.open(self.path, os.O_CREAT | os.O_RDWR, 0o600))
+            uri = self.path.absolute().as_uri()
+            try:
+                self._db = _connected(f"{uri}?mode=rw", create)
+            except sqlite3.OperationalError as error:
+                # In a folder that cannot be written, SQLite can read a finished file only when told nobody writes.
+                if not self.path.exists() or not _has(error, _UNWRITABLE):
+                    raise
+                self._db, self.read_only = _connected(f"{uri}?mode=ro&immutable=1", create=False), True
+
+    @contextmanager
+    def _explained(self) -> Iterator[None]:
+        """Raise what SQLite raises as StoreError, in our words."""
         try:
-            self._db = self._connected(create)
+            yield
         except sqlite3.DatabaseError as error:
-            raise self.explained(error) from error
-
-    def _connected(self, create: bool) -> sqlite3.Connection:
-        if self.path is None:
-            return self._prepared(_connect(":memory:"), create=True)
-        if create:
-            with suppress(OSError):  # SQLite says better what is wrong
-                os.close(os.open(self.path, os.O_CREAT | os.O_RDWR, 0o600))
-        try:
-            return self._prepared(_connect(f"{self.path.absolute().as_uri()}?mode=rw"), create)
-        except sqlite3.OperationalError as error:
-            # In a folder that cannot be written, SQLite can read a finished database only when told nobody writes.
-            if not self.path.exists() or not _unwritable(error):
-                raise
-        self.read_only = True
-        return _connect(f"{self.path.absolute().as_uri()}?mode=ro&immutable=1")
-
-    def _prepared(self, db: sqlite3.Connection, create: bool) -> sqlite3.Connection:
-        try:
-            if not (version := _version(db)) and create:
-                db.execute("PRAGMA page_size = 8192")
-                db.execute("PRAGMA journal_mode = WAL")
-                db.execute("BEGIN IMMEDIATE")
-                if not (version := _version(db)):  # another process may have been quicker
-                    for statement in SCHEMA.split(";\n"):
-                        db.execute(statement)
-                    db.execute(f"PRAGMA user_version = {VERSION}")
-                    version = VERSION
-                db.execute("COMMIT")
-            if version == 0:
-                raise StoreMissingError(
-                    f"{self.path} holds no store; wanted ingested documents: run cragraph ingest PATH first."
-                )
-            if version != VERSION:
-                raise StoreError(
-                    f"{self.path} is of version {version}; wanted {VERSION}: move it away and run cragraph ingest PATH."
-                )
-            db.execute("PRAGMA synchronous = NORMAL")
-            db.execute("PRAGMA cache_size = -65536")
-        except BaseException:
-            db.close()
-            raise
-        return db
+            said = next(said for signs, said in _EXPLAINED.items() if _has(error, signs))
+            raise StoreError(said.format(path=self.path or "the store in memory", text=error)) from error
 
     @property
     def connection(self) -> sqlite3.Connection:
@@ -153,36 +157,30 @@ class Database:
     def write(self) -> Iterator[sqlite3.Connection]:
         """One transaction: all of it or nothing."""
         db = self.connection
-        with self.lock:
+        with self.lock, self._explained():
+            db.execute("BEGIN IMMEDIATE")
             try:
-                db.execute("BEGIN IMMEDIATE")
-                try:
-                    yield db
-                    db.execute("COMMIT")
-                except BaseException:
-                    if db.in_transaction:
-                        db.execute("ROLLBACK")
-                    raise
-            except sqlite3.DatabaseError as error:
-                raise self.explained(error) from error
+                yield db
+                db.execute("COMMIT")
+            except BaseException:
+                if db.in_transaction:
+                    db.execute("ROLLBACK")
+                raise
             self.wrote = True
             self._seal(self._generation())
 
     def rows(self, sql: str, parameters: Sequence[Any] = ()) -> list[tuple[Any, ...]]:
         """Run a query."""
         db = self.connection
-        with self.lock:
-            try:
-                return db.execute(sql, parameters).fetchall()
-            except sqlite3.DatabaseError as error:
-                raise self.explained(error) from error
+        with self.lock, self._explained():
+            return db.execute(sql, parameters).fetchall()
 
     def rows_in(self, sql: str, values: Iterable[Any], more: Sequence[Any] = ()) -> Iterator[tuple[Any, ...]]:
         """Run a query with `(?)` standing for the values, some hundreds at a time; `more` are those that follow."""
         rest = list(values)
         for start in range(0, len(rest), _BATCH):
             batch = rest[start : start + _BATCH]
-            yield from self.rows(sql.replace("(?)", "(" + ",".join("?" * len(batch)) + ")"), [*batch, *more])
+            yield from self.rows(sql.replace("(?)", f"({marks(batch)})"), [*batch, *more])
 
     def meta(self, key: str, default: Any = None) -> Any:
         """A value kept with the data."""
@@ -208,18 +206,14 @@ class Database:
         """Close the file; the last of its users leaves it sealed."""
         if self._pid != os.getpid():
             return
+        log = Path(f"{self.path}-wal")
         with self.lock, suppress(sqlite3.ProgrammingError):
-            generation = self._generation()
-            logged = self._log.exists()
+            generation, logged = self._generation(), log.exists()
             self._db.close()
-            if self.wrote or (logged and not self._log.exists()):
+            if self.wrote or (logged and not log.exists()):
                 self._seal(generation)
 
     # -- checking --------------------------------------------------------------------------------------------------
-
-    @property
-    def _log(self) -> Path:
-        return Path(f"{self.path}-wal") if self.path else Path(os.devnull) / "none"
 
     def _generation(self) -> int:
         return int(next(self._readable("SELECT value FROM meta WHERE key = 'generation'"), (0,))[0])
@@ -231,48 +225,46 @@ class Database:
         with suppress(OSError):
             status, seal = self.path.stat(), self.path.with_suffix(".seal")
             seal.touch(mode=0o600)
-            seal.write_text(
-                json.dumps({"generation": generation, "size": status.st_size, "mtime_ns": status.st_mtime_ns})
-            )
+            left = {"generation": generation, "size": status.st_size, "mtime_ns": status.st_mtime_ns}
+            seal.write_text(json.dumps(left))
 
-    def _sealed(self) -> dict[str, int]:
-        try:
-            found = json.loads(self.path.with_suffix(".seal").read_text()) if self.path else {}
-        except (OSError, ValueError):
-            return {}
-        return {key: value for key, value in found.items() if isinstance(value, int)} if isinstance(found, dict) else {}
+    def _sealed(self, key: str) -> int:
+        """What the seal says, -1 where there is none that can be read."""
+        assert self.path is not None
+        with suppress(OSError, ValueError, TypeError, KeyError):
+            return int(json.loads(self.path.with_suffix(".seal").read_text())[key])
+        return -1
 
     def trusted(self) -> bool:
         """Whether the file is as its last user left it."""
         if self.path is None:
             return True
-        sealed, status = self._sealed(), self.path.stat()
-        return (sealed.get("size"), sealed.get("mtime_ns")) == (status.st_size, status.st_mtime_ns)
+        status = self.path.stat()
+        return (self._sealed("size"), self._sealed("mtime_ns")) == (status.st_size, status.st_mtime_ns)
 
     def lost(self) -> int:
         """How many writes are gone that were once made: the log beside the file was taken away or damaged."""
-        return max(0, self._sealed().get("generation", 0) - int(self.meta("generation", 0))) if self.path else 0
+        return max(0, self._sealed("generation") - int(self.meta("generation", 0))) if self.path else 0
 
     def damage(self, *, vectors: bool = True) -> list[str]:
         """What is wrong with the data, in plain words; empty where all of it can be read and is what was written.
 
         `vectors` wants one for each passage.
         """
-        db = self.connection
         found: list[str] = []
         with self.lock:
             try:
-                found += [str(row[0]) for row in db.execute("PRAGMA integrity_check(3)") if row[0] != "ok"]
-                bad = sum(row_crc(row[:-1]) != row[-1] for row in db.execute(f"SELECT {COLUMNS}, crc FROM chunks"))
-                if bad:
-                    found.append(f"{bad} passages are not what was written")
-                bad = sum(crc32(row[0]) != row[1] for row in db.execute("SELECT vector, crc FROM vectors"))
-                if bad:
-                    found.append(f"{bad} vectors are not what was written")
+                found += [str(row[0]) for row in self.connection.execute("PRAGMA integrity_check(3)") if row[0] != "ok"]
+                for what, sql, crc in (
+                    ("passages", f"SELECT {COLUMNS}, crc FROM chunks", row_crc),
+                    ("vectors", "SELECT vector, crc FROM vectors", lambda row: crc32(row[0])),
+                ):
+                    if bad := sum(crc(row[:-1]) != row[-1] for row in self._db.execute(sql)):
+                        found.append(f"{bad} {what} are not what was written")
                 without = "SELECT count(*) FROM chunks WHERE id NOT IN (SELECT id FROM vectors)"
-                if vectors and (bad := db.execute(without).fetchone()[0]):
+                if vectors and (bad := self._db.execute(without).fetchone()[0]):
                     found.append(f"{bad} passages have no vector")
-                db.execute("INSERT INTO words(words) VALUES ('integrity-check')")
+                self._db.execute("INSERT INTO words(words) VALUES ('integrity-check')")
             except (sqlite3.DatabaseError, TypeError) as error:
                 found.append(f"it cannot be read ({error})")
         return found
@@ -287,43 +279,40 @@ class Database:
         """
         assert self.path is not None
         spare = self.path.with_suffix(".salvaged")
-        for name in (spare, spare.with_name(spare.name + "-wal"), spare.with_name(spare.name + "-shm")):
-            name.unlink(missing_ok=True)
+        _remove(spare)
         kept = 0
         rescued = Database(spare)
         try:
             with rescued.write() as new:
-                for table, columns in (("meta", 2), ("fields", 2), ("origins", 8), ("holdings", 2)):
-                    marks = ",".join("?" * columns)
+
+                def put(table: str, row: Sequence[Any], columns: str = "") -> None:
+                    new.execute(f"INSERT OR IGNORE INTO {table} {columns} VALUES ({marks(row)})", row)
+
+                for table in ("meta", "fields", "origins", "holdings"):
                     for row in self._readable(f"SELECT * FROM {table}"):
-                        new.execute(f"INSERT OR IGNORE INTO {table} VALUES ({marks})", row)
-                ids = {row[0] for row in self._readable("SELECT id FROM chunks")}
-                ids |= {row[0] for row in self._readable("SELECT id FROM vectors")}
+                        put(table, row)
+                ids = {row[0] for table in ("chunks", "vectors") for row in self._readable(f"SELECT id FROM {table}")}
                 for chunk in sorted(ids):
                     row = next(self._readable(f"SELECT {COLUMNS}, crc FROM chunks WHERE id = {chunk}"), ())
                     if not row or row_crc(row[:-1]) != row[-1]:
                         continue
                     kept += 1
-                    marks = ",".join("?" * (len(row) + 1))
-                    new.execute(f"INSERT INTO chunks (id, {COLUMNS}, crc) VALUES ({marks})", (chunk, *row))
-                    new.execute("INSERT INTO words(rowid, terms) VALUES (?, ?)", (chunk, indexed(row[8] + row[9])))
+                    put("chunks", (chunk, *row), f"(id, {COLUMNS}, crc)")
+                    put("words", (chunk, indexed(row[8] + row[9])), "(rowid, terms)")
                     vector = next(self._readable(f"SELECT * FROM vectors WHERE id = {chunk}"), ())
                     if vector and isinstance(vector[3], bytes) and crc32(vector[3]) == vector[2]:
-                        new.execute("INSERT INTO vectors VALUES (?, ?, ?, ?)", vector)
+                        put("vectors", vector)
                 new.execute("DELETE FROM holdings WHERE chunk NOT IN (SELECT id FROM chunks)")
-        except sqlite3.DatabaseError as error:
-            raise self.explained(error) from error
         finally:
             rescued.close()
         if not kept:
-            spare.unlink(missing_ok=True)
+            _remove(spare)
             raise StoreError(
                 f"{self.path} is damaged and nothing in it can be read; wanted the passages that were ingested: move "
                 "it away and run cragraph ingest PATH again."
             )
         self._db.close()
-        for suffix in ("-wal", "-shm"):
-            self.path.with_name(self.path.name + suffix).unlink(missing_ok=True)
+        _remove(self.path)
         spare.replace(self.path)
         spare.with_suffix(".seal").unlink(missing_ok=True)
         self._open(create=False)
@@ -332,50 +321,51 @@ class Database:
 
     def _readable(self, sql: str) -> Iterator[tuple[Any, ...]]:
         """The rows of a query up to the first that cannot be read."""
-        with suppress(sqlite3.DatabaseError, sqlite3.OperationalError, UnicodeDecodeError):
+        with suppress(sqlite3.DatabaseError, UnicodeDecodeError):
             yield from self._db.execute(sql)
 
-    def explained(self, error: sqlite3.DatabaseError) -> StoreError:
-        """The error in our words; nothing that was committed before is lost by any of these."""
-        text = str(error)
-        if any(sign in text for sign in ("malformed", "not a database", "database corruption", "no such table")):
-            return DamagedError(
-                f"{self.path} is damaged ({text}); wanted the passages that were ingested: put back a copy, or move "
-                "it away and run cragraph ingest PATH again."
-            )
-        if "no such module: fts5" in text:
-            return StoreError(
-                "this Python's SQLite has no FTS5; wanted SQLite with full-text search: use a Python from python.org, "
-                "your distribution or conda."
-            )
-        if "full" in text:
-            return StoreError(
-                f"the disk is full while writing {self.path}; what was stored before is safe: free some space and run "
-                "the same command again."
-            )
-        if _unwritable(error):
-            return StoreError(
-                f"{self.path} cannot be written ({text}); wanted a folder with write permission: change its "
-                "permissions or choose another with --store."
-            )
-        return StoreError(
-            f"{self.path or 'the store in memory'} cannot be used ({text}); what was stored before is safe: try again."
-        )
 
-
-class DamagedError(StoreError):
-    """The file cannot be read."""
-
-
-def _connect(target: str) -> sqlite3.Connection:
-    return sqlite3.connect(
+def _connected(target: str, create: bool) -> sqlite3.Connection:
+    db = sqlite3.connect(
         target, uri=target.startswith("file:"), check_same_thread=False, isolation_level=None, timeout=30.0
     )
+    try:
+        if not (version := _version(db)) and create:
+            db.execute("PRAGMA page_size = 8192")
+            db.execute("PRAGMA journal_mode = WAL")
+            db.execute("BEGIN IMMEDIATE")
+            if not (version := _version(db)):  # another process may have been quicker
+                for statement in SCHEMA.split(";\n"):
+                    db.execute(statement)
+                db.execute(f"PRAGMA user_version = {VERSION}")
+                version = VERSION
+            db.execute("COMMIT")
+        place = db.execute("PRAGMA database_list").fetchone()[2]
+        if version == 0:
+            raise StoreMissingError(
+                f"{place} holds no store; wanted ingested documents: run cragraph ingest PATH first."
+            )
+        if version != VERSION:
+            raise StoreError(
+                f"{place} is of version {version}; wanted {VERSION}: move it away and run cragraph ingest PATH."
+            )
+        db.execute("PRAGMA synchronous = NORMAL")
+        db.execute("PRAGMA cache_size = -65536")
+    except BaseException:
+        db.close()
+        raise
+    return db
 
 
 def _version(db: sqlite3.Connection) -> int:
     return int(db.execute("PRAGMA user_version").fetchone()[0])
 
 
-def _unwritable(error: sqlite3.Error) -> bool:
-    return any(sign in str(error) for sign in ("readonly", "unable to open", "attempt to write"))
+def _has(error: sqlite3.Error, signs: Sequence[str]) -> bool:
+    return any(sign in str(error) for sign in signs)
+
+
+def _remove(path: Path) -> None:
+    """Remove a database with its log."""
+    for suffix in ("", "-wal", "-shm"):
+        Path(f"{path}{suffix}").unlink(missing_ok=True)

@@ -9,7 +9,7 @@ import shutil
 import sqlite3
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import closing, suppress
-from hashlib import blake2b
+from hashlib import blake2b, file_digest
 from pathlib import Path
 from threading import RLock
 from typing import TYPE_CHECKING, Any, Final
@@ -57,7 +57,7 @@ class Dense:
         self._graph: Graph | None = None
         self.note = ""
 
-    def __call__(self, vector: Floats, k: int, where: Mapping[str, Any] | None = None) -> list[Passage]:
+    def nearest(self, vector: Floats, k: int, where: Mapping[str, Any] | None = None) -> list[Passage]:
         """The `k` passages nearest to a vector, best first; `retrieval_score` is their cosine, 0 for below 0.
 
         `where` is already checked. A filter that lets many through is held against the nearest passages, as many as it
@@ -66,20 +66,16 @@ class Dense:
         query = unit(vector)
         with self._lock:
             self._refresh()
-            if where is None:
-                near = self._nearest(query, k)
-                found = self._index.get_rows([row for row, _ in near])
-                return _scored(near, found, k)
             documents = self._index.count()
-            if documents >= SMALL:
+            if where and documents >= SMALL:
                 wide = int(_SPARE * k / max(self._index.share(where), 1e-6)) + 1
                 while wide <= _MOST:
-                    near = self._nearest(query, wide)
+                    near = self._near(query, wide)
                     found = self._index.get_rows([row for row, _ in near], where)
                     if len(found) >= k or wide >= documents:
                         return _scored(near, found, k)
                     wide *= 3
-            near = self._among(query, where)[:k]
+            near = self._among(query, where)[:k] if where else self._near(query, k)
             return _scored(near, self._index.get_rows([row for row, _ in near]), k)
 
     def vectors(self, chunk_ids: Sequence[str]) -> dict[str, Floats]:
@@ -138,22 +134,20 @@ class Dense:
             self._matrix = np.concatenate([self._matrix, matrix]) if len(self._matrix) else matrix
         self._generation = generation
 
-    def _nearest(self, query: Floats, k: int) -> Near:
+    def _near(self, query: Floats, k: int) -> Near:
         """The rows of the passages nearest to a unit vector with their cosines, best first."""
-        near = _best(self._rows, cosines(self._matrix, query) if len(self._rows) else np.empty(0, np.float32), k)
+        near = _best(self._rows, self._matrix, query, k)
         if self._graph:
             near += self._cosines(query, self._graph.nearest(query, k), self._graph.generation)
-        return sorted(near, key=lambda one: (-one[1], one[0]))[:k]
+        return sorted(near, key=_nearest_first)[:k]
 
     def _among(self, query: Floats, where: Mapping[str, Any]) -> Near:
         clause, values = condition(where)
         rows = [row[0] for row in self._index.rows(f"SELECT c.id FROM chunks AS c WHERE {clause}", values)]
         if self._graph:
-            return sorted(self._cosines(query, rows), key=lambda one: (-one[1], one[0]))
+            return sorted(self._cosines(query, rows), key=_nearest_first)
         chosen = np.isin(self._rows, np.array(rows, dtype=np.int64))
-        if not chosen.any():
-            return []
-        return _best(self._rows[chosen], cosines(self._matrix[chosen], query), len(rows))
+        return _best(self._rows[chosen], self._matrix[chosen], query, len(rows))
 
     def _cosines(self, query: Floats, rows: Sequence[int], until: int | None = None) -> Near:
         """The cosines of these rows by the vectors in the tables; those written later than `until` are left out."""
@@ -163,13 +157,6 @@ class Dense:
             return []
         cosines = unit(from_bytes([row[1] for row in found])) @ query
         return [(row[0], float(cosine)) for row, cosine in zip(found, cosines, strict=True)]
-
-
-def cosines(matrix: Floats, query: Floats) -> Floats:
-    """The cosine of each row of unit vectors with a unit vector, by one core: BLAS shares so short a product among
-    all, which then wait for each other where the machine is busy."""
-    found: Floats = np.einsum("ij,j->i", matrix, query)
-    return found
 
 
 class Graph:
@@ -288,12 +275,10 @@ def _batches(index: Index, since: int) -> Iterator[list[tuple[Any, ...]]]:
 
 
 def _mark(path: Path) -> list[Any]:
-    digest = blake2b(digest_size=16)
     with path.open("rb") as file:
-        while piece := file.read(1 << 20):
-            digest.update(piece)
+        digest = file_digest(file, lambda: blake2b(digest_size=16)).hexdigest()
     status = path.stat()
-    return [status.st_size, status.st_mtime_ns, digest.hexdigest()]
+    return [status.st_size, status.st_mtime_ns, digest]
 
 
 def _intact(folder: Path, files: Mapping[str, Sequence[Any]]) -> bool:
@@ -311,12 +296,20 @@ def _intact(folder: Path, files: Mapping[str, Sequence[Any]]) -> bool:
     return True
 
 
-def _best(rows: "np.ndarray[Any, np.dtype[np.int64]]", cosines: Floats, k: int) -> Near:
+def _best(rows: "np.ndarray[Any, np.dtype[np.int64]]", matrix: Floats, query: Floats, k: int) -> Near:
+    """The `k` rows of unit vectors nearest to a unit vector, with their cosines."""
+    if not len(rows):
+        return []
+    # By one core: BLAS shares so short a product among all, which then wait for each other where the machine is busy.
+    cosines = np.einsum("ij,j->i", matrix, query)
     if len(rows) > k:
         chosen = np.argpartition(-cosines, k - 1)[:k]
         rows, cosines = rows[chosen], cosines[chosen]
-    found = zip(rows.tolist(), cosines.tolist(), strict=True)
-    return sorted(found, key=lambda one: (-one[1], one[0]))
+    return sorted(zip(rows.tolist(), cosines.tolist(), strict=True), key=_nearest_first)
+
+
+def _nearest_first(one: tuple[int, float]) -> tuple[float, int]:
+    return (-one[1], one[0])
 
 
 def _scored(near: Near, found: Mapping[int, Passage], k: int) -> list[Passage]:

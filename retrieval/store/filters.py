@@ -6,7 +6,7 @@ match across (the text "1" is not the number 1).
 
 import operator
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from difflib import get_close_matches
 from functools import partial
 from typing import Any, Final
@@ -47,7 +47,13 @@ def _clauses(where: Any, fields: Mapping[str, str]) -> list[dict[str, Any]]:
                 )
             clauses.append(_joined(key, [_joined("$and", _clauses(part, fields)) for part in value]))
         elif key not in fields:
-            raise InputError(_unknown(str(key), fields))
+            close = get_close_matches(str(key), fields, n=1)
+            hint = f"; did you mean {close[0]}?" if close else "."
+            known = ", ".join(f"{name} ({type_})" for name, type_ in sorted(fields.items()))
+            raise InputError(
+                f"there is no field {str(key)!r} in the store{hint} Fields that exist: "
+                f"{known or 'none, the store is empty'}."
+            )
         else:
             tests = value if isinstance(value, Mapping) else {"$eq": value}
             clauses += [{key: {name: _operand(key, name, item, fields[key])}} for name, item in tests.items()]
@@ -64,21 +70,17 @@ def _operand(key: str, name: str, operand: Any, type_: str) -> Any:
     if name not in OPERATORS:
         raise InputError(f"{name!r} on {key} is no operator; wanted one of {', '.join(OPERATORS)}.")
     if name in RANGES:
-        return _bound(key, operand, type_)
+        if "number" not in type_:
+            raise InputError(f"{key} holds {type_}; wanted a field of numbers for a range: compare it with = or in.")
+        value = _number(operand) if isinstance(operand, str) else operand
+        if not _is_number(value):
+            raise InputError(f"{key} was compared with {operand!r}; wanted a number.")
+        return value
     if name in ("$eq", "$ne"):
         return _value(key, operand, type_)
     if not isinstance(operand, list | tuple | set | frozenset) or not operand:
         raise InputError(f'{name} on {key} came with {operand!r}; wanted a list of values, {{"$in": ["a", "b"]}}.')
     return [_value(key, item, type_) for item in operand]
-
-
-def _bound(key: str, operand: Any, type_: str) -> Any:
-    if "number" not in type_:
-        raise InputError(f"{key} holds {type_}; wanted a field of numbers for a range: compare it with = or in.")
-    value = _number(operand) if isinstance(operand, str) else operand
-    if not _is_number(value):
-        raise InputError(f"{key} was compared with {operand!r}; wanted a number.")
-    return value
 
 
 def _value(key: str, operand: Any, type_: str) -> str | int | float | bool:
@@ -107,13 +109,6 @@ def _number(text: str) -> int | float | None:
         except ValueError:
             continue
     return None
-
-
-def _unknown(key: str, fields: Mapping[str, str]) -> str:
-    close = get_close_matches(key, fields, n=1)
-    hint = f"; did you mean {close[0]}?" if close else "."
-    known = ", ".join(f"{name} ({type_})" for name, type_ in sorted(fields.items()))
-    return f"there is no field {key!r} in the store{hint} Fields that exist: {known or 'none, the store is empty'}."
 
 
 # -- in SQL and in Python ------------------------------------------------------------------------------------------
@@ -206,16 +201,23 @@ def parse_where(expressions: str | Iterable[str]) -> dict[str, Any]:
 
 
 class _Parser:
-    """Reads one expression from left to right."""
+    """Reads one expression from left to right; the tokens still to be read are pairs of kind and text, last first."""
 
     def __init__(self, text: str) -> None:
-        self._text = text
-        self._rest = [*_tokens(text), ("end", "the end")][::-1]
+        self._text, end = text, 0
+        tokens: list[tuple[str, str]] = []
+        while end < len(text.rstrip()):
+            match = _TOKEN.match(text, end)
+            if match is None:
+                raise InputError(f"the filter {text!r} cannot be read from {text[end:]!r} on; write it {_EXAMPLE}.")
+            tokens.append((str(match.lastgroup), match[str(match.lastgroup)]))
+            end = match.end()
+        self._rest = [*tokens, ("end", "the end")][::-1]
 
     def whole(self) -> dict[str, Any]:
         """The filter, up to the end of the text."""
         where = self._combined("or")
-        self._need("and, or, or the end", ("end",))
+        self._need("and, or, or the end", "end")
         return where
 
     def _combined(self, joint: str) -> dict[str, Any]:
@@ -228,34 +230,29 @@ class _Parser:
     def _one(self) -> dict[str, Any]:
         if self._took("sign", "("):
             where = self._combined("or")
-            self._need("a closing bracket", ("sign",), ")")
+            self._need("a closing bracket", "sign", ")")
             return where
-        field = _unquoted(*self._need("the name of a field", ("word", "text")))
+        field = _unquoted(self._need("the name of a field", "word text"))
         negated = self._took("word", "not")
         if self._took("word", "in"):
-            return {field: {"$nin" if negated else "$in": self._list()}}
+            bracketed = self._took("sign", "(")
+            values = [_typed(self._value())]
+            while self._took("sign", ","):
+                values.append(_typed(self._value()))
+            if bracketed:
+                self._need("a closing bracket", "sign", ")")
+            return {field: {"$nin" if negated else "$in": values}}
         name = _SIGNS.get(self._rest[-1][1], "")
         if negated or not self._took("sign", *_SIGNS):
             raise self._error("one of = != > >= < <= in, not in")
-        kind, token = self._rest[-1]
         value = self._value()
-        if kind == "word" and ".." in token and name == "$eq":
-            first, _, last = token.partition("..")
+        if ".." in value and value[0] not in "\"'" and name == "$eq":
+            first, _, last = value.partition("..")
             return {"$and": [{field: {"$gte": _typed(first)}}, {field: {"$lte": _typed(last)}}]}
-        return {field: value} if name == "$eq" else {field: {name: value}}
+        return {field: _typed(value) if name == "$eq" else {name: _typed(value)}}
 
-    def _list(self) -> list[Any]:
-        bracketed = self._took("sign", "(")
-        values: list[Any] = []
-        while not values or self._took("sign", ","):
-            values.append(self._value())
-        if bracketed:
-            self._need("a closing bracket", ("sign",), ")")
-        return values
-
-    def _value(self) -> Any:
-        kind, token = self._need("a value (in quotes where it has spaces or signs)", ("word", "text"))
-        return _typed(token) if kind == "word" else _unquoted(kind, token)
+    def _value(self) -> str:
+        return self._need("a value (in quotes where it has spaces or signs)", "word text")
 
     def _took(self, kind: str, *tokens: str) -> bool:
         """Whether one of these comes next, which is then behind us."""
@@ -265,11 +262,11 @@ class _Parser:
         self._rest.pop()
         return True
 
-    def _need(self, wanted: str, kinds: tuple[str, ...], *tokens: str) -> tuple[str, str]:
+    def _need(self, wanted: str, kinds: str, *tokens: str) -> str:
         kind, token = self._rest[-1]
-        if kind not in kinds or (tokens and token not in tokens):
+        if kind not in kinds.split() or (tokens and token not in tokens):
             raise self._error(wanted)
-        return self._rest.pop()
+        return self._rest.pop()[1]
 
     def _error(self, wanted: str) -> InputError:
         return InputError(
@@ -277,26 +274,14 @@ class _Parser:
         )
 
 
-def _tokens(text: str) -> Iterator[tuple[str, str]]:
-    position, end = 0, len(text.rstrip())
-    while position < end:
-        match = _TOKEN.match(text, position)
-        if match is None:
-            raise InputError(f"the filter {text!r} cannot be read from {text[position:]!r} on; write it {_EXAMPLE}.")
-        position = match.end()
-        kind = str(match.lastgroup)
-        yield kind, match[kind]
+def _unquoted(token: str) -> str:
+    return re.sub(r"\\(.)", r"\1", token[1:-1]) if token[:1] in ("'", '"') else token
 
 
-def _unquoted(kind: str, token: str) -> str:
-    return re.sub(r"\\(.)", r"\1", token[1:-1]) if kind == "text" else token
-
-
-def _typed(word: str) -> str | int | float | bool:
-    if word.lower() in ("true", "false"):
-        return word.lower() == "true"
-    if re.fullmatch(r"-?(0|[1-9]\d*)", word):
-        return int(word)
-    if re.fullmatch(r"-?(0|[1-9]\d*)\.\d+", word):
-        return float(word)
-    return word
+def _typed(token: str) -> str | int | float | bool:
+    """A word as the true, false or number that it is; what stands in quotes is text."""
+    if token.lower() in ("true", "false"):
+        return token.lower() == "true"
+    if re.fullmatch(r"-?(0|[1-9]\d*)(\.\d+)?", token):
+        return float(token) if "." in token else int(token)
+    return _unquoted(token)

@@ -8,13 +8,16 @@ from sqlite3 import Connection
 from typing import Any, Final
 from zlib import crc32
 
-from cragraph.retrieval.store.database import COLUMNS, Database, indexed, row_crc
+from cragraph.passages import contextual_text
+from cragraph.retrieval.store.database import COLUMNS, Database, indexed, marks, row_crc
 from cragraph.retrieval.store.filters import condition
-from cragraph.retrieval.store.records import FIELDS, Origin, Record, StoredDocument, filename_of, filterable
+from cragraph.retrieval.store.records import FIELDS, Item, Origin, StoredDocument, as_passage, filename_of, filterable
 from cragraph.types import Passage
 
 SELECTED: Final = ", ".join(f"c.{name}" for name in COLUMNS.split(", "))
 _SAMPLE: Final = 400
+_TYPES: Final = {bool: "true/false", str: "text"}
+_PLACE: Final = ("chunk_id", "doc_id", "chunk_index", "start_index", "source", "filename", "page")
 _ORIGIN: Final = "source, sha256, size, mtime_ns, options, chunks"
 
 
@@ -32,25 +35,27 @@ class Index(Database):
 
     # -- writing, inside a transaction -----------------------------------------------------------------------------
 
-    def put(self, db: Connection, records: Sequence[Record], generation: int) -> None:
-        """Add or rewrite passages with their words, files, fields, and vectors where they bring them."""
-        known = self.embedded(record.passage["chunk_id"] for record in records)
-        for record in records:
-            passage, plain = record.passage, filterable(record.passage["metadata"])
-            row = _row(record, plain)
-            chunk, old = known.get(passage["chunk_id"], (None, None))
-            marks = ",".join("?" * (len(row) + 2))
-            values = (chunk, *row, row_crc(row))
-            sql = f"INSERT OR REPLACE INTO chunks (id, {COLUMNS}, crc) VALUES ({marks}) RETURNING id"
-            chunk = int(db.execute(sql, values).fetchone()[0])
-            if old != record.embedded:
+    def put(self, db: Connection, items: Sequence[Item], generation: int) -> None:
+        """Add or rewrite passages with their words, fields and files, no others; and vectors where they bring them."""
+        known = self.embedded(item.chunk_id for item in items)
+        for item in items:
+            plain, text = filterable(item.passage["metadata"]), contextual_text(item.passage)
+            row = _row(item.passage, text, plain)
+            chunk, old = known.get(item.chunk_id, (None, None))
+            sql = f"INSERT OR REPLACE INTO chunks (id, {COLUMNS}, crc) VALUES (?, {marks(row)}, ?) RETURNING id"
+            chunk = int(db.execute(sql, (chunk, *row, row_crc(row))).fetchone()[0])
+            if old != text:
                 if old is not None:
                     _unindex(db, chunk, old)
-                db.execute("INSERT INTO words(rowid, terms) VALUES (?, ?)", (chunk, indexed(record.embedded)))
-            self.hold(db, chunk, record.origins)
-            db.executemany("INSERT OR IGNORE INTO fields VALUES (?, ?)", _types(plain))
-            if record.vector is not None:
-                vector = (chunk, generation, crc32(record.vector), record.vector)
+                db.execute("INSERT INTO words(rowid, terms) VALUES (?, ?)", (chunk, indexed(text)))
+            db.execute("DELETE FROM holdings WHERE chunk = ?", (chunk,))
+            db.executemany(
+                "INSERT OR IGNORE INTO holdings VALUES (?, ?)", [(chunk, _origin_id(db, o)) for o in item.origins]
+            )
+            types = [(key, _TYPES.get(type(value), "number")) for key, value in plain.items()]
+            db.executemany("INSERT OR IGNORE INTO fields VALUES (?, ?)", types)
+            if item.vector is not None:
+                vector = (chunk, generation, crc32(item.vector), item.vector)
                 db.execute("INSERT OR REPLACE INTO vectors VALUES (?, ?, ?, ?)", vector)
 
     def drop(self, db: Connection, chunk_ids: Iterable[str]) -> None:
@@ -60,14 +65,9 @@ class Index(Database):
             for table, key in (("chunks", "id"), ("vectors", "id"), ("holdings", "chunk")):
                 db.execute(f"DELETE FROM {table} WHERE {key} = ?", (chunk,))
 
-    def hold(self, db: Connection, chunk: int, origins: Iterable[Origin]) -> None:
-        """Make these, and no others, the holders of a passage (by its row)."""
-        db.execute("DELETE FROM holdings WHERE chunk = ?", (chunk,))
-        db.executemany("INSERT OR IGNORE INTO holdings VALUES (?, ?)", [(chunk, origin_id(db, o)) for o in origins])
-
     def set_whole(self, db: Connection, source: str, origin: Origin | None, *, others: bool = False) -> None:
         """Record that this state of a file is in, whole, and (but with `others`) no other; None: none of its states."""
-        row = origin_id(db, origin) if origin else -1
+        row = _origin_id(db, origin) if origin else -1
         if not others:
             db.execute("DELETE FROM origins WHERE source = ? AND id <> ?", (source, row))
         db.execute("UPDATE origins SET whole = 1 WHERE id = ?", (row,))
@@ -199,23 +199,21 @@ class Index(Database):
 
     # -- staged ----------------------------------------------------------------------------------------------------
 
-    def stage(self, records: Iterable[Record], origin: Origin) -> None:
+    def stage(self, items: Iterable[Item], origin: Origin) -> None:
         """Keep passages of a file that is still being read, with their vectors, out of sight of every search."""
+        sql = "INSERT OR REPLACE INTO staged (source, state, chunk_id, passage, vector) VALUES (?, ?, ?, ?, ?)"
         with self.write() as db:
-            for record in records:
-                passage = json.dumps(record.passage, ensure_ascii=False, default=str)
-                db.execute(
-                    "INSERT OR REPLACE INTO staged (source, state, chunk_id, passage, vector) VALUES (?, ?, ?, ?, ?)",
-                    (origin.source, _state(origin), record.passage["chunk_id"], passage, record.vector),
-                )
+            for item in items:
+                passage = json.dumps(item.passage, ensure_ascii=False, default=str)
+                db.execute(sql, (origin.source, _state(origin), item.chunk_id, passage, item.vector))
 
-    def staged(self, origin: Origin, size: int = 500) -> Iterator[list[tuple[Passage, bytes | None]]]:
+    def staged(self, origin: Origin) -> Iterator[list[Item]]:
         """What was staged of one state of a file, in batches."""
         last = 0
-        sql = "SELECT id, passage, vector FROM staged WHERE source = ? AND state = ? AND id > ? ORDER BY id LIMIT ?"
-        while rows := self.rows(sql, (origin.source, _state(origin), last, size)):
+        sql = "SELECT id, passage, vector FROM staged WHERE source = ? AND state = ? AND id > ? ORDER BY id LIMIT 500"
+        while rows := self.rows(sql, (origin.source, _state(origin), last)):
             last = rows[-1][0]
-            yield [(json.loads(row[1]), row[2]) for row in rows]
+            yield [Item(json.loads(passage), (origin,), vector) for _, passage, vector in rows]
 
     def staged_ids(self, origin: Origin) -> set[str]:
         """The ids of what was staged of one state of a file."""
@@ -234,29 +232,32 @@ class Index(Database):
 
 def passage_of(row: Sequence[Any]) -> Passage:
     """A passage from the columns named in `COLUMNS`."""
-    chunk_id, doc_id, chunk_index, start_index, source, filename, page, metadata, _, text, extra = row[:11]
-    return Passage(
-        text=text,
-        chunk_id=chunk_id,
-        doc_id=doc_id,
-        chunk_index=chunk_index,
-        start_index=start_index,
-        source=source,
-        filename=filename,
-        page=page,
-        metadata=json.loads(metadata) | (json.loads(extra) if extra else {}),
-        retrieval_score=None,
-        rerank_score=None,
+    metadata, _, text, extra = row[len(_PLACE) : 11]
+    return as_passage(
+        {"text": text, **dict(zip(_PLACE, row, strict=False))},
+        json.loads(metadata) | (json.loads(extra) if extra else {}),
     )
 
 
-def origin_id(db: Connection, origin: Origin) -> int:
+def _row(passage: Passage, text: str, plain: Mapping[str, Any]) -> tuple[Any, ...]:
+    """The columns of a passage; `text` is what is embedded of it, `plain` what can be filtered by."""
+    extra = {key: value for key, value in passage["metadata"].items() if key not in plain}
+    return (
+        *(passage[key] for key in _PLACE),
+        json.dumps(plain, ensure_ascii=False),
+        text.removesuffix(passage["text"]),
+        passage["text"],
+        json.dumps(extra, ensure_ascii=False, default=str) if extra else None,
+    )
+
+
+def _origin_id(db: Connection, origin: Origin) -> int:
     """The row of a state of a file, made where it is new."""
     row = db.execute(
-        f"INSERT INTO origins ({_ORIGIN}) VALUES (?, ?, ?, ?, ?, ?) ON CONFLICT (source, sha256, options) "
+        f"INSERT INTO origins ({_ORIGIN}) VALUES ({marks(origin)}) ON CONFLICT (source, sha256, options) "
         "DO UPDATE SET size = excluded.size, mtime_ns = excluded.mtime_ns, chunks = max(chunks, excluded.chunks) "
         "RETURNING id",
-        (origin.source, *origin.row()),
+        origin,
     ).fetchone()
     return int(row[0])
 
@@ -267,22 +268,3 @@ def _state(origin: Origin) -> str:
 
 def _unindex(db: Connection, chunk: int, text: str) -> None:
     db.execute("INSERT INTO words(words, rowid, terms) VALUES ('delete', ?, ?)", (chunk, indexed(text)))
-
-
-def _row(record: Record, plain: Mapping[str, Any]) -> tuple[Any, ...]:
-    passage = record.passage
-    extra = {key: value for key, value in passage["metadata"].items() if key not in plain}
-    return (
-        *(passage[key] for key in ("chunk_id", "doc_id", "chunk_index", "start_index", "source", "filename", "page")),
-        json.dumps(plain, ensure_ascii=False),
-        record.context,
-        passage["text"],
-        json.dumps(extra, ensure_ascii=False, default=str) if extra else None,
-    )
-
-
-def _types(plain: Mapping[str, Any]) -> list[tuple[str, str]]:
-    return [
-        (key, "true/false" if isinstance(value, bool) else "text" if isinstance(value, str) else "number")
-        for key, value in plain.items()
-    ]

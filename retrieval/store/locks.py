@@ -26,11 +26,8 @@ class WriteLock:
     """
 
     def __init__(self, folder: Path | None) -> None:
-        self._folder = folder
-        self._lock = (
-            FileLock(folder / "write.lock", timeout=_SECONDS, thread_local=False, mode=0o600) if folder else None
-        )
-        self._threads = RLock()
+        self._folder, self._threads = folder, RLock()
+        self._lock = folder and FileLock(folder / "write.lock", timeout=_SECONDS, thread_local=False, mode=0o600)
 
     @contextmanager
     def __call__(self) -> Iterator[None]:
@@ -41,32 +38,37 @@ class WriteLock:
             StoreError: where the folder cannot be written.
         """
         with self._threads:
-            if self._lock is None:
+            if not self._lock or not self._folder or self._lock.is_locked:
                 yield
                 return
-            first = not self._lock.is_locked
+            owner = self._folder / "writer.json"
             try:
                 self._lock.acquire()
             except Timeout as error:
-                raise StoreLockedError(self.message()) from error
+                raise StoreLockedError(
+                    f"{self._folder} is being written by {_holder(owner)}; wanted to be its only writer: wait for it "
+                    "to finish, or serve the store to several writers with a Chroma server "
+                    "(`chroma run --path FOLDER --port 8000`, then `--store http://localhost:8000`)."
+                ) from error
             except OSError as error:
                 raise StoreError(
                     f"{self._folder} cannot be written ({error.strerror or error}); wanted a folder with write "
                     "permission: change its permissions or choose another with --store."
                 ) from error
             try:
-                if first:
-                    self._sign()
+                with suppress(OSError):  # only a courtesy: the lock itself is held
+                    owner.touch(mode=0o600)
+                    since = datetime.now(UTC).isoformat(timespec="seconds")
+                    owner.write_text(json.dumps({"pid": os.getpid(), "host": platform.node(), "since": since}))
                 yield
             finally:
-                if first:
-                    with suppress(OSError):
-                        self._owner.unlink(missing_ok=True)
+                with suppress(OSError):
+                    owner.unlink(missing_ok=True)
                 self._lock.release()
 
     def busy(self) -> bool:
         """Whether somebody else is writing at this moment."""
-        if self._lock is None or self._lock.is_locked:
+        if not self._lock or self._lock.is_locked:
             return False
         try:
             with FileLock(self._lock.lock_file, timeout=0, mode=0o600):
@@ -74,26 +76,10 @@ class WriteLock:
         except OSError as error:
             return isinstance(error, Timeout)
 
-    def message(self) -> str:
-        """Who holds it, and what to do about it."""
-        try:
-            owner = json.loads(self._owner.read_text(encoding="utf-8"))
-            holder = f"process {owner['pid']} on {owner['host']} since {owner['since']}"
-        except (OSError, ValueError, KeyError, TypeError):
-            holder = "another process"
-        return (
-            f"{self._folder} is being written by {holder}; wanted to be its only writer: wait for it to "
-            "finish, or serve the store to several writers with a Chroma server "
-            "(`chroma run --path FOLDER --port 8000`, then `--store http://localhost:8000`)."
-        )
 
-    @property
-    def _owner(self) -> Path:
-        return (self._folder or Path()) / "writer.json"
-
-    def _sign(self) -> None:
-        since = datetime.now(UTC).isoformat(timespec="seconds")
-        owner = {"pid": os.getpid(), "host": platform.node(), "since": since}
-        with suppress(OSError):  # only a courtesy: the lock itself is held
-            self._owner.touch(mode=0o600)
-            self._owner.write_text(json.dumps(owner), encoding="utf-8")
+def _holder(owner: Path) -> str:
+    try:
+        said = json.loads(owner.read_text(encoding="utf-8"))
+        return f"process {said['pid']} on {said['host']} since {said['since']}"
+    except (OSError, ValueError, KeyError, TypeError):
+        return "another process"

@@ -11,7 +11,7 @@ import sys
 from collections.abc import Generator, Iterable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import astuple, dataclass
-from hashlib import sha256
+from hashlib import file_digest
 from pathlib import Path
 from queue import Empty, Queue
 from threading import Thread
@@ -31,7 +31,6 @@ PIECE: Final = 128
 _AHEAD: Final = 8
 """Messages that may wait to be embedded; with `PIECE` this bounds the memory."""
 
-_READ: Final = 1 << 20
 _READY: Final = "ready"
 _SERVE: Final = "import sys; from cragraph.retrieval.store.reading import serve; serve()"
 
@@ -80,11 +79,8 @@ Message = Piece | Failed
 
 def sha256_of(path: Path) -> str:
     """The SHA-256 of a file, in hexadecimal."""
-    digest = sha256()
     with path.open("rb") as file:
-        while piece := file.read(_READ):
-            digest.update(piece)
-    return digest.hexdigest()
+        return file_digest(file, "sha256").hexdigest()
 
 
 def read(sources: Iterable[str], options: SplitOptions, limits: Limits | None = None) -> Iterator[Message]:
@@ -187,7 +183,10 @@ def serve() -> None:
     out, sys.stdout = sys.stdout.buffer, sys.stderr  # what a library prints must not get among the messages
     sources, options, limits = pickle.load(sys.stdin.buffer)
     limits = Limits(*limits)
-    _limit_memory(limits.memory_mb)
+    with suppress(ImportError, ValueError, OSError):  # bounds what this process may allocate, where the system can
+        import resource
+
+        resource.setrlimit(resource.RLIMIT_DATA, (limits.memory_mb << 20, resource.getrlimit(resource.RLIMIT_DATA)[1]))
     _send(out, _READY)
     for source in sources:
         left, file = limits.seconds, read([source], options, limits)
@@ -202,20 +201,9 @@ def serve() -> None:
 
 def _alarm(seconds: float) -> float:
     """End the process after so many seconds, even in native code; 0 stops that. Gives the seconds that were left."""
-    if not hasattr(signal, "setitimer"):
-        return seconds
-    return signal.setitimer(signal.ITIMER_REAL, seconds)[0]
+    return signal.setitimer(signal.ITIMER_REAL, seconds)[0] if hasattr(signal, "setitimer") else seconds
 
 
 def _send(out: BinaryIO, message: Any) -> None:
     pickle.dump(message, out, protocol=pickle.HIGHEST_PROTOCOL)
     out.flush()
-
-
-def _limit_memory(megabytes: int) -> None:
-    """Bound what this process may allocate, where the system can."""
-    with suppress(ImportError, ValueError, OSError):
-        import resource
-
-        most = megabytes * 1024 * 1024
-        resource.setrlimit(resource.RLIMIT_DATA, (most, resource.getrlimit(resource.RLIMIT_DATA)[1]))

@@ -1,14 +1,13 @@
-"""What a store keeps: passages with the files that hold them."""
+"""What a store keeps: passages with the files that hold them, and the vectors that one model made of them."""
 
 import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Final, NamedTuple
+from typing import Any, Final, NamedTuple, cast
 
 import numpy as np
 
 from cragraph.errors import InputError, StoreError, StoreMismatchError
-from cragraph.passages import contextual_text
 from cragraph.protocols import Embeddings
 from cragraph.types import Passage
 
@@ -20,12 +19,8 @@ FIELDS: Final[Mapping[str, str]] = {
 }  # fmt: skip
 """The fields of a passage that can be filtered by, beside its own metadata, with their types."""
 
-METRIC: Final = "cosine"
-_INT64: Final = 2**63
 
-
-@dataclass(frozen=True, slots=True)
-class Origin:
+class Origin(NamedTuple):
     """The file that chunks came from, as it was when they were made.
 
     `sha256` is of the file's bytes, `mtime_ns` its time of change, `options` names how it was split, `chunks` how many
@@ -43,10 +38,6 @@ class Origin:
     def state(self) -> tuple[str, str, str]:
         """What tells it from other states of the same file, and from other files."""
         return (self.source, self.sha256, self.options)
-
-    def row(self) -> list[Any]:
-        """Everything but the source, as plain JSON."""
-        return [self.sha256, self.size, self.mtime_ns, self.options, self.chunks]
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,30 +57,16 @@ class StoredDocument:
 
 
 class Item(NamedTuple):
-    """A passage to add, the file that it comes from, and its vector where that is known already."""
+    """A passage, the files that hold it, and its vector where that is known."""
 
     passage: Passage
-    origin: Origin | None = None
+    origins: Sequence[Origin] = ()
     vector: Any = None
 
-
-class Record(NamedTuple):
-    """A passage as it is stored: the headings above its text that are embedded with it, its files, its vector."""
-
-    passage: Passage
-    context: str
-    origins: Sequence[Origin] = ()
-    vector: bytes | None = None
-
     @property
-    def embedded(self) -> str:
-        """The text that is embedded and indexed."""
-        return self.context + self.passage["text"]
-
-
-def record_of(passage: Passage, origins: Sequence[Origin] = (), vector: bytes | None = None) -> Record:
-    """The record of a passage."""
-    return Record(passage, contextual_text(passage).removesuffix(passage["text"]), origins, vector)
+    def chunk_id(self) -> str:
+        """The id of the passage."""
+        return self.passage["chunk_id"]
 
 
 def checked(passage: Passage) -> Passage:
@@ -106,12 +83,11 @@ def checked(passage: Passage) -> Passage:
             f"{error.start}; wanted text that can be written as UTF-8: clean it with "
             "text.encode('utf-8', 'replace').decode()."
         ) from error
-    cleaned = passage.copy()
-    cleaned["metadata"] = _plain(passage["metadata"])
-    cleaned["retrieval_score"] = cleaned["rerank_score"] = None
-    for name in ("source", "filename"):
-        cleaned[name] = _plain(cleaned[name])
-    return cleaned
+    stored = passage.copy()
+    for name in ("source", "filename", "metadata"):
+        stored[name] = _plain(passage[name])
+    stored["retrieval_score"] = stored["rerank_score"] = None
+    return stored
 
 
 def _plain(value: Any) -> Any:
@@ -121,21 +97,24 @@ def _plain(value: Any) -> Any:
         return value if math.isfinite(value) else str(value)
     if isinstance(value, Mapping):
         return {_plain(str(key)): _plain(item) for key, item in value.items()}
-    if isinstance(value, list | tuple):
-        return [_plain(item) for item in value]
-    return value
+    return [_plain(item) for item in value] if isinstance(value, list | tuple) else value
+
+
+def as_passage(fields: Mapping[str, Any], metadata: Mapping[str, Any]) -> Passage:
+    """A stored passage, which no search has given a score yet."""
+    return cast("Passage", {**fields, "metadata": metadata, "retrieval_score": None, "rerank_score": None})
 
 
 def filterable(metadata: Mapping[str, Any]) -> dict[str, str | int | float | bool]:
-    """The entries that can be filtered by: text, finite numbers and booleans under a plain name."""
+    """The entries that can be filtered by: text, numbers of 64 bits and booleans under a plain name."""
+
+    def fits(value: Any) -> bool:
+        if isinstance(value, int):
+            return -(1 << 63) <= value < 1 << 63
+        return isinstance(value, str) or (isinstance(value, float) and math.isfinite(value))
+
     named = {k: v for k, v in metadata.items() if k and k not in FIELDS and k[0] not in "_$#" and not {'"', ":"} & {*k}}
-    return {key: value for key, value in named.items() if _is_scalar(value)}
-
-
-def _is_scalar(value: Any) -> bool:
-    if isinstance(value, int):
-        return -_INT64 <= value < _INT64
-    return isinstance(value, str) or (isinstance(value, float) and math.isfinite(value))
+    return {key: value for key, value in named.items() if fits(value)}
 
 
 def filename_of(source: str) -> str:
@@ -153,8 +132,7 @@ def as_floats(vectors: Iterable[Sequence[float]]) -> Floats:
         StoreError: where they are of different lengths or hold something that is no finite number.
     """
     try:
-        rows = list(vectors)
-        array = np.asarray(rows, dtype=np.float32) if rows else np.empty((0, 0), dtype=np.float32)
+        array = np.asarray(list(vectors) or np.empty((0, 0)), dtype=np.float32)
     except ValueError as error:
         raise StoreError(
             f"the embedding model gave vectors of different lengths ({error}); wanted one length."
@@ -178,13 +156,12 @@ def unit(matrix: Floats) -> Floats:
     return scaled
 
 
-@dataclass(frozen=True, slots=True)
-class Identity:
+class Identity(NamedTuple):
     """An embedding model by name, its dimension (0 while unknown) and the metric its vectors are compared by."""
 
     model: str
     dimension: int = 0
-    metric: str = METRIC
+    metric: str = "cosine"
 
     @classmethod
     def of(cls, embeddings: "Embeddings") -> "Identity":
@@ -199,12 +176,11 @@ class Identity:
             StoreMismatchError: says both, and the one-line fix.
         """
         dimensions = {self.dimension, stored.dimension} - {0}
-        if self.model == stored.model and self.metric == stored.metric and len(dimensions) < 2:
-            return
-        raise StoreMismatchError(
-            f"{where} holds vectors of {stored}; this run embeds with {self}. Use the model it was built with, or "
-            "ingest again into a new store: cragraph ingest PATH --store NEW"
-        )
+        if self.model != stored.model or self.metric != stored.metric or len(dimensions) > 1:
+            raise StoreMismatchError(
+                f"{where} holds vectors of {stored}; this run embeds with {self}. Use the model it was built with, or "
+                "ingest again into a new store: cragraph ingest PATH --store NEW"
+            )
 
     def __str__(self) -> str:
         size = f"{self.dimension} dimensions, " if self.dimension else ""

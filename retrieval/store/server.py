@@ -5,7 +5,7 @@ by the numbers of the writes; they can be thrown away.
 """
 
 import json
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from threading import RLock
@@ -17,17 +17,7 @@ import numpy as np
 
 from cragraph.errors import StoreError, StoreMissingError, mask
 from cragraph.retrieval.store.index import Index
-from cragraph.retrieval.store.records import (
-    FIELDS,
-    METRIC,
-    Floats,
-    Identity,
-    Origin,
-    Record,
-    filterable,
-    from_bytes,
-    record_of,
-)
+from cragraph.retrieval.store.records import FIELDS, Floats, Identity, Item, Origin, as_passage, filterable, from_bytes
 from cragraph.types import Passage
 
 if TYPE_CHECKING:
@@ -45,7 +35,7 @@ _LOOK_SECONDS: Final = 5.0
 _MOST: Final = 2000
 """Records a request: well under Chroma's own limit, and a bound on what one write holds in memory."""
 
-HNSW: Final[Any] = {"space": METRIC, "max_neighbors": 32, "ef_construction": 200, "ef_search": 200}
+HNSW: Final[Any] = {"space": "cosine", "max_neighbors": 32, "ef_construction": 200, "ef_search": 200}
 """How densely a graph is linked, and how widely it is built and searched: twice Chroma's own figures, with which a
 passage among near-copies of others was now and then not found by its own text."""
 
@@ -55,12 +45,14 @@ ALONE: Final = "Words are searched as they were when the server last answered: {
 
 
 class Server:
-    """One collection of a Chroma server, and the tables that follow it.
+    """One collection of a Chroma server, and the tables that follow it, which are set once it is opened.
 
     Raises:
         StoreError: where no Chroma server answers, or the collection is not there and `create` is False.
         StoreMismatchError: where its vectors were made by another model.
     """
+
+    index: Index
 
     def __init__(self, url: str, name: str, identity: Identity, *, create: bool) -> None:
         self.where, self.name = f"the store at {mask(url)}", name
@@ -69,37 +61,36 @@ class Server:
         self._lock = RLock()
         with self._explained("opened"):
             self._client = on_server(url)
-        try:
-            self._collection = self._opened(identity, create)
-        except BaseException:
-            close(self._client)
-            raise
+            try:
+                self._collection = self._opened(identity, create)
+            except BaseException:
+                close(self._client)
+                raise
 
     def _opened(self, wanted: Identity, create: bool) -> "Collection":
         from chromadb.errors import NotFoundError
 
-        with self._explained("opened"):
-            try:
-                found = self._client.get_collection(self.name, embedding_function=None)
-            except NotFoundError as error:
-                if not create:
-                    raise StoreMissingError(
-                        f"{self.where} holds no collection {self.name!r}; wanted documents that were ingested: run "
-                        "cragraph ingest PATH first."
-                    ) from error
-                metadata = {_MODEL: wanted.model, _DIMENSION: wanted.dimension, _GENERATION: 0}
-                return self._client.get_or_create_collection(
-                    self.name, embedding_function=None, metadata=metadata, configuration={"hnsw": HNSW}
-                )
-            stated = found.metadata or {}
-            if _MODEL not in stated:
-                raise StoreError(
-                    f"the collection {self.name!r} in {self.where} was not made by cragraph; wanted one that says "
-                    "which model made its vectors: choose another collection or another store."
-                )
-            space = json.loads(json.dumps(found.configuration_json)).get("hnsw", {}).get("space", METRIC)
-            wanted.check(Identity(str(stated[_MODEL]), int(stated.get(_DIMENSION, 0)), str(space)), self.where)
-            return found
+        try:
+            found = self._client.get_collection(self.name, embedding_function=None)
+        except NotFoundError as error:
+            if not create:
+                raise StoreMissingError(
+                    f"{self.where} holds no collection {self.name!r}; wanted documents that were ingested: run "
+                    "cragraph ingest PATH first."
+                ) from error
+            metadata = {_MODEL: wanted.model, _DIMENSION: wanted.dimension, _GENERATION: 0}
+            return self._client.get_or_create_collection(
+                self.name, embedding_function=None, metadata=metadata, configuration={"hnsw": HNSW}
+            )
+        stated = found.metadata or {}
+        if _MODEL not in stated:
+            raise StoreError(
+                f"the collection {self.name!r} in {self.where} was not made by cragraph; wanted one that says which "
+                "model made its vectors: choose another collection or another store."
+            )
+        space = json.loads(json.dumps(found.configuration_json)).get("hnsw", {}).get("space", wanted.metric)
+        wanted.check(Identity(str(stated[_MODEL]), int(stated.get(_DIMENSION, 0)), str(space)), self.where)
+        return found
 
     # -- writing -----------------------------------------------------------------------------------------------
 
@@ -113,31 +104,26 @@ class Server:
         """The dimension of the vectors; 0 before the first was added."""
         return int((self._collection.metadata or {}).get(_DIMENSION, 0))
 
-    def begin(self, generation: int, dimension: int = 0) -> None:
-        """Number a write before it is made."""
-        metadata: dict[str, Any] = {**(self._collection.metadata or {}), _GENERATION: generation}
-        if dimension:
-            metadata[_DIMENSION] = dimension
+    def write(self, number: int, dimension: int, batches: Iterable[Sequence[Item]], gone: Sequence[str]) -> None:
+        """One numbered write: items with their vectors, or their metadata alone; `gone` are removed last."""
+        metadata = {**(self._collection.metadata or {}), _GENERATION: number}
         with self._explained("written"):
-            self._collection.modify(metadata=metadata)
-
-    def put(self, records: Sequence[Record], generation: int) -> None:
-        """Write records: with their vectors where they bring them, else their metadata alone."""
-        with self._explained("written"):
-            for batch in _batches([record for record in records if record.vector is not None]):
-                self._collection.upsert(
-                    **_ids_and_metadata(batch, generation),
-                    embeddings=from_bytes([record.vector or b"" for record in batch]),
-                    documents=[record.passage["text"] for record in batch],
-                )
-            for batch in _batches([record for record in records if record.vector is None]):
-                self._collection.update(**_ids_and_metadata(batch, generation))
-
-    def drop(self, chunk_ids: Sequence[str]) -> None:
-        """Remove records; unknown ids do no harm."""
-        with self._explained("written"):
-            for batch in _batches(list(chunk_ids)):
-                self._collection.delete(ids=batch)
+            self._collection.modify(metadata=metadata | ({_DIMENSION: dimension} if dimension else {}))
+            for items in (part for batch in batches for part in _batches(batch)):
+                for full in (True, False):
+                    some = [item for item in items if (item.vector is not None) is full]
+                    given: dict[str, Any] = {
+                        "ids": [item.chunk_id for item in some],
+                        "metadatas": [to_chroma(item, number) for item in some],
+                    }
+                    if some and full:
+                        texts = [item.passage["text"] for item in some]
+                        vectors = from_bytes([item.vector for item in some])
+                        self._collection.upsert(**given, embeddings=vectors, documents=texts)
+                    elif some:
+                        self._collection.update(**given)
+            for ids in _batches(gone):
+                self._collection.delete(ids=ids)
 
     # -- reading -----------------------------------------------------------------------------------------------
 
@@ -146,46 +132,41 @@ class Server:
         with self._explained("read"):
             return self._collection.count()
 
-    def ids(self, where: Mapping[str, Any] | None = None) -> list[str]:
+    def ids(self, where: Any = None) -> list[str]:
         """The ids of all records, or of those that a filter lets through."""
-        filters: Any = where
         with self._explained("read"):
-            return list(self._collection.get(where=filters, include=[])["ids"])
+            return list(self._collection.get(where=where, include=[])["ids"])
 
-    def records(self, chunk_ids: Sequence[str]) -> Iterator[list[Record]]:
+    def items(self, chunk_ids: Sequence[str]) -> Iterator[list[Item]]:
         """The records with these ids, in no order, in batches."""
-        for batch in _batches(list(chunk_ids)):
+        for batch in _batches(chunk_ids):
             with self._explained("read"):
                 found = self._collection.get(ids=batch, include=["documents", "metadatas"])
-            texts, metadatas = found["documents"] or [], found["metadatas"] or []
-            yield [
-                from_chroma(chunk_id, text or "", metadata or {})
-                for chunk_id, text, metadata in zip(found["ids"], texts, metadatas, strict=True)
-            ]
+            rows = zip(found["ids"], found["documents"] or [], found["metadatas"] or [], strict=True)
+            yield [from_chroma(chunk_id, text or "", metadata or {}) for chunk_id, text, metadata in rows]
 
     def vectors(self, chunk_ids: Sequence[str]) -> dict[str, Floats]:
         """The vectors of these records, by id."""
         vectors: dict[str, Floats] = {}
-        for batch in _batches(list(chunk_ids)):
+        for batch in _batches(chunk_ids):
             with self._lock, self._explained("read"):
-                found = self._collection.get(ids=batch, include=["embeddings"])
-            for chunk_id, vector in zip(found["ids"], found["embeddings"], strict=True):  # type: ignore[arg-type]
-                vectors[chunk_id] = np.asarray(vector, dtype=np.float32)
+                found: Any = self._collection.get(ids=batch, include=["embeddings"])
+            vectors |= zip(found["ids"], np.asarray(found["embeddings"], dtype=np.float32), strict=True)
         return vectors
 
-    def nearest(self, index: Index, vector: Floats, k: int, where: Mapping[str, Any] | None = None) -> list[Passage]:
+    def nearest(self, vector: Floats, k: int, where: Mapping[str, Any] | None = None) -> list[Passage]:
         """The passages nearest to a vector, best first; `retrieval_score` is their cosine, 0 for below 0."""
         with self._lock, self._explained("searched"):
             found = self._collection.query(
                 query_embeddings=vector[None, :],
-                n_results=k,
+                n_results=min(k, self.index.count()),
                 where=chroma_where(where) if where else None,
                 include=["distances"],
             )
         ids, distances = found["ids"][0], (found["distances"] or [[]])[0]
-        passages = {passage["chunk_id"]: passage for passage in index.get(ids)}
+        passages = {passage["chunk_id"]: passage for passage in self.index.get(ids)}
         missing = [chunk_id for chunk_id in ids if chunk_id not in passages]  # not fetched yet
-        passages |= {r.passage["chunk_id"]: r.passage for batch in self.records(missing) for r in batch}
+        passages |= {item.chunk_id: item.passage for batch in self.items(missing) for item in batch}
         return [
             Passage(**{**passages[chunk_id], "retrieval_score": min(1.0, max(0.0, 1.0 - distance))})
             for chunk_id, distance in zip(ids, distances, strict=True)
@@ -194,7 +175,7 @@ class Server:
 
     # -- the copy ----------------------------------------------------------------------------------------------
 
-    def follow(self, index: Index, *, now: bool = False) -> None:
+    def follow(self, *, now: bool = False) -> None:
         """Bring the tables up to the server, if it was not asked a moment ago.
 
         `now` asks in any case, and raises StoreError where the server does not answer; else the tables stay as they
@@ -205,42 +186,43 @@ class Server:
         with self._lock:
             self._looked = monotonic()
             try:
-                if not self.followed(index):
-                    self._fetch(index)
+                if not self.followed():
+                    self._fetch()
                 self.note = ""
             except StoreError as error:
                 if now:
                     raise
                 self.note = ALONE.format(reason=str(error).split(";")[0])
 
-    def followed(self, index: Index) -> bool:
+    def followed(self) -> bool:
         """Whether the tables hold the last write that the server knows of, and as many passages."""
-        return index.generation == self.generation() and index.count() == self.count()
+        return self.index.generation == self.generation() and self.index.count() == self.count()
 
-    def _fetch(self, index: Index) -> None:
+    def _fetch(self) -> None:
         """Bring over what was written since, and compare the ids where the counts still differ."""
-        generation, since = self.generation(), index.generation
-        self._bring(index, self.ids({GENERATION: {"$gt": since}} if since else None))
+        index, generation, gone = self.index, self.generation(), set[str]()
+        since = index.generation
+        self._bring(self.ids({GENERATION: {"$gt": since}} if since else None))
         if index.count() != self.count():
             here, there = index.ids(), set(self.ids())  # in this order: what is added meanwhile is not dropped
-            self._bring(index, sorted(there - here))
-            with index.write() as db:
-                index.drop(db, here - there)
+            self._bring(sorted(there - here))
+            gone = here - there
         with index.write() as db:
+            index.drop(db, gone)
             index.stamp(db, generation=generation)
 
-    def _bring(self, index: Index, chunk_ids: list[str]) -> None:
+    def _bring(self, chunk_ids: Sequence[str]) -> None:
         seen: dict[tuple[str, str, str], Origin] = {}
-        for records in self.records(chunk_ids):
-            with index.write() as db:
-                index.put(db, records, 0)
-            seen |= {o.state: o for record in records for o in record.origins if o.chunks >= 0}
-        whole = index.sources()
-        for origin in seen.values():
-            # One that was cut off is left for the next ingest to finish.
-            if origin.source not in whole and index.held(origin) == origin.chunks:
-                with index.write() as db:
-                    index.set_whole(db, origin.source, origin, others=True)
+        for items in self.items(chunk_ids):
+            with self.index.write() as db:
+                self.index.put(db, items, 0)
+            seen |= {o.state: o for item in items for o in item.origins if o.chunks >= 0}
+        whole = self.index.sources()
+        with self.index.write() as db:
+            for origin in seen.values():
+                # One that was cut off is left for the next ingest to finish.
+                if origin.source not in whole and self.index.held(origin) == origin.chunks:
+                    self.index.set_whole(db, origin.source, origin, others=True)
 
     def close(self) -> None:
         """Let go of the connections."""
@@ -269,46 +251,32 @@ class Server:
 # -- what lies in Chroma ---------------------------------------------------------------------------------------------
 
 
-def _ids_and_metadata(records: Sequence[Record], generation: int) -> dict[str, Any]:
-    return {
-        "ids": [record.passage["chunk_id"] for record in records],
-        "metadatas": [to_chroma(record, generation) for record in records],
-    }
-
-
-def to_chroma(record: Record, generation: int) -> dict[str, Any]:
+def to_chroma(item: Item, number: int) -> dict[str, Any]:
     """The metadata of a record in Chroma: what can be filtered by, and as one JSON string what is read back.
 
     Numbers are stored and compared as floats: Chroma cuts a fraction down before it compares it with a whole number.
     """
-    passage = record.passage
+    passage = item.passage
     fields = {key: passage[key] for key in FIELDS if passage[key] is not None}  # type: ignore[literal-required]
-    whole = {"m": passage["metadata"], "h": {origin.source: origin.row() for origin in record.origins}}
+    whole = {"m": passage["metadata"], "h": {origin.source: origin[1:] for origin in item.origins}}
     return {
         **{key: _as_float(value) for key, value in (fields | filterable(passage["metadata"])).items()},
-        GENERATION: generation,
+        GENERATION: number,
         RECORD: json.dumps(whole, ensure_ascii=False, default=str),
     }
 
 
-def from_chroma(chunk_id: str, text: str, metadata: Mapping[str, Any]) -> Record:
+def from_chroma(chunk_id: str, text: str, metadata: Mapping[str, Any]) -> Item:
     """Read back what `to_chroma` wrote; a record written by another tool gets empty fields."""
     whole = json.loads(metadata.get(RECORD) or "{}")
-    page = metadata.get("page")
-    passage = Passage(
-        text=text,
-        chunk_id=chunk_id,
-        doc_id=str(metadata.get("doc_id", chunk_id)),
-        chunk_index=int(metadata.get("chunk_index", 0)),
-        start_index=int(metadata.get("start_index", 0)),
-        source=str(metadata.get("source", "")),
-        filename=str(metadata.get("filename", "")),
-        page=None if page is None else int(page),
-        metadata=whole.get("m", {}),
-        retrieval_score=None,
-        rerank_score=None,
-    )
-    return record_of(passage, [Origin(source, *row) for source, row in whole.get("h", {}).items()])
+    given = {"doc_id": chunk_id, **metadata}
+    fields: dict[str, Any] = {
+        name: str(given.get(name, "")) if kind == "text" else int(given.get(name, 0)) for name, kind in FIELDS.items()
+    }
+    if "page" not in given:
+        fields["page"] = None
+    passage = as_passage({"text": text, "chunk_id": chunk_id, **fields}, whole.get("m", {}))
+    return Item(passage, [Origin(source, *row) for source, row in whole.get("h", {}).items()])
 
 
 def chroma_where(where: Mapping[str, Any]) -> Any:

@@ -12,14 +12,13 @@ from hashlib import sha256
 from itertools import islice, repeat
 from pathlib import Path
 from time import time_ns
-from types import TracebackType
 from typing import TYPE_CHECKING, Any, Final, Self
 
 import numpy as np
 
 from cragraph.errors import StoreError, StoreLockedError, StoreMissingError
+from cragraph.passages import contextual_text
 from cragraph.protocols import Embeddings
-from cragraph.retrieval.store.database import DamagedError
 from cragraph.retrieval.store.dense import GRAPH_FROM, Dense
 from cragraph.retrieval.store.filters import checked_where
 from cragraph.retrieval.store.index import Index
@@ -30,12 +29,10 @@ from cragraph.retrieval.store.records import (
     Identity,
     Item,
     Origin,
-    Record,
     StoredDocument,
     as_floats,
     checked,
     filename_of,
-    record_of,
     unit,
 )
 from cragraph.types import Passage
@@ -47,7 +44,6 @@ BATCH: Final = 256
 """Passages embedded and written at a time."""
 
 _NAME: Final = re.compile(r"[a-zA-Z0-9][a-zA-Z0-9._-]{1,400}[a-zA-Z0-9]")
-_URL: Final = ("http://", "https://")
 
 UNCACHED: Final = (
     "The cache folder cannot be written, so the lexical index of the Chroma server is built in memory at every start."
@@ -81,8 +77,10 @@ class Store:
     ) -> None:
         self.index, self.location = index, location
         self._embeddings, self._lock, self._server = embeddings, lock, server
-        self._dense, self._lexical = Dense(index, graph_from), Lexical(index)
-        self._notes = [note] if note else []
+        self._dense = Dense(index, graph_from)
+        self._vectors: Server | Dense = server or self._dense
+        self._lexical = Lexical(index)
+        self._notes = [note]
         self._closed = False
         self._depth = 0
 
@@ -95,9 +93,7 @@ class Store:
             return []
         vector = as_floats([self._embeddings.embed_query(query)])[0]
         self._check_dimension(len(vector))
-        if self._server:
-            return self._server.nearest(self.index, vector, min(k, self.index.count()), filters)
-        return self._dense(vector, k, filters)
+        return self._vectors.nearest(vector, k, filters)
 
     def lexical(self, query: str, k: int, where: Mapping[str, Any] | None = None) -> list[Passage]:
         """The `k` passages that share the rarest words, best first; `retrieval_score` is BM25 in 0..1."""
@@ -130,9 +126,8 @@ class Store:
         Raises:
             StoreError: for an id that is not in the store.
         """
-        found = self._server.vectors(chunk_ids) if self._server else self._dense.vectors(chunk_ids)
-        missing = [chunk_id for chunk_id in chunk_ids if chunk_id not in found]
-        if missing:
+        found = self._vectors.vectors(chunk_ids)
+        if missing := [chunk_id for chunk_id in chunk_ids if chunk_id not in found]:
             raise StoreError(f"{self.location} holds no vector of {missing[0]}; wanted ids of passages that are in it.")
         if not chunk_ids:
             return np.empty((0, int(self.index.meta("dimension", 0))), dtype=np.float32)
@@ -157,18 +152,18 @@ class Store:
     @property
     def notes(self) -> list[str]:
         """What is degraded in this store at present, in plain sentences."""
-        return [*self._notes, *filter(None, [self._dense.note, self._server.note if self._server else ""])]
+        return [note for note in (*self._notes, self._vectors.note) if note]
 
     def problems(self) -> list[str]:
         """What is wrong with the store, each with what to do about it; reads all of it."""
-        found, damage = list(self.notes), self.index.damage(vectors=self._server is None)
         again = "run cragraph ingest again on the same folders, which reads what is missing."
-        found += [f"{self.index.path}: {what}; open the store for writing, {again}" for what in damage]
-        passages = self.index.count()
-        if self._server and not self._server.followed(self.index):
-            found.append(f"{self.location} holds {self._server.count()} passages, the copy here {passages}; {again}")
-        whole, named = self.index.sources(), self.index.names()
-        if short := sorted(named - set(whole)):
+        found = list(self.notes)
+        for what in self.index.damage(vectors=self._server is None):
+            found.append(f"{self.index.path}: {what}; open the store for writing, {again}")
+        if self._server and not self._server.followed():
+            here, there = self.index.count(), self._server.count()
+            found.append(f"{self.location} holds {there} passages, the copy here {here}; {again}")
+        if short := sorted(self.index.names() - set(self.index.sources())):
             found.append(f"{len(short)} files are not in whole, the first of them {short[0]}; {again}")
         if waiting := self.unfinished():
             found.append(f"{len(waiting)} files were not read to their end, the first is {min(waiting)}; {again}")
@@ -187,7 +182,7 @@ class Store:
             self._depth += 1
             try:
                 if self._depth == 1 and self._server:
-                    self._server.follow(self.index, now=True)
+                    self._server.follow(now=True)
                 yield
                 if self._depth == 1 and not self._server:
                     self._dense.maintain()
@@ -201,7 +196,8 @@ class Store:
         `vectors`, float32 (n, dimension), are stored instead of embedding where given.
         """
         rows: Iterable[Any] = repeat(None) if vectors is None else vectors
-        items = (Item(passage, origin, row) for passage, row in zip(passages, rows, strict=False))
+        origins = (origin,) if origin else ()
+        items = (Item(passage, origins, row) for passage, row in zip(passages, rows, strict=False))
         added = 0
         with self.writing():
             while batch := list(islice(items, BATCH)):
@@ -219,107 +215,91 @@ class Store:
         self.commit([(source, None)], [])
         return before - self.index.count()
 
-    def supersede(self, origin: Origin) -> None:
-        """Take away what only other states of a file hold: what a cut-off ingest left on a server."""
-        with self.writing():
-            mine = self.index.held_by(origin.source)
-            holders = {
-                i: [o for o in held if o.source != origin.source or o.state == origin.state]
-                for i, held in self.index.holders(mine).items()
-            }
-            gone = [i for i, held in holders.items() if not held]
-            self._write([], {i: held for i, held in holders.items() if held}, gone, [(origin.source, origin)])
-
     def stage(self, items: Sequence[Item], origin: Origin) -> None:
         """Embed passages of a file that is still being read and keep them, unseen, until it is committed."""
         with self.writing():
-            ids = [item.passage["chunk_id"] for item in items]
-            records = self._embedded(items, self.index.embedded(ids))
-            same = [r.passage["chunk_id"] for r in records if r.vector is None]
-            stored = self._server.vectors(same) if self._server else self._dense.vectors(same)
-            kept = {chunk_id: vector.tobytes() for chunk_id, vector in stored.items()}
-            self.index.stage((r._replace(vector=r.vector or kept[r.passage["chunk_id"]]) for r in records), origin)
+            made = self._embedded(items, self.index.embedded(item.chunk_id for item in items))
+            stored = self._vectors.vectors([item.chunk_id for item in made if item.vector is None])
+            self.index.stage((i._replace(vector=i.vector or stored[i.chunk_id].tobytes()) for i in made), origin)
 
     def commit(self, files: Sequence[tuple[str, Origin | None]], items: Sequence[Item]) -> int:
         """Make files hold exactly these passages and what was staged of them, all at once; returns how many are new.
 
-        A file without an origin is taken out. What it held and nothing else holds goes; on a server, which knows no
-        transactions, last. Items of no file in `files` are added.
+        A file without an origin is taken out. What it held in another state and nothing else holds goes; on a server,
+        which knows no transactions, last. Items of no file in `files` are added.
         """
         with self.writing():
+            origins = dict(files)
+            given = [(i, origin) for origin in origins.values() if origin for i in self.index.staged_ids(origin)]
+            given += [(item.chunk_id, origin) for item in items for origin in item.origins]
+            new = {item.chunk_id for item in items}.union(i for i, _ in given)
             mine = {i for source, origin in files for i in self.index.held_by(source, unheld=origin is None)}
-            given = [(i, origin) for _, origin in files if origin for i in self.index.staged_ids(origin)]
-            given += [(item.passage["chunk_id"], item.origin) for item in items if item.origin]
-            new = {item.passage["chunk_id"] for item in items}.union(i for i, _ in given)
-            known = self.index.embedded(new)
-            before, replaced = self.index.holders(mine | new), {source for source, _ in files}
-            holders = {i: {o.state: o for o in before.get(i, ()) if o.source not in replaced} for i in mine | new}
+            before, known = self.index.holders(mine | new), self.index.embedded(new)
+            states = {origin.state for origin in origins.values() if origin}
+            holders = {
+                i: {o.state: o for o in before.get(i, ()) if o.source not in origins or o.state in states}
+                for i in mine | new
+            }
             for chunk_id, origin in given:
                 holders[chunk_id][origin.state] = origin
-            gone = [i for i in mine - new if not holders[i]]
-            kept = {i: list(held.values()) for i, held in holders.items() if held or i not in mine - new}
-            self._write(self._embedded(items, known), kept, gone, files)
+            gone = {i for i in mine - new if not holders[i]}
+            kept = {i: list(held.values()) for i, held in holders.items() if i not in gone}
+            self._write(self._embedded(items, known), kept, list(gone), files)
             return len(new - known.keys())
 
     def _write(
         self,
-        fresh: Sequence[Record],
+        fresh: Sequence[Item],
         holders: Mapping[str, Sequence[Origin]],
         gone: Sequence[str],
         files: Sequence[tuple[str, Origin | None]],
     ) -> None:
-        """One numbered change: records, those staged of `files`, and passages that have other holders than before."""
-        own = {record.passage["chunk_id"] for record in fresh}
-        generation = self.index.generation + 1
-        dimension = next((len(record.vector) // 4 for record in fresh if record.vector), 0)
+        """One numbered change: passages, those staged of `files`, and those that have other holders than before."""
+        number = self.index.generation + 1
+        dimension = next((len(item.vector) // 4 for item in fresh if item.vector), 0)
 
-        def records() -> Iterator[list[Record]]:
-            done = set(own)
+        def batches() -> Iterator[list[Item]]:
+            done = {item.chunk_id for item in fresh}
+            yield [item._replace(origins=holders[item.chunk_id]) for item in fresh]
             for origin in (origin for _, origin in files if origin):
-                for rows in self.index.staged(origin):
-                    batch = [record_of(p, holders[p["chunk_id"]], v) for p, v in rows if p["chunk_id"] not in done]
-                    done.update(record.passage["chunk_id"] for record in batch)
-                    yield batch
-            yield [record._replace(origins=holders[record.passage["chunk_id"]]) for record in fresh]
-            moved = self.index.holders(holders.keys() - done)
-            rest = [i for i in holders if i not in done and list(holders[i]) != moved.get(i, [])]
-            for start in range(0, len(rest), BATCH):
-                yield [_held_by(passage, holders) for passage in self.index.get(rest[start : start + BATCH])]
+                for staged in self.index.staged(origin):
+                    new = {item.chunk_id: item for item in staged if item.chunk_id not in done}
+                    done.update(new)
+                    yield [item._replace(origins=holders[i]) for i, item in new.items()]
+            now = self.index.holders(holders.keys() - done)
+            moved = [i for i in holders.keys() - done if list(holders[i]) != now.get(i, [])]
+            for start in range(0, len(moved), BATCH):
+                yield [_held(passage, holders) for passage in self.index.get(moved[start : start + BATCH])]
 
         if self._server:
             # The time in milliseconds, so that the numbers of two writers to one server do not collide.
-            generation = max(generation, self._server.generation() + 1, time_ns() // 1_000_000)
-            self._server.begin(generation, dimension)
-            for batch in records():
-                self._server.put(batch, generation)
-            self._server.drop(gone)
+            number = max(number, self._server.generation() + 1, time_ns() // 1_000_000)
+            self._server.write(number, dimension, batches(), gone)
         with self.index.write() as db:
-            for batch in records():
-                kept = [record._replace(vector=None) for record in batch] if self._server else batch
-                self.index.put(db, kept, generation)
+            for batch in batches():
+                self.index.put(db, [item._replace(vector=None) for item in batch] if self._server else batch, number)
             self.index.drop(db, gone)
             for source, origin in files:
                 self.index.set_whole(db, source, origin)
-            self.index.stamp(db, generation=generation, **({"dimension": dimension} if dimension else {}))
+            self.index.stamp(db, generation=number, **({"dimension": dimension} if dimension else {}))
 
-    def _embedded(self, items: Sequence[Item], known: Mapping[str, tuple[int, str]]) -> list[Record]:
-        """The records of items, with their vectors where these are not in the store already."""
-        distinct = {item.passage["chunk_id"]: item for item in items}
-        records = {i: record_of(checked(item.passage)) for i, item in distinct.items()}
-        same = {i for i, record in records.items() if i in known and known[i][1] == record.embedded}
-        same -= {i for i, item in distinct.items() if item.vector is not None}
-        fresh = [i for i in distinct if i not in same]
-        texts = [records[i].embedded for i in fresh if distinct[i].vector is None]
-        made = iter(self._embeddings.embed_documents(texts) if texts else [])
-        matrix = as_floats(next(made) if distinct[i].vector is None else distinct[i].vector for i in fresh)
-        if fresh:
+    def _embedded(self, items: Sequence[Item], known: Mapping[str, tuple[int, str]]) -> list[Item]:
+        """The items, each once and as it can be stored, with the vectors of those whose text is not in already."""
+        distinct = {item.chunk_id: item._replace(passage=checked(item.passage)) for item in items}
+        texts = {i: contextual_text(item.passage) for i, item in distinct.items()}
+        same = {i for i, text in texts.items() if known.get(i, (0, None))[1] == text and distinct[i].vector is None}
+        new = [i for i in distinct if i not in same]
+        asked = [texts[i] for i in new if distinct[i].vector is None]
+        made = iter(self._embeddings.embed_documents(asked) if asked else [])
+        matrix = as_floats(next(made) if distinct[i].vector is None else distinct[i].vector for i in new)
+        if new:
             self._check_dimension(matrix.shape[1])
-        vectors = {i: row.tobytes() for i, row in zip(fresh, matrix, strict=True)}
-        return [record._replace(vector=vectors.get(i)) for i, record in records.items()]
+        vectors = {i: row.tobytes() for i, row in zip(new, matrix, strict=True)}
+        return [item._replace(vector=vectors.get(i)) for i, item in distinct.items()]
 
     def _check_dimension(self, dimension: int) -> None:
-        model = str(self.index.meta("model"))
-        Identity(model, dimension).check(Identity(model, int(self.index.meta("dimension", 0))), self.location)
+        stored = Identity(str(self.index.meta("model")), int(self.index.meta("dimension", 0)))
+        stored._replace(dimension=dimension).check(stored, self.location)
 
     # -- the rest ----------------------------------------------------------------------------------------------
 
@@ -327,59 +307,49 @@ class Store:
         """Let go of files and connections; closing twice does no harm."""
         if not self._closed:
             self._closed = True
-            self._dense.close()
-            if self._server:
-                self._server.close()
+            self._vectors.close()
             self.index.close()
 
     def __enter__(self) -> Self:
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         self.close()
 
     def _follow(self) -> None:
         if self._server:
-            self._server.follow(self.index)
+            self._server.follow()
 
     def _filters(self, where: Mapping[str, Any] | None) -> dict[str, Any] | None:
-        if not where:
-            return None
-        fields = self.fields()
+        fields = self.fields() if where else {}
         return checked_where(where, fields) if fields else None
 
-    def _opened(self) -> None:
+    def _mended(self) -> None:
         """Look whether the file is as it was left, and save what can be saved where it is damaged."""
         if lost := self.index.lost():
             self._notes.append(LOST.format(n=lost))
         if (self.index.trusted() and not lost) or self._lock.busy():
             return
         if self.index.damage():
-            with self._lock():
-                kept, all_ = self.index.salvage()
-            self._notes.append(SALVAGED.format(kept=kept, all=all_))
             with self.writing():
-                self._complete()
+                kept, all_ = self.index.salvage()
+                self._notes.append(SALVAGED.format(kept=kept, all=all_))
+                bare = self.index.rows("SELECT chunk_id FROM chunks WHERE id NOT IN (SELECT id FROM vectors)")
+                for start in range(0, len(bare), BATCH):
+                    ids = [row[0] for row in bare[start : start + BATCH]]
+                    holders: dict[str, list[Origin]] = {key: [] for key in ids} | self.index.holders(ids)
+                    items = self._embedded([Item(passage) for passage in self.index.get(ids)], {})
+                    self._write(items, holders, [], [])
         self.index.wrote = True  # so that closing seals it as it is now
 
-    def _complete(self) -> None:
-        """Embed the passages whose vectors are gone."""
-        rows = self.index.rows("SELECT chunk_id FROM chunks WHERE id NOT IN (SELECT id FROM vectors)")
-        for start in range(0, len(rows), BATCH):
-            ids = [row[0] for row in rows[start : start + BATCH]]
-            records = self._embedded([Item(passage) for passage in self.index.get(ids)], {})
-            self._write(records, {i: self.index.holders(ids).get(i, []) for i in ids}, [], [])
 
-
-def _held_by(passage: Passage, holders: Mapping[str, Sequence[Origin]]) -> Record:
+def _held(passage: Passage, holders: Mapping[str, Sequence[Origin]]) -> Item:
     """A passage with its holders; one whose own source is not among them moves to the first."""
     origins = holders[passage["chunk_id"]]
     if origins and passage["source"] not in {origin.source for origin in origins}:
-        moved = origins[0].source
-        passage = Passage(**{**passage, "source": moved, "filename": filename_of(moved)})
-    return record_of(passage, origins)
+        source = origins[0].source
+        passage = Passage(**{**passage, "source": source, "filename": filename_of(source)})
+    return Item(passage, origins)
 
 
 # -- opening ---------------------------------------------------------------------------------------------------------
@@ -408,19 +378,36 @@ def open_store(
         raise StoreError(
             f"{collection!r} is no name of a collection; wanted 3 to 400 letters, digits, dots, dashes or underscores."
         )
-    if target is None:
-        return _identified(Store(Index(None), embeddings, WriteLock(None), "the store in memory"), embeddings)
-    if str(target).lower().startswith(_URL):
+    if str(target).lower().startswith(("http://", "https://")):
         return _on_server(str(target).rstrip("/"), embeddings, collection, create, cache)
-    return _in_folder(Path(target).expanduser(), embeddings, collection, create, graph_from)
+    if target is None:
+        store = Store(Index(None), embeddings, WriteLock(None), "the store in memory")
+    else:
+        folder = Path(target).expanduser()
+        index = Index(_file(folder, collection, create), create=create)
+        store = Store(index, embeddings, WriteLock(folder), f"the store {folder}", graph_from=graph_from)
+    try:
+        with suppress(StoreLockedError):
+            store._mended()
+        wanted, model = Identity.of(embeddings), store.index.meta("model")
+        if model is None:
+            store.index.set_meta(model=wanted.model, dimension=wanted.dimension)
+        else:
+            wanted.check(Identity(str(model), int(store.index.meta("dimension", 0))), store.location)
+    except BaseException:
+        store.close()
+        raise
+    return store
 
 
-def _in_folder(folder: Path, embeddings: "Embeddings", collection: str, create: bool, graph_from: int) -> Store:
+def _file(folder: Path, collection: str, create: bool) -> Path:
+    """The file of a collection in a folder, which is made where it may be."""
     path = folder / f"{collection}.db"
-    if path.with_suffix(".seal").exists() and not (path.exists() and path.stat().st_size):
+    seal = path.with_suffix(".seal")
+    if seal.exists() and not (path.exists() and path.stat().st_size):
         raise StoreError(
             f"{path} is gone or empty, and with it what was ingested; wanted it as it was left: put it back, or remove "
-            f"{path.with_suffix('.seal')} and run cragraph ingest PATH again."
+            f"{seal} and run cragraph ingest PATH again."
         )
     if not create and not path.exists():
         others = ", ".join(sorted(other.stem for other in folder.glob("*.db")))
@@ -435,26 +422,7 @@ def _in_folder(folder: Path, embeddings: "Embeddings", collection: str, create: 
             f"the folder {folder} cannot be made ({error.strerror or error}); wanted one with write permission: choose "
             "another with --store."
         ) from error
-    index = Index(path, create=create)
-    store = Store(index, embeddings, WriteLock(folder), f"the store {folder}", graph_from=graph_from)
-    try:
-        with suppress(StoreLockedError):
-            store._opened()
-        return _identified(store, embeddings)
-    except BaseException:
-        store.close()
-        raise
-
-
-def _identified(store: Store, embeddings: "Embeddings") -> Store:
-    """The store, if it was built with this model; a new one is from now on."""
-    index, wanted = store.index, Identity.of(embeddings)
-    model = index.meta("model")
-    if model is None:
-        index.set_meta(model=wanted.model, dimension=wanted.dimension)
-    else:
-        wanted.check(Identity(str(model), int(index.meta("dimension", 0))), store.location)
-    return store
+    return path
 
 
 def _on_server(
@@ -462,44 +430,31 @@ def _on_server(
 ) -> Store:
     from cragraph.retrieval.store.server import Server
 
-    folder = Path(cache) if cache is not None else _cache_folder()
-    path = folder / f"{sha256(url.encode()).hexdigest()[:16]}.{collection}.db"
+    base = os.environ.get("XDG_CACHE_HOME") or os.environ.get("LOCALAPPDATA") or Path.home() / ".cache"
+    folder = Path(base, "cragraph") if cache is None else Path(cache)
     wanted = Identity.of(embeddings)
     server = Server(url, collection, wanted, create=create)
     try:
-        index, note = _copy(path)
+        index = _copy(folder / f"{sha256(url.encode()).hexdigest()[:16]}.{collection}.db")
         index.set_meta(model=wanted.model, dimension=server.dimension())
-        store = Store(index, embeddings, WriteLock(None), server.where, server, note=note)
-        server.follow(index, now=True)
-        return store
+        server.index = index
+        server.follow(now=True)
     except BaseException:
         server.close()
         raise
+    return Store(index, embeddings, WriteLock(None), server.where, server, note="" if index.path else UNCACHED)
 
 
-def _copy(path: Path) -> tuple[Index, str]:
-    """The copy of a server's passages in the cache folder, else in memory with a sentence that says so."""
-    for _ in range(2):
-        try:
-            path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-            index = Index(path)
-            if index.read_only:
+def _copy(path: Path) -> Index:
+    """The copy of a server's passages in the cache folder, made anew where it cannot be read; else in memory."""
+    with suppress(OSError):
+        path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+        for _ in range(2):
+            with suppress(StoreError):
+                index = Index(path)
+                if not index.read_only and (index.trusted() or not index.damage(vectors=False)):
+                    return index
                 index.close()
-                break
-            if index.trusted() or not index.damage(vectors=False):
-                return index, ""
-            index.close()
-        except OSError:
-            break
-        except StoreError as error:
-            if not isinstance(error, DamagedError) and "version" not in str(error):
-                break
-        for suffix in ("", "-wal", "-shm"):
-            Path(f"{path}{suffix}").unlink(missing_ok=True)
-        path.with_suffix(".seal").unlink(missing_ok=True)
-    return Index(None), UNCACHED
-
-
-def _cache_folder() -> Path:
-    base = os.environ.get("XDG_CACHE_HOME") or os.environ.get("LOCALAPPDATA")
-    return (Path(base) if base else Path.home() / ".cache") / "cragraph"
+            for file in (path, path.with_suffix(".seal"), Path(f"{path}-wal"), Path(f"{path}-shm")):
+                file.unlink(missing_ok=True)
+    return Index(None)

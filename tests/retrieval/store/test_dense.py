@@ -66,7 +66,7 @@ def test_however_a_filter_is_worked_out_the_nearest_that_pass_are_found(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:  # fmt: skip
     monkeypatch.setattr(module, "SMALL", small)
-    found = years._dense(vector, 5, where)
+    found = years._vectors.nearest(vector, 5, where)
     assert [p["source"] for p in found] == nearest(vector, passing)[:5]
     scores = [p["retrieval_score"] or 0.0 for p in found]
     assert scores == sorted(scores, reverse=True)
@@ -75,18 +75,18 @@ def test_however_a_filter_is_worked_out_the_nearest_that_pass_are_found(
 def test_what_is_written_or_removed_later_is_seen_beside_the_graph(tmp_path: Path, vector: Floats) -> None:
     with open_store(tmp_path, HashEmbeddings(16), graph_from=500) as store:
         store.add(numbered(0, 600), vectors=vectors(600))
-        first = store._dense(vector, 1)[0]
+        first = store._vectors.nearest(vector, 1)[0]
         store.add([as_passage({"text": "the nearest of all", "source": "new"})], vectors=vector[None, :])
-        assert [p["source"] for p in store._dense(vector, 2)] == ["new", first["source"]]
+        assert [p["source"] for p in store._vectors.nearest(vector, 2)] == ["new", first["source"]]
         store.delete([first["chunk_id"]])
-        assert first["source"] not in [p["source"] for p in store._dense(vector, 99)]
-        moved = store.get([store._dense(vector, 9)[8]["chunk_id"]])
+        assert first["source"] not in [p["source"] for p in store._vectors.nearest(vector, 99)]
+        moved = store.get([store._vectors.nearest(vector, 9)[8]["chunk_id"]])
         store.add(moved, vectors=vector[None, :])
-        assert {p["source"] for p in store._dense(vector, 2)} == {"new", moved[0]["source"]}
+        assert {p["source"] for p in store._vectors.nearest(vector, 2)} == {"new", moved[0]["source"]}
         assert len(list(tmp_path.glob("*.graph-*"))) == 1
         store.add(numbered(600, 900), vectors=vectors(300, seed=1))  # enough for another graph, out of the first
         assert len(list(tmp_path.glob("*.graph-*"))) == 1
-        assert {p["source"] for p in store._dense(vector, 2)} == {"new", moved[0]["source"]}
+        assert {p["source"] for p in store._vectors.nearest(vector, 2)} == {"new", moved[0]["source"]}
         assert store.notes == []
 
 
@@ -113,7 +113,7 @@ def test_a_damaged_graph_is_not_given_to_chroma_but_every_vector_is_compared(
     harmed = {"empty": b"", "halved": data[: size // 2], "zeroed": bytes(size), "flipped": bytes(data)}
     file.unlink() if harm == "removed" else file.write_bytes(harmed[harm])
     with open_store(folder, HashEmbeddings(16), graph_from=1000, create=False) as store:
-        assert [p["source"] for p in store._dense(vector, 5)] == nearest(vector, list(range(1200)))[:5]
+        assert [p["source"] for p in store._vectors.nearest(vector, 5)] == nearest(vector, list(range(1200)))[:5]
         assert store.notes == [DAMAGED]
 
 
@@ -124,7 +124,7 @@ def test_a_damaged_graph_is_made_again_by_the_next_writer(graphed: Path, tmp_pat
     with open_store(folder, HashEmbeddings(16), graph_from=1000) as store:
         with store.writing():
             pass
-        assert [p["source"] for p in store._dense(vector, 5)] == nearest(vector, list(range(1200)))[:5]
+        assert [p["source"] for p in store._vectors.nearest(vector, 5)] == nearest(vector, list(range(1200)))[:5]
         assert store.notes == []
     assert len(list(folder.glob("*.graph-*"))) == 1
 
@@ -132,5 +132,5 @@ def test_a_damaged_graph_is_made_again_by_the_next_writer(graphed: Path, tmp_pat
 def test_a_copied_store_keeps_its_graph(graphed: Path, tmp_path: Path, vector: Floats) -> None:
     folder = shutil.copytree(graphed, tmp_path / "store", copy_function=shutil.copy)  # which changes the files' times
     with open_store(folder, HashEmbeddings(16), graph_from=1000) as store:
-        assert [p["source"] for p in store._dense(vector, 5)] == nearest(vector, list(range(1200)))[:5]
+        assert [p["source"] for p in store._vectors.nearest(vector, 5)] == nearest(vector, list(range(1200)))[:5]
         assert store.notes == []

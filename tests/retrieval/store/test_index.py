@@ -11,7 +11,6 @@ from cragraph.errors import StoreError
 from cragraph.passages import as_passages
 from cragraph.retrieval.store import Item, Origin, Store, open_store
 from cragraph.retrieval.store.index import Index
-from cragraph.retrieval.store.records import Record, record_of
 from cragraph.testing import HashEmbeddings
 from cragraph.types import Passage
 
@@ -19,8 +18,8 @@ from cragraph.types import Passage
 def test_a_passage_that_two_files_hold_goes_with_the_last_of_them(store: Store) -> None:
     (shared,) = as_passages([{"text": "the same words", "source": "/one.md"}])
     one, two = (Origin(f"/{name}.md", "aa", 1, 1, "o", 1) for name in ("one", "two"))
-    store.commit([("/one.md", one)], [Item(shared, one)])
-    store.commit([("/two.md", two)], [Item(Passage(**{**shared, "source": "/two.md", "filename": "two.md"}), two)])
+    store.commit([("/one.md", one)], [Item(shared, (one,))])
+    store.commit([("/two.md", two)], [Item(Passage(**{**shared, "source": "/two.md", "filename": "two.md"}), (two,))])
     assert store.count() == 1
     assert [d.source for d in store.documents()] == ["/one.md", "/two.md"]
     assert store.release("/two.md") == 0
@@ -33,7 +32,7 @@ def test_a_passage_that_two_files_hold_goes_with_the_last_of_them(store: Store) 
 
 def test_a_file_of_which_passages_are_missing_is_not_in_whole(store: Store, lines: list[Passage]) -> None:
     origin = Origin("/one.md", "aa", 1, 1, "o", 2)
-    store.commit([("/one.md", origin)], [Item(line, origin) for line in lines[:2]])
+    store.commit([("/one.md", origin)], [Item(line, (origin,)) for line in lines[:2]])
     assert set(store.index.sources()) == {"/one.md"}
     assert store.problems() == []
     store.delete([lines[0]["chunk_id"]])
@@ -44,11 +43,11 @@ def test_a_file_of_which_passages_are_missing_is_not_in_whole(store: Store, line
 
 def test_what_is_staged_is_seen_by_no_search_until_it_is_committed(store: Store, lines: list[Passage]) -> None:
     part = Origin("/one.md", "aa", 1, 1, "o", -1)
-    store.stage([Item(line, part) for line in lines[:3]], part)
+    store.stage([Item(line, (part,)) for line in lines[:3]], part)
     assert (store.count(), store.documents(), store.lexical("revenue apple", 9)) == (0, [], [])
     assert store.unfinished() == {"/one.md": 3}
     whole = Origin("/one.md", "aa", 1, 1, "o", 4)
-    assert store.commit([("/one.md", whole)], [Item(lines[3], whole)]) == 4
+    assert store.commit([("/one.md", whole)], [Item(lines[3], (whole,))]) == 4
     assert (store.count(), store.unfinished()) == (4, {})
     assert store.documents()[0].chunks == 4
     assert store.dense(lines[0]["text"], 1)[0]["text"] == lines[0]["text"]
@@ -57,9 +56,9 @@ def test_what_is_staged_is_seen_by_no_search_until_it_is_committed(store: Store,
 
 def test_the_count_follows_every_change_wherever_it_is_made(tmp_path: Path, lines: list[Passage]) -> None:
     here, there = Index(tmp_path / "a.db"), Index(tmp_path / "a.db")
-    records = [record_of(line) for line in lines]
+    records = [Item(line) for line in lines]
 
-    def put(index: Index, some: Iterable[Record]) -> None:
+    def put(index: Index, some: Iterable[Item]) -> None:
         with index.write() as db:
             for record in some:
                 index.put(db, [record], 1)
@@ -70,8 +69,8 @@ def test_the_count_follows_every_change_wherever_it_is_made(tmp_path: Path, line
     put(there, records)
     assert (here.count(), there.count()) == (5, 5)
 
-    def broken() -> Iterator[Record]:
-        yield record_of(Passage(**{**lines[0], "chunk_id": "other"}))
+    def broken() -> Iterator[Item]:
+        yield Item(Passage(**{**lines[0], "chunk_id": "other"}))
         raise RuntimeError("no more")
 
     with pytest.raises(RuntimeError, match="no more"):

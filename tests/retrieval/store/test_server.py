@@ -137,7 +137,7 @@ def test_a_server_that_goes_away_is_one_clear_error(tmp_path: Path, lines: list[
     finally:
         process.kill()
         process.wait()
-    store._server._looked = -1e9  # as if some seconds had passed
+    store._vectors._looked = -1e9  # as if some seconds had passed
     with pytest.raises(StoreError, match="a running Chroma server"):
         store.dense("revenue", 1)
     assert store.lexical("revenue", 1)[0]["text"].startswith("The revenue")
