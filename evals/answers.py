@@ -16,6 +16,8 @@ from random import Random
 from time import perf_counter
 from typing import TYPE_CHECKING, Any, Final
 
+import numpy as np
+
 from cragraph.errors import InputError
 from cragraph.evals.metrics import auroc, calibration_error, reliability
 from cragraph.generation.questions import read_question
@@ -57,14 +59,10 @@ class Row:
         said, words = _plain(text), set(content_words(text))
         if any(_plain(s) and (_plain(s) in said or _recall(s, words) >= 0.9) for s in self.sentences):
             return True
-        for answer in self.answers:
+        for answer in filter(_plain, self.answers):
             plain = _plain(answer)
-            if not plain:
-                continue
-            if len(plain.split()) <= SHORT:
-                if f" {plain} " in f" {said} ":
-                    return True
-            elif plain in said or _recall(answer, words) >= RECALL:
+            short = len(plain.split()) <= SHORT
+            if f" {plain} " in f" {said} " if short else plain in said or _recall(answer, words) >= RECALL:
                 return True
         return False
 
@@ -163,35 +161,32 @@ def figures(rows: Sequence[Row], outcomes: Sequence[Outcome]) -> dict[str, Any]:
     confidence as a probability of being right. `oracle` is the utility of always choosing the right one of the
     shortlist, and refusing where there is none; `causes` says where questions were lost.
     """
-    right = [row.is_right(o.text) for row, o in zip(rows, outcomes, strict=True)]
-    told = [not o.abstained for o in outcomes]
-    scores = [o.confidence for o in outcomes]
-    wanted = [row.answerable for row in rows]
-    good = sum(r and t for r, t in zip(right, told, strict=True))
-    refused = [not t for t in told]
-    causes = [cause(row, outcome, is_right) for row, outcome, is_right in zip(rows, outcomes, right, strict=True)]
-    best = [not row.answerable or any(map(row.is_right, o.shortlist)) for row, o in zip(rows, outcomes, strict=True)]
-    kept = [(r, s) for r, s, t in zip(right, scores, told, strict=True) if t]
+    pairs = list(zip(rows, outcomes, strict=True))
+    right = np.array([row.is_right(o.text) for row, o in pairs], dtype=bool)
+    told = np.array([not o.abstained for o in outcomes], dtype=bool)
+    wanted = np.array([row.answerable for row in rows], dtype=bool)
+    scores = np.array([o.confidence for o in outcomes])
+    good, ms = int((right & told).sum()), [1000 * o.seconds for o in outcomes]
+    causes = [cause(row, outcome, bool(is_right)) for (row, outcome), is_right in zip(pairs, right, strict=True)]
+    best = sum(not row.answerable or any(map(row.is_right, o.shortlist)) for row, o in pairs)
     return {
         "rows": len(rows),
-        "utility": (good + sum(x and not w for x, w in zip(refused, wanted, strict=True))) / len(rows),
-        "oracle": sum(best) / len(rows) if any(o.shortlist for o in outcomes) else None,
-        "right": _share(good, sum(wanted)),
-        "refused_answerable": _share(sum(x and w for x, w in zip(refused, wanted, strict=True)), sum(wanted)),
-        "refused_unanswerable": _share(
-            sum(x and not w for x, w in zip(refused, wanted, strict=True)), len(rows) - sum(wanted)
-        ),
-        "precision": _share(good, sum(told)),
-        "auroc": auroc(right, scores),
-        "auroc_answered": auroc([r for r, _ in kept], [s for _, s in kept]) if kept else None,
-        "ece": calibration_error(reliability(right, scores)),
-        "in_passages": _share(sum(row.is_right(" ".join(row.passages)) for row in rows), sum(wanted)),
-        "ms_p50": round(quantile([1000 * o.seconds for o in outcomes], 0.5), 2),
-        "ms_p95": round(quantile([1000 * o.seconds for o in outcomes], 0.95), 2),
+        "utility": (good + int((~told & ~wanted).sum())) / len(rows),
+        "oracle": best / len(rows) if any(o.shortlist for o in outcomes) else None,
+        "right": _share(good, wanted.sum()),
+        "refused_answerable": _share((~told & wanted).sum(), wanted.sum()),
+        "refused_unanswerable": _share((~told & ~wanted).sum(), (~wanted).sum()),
+        "precision": _share(good, told.sum()),
+        "auroc": auroc(right.tolist(), scores.tolist()),
+        "auroc_answered": auroc(right[told].tolist(), scores[told].tolist()) if told.any() else None,
+        "ece": calibration_error(reliability(right.tolist(), scores.tolist())),
+        "in_passages": _share(sum(row.is_right(" ".join(row.passages)) for row in rows), wanted.sum()),
+        "ms_p50": round(quantile(ms, 0.5), 2),
+        "ms_p95": round(quantile(ms, 0.95), 2),
         "causes": dict(Counter(causes).most_common()),
         "outcomes": [
-            {**asdict(o), "id": row.id, "right": r, "cause": c}
-            for row, o, r, c in zip(rows, outcomes, right, causes, strict=True)
+            asdict(o) | {"id": row.id, "right": bool(r), "cause": c}
+            for (row, o), r, c in zip(pairs, right, causes, strict=True)
         ],
     }
 
@@ -240,12 +235,9 @@ MEANS: Final = (
 
 def pooled(each: Iterable[Mapping[str, Any]]) -> dict[str, float | None]:
     """The mean over sets of every figure that a set has."""
-    found: dict[str, float | None] = {}
     sets = list(each)
-    for name in MEANS:
-        values = [figure[name] for figure in sets if figure[name] is not None]
-        found[name] = sum(values) / len(values) if values else None
-    return found
+    known = {name: [figure[name] for figure in sets if figure[name] is not None] for name in MEANS}
+    return {name: sum(values) / len(values) if values else None for name, values in known.items()}
 
 
 def question_sets(paths: Sequence[Path], noise: Sequence[str], limit: int | None = None) -> dict[str, list[Row]]:
@@ -292,17 +284,18 @@ def tuned_simple_answerer(embed: Callable[[list[str]], Any], sets: Mapping[str, 
     """The baseline with the threshold that gives it the most utility on these very sets: as good as it can look."""
     plain = simple_answerer(embed, 0.0)
     rows = [row for every in sets.values() for row in every]
-    return simple_answerer(
-        embed, tuned_threshold(rows, [plain(row.question, [{"text": p} for p in row.passages]) for row in rows])
-    )
+    outcomes = [plain(row.question, [{"text": p} for p in row.passages]) for row in rows]
+    right = np.array([row.is_right(o.text) for row, o in zip(rows, outcomes, strict=True)], dtype=bool)
+    refusable = np.array([not row.answerable for row in rows], dtype=bool)
+    scores = np.array([o.confidence for o in outcomes])
+    levels = sorted({round(o.confidence, 2) for o in outcomes} | {1.01})
+    return simple_answerer(embed, max(levels, key=lambda at: np.where(scores >= at, right, refusable).sum()))
 
 
 def simple_answerer(embed: Callable[[list[str]], Any], threshold: float) -> Answerer:
     """The baseline: of all sentences the one nearest in meaning to the question, refused below a cosine."""
 
     def answer(question: str, passages: Sequence[dict[str, Any]]) -> Outcome:
-        import numpy as np
-
         every = [s for p in passages for s in sentences(p["text"]) if len(s.split()) > 2]
         if not every:
             return Outcome("", 0.0, True)
@@ -314,22 +307,8 @@ def simple_answerer(embed: Callable[[list[str]], Any], threshold: float) -> Answ
     return answer
 
 
-def tuned_threshold(rows: Sequence[Row], outcomes: Sequence[Outcome]) -> float:
-    """The confidence from which answering gives the most utility on these rows."""
-    right = [row.is_right(o.text) for row, o in zip(rows, outcomes, strict=True)]
-    best, at = -1.0, 0.0
-    for threshold in sorted({round(o.confidence, 2) for o in outcomes} | {1.01}):
-        good = sum(
-            r if o.confidence >= threshold else not row.answerable
-            for row, o, r in zip(rows, outcomes, right, strict=True)
-        )
-        if good > best:
-            best, at = good, threshold
-    return at
-
-
 def _share(part: float, whole: float) -> float | None:
-    return part / whole if whole else None
+    return float(part / whole) if whole else None
 
 
 def _plain(text: str) -> str:

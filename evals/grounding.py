@@ -193,11 +193,9 @@ def judge_row(row: Row, judge: str, verifier: Verifier, policy: str = "claims") 
 def macro(sets: Mapping[str, Mapping[str, Any]]) -> dict[str, float | None]:
     """The unweighted mean of each figure over the data sets that have both labels (for spans: marked words)."""
     both = [figures for figures in sets.values() if figures["supported"] and figures["unsupported"]]
-    means: dict[str, float | None] = {"data_sets": float(len(both))}
-    for name in MEANS:
-        values = [figures[name] for figures in both if figures[name] is not None]
-        means[name] = mean(values) if values else None
-    return means
+    known = {name: [figures[name] for figures in both if figures[name] is not None] for name in MEANS}
+    means: dict[str, float | None] = {name: mean(values) if values else None for name, values in known.items()}
+    return {"data_sets": float(len(both))} | means
 
 
 def count(answer: str, marked: Sequence[Span], truth: Sequence[Span]) -> Count:

@@ -30,11 +30,8 @@ class Bin:
 def balanced_accuracy(truth: Sequence[bool], predicted: Sequence[bool]) -> float | None:
     """Mean of the shares of supported and of unsupported rows that were recognised; None unless there are both."""
     _same(truth, predicted)
-    positive = [guess for real, guess in zip(truth, predicted, strict=True) if real]
-    negative = [not guess for real, guess in zip(truth, predicted, strict=True) if not real]
-    if not positive or not negative:
-        return None
-    return (sum(positive) / len(positive) + sum(negative) / len(negative)) / 2
+    shares = [[guess == real for real, guess in zip(truth, predicted, strict=True) if real == side] for side in (1, 0)]
+    return sum(sum(right) / len(right) for right in shares) / 2 if all(shares) else None
 
 
 def unsupported_class(truth: Sequence[bool], predicted: Sequence[bool]) -> dict[str, float | None]:
@@ -43,9 +40,8 @@ def unsupported_class(truth: Sequence[bool], predicted: Sequence[bool]) -> dict[
     F1 is 0.0 when unsupported rows exist and none was found.
     """
     _same(truth, predicted)
-    pairs = list(zip(truth, predicted, strict=True))
-    hits = sum(not real and not guess for real, guess in pairs)
-    return precision_recall(hits, sum(not guess for _, guess in pairs), sum(not real for real, _ in pairs))
+    hits = sum(not real and not guess for real, guess in zip(truth, predicted, strict=True))
+    return precision_recall(hits, sum(not guess for guess in predicted), sum(not real for real in truth))
 
 
 def precision_recall(hits: int, found: int, wanted: int) -> dict[str, float | None]:

@@ -3,7 +3,7 @@
 import json
 from base64 import b64encode
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from io import BytesIO, StringIO
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
@@ -20,32 +20,16 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 GROUNDING: Final = {
-    "rows": "rows",
-    "balanced_accuracy": "bal.acc",
-    "f1_unsupported": "F1 uns.",
-    "auroc": "AUROC",
-    "ece": "ECE",
-    "confidence_auroc": "conf.AUROC",
-    "confidence_ece": "conf.ECE",
-    "span_f1": "span F1",
-    "span_f1_new_words": "(new words)",
-    "ms_p50": "p50 ms",
-    "ms_p95": "p95 ms",
-}
+    "rows": "rows", "balanced_accuracy": "bal.acc", "f1_unsupported": "F1 uns.", "auroc": "AUROC", "ece": "ECE",
+    "confidence_auroc": "conf.AUROC", "confidence_ece": "conf.ECE", "span_f1": "span F1",
+    "span_f1_new_words": "(new words)", "ms_p50": "p50 ms", "ms_p95": "p95 ms",
+}  # fmt: skip
 ANSWERS: Final = {
-    "rows": "rows",
-    "utility": "utility",
-    "oracle": "oracle",
-    "right": "right",
-    "refused_answerable": "refused, answerable",
-    "refused_unanswerable": "refused, not answerable",
-    "precision": "precision",
-    "auroc": "AUROC",
-    "auroc_answered": "AUROC answered",
-    "ece": "ECE",
-    "in_passages": "in the passages",
-    "ms_p95": "p95 ms",
-}
+    "rows": "rows", "utility": "utility", "oracle": "oracle", "right": "right",
+    "refused_answerable": "refused, answerable", "refused_unanswerable": "refused, not answerable",
+    "precision": "precision", "auroc": "AUROC", "auroc_answered": "AUROC answered", "ece": "ECE",
+    "in_passages": "in the passages", "ms_p95": "p95 ms",
+}  # fmt: skip
 STAGES: Final = {name: name for name in ("ndcg@10", "recall@10", "recall@100", "mrr", "ms_p50", "ms_p95")}
 """The figures of each evaluation with their headings."""
 
@@ -95,12 +79,11 @@ def retrieval_table(result: Mapping[str, Any]) -> Table:
         f"{result['collection']}: {result['passages']} passages, {result['queries']} queries, "
         f"{result['embeddings']}, reranker {result['reranker']}"
     )
-    return _table(title, ("stage",), STAGES, [((name,), figures) for name, figures in _stages(result)])
+    return _table(title, ("stage",), STAGES, [((name,), figures) for name, figures in _stages(result).items()])
 
 
-def _stages(result: Mapping[str, Any]) -> Iterator[tuple[str, Mapping[str, Any]]]:
-    yield from ((f"plain {name}", figures) for name, figures in result["baselines"].items())
-    yield from result["stages"].items()
+def _stages(result: Mapping[str, Any]) -> dict[str, Mapping[str, Any]]:
+    return {**{f"plain {name}": figures for name, figures in result["baselines"].items()}, **result["stages"]}
 
 
 def _table(
@@ -126,7 +109,7 @@ def _cell(key: str, value: object) -> str:
 
 def plot_retrieval(result: Mapping[str, Any], path: Path) -> None:
     """nDCG@10, recall@10 and MRR of every stage as bars."""
-    stages = dict(_stages(result))
+    stages = _stages(result)
     figure, [axes] = _figure(1)
     for shift, key in enumerate(("ndcg@10", "recall@10", "mrr")):
         places = [index + (shift - 1) * 0.27 for index in range(len(stages))]
