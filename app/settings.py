@@ -1,10 +1,9 @@
 """Settings of a process: explicit argument > environment > .env > cragraph.yaml > mode preset > default."""
 
 import os
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from difflib import get_close_matches
 from pathlib import Path
-from types import MappingProxyType
 from typing import Annotated, Any, Final
 
 import yaml
@@ -281,7 +280,7 @@ def explained(error: ValidationError, explicit: Mapping[str, Any]) -> str:
     return "\n".join(lines)
 
 
-def source_of(name: str, explicit: Mapping[str, Any] = MappingProxyType({})) -> str:
+def source_of(name: str, explicit: Collection[str] = ()) -> str:
     """Where a setting comes from: an argument, a variable, or a file."""
     if name in explicit:
         return "argument"

@@ -10,7 +10,7 @@ from typing import Generic, TypeVar, cast
 import numpy as np
 from numpy.typing import NDArray
 
-from cragraph.errors import ModelError, SettingsError
+from cragraph.errors import ModelError
 from cragraph.protocols import Embeddings
 
 Key = TypeVar("Key", bound=Hashable)
@@ -23,14 +23,8 @@ class LRU(Generic[Key, Value]):
     """At most `size` values; the one that was not used for longest leaves first. Size 0 keeps nothing."""
 
     size: int
-    hits: int = 0
-    misses: int = 0
     _values: OrderedDict[Key, Value] = field(default_factory=OrderedDict, repr=False)
     _lock: Lock = field(default_factory=Lock, repr=False)
-
-    def __post_init__(self) -> None:
-        if self.size < 0:
-            raise SettingsError(f"a cache of size {self.size} was asked for; wanted 0 (no cache) or more.")
 
     def __len__(self) -> int:
         return len(self._values)
@@ -39,16 +33,12 @@ class LRU(Generic[Key, Value]):
         """The value under a key, or None."""
         with self._lock:
             if key not in self._values:
-                self.misses += 1
                 return None
-            self.hits += 1
             self._values.move_to_end(key)
             return self._values[key]
 
     def put(self, key: Key, value: Value) -> None:
         """Keep a value under a key, dropping the least recently used one when full."""
-        if not self.size:
-            return
         with self._lock:
             self._values[key] = value
             self._values.move_to_end(key)

@@ -6,11 +6,13 @@ from dataclasses import dataclass, field
 from typing import Any, Final
 
 from cragraph.text.markers import Marker, code_spans, find_markers, without_markers
-from cragraph.text.sentences import sentence_spans, sentences
-from cragraph.text.words import content_words, terms
+from cragraph.text.sentences import sentence_spans
 from cragraph.types import Citation, Passage, Verdict
-from cragraph.verification.conflicts import contradict
+from cragraph.verification.conflicts import stated_in
 from cragraph.verification.result import IN_FAVOUR, is_counted
+
+ENOUGH: Final = 0.75
+"""Share of the words beside a marker that its passage must hold where no judge settles it: it rather says no."""
 
 MOST: Final = 5
 """How many citations a response has at most."""
@@ -88,7 +90,7 @@ def _checked(
     for verdict in good:
         if evidence := verdict["evidence"]:
             quotes.setdefault(evidence["passage"], []).append(evidence["quote"])
-    kept = [n for n in named if n in quotes or (said and is_stated_in(said, passages[n]["text"]))]
+    kept = [n for n in named if n in quotes or (said and stated_in(said, passages[n]["text"], ENOUGH))]
     return Pointer(
         marker.start,
         marker.end,
@@ -101,12 +103,12 @@ def _checked(
 def _holder(named: int, said: str, passages: Sequence[Passage]) -> int:
     """The passage named, or where the words do not stand in it, the one beside it in its document that holds them."""
     passage = passages[named]
-    if not said or is_stated_in(said, passage["text"]):
+    if not said or stated_in(said, passage["text"], ENOUGH):
         return named
     beside = (
         position
         for position, other in enumerate(passages)
-        if other["doc_id"] == passage["doc_id"] and position != named and is_stated_in(said, other["text"])
+        if other["doc_id"] == passage["doc_id"] and position != named and stated_in(said, other["text"], ENOUGH)
     )
     return min(beside, key=lambda p: abs(passages[p]["chunk_index"] - passage["chunk_index"]), default=named)
 
@@ -237,22 +239,3 @@ def spliced(text: str, edits: Iterable[tuple[int, int, str]]) -> str:
         pieces += [before, new]
         position = end
     return "".join([*pieces, text[position:]])
-
-
-ENOUGH: Final = 0.75
-"""Share of the statement's content words that the passage must hold."""
-
-_FIGURE: Final = re.compile(r"\d")
-
-
-def is_stated_in(statement: str, passage: str) -> bool:
-    """Whether a passage holds three quarters of a statement's words, all its figures, and no sentence against it.
-
-    It decides on a marker beside the one that a judge's evidence settles, so it rather says no.
-    """
-    wanted, held = set(content_words(statement)), set(terms(passage))
-    if not wanted or len(wanted & held) < ENOUGH * len(wanted):
-        return False
-    if any(word not in held for word in wanted if _FIGURE.search(word)):
-        return False
-    return not any(contradict(statement, sentence) for sentence in sentences(passage))

@@ -1,5 +1,6 @@
 """Contradictions between passages: two that speak of the same thing and do not say the same."""
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
@@ -9,7 +10,9 @@ import numpy as np
 
 from cragraph.text.facts import Fact, compare, extract
 from cragraph.text.facts.polarity import negation_differs, negations, opposite_words, possible, stems
-from cragraph.text.words import is_light, terms, weight
+from cragraph.text.markers import without_markers
+from cragraph.text.sentences import sentences
+from cragraph.text.words import content_words, is_light, terms, weight
 from cragraph.types import Evidence, Passage
 from cragraph.verification.judges.conflict import find_conflict
 from cragraph.verification.judges.verdicts import evidence_of
@@ -153,6 +156,7 @@ def _short(quote: str) -> str:
 MATTER: Final = 0.4
 """How long the shorter sentence must be, in words, as a share of the longer one to be on the same matter."""
 
+_FIGURE: Final = re.compile(r"\d")
 _WHEN: Final = frozenset({"date", "quarter", "time"})
 
 
@@ -200,3 +204,13 @@ def _matter(text: str) -> frozenset[str]:
     return frozenset(
         stem for stem in stems(text) if not is_light(stem) and not stem[0].isdigit() and not negations(stem)
     ) - _counts(text)
+
+
+def stated_in(statement: str, passage: str, share: float = 0.0) -> bool:
+    """Whether a passage holds this share of a statement's words, all its figures, and no sentence against it."""
+    wanted, held = set(content_words(without_markers(statement))), set(terms(passage))
+    if share and (not wanted or len(wanted & held) < share * len(wanted)):
+        return False
+    if any(word not in held for word in wanted if _FIGURE.search(word)):
+        return False
+    return not any(contradict(statement, sentence) for sentence in sentences(passage))

@@ -8,7 +8,6 @@ from dataclasses import dataclass, field
 from threading import Thread
 from typing import Final, ParamSpec, TypeVar
 
-from cragraph.errors import SettingsError
 from cragraph.models.cache import LRU, digest
 from cragraph.protocols import Judge, Notes, remaining
 from cragraph.types import Claim, Passage, Verdict
@@ -82,14 +81,7 @@ class JudgeChain:
 
     judges: Sequence[Judge]
     timeout: float | None = None
-    name: str = "chain"
     cache: VerdictCache = field(default_factory=lambda: LRU(0), repr=False)
-
-    def __post_init__(self) -> None:
-        if not self.judges:
-            raise SettingsError("a chain came without judges; wanted at least one: JudgeChain([LexicalJudge()]).")
-        if self.timeout is not None and not self.timeout > 0:
-            raise SettingsError(f"timeout is {self.timeout}; wanted more than 0 seconds, or None for no limit.")
 
     def __call__(
         self,

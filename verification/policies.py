@@ -8,7 +8,6 @@ from enum import Enum
 from functools import cache
 from math import exp, isclose, log
 from pathlib import Path
-from types import MappingProxyType
 from typing import Annotated, Any, Final, cast
 
 import numpy as np
@@ -35,7 +34,7 @@ class Policy:
     name: str
     formula: Formula = field(repr=False)
     needs: tuple[str, ...] = ()
-    weights: Weights = field(default_factory=lambda: MappingProxyType({}))
+    weights: Weights = field(default_factory=dict)
 
     def __call__(
         self,
@@ -159,46 +158,28 @@ UNCERTAINTY_COST: Final = 0.3
 """What full uncertainty takes off the similarity policy: 0.1 a phrase, up to three."""
 
 
-POLICIES: Final[Mapping[str, Policy]] = MappingProxyType(
-    {
-        policy.name: policy
-        for policy in (
-            Policy("claims", _claims),
-            Policy("calibrated", _calibrated),
-            Policy(
-                "weighted",
-                _weighted,
-                ("alignment", "citation_coverage", "fact_score"),
-                MappingProxyType({"alignment": 0.4, "citation": 0.3, "facts": 0.3}),
-            ),
-            Policy(
-                "reliability",
-                _reliability,
-                (
-                    "retrieval_quality",
-                    "source_agreement",
-                    "hallucination",
-                    "internal_consistency",
-                    "knowledge_consistency",
-                ),
-                MappingProxyType(
-                    {
-                        "retrieval_quality": 0.3,
-                        "source_agreement": 0.25,
-                        "hallucination_score": 0.25,
-                        "consistency_score": 0.2,
-                    }
-                ),
-            ),
-            Policy(
-                "similarity",
-                _similarity,
-                ("relevance", "faithfulness", "completeness", "uncertainty"),
-                MappingProxyType({"relevance": 0.35, "faithfulness": 0.40, "completeness": 0.25}),
-            ),
-        )
-    }
+_WEIGHTED: Final = Policy(
+    "weighted",
+    _weighted,
+    ("alignment", "citation_coverage", "fact_score"),
+    {"alignment": 0.4, "citation": 0.3, "facts": 0.3},
 )
+_RELIABILITY: Final = Policy(
+    "reliability",
+    _reliability,
+    ("retrieval_quality", "source_agreement", "hallucination", "internal_consistency", "knowledge_consistency"),
+    {"retrieval_quality": 0.3, "source_agreement": 0.25, "hallucination_score": 0.25, "consistency_score": 0.2},
+)
+_SIMILARITY: Final = Policy(
+    "similarity",
+    _similarity,
+    ("relevance", "faithfulness", "completeness", "uncertainty"),
+    {"relevance": 0.35, "faithfulness": 0.40, "completeness": 0.25},
+)
+POLICIES: Final[Mapping[str, Policy]] = {
+    policy.name: policy
+    for policy in (Policy("claims", _claims), Policy("calibrated", _calibrated), _WEIGHTED, _RELIABILITY, _SIMILARITY)
+}
 """Every policy by its name."""
 
 AUTO: Final = "auto"
@@ -264,7 +245,7 @@ class Curve:
     bias: float
     worst: float = 0.0
     number: float = 0.0
-    thresholds: Mapping[str, float] = field(default_factory=lambda: MappingProxyType({}))
+    thresholds: Mapping[str, float] = field(default_factory=dict)
 
     def claim(self, support: float) -> float:
         """The chance, 0..1, that a claim with this score of the judge is supported."""
@@ -288,7 +269,7 @@ def curves(path: Path = FITTED) -> Mapping[str, Curve]:
     """The curve of each judge that one was fitted for; raises WeightsError where the file is not readable."""
     try:
         judges = json.loads(path.read_text(encoding="utf-8"))["judges"]
-        return MappingProxyType({name: Curve(**found["curve"]) for name, found in judges.items()})
+        return {name: Curve(**found["curve"]) for name, found in judges.items()}
     except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
         raise WeightsError(
             f"{path.name} cannot be read ({type(error).__name__}: {error}); it ships with the package: reinstall "
@@ -328,15 +309,18 @@ def recalibrated(verdict: Verdict, own: Mapping[str, Own]) -> Verdict:
 
 
 def own_threshold(
-    policy: str, verdicts: Sequence[Verdict], refused: float, own: Mapping[str, Own] = MappingProxyType({})
+    policy: str, verdicts: Sequence[Verdict], refused: float, own: Mapping[str, Own] | None = None
 ) -> float:
     """The confidence from which a policy accepts where nobody set one: 0.7 but for the calibrated one."""
-    judges = _judges(counted(verdicts)) & curves().keys()
     if policy != "calibrated":
         return FOUNDING
-    fitted = (own[judge].threshold if judge in own else None for judge in judges)
-    lines = (curves()[judge].threshold(refused) if at is None else at for judge, at in zip(judges, fitted, strict=True))
-    return max(lines, default=LINE)
+    judges = _judges(counted(verdicts)) & curves().keys()
+    fitted = {judge: own[judge].threshold for judge in judges if own and judge in own}
+    lines = [fitted.get(judge) for judge in judges]
+    return max(
+        (curves()[judge].threshold(refused) if at is None else at for judge, at in zip(judges, lines, strict=True)),
+        default=LINE,
+    )
 
 
 def calibrated_confidence(verdicts: Sequence[Verdict]) -> float:

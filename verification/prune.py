@@ -4,7 +4,6 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import accumulate
-from types import MappingProxyType
 from typing import Final
 
 from cragraph.protocols import Notes
@@ -72,9 +71,9 @@ def pruned(answer: str, whole: Verification, weights: Mapping[str, Weights]) -> 
         whole,
         confidence=confidence,
         claims=tuple(kept),
-        signals=MappingProxyType(signals),
+        signals=signals,
         issues=(*issues_of(signals), *others),
-        policy_scores=MappingProxyType({policy.name: supported}),
+        policy_scores={policy.name: supported},
         uncovered=(),
         supported=supported,
     )

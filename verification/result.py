@@ -2,7 +2,6 @@
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, fields
-from types import MappingProxyType
 from typing import Any, Final, Self
 
 from cragraph.types import MARKS, AnswerSpan, Label, Level, Passage, Verdict
@@ -77,13 +76,11 @@ DETAILS: Final = (
 )  # fmt: skip
 """What `to_dict` adds to the summary and the claims."""
 
-WEIGHTED: Final[Mapping[str, str]] = MappingProxyType(
-    {
-        "answer_source_alignment": "alignment",
-        "citation_coverage": "citation_coverage",
-        "fact_verification_score": "fact_score",
-    }
-)
+WEIGHTED: Final[Mapping[str, str]] = {
+    "answer_source_alignment": "alignment",
+    "citation_coverage": "citation_coverage",
+    "fact_verification_score": "fact_score",
+}
 """The weighted formula's names of the signals."""
 
 UNCHECKED: Final = "Part of the answer was not checked"
@@ -114,11 +111,11 @@ class Verification:
 
     confidence: float
     claims: tuple[Verdict, ...] = ()
-    signals: Mapping[str, float] = field(default_factory=lambda: MappingProxyType({}))
+    signals: Mapping[str, float] = field(default_factory=dict)
     issues: tuple[str, ...] = ()
     judge: str = "none"
     policy: str = "claims"
-    policy_scores: Mapping[str, float] = field(default_factory=lambda: MappingProxyType({}))
+    policy_scores: Mapping[str, float] = field(default_factory=dict)
     degraded: tuple[str, ...] = ()
     uncovered: tuple[Uncovered, ...] = ()
     threshold: float = 0.7

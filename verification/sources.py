@@ -1,15 +1,11 @@
 """Sources: which ones support a claim, and how far they are relied on."""
 
-import re
 from collections.abc import Callable, Sequence
 from typing import Final
 
 from cragraph.passages import own_text
-from cragraph.text.markers import without_markers
-from cragraph.text.sentences import sentences
-from cragraph.text.words import terms
 from cragraph.types import Claim, Passage, Verdict
-from cragraph.verification.conflicts import contradict
+from cragraph.verification.conflicts import stated_in
 from cragraph.verification.result import CREDIT, IN_FAVOUR, counted
 
 SourceWeight = Callable[[Passage], float]
@@ -17,7 +13,6 @@ SourceWeight = Callable[[Passage], float]
 
 JudgeAgain = Callable[[Sequence[Claim], Sequence[Passage]], list[Verdict]]
 
-_FIGURE: Final = re.compile(r"\d")
 _NAMED: Final = 3
 """Sources that an issue names at most."""
 
@@ -36,17 +31,9 @@ def attributed(
             own = verdict["evidence"]["passage"] if verdict["evidence"] else None
             near = [passages[p] for p, score in enumerate(row) if score > threshold and p != own]
             verdict = verdict.copy()
-            verdict["sources"] = [p["chunk_id"] for p in near if supports(verdict["text"], own_text(p))]
+            verdict["sources"] = [p["chunk_id"] for p in near if stated_in(verdict["text"], own_text(p)["text"])]
         found.append(verdict)
     return found
-
-
-def supports(statement: str, passage: Passage) -> bool:
-    """Whether a passage that is close to a statement has its figures too, and no sentence that contradicts it."""
-    held = set(terms(passage["text"]))
-    if any(word not in held for word in terms(without_markers(statement)) if _FIGURE.search(word)):
-        return False
-    return not any(contradict(statement, sentence) for sentence in sentences(passage["text"]))
 
 
 def weights_of(passages: Sequence[Passage], weight: SourceWeight | None) -> list[float]:

@@ -7,7 +7,6 @@ from contextvars import copy_context
 from dataclasses import dataclass, field, replace
 from functools import partial
 from time import perf_counter
-from types import MappingProxyType
 from typing import Any, Final, TypeVar
 
 from cragraph.errors import InputError, ModelError, SettingsError
@@ -24,7 +23,6 @@ from cragraph.verification.policies import (
     POLICIES,
     REFUSED,
     Own,
-    Policy,
     Weights,
     best_policy,
     checked_weights,
@@ -94,8 +92,8 @@ class VerifierOptions:
 
     threshold: float | None = None
     refused_good: float = REFUSED
-    calibration: Mapping[str, Own] = field(default_factory=lambda: MappingProxyType({}))
-    weights: Mapping[str, Weights] = field(default_factory=lambda: MappingProxyType({}))
+    calibration: Mapping[str, Own] = field(default_factory=dict)
+    weights: Mapping[str, Weights] = field(default_factory=dict)
     signals: SignalOptions = field(default_factory=SignalOptions)
     measure: Sequence[str] = ALWAYS
     cache_size: int = 4096
@@ -120,7 +118,6 @@ class Verifier:
     options: VerifierOptions = field(default_factory=VerifierOptions)
     alignment: Scorer | None = None
     consistency: Scorer | None = None
-    policies: Mapping[str, Policy] = field(default_factory=lambda: POLICIES)
     source_weight: SourceWeight | None = None
     scorer: AnswerScorer | None = None
     cache: VerdictCache = field(init=False, repr=False)
@@ -131,7 +128,7 @@ class Verifier:
         for name in self.options.measure:
             _known("signal", name, SIGNALS)
         for name, weights in self.options.weights.items():
-            checked_weights(_known("policy", name, self.policies), weights)
+            checked_weights(_known("policy", name, POLICIES), weights)
         object.__setattr__(self, "cache", LRU(self.options.cache_size))
 
     def __call__(
@@ -156,8 +153,8 @@ class Verifier:
         `refused_good` are the run's, where it has its own.
         """
         if policy != AUTO:
-            _known("policy", policy, self.policies)
-        chosen = list(self.policies) if policy_scores else [] if policy == AUTO else [policy]
+            _known("policy", policy, POLICIES)
+        chosen = list(POLICIES) if policy_scores else [] if policy == AUTO else [policy]
         start, own = perf_counter(), Notes()
         case = _Case(question, answer, passages, own, self._chain(judge), policy, chosen, known_facts)
         try:
@@ -191,7 +188,7 @@ class Verifier:
 
     def _verified(self, case: "_Case") -> Verification:
         """Claims, verdicts, what they rest on, signals, confidence."""
-        needed = [signal for name in case.chosen for signal in self.policies[name].needs]
+        needed = [signal for name in case.chosen for signal in POLICIES[name].needs]
         wanted = dict.fromkeys([*self.options.measure, *needed])
         if case.known_facts:
             wanted["knowledge_consistency"] = None
@@ -298,7 +295,7 @@ class Verifier:
         return Verification(
             confidence=round(scores[policy] * (read or 0.0), 6) if joined else scores[policy],
             claims=tuple(verdicts),
-            signals=MappingProxyType(signals),
+            signals=signals,
             issues=(
                 *([EVADES] if read is not None and read < ADDRESSED else []),
                 *([UNREAD] if capped else []),
@@ -310,7 +307,7 @@ class Verifier:
             ),
             judge=judge_names(verdicts),
             policy=policy,
-            policy_scores=MappingProxyType(scores),
+            policy_scores=scores,
             uncovered=uncovered,
             answered=answered.probability,
             supported=scores[policy],
@@ -356,7 +353,7 @@ class Verifier:
         """The policies' values, as far as sources are good for and the answer was checked; none without its signals."""
         scores = {}
         for name in names:
-            policy = self.policies[name]
+            policy = POLICIES[name]
             try:
                 value = discounted(policy, policy(verdicts, signals, self.options.weights.get(name)), signals)
             except InputError as error:

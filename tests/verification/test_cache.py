@@ -2,7 +2,7 @@ from threading import Thread
 
 import pytest
 
-from cragraph.errors import ModelError, SettingsError
+from cragraph.errors import ModelError
 from cragraph.models.cache import LRU, CachedEmbeddings, digest
 from cragraph.passages import as_passages
 from cragraph.protocols import Notes
@@ -24,15 +24,13 @@ def test_the_least_recently_used_value_leaves_first() -> None:
     assert cache.get("a") == 1
     cache.put("c", 3)
     assert (cache.get("a"), cache.get("b"), cache.get("c")) == (1, None, 3)
-    assert (len(cache), cache.hits, cache.misses) == (2, 3, 1)
+    assert len(cache) == 2
 
 
-def test_a_cache_of_size_zero_keeps_nothing_and_a_negative_one_is_refused() -> None:
+def test_a_cache_of_size_zero_keeps_nothing() -> None:
     cache: LRU[str, int] = LRU(0)
     cache.put("a", 1)
     assert cache.get("a") is None
-    with pytest.raises(SettingsError, match="size -1"):
-        LRU(-1)
 
 
 def test_many_threads_share_a_cache_within_its_bound() -> None:
@@ -50,7 +48,6 @@ def test_many_threads_share_a_cache_within_its_bound() -> None:
     for thread in threads:
         thread.join()
     assert len(cache) == 50
-    assert cache.hits + cache.misses == 8 * 500
 
 
 def test_a_border_moved_between_texts_changes_their_digest() -> None:

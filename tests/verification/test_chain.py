@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
-from cragraph.errors import ModelUnavailableError, SettingsError
-from cragraph.protocols import Judge, Notes, deadline
+from cragraph.errors import ModelUnavailableError
+from cragraph.protocols import Notes, deadline
 from cragraph.types import Claim, Passage
 from cragraph.verification.fallback import JudgeChain
 from cragraph.verification.judges.verdicts import unjudged, verdict_of
@@ -114,22 +114,6 @@ def test_no_claims_need_no_judge(scoring: Make, passages: list[Passage]) -> None
     judge = scoring("first")
     assert JudgeChain([judge])([], passages, Notes()) == []
     assert judge.asked == []
-
-
-def test_a_chain_is_a_judge_itself(scoring: Make, claims: list[Claim], passages: list[Passage]) -> None:
-    inner: Judge = JudgeChain([scoring("first")], name="inner")
-    assert JudgeChain([inner])(claims, passages, Notes())[0]["judge"] == "first"
-
-
-def test_an_empty_chain_is_refused() -> None:
-    with pytest.raises(SettingsError, match="at least one"):
-        JudgeChain([])
-
-
-@pytest.mark.parametrize("timeout", [0, -1, float("nan")])
-def test_a_time_limit_must_be_more_than_nothing(timeout: float, scoring: Make) -> None:
-    with pytest.raises(SettingsError, match="more than 0 seconds"):
-        JudgeChain([scoring("first")], timeout=timeout)
 
 
 def test_the_deadline_of_the_run_stops_a_slow_judge_and_the_last_one_judges(

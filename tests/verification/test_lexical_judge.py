@@ -6,13 +6,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from cragraph.errors import SettingsError
 from cragraph.passages import as_passages
 from cragraph.protocols import Judge, Notes
 from cragraph.types import Claim, Verdict
 from cragraph.verification.claims import split_claims
 from cragraph.verification.judges.lexical import LexicalJudge
-from cragraph.verification.judges.verdicts import Thresholds, checked
+from cragraph.verification.judges.verdicts import checked
 
 APPLE = (
     "Apple Inc. reported total net sales of $383.3 billion for fiscal 2023. Services revenue grew to $85.2 billion. "
@@ -102,24 +101,6 @@ def test_without_text_nothing_is_supported() -> None:
 
 def test_no_claims_are_no_verdicts() -> None:
     assert LexicalJudge()([], as_passages([APPLE]), Notes()) == []
-
-
-def test_thresholds_can_be_set() -> None:
-    strict = LexicalJudge(thresholds=Thresholds(supported=1.0, partial=1.0, contradicted=1.0))
-    [verdict] = strict(split_claims("Services revenue grew."), as_passages([APPLE]), Notes())
-    assert verdict["verdict"] == "unsupported"
-
-
-@pytest.mark.parametrize("values", [(0.3, 0.5, 0.5), (1.2, 0.5, 0.5), (0.5, -0.1, 0.5)])
-def test_thresholds_out_of_order_are_refused(values: tuple[float, float, float]) -> None:
-    with pytest.raises(SettingsError, match="wanted numbers"):
-        Thresholds(*values)
-
-
-@pytest.mark.parametrize("weights", [{"colour": 1.0}, {"coverage": float("nan")}])
-def test_weights_that_make_no_sense_are_refused(weights: dict[str, float]) -> None:
-    with pytest.raises(SettingsError, match="wanted"):
-        LexicalJudge(weights=weights)
 
 
 def test_more_of_a_claim_in_the_passage_never_means_less_support() -> None:

@@ -7,8 +7,8 @@ from typing import Final
 from cragraph.models.cache import CachedEmbeddings, unit
 from cragraph.protocols import Embeddings, Notes
 from cragraph.types import Claim, Passage, Verdict
-from cragraph.verification.judges.reading import Reading, Readings, checked_weights, clearest, fitted, support_of
-from cragraph.verification.judges.verdicts import THRESHOLDS, Thresholds, decide
+from cragraph.verification.judges.reading import Reading, Readings, clearest, fitted, support_of
+from cragraph.verification.judges.verdicts import THRESHOLDS, decide
 
 WINDOWS: Final = 3
 """Windows of each claim that are embedded and measured; see `clearest` for which one counts."""
@@ -24,14 +24,10 @@ class EmbeddingJudge:
     """
 
     embeddings: Embeddings
-    thresholds: Thresholds = THRESHOLDS
-    weights: Mapping[str, float] = field(default_factory=lambda: fitted()["embedding"])
-    windows: int = WINDOWS
     name: str = "embedding"
     _cached: CachedEmbeddings = field(init=False, repr=False)
 
     def __post_init__(self) -> None:
-        checked_weights(self.weights)
         own = self.embeddings
         object.__setattr__(self, "_cached", own if isinstance(own, CachedEmbeddings) else CachedEmbeddings(own))
 
@@ -40,19 +36,16 @@ class EmbeddingJudge:
     ) -> list[Verdict]:
         """One verdict per claim, in order."""
         found = Readings(claims, passages)
-        chosen = [found.space.best(number, self.windows) for number in range(len(claims))]
+        chosen = [found.space.best(number, WINDOWS) for number in range(len(claims))]
         cosines = self._cosines(found, chosen)
         verdicts = []
         for number, claim in enumerate(claims):
             readings = [found.read(number, place, cosines[number, place]) for place in chosen[number]]
-            best = clearest(readings, self._support)
-            support = self._support(best) if best else 0.0
-            verdicts.append(decide(claim, best, support, 0.0, self.thresholds, passages, self.name, overlap=True))
+            best = clearest(readings, _support)
+            support = _support(best) if best else 0.0
+            verdicts.append(decide(claim, best, support, 0.0, THRESHOLDS, passages, self.name, overlap=True))
         notes.ran("judge embeddings", self._cached.name)
         return verdicts
-
-    def _support(self, reading: Reading) -> float:
-        return support_of(reading, self.weights)
 
     def _cosines(self, found: Readings, chosen: Sequence[Sequence[int]]) -> Mapping[tuple[int, int], float]:
         """Cosine of each claim to each of its windows, -1..1."""
@@ -67,3 +60,7 @@ class EmbeddingJudge:
             for number, own in enumerate(chosen)
             for place in own
         }
+
+
+def _support(reading: Reading) -> float:
+    return support_of(reading, fitted()["embedding"])

@@ -1,13 +1,13 @@
 """The judge by words: how much of a claim the likeliest window covers, and whether its facts are there."""
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Final
 
 from cragraph.protocols import Notes
 from cragraph.types import Claim, Passage, Verdict
-from cragraph.verification.judges.reading import Reading, Readings, checked_weights, fitted, support_of
-from cragraph.verification.judges.verdicts import THRESHOLDS, Thresholds, decide
+from cragraph.verification.judges.reading import Reading, Readings, clearest, fitted, support_of
+from cragraph.verification.judges.verdicts import THRESHOLDS, decide
 
 WINDOWS: Final = 3
 """Windows that each claim is measured against; see `clearest` for which one counts."""
@@ -17,32 +17,28 @@ WINDOWS: Final = 3
 class LexicalJudge:
     """Judges by stems, neighbouring words, figures, names and negation; needs no model, takes milliseconds.
 
-    `weights` turn the measured values into support, `thresholds` turn scores into verdicts. It knows no synonyms: a
-    faithful paraphrase in other words looks unsupported to it.
+    It knows no synonyms: a faithful paraphrase in other words looks unsupported to it.
     """
 
-    thresholds: Thresholds = THRESHOLDS
-    weights: Mapping[str, float] = field(default_factory=lambda: fitted()["lexical"])
-    windows: int = WINDOWS
     name: str = "lexical"
-
-    def __post_init__(self) -> None:
-        checked_weights(self.weights)
 
     def __call__(
         self, claims: Sequence[Claim], passages: Sequence[Passage], notes: Notes, *, question: str = ""
     ) -> list[Verdict]:
         """One verdict per claim, in order."""
         return [
-            decide(claim, reading, self.support(reading), 0.0, self.thresholds, passages, self.name, overlap=True)
+            decide(claim, reading, self.support(reading), 0.0, THRESHOLDS, passages, self.name, overlap=True)
             for claim, reading in zip(claims, self.readings(claims, passages), strict=True)
         ]
 
     def readings(self, claims: Sequence[Claim], passages: Sequence[Passage]) -> list[Reading | None]:
         """Each claim against the window that supports it best, in order; None where there is no text."""
         found = Readings(claims, passages)
-        return [found.likeliest(number, self.windows, self.support) for number in range(len(claims))]
+        return [
+            clearest([found.read(number, place) for place in found.space.best(number, WINDOWS)], self.support)
+            for number in range(len(claims))
+        ]
 
     def support(self, reading: Reading | None) -> float:
         """The support, 0..1, that the measured values give, before facts hold anything against it."""
-        return support_of(reading, self.weights) if reading else 0.0
+        return support_of(reading, fitted()["lexical"]) if reading else 0.0

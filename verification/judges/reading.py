@@ -5,11 +5,10 @@ import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
-from math import exp, isfinite, log1p
+from math import exp, log1p
 from pathlib import Path
 from typing import Any
 
-from cragraph.errors import SettingsError
 from cragraph.text.facts import Comparison, Fact, compare, extract
 from cragraph.text.facts.compare import reckoned
 from cragraph.text.facts.polarity import denied_stretches, negation_differs, negative, opposite_words, possible
@@ -112,10 +111,6 @@ class Readings:
         self._facts = [fact for own in self._own for fact in own]
         self._mismatches: dict[int, Mismatch | None] = {}
         self._text = "\n".join(passage["text"] for passage in passages)
-
-    def likeliest(self, claim: int, count: int, support: Callable[[Reading], float]) -> Reading | None:
-        """Of the `count` windows that share most words with a claim the one to judge it by; see `clearest`."""
-        return clearest([self.read(claim, place) for place in self.space.best(claim, count)], support)
 
     def read(self, number: int, place: int, cosine: float = 0.0) -> Reading:
         """Measure the claim with this number against the window with this number."""
@@ -225,17 +220,6 @@ def fitted() -> Mapping[str, Any]:
     """The weights and thresholds of the judges that weigh measured values."""
     found: Mapping[str, Any] = json.loads((Path(__file__).parent / "weights.json").read_text(encoding="utf-8"))
     return found
-
-
-def checked_weights(weights: Mapping[str, float]) -> Mapping[str, float]:
-    """The weights as they are; raises SettingsError for an unknown feature or a weight that is no number."""
-    unknown = sorted(set(weights) - {"bias", *FEATURES})
-    if unknown:
-        raise SettingsError(f"weights came for {', '.join(unknown)}; wanted some of bias, {', '.join(FEATURES)}.")
-    for name, value in weights.items():
-        if not isfinite(value):
-            raise SettingsError(f"the weight of {name} is {value}; wanted a finite number.")
-    return weights
 
 
 def support_of(reading: Reading, weights: Mapping[str, float]) -> float:

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from math import isfinite
 from typing import Any, Final
 
-from cragraph.errors import ModelError, SettingsError
+from cragraph.errors import ModelError
 from cragraph.text.facts import Fact
 from cragraph.text.markers import without_markers
 from cragraph.text.quotes import coverage, find_quote
@@ -41,14 +41,6 @@ class Thresholds:
     supported: float
     partial: float
     contradicted: float
-
-    def __post_init__(self) -> None:
-        values = (self.supported, self.partial, self.contradicted)
-        if not all(0.0 <= value <= 1.0 for value in values) or self.partial > self.supported:
-            raise SettingsError(
-                f"thresholds are {self.supported} (supported), {self.partial} (partial) and {self.contradicted} "
-                "(contradicted); wanted numbers of 0..1, partial not above supported."
-            )
 
 
 THRESHOLDS: Final = Thresholds(**fitted()["thresholds"])
@@ -127,14 +119,13 @@ def decide(
     passages: Sequence[Passage],
     judge: str,
     *,
-    strict: bool = True,
     by_words: bool = True,
     overlap: bool = False,
 ) -> Verdict:
     """The verdict on a claim by its scores and by the facts that its window shares with it.
 
-    A claim with a figure that no passage has is never supported, whatever its score (`strict`): partly where other
-    figures match and the score would do, else not. Nor is one that the facts of its window contradict. A judge that
+    A claim with a figure that no passage has is never supported, whatever its score: partly where other figures
+    match and the score would do, else not. Nor is one that the facts of its window contradict. A judge that
     does not read the sentence as a whole goes `by_words`: for it a name that no passage has, and a negation that the
     window does not have in any form, leave a claim partly supported at best; one that knows nothing but `overlap`
     supports no claim without any. The support of a judge that has a curve becomes a calibrated chance. Contradicted is
@@ -145,14 +136,12 @@ def decide(
         return verdict_of(claim, "unsupported", 0.0, 0.0, None, "There is no text to support it.", judge)
     if judge in curves():
         support = curves()[judge].claim(support)
-    against = reading.against(by_words=by_words) if strict else 0.0
-    lacking = reading.lacking if strict else []
+    against, lacking = reading.against(by_words=by_words), reading.lacking
     opposed = max(against, contradiction if contradiction > support else 0.0) >= thresholds.contradicted
     conflict = None
-    if strict and (by_words or lacking or opposed):
+    if by_words or lacking or opposed:
         conflict = find_conflict(without_markers(claim["text"]), reading.window.text, lacking)
-    objected = strict and (conflict is not None or reading.objects(by_words=by_words))
-    objected = objected or (overlap and reading.coverage < SOME)
+    objected = conflict is not None or reading.objects(by_words=by_words) or (overlap and reading.coverage < SOME)
     contradiction = max(contradiction, against, SHOWN if conflict else 0.0)
     label: Label
     if objected or opposed:

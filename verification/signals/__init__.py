@@ -5,7 +5,6 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import combinations
 from math import isfinite
-from types import MappingProxyType
 from typing import Any, Final, Protocol
 
 from cragraph.protocols import Notes
@@ -278,37 +277,33 @@ def source_agreement(material: Material) -> float:
 # -- the table -------------------------------------------------------------------------------------------------
 
 
-SIGNALS: Final[Mapping[str, Callable[[Material], float]]] = MappingProxyType(
-    {
-        "relevance": relevance,
-        "faithfulness": faithfulness,
-        "completeness": lambda material: completeness(material.question, material.answer),
-        "uncertainty": lambda material: uncertainty(material.answer, material.options.uncertainty_phrases),
-        "alignment": alignment,
-        "citation_coverage": lambda m: coverage(m.answer, m.passages, m.options.identifier_fields),
-        "fact_score": fact_score,
-        "hallucination": hallucination,
-        "attribution_coverage": attribution_coverage,
-        "retrieval_quality": retrieval_quality,
-        "source_agreement": source_agreement,
-        "internal_consistency": internal_consistency,
-        "knowledge_consistency": knowledge_consistency,
-    }
-)
+SIGNALS: Final[Mapping[str, Callable[[Material], float]]] = {
+    "relevance": relevance,
+    "faithfulness": faithfulness,
+    "completeness": lambda material: completeness(material.question, material.answer),
+    "uncertainty": lambda material: uncertainty(material.answer, material.options.uncertainty_phrases),
+    "alignment": alignment,
+    "citation_coverage": lambda m: coverage(m.answer, m.passages, m.options.identifier_fields),
+    "fact_score": fact_score,
+    "hallucination": hallucination,
+    "attribution_coverage": attribution_coverage,
+    "retrieval_quality": retrieval_quality,
+    "source_agreement": source_agreement,
+    "internal_consistency": internal_consistency,
+    "knowledge_consistency": knowledge_consistency,
+}
 """Every signal by its name. High is good but for `uncertainty` and `hallucination`."""
 
 BY_SIMILARITY: Final = frozenset({"relevance", "faithfulness", "attribution_coverage", "source_agreement"})
 """Signals that need texts embedded."""
 
-ISSUES: Final[Mapping[str, tuple[float, str]]] = MappingProxyType(
-    {
-        "alignment": (0.5, "Answer may not be well-supported by retrieved sources"),
-        "citation_coverage": (0.5, "Many sources are not cited in the answer"),
-        "fact_score": (0.7, "Some claims in the answer could not be verified"),
-        "internal_consistency": (1.0, "The answer contradicts itself"),
-        "knowledge_consistency": (1.0, "The answer contradicts known facts"),
-    }
-)
+ISSUES: Final[Mapping[str, tuple[float, str]]] = {
+    "alignment": (0.5, "Answer may not be well-supported by retrieved sources"),
+    "citation_coverage": (0.5, "Many sources are not cited in the answer"),
+    "fact_score": (0.7, "Some claims in the answer could not be verified"),
+    "internal_consistency": (1.0, "The answer contradicts itself"),
+    "knowledge_consistency": (1.0, "The answer contradicts known facts"),
+}
 """Below which value a signal is an issue, and how it is worded (the first three: weighted verification formula)."""
 
 
