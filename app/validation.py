@@ -1,6 +1,6 @@
 """The founding documents' own names and dicts, thin over the rest: validation, verification, the corrective loop."""
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from enum import Enum
 from functools import lru_cache
@@ -117,7 +117,9 @@ class AnswerValidator:
 
     def __init__(self, embed_model: Any = None, config: ValidationConfig | None = None) -> None:
         self.config = config if config is not None else ValidationConfig()
-        self._parts = embedded_parts(as_embeddings(embed_model) if embed_model is not None else None)
+        self._parts = _embedded()
+        if embed_model is not None:
+            self._parts = Parts(load_settings(model=None, judge_model=None), embeddings=as_embeddings(embed_model))
 
     def validate_answer(self, answer: str, query: str, chunks: Iterable[Any]) -> dict[str, Any]:
         """Every check in one call.
@@ -237,15 +239,9 @@ def validate_answer(
     return AnswerValidator(embed_model, config).validate_answer(answer, query, chunks)
 
 
-def embedded_parts(embeddings: Embeddings | None) -> Parts:
-    """Parts without a chat model, whatever the environment says; those with the embedded encoder are built once."""
-    if embeddings is None:
-        return _embedded()
-    return Parts(load_settings(model=None, judge_model=None), embeddings=embeddings)
-
-
 @lru_cache(maxsize=1)
 def _embedded() -> Parts:
+    """Parts without a chat model, whatever the environment says, with the embedded encoder."""
     return Parts(load_settings(model=None, judge_model=None))
 
 
@@ -273,16 +269,14 @@ def verify_supported(
         return {"supported": False, "reason": "The answer makes no claim that could be checked."}
     if chat_model is not None and judge is None:
         return _asked(question, passages, answer, chat_model)
-    verifier = embedded_parts(None).verifier if judge is None else make_verifier(load_settings(), judge=judge)
+    verifier = _embedded().verifier if judge is None else make_verifier(load_settings(), judge=judge)
     found = verifier(question, answer, passages, Notes(), judge="custom" if judge is not None else "auto")
-    bad = [verdict for verdict in found.counted if verdict["verdict"] != "supported"]
     if not found.counted:
         return {"supported": False, "reason": "The answer holds nothing but opinions."}
-    if not bad:
+    first = next((verdict for verdict in found.counted if verdict["verdict"] != "supported"), None)
+    if first is None:
         return {"supported": True, "reason": f"The context supports all {len(found.counted)} claim(s)."}
-    first = bad[0]
-    why = f": {first['reasoning']}" if first["reasoning"] else ""
-    label = first["verdict"].replace("_", " ")
+    why, label = f": {first['reasoning']}" if first["reasoning"] else "", first["verdict"].replace("_", " ")
     return {"supported": False, "reason": f"“{without_markers(first['text'])}” is {label}{why}"}
 
 
@@ -292,10 +286,9 @@ def _asked(question: str, passages: Sequence[Passage], answer: str, chat_model: 
     parts = Parts(load_settings(), chat_model=chat_model)
     assert parts.chat is not None
     try:
-        found = LLMScores(parts.chat, parts.prompts).supported(question, answer, passages, Notes())
+        return LLMScores(parts.chat, parts.prompts).supported(question, answer, passages, Notes())
     except ModelError as error:
         return {"supported": False, "reason": f"The verifier gave no verdict: {error}"}
-    return {"supported": bool(found["supported"]), "reason": str(found["reason"])}
 
 
 # -- verification and correction of a response -----------------------------------------------------------------
@@ -419,10 +412,8 @@ def _texts(context: str | Iterable[Any]) -> list[Passage]:
     return as_passages([context] if isinstance(context, str) else context)
 
 
-_STATUS: Final[Mapping[str, ClaimStatus]] = {status.value: status for status in ClaimStatus}
-
-
 def _verified_claim(verdict: Verdict) -> VerifiedClaim:
-    status = _STATUS.get(verdict["verdict"], ClaimStatus.UNSUPPORTED)
+    named = {status.value for status in ClaimStatus}
+    status = ClaimStatus(verdict["verdict"] if verdict["verdict"] in named else "unsupported")
     evidence = verdict["evidence"]
     return VerifiedClaim(verdict["text"], status, evidence["quote"] if evidence else None, verdict["reasoning"])

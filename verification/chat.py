@@ -1,6 +1,6 @@
 """What a chat model is asked of an answer beside verdicts: its claims, and scores of the whole of it."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 from typing import Annotated, Any, Final
@@ -109,13 +109,10 @@ class LLMScores:
         messages = prompt.fill(answer=neutral(answer, marker), facts=neutral(facts, marker), marker=marker)
         return ask(self.caller, messages, Rating, notes).score
 
-    def supported(
-        self, question: str, answer: str, passages: Sequence[Passage], notes: Notes
-    ) -> Mapping[str, bool | str]:
+    def supported(self, question: str, answer: str, passages: Sequence[Passage], notes: Notes) -> dict[str, Any]:
         """``{"supported", "reason"}``: is all of the answer in the passages. An unreadable reply raises."""
         messages = self._messages("verify_supported", question, answer, passages, notes)
-        found = ask(self.caller, messages, Support, notes)
-        return {"supported": found.supported, "reason": found.reason}
+        return ask(self.caller, messages, Support, notes).model_dump()
 
     def _messages(self, task: str, question: str, answer: str, passages: Sequence[Passage], notes: Notes) -> Messages:
         prompt = self.prompts[task]
