@@ -6,15 +6,13 @@ neighbours; alone it does not, and on a CPU batching gains little that skipping 
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from pathlib import Path
-from threading import Lock
-from typing import Any, Final
+from typing import Final
 
 import numpy as np
 from numpy.typing import NDArray
 
-from cragraph.models.weights import DATA, Weights, open_session, open_tokenizer, side_by_side, threads_of, weights
+from cragraph.models.weights import DATA, Weights, open_tokenizer, opened, side_by_side, threads_of, weights, whole
 
 Vectors = NDArray[np.float32]
 
@@ -22,40 +20,6 @@ CLS: Final = 101
 SEP: Final = 102
 _LONGEST: Final = 16_384
 """Characters that are tokenised at most: far beyond 256 tokens of any prose, and a bound for pathological input."""
-
-
-@dataclass(frozen=True)
-class _Model:
-    """A loaded model; both parts may be used from many threads at once."""
-
-    session: Any
-    tokenizer: Any
-    most: int
-
-    def __call__(self, text: str) -> Vectors:
-        # A lone surrogate cannot be UTF-8; such a character says nothing anyway.
-        clean = text[:_LONGEST].encode("utf-8", "replace").decode("utf-8")
-        pieces = self.tokenizer.encode(clean, add_special_tokens=False).ids[: self.most - 2]
-        ids = np.array([[CLS, *pieces, SEP]], dtype=np.int64)
-        [vectors] = self.session.run(None, {"input_ids": ids})
-        return np.asarray(vectors[0], dtype=np.float32)
-
-
-_loaded: dict[Path, _Model] = {}
-_loading: Final = Lock()
-
-
-def _load(parts: Weights) -> _Model:
-    """The model of these weights, loaded by the first caller; one a process."""
-    with _loading:
-        if parts.folder not in _loaded:
-            _loaded[parts.folder] = _open(parts)
-        return _loaded[parts.folder]
-
-
-def _open(parts: Weights) -> _Model:
-    tokenizer = open_tokenizer(parts.path("encoder-tokenizer.json"))
-    return _Model(open_session(parts.path("encoder.onnx")), tokenizer, parts.card["max_tokens"])
 
 
 class Encoder:
@@ -87,10 +51,17 @@ class Encoder:
         """Embed many texts: float32, shape (len(texts), dimension), each row of unit length."""
         if not texts:
             return np.empty((0, self.dimension), dtype=np.float32)
-        model = _load(self._weights)
+        session, tokenizer = opened("encoder", self._folder), open_tokenizer(self._folder)
+        most = self._weights.card["max_tokens"] - 2
+
+        def vector(text: str) -> Vectors:
+            pieces = tokenizer.encode(whole(text[:_LONGEST]), add_special_tokens=False).ids[:most]
+            [vectors] = session.run(None, {"input_ids": np.array([[CLS, *pieces, SEP]], dtype=np.int64)})
+            return np.asarray(vectors[0], dtype=np.float32)
+
         # Longest first, so that no thread is left with a long text when the others are done; each text once.
         distinct = sorted(set(texts), key=lambda text: (-len(text), text))
-        found = side_by_side(model, distinct, self.threads)
+        found = side_by_side(vector, distinct, self.threads)
         row = dict(zip(distinct, found, strict=True))
         return np.stack([row[text] for text in texts])
 

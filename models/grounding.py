@@ -24,7 +24,7 @@ from cragraph.models.grounding_features import (
     read_claims,
     readable,
 )
-from cragraph.models.weights import DATA, Weights, open_session, side_by_side, threads_of, weights
+from cragraph.models.weights import DATA, Weights, open_session, opened, side_by_side, threads_of, weights
 
 
 @dataclass(frozen=True)
@@ -167,7 +167,7 @@ class GroundingModel:
 
     def judge(self, claims: Sequence[str], passages: Sequence[str]) -> list[Grounding]:
         """One grounding a claim, in order, each against all the passages together."""
-        head, network = self._head, load_network(self._weights)
+        head, network = self._head, Network(opened("grounding", self._folder))
         readings = read_claims(self._reader, claims, passages)
         logits = network.many([(r.pieces.ids, r.passage) for r in readings], self.threads)
         parts: list[list[Grounding]] = [[] for _ in claims]
@@ -243,9 +243,6 @@ CLS: Final = 101
 SEP: Final = 102
 MAX_PIECES: Final = 256
 
-_loaded: dict[Path, "Network"] = {}
-_loading: Final = Lock()
-
 
 @dataclass(frozen=True)
 class Network:
@@ -268,14 +265,6 @@ class Network:
         order = sorted(range(len(pairs)), key=lambda i: -(len(pairs[i][0]) + len(pairs[i][1])))
         found = dict(zip(order, side_by_side(lambda i: self(*pairs[i]), order, threads), strict=True))
         return [found[i] for i in range(len(pairs))]
-
-
-def load_network(parts: Weights) -> Network:
-    """The network of these weights, loaded by the first caller; one a process."""
-    with _loading:
-        if parts.folder not in _loaded:
-            _loaded[parts.folder] = open_network(parts.path("grounding.onnx"))
-        return _loaded[parts.folder]
 
 
 def open_network(path: Path) -> Network:

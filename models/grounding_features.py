@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from cragraph.errors import WeightsError
-from cragraph.models.weights import Weights, open_tokenizer, weights
+from cragraph.models.weights import Weights, open_tokenizer, whole
 from cragraph.text.lexicon import seems_english
 from cragraph.text.sentences import sentence_spans
 from cragraph.text.words import stem
@@ -27,8 +27,6 @@ Floats = NDArray[np.float32]
 
 _NOISE = re.compile(r"\[\d+(?:\s*,\s*\d+)*\]|https?://\S+|-[LR][RS]B-")
 """Citation markers, addresses and treebank brackets: they say nothing of the claim."""
-_LONE = re.compile("[\ud800-\udfff]")
-"""A lone surrogate cannot be UTF-8, which the tokenizer wants; such a character says nothing anyway."""
 MAX_SENTENCE = 400
 """Characters after which a sentence is cut: tables and transcripts have no full stops."""
 
@@ -56,7 +54,7 @@ class Reader:
 
     def read(self, texts: Sequence[str]) -> list[Pieces]:
         """Read texts in one call of the tokenizer, without special tokens."""
-        clean = [_LONE.sub("?", _NOISE.sub(_blank, text)) for text in texts]
+        clean = [whole(_NOISE.sub(_blank, text)) for text in texts]
         return [_pieces(e) for e in self.tokenizer.encode_batch(clean, add_special_tokens=False)]
 
     @cached_property
@@ -121,12 +119,12 @@ def unpack_idf(packed: str) -> Floats:
 
 def open_reader(parts: Weights, folder: Path) -> Reader:
     """The reader of these weights, one a process; raises WeightsError where tokenizer and table do not fit."""
-    return _open_reader(weights("encoder", folder).path("encoder-tokenizer.json"), str(parts.card["idf"]))
+    return _open_reader(folder, str(parts.card["idf"]))
 
 
 @cache
-def _open_reader(path: Path, packed: str) -> Reader:
-    tokenizer, idf = open_tokenizer(path), unpack_idf(packed)
+def _open_reader(folder: Path, packed: str) -> Reader:
+    tokenizer, idf = open_tokenizer(folder), unpack_idf(packed)
     if len(idf) != tokenizer.get_vocab_size():
         raise WeightsError(
             f"the grounding card weighs {len(idf)} word pieces, the tokenizer has {tokenizer.get_vocab_size()}; they "

@@ -6,7 +6,7 @@ read together with.
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from functools import cached_property, lru_cache
+from functools import cache, cached_property
 from pathlib import Path
 from typing import Any, Final
 
@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from cragraph.models.cache import LRU
-from cragraph.models.weights import DATA, open_session, open_tokenizer, side_by_side, threads_of, weights
+from cragraph.models.weights import DATA, open_tokenizer, opened, side_by_side, threads_of, weights, whole
 
 Floats = NDArray[np.float32]
 
@@ -76,8 +76,8 @@ class _Network:
 
     def __call__(self, question: str, heading: str, text: str) -> Reading:
         lead = f"{heading}: " if heading else ""
-        asked = self.tokenizer.encode(_clean(question), add_special_tokens=False).ids[:MAX_QUESTION]
-        encoded = self.tokenizer.encode(lead + _clean(text), add_special_tokens=False)
+        asked = self.tokenizer.encode(whole(question), add_special_tokens=False).ids[:MAX_QUESTION]
+        encoded = self.tokenizer.encode(lead + whole(text), add_special_tokens=False)
         room = MAX_PIECES - len(asked) - 3
         ids = np.array([[CLS, *asked, SEP, *encoded.ids[:room], SEP]], np.int64)
         types = np.zeros_like(ids)
@@ -131,12 +131,6 @@ class Reader:
         return [reading for key in keys if (reading := found[key]) is not None]
 
 
-def _clean(text: str) -> str:
-    # A lone surrogate cannot be UTF-8; one character for one keeps the offsets.
-    return text.encode("utf-8", "replace").decode("utf-8")
-
-
-@lru_cache(maxsize=4)
+@cache
 def _load(folder: Path) -> _Network:
-    tokenizer = open_tokenizer(weights("encoder", folder).path("encoder-tokenizer.json"))
-    return _Network(open_session(weights("reader", folder).path("reader.onnx")), tokenizer)
+    return _Network(opened("reader", folder), open_tokenizer(folder))

@@ -12,6 +12,7 @@ from functools import cache
 from hashlib import file_digest
 from os import cpu_count
 from pathlib import Path
+from threading import Lock
 from typing import TYPE_CHECKING, Any, Final, TypeVar
 
 from cragraph.errors import WeightsError
@@ -112,6 +113,20 @@ def open_session(path: Path, threads: int = 1) -> Any:
     return begun.result() if begun is not None else _session(path, threads)
 
 
+_OPENING: Final = Lock()
+
+
+def opened(card: str, folder: Path = DATA) -> Any:
+    """The session of a card's network, opened by the first caller; one a process."""
+    with _OPENING:
+        return _opened(card, folder)
+
+
+@cache
+def _opened(card: str, folder: Path) -> Any:
+    return open_session(weights(card, folder).path(f"{card}.onnx"))
+
+
 def _session(path: Path, threads: int = 1) -> Any:
     # Imported here because onnxruntime takes longer to import than a command line should take to print its help.
     import onnxruntime
@@ -140,12 +155,17 @@ def read_tokenizer(path: Path) -> "Tokenizer":
 
 
 @cache
-def open_tokenizer(path: Path) -> "Tokenizer":
-    """A tokenizer, shared by all who ask, that neither pads nor truncates."""
-    tokenizer = read_tokenizer(path)
+def open_tokenizer(folder: Path = DATA) -> "Tokenizer":
+    """The tokenizer of the networks, shared by all who ask, that neither pads nor truncates."""
+    tokenizer = read_tokenizer(weights("encoder", folder).path("encoder-tokenizer.json"))
     tokenizer.no_padding()
     tokenizer.no_truncation()
     return tokenizer
+
+
+def whole(text: str) -> str:
+    """The text without lone surrogates, which no tokenizer takes: one character for one, so that offsets stay."""
+    return text.encode("utf-8", "replace").decode("utf-8")
 
 
 def threads_of(threads: int | None) -> int:

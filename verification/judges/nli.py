@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from cragraph.errors import WeightsError
-from cragraph.models.weights import open_session, read_tokenizer
+from cragraph.models.weights import open_session, read_tokenizer, whole
 from cragraph.protocols import Notes
 from cragraph.types import Claim, Passage, Verdict
 from cragraph.verification.judges.reading import ON_TOPIC, Readings
@@ -170,7 +170,7 @@ class NLIModel:
         if isinstance(size, int) and size != len(pairs):
             # A model that was exported for so many pairs at once gets one pair in every place.
             return np.array([self.outputs([pair] * size)[0] for pair in pairs], dtype=np.float32)
-        encoded = tokenizer.encode_batch([(_clean(premise), _clean(claim)) for premise, claim in pairs])
+        encoded = tokenizer.encode_batch([(whole(premise), whole(claim)) for premise, claim in pairs])
         inputs = {
             "input_ids": np.array([one.ids for one in encoded], dtype=np.int64),
             "attention_mask": np.array([one.attention_mask for one in encoded], dtype=np.int64),
@@ -285,8 +285,3 @@ def _folder(where: str | Path) -> Path:
 
 def _names_labels(config: dict[str, Any]) -> bool:
     return not all(_UNNAMED.match(str(label)) for label in (config.get("id2label") or {"": "0"}).values())
-
-
-def _clean(text: str) -> str:
-    """The text without lone surrogates, which no tokenizer takes."""
-    return text.encode("utf-8", "replace").decode("utf-8")
