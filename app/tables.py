@@ -83,7 +83,7 @@ ENCODER_SHARE: Final = 0.2
 """The weight of the grounding model beside the lexical reranker: it was trained to check, not to find."""
 
 RERANKERS: Final[Mapping[str, Part]] = {
-    "none": Part("retrieval.rerankers.scored:NoReranker"),
+    "none": Part("retrieval.rerankers:NoReranker"),
     "lexical": Part("retrieval.rerankers.lexical:LexicalReranker"),
     "encoder": Part(
         "retrieval.rerankers.encoder:EncoderReranker",

@@ -22,8 +22,8 @@ from cragraph.evals.data import Collection, read_collection
 from cragraph.evals.retrieval import RememberedEmbeddings
 from cragraph.models.embeddings import EmbeddedEncoder
 from cragraph.protocols import Notes
+from cragraph.retrieval.rerankers import logit
 from cragraph.retrieval.rerankers.lexical import LexicalReranker
-from cragraph.retrieval.rerankers.scored import logit
 from cragraph.retrieval.search import SearchRetriever
 from cragraph.retrieval.search.fusion import Mode
 from cragraph.retrieval.store import Store, open_store

@@ -23,9 +23,8 @@ from cragraph.models.grounding import GroundingModel
 from cragraph.models.reader import Reader
 from cragraph.passages import contextual_text
 from cragraph.protocols import Notes
-from cragraph.retrieval.rerankers import LexicalReranker
+from cragraph.retrieval.rerankers import LexicalReranker, logistic
 from cragraph.retrieval.rerankers.encoder import EncoderReranker, GroundingScorer, Scorer
-from cragraph.retrieval.rerankers.scored import logistic
 from cragraph.retrieval.search import SearchRetriever
 from cragraph.retrieval.store import open_store
 from cragraph.text.sentences import sentence_spans

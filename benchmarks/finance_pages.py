@@ -21,7 +21,7 @@ from cragraph.evals.retrieval import RememberedEmbeddings
 from cragraph.models.embeddings import EmbeddedEncoder
 from cragraph.protocols import Notes
 from cragraph.retrieval.documents import Document, discover, load, split
-from cragraph.retrieval.documents.discover import Found
+from cragraph.retrieval.documents.files import Found
 from cragraph.retrieval.rerankers import LexicalReranker
 from cragraph.retrieval.search import SearchRetriever
 from cragraph.retrieval.store import Store, open_store

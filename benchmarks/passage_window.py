@@ -33,7 +33,7 @@ from cragraph.models.embeddings import EmbeddedEncoder
 from cragraph.models.reader import Reader
 from cragraph.protocols import Brief, Notes
 from cragraph.retrieval.documents import Document, discover, load, split
-from cragraph.retrieval.documents.discover import Found
+from cragraph.retrieval.documents.files import Found
 from cragraph.retrieval.rerankers import LexicalReranker
 from cragraph.retrieval.search import SearchRetriever
 from cragraph.retrieval.search.neighbours import Neighbours, Size, read_wide

@@ -18,8 +18,7 @@ from cragraph.metrics import quantile
 from cragraph.models.cache import unit
 from cragraph.passages import content_id, contextual_text
 from cragraph.protocols import Embeddings, Notes, Reranker, Retriever
-from cragraph.retrieval.rerankers import LexicalReranker
-from cragraph.retrieval.rerankers.scored import rerank_gain
+from cragraph.retrieval.rerankers import LexicalReranker, rerank_gain
 from cragraph.retrieval.search import SearchRetriever
 
 DEPTH: Final = 100

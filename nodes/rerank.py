@@ -10,7 +10,7 @@ from cragraph.graph.routing import best, relevance
 from cragraph.graph.state import State
 from cragraph.nodes.retrieve import merge
 from cragraph.protocols import Notes, Reranker
-from cragraph.retrieval.rerankers.scored import rerank_gain
+from cragraph.retrieval.rerankers import rerank_gain
 from cragraph.retrieval.search.neighbours import NO_STORE, Size, all_read, without_around
 from cragraph.types import Attempt, Passage
 

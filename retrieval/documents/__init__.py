@@ -1,9 +1,8 @@
 """From files and folders to passages: discover them, load their text, split it."""
 
-from cragraph.retrieval.documents.discover import MAX_BYTES, Found, Skipped, discover, shown_name
+from cragraph.retrieval.documents.clean import Limits
 from cragraph.retrieval.documents.document import Block, Document, Heading
-from cragraph.retrieval.documents.limits import Limits
-from cragraph.retrieval.documents.load import load
+from cragraph.retrieval.documents.files import MAX_BYTES, Found, Skipped, discover, load, shown_name
 from cragraph.retrieval.documents.split import CHUNK_OVERLAP, CHUNK_SIZE, split
 
 __all__ = [

@@ -6,8 +6,7 @@ from dataclasses import dataclass, field, replace
 from types import MappingProxyType
 from typing import Any, Final, Literal
 
-from cragraph.retrieval.documents.clean import clean, one_line
-from cragraph.retrieval.documents.limits import DEFAULT, Limits
+from cragraph.retrieval.documents.clean import DEFAULT, Limits, clean, one_line
 from cragraph.retrieval.documents.tables import Table, header_line, row_lines
 
 NOTHING: Final[Mapping[str, Any]] = MappingProxyType({})

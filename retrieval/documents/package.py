@@ -11,8 +11,7 @@ from typing import Any
 from lxml import etree
 
 from cragraph.errors import DocumentError
-from cragraph.retrieval.documents.clean import one_line
-from cragraph.retrieval.documents.limits import Limits
+from cragraph.retrieval.documents.clean import Limits, one_line
 
 _DC = "{http://purl.org/dc/elements/1.1/}"
 _OLE = b"\xd0\xcf\x11\xe0"

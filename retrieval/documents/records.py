@@ -11,10 +11,9 @@ from itertools import chain, islice
 from typing import Any, Final
 from zlib import crc32
 
-from cragraph.retrieval.documents.clean import clean, one_line
+from cragraph.retrieval.documents.clean import DEFAULT, Limits, clean, one_line
 from cragraph.retrieval.documents.document import NOTHING, Draft, Writer, scalar
 from cragraph.retrieval.documents.formats.plain import draft as plain_draft
-from cragraph.retrieval.documents.limits import DEFAULT, Limits
 from cragraph.retrieval.documents.tables import SEPARATOR
 
 Scalar = str | int | float | bool

@@ -1,23 +1,82 @@
-"""Rerankers, one strategy a file: each scores passages against the question (see `cragraph.protocols.Reranker`)."""
+"""Rerankers, one strategy a file: each scores passages against the question (see `cragraph.protocols.Reranker`).
 
+Here is what all of them share: a score put on a passage, and what reranking gained.
+"""
+
+import math
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from statistics import fmean
 from typing import TYPE_CHECKING
 
 from cragraph.lazy import exports
+from cragraph.protocols import Notes
+from cragraph.types import Passage
 
 if TYPE_CHECKING:
     from cragraph.retrieval.rerankers.compressor import CompressorReranker
     from cragraph.retrieval.rerankers.encoder import EncoderReranker
     from cragraph.retrieval.rerankers.lexical import LexicalReranker
-    from cragraph.retrieval.rerankers.scored import NoReranker
 
 __all__ = ["CompressorReranker", "EncoderReranker", "LexicalReranker", "NoReranker"]
 
 __getattr__ = exports(
     __name__,
-    {
-        "compressor": ("CompressorReranker",),
-        "encoder": ("EncoderReranker",),
-        "lexical": ("LexicalReranker",),
-        "scored": ("NoReranker",),
-    },
+    {"compressor": ("CompressorReranker",), "encoder": ("EncoderReranker",), "lexical": ("LexicalReranker",)},
 )
+
+
+def ranked(passages: Sequence[Passage], scores: Iterable[float]) -> list[Passage]:
+    """Copies with their `rerank_score`, best first; ties keep their order.
+
+    The score is also kept beside those of the earlier stages, in ``metadata["scores"]["rerank"]``.
+    """
+    scored = [with_score(passage, score) for passage, score in zip(passages, scores, strict=True)]
+    return sorted(scored, key=lambda passage: -(passage["rerank_score"] or 0.0))
+
+
+def with_score(passage: Passage, score: float) -> Passage:
+    """A copy with its `rerank_score`; what is not a number in 0..1 is brought there, NaN to 0."""
+    value = 0.0 if math.isnan(score) else min(1.0, max(0.0, score))
+    copy = passage.copy()
+    copy["metadata"] = {**passage["metadata"], "scores": {**passage["metadata"].get("scores", {}), "rerank": value}}
+    copy["rerank_score"] = value
+    return copy
+
+
+def logistic(z: float) -> float:
+    """1 / (1 + exp(-z)) without overflow."""
+    return 1.0 / (1.0 + math.exp(-z)) if z > -700.0 else 0.0
+
+
+def logit(p: float) -> float:
+    """The inverse of `logistic`, for p kept off 0 and 1 by a thousandth."""
+    p = min(0.999, max(0.001, p))
+    return math.log(p / (1.0 - p))
+
+
+def rerank_gain(before: Sequence[Passage], after: Sequence[Passage], k: int = 3) -> float:
+    """The mean rerank score of the `k` passages kept, less that of the `k` that retrieval had first.
+
+    The reranking metric "mean score gain": both means are of `rerank_score`, so that the two stages' scales play no
+    part; 0 where the reranker kept retrieval's choice, or gave no scores. A passage that the reranker dropped counts
+    as 0. It measures how much a reranker changes by its own lights; nDCG with and without it says whether that helps.
+    """
+    if not before or not after:
+        return 0.0
+    scores = {p["chunk_id"]: p["rerank_score"] for p in after if p["rerank_score"] is not None}
+    if not scores:
+        return 0.0
+    kept = fmean([scores.get(p["chunk_id"], 0.0) for p in after[:k]])
+    return kept - fmean([scores.get(p["chunk_id"], 0.0) for p in before[:k]])
+
+
+@dataclass(frozen=True)
+class NoReranker:
+    """Leaves order and passages as they are; `rerank_score` stays None, as no such stage ran."""
+
+    name: str = "none"
+
+    def __call__(self, query: str, passages: Sequence[Passage], notes: Notes) -> list[Passage]:
+        """The passages, as they came."""
+        return list(passages)

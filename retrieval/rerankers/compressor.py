@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from cragraph.errors import ModelError
 from cragraph.protocols import Notes
-from cragraph.retrieval.rerankers.scored import with_score
+from cragraph.retrieval.rerankers import with_score
 from cragraph.types import Passage
 
 if TYPE_CHECKING:

@@ -7,7 +7,7 @@ from typing import Any
 from cragraph.errors import ModelError
 from cragraph.passages import contextual_text
 from cragraph.protocols import Notes, Reranker
-from cragraph.retrieval.rerankers.scored import logistic, logit, ranked
+from cragraph.retrieval.rerankers import logistic, logit, ranked
 from cragraph.types import Passage
 
 Scorer = Callable[[Sequence[tuple[str, str]]], Sequence[float]]

@@ -8,7 +8,7 @@ from typing import Final, NamedTuple
 
 from cragraph.passages import contextual_text
 from cragraph.protocols import Notes
-from cragraph.retrieval.rerankers.scored import logistic, logit, ranked
+from cragraph.retrieval.rerankers import logistic, logit, ranked
 from cragraph.text.words import content_words, is_light, is_stopword, numbers, terms, words
 from cragraph.types import Passage
 

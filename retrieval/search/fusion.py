@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from cragraph.passages import contextual_text
-from cragraph.retrieval.rerankers.scored import logistic
+from cragraph.retrieval.rerankers import logistic
 from cragraph.text.lexicon import STOPWORDS
 from cragraph.text.words import terms, words
 from cragraph.types import Passage

@@ -4,7 +4,7 @@ import pytest
 
 from cragraph.evals.metrics import dcg, mean, ndcg, recall, reciprocal_rank, relevant
 from cragraph.passages import as_passages
-from cragraph.retrieval.rerankers.scored import rerank_gain
+from cragraph.retrieval.rerankers import rerank_gain
 from cragraph.types import Passage
 
 GRADED = {"a": 3, "b": 2, "c": 1, "d": 0, "e": -1}

@@ -7,9 +7,8 @@ from pathlib import Path
 from typing import Any, Final
 
 from cragraph.errors import DocumentError
-from cragraph.retrieval.documents.clean import encoding_of
+from cragraph.retrieval.documents.clean import Limits, encoding_of
 from cragraph.retrieval.documents.document import Draft
-from cragraph.retrieval.documents.limits import Limits
 from cragraph.retrieval.documents.records import record_drafts, value_of
 from cragraph.retrieval.documents.tables import is_heading
 

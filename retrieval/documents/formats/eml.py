@@ -8,11 +8,10 @@ from pathlib import Path
 from typing import Any
 
 from cragraph.errors import DocumentError
-from cragraph.retrieval.documents.clean import one_line
+from cragraph.retrieval.documents.clean import Limits, one_line
 from cragraph.retrieval.documents.document import Draft, Writer
 from cragraph.retrieval.documents.formats.html import write
 from cragraph.retrieval.documents.formats.plain import PARAGRAPH
-from cragraph.retrieval.documents.limits import Limits
 
 _DEEPEST = 5
 """Mails attached to one another that are read."""

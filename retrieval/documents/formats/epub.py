@@ -6,10 +6,9 @@ from pathlib import Path
 from urllib.parse import unquote
 
 from cragraph.errors import DocumentError
-from cragraph.retrieval.documents.clean import marked
+from cragraph.retrieval.documents.clean import Limits, marked
 from cragraph.retrieval.documents.document import Draft, Writer
 from cragraph.retrieval.documents.formats.html import write
-from cragraph.retrieval.documents.limits import Limits
 from cragraph.retrieval.documents.package import Package, package, stated
 
 _CONTAINER = "META-INF/container.xml"

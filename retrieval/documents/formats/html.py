@@ -8,9 +8,8 @@ from typing import Any
 
 from lxml import etree
 
-from cragraph.retrieval.documents.clean import encoding_of, one_line
+from cragraph.retrieval.documents.clean import DEFAULT, Limits, encoding_of, one_line
 from cragraph.retrieval.documents.document import Draft, Writer
-from cragraph.retrieval.documents.limits import DEFAULT, Limits
 from cragraph.retrieval.documents.tables import Table, guess_headers
 
 _UNREAD_NAMES = (

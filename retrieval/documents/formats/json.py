@@ -6,9 +6,8 @@ from pathlib import Path
 from typing import Any
 
 from cragraph.errors import DocumentError
-from cragraph.retrieval.documents.clean import encoding_of, read_text
+from cragraph.retrieval.documents.clean import Limits, encoding_of, read_text
 from cragraph.retrieval.documents.document import Draft, Writer
-from cragraph.retrieval.documents.limits import Limits
 from cragraph.retrieval.documents.records import leaves, line_of, record_draft, record_drafts, text_field
 
 

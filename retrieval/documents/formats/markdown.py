@@ -10,9 +10,8 @@ from markdown_it import MarkdownIt
 from markdown_it.token import Token
 
 from cragraph.errors import DocumentError
-from cragraph.retrieval.documents.clean import clean, read_text
+from cragraph.retrieval.documents.clean import DEFAULT, Limits, clean, read_text
 from cragraph.retrieval.documents.document import LONGEST_TITLE, Block, BlockKind, Draft, Heading
-from cragraph.retrieval.documents.limits import DEFAULT, Limits
 from cragraph.retrieval.documents.tables import Table, header_line, row_lines
 
 _FRONT = re.compile(r"\A---[ \t]*\n(.*?)\n(?:---|\.\.\.)[ \t]*(?:\n|\Z)", re.DOTALL)

@@ -4,9 +4,8 @@ import re
 from collections.abc import Iterator
 from pathlib import Path
 
-from cragraph.retrieval.documents.clean import clean, read_text
+from cragraph.retrieval.documents.clean import Limits, clean, read_text
 from cragraph.retrieval.documents.document import Block, Draft, Heading
-from cragraph.retrieval.documents.limits import Limits
 
 PARAGRAPH = re.compile(r"[^\n]*\S[^\n]*(?:\n[^\n]*\S[^\n]*)*")
 ITEM = re.compile(r"^[ \t]*(?:[-*+•‣▪◦]|\(?\d{1,3}[.)]|\(?[a-zA-Z][.)])[ \t]+\S", re.MULTILINE)

@@ -4,8 +4,8 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+from cragraph.retrieval.documents.clean import Limits
 from cragraph.retrieval.documents.document import Draft, Writer
-from cragraph.retrieval.documents.limits import Limits
 from cragraph.retrieval.documents.package import Package, package
 from cragraph.retrieval.documents.tables import Table, guess_headers
 

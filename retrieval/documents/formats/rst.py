@@ -4,10 +4,9 @@ import re
 from collections.abc import Iterator
 from pathlib import Path
 
-from cragraph.retrieval.documents.clean import clean, read_text
+from cragraph.retrieval.documents.clean import Limits, clean, read_text
 from cragraph.retrieval.documents.document import Block, Draft, Heading
 from cragraph.retrieval.documents.formats.plain import PARAGRAPH, paragraph_blocks
-from cragraph.retrieval.documents.limits import Limits
 
 _RULE = re.compile(r"^([!-/:-@\[-`{-~])\1{2,}[ \t]*$")
 _FIELD = re.compile(r"^:(title|author|date|version):[ \t]+(\S.*)$", re.IGNORECASE | re.MULTILINE)

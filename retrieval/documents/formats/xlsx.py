@@ -11,8 +11,8 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from cragraph.errors import DocumentError
+from cragraph.retrieval.documents.clean import Limits
 from cragraph.retrieval.documents.document import Draft, Heading
-from cragraph.retrieval.documents.limits import Limits
 from cragraph.retrieval.documents.package import package
 from cragraph.retrieval.documents.records import Scalar, grouped, record_draft, row_of, text_field
 from cragraph.retrieval.documents.tables import is_heading

@@ -4,8 +4,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from cragraph.retrieval.documents.document import Writer
-from cragraph.retrieval.documents.pdf.layout import PageWriter, without_repeats
-from cragraph.retrieval.documents.pdf.words import Word, lines_of
+from cragraph.retrieval.documents.formats.pdf.layout import PageWriter, without_repeats
+from cragraph.retrieval.documents.formats.pdf.words import Word, lines_of
 
 WORDS = st.builds(
     lambda text, x, y, height, bold: Word(text, x, x + 5.0 * len(text), y, y + height, bold),

@@ -9,7 +9,7 @@ import pytest
 
 from cragraph.errors import DocumentError
 from cragraph.retrieval.documents import load, split
-from cragraph.retrieval.documents.pdf.recognise import can_recognise
+from cragraph.retrieval.documents.formats.pdf import can_recognise
 from cragraph.retrieval.store import ingest, open_store
 from cragraph.testing import HashEmbeddings
 from tests.retrieval.documents.conftest import pdf_bytes

@@ -5,9 +5,8 @@ import pytest
 
 from cragraph.passages import as_passages
 from cragraph.protocols import Notes
-from cragraph.retrieval.rerankers import LexicalReranker, NoReranker
+from cragraph.retrieval.rerankers import LexicalReranker, NoReranker, logistic, logit, with_score
 from cragraph.retrieval.rerankers.lexical import matches
-from cragraph.retrieval.rerankers.scored import logistic, logit, with_score
 from cragraph.types import Passage
 
 

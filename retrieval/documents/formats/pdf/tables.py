@@ -5,7 +5,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
 
-from cragraph.retrieval.documents.pdf.words import Line, Segment
+from cragraph.retrieval.documents.formats.pdf.words import Line, Segment
 from cragraph.retrieval.documents.tables import SIGNS, TAILS, Table, column_names, is_number, is_year
 
 Columns = Sequence[tuple[float, float]]

@@ -9,8 +9,8 @@ from statistics import median
 from typing import Literal
 
 from cragraph.retrieval.documents.document import Writer
-from cragraph.retrieval.documents.pdf.tables import tables_in, with_labels, word_tables
-from cragraph.retrieval.documents.pdf.words import Line, Segment, weighted_median
+from cragraph.retrieval.documents.formats.pdf.tables import tables_in, with_labels, word_tables
+from cragraph.retrieval.documents.formats.pdf.words import Line, Segment, weighted_median
 from cragraph.retrieval.documents.tables import SEPARATOR, Table
 
 _WORD = re.compile(r"[^\W\d_]+(?:-[^\W\d_]+)*")

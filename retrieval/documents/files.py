@@ -1,15 +1,19 @@
-"""Find the files under some paths that can be read, and say of every other one why not."""
+"""Files: found under some paths, each with why it is passed over where it is, and read as documents."""
 
 import os
 import re
 import stat
-from collections.abc import Iterable, Iterator
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
+from importlib import import_module
 from pathlib import Path
 from typing import Final
 
-from cragraph.errors import InputError
-from cragraph.retrieval.documents.clean import marked, unmarked_utf16
+from cragraph.errors import DocumentError, InputError
+from cragraph.passages import content_id
+from cragraph.retrieval.documents.clean import DEFAULT, Limits, marked, unmarked_utf16
+from cragraph.retrieval.documents.document import Document, Draft, scalars
 from cragraph.retrieval.documents.formats import BY_SUFFIX, Format
 
 _ARCHIVES = ".zip .tar .gz .tgz .bz2 .tbz2 .xz .txz .zst .7z .rar .lz4 .lzma .jar .whl .iso .dmg .deb .rpm"
@@ -174,3 +178,64 @@ def _why(error: OSError) -> str:
 
 def _mb(size: int) -> str:
     return f"{size / 1024 / 1024:.1f} MB" if size >= 100_000 else f"{size} bytes"
+
+
+# -- reading --------------------------------------------------------------------------------------------------------
+
+Loader = Callable[[Path, Limits], Iterator[Draft]]
+"""Reads a file as drafts, one for most formats, many for files of rows, lazily where the format allows; raises OSError,
+or a DocumentError to which `load` adds the name of the file."""
+
+
+def load(path: str | os.PathLike[str], *, source: str | None = None, limits: Limits = DEFAULT) -> Iterator[Document]:
+    """The documents of a file, in order; `source` is what to call its place, its path by default.
+
+    Lazy: a file of rows is read as it is consumed, and an error in the middle comes after the documents before it.
+    `limits` holds for fields, characters and pages; time and memory are those of the process that this runs in.
+
+    Raises:
+        DocumentError: the file cannot be read, or there is no text in it; says what to do.
+    """
+    path = Path(path)
+    name = shown_name(path)
+    form = format_of(path)
+    if form is None:
+        raise DocumentError(f"{name} cannot be read: {why_unread(path)}.")
+    module = import_module(f"cragraph.retrieval.documents.formats.{form.module}")
+    loader: Loader = getattr(module, form.function)
+    seen: Counter[str] = Counter()
+    try:
+        for draft in loader(path, limits):
+            if not draft.text.strip():
+                continue
+            limits.check("characters", len(draft.text), "characters")
+            key = content_id(draft.text)
+            yield Document(
+                text=draft.text,
+                source=source or name,
+                filename=shown_name(path.name),
+                # The number tells apart equal texts within one file.
+                doc_id=content_id(draft.text, str(seen[key])) if seen[key] else key,
+                format=form.name,
+                metadata=scalars(draft.metadata, limits),
+                page_starts=draft.page_starts,
+                headings=draft.headings,
+                blocks=draft.blocks,
+            )
+            seen[key] += 1
+    except DocumentError as error:
+        raise DocumentError(f"{name} {error}") from error
+    except RecursionError as error:
+        raise DocumentError(f"{name} is nested too deeply to be read; flatten it.") from error
+    except MemoryError as error:
+        raise DocumentError(f"{name} needs more memory than there is; split it.") from error
+    except OSError as error:
+        raise DocumentError(
+            f"{name} cannot be read: {error.strerror or error}; check that it exists and that you may read it."
+        ) from error
+    except Exception as error:  # a library may raise anything at a broken file, and the other files still go in
+        raise DocumentError(
+            f"{name} cannot be read ({type(error).__name__}: {error}); mend it, or leave it out."
+        ) from error
+    if not seen:
+        raise DocumentError(f"{name} holds no text; wanted a file with words in it: leave it out, or fill it.")

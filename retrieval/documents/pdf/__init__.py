@@ -1,1 +1,0 @@
-"""The layout of PDF pages: words to lines, columns, tables, paragraphs and headings."""
