@@ -26,10 +26,10 @@ $(STAMP): pyproject.toml $(SOURCES) | $(VENV)/bin/python
 
 $(VENV)/.runtime: pyproject.toml $(SOURCES) | $(VENV)/bin/python
 	@echo "setting up $(VENV): some 70 libraries, a few minutes the first time"
-	@test -e $(STAMP) || { PYTHONUNBUFFERED=1 $(BIN)/python -m pip install --no-input --disable-pip-version-check \
-	  --progress-bar off -e . --config-settings editable_mode=strict || touch $@.failed; } \
-	  | awk '/^ *(Collecting|Installing)/ {print "  " ($$1 == "Collecting" ? $$2 : "installing them"); fflush()}'
-	@test ! -e $@.failed || { rm $@.failed; exit 1; }
+	@test -e $(STAMP) || { $(BIN)/python -m pip install --quiet --no-input --disable-pip-version-check \
+	  -e . --config-settings editable_mode=strict & seconds=0; \
+	  while kill -0 $$! 2>/dev/null; do sleep 3; seconds=$$((seconds + 3)); \
+	  echo "  for $$seconds s: $$(du -sm $(VENV) | cut -f1) MB of some 500"; done; wait $$!; }
 	@touch $@
 
 install: $(STAMP)  ## Set up .venv with everything for development; LOCKED=1 as requirements.lock has it.

@@ -288,13 +288,13 @@ class Report:
             )
             searched = "".join(f"<li>searched for “{e(query)}”</li>" for query in attempt["queries"])
             failed = "".join(
-                f"<li>{mark(claim)} {e(claim['text'])}</li>"
+                f"<li>{mark(claim)} {said(claim['verdict'])}: {e(claim['text'])}</li>"
                 for claim in (attempt.get("verification") or {}).get("claims") or ()
                 if claim["verdict"] != "supported"
             )
             answer = attempt.get("answer", "")
             changed = f'<p class="diff">{changes(before, answer) if before else e(answer)}</p>' if answer else ""
-            rows.append(f"<li>{head}<ul>{searched}{failed}</ul>{changed}</li>")
+            rows.append(f"<li>{head}<ul>{searched}</ul>{changed}<ul>{failed}</ul></li>")
             before = answer or before
         return f'<section><h2>Attempts</h2><ol class="timeline">{"".join(rows)}</ol></section>' if rows else ""
 

@@ -104,7 +104,7 @@ def test_attempts_show_what_failed_and_what_changed() -> None:
     page = str(Report(response))
     assert "<del> red.</del><ins> blue.</ins>" in page
     assert "searched for “red or blue”" in page
-    assert "<li>! It is red.</li>" in page
+    assert "<li>! contradicted: It is red.</li>" in page
     assert "One thing." in page
 
 
