@@ -25,11 +25,11 @@ $(STAMP): pyproject.toml $(SOURCES) | $(VENV)/bin/python
 	@touch $@
 
 $(VENV)/.runtime: pyproject.toml $(SOURCES) | $(VENV)/bin/python
-	@echo "setting up $(VENV): some 70 libraries, a few minutes the first time"
+	@echo "setting up $(VENV): some 70 libraries are fetched, then installed; minutes the first time"
 	@test -e $(STAMP) || { $(BIN)/python -m pip install --quiet --no-input --disable-pip-version-check \
 	  -e . --config-settings editable_mode=strict & seconds=0; \
 	  while kill -0 $$! 2>/dev/null; do sleep 3; seconds=$$((seconds + 3)); \
-	  echo "  for $$seconds s: $$(du -sm $(VENV) | cut -f1) MB of some 500"; done; wait $$!; }
+	  echo "  for $$seconds s: $$(du -sm $(VENV) | cut -f1) MB of some 500 installed"; done; wait $$!; }
 	@touch $@
 
 install: $(STAMP)  ## Set up .venv with everything for development; LOCKED=1 as requirements.lock has it.

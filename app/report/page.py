@@ -66,8 +66,9 @@ class Report:
 
     def _repr_html_(self) -> str:
         """The page in a frame of its own: its style stays inside, and a notebook's outside."""
+        page = str(self).replace("<head>", '<head><base href="about:srcdoc">', 1)  # or its links lead to the notebook
         return (
-            f'<iframe srcdoc="{escape(str(self))}" sandbox="" style="width:100%;height:34rem;border:0" '
+            f'<iframe srcdoc="{escape(page)}" sandbox="" style="width:100%;height:34rem;border:0" '
             'title="Report of cragraph"></iframe>'
         )
 
@@ -352,7 +353,7 @@ def marked(text: str, quote: str, start: int | None = None) -> str:
 
 def where(metadata: Mapping[str, Any]) -> str:
     """A source as people name it, with its whole path behind it."""
-    place = place_of(metadata) or metadata.get("chunk_id") or "given text"
+    place = place_of(metadata) or "given text"
     return f'<cite title="{e(metadata.get("source") or "")}">{e(place)}</cite>'
 
 

@@ -189,6 +189,15 @@ def test_many_rows_become_a_table_to_sort_and_filter(shell: Shell, tmp_path: Pat
     page.close()
 
 
+def test_a_click_on_a_claim_of_a_notebook_marks_its_evidence_too(browser: Any) -> None:
+    page = browser.new_page()
+    page.set_content(verify(ANSWER, PASSAGES)._repr_html_())
+    frame = page.frame_locator("iframe")
+    frame.get_by_role("link", name="contradicted").click()
+    assert PASSAGES[1] in frame.locator(":target mark").inner_text(timeout=5_000)
+    page.close()
+
+
 def test_a_click_on_a_claim_marks_its_evidence(tmp_path: Path, browser: Any) -> None:
     path = Report(verify(ANSWER, PASSAGES)).save(tmp_path / "out.html")
     for width in (360, 1200):
