@@ -13,7 +13,8 @@ from cragraph.passages import as_passages
 from cragraph.protocols import Brief, Notes
 from cragraph.text.sentences import sentence_spans
 from cragraph.types import Claim, ClaimType, Evidence, Label, Passage, Verdict
-from cragraph.verification.judges.verdicts import verdict_of
+from cragraph.verification.judges.verdicts import evidence_at, verdict_of
+from cragraph.verification.result import CREDIT
 
 
 class HashEmbeddings(Embeddings):
@@ -82,10 +83,9 @@ class FakeJudge:
 
     def _verdict(self, claim: Claim, passages: Sequence[Passage]) -> Verdict:
         support = next((s for text, s in self.support.items() if text in claim["text"]), 0.0)
-        evidence = None
-        if support >= 0.5 and passages:
-            quote = passages[0]["text"][:40]
-            evidence = Evidence(quote=quote, passage=0, chunk_id=passages[0]["chunk_id"], start=0, end=len(quote))
+        evidence = (
+            evidence_at(0, 0, min(40, len(passages[0]["text"])), passages) if support >= 0.5 and passages else None
+        )
         label: Label = "supported" if support >= 0.7 else "partially_supported" if support >= 0.5 else "unsupported"
         return verdict_of(claim, label, support, 0.0, evidence, "as the table says", self.name)
 
@@ -141,15 +141,6 @@ class FakeQueryWriter:
         return queries
 
 
-SUPPORT: dict[Label, float] = {
-    "supported": 1.0,
-    "partially_supported": 0.5,
-    "unsupported": 0.0,
-    "contradicted": 0.0,
-    "unjudged": 0.0,
-}
-
-
 def verdict(
     label: Label = "supported",
     text: str = "A claim.",
@@ -162,28 +153,16 @@ def verdict(
     reasoning: str = "",
 ) -> Verdict:
     """One verdict; its support follows from the label unless it is given."""
-    return Verdict(
-        text=text,
-        start=start,
-        end=start + len(text),
-        type=type,
-        verdict=label,
-        support=SUPPORT[label] if support is None else support,
-        contradiction=1.0 if label == "contradicted" else 0.0,
-        evidence=evidence,
-        reasoning=reasoning,
-        judge=judge,
-    )
+    claim = Claim(text=text, start=start, end=start + len(text), type=type)
+    against = 1.0 if label == "contradicted" else 0.0
+    return verdict_of(claim, label, CREDIT[label] if support is None else support, against, evidence, reasoning, judge)
 
 
 def quoted(passages: Sequence[Passage], position: int, quote: str | None = None) -> Evidence:
     """Evidence from a passage: the quote, or all of its text."""
     text = passages[position]["text"]
-    quote = text if quote is None else quote
-    start = text.index(quote)
-    return Evidence(
-        quote=quote, passage=position, chunk_id=passages[position]["chunk_id"], start=start, end=start + len(quote)
-    )
+    start = text.index(quote or text)
+    return evidence_at(position, start, start + len(quote or text), passages)
 
 
 def judged(

@@ -154,14 +154,10 @@ def judge_names(verdicts: Sequence[Verdict]) -> str:
 
 def relocated(verdict: Verdict, claim: Claim, passages: Sequence[Passage]) -> Verdict:
     """A copy of a verdict for the same claim at another place, with the chunk id of the passage as it is called now."""
-    shift = claim["start"] - verdict["start"]
-    fresh = verdict.copy()
-    fresh["start"], fresh["end"] = claim["start"], claim["end"]
+    shift, evidence = claim["start"] - verdict["start"], verdict["evidence"]
+    fresh: Verdict = {**verdict, "start": claim["start"], "end": claim["end"]}
     if "unsupported_spans" in verdict:
         fresh["unsupported_spans"] = [(start + shift, end + shift) for start, end in verdict["unsupported_spans"]]
-    evidence = verdict["evidence"]
     if evidence is not None and 0 <= evidence["passage"] < len(passages):
-        current = evidence.copy()
-        current["chunk_id"] = passages[evidence["passage"]]["chunk_id"]
-        fresh["evidence"] = current
+        fresh["evidence"] = {**evidence, "chunk_id": passages[evidence["passage"]]["chunk_id"]}
     return fresh

@@ -297,8 +297,7 @@ def recalibrated(verdict: Verdict, own: Mapping[str, Own]) -> Verdict:
     found = own.get(verdict["judge"])
     if found is None or verdict["verdict"] == "unjudged":
         return verdict
-    fresh = verdict.copy()
-    fresh["support"] = Curve(found.slope, found.bias).claim(verdict["support"])
+    fresh: Verdict = {**verdict, "support": Curve(found.slope, found.bias).claim(verdict["support"])}
     if fresh.get("objected") or fresh["verdict"] == "contradicted":
         fresh["support"] = min(fresh["support"], verdict["support"])
     elif fresh["support"] >= LINE:

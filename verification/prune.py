@@ -226,8 +226,5 @@ def _tidy(pieces: list[str]) -> None:
 
 def _moved(verdict: Verdict, answer: str, text: str, at: Sequence[int]) -> Verdict:
     start, end = (at[min(max(place, 0), len(answer))] for place in (verdict["start"], verdict["end"]))
-    fresh = verdict.copy()
-    fresh["start"], fresh["end"] = start, end
-    if verdict["text"] == answer[verdict["start"] : verdict["end"]]:
-        fresh["text"] = text[start:end]
-    return fresh
+    same = verdict["text"] == answer[verdict["start"] : verdict["end"]]
+    return {**verdict, "start": start, "end": end, "text": text[start:end] if same else verdict["text"]}

@@ -30,8 +30,8 @@ def attributed(
         if verdict["verdict"] in IN_FAVOUR:
             own = verdict["evidence"]["passage"] if verdict["evidence"] else None
             near = [passages[p] for p, score in enumerate(row) if score > threshold and p != own]
-            verdict = verdict.copy()
-            verdict["sources"] = [p["chunk_id"] for p in near if stated_in(verdict["text"], own_text(p)["text"])]
+            ids = [p["chunk_id"] for p in near if stated_in(verdict["text"], own_text(p)["text"])]
+            verdict = {**verdict, "sources": ids}
         found.append(verdict)
     return found
 
@@ -114,21 +114,16 @@ def _with_weight(verdict: Verdict, weights: Sequence[float]) -> Verdict:
     weight = _weight(verdict, weights)
     if weight >= 1.0 or verdict["verdict"] not in {*IN_FAVOUR, "contradicted"}:
         return verdict
-    weighted = verdict.copy()
-    weighted["source_weight"] = weight
-    return weighted
+    return {**verdict, "source_weight": weight}
 
 
 def _moved(verdict: Verdict, positions: Sequence[int], passages: Sequence[Passage]) -> Verdict:
     """A verdict on some of the passages, with its evidence counted among all of them."""
     if not verdict["evidence"]:
         return verdict
-    moved = verdict.copy()
     position = positions[verdict["evidence"]["passage"]]
-    evidence = verdict["evidence"].copy()
-    evidence["passage"], evidence["chunk_id"] = position, passages[position]["chunk_id"]
-    moved["evidence"] = evidence
-    return moved
+    own = {"passage": position, "chunk_id": passages[position]["chunk_id"]}
+    return {**verdict, "evidence": {**verdict["evidence"], **own}}  # type: ignore[typeddict-item]
 
 
 def claim_of(verdict: Verdict) -> Claim:
