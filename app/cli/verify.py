@@ -91,10 +91,11 @@ def verify(
         from cragraph.report import Report
 
         Report(verification).save(report)
+    found = verification.to_dict()
     if json:
-        emit(verification.to_dict())
+        emit(found)
     else:
-        show_verification(verification.to_dict())
+        show_verification(found)
     if fail_under is not None and verification.is_grounded < fail_under:
         raise typer.Exit(BELOW)
 
@@ -116,7 +117,12 @@ def _verify_rows(settings: Any, source: Path, target: Path | None, workers: int,
                 sink.flush()
                 yield row
 
-    with _reading(source) as lines, _writing(target) as sink:
+    stdin = str(source) == "-"
+    if not stdin and not source.is_file():
+        raise InputError(f"--jsonl names {source}, which is not a file: give a file of one JSON object a line.")
+    opened: Any = nullcontext(sys.stdin) if stdin else source.open(encoding="utf-8")
+    written: Any = nullcontext(sys.stdout) if target is None else target.open("w", encoding="utf-8")
+    with opened as lines, written as sink:
         if report is None:
             deque(judged(lines, sink), maxlen=0)
         else:
@@ -151,13 +157,13 @@ class Tally:
     def figures(self) -> dict[str, Any]:
         """The counts, the share of grounded answers among all rows, and the mean confidence."""
         total, confidences = len(self.rows) + len(self.skipped), [row["confidence"] for row in self.rows]
-        grounded = sum(row["is_grounded"] for row in self.rows)
+        grounded, rows = sum(row["is_grounded"] for row in self.rows), len(self.rows)
         return {
-            "rows": len(self.rows),
+            "rows": rows,
             "skipped": len(self.skipped),
             "grounded": grounded,
             "share_grounded": round(grounded / total, 4) if total else None,
-            "mean_confidence": round(sum(confidences) / len(confidences), 4) if confidences else None,
+            "mean_confidence": round(sum(confidences) / rows, 4) if rows else None,
             "claims": dict(self.claims.most_common()),
             "levels": dict(Counter(row["level"] for row in self.rows).most_common()),
             "degraded": self.degraded,
@@ -208,18 +214,6 @@ _XML: Final = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]
 """Characters that XML cannot hold."""
 
 
-def _reading(path: Path) -> Any:
-    if str(path) == "-":
-        return nullcontext(sys.stdin)
-    if not path.is_file():
-        raise InputError(f"--jsonl names {path}, which is not a file: give a file of one JSON object a line.")
-    return path.open(encoding="utf-8")
-
-
-def _writing(path: Path | None) -> Any:
-    return nullcontext(sys.stdout) if path is None else path.open("w", encoding="utf-8")
-
-
 Outcome = tuple[int, dict[str, Any], str]
 """Line number from 1, the row with what was found of it, and what was wrong with it (one of the two is empty)."""
 
@@ -247,24 +241,21 @@ def _one(number: int, line: str, verify: Callable[..., Any]) -> Outcome:
         return number, {}, f"not JSON ({error.msg} at character {error.pos + 1})"
     except CragError as error:
         return number, {}, str(error)
-    except _BadRowError as error:
-        return number, {}, str(error)
     given = {name: row.get(name) for name in ("answer", "question")}
     return number, {"id": row.get("id", number)} | result | given, ""
 
 
-class _BadRowError(ValueError):
-    """A row without the fields that it needs."""
+_FIELDS: Final = (
+    ("answer", str, "has no text in `answer`; wanted a string"),
+    ("passages", list, "has no list in `passages`; wanted strings or objects with text"),
+    ("question", str | None, "has something else than text as `question`; wanted a string or nothing"),
+)
 
 
 def _checked(row: Any) -> dict[str, Any]:
     if not isinstance(row, dict):
-        raise _BadRowError(f"came as a {type(row).__name__}; wanted an object with answer and passages")
-    if not isinstance(row.get("answer"), str):
-        raise _BadRowError("has no text in `answer`; wanted a string")
-    if not isinstance(row.get("passages"), list):
-        raise _BadRowError("has no list in `passages`; wanted strings or objects with text")
-    question = row.get("question")
-    if question is not None and not isinstance(question, str):
-        raise _BadRowError(f"has a {type(question).__name__} as `question`; wanted a string or nothing")
+        raise InputError(f"came as a {type(row).__name__}; wanted an object with answer and passages")
+    for name, kind, wrong in _FIELDS:
+        if not isinstance(row.get(name), kind):
+            raise InputError(wrong)
     return row
