@@ -25,6 +25,11 @@ def meanings(table: Mapping[str, str]) -> dict[str, str]:
     return {word.replace("_", " "): key for key, words in table.items() for word in words.split()}
 
 
+def pattern(name: str) -> re.Pattern[str]:
+    """A regular expression of the lexicon: how something is said."""
+    return re.compile(LEXICON["patterns"][name].replace("\n", ""))
+
+
 STOPWORDS: Final = words_of("stopwords")
 OPENERS: Final = words_of("openers")
 OPPOSITES: Final = listed(LEXICON["opposites"])

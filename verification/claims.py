@@ -7,6 +7,7 @@ from itertools import pairwise
 from typing import Final, TypedDict
 
 from cragraph.protocols import Notes
+from cragraph.text.lexicon import pattern
 from cragraph.text.markers import CITATION, without_markers
 from cragraph.text.sentences import sentence_spans
 from cragraph.text.words import is_light, terms
@@ -24,55 +25,13 @@ _WORD: Final = re.compile(r"[^\W_]")
 
 _HEADING: Final = re.compile(r"\s*(?:#{1,6}\s|\*\*[^*]+\*\*:?\s*$|__[^_]+__:?\s*$)")
 _RULE_ROW: Final = re.compile(r"\s*\|?\s*:?-{2,}")
-_GREETING: Final = re.compile(
-    r"(?:(?:sure|certainly|of course|absolutely|yes|no|okay|ok|(?:that(?:'|’)s an? |an? )?(?:great|good|excellent|"
-    r"interesting) question)(?:[,!]? (?:thing|sir|please))?"
-    r"|(?:hi|hello|hey|dear|greetings|thanks|thank you|you(?:'|’)re welcome|(?:i )?hope (?:this|that|it) helps?|"
-    r"(?:please )?let me know|(?:please )?feel free|(?:i(?:'|’)m |i am )?(?:happy|glad|here) to help|"
-    r"good (?:morning|afternoon|evening)|i(?:'|’)m sorry|sorry|hallo|guten tag|bonjour)\b[^.!\d]{0,60})[.!,]*$",
-    re.IGNORECASE,
-)
-_LEAD_IN: Final = re.compile(
-    r"(?:(?:sure|certainly|of course|okay|ok)[,!.]\s*)?(?:here(?:'|’)?s?\b|here (?:is|are)\b|the following\b|below\b|"
-    r"(?:based on|according to|from|using|in)\b[^.:]{0,80}:$|in (?:summary|short|conclusion|brief)\b|to summari[sz]e\b|"
-    r"(?:summary|answer|note|sources?|references?|conclusion|overview|result|response|details|key (?:points|facts|"
-    r"findings|takeaways))\b|[^\d:]{0,80}\b(?:following|follows|below|these)\b|let(?:'|’)?s\b|"
-    r"i (?:found|will|have found)\b|this is what\b|as follows\b)[^:]{0,120}:\s*$|[^\W\d]+(?:\s+[^\W\d]+){0,3}:$",
-    re.IGNORECASE,
-)
-_OWN: Final = re.compile(
-    r"\b(?:i(?:'d| would|’d)? (?:think|believe|feel|guess|suppose|recommend|suggest|prefer|love|like|enjoy)|"
-    r"in my (?:opinion|view|experience)|personally|arguably|imho|if you ask me|to my mind|"
-    r"you (?:should|might want|may want|could consider)|it (?:is|would be) (?:best|advisable|recommended|worth)|"
-    r"ich (?:glaube|denke|finde|meine)|meiner meinung nach|je (?:pense|crois)|à mon avis)\b",
-    re.IGNORECASE,
-)
-_EVALUATION: Final = re.compile(
-    r"\b(?:is|are|was|were|sounds?|looks?|seems?) (?:(?:a|an|the|so|really|truly|very|quite|just|such) ){0,3}"
-    r"(?:great|wonderful|amazing|awesome|terrible|awful|beautiful|fantastic|boring|interesting|fascinating|cool|fun)\b"
-    r"[^.]{0,40}[.!]*$",
-    re.IGNORECASE,
-)
-_ON_SOURCES: Final = re.compile(
-    r"(?:unfortunately,? |however,? )?(?:the|these|this|provided|given)\b[^.]{0,40}"
-    r"\b(?:passages?|context|documents?|sources?|texts?|articles?|excerpts?|information)\b[^.]{0,30}"
-    r"\b(?:do(?:es)? not|don(?:'|’)t|doesn(?:'|’)t|did not|no|not)\b[^.]{0,20}"
-    r"\b(?:mention|contain|provide|specify|state|say|include|give|discuss|address|information|enough)",
-    re.IGNORECASE,
-)
-_CONDITION: Final = re.compile(
-    r"^(?:if|unless|provided (?:that)?|assuming|in case|as long as|should (?:you|the|it|they)|wenn|falls|si)\b"
-    r"|[,;] (?:if|unless|provided that|assuming|in case|as long as|wenn|falls)\b"
-    r"|(?<!ask)(?<!asked)(?<!as)(?<!even)(?<!know)(?<!see)(?<!wonder)(?<!only) (?:if|unless|provided that) (?!and\b)",
-    re.IGNORECASE,
-)
-_JOINT: Final = re.compile(
-    r"(?P<cut>;\s+|,\s+(?:and|but|while|whereas|und|aber|während|et|mais)\s+)"
-    r"(?=(?:it|they|he|she|we|this|these|the|its|their|his|her|there|der|die|das|es|sie|er|il|elle|[A-Z][\w’'-]*)\s+"
-    r"(?:[\w’'%$,.-]+\s+){0,6}?"
-    r"(?:is|are|was|were|has|have|had|will|would|can|could|does|did|\w{2,}(?:ed|s)|rose|fell|grew|became|made|won|"
-    r"lost|began|ist|sind|war|hat|wurde|est|sont|a|était)\b)"
-)
+_GREETING: Final = pattern("greeting")
+_LEAD_IN: Final = pattern("lead_in")
+_OWN: Final = pattern("opinion")
+_EVALUATION: Final = pattern("evaluation")
+_ON_SOURCES: Final = pattern("on_sources")
+_CONDITION: Final = pattern("condition")
+_JOINT: Final = pattern("joint")
 _ENCLOSED: Final = re.compile(r"\([^()]*\)|\"[^\"]*\"|“[^”]*”|„[^“”]*[“”]|«[^»]*»|`[^`]*`")
 
 

@@ -7,6 +7,7 @@ from itertools import accumulate
 from typing import Final
 
 from cragraph.protocols import Notes
+from cragraph.text.lexicon import pattern
 from cragraph.text.sentences import sentence_spans
 from cragraph.types import Verdict
 from cragraph.verification.policies import POLICIES, Weights, discounted
@@ -19,12 +20,7 @@ _LISTED: Final = re.compile(r"^[ \t>]*(?:[-*+•]|\(?\d{1,3}[.)])[ \t]+", re.MUL
 _NUMBERED: Final = re.compile(r"^(?P<indent>[ \t]*)(?P<number>\d{1,3})(?=[.)][ \t])", re.MULTILINE)
 _LEFTOVER: Final = re.compile(r"^[\s>]*(?:[-*+•]|\(?\d{1,3}[.)])?[\s*_~]*(?:\[[\d,\s–-]+\]\s*)*[\s*_~]*$")
 _HEADING: Final = re.compile(r"^[ \t]*(?P<level>#{1,6})[ \t]|^[ \t]*(?:\*\*|__)[^*_\n]+(?:\*\*|__):?[ \t]*$")
-_CONNECTIVE: Final = re.compile(
-    r"(?:(?:However|Moreover|Furthermore|In addition|Additionally|Also|Therefore|Thus|Hence|So|Consequently|Besides"
-    r"|As a result|As a consequence|Nevertheless|Nonetheless|Still|Yet|On the other hand|In contrast|By contrast"
-    r"|Conversely|Instead|Similarly|Likewise|Then|For example|For instance|Accordingly|That said|In turn|Finally)"
-    r",[ \t]+|(?:But|And|Or|So)[ \t]+)(?=\S)"
-)
+_CONNECTIVE: Final = pattern("connective")
 
 
 BY_VERDICT: Final = ("fact_score", "hallucination", "internal_consistency")

@@ -9,6 +9,7 @@ from math import log10
 from typing import Final
 
 from cragraph.text.facts.fact import Fact, Kind, initials
+from cragraph.text.lexicon import pattern
 
 ABOUT: Final = 0.05
 """Relative distance that "about" forgives."""
@@ -213,21 +214,9 @@ def _comparable_dates(one: Fact, other: Fact) -> bool:
 MOST: Final = 12
 """Figures of one kind that are put together at most: among more of them something always fits."""
 _SUM: Final = re.compile(r"\b(?:total|together|combined|altogether|in all|sum|overall|both)\b", re.IGNORECASE)
-_UP: Final = re.compile(
-    r"\b(?:rose|rises?|risen|rising|grew|grown|grows?|growing|growth|increas\w+|gain\w*|climb\w*|up|higher|more|"
-    r"dearer|improv\w+|expand\w*)\b",
-    re.IGNORECASE,
-)
-_DOWN: Final = re.compile(
-    r"\b(?:fell|falls?|fallen|falling|dropp?\w*|declin\w+|decreas\w+|reduc\w+|shr[aiu]nk\w*|down|lower|less|fewer|"
-    r"cheaper|lost|loss)\b",
-    re.IGNORECASE,
-)
-_BETWEEN: Final = re.compile(
-    r"\b(?:by|difference|gap|than|more|fewer|less|longer|shorter|older|younger|taller|heavier|later|earlier|ahead|behind|"
-    r"lead)\b",
-    re.IGNORECASE,
-)
+_UP: Final = pattern("up")
+_DOWN: Final = pattern("down")
+_BETWEEN: Final = pattern("between")
 _LASTING: Final = re.compile(r"\b(?:for|took|lasted|after|later|over|within|span\w*|years?)\b", re.IGNORECASE)
 _HALF: Final = re.compile(r"\b(?:half|twice|doubl\w+|halv\w+)\b", re.IGNORECASE)
 _YEAR: Final = 31556952.0

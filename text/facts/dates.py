@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from typing import Final
 
 from cragraph.text.facts.fact import Fact
-from cragraph.text.lexicon import LEXICON
+from cragraph.text.lexicon import LEXICON, pattern
 
 _MONTHS: Final = {
     name: month for month, names in enumerate(LEXICON["months"].strip().splitlines(), start=1) for name in names.split()
@@ -36,21 +36,15 @@ _LONE: Final = re.compile(r"(?<![\w.,$€£¥/-])(?P<year>(?:1[5-9]|20)\d\d)(?![
 _TIME: Final = re.compile(
     r"\b(?P<h>[01]?\d|2[0-3])(?::(?P<min>[0-5]\d)(?:\s?(?P<p>[ap])\.?m\b\.?)?|\s?(?P<p2>[ap])\.?m\b\.?)", re.IGNORECASE
 )
-_COUNTED: Final = re.compile(
-    r"\s+(?:people|men|women|employees|users|units|points|students|soldiers|copies|jobs|cases|deaths|patients|shares|"
-    r"members|participants|tonnes|tons|kilograms?|kg|grams|pounds|lbs|kilomet(?:re|er)s?|km|met(?:re|er)s|feet|miles|"
-    r"lit(?:re|er)s?|gallons|barrels|hectares|acres|watts|kwh|mwh|megabytes|mb|gigabytes|gb|"
-    r"years|times|others|of the)\b",
-    re.IGNORECASE,
-)
+_COUNTED: Final = pattern("counted")
 """What a number of four digits counts, so that it is no year."""
 
 
 def dates(text: str) -> Iterator[Fact]:
     """The dates of a text; a part of one (the year in a date) is not reported again."""
     taken: list[tuple[int, int]] = []
-    for pattern, read in _READERS:
-        for match in pattern.finditer(text):
+    for written, read in _READERS:
+        for match in written.finditer(text):
             if any(start < match.end() and match.start() < end for start, end in taken):
                 continue
             fact = read(text, match)

@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 from typing import Final
 
 from cragraph.text.facts.fact import Fact, Kind
-from cragraph.text.lexicon import LEXICON, listed, meanings, words_of
+from cragraph.text.lexicon import LEXICON, listed, meanings, pattern, words_of
 
 SCALES: Final = {word: float(size) for word, size in meanings(LEXICON["scales"]).items()}
 """Scale words; they may follow any number."""
@@ -213,15 +213,7 @@ _MONEY_WORDS: Final = sorted(
 _CURRENCY: Final = re.compile(
     rf"\s?(?:US\s|U\.S\.\s)?(?P<money>[$€£¥₹₩]|(?:{'|'.join(_MONEY_WORDS)})\b)", re.IGNORECASE
 )
-_ABOUT: Final = re.compile(
-    r"(?:(?P<about>about|around|approximately|approx\.?|roughly|some|circa|ca\.?|~|≈|nearly|almost|close to|"
-    r"an estimated|estimated at|etwa|rund|environ|just (?:over|under))"
-    r"|(?P<more>more than|over|above|at least|exceed(?:s|ed|ing)?|greater than|upwards? of|"
-    r"no less than|>=?|≥|mehr als|über|plus de)"
-    r"|(?P<less>less than|under|below|at most|fewer than|up to|no more than|<=?|≤|weniger als|unter|moins de))"
-    r"\s*(?:a |the )?$",
-    re.IGNORECASE,
-)
+_ABOUT: Final = pattern("about")
 
 
 _COUNTS: Final = {"a": 1, "an": 1, "one": 1, "two": 2, "three": 3, "four": 4}

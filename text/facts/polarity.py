@@ -5,40 +5,17 @@ from collections.abc import Iterator
 from functools import lru_cache
 from typing import Final
 
-from cragraph.text.lexicon import OPPOSITES
+from cragraph.text.lexicon import OPPOSITES, pattern
 from cragraph.text.words import is_light, stem, terms
 
-NEGATION: Final = re.compile(
-    r"\b(?:not|no|never|none|nobody|nothing|neither|nor|cannot|hardly|barely|scarcely|fails? to|failed to|"
-    r"unable to|lacks?|refus(?:e|ed|es) to|den(?:y|ied|ies)|nicht|kein(?:e|en|er|es|em)?|niemals|nie|"
-    r"ne|pas|jamais|aucune?)\b|\w+n[’']t\b",
-    re.IGNORECASE,
-)
-_NO_NEGATION: Final = re.compile(
-    r"\b(?:not only|not (?:more|less|fewer|later|earlier) than|"
-    r"no\.\s?\d|no less than|no fewer than|no more than|no later than|whether or not|no doubt|not just|"
-    r"not merely|no longer than)\b|^\s*no\b(?=[\s,.!]+(?:it|its|they|he|she|i|we|you|the|that|but)\b)",
-    re.IGNORECASE,
-)
-_NEGATIVE: Final = re.compile(
-    r"\b(?:without|absence|absent|lack\w*|instead|rather than|only|except|un\w{4,}|"
-    r"in(?:ability|capable|sufficient|complete)|"
-    r"im(?:possible|probable)|non-\w{3,}|forb[ia]d\w*|prohibit\w*|bann\w*|illegal|dis\w{5,}|exclud\w+|prevent\w*|avoid\w*|stopped|ceased|neither|few|little|rarely|seldom|"
-    r"ohne|sans)\b",
-    re.IGNORECASE,
-)
-_DEGREE: Final = re.compile(
-    r"\w+(?:[’']t)?\s+(?:as|so|all|every|each|always|until|before|unless|necessarily|yet|enough|very|much)\b",
-    re.IGNORECASE,
-)
+NEGATION: Final = pattern("negation")
+_NO_NEGATION: Final = pattern("no_negation")
+_NEGATIVE: Final = pattern("negative")
+_DEGREE: Final = pattern("degree")
 _CLAUSE_END: Final = re.compile(r"[,;:.!?()](?!\d)|\b(?:but|although|because|while|aber|mais)\b", re.IGNORECASE)
 _SCOPE: Final = 60
 """Characters behind a negation that it may reach."""
-_POSSIBLE: Final = re.compile(
-    r"\b(?:may|might|could|possibly|perhaps|probably|likely|potentially|suggests?|appears?|seems?|believed|"
-    r"reportedly|allegedly|expected|expects?|plans?|planned|proposed|rumou?red|könnte|vielleicht|peut-être)\b",
-    re.IGNORECASE,
-)
+_POSSIBLE: Final = pattern("possible")
 
 
 def _opposites() -> dict[str, frozenset[str]]:
