@@ -23,7 +23,7 @@ from cragraph.text.words import is_light, terms
 from cragraph.types import Claim, Evidence, Label, Passage, Verdict
 from cragraph.verification.judges.conflict import find_conflict
 from cragraph.verification.judges.verdicts import best_sentence, quoted, unjudged, verdict_of
-from cragraph.verification.result import IN_FAVOUR
+from cragraph.verification.result import CREDIT, IN_FAVOUR
 
 ROW_TOKENS: Final = 200
 """Tokens that the verdict on a claim may have: what its texts may have at most, and the names around them."""
@@ -41,15 +41,6 @@ STATUSES: Final[Mapping[str, Label]] = {
     **dict.fromkeys(("contradicted", "contradiction", "refuted", "contradictory", "conflicting"), "contradicted"),
 }  # fmt: skip
 """What models write for a status, and the verdict that it is; anything else is no verdict."""
-
-SCORES: Final[Mapping[Label, tuple[float, float]]] = {
-    "supported": (1.0, 0.0),
-    "partially_supported": (0.5, 0.0),
-    "unsupported": (0.0, 0.0),
-    "contradicted": (0.0, 1.0),
-    "unjudged": (0.0, 0.0),
-}
-"""(support, contradiction) of each verdict: a status has no degrees, and a small model's own numbers mislead."""
 
 _ALIASES: Final[Mapping[str, tuple[str, ...]]] = {
     "status": ("verdict", "label", "supported", "verified", "judgement", "judgment"),
@@ -184,11 +175,10 @@ class LLMJudge:
         label, evidence, why = _held(
             claim["text"], row.status, row.evidence if _SAYS(row.evidence) else "", row.passage - 1, passages
         )
-        support, contradiction = SCORES[row.status if label == "unsupported" else label]
+        # A status has no degrees, and a small model's own numbers mislead.
+        against = float("contradicted" in (label, row.status if label == "unsupported" else label))
         reasoning = f"{row.reasoning} {why}".strip()
-        verdict = verdict_of(
-            claim, label, min(support, SCORES[label][0]), contradiction, evidence, reasoning, self.name
-        )
+        verdict = verdict_of(claim, label, CREDIT[label], against, evidence, reasoning, self.name)
         if row.correction and label not in ("supported", "unjudged"):
             verdict["correction"] = row.correction
         return verdict

@@ -37,20 +37,9 @@ def completeness(question: str, answer: str) -> float:
 
 
 UNCERTAINTY_PHRASES: Final = (
-    "might",
-    "possibly",
-    "perhaps",
-    "unclear",
-    "may",
-    "could",
-    "probably",
-    "likely",
-    "i think",
-    "i believe",
-    "not sure",
-    "don't know",
-    "cannot determine",
-)
+    "might", "possibly", "perhaps", "unclear", "may", "could", "probably", "likely", "i think", "i believe",
+    "not sure", "don't know", "cannot determine",
+)  # fmt: skip
 """What tells of an uncertain answer (answer-validation formula)."""
 
 FULL: Final = 3
