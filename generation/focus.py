@@ -8,6 +8,7 @@ from typing import Final
 from cragraph.generation.candidates import Candidate
 from cragraph.generation.phrases import meaning_words
 from cragraph.generation.questions import QUOTED_KINDS, Kind, Question
+from cragraph.text.lexicon import LEXICON
 from cragraph.text.words import content_words
 
 _YEAR: Final = re.compile(r"(?<![\w$€£,.])(?:fy\s?)?((?:19|20)\d\d)(?!\w|,\d)", re.I)
@@ -30,6 +31,9 @@ _PER: Final = re.compile(r"\bper (\w+)", re.I)
 _A_UNIT: Final = re.compile(r"\b(?:for (?:a|one)|an?) (hour|day|night|week|month|quarter|year|person|piece)\b", re.I)
 _IS_NOW: Final = re.compile(r"\W*(?:who|what|which \w+|where) (?:is|are)\b", re.I)
 _BEFORE: Final = re.compile(r"\b(?:previous(?:ly)?|formerly|prior to)\b", re.I)
+
+_RIVALS: Final = tuple(frozenset(content_words(line)) for line in LEXICON["rivals"].strip().splitlines())
+"""Words of one kind, of which a thing is called by one: who asks for the summer course does not mean the spring one."""
 
 ENOUGH: Final = 0.5
 """Share of the focus, by weight, that a candidate must cover to lose nothing."""
@@ -64,14 +68,20 @@ class Focus:
         return sum(weight for word, weight in self.words.items() if word in said) / total if total else 1.0
 
     def mistakes(self, candidate: Candidate) -> bool:
-        """Whether a candidate speaks of somebody else: it holds the name that is asked about in longer ones only.
+        """Whether a candidate speaks of somebody or something else.
 
-        "Acme Paints" and the "Acme Foundation" are not Acme.
+        It holds the name that is asked about in longer ones only: "Acme Paints" and the "Acme Foundation" are not Acme.
+        Or it has another word of a kind of which the question names one: the spring course is not the summer course.
         """
         text = f"{candidate.opener} {candidate.text}"
-        return self.question.kind is Kind.PERSON and any(
+        if self.question.kind is Kind.PERSON and any(
             re.search(_whole(name), text) is not None and not _alone(name, text) for name in self.question.names
-        )
+        ):
+            return True
+        if self.question.kind is Kind.YES_NO:
+            return False
+        asked, own = set(content_words(self.question.text)), set(content_words(f"{candidate.context} {text}"))
+        return any(asked & kind and not asked & kind & own and own & kind - asked for kind in _RIVALS)
 
     def fit(self, candidate: Candidate, kind: float, document: str, likeness: float = 0.0) -> float:
         """What is left of the candidate's score, 0..1.

@@ -7,10 +7,8 @@ from functools import lru_cache
 from typing import Final
 
 from cragraph.text.lexicon import SAME
-from cragraph.text.words import content_words
+from cragraph.text.words import content_words, slipped
 
-LONG: Final = 8
-"""Letters of a word from which on two slips are forgiven."""
 _PHRASES: Final = tuple(
     (re.compile(pattern, re.I), word)
     for pattern, word in (
@@ -80,27 +78,10 @@ def corrected(question: str, texts: str, known: Callable[[str], bool]) -> str:
         word = match.group().casefold()
         if word in said or known(word):
             return match.group()
-        near = [other for other in said if abs(len(other) - len(word)) < 2 and _near(word, other)]
+        near = [other for other in said if slipped(word, other)]
         return max(near, key=lambda other: (other[0] == word[0], said[other]), default=match.group())
 
     return re.sub(r"(?<![\w-])[^\W\d_]{4,}(?![\w-])", put, question)
-
-
-def _near(word: str, other: str) -> bool:
-    """Whether one slip apart, two for a long word: a letter too many, too few, another one, or two exchanged."""
-    most = 1 if len(word) < LONG else 2
-    before: list[int] = []
-    row = list(range(len(other) + 1))
-    for i, a in enumerate(word, 1):
-        before, last, row = row, before, [i]
-        for j, b in enumerate(other, 1):
-            cost = min(before[j] + 1, row[j - 1] + 1, before[j - 1] + (a != b))
-            if i > 1 and j > 1 and a == other[j - 2] and word[i - 2] == b:
-                cost = min(cost, last[j - 2] + 1)
-            row.append(cost)
-        if min(row) > most:
-            return False
-    return row[-1] <= most
 
 
 def plain(text: str) -> str:

@@ -37,7 +37,8 @@ _CHANGE: Final = re.compile(
     re.I,
 )
 _ASKS_CHANGE: Final = re.compile(
-    r"\b(?:chang|increas|decreas|declin|grow|grew|fall|fell|rise|rose|drop|impact)\w*", re.I
+    r"\b(?:chang|increas|decreas|declin|grow|grew|fall|fell|rise|rose|drop|impact|shrink|shrank|expand|gain|los[et])\w*",
+    re.I,
 )
 _SHARE: Final = re.compile(rf"\d[\d.,]*\s?(?:%|percent\b|per cent\b)|(?<![\w$€£,.]){_YEAR}(?!\w|,\d)", re.I)
 _DATE: Final = re.compile(
@@ -119,7 +120,7 @@ _QUESTIONS: Final[tuple[tuple[str, Kind], ...]] = (
         Kind.NUMBER,
     ),
     (
-        r"\bhow much\b|\bwie viel\b"
+        r"\bhow much\b|\bwie viel\b|\bwhat (?:do|does|did|will|would) .{1,60}\b(?:cost|charge|earn)\b"
         r"|\bwhat (?:was|is|were|are) (?:the|(?:[\w.&-]+ ){0,3}[\w.&-]+['’]s?) (?:\w+ ){0,3}(?:price|costs?"
         r"|revenues?|sales|income|expenses?|profit|"
         r"earnings|assets|liabilities|debt|cash|dividends?|ebitda|capex|margin|spending|expenditures?)\b",
@@ -263,7 +264,7 @@ class Question:
         if self.wants_level:
             # How much something is is not said by how much it changed.
             sentence = _CHANGE.sub(" ", sentence)
-        if self.kind is Kind.MONEY:
+        if self.kind is Kind.MONEY and self.wants_level:
             sentence = _SHARE.sub(" ", sentence)
         if self.kind in (Kind.MONEY, Kind.NUMBER):
             sentence = _DATE.sub(" ", sentence)

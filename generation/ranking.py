@@ -15,7 +15,7 @@ from cragraph.generation.candidates import Candidate, candidates
 from cragraph.generation.focus import focus_of
 from cragraph.generation.phrases import corrected, meaning_words, plain, reworded
 from cragraph.generation.questions import Kind, Question, read_question
-from cragraph.generation.rows import matching
+from cragraph.generation.rows import Lookup, lookup
 from cragraph.generation.scoring import (
     Features,
     by_words,
@@ -53,8 +53,6 @@ ASIDE: Final = 0.5
 """The same where it does not name what a yes-or-no question is about."""
 LABELLED: Final = 0.4
 """What a line gains of the chance that it lacks where its label is what is asked for: "Cause: …"; set by hand."""
-LISTED: Final = 0.65
-"""The chance that rows with the value asked for are what was wanted; set by hand."""
 HEADING: Final = 90
 """Characters of heading and title that are read before a text."""
 
@@ -160,11 +158,10 @@ class AnswerRanker:
         ranking = Ranking(tuple(sorted(scored, key=_order)), None, {}, elsewhere)
         features = certainty(question, ranking, ranking.scored[0], passages)
         answered = self.sure(features, ranking.scored[0])
-        if rows := matching(question, found, passages):
-            if question.wants_all:
-                return replace(ranking, answered=max(answered, LISTED), features=features, rows=rows)
-            if ranking.scored[0].candidate in rows:
-                ranking = replace(ranking, rows=rows)
+        looked = lookup(question, found, passages)
+        if looked and looked.chance > answered:
+            ranking = replace(ranking, scored=_looked_up(looked, ranking.scored), rows=looked.rows)
+            answered = looked.chance
         return replace(ranking, answered=answered, features=features)
 
     def sure(self, features: Mapping[str, float], chosen: Scored) -> float:
@@ -377,6 +374,16 @@ def _scored(c: Candidate, part: _Part, reading: Reading, words: Mapping[str, flo
         "row": 1.0 if c.is_row else 0.0,
     }
     return Scored(c, features, _logistic(head, features), part.start + left, part.start + right)
+
+
+def _looked_up(looked: Lookup, others: Sequence[Scored]) -> tuple[Scored, ...]:
+    """The rows that were looked up, with the cell that answers, before what else was ranked."""
+    known = {s.candidate: s.features for s in others}
+    rows = [
+        Scored(row, known.get(row, dict.fromkeys(CHOICE, 0.0)), looked.chance, row.start + start, row.start + end)
+        for row, (start, end) in zip(looked.rows, looked.cells, strict=True)
+    ]
+    return (*rows, *(s for s in others if s.candidate not in looked.rows))
 
 
 def _squash(value: float) -> float:

@@ -1,68 +1,379 @@
-"""Rows of tables as records: which of them a question asks for by the value of a cell."""
+"""Rows of tables as records: which of them a question names by their cells, and which column of theirs answers it."""
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property, lru_cache
 from typing import Final
 
 from cragraph.generation.candidates import Candidate
-from cragraph.generation.questions import Question
-from cragraph.text.words import content_words
+from cragraph.generation.questions import Kind, Question
+from cragraph.text.facts.dates import dates
+from cragraph.text.facts.fact import Fact
+from cragraph.text.lexicon import LEXICON
+from cragraph.text.words import asked_words, content_words, numbers, stem, weight
 from cragraph.types import Passage
 
-_CELL: Final = re.compile(r"^\s*([^\W\d][^:|]{0,40}?): (.*)$", re.S)
-_NOT: Final = re.compile(r"\b(?:not|never|no|without|nicht|kein\w*)\b|n['’]t\b", re.I)
+_CELL: Final = re.compile(r"\s*([^\W\d][^:|]{0,40}?|(?:FY\s?)?(?:19|20)\d\d): (.*)", re.S)
+_NOT: Final = re.compile(r"\b(?:not|never|no|none|without|nicht|kein\w*)\b|n['’]t\b", re.I)
 _SOLD_OUT: Final = re.compile(
     r"\b(?:sold out|out of stock|not in stock|no longer (?:available|in stock)|ausverkauft)\b", re.I
 )
 _STOCK: Final = re.compile(r"stock|quantity|qty|availab|on hand|units left|inventory|bestand|vorrat", re.I)
-_NONE: Final = re.compile(r"0+(?:\.0+)?|no|none|false|nein", re.I)
-_ASKED: Final = re.compile(r"\b(?:which|what|list|name|all|every)\s+(?:the\s+|of\s+)*([^\W\d]\w+)", re.I)
+_NONE: Final = re.compile(r"0+(?:\.0+)?|no|none|false|nein|n", re.I)
+_TRUE: Final = re.compile(r"yes|true|ja|y|x|✓", re.I)
+_FIGURE: Final = re.compile(r"[$€£]?\s?-?\d[\d,]*(?:\.\d+)?\s?(?:%|[A-Za-z€£$]{1,4})?")
+_PROPER: Final = re.compile(r"[A-ZÄÖÜ][\w.’'-]+(?: (?:[A-ZÄÖÜ&][\w.’'-]*|of|and|de|von))*")
+_MORE: Final = re.compile(r"\b(?:more|over|above|longer|higher|larger|heavier|exceed\w*|at least)\b", re.I)
+_LESS: Final = re.compile(r"\b(?:less|under|below|fewer|shorter|lower|smaller|lighter|cheaper|at most|up to)\b", re.I)
+_MOST: Final = re.compile(
+    r"\b(?:most|(?:high|larg|bigg|long|heavi|old|late|fast|tall|wide|deep|hott|warm|dear)est|maximum|newest)\b", re.I
+)
+_LEAST: Final = re.compile(
+    r"\b(?:least|fewest|(?:low|small|short|light|young|earli|cheap|slow|cold|cool)est|minimum|first)\b", re.I
+)
+_OF_EXTREMES: Final = frozenset(
+    content_words("most least fewest highest largest biggest latest newest lowest smallest earliest maximum minimum")
+)
+
+MOST_TOGETHER: Final = 3
+"""Rows that are given at most where one was asked for and several fit as well."""
+CERTAIN: Final = 0.85
+"""The chance of rows that account for every word of the question; this and what takes from it was set by hand."""
+UNSAID: Final = 0.9
+"""What the share of the question that neither row, column nor document accounts for takes from it."""
+DOUBTFUL: Final = 0.15
+"""What takes it each: a name of which the cell says more, no column that is asked for, several rows for one."""
+FLAGS: Final = 0.6
+"""Share of a column's cells that must say yes or no for the column to be a flag."""
+WORTH: Final = 0.4
+"""A lower chance is none."""
 
 
-def cells(row: str) -> dict[str, str]:
-    """Values by the names of their columns, for a row whose cells carry them: "item: Lamp | price: 9"."""
-    found = (_CELL.match(cell) for cell in row.strip().strip("|").split(" | "))
-    return {match[1].strip(): match[2].strip() for match in found if match}
+@dataclass(frozen=True)
+class Lookup:
+    """Rows that a question asks for, the chance (0..1) that they answer it, and the cell of each that does."""
+
+    rows: tuple[Candidate, ...]
+    chance: float
+    cells: tuple[tuple[int, int], ...]
+    """Start and end of the answering cell's value in each row's text; the whole row where no column is asked for."""
+    depth: int = 0
+    """How many cells stand before the one that names the first row: what a row is about stands first."""
 
 
-def matching(question: Question, found: Sequence[Candidate], passages: Sequence[Passage]) -> tuple[Candidate, ...]:
-    """Every row that holds what is asked for in a cell: "which orders are open" asks for `status: open`.
+@dataclass(frozen=True)
+class _Cell:
+    name: str
+    value: str
+    start: int
 
-    A denied value asks for the other rows. Rows come from one table, the one that what is asked for names, or that has
-    the most of them; none where the question names no value, or asks for a figure.
+    @cached_property
+    def words(self) -> frozenset[str]:
+        return frozenset(content_words(self.value)) if re.search(r"[^\W\d_]", self.value) else frozenset()
+
+    @property
+    def place(self) -> tuple[int, int]:
+        return self.start, self.start + len(self.value)
+
+
+@dataclass(frozen=True)
+class _Fit:
+    """What of the question one row accounts for: by cells that name it, and by columns that are asked for."""
+
+    row: Candidate
+    named: frozenset[str]
+    said: frozenset[str]
+    whole: bool
+    asked: _Cell | None
+    depth: int
+
+
+def cells(row: str) -> list[_Cell]:
+    """The cells of a row such as "Lamp | price: 9 | colour: red"; a cell without a column's name has an empty one."""
+    found, at = [], 0
+    for part in row.split(" | "):
+        match = _CELL.fullmatch(part)
+        name, value = (match[1].strip(), match[2]) if match else ("", part)
+        start = at + (match.start(2) if match else 0)
+        start += len(value) - len(value.lstrip(" |"))
+        found.append(_Cell(name, value.strip(" |\n"), start))
+        at += len(part) + len(" | ")
+    return found
+
+
+def lookup(question: Question, found: Sequence[Candidate], passages: Sequence[Passage]) -> Lookup | None:
+    """The rows that hold what is asked for: "what does the lamp cost" asks for the price of the row that says lamp.
+
+    A question for all of them gets each: "which orders are open" asks for `status: open`, "which are not" for the other
+    rows, "which cost more than 20" for those. Rows come from one table, the one that accounts for most of the question.
     """
-    if not question.wants_rows:
-        return ()
-    tables: dict[str, list[tuple[Candidate, Mapping[str, str]]]] = {}
+    tables: dict[str, list[tuple[Candidate, list[_Cell]]]] = {}
     for candidate in found:
-        if candidate.is_row and (values := cells(candidate.text)):
+        read = cells(candidate.text) if candidate.is_row else []
+        if any(cell.name for cell in read):
             passage = passages[candidate.passage]
-            tables.setdefault(passage["source"] or passage["doc_id"], []).append((candidate, values))
-    asked = set(content_words(question.text))
-    sort = {word for match in _ASKED.finditer(question.text) for word in content_words(match.group(1))}
-    best: tuple[tuple[bool, int], tuple[Candidate, ...]] = ((False, 0), ())
-    for rows in tables.values():
-        rows_found = _asked_for(question.text, asked, rows)
-        if rows_found and len(rows_found) < max(2, len(rows)):
-            about = f"{rows[0][0].context} {' '.join(rows[0][1])}"
-            rank = (bool(sort & set(content_words(about.replace("_", " ")))), len(rows_found))
-            best = max(best, (rank, tuple(rows_found)), key=lambda item: item[0])
-    return best[1]
+            tables.setdefault(passage["source"] or passage["doc_id"], []).append((candidate, read))
+    looked = (_Asked(question, rows).answer() for rows in tables.values())
+    best = max((one for one in looked if one), key=lambda one: (one.chance, -one.depth), default=None)
+    return best if best and best.chance >= WORTH else None
 
 
-def _asked_for(question: str, asked: set[str], rows: Sequence[tuple[Candidate, Mapping[str, str]]]) -> list[Candidate]:
-    sold_out, denied = _SOLD_OUT.search(question) is not None, _NOT.search(question) is not None
-    wanted: dict[str, set[str]] = {}
-    for _, values in rows:
+class _Asked:
+    """One question put to the rows of one table."""
+
+    def __init__(self, question: Question, rows: Sequence[tuple[Candidate, list[_Cell]]]) -> None:
+        self.question, self.rows = question, rows
+        said = question.text
+        for phrase, word in _PHRASES:
+            said = phrase.sub(word, said)
+        self.words = frozenset(map(_base, asked_words(said)))
+        self.others = {other: word for word in self.words for other in _OTHERS.get(word, ())}
+        self.figures = set(numbers(question.text))
+        self.dates = [fact for fact in dates(question.text) if fact.kind == "date"]
+        self.columns = {name: _meant_by(name) for _, row in rows for name in (cell.name for cell in row) if name}
+        about = rows[0][0].context.replace("_", " ").replace("-", " ")
+        self.about = frozenset(content_words(about)) if about else frozenset()
+
+    def answer(self) -> Lookup | None:
+        """The rows that account for most of the question."""
+        held = " ".join(candidate.text for candidate, _ in self.rows) + " ".join(self.columns) + " ".join(self.about)
+        if not self.words or any(year not in held for year in re.findall(r"\b(?:19|20)\d\d\b", self.question.text)):
+            return None
+        if (many := self._many()) is not None:
+            return many
+        fits = [fit for candidate, row in self.rows if (fit := self._fit(candidate, row)).named]
+        if not fits:
+            return None
+        chances = [self._chance(fit.named | fit.said, fit.whole, fit.asked is not None) for fit in fits]
+        best = max(chances)
+        chosen = [fit for fit, chance in zip(fits, chances, strict=True) if chance > best - 1e-9]
+        if self.question.kind in _TYPED and not any(fit.asked for fit in chosen):
+            return None
+        if len(chosen) > 1 and not self.question.wants_rows:
+            if len(chosen) > MOST_TOGETHER:
+                return None
+            best -= DOUBTFUL
+        return self._found([(fit.row, fit.asked) for fit in chosen], best, chosen[0].depth)
+
+    def _many(self) -> Lookup | None:
+        """Every row with a value that the question names, denies, compares with, or asks the most of."""
+        text = self.question.text
+        denied, sold_out = _NOT.search(text) is not None, _SOLD_OUT.search(text) is not None
+        extreme = _MOST.search(text) or _LEAST.search(text)
+        if not (self.question.wants_rows or extreme):
+            return None
+        wanted: dict[str, set[str]] = {}
+        said: set[str] = set()
+        for _, row in self.rows:
+            for cell in row:
+                if sold_out and _STOCK.search(cell.name):
+                    if _NONE.fullmatch(cell.value):
+                        wanted.setdefault(cell.name, set()).add(cell.value)
+                        said |= set(content_words(_SOLD_OUT.search(text)[0]))  # type: ignore[index]
+                elif self._is_flag(cell.name):
+                    if (_NONE.fullmatch(cell.value) or _TRUE.fullmatch(cell.value)) and (
+                        _NONE.fullmatch(cell.value) is not None
+                    ) == denied:
+                        wanted.setdefault(cell.name, set()).add(cell.value)
+                        said |= self._said_of(cell.name)
+                elif (words := self._named_by(cell)) and (words == cell.words or not cell.words):
+                    wanted.setdefault(cell.name, set()).add(cell.value)
+                    said |= words
+        flags = {name for name in wanted if self._is_flag(name)}
+        rows = [(candidate, {cell.name: cell for cell in row}) for candidate, row in self.rows]
+        if denied and not sold_out and not flags and wanted:
+            rows = [(c, r) for c, r in rows if any(n in r and r[n].value not in w for n, w in wanted.items())]
+        else:
+            rows = [(c, r) for c, r in rows if all(n in r and r[n].value in w for n, w in wanted.items())]
+        if extreme or ((_MORE.search(text) or _LESS.search(text)) and self.figures):
+            column = self._compared()
+            if column is None:
+                return None
+            said |= self._said_of(column) | _OF_EXTREMES | set(content_words(" ".join(self.figures)))
+            rows = self._compare([(c, r) for c, r in rows if column in r], column, extreme)
+        elif not wanted or not self.question.wants_rows or (len(rows) == len(self.rows) and len(rows) > 1):
+            return None
+        if not rows:
+            return None
+        asked = self._asked_column(set(wanted))
+        if self.question.kind in _TYPED and asked is None:
+            return None
+        said |= {w for name in self.columns for w in self._said_of(name)}
+        return self._found([(c, r.get(asked)) for c, r in rows], self._chance(frozenset(said), True, True))
+
+    def _compared(self) -> str | None:
+        """The column of figures or dates that a comparison is about."""
+
+        def figures(name: str) -> bool:
+            values = [cell.value for _, row in self.rows for cell in row if cell.name == name]
+            return len(values) > 1 and all(_value(value) is not None for value in values)
+
+        named = [name for name in self.columns if self._said_of(name) and figures(name)]
+        return max(named, key=lambda name: len(self._said_of(name)), default=None)
+
+    def _compare(
+        self, rows: list[tuple[Candidate, dict[str, _Cell]]], column: str, extreme: re.Match[str] | None
+    ) -> list[tuple[Candidate, dict[str, _Cell]]]:
+        values = {id(r): _value(r[column].value) or 0.0 for _, r in rows}
+        if extreme and rows:
+            pick = max if _MOST.search(self.question.text) else min
+            best = pick(values.values())
+            return [(c, r) for c, r in rows if values[id(r)] == best]
+        bound = max(float(figure) for figure in self.figures)
+        equal = re.search(r"\bat (?:least|most)\b|\bup to\b", self.question.text, re.I) is not None
+        more = _MORE.search(self.question.text) is not None
+        return [
+            (c, r) for c, r in rows
+            if (values[id(r)] > bound if more else values[id(r)] < bound) or (equal and values[id(r)] == bound)
+        ]  # fmt: skip
+
+    def _is_flag(self, name: str) -> bool:
+        """Whether a column says yes or no, and the question names it."""
+        values = [cell.value for _, row in self.rows for cell in row if cell.name == name]
+        plain = sum((_NONE.fullmatch(v) or _TRUE.fullmatch(v)) is not None for v in values)
+        if plain < FLAGS * len(values) or not any(map(_TRUE.fullmatch, values)):
+            return False
+        own = {word for group in self.columns.get(name, ()) for word in group[:1]}
+        return bool(own) and own <= self.words
+
+    def _fit(self, candidate: Candidate, row: Sequence[_Cell]) -> _Fit:
+        named: set[str] = set()
+        whole, depth = False, len(row)
+        naming = set()
+        for place, cell in enumerate(row):
+            if words := self._named_by(cell):
+                named |= words
+                depth = min(depth, place)
+                naming.add(cell.name)
+                whole = whole or words == cell.words or not cell.words
+        column = self._asked_column(naming, row)
+        asked = next((cell for cell in row if cell.name == column), None) if column else None
+        said = {w for name in self.columns for w in self._said_of(name)}
+        return _Fit(candidate, frozenset(named), frozenset(said), whole, asked, depth)
+
+    def _named_by(self, cell: _Cell) -> frozenset[str]:
+        """The words of the question that a cell accounts for: all of its own, a figure, a date, or a part of a name."""
+        if fact := next((f for f in dates(cell.value) if f.kind == "date" and f.date[1]), None):
+            same = next((asked for asked in self.dates if _same_date(asked, fact)), None)
+            return frozenset(content_words(same.said)) if same else frozenset()
+        if not cell.words:
+            value = cell.value.replace(",", "")
+            return frozenset({value}) if value in self.figures and len(value) > 1 and cell.name else frozenset()
+        if _NONE.fullmatch(cell.value) or _TRUE.fullmatch(cell.value):
+            return frozenset()
+        own = cell.words & self.words
+        others = frozenset(self.others[w] for w in cell.words - own if w in self.others)
+        if len(own) + len(others) == len(cell.words):
+            return own | others
+        columns = {word for groups in self.columns.values() for group in groups for word in group}
+        return own - columns - self.about if len(cell.words) <= 4 and _PROPER.match(cell.value) else frozenset()
+
+    def _said_of(self, name: str) -> frozenset[str]:
+        """The words of the question that mean a column."""
+        groups = self.columns.get(name, ())
+        others = (self.others.get(group[0]) for group in groups)
+        return frozenset(w for w in self.words if any(w in group for group in groups)).union(filter(None, others))
+
+    def _asked_column(self, naming: set[str], row: Sequence[_Cell] = ()) -> str | None:
+        """The column that the question asks for: it is named, or holds the kind of thing that is asked for."""
+        values = {cell.name: cell.value for cell in row or self.rows[0][1] if cell.name and cell.name not in naming}
+        typed = _TYPED.get(self.question.kind)
+        implied = _IMPLIED.get(self.question.kind, frozenset())
+        fitting = {}
         for name, value in values.items():
-            words = set(content_words(value))
-            if sold_out and _STOCK.search(name):
-                if _NONE.fullmatch(value):
-                    wanted.setdefault(name, set()).add(value)
-            elif words and words <= asked and not re.fullmatch(r"[\d.,:/-]+", value):
-                wanted.setdefault(name, set()).add(value)
-    if not wanted:
-        return []
-    if denied and not sold_out:
-        return [c for c, values in rows if any(n in values and values[n] not in w for n, w in wanted.items())]
-    return [c for c, values in rows if all(values.get(name) in chosen for name, chosen in wanted.items())]
+            if typed(value) if typed else not _CODE.fullmatch(value):
+                meant = any(implied & set(group) for group in self.columns[name])
+                fitting[name] = sum(map(weight, self._said_of(name))) + IMPLIED * meant
+        best = max(fitting, key=fitting.__getitem__, default=None)
+        return best if best and (fitting[best] or (typed and len(fitting) == 1)) else None
+
+    def _chance(self, accounted: frozenset[str], whole: bool, asked: bool) -> float:
+        heavy = self.words - _LIGHT
+        unsaid = sum(map(weight, heavy - accounted - self.about)) / (sum(map(weight, heavy)) or 1.0)
+        return CERTAIN - UNSAID * unsaid - DOUBTFUL * ((not whole) + (not asked))
+
+    @staticmethod
+    def _found(rows: Sequence[tuple[Candidate, _Cell | None]], chance: float, depth: int = 0) -> Lookup:
+        return Lookup(
+            tuple(candidate for candidate, _ in rows),
+            min(CERTAIN, chance),
+            tuple(cell.place if cell else (0, len(candidate.text)) for candidate, cell in rows),
+            depth,
+        )
+
+
+_LIGHT: Final = frozenset(map(stem, LEXICON["said_of_anything"].split()))
+
+
+def _others() -> dict[str, frozenset[str]]:
+    others: dict[str, set[str]] = {}
+    for key, line in LEXICON["same_deed"].items():
+        group = [key, *(word for word in line.split() if "_" not in word)]
+        for word in group:
+            others.setdefault(stem(word), set()).update(map(stem, group))
+    return {word: frozenset(same) for word, same in others.items()}
+
+
+_OTHERS: Final = _others()
+"""Other words for the same, by stem."""
+_PHRASES: Final = tuple(
+    (re.compile(rf"\b{first}(?:s|ed|ing)? {last}\b", re.I), key)
+    for key, line in LEXICON["same_deed"].items()
+    for first, last in (phrase.split("_") for phrase in line.split() if phrase.count("_") == 1)
+)
+_MEANINGS: Final = tuple(tuple(map(stem, line.split())) for line in LEXICON["columns"].strip().splitlines())
+"""Words of a question that mean one column, whatever of them its heading says."""
+_IMPLIED: Final = {
+    kind: frozenset(map(stem, words.split()))
+    for kind, words in (
+        (Kind.PERSON, "person customer owner lead leader"),
+        (Kind.PLACE, "place address where"),
+        (Kind.TIME, "date due"),
+        (Kind.MONEY, "price"),
+        (Kind.NUMBER, "stock quantity"),
+    )
+}
+"""What a column means that the question asks for without a word for it: "how much is the lamp"."""
+IMPLIED: Final = 0.5
+"""What that counts; a word of the question counts 0.15 to 1.6."""
+_CODE: Final = re.compile(r"[A-Z]{0,4}[-#]?\d+[A-Z]?")
+_TYPED: Final = {
+    Kind.PERSON: lambda value: _PROPER.match(value) is not None and not re.search(r"\d", value),
+    Kind.PLACE: lambda value: _PROPER.match(value) is not None,
+    Kind.TIME: lambda value: next(dates(value), None) is not None or re.search(r"day\b|\d", value) is not None,
+    Kind.MONEY: lambda value: _FIGURE.fullmatch(value) is not None,
+    Kind.NUMBER: lambda value: re.search(r"\d", value) is not None,
+    Kind.PERCENT: lambda value: _FIGURE.fullmatch(value) is not None,
+}
+"""What the answering cell must look like, by what a question asks for."""
+
+
+@lru_cache(maxsize=1024)
+def _meant_by(heading: str) -> tuple[tuple[str, ...], ...]:
+    """For each word of a column's heading the words that mean it, itself first."""
+    plain = re.sub(r"(?<=[a-z])(?=[A-Z])|_", " ", heading)
+    own = content_words(plain)
+    return tuple((word, *(other for group in _MEANINGS if word in group for other in group)) for word in own)
+
+
+def _base(word: str) -> str:
+    """The adjective of a comparative or superlative, as a stem: "cheapest" is "cheap", "bigger" is "big"."""
+    plain = re.sub(r"(?<=\w{3})(?:est|er)$", "", word)
+    plain = plain[:-1] if plain != word and plain[-1] == plain[-2] and plain[-1] not in "ls" else plain
+    return plain if plain != word and any(plain in group for group in _MEANINGS) else word
+
+
+def _same_date(asked: Fact, said: Fact) -> bool:
+    """Whether a date is the one asked for, or in the month that is."""
+    return asked.date[1] is not None and all(a in (None, b) for a, b in zip(asked.date, said.date, strict=True))
+
+
+def _value(text: str) -> float | None:
+    """The figure of a cell, or its date as a number that grows with it; None for anything else."""
+    if fact := next((f for f in dates(text) if f.date[1]), None):
+        year, month, day = (part or 0 for part in fact.date)
+        return 10_000.0 * year + 100 * month + day
+    if not _FIGURE.fullmatch(text):
+        return None
+    return float(re.sub(r"[^\d.-]", "", text) or 0)

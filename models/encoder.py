@@ -22,6 +22,11 @@ _LONGEST: Final = 16_384
 """Characters that are tokenised at most: far beyond 256 tokens of any prose, and a bound for pathological input."""
 
 
+def is_known_word(word: str) -> bool:
+    """Whether a word in lower case is one of the encoder's own, as nearly every word that is spelt right is."""
+    return open_tokenizer().token_to_id(word) is not None
+
+
 class Encoder:
     """Turns texts into unit-length vectors of 384 numbers; loads on first use, safe to share between threads.
 

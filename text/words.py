@@ -24,6 +24,8 @@ _FISCAL: Final = re.compile(r"\b(?:FY|CY)\s?['’]?(?P<century>19|20)?(?P<year>\
 _STEMMER: Final = Stemmer.Stemmer("english", 0)
 _IRREGULAR: Final = meanings(LEXICON["irregular"])
 
+TWO_SLIPS: Final = 8
+"""Letters of a word from which on two slips are forgiven."""
 LIGHT: Final = 0.15
 """Weight of a stopword: its order and presence matter little to what is claimed."""
 
@@ -118,6 +120,28 @@ def pairs(text: str) -> frozenset[tuple[str, str]]:
 def plain_years(text: str) -> str:
     """The text with ``FY2023``, ``FY23`` and ``CY'23`` as ``2023``, which is what most documents write."""
     return _FISCAL.sub(lambda found: (found["century"] or "20") + found["year"], text)
+
+
+def slipped(word: str, other: str, letters: int = 0) -> bool:
+    """Whether one slip apart, two for a long word: a letter too many, too few, another one, or two exchanged.
+
+    `letters` are those of the word as written, where stems are compared.
+    """
+    most = 1 if max(letters, len(word)) < TWO_SLIPS else 2
+    if abs(len(word) - len(other)) > most:
+        return False
+    before: list[int] = []
+    row = list(range(len(other) + 1))
+    for i, a in enumerate(word, 1):
+        before, last, row = row, before, [i]
+        for j, b in enumerate(other, 1):
+            cost = min(before[j] + 1, row[j - 1] + 1, before[j - 1] + (a != b))
+            if i > 1 and j > 1 and a == other[j - 2] and word[i - 2] == b:
+                cost = min(cost, last[j - 2] + 1)
+            row.append(cost)
+        if min(row) > most:
+            return False
+    return row[-1] <= most
 
 
 def numbers(text: str) -> list[str]:

@@ -102,7 +102,7 @@ def asked(graph: Any, row: dict[str, Any]) -> dict[str, Any]:
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("set", nargs="?", default="", choices=("", "second"), help="which questions")
+    parser.add_argument("set", nargs="?", default=".", help="the folder of a set, here or anywhere")
     parser.add_argument("--only", help="numbers of questions, with commas between")
     parser.add_argument("--verbose", action="store_true", help="print the right answers too")
     options = parser.parse_args()

@@ -1,13 +1,15 @@
 """Search by words: BM25 over the terms of every passage, as the share of what the best possible passage would score."""
 
 import math
+import os
 from collections.abc import Iterable, Mapping
 from threading import Lock
 from typing import Any, Final
 
+from cragraph.models.encoder import is_known_word
 from cragraph.retrieval.store.filters import condition
 from cragraph.retrieval.store.index import SELECTED, Index, passage_of
-from cragraph.text.words import terms
+from cragraph.text.words import slipped, terms, tokens
 from cragraph.types import Passage
 
 K1: Final = 1.2
@@ -23,6 +25,9 @@ _MOST_WORDS: Final = 64
 """A pasted page makes a slow query and no better one: its rarest words decide."""
 
 _MOST_CHARS: Final = 20_000
+
+_SPELT: Final = 5
+"""Letters from which on a word is taken for misspelt where nothing has it: a shorter one is near too many others."""
 
 
 class Lexical:
@@ -46,10 +51,13 @@ class Lexical:
         Any text is a query: quotes and operators are plain characters, and a query without words finds nothing.
         `where` is already checked.
         """
-        asked = list(dict.fromkeys(terms(query[:_MOST_CHARS])))
+        query = query[:_MOST_CHARS]
+        asked = list(dict.fromkeys(terms(query)))
         if not asked or k < 1:
             return []
         frequency, documents = self._frequency(asked)
+        if meant := self._meant(query, frequency):
+            frequency, documents = self._frequency([*asked, *meant])
         chosen = discriminating(frequency, documents)
         if not chosen:
             return []
@@ -65,6 +73,19 @@ class Lexical:
             Passage(**{**passage_of(row), "retrieval_score": lexical_share(-row[-1], known, frequency, documents)})
             for row in rows
         ]
+
+    def _meant(self, query: str, frequency: Mapping[str, int]) -> list[str]:
+        """For each misspelt word of the query, one that no passage has and nobody knows, the nearest of the passages'."""
+        found = []
+        for word, term in zip(tokens(query), terms(query), strict=True):
+            if frequency[term] or len(word) < _SPELT or not word.isalpha() or is_known_word(word.casefold()):
+                continue
+            first, after = term[0], chr(ord(term[0]) + 1)
+            sql = "SELECT term, doc FROM vocabulary WHERE term >= ? AND term < ?"
+            near = [row for row in self._index.rows(sql, (first, after)) if slipped(term, row[0], len(word))]
+            if near:
+                found.append(str(max(near, key=lambda row: (len(os.path.commonprefix([row[0], term])), row[1]))[0]))
+        return found
 
     def _rows(self, match: str, k: int, where: Mapping[str, Any] | None) -> list[tuple[Any, ...]]:
         clause, values = condition(where)

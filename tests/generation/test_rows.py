@@ -1,16 +1,21 @@
-"""Rows are found by the values of their cells."""
+"""Rows are found by the values of their cells, and the cell that answers by the name and the kind of its column."""
 
 import pytest
 
 from cragraph.generation.candidates import candidates
 from cragraph.generation.questions import read_question
-from cragraph.generation.rows import cells, matching
+from cragraph.generation.rows import Lookup, lookup
 from cragraph.passages import as_passages
 
-ROWS = """order: A1 | customer: Ada Long | item: Lamp | status: open | in_stock: 0
-order: A2 | customer: Ben Hay | item: Desk | status: delivered | in_stock: 4
-order: A3 | customer: Ada Long | item: Chair | status: open | in_stock: 2
-order: A4 | customer: Cy Poe | item: Shelf | status: cancelled | in_stock: 0"""
+ORDERS = """order: A1 | customer: Ada Long | item: Lamp | price: 20.50 | status: open | in_stock: 0 | due: 2024-03-05 | paid: no
+order: A2 | customer: Ben Hay | item: Desk | price: 120.00 | status: delivered | in_stock: 4 | due: 2024-03-19 | paid: yes
+order: A3 | customer: Ada Long | item: Chair | price: 45.00 | status: open | in_stock: 2 | due: 2024-04-02 | paid: no
+order: A4 | customer: Hill Road School | item: Shelf | price: 31.00 | status: cancelled | in_stock: 0 | due: 2024-04-09 | paid: yes"""
+
+
+def look(question: str) -> Lookup | None:
+    passages = as_passages([{"text": ORDERS, "metadata": {"filename": "orders.csv"}}])
+    return lookup(read_question(question), candidates(passages), passages)
 
 
 @pytest.mark.parametrize(
@@ -21,11 +26,44 @@ order: A4 | customer: Cy Poe | item: Shelf | status: cancelled | in_stock: 0"""
         ("What did Ada Long order?", ["A1", "A3"]),
         ("Which items are sold out?", ["A1", "A4"]),
         ("Which orders of Ada Long are open?", ["A1", "A3"]),
+        ("Which orders have not been paid?", ["A1", "A3"]),
+        ("Which orders are paid?", ["A2", "A4"]),
+        ("Which orders are due in April?", ["A3", "A4"]),
+        ("Which orders cost more than 40?", ["A2", "A3"]),
+        ("Which order is the cheapest?", ["A1"]),
+        ("Which item has the highest price?", ["A2"]),
         ("Which orders are late?", []),
-        ("How many orders are open?", []),
+        ("Which customers live in Leeds?", []),
     ],
 )
 def test_every_row_with_the_value_that_is_asked_for(question: str, orders: list[str]) -> None:
-    passages = as_passages([ROWS])
-    found = matching(read_question(question), candidates(passages), passages)
-    assert [cells(row.text)["order"] for row in found] == orders
+    looked = look(question)
+    assert [row.text[7:9] for row in looked.rows] == orders if looked else orders == []
+
+
+@pytest.mark.parametrize(
+    ("question", "order", "cell"),
+    [
+        ("What does the desk cost?", "A2", "120.00"),
+        ("How much is a chair?", "A3", "45.00"),
+        ("How many desks are left?", "A2", "4"),
+        ("Who bought the shelf?", "A4", "Hill Road School"),
+        ("Which item did the school order?", "A4", "Shelf"),
+        ("Who placed the order due on 19 March?", "A2", "Ben Hay"),
+        ("When is A4 due?", "A4", "2024-04-09"),
+    ],
+)
+def test_the_cell_that_answers(question: str, order: str, cell: str) -> None:
+    looked = look(question)
+    assert looked and [row.text[7:9] for row in looked.rows] == [order]
+    start, end = looked.cells[0]
+    assert looked.rows[0].text[start:end] == cell
+
+
+@pytest.mark.parametrize(
+    "question",
+    ["Who designed the lamp in 1920?", "Where was Ben Hay born?", "Why did the board meet Ada Long on Friday?",
+     "What colour is the sky?", "Who wrote the handbook?"],
+)  # fmt: skip
+def test_what_no_cell_answers_is_not_looked_up(question: str) -> None:
+    assert look(question) is None

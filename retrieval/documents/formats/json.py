@@ -1,7 +1,8 @@
-"""JSON and JSON lines: objects are read as records, anything else as `path: value` lines."""
+"""JSON and JSON lines: objects of a list are read as records, anything else as `path: value` lines."""
 
 import json
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -12,7 +13,7 @@ from cragraph.retrieval.documents.records import leaves, line_of, record_draft, 
 
 
 def read(path: Path, limits: Limits) -> Iterator[Draft]:
-    """Drafts of a JSON file: objects as records, anything else line by line."""
+    """Drafts of a JSON file: lists of objects as records, each list a table of its own; anything else line by line."""
     try:
         value = json.loads(read_text(path, limits).lstrip("\ufeff"))
     except json.JSONDecodeError as error:
@@ -29,10 +30,30 @@ def read(path: Path, limits: Limits) -> Iterator[Draft]:
     if body is not None:
         yield record_draft(value, body, limits)
         return
+    lists: dict[str, Sequence[Mapping[str, Any]]] = {}
+    rest = _without_records(value, "", lists)
     writer = Writer(limits)
-    for leaf in leaves(value):
+    for leaf in leaves(rest):
         writer.line(line_of(leaf))
-    yield writer.draft()
+    if writer.draft().text or not lists:
+        yield writer.draft()
+    for name, records in lists.items():
+        for draft in record_drafts(records, limits):
+            yield replace(draft, metadata={"title": name, **draft.metadata})
+
+
+def _without_records(value: Any, name: str, lists: dict[str, Sequence[Mapping[str, Any]]]) -> Any:
+    """The value without its lists of objects, which go into `lists` by their path: each is a table of its own."""
+    if not isinstance(value, Mapping):
+        return value
+    rest = {}
+    for key, inner in value.items():
+        path = f"{name}.{key}" if name else str(key)
+        if isinstance(inner, list) and len(inner) > 1 and all(isinstance(record, Mapping) for record in inner):
+            lists[path] = inner
+        else:
+            rest[key] = _without_records(inner, path, lists)
+    return rest
 
 
 def read_lines(path: Path, limits: Limits) -> Iterator[Draft]:

@@ -96,10 +96,22 @@ def test_a_broken_line_is_named_after_the_rows_before_it(tmp_path: Path) -> None
         next(stream)
 
 
+def test_a_list_of_objects_inside_json_is_a_table_of_its_own(tmp_path: Path) -> None:
+    value = {
+        "as of": "May",
+        "fleet": {"boats": [{"name": "Tern", "kind": "dinghy"}, {"name": "Coot", "kind": "scull"}]},
+    }
+    rest, boats = documents(tmp_path / "a.json", json.dumps(value))
+    assert rest.text == "as of: May"
+    assert boats.text == "name: Tern | kind: dinghy\nname: Coot | kind: scull"
+    assert boats.title == "fleet.boats"
+    assert boats.blocks[1].fields == {"row": 2, "name": "Coot", "kind": "scull"}
+
+
 @pytest.mark.parametrize(
     ("value", "text"),
     [
-        ({"name": "x", "deep": {"list": [{"a": 1}, {"a": True}]}}, "name: x\ndeep.list.1.a: 1\ndeep.list.2.a: true"),
+        ({"name": "x", "deep": {"list": [{"a": 1}]}}, "name: x\ndeep.list.1.a: 1"),
         ([1, 2], "1, 2"),
         ({"title": "T", "content": "Body."}, "T\n\nBody."),
         ([{"a": 1}, {"a": 2}], "a: 1\na: 2"),

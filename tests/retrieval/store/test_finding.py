@@ -29,6 +29,17 @@ def test_a_passage_comes_back_as_it_went_in(full: Store, lines: list[Passage], s
     assert {**found, "retrieval_score": None} == whales
 
 
+@pytest.mark.parametrize(
+    ("query", "found"),
+    [("the barbeque rules", True), ("begginer lessons", True), ("lesons", True), ("moorings", False), ("cats", False)],
+)
+def test_a_misspelt_word_finds_the_nearest_of_the_store_and_a_known_one_only_itself(
+    store: Store, query: str, found: bool
+) -> None:
+    store.add(as_passages(["Barbecues are lit on the beach.", "Beginners have lessons at noon."]))
+    assert bool(store.lexical(query, 1)) is found
+
+
 def test_metadata_of_any_shape_survives(store: Store) -> None:
     metadata = {
         "tags": ["a", {"b": [1, None]}],
