@@ -159,27 +159,26 @@ class _Asked:
     def _many(self) -> Lookup | None:
         """Every row with a value that the question names, denies, compares with, or asks the most of."""
         text = self.question.text
-        denied, sold_out = _NOT.search(text) is not None, _SOLD_OUT.search(text) is not None
+        denied, sold_out = _NOT.search(text) is not None, _SOLD_OUT.search(text)
         extreme = _MOST.search(text) or _LEAST.search(text)
         if not (self.question.wants_rows or extreme):
             return None
         wanted: dict[str, set[str]] = {}
-        said: set[str] = set()
+        said: set[str] = set(content_words(sold_out[0])) if sold_out else set()
         for _, row in self.rows:
             for cell in row:
                 if sold_out and _STOCK.search(cell.name):
-                    if _NONE.fullmatch(cell.value):
-                        wanted.setdefault(cell.name, set()).add(cell.value)
-                        said |= set(content_words(_SOLD_OUT.search(text)[0]))  # type: ignore[index]
+                    wants = frozenset({""}) if _NONE.fullmatch(cell.value) else frozenset()
                 elif self._is_flag(cell.name):
-                    if (_NONE.fullmatch(cell.value) or _TRUE.fullmatch(cell.value)) and (
-                        _NONE.fullmatch(cell.value) is not None
-                    ) == denied:
-                        wanted.setdefault(cell.name, set()).add(cell.value)
-                        said |= self._said_of(cell.name)
-                elif (words := self._named_by(cell)) and (words == cell.words or not cell.words):
+                    wants = (
+                        self._said_of(cell.name) if (_NONE if denied else _TRUE).fullmatch(cell.value) else frozenset()
+                    )
+                else:
+                    wants = self._named_by(cell)
+                    wants = wants if len(wants) >= len(cell.words) else frozenset()
+                if wants:
                     wanted.setdefault(cell.name, set()).add(cell.value)
-                    said |= words
+                    said |= wants
         flags = {name for name in wanted if self._is_flag(name)}
         rows = [(candidate, {cell.name: cell for cell in row}) for candidate, row in self.rows]
         if denied and not sold_out and not flags and wanted:
@@ -191,7 +190,7 @@ class _Asked:
             if column is None:
                 return None
             said |= self._said_of(column) | _OF_EXTREMES | set(content_words(" ".join(self.figures)))
-            rows = self._compare([(c, r) for c, r in rows if column in r], column, extreme)
+            rows = self._compare([(c, r) for c, r in rows if column in r], column, extreme is not None)
         elif not wanted or not self.question.wants_rows or (len(rows) == len(self.rows) and len(rows) > 1):
             return None
         if not rows:
@@ -200,7 +199,7 @@ class _Asked:
         if self.question.kind in _TYPED and asked is None:
             return None
         said |= {w for name in self.columns for w in self._said_of(name)}
-        return self._found([(c, r.get(asked)) for c, r in rows], self._chance(frozenset(said), True, True))
+        return self._found([(c, r.get(asked or "-")) for c, r in rows], self._chance(frozenset(said), True, True))
 
     def _compared(self) -> str | None:
         """The column of figures or dates that a comparison is about."""
@@ -213,7 +212,7 @@ class _Asked:
         return max(named, key=lambda name: len(self._said_of(name)), default=None)
 
     def _compare(
-        self, rows: list[tuple[Candidate, dict[str, _Cell]]], column: str, extreme: re.Match[str] | None
+        self, rows: list[tuple[Candidate, dict[str, _Cell]]], column: str, extreme: bool
     ) -> list[tuple[Candidate, dict[str, _Cell]]]:
         values = {id(r): _value(r[column].value) or 0.0 for _, r in rows}
         if extreme and rows:

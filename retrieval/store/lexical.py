@@ -1,7 +1,6 @@
 """Search by words: BM25 over the terms of every passage, as the share of what the best possible passage would score."""
 
 import math
-import os
 from collections.abc import Iterable, Mapping
 from threading import Lock
 from typing import Any, Final
@@ -75,7 +74,7 @@ class Lexical:
         ]
 
     def _meant(self, query: str, frequency: Mapping[str, int]) -> list[str]:
-        """For each misspelt word of the query, one that no passage has and nobody knows, the nearest of the passages'."""
+        """The passages' nearest word for each misspelt one, which none of them has and the encoder does not know."""
         found = []
         for word, term in zip(tokens(query), terms(query), strict=True):
             if frequency[term] or len(word) < _SPELT or not word.isalpha() or is_known_word(word.casefold()):
@@ -84,7 +83,7 @@ class Lexical:
             sql = "SELECT term, doc FROM vocabulary WHERE term >= ? AND term < ?"
             near = [row for row in self._index.rows(sql, (first, after)) if slipped(term, row[0], len(word))]
             if near:
-                found.append(str(max(near, key=lambda row: (len(os.path.commonprefix([row[0], term])), row[1]))[0]))
+                found.append(str(max(near, key=lambda row: row[1])[0]))
         return found
 
     def _rows(self, match: str, k: int, where: Mapping[str, Any] | None) -> list[tuple[Any, ...]]:

@@ -101,11 +101,11 @@ def test_a_list_of_objects_inside_json_is_a_table_of_its_own(tmp_path: Path) -> 
         "as of": "May",
         "fleet": {"boats": [{"name": "Tern", "kind": "dinghy"}, {"name": "Coot", "kind": "scull"}]},
     }
-    rest, boats = documents(tmp_path / "a.json", json.dumps(value))
+    rest, table = documents(tmp_path / "a.json", json.dumps(value))
     assert rest.text == "as of: May"
-    assert boats.text == "name: Tern | kind: dinghy\nname: Coot | kind: scull"
-    assert boats.title == "fleet.boats"
-    assert boats.blocks[1].fields == {"row": 2, "name": "Coot", "kind": "scull"}
+    assert table.text == "name: Tern | kind: dinghy\nname: Coot | kind: scull"
+    assert table.title == "fleet.boats"
+    assert table.blocks[1].fields == {"row": 2, "name": "Coot", "kind": "scull"}
 
 
 @pytest.mark.parametrize(
