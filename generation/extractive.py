@@ -8,6 +8,7 @@ from cragraph.generation.candidates import Candidate, candidates
 from cragraph.generation.questions import QUOTED_KINDS, Question, read_question, split_question
 from cragraph.generation.ranking import MOST_ROWS, AnswerRanker, Ranking, Scored
 from cragraph.generation.revision import Kept, failed_texts, is_failed, kept_sentences
+from cragraph.generation.rows import names_its_columns
 from cragraph.protocols import Brief, Notes
 from cragraph.text.words import content_words
 from cragraph.types import IDK
@@ -135,7 +136,7 @@ def _written(kept: Sequence[Kept], chosen: Sequence[Candidate]) -> str:
     said: set[str] = set()
     for candidate in sorted(chosen, key=lambda c: (rank[c.passage], c.start)):
         marker = f"[{candidate.passage + 1}]"
-        for part in (candidate.header, candidate.opener, candidate.text):
+        for part in ("" if names_its_columns(candidate) else candidate.header, candidate.opener, candidate.text):
             # Line breaks of a page's layout are no part of what is said.
             quote = " ".join(part.split())
             if quote and quote not in said:

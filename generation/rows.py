@@ -102,6 +102,13 @@ def cells(row: str) -> list[_Cell]:
     return found
 
 
+def names_its_columns(row: Candidate) -> bool:
+    """Whether the cells of a row carry most names that the table's heading row has."""
+    names = {cell.name for cell in cells(row.text)} if row.header else set()
+    headings = [name.strip(" |") for name in row.header.split(" | ")]
+    return 2 * sum(name in names for name in headings) > len(headings)
+
+
 def lookup(question: Question, found: Sequence[Candidate], passages: Sequence[Passage]) -> Lookup | None:
     """The rows that hold what is asked for: "what does the lamp cost" asks for the price of the row that says lamp.
 

@@ -123,6 +123,8 @@ class Verification:
     answered: float | None = None
     supported: float | None = None
     answer_spans: tuple[AnswerSpan, ...] = ()
+    threshold_set: bool = field(default=False, kw_only=True)
+    """Whether somebody set the threshold; else it is the policy's own."""
     failed: bool = field(default=False, kw_only=True)
     """Whether verification failed altogether, so that nothing was judged."""
     question: str = field(default="", kw_only=True, compare=False)
@@ -159,8 +161,11 @@ class Verification:
 
     @property
     def accepted(self) -> bool:
-        """Whether the run takes the answer as it is: well enough supported, and more likely than not an answer."""
-        return self._holds(ADDRESSED)
+        """Whether the run takes the answer as it is: well enough supported, and more likely than not an answer.
+
+        A threshold that somebody set is held against the confidence as it is stated.
+        """
+        return self._holds(ADDRESSED) and (not self.threshold_set or reaches(self.confidence, self.threshold))
 
     @property
     def shown(self) -> bool:

@@ -172,6 +172,7 @@ class Verifier:
             found,
             degraded=tuple(own.sentences),
             threshold=own_threshold(found.policy, found.claims, refused, options.calibration) if at is None else at,
+            threshold_set=at is not None,
             ms=(perf_counter() - start) * 1000,
             question=question,
             answer=answer,

@@ -1,4 +1,5 @@
 import json
+from dataclasses import replace
 
 import pytest
 
@@ -190,3 +191,12 @@ def test_it_prints_as_a_line_with_the_outcome_and_a_line_per_claim() -> None:
 def test_attribution_coverage_is_none_where_it_was_not_measured() -> None:
     assert verification("supported").attribution_coverage is None
     assert verification("supported", signals={"attribution_coverage": 0.5}).attribution_coverage == 0.5
+
+
+def test_a_threshold_that_was_set_is_held_against_the_confidence_as_stated() -> None:
+    own = Verification(0.72, policy="weighted", threshold=0.7, answered=0.72, supported=1.0)
+    joined = replace(own, policy="auto")
+    for found in (own, joined):
+        assert found.accepted
+    assert not replace(joined, threshold=0.9, threshold_set=True).accepted
+    assert replace(joined, threshold=0.7, threshold_set=True).accepted
