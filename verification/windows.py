@@ -73,16 +73,6 @@ class Space:
         return chosen
 
 
-def windows(text: str) -> list[tuple[int, int]]:
-    """Offsets of the windows of a text, by start and then by end."""
-    return [(window.start, window.end) for window in _widened(text, sentence_windows(0, text))]
-
-
-def window_texts(text: str) -> list[str]:
-    """The windows of a text as strings; the text itself where it holds no sentence."""
-    return [text[start:end] for start, end in windows(text)] or [text]
-
-
 def space(claims: Sequence[str], passages: Sequence[Passage]) -> Space:
     """The windows of the passages with their coverage of the claims; one multiplication of matrices does the work.
 

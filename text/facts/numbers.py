@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 from typing import Final
 
 from cragraph.text.facts.fact import Fact, Kind
-from cragraph.text.lexicon import LEXICON, listed, meanings, pattern, words_of
+from cragraph.text.lexicon import LEXICON, meanings, pattern, words_of
 
 SCALES: Final = {word: float(size) for word, size in meanings(LEXICON["scales"]).items()}
 """Scale words; they may follow any number."""
@@ -133,20 +133,11 @@ def _degrees(name: str, label: str) -> LabelUnit | None:
     return None
 
 
-_TO_NINETEEN: Final = """zero one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen
-sixteen seventeen eighteen nineteen"""
-_ONES: Final = {word: value for value, word in enumerate(listed(_TO_NINETEEN))}
-_TENS: Final = {
-    word: value * 10
-    for value, word in enumerate(listed("twenty thirty forty fifty sixty seventy eighty ninety"), start=2)
-}
+_ONES: Final = {word: value for value, word in enumerate(LEXICON["to_nineteen"].split())}
+_TENS: Final = {word: value * 10 for value, word in enumerate(LEXICON["tens"].split(), start=2)}
 _BIG: Final = {"hundred": 100, "thousand": 1000, "million": 10**6, "billion": 10**9, "trillion": 10**12}
 
-ORDINALS: Final = {
-    "third": 3, "fourth": 4, "fifth": 5, "sixth": 6, "seventh": 7, "eighth": 8, "ninth": 9, "tenth": 10,
-    "eleventh": 11, "twelfth": 12, "thirteenth": 13, "fourteenth": 14, "fifteenth": 15, "sixteenth": 16,
-    "seventeenth": 17, "eighteenth": 18, "nineteenth": 19, "twentieth": 20, "thirtieth": 30,
-}  # fmt: skip
+ORDINALS: Final = {word: int(value) for word, value in meanings(LEXICON["ordinals"]).items()}
 """Ordinals as words; "first" and "second" are left out, because they mostly order an argument or measure time."""
 
 _WORDS_SMALL: Final = "|".join([*_TENS, *sorted(_ONES, key=len, reverse=True)])
