@@ -13,6 +13,7 @@ from pydantic_settings import (
     BaseSettings,
     DotEnvSettingsSource,
     EnvSettingsSource,
+    InitSettingsSource,
     PydanticBaseSettingsSource,
     SettingsConfigDict,
 )
@@ -129,15 +130,10 @@ class Settings(Context, BaseSettings):
 
     @classmethod
     def settings_customise_sources(
-        cls,
-        settings_cls: type[BaseSettings],
-        init_settings: PydanticBaseSettingsSource,
-        env_settings: PydanticBaseSettingsSource,
-        dotenv_settings: PydanticBaseSettingsSource,
-        file_secret_settings: PydanticBaseSettingsSource,
+        cls, settings_cls: type[BaseSettings], init_settings: PydanticBaseSettingsSource, *_: Any, **__: Any
     ) -> tuple[PydanticBaseSettingsSource, ...]:
         """An argument comes first, then what `sources` finds."""
-        return (init_settings, *(Found(settings_cls, values) for _, values in sources()))
+        return (init_settings, *(InitSettingsSource(settings_cls, values) for _, values in sources()))
 
     def context(self) -> Context:
         """The per-run options that these settings make the default."""
@@ -167,22 +163,6 @@ def context_schema(settings: Settings, base: type[Context] = Context) -> type[Co
 
 
 # -- where settings come from ----------------------------------------------------------------------------------
-
-
-class Found(PydanticBaseSettingsSource):
-    """Settings that were read already."""
-
-    def __init__(self, settings_cls: type[BaseSettings], found: dict[str, Any]) -> None:
-        super().__init__(settings_cls)
-        self._found = found
-
-    def get_field_value(self, field: Any, field_name: str) -> tuple[Any, str, bool]:
-        """One of them; not used, as all are given at once."""
-        return self._found.get(field_name), field_name, False
-
-    def __call__(self) -> dict[str, Any]:
-        """All of them."""
-        return self._found
 
 
 def sources() -> list[tuple[str, dict[str, Any]]]:
@@ -215,9 +195,8 @@ def config_path() -> Path | None:
     named = os.environ.get("CRAG_CONFIG")
     if named and not Path(named).is_file():
         raise SettingsError(f"CRAG_CONFIG names {named}, which is not a file: correct it or unset it.")
-    return next(
-        (path for path in map(Path, [named] if named else ["cragraph.yaml", "config.yaml"]) if path.is_file()), None
-    )
+    places = map(Path, [named] if named else ["cragraph.yaml", "config.yaml"])
+    return next((path for path in places if path.is_file()), None)
 
 
 def in_file() -> dict[str, Any]:
@@ -246,8 +225,7 @@ def lift_blocks(data: Mapping[str, Any]) -> dict[str, Any]:
         lifted["crag"] = crag["enabled"]
     if isinstance(block := lifted.get("verification"), Mapping):
         del lifted["verification"]
-        inside = {"verify" if name in ("enabled", "enable") else name: value for name, value in block.items()}
-        lifted = inside | lifted
+        lifted = {"verify" if name in ("enabled", "enable") else name: value for name, value in block.items()} | lifted
     return lifted
 
 

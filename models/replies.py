@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterator, Mapping
 from contextlib import suppress
 from functools import cache
+from itertools import accumulate
 from typing import Annotated, Any, TypeVar
 
 from pydantic import BaseModel, BeforeValidator, ValidationError
@@ -36,37 +37,26 @@ def without_thinking(text: str) -> str:
 def values_in(text: str) -> Iterator[Any]:
     """Every object and list in the text, likeliest first: in code fences, in prose, mended where they are broken."""
     plain = without_thinking(text)
-    for source in [*(match[1] for match in _FENCE.finditer(plain)), plain]:
-        value = _read(source.strip())
-        if not isinstance(value, dict | list):
-            continue
-        if isinstance(value, list) and not source.lstrip().startswith("["):
+    for source in (*(match[1].strip() for match in _FENCE.finditer(plain)), plain):
+        value = _read(source)
+        if isinstance(value, list) and not source.startswith("["):
             yield from (item for item in value if isinstance(item, dict | list))
-        yield value
+        if isinstance(value, dict | list):
+            yield value
 
 
 def _read(text: str) -> Any:
-    try:
+    with suppress(ValueError, RecursionError):
         return json.loads(text, strict=False)
-    except (ValueError, RecursionError):
-        pass
-    if not any(bracket in text for bracket in "{[") or _depth(text) > DEEPEST:
+    depths = accumulate((letter in "{[") - (letter in "}]") for letter in text)
+    if not 0 < max(depths, default=0) <= DEEPEST:
         return None
     # Imported here: it takes a twentieth of a second, and only a broken reply needs it.
     import json_repair
 
-    try:
+    with suppress(ValueError, RecursionError):
         return json_repair.loads(text.translate(_QUOTES), skip_json_loads=True)
-    except (ValueError, RecursionError):
-        return None
-
-
-def _depth(text: str) -> int:
-    depth = deepest = 0
-    for character in text:
-        depth += (character in "{[") - (character in "}]")
-        deepest = max(deepest, depth)
-    return deepest
+    return None
 
 
 _NUMBER = re.compile(r"[-+]?(?:\d+(?:[.,]\d+)?|\.\d+)(?:e[-+]?\d+)?", re.I)
@@ -82,19 +72,15 @@ def read_score(value: Any) -> float:
 
     A number above 1 is read on the smallest scale that holds it (10, then 100). Below 0 it counts as 0.
     """
-    if value is None:
-        raise ValueError("no score at all")
     if isinstance(value, bool):
         return float(value)
     if isinstance(value, int | float):
         return _unit(float(value))
     if isinstance(value, dict) and len(value) == 1:
         return read_score(next(iter(value.values())))
-    text = str(value).strip()
-    if ratio := _OUT_OF.search(text):
-        whole = _float(ratio[2])
-        if whole > 0:
-            return _bounded(_float(ratio[1]) / whole)
+    text = str("" if value is None else value).strip()
+    if (ratio := _OUT_OF.search(text)) and _float(ratio[2]) > 0:
+        return _bounded(_float(ratio[1]) / _float(ratio[2]))
     if percent := _PERCENT.search(text):
         return _bounded(_float(percent[1]) / 100)
     if number := _NUMBER.search(text):
@@ -130,13 +116,11 @@ def read_flag(value: Any) -> bool:
 
 def read_text(value: Any) -> str:
     """Text, also where a model wrote null, a number or a list of lines."""
-    if value is None:
-        return ""
+    if isinstance(value, dict):
+        value = list(value.values())
     if isinstance(value, list | tuple):
         return " ".join(read_text(item) for item in value)
-    if isinstance(value, dict):
-        return " ".join(read_text(item) for item in value.values())
-    text = str(value).strip()
+    text = str("" if value is None else value).strip()
     return "" if text.lower() in ("none", "null", "n/a", "not found", "-", "...", "…") else text
 
 
@@ -157,10 +141,8 @@ def _float(text: str) -> float:
 
 
 def _unit(number: float) -> float:
-    if not math.isfinite(number):
-        raise ValueError("not a finite number")
-    if number > 100:
-        raise ValueError(f"{number:g} is on no known scale")
+    if not math.isfinite(number) or number > 100:
+        raise ValueError(f"{number:g} is on no known scale" if math.isfinite(number) else "not a finite number")
     return _bounded(number if number <= 1 else number / 10 if number <= 10 else number / 100)
 
 
@@ -199,7 +181,8 @@ def parse(text: str, record: type[Record]) -> Record:
             with suppress(ValidationError):
                 if cut and len(first["loc"]) > 1 and first["loc"][1] == len(shape[first["loc"][0]]) - 1 > 0:
                     return record.model_validate({**shape, first["loc"][0]: shape[first["loc"][0]][:-1]})
-    raise UnreadableError(f"the reply {_short(text)!r} could not be read as {record.__name__}: {why}.")
+    text = text if len(text) <= 80 else f"{text[:80]}…"
+    raise UnreadableError(f"the reply {text!r} could not be read as {record.__name__}: {why}.")
 
 
 @cache
@@ -243,22 +226,23 @@ def _bare(text: str, record: type[Record]) -> list[Any]:
 
 
 def _shapes(value: Any, record: type[BaseModel]) -> list[Any]:
-    needed = [(name, str(info.annotation)) for name, info in record.model_fields.items() if info.is_required()]
-    lists = [name for name, kind in needed if "list" in kind.lower()]
+    """What a value may mean: as it is, unwrapped, or as the rows of the record's only list."""
+    needed = [name for name, info in record.model_fields.items() if info.is_required()]
+    lists = [name for name in needed if "list" in str(record.model_fields[name].annotation).lower()]
+    rows = lists[0] if len(lists) == 1 else ""
     if isinstance(value, list):
-        wrapped = [{lists[0]: _renamed(value, record)}] if len(lists) == 1 else []
-        return wrapped + ([_renamed(value[0], record)] if len(value) == 1 else [])
+        found = [{rows: _renamed(value, record)}] if rows else []
+        return found + ([_renamed(value[0], record)] if len(value) == 1 else [])
     shapes = [_renamed(value, record)]
-    if len(value) == 1:
-        inner = next(iter(value.values()))
-        if isinstance(inner, dict):
-            shapes.append(_renamed(inner, record))
-        elif isinstance(inner, list) and len(lists) == 1:
-            shapes.append({lists[0]: _renamed(inner, record)})
-    if len(lists) == 1 and isinstance(shapes[0].get(lists[0]), dict):
-        shapes.append({lists[0]: [shapes[0][lists[0]]]})
-    elif len(lists) == 1 and lists[0] not in shapes[0]:
-        shapes.append({lists[0]: [shapes[0]]})  # one row where a list of rows was asked for
+    inner = next(iter(value.values())) if len(value) == 1 else None
+    if isinstance(inner, dict):
+        shapes.append(_renamed(inner, record))
+    elif isinstance(inner, list) and rows:
+        shapes.append({rows: _renamed(inner, record)})
+    if rows and isinstance(shapes[0].get(rows), dict):
+        shapes.append({rows: [shapes[0][rows]]})
+    elif rows and rows not in shapes[0]:
+        shapes.append({rows: [shapes[0]]})  # one row where a list of rows was asked for
     return shapes
 
 
@@ -271,7 +255,3 @@ def _renamed(value: Any, record: type[BaseModel]) -> Any:
 
 def _key(name: str) -> str:
     return re.sub(r"[\s-]+", "_", re.sub(r"(?<=[a-z])(?=[A-Z])", "_", name.strip())).lower()
-
-
-def _short(text: str) -> str:
-    return text if len(text) <= 80 else f"{text[:80]}…"
