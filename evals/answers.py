@@ -5,7 +5,6 @@ A row is ``{"question", "passages", "answers", "answerable"}``, with ``gold_sent
 quotation does not say which.
 """
 
-import json
 import re
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -19,6 +18,7 @@ from typing import TYPE_CHECKING, Any, Final
 import numpy as np
 
 from cragraph.errors import InputError
+from cragraph.evals.data import json_rows
 from cragraph.evals.metrics import auroc, calibration_error, reliability
 from cragraph.generation.questions import read_question
 from cragraph.metrics import quantile
@@ -88,9 +88,8 @@ Answerer = Callable[[str, Sequence[dict[str, Any]]], Outcome]
 def read(path: Path) -> list[Row]:
     """The rows of a file; raises InputError where a line is not such a row."""
     rows = []
-    for number, line in enumerate(path.read_text(encoding="utf-8").splitlines(), 1):
+    for number, (row, where) in enumerate(json_rows(path), 1):
         try:
-            row = json.loads(line)
             if "rewrite" in row or row.get("kind") in ("yesno", "narrative-implicit"):
                 continue
             marked = [row["sentences"][i] for i in row["gold_sentences"]] if row.get("gold_sentences") else []
@@ -105,10 +104,9 @@ def read(path: Path) -> list[Row]:
                     row.get("title") or "",
                 )
             )
-        except (ValueError, KeyError, TypeError, IndexError) as error:
+        except (KeyError, TypeError, IndexError) as error:
             raise InputError(
-                f"{path}:{number} is no question row ({error!r}); wanted JSON with question, passages, answers and "
-                "answerable."
+                f"{where} is no question row ({error!r}); wanted question, passages, answers and answerable."
             ) from error
     return rows
 
