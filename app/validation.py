@@ -128,18 +128,16 @@ class AnswerValidator:
         "warnings", "passed"}``. An answer passes when its confidence reaches the threshold and no claim is unsupported.
         """
         config = self.config
-        passages = as_passages(chunks) if config.enabled else []
-        claims, closeness = self._closeness(answer, query, passages) if config.enabled else ([], Closeness())
-        details = self._confidence(answer if config.enabled else "", query, passages, closeness)
+        if not config.enabled:
+            answer, chunks = "", ()
+        passages = as_passages(chunks)
+        claims, closeness = self._closeness(answer, query, passages)
+        details = self._confidence(answer, query, passages, closeness)
         checked = self._checked(claims, closeness, passages)
         found = [{"claim": claim, "support_score": score} for claim, score, unsupported in checked if unsupported]
-        warnings = low_values(
-            [
-                ("confidence", details["overall_score"], config.confidence_threshold),
-                ("relevance", details["relevance"], config.relevance_threshold),
-                ("faithfulness", details["faithfulness"], config.faithfulness_threshold),
-            ]
-        )
+        reached = {"confidence": details["overall_score"]} | details
+        names = ("confidence", "relevance", "faithfulness")
+        warnings = low_values((name, reached[name], getattr(config, f"{name}_threshold")) for name in names)
         if found:
             warnings.append(f"Found {len(found)} unsupported claim(s)")
         if details["has_uncertainty"]:
@@ -220,16 +218,16 @@ class AnswerValidator:
     def _citations(
         self, claims: Sequence[Claim], closeness: Closeness, passages: Sequence[Passage]
     ) -> list[dict[str, Any]]:
-        citations = []
-        for claim, row in zip(claims, closeness.by_passage, strict=True):
+        def sources(row: Sequence[float]) -> list[dict[str, Any]]:
             ranked = sorted(enumerate(row), key=lambda item: -item[1])[:MOST_SOURCES]
-            sources = [
+            near = [(n, score) for n, score in ranked if reaches(score, self.config.hallucination_threshold)]
+            return [
                 {"chunk_id": n, "score": round(score, 6), "text": passages[n]["text"], "id": passages[n]["chunk_id"]}
-                for n, score in ranked
-                if reaches(score, self.config.hallucination_threshold)
+                for n, score in near
             ]
-            citations.append({"sentence": claim["text"], "sources": sources})
-        return citations
+
+        rows = zip(claims, closeness.by_passage, strict=True)
+        return [{"sentence": claim["text"], "sources": sources(row)} for claim, row in rows]
 
 
 def validate_answer(
