@@ -94,7 +94,8 @@ def main() -> None:
         if not hasattr(error, "format_message"):
             raise
         if said := error.format_message():
-            complain(f"{said.rstrip('.')}: see `cragraph --help`.")
+            many = "--source takes one path, give it again for each; " if "extra" in said and "--source" in sys.argv else ""
+            complain(f"{said.rstrip('.')}: {many}see `cragraph --help`.")
         code = USAGE
     if code == INTERRUPTED:
         complain("interrupted; what was complete is kept")

@@ -120,6 +120,8 @@ def ask(
     response = done.response
     if report is not None:
         assistant.report(done).save(report)
+        if not quiet:
+            status(f"wrote {report}")
     if json:
         emit(response)
     else:
