@@ -24,6 +24,7 @@ async function why(answer) {
   const said = await answer.json().catch(() => ({}));
   return said.error ?? (said.detail ? JSON.stringify(said.detail) : `The server answered ${answer.status}.`);
 }
+const count = chunks => `${chunks} chunk${chunks === 1 ? "" : "s"}`;
 const show = (node, on) => { node.hidden = !on; };
 const problem = text => { $("problem").textContent = text; show($("problem"), text); };
 const json = (method, body) => ({method, headers: {"content-type": "application/json"}, body: JSON.stringify(body)});
@@ -31,13 +32,14 @@ const json = (method, body) => ({method, headers: {"content-type": "application/
 async function run(url, body, question) {
   if (running) return;
   running = new AbortController();
-  problem(""); $("steps").replaceChildren(); $("draft").textContent = ""; $("said").textContent = "";
+  problem(""); $("steps").replaceChildren("starting …"); $("draft").textContent = ""; $("said").textContent = "";
   $("ask").querySelector("[type=submit]").disabled = true; show($("stop"), true); show($("ask"), true);
   try {
     for await (const [kind, data] of events(url, {...json("POST", body), signal: running.signal})) {
       if (kind === "begin") {
         const step = document.createElement("li");
-        step.className = "on"; step.textContent = data.node;
+        step.className = "on"; step.textContent = data.node; step.dataset.since = Date.now();
+        if (!$("steps").firstElementChild) $("steps").replaceChildren();
         $("steps").append(step);
       } else if (kind === "node") {
         const step = $("steps").lastElementChild;
@@ -60,12 +62,17 @@ async function run(url, body, question) {
     }
   } catch (error) {
     problem(error.name === "AbortError" ? "Stopped." : error.message);
+    $("steps").replaceChildren();
     show($("ask"), true);
   }
   running = null; show($("stop"), false); show($("draft"), false);
   $("ask").querySelector("[type=submit]").disabled = false;
   (document.querySelector(".review textarea") ?? $("question")).focus({preventScroll: true});
 }
+setInterval(() => {
+  const on = document.querySelector(".on");
+  if (on) on.dataset.took = `${Math.floor((Date.now() - on.dataset.since) / 1000)} s`;
+}, 1000);
 // A run that waits: what a person chooses goes on with it.
 function review({response, run: name}, question) {
   const form = $("review").content.cloneNode(true).firstElementChild;
@@ -100,7 +107,7 @@ async function list() {
   if (!answer.ok) return problem(await why(answer));
   $("docs").replaceChildren(...(await answer.json()).map(doc => {
     const row = document.createElement("li"), name = document.createElement("span"), button = document.createElement("button");
-    name.textContent = `${doc.name} · ${doc.chunks}`; name.title = doc.source;
+    name.textContent = `${doc.name} · ${count(doc.chunks)}`; name.title = doc.source;
     button.textContent = "Forget"; button.setAttribute("aria-label", `Forget ${doc.name}`);
     button.addEventListener("click", async () => {
       const gone = await fetch(`/documents?source=${encodeURIComponent(doc.source)}`, {method: "DELETE"});
@@ -121,8 +128,8 @@ async function ingest(files) {
     try {
       for await (const [kind, data] of events("/documents", {method: "POST", body})) {
         const bad = [...(data.failed ?? []), ...(data.skipped ?? [])][0];
-        row.textContent = kind === "progress" ? `${file.name}: ${data.chunks} chunks`
-          : bad ? `${file.name}: ${bad.reason}` : `${file.name}: ready, ${data.chunks} chunks`;
+        row.textContent = kind === "progress" ? `${file.name}: ${count(data.chunks)}`
+          : bad ? `${file.name}: ${bad.reason}` : `${file.name}: ready, ${count(data.chunks)}`;
       }
     } catch (error) { row.textContent = `${file.name}: ${error.message}`; }
     await list();

@@ -184,6 +184,23 @@ def test_the_page_asks_shows_evidence_and_goes_on(url: str, browser: Any) -> Non
     page.close()
 
 
+def test_escape_stops_a_run_and_keeps_the_question(browser: Any, tmp_path: Path) -> None:
+    with OllamaServer("The Mariana Trench is deep [1]." * 9, tokens_per_s=5) as ollama:
+        parts = {"model": "ollama:llama3.2", "judge": "encoder", "ollama_host": ollama.url}
+        with serving(tmp_path, parts) as url:
+            HTTP.post(f"{url}/documents", files={"file": ("sea.md", SEA)}).raise_for_status()
+            page = browser.new_page()
+            page.goto(url)
+            page.keyboard.type("How deep is it?")
+            page.keyboard.press("Enter")
+            page.get_by_text("starting …").wait_for()
+            page.locator("#draft", has_text="Mariana").wait_for()
+            page.keyboard.press("Escape")
+            assert page.get_by_role("alert").inner_text() == "Stopped."
+            assert page.get_by_label("Question").input_value() == "How deep is it?"
+            page.close()
+
+
 def test_the_page_takes_files_lists_them_and_forgets(url: str, browser: Any, tmp_path: Path) -> None:
     page = browser.new_page(viewport={"width": 400, "height": 800}, color_scheme="dark")
     page.goto(url)
