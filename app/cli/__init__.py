@@ -94,7 +94,11 @@ def main() -> None:
         if not hasattr(error, "format_message"):
             raise
         if said := error.format_message():
-            many = "--source takes one path, give it again for each; " if "extra" in said and "--source" in sys.argv else ""
+            many = (
+                "--source takes one path, give it again for each; "
+                if "extra" in said and "--source" in sys.argv
+                else ""
+            )
             complain(f"{said.rstrip('.')}: {many}see `cragraph --help`.")
         code = USAGE
     if code == INTERRUPTED:

@@ -5,7 +5,7 @@ All interaction is by links within the page, so that it works printed, without s
 
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from difflib import SequenceMatcher
 from functools import cache, cached_property
 from html import escape
@@ -153,7 +153,8 @@ class Report:
     @cached_property
     def places(self) -> dict[int, tuple[int, int, list[tuple[int, int]]]]:
         """Where each claim stands in the answer that is shown, and its doubtful words; markers may differ."""
-        shown, draft = Bare(self.data["answer"]), self.data["answer"]
+        draft = self.data["answer"]
+        shown, at_shown = bare(draft)
         for attempt in self.data["attempts"]:
             judged = (attempt.get("verification") or {}).get("claims") or ()
             if [*map(SPAN, judged)] == [*map(SPAN, self.claims)]:
@@ -161,18 +162,18 @@ class Report:
         places, after = {}, 0
         for number, claim in enumerate(self.claims):
             first, last = claim["start"], claim["end"]
-            slice_ = Bare(draft[first:last] if last > first else claim["text"])
-            at = shown.bare.find(slice_.bare, after)
-            at = shown.bare.find(slice_.bare) if at < 0 else at
-            if not slice_.bare or at < 0:
+            words, at_words = bare(draft[first:last] if last > first else claim["text"])
+            at = shown.find(words, after)
+            at = shown.find(words) if at < 0 else at
+            if not words or at < 0:
                 continue
             doubts = []
             for start, end in claim.get("unsupported_spans") or ():
-                inside = [i for i, offset in enumerate(slice_.offsets) if start <= first + offset < end]
+                inside = [i for i, offset in enumerate(at_words) if start <= first + offset < end]
                 if inside:
-                    doubts.append((shown.offsets[at + inside[0]], shown.offsets[at + inside[-1]] + 1))
-            after = at + len(slice_.bare)
-            places[number] = (shown.offsets[at], shown.offsets[after - 1] + 1, doubts)
+                    doubts.append((at_shown[at + inside[0]], at_shown[at + inside[-1]] + 1))
+            after = at + len(words)
+            places[number] = (at_shown[at], at_shown[after - 1] + 1, doubts)
         return places
 
     def _cited(self, text: str) -> str:
@@ -309,19 +310,11 @@ class Report:
         return f'<footer class="note">Ran: {e(", ".join(shown))}</footer>' if shown else ""
 
 
-@dataclass(frozen=True)
-class Bare:
+def bare(text: str) -> tuple[str, list[int]]:
     """A text without citation markers and white space, and where each of its characters stands in the whole."""
-
-    text: str
-    offsets: list[int] = field(init=False)
-    bare: str = field(init=False)
-
-    def __post_init__(self) -> None:
-        hidden = {i for marker in find_markers(self.text) for i in range(marker.start, marker.end)}
-        offsets = [i for i, c in enumerate(self.text) if i not in hidden and not c.isspace()]
-        object.__setattr__(self, "offsets", offsets)
-        object.__setattr__(self, "bare", "".join(self.text[i] for i in offsets))
+    hidden = {i for marker in find_markers(text) for i in range(marker.start, marker.end)}
+    offsets = [i for i, c in enumerate(text) if i not in hidden and not c.isspace()]
+    return "".join(text[i] for i in offsets), offsets
 
 
 def stretches(start: int, end: int, doubts: Sequence[tuple[int, int]]) -> list[tuple[int, int, bool]]:

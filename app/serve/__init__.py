@@ -1,6 +1,5 @@
 """The page and the HTTP interface: `create_app` for a server of your own, `cragraph serve` for the rest."""
 
-import asyncio
 import hmac
 import json
 from collections.abc import Awaitable, Callable, Iterator, Mapping, MutableMapping
@@ -13,11 +12,12 @@ from shutil import copyfileobj
 from tempfile import NamedTemporaryFile
 from threading import Lock, Thread
 from typing import Annotated, Any, Final
-from urllib.parse import parse_qs, urlsplit
+from urllib.parse import urlsplit
 
 from fastapi import FastAPI, Query, Request, UploadFile
 from fastapi.responses import JSONResponse, Response, StreamingResponse
 from pydantic import BaseModel, ConfigDict, Field
+from starlette.datastructures import MutableHeaders
 
 from cragraph import __version__
 from cragraph.errors import CragError, InputError, SettingsError, StoreMissingError, plain
@@ -31,10 +31,13 @@ BODY: Final = 2 * 1024 * 1024
 """Bytes of a JSON request at most."""
 
 COOKIE: Final = "cragraph_token"
-POLICY: Final = (
-    "default-src 'none'; script-src 'self'; style-src 'self' 'unsafe-inline'; img-src 'self' data:; "
-    "connect-src 'self'; form-action 'none'; base-uri 'none'; frame-ancestors 'none'"
-)
+HEADERS: Final = {
+    "content-security-policy": "default-src 'none'; script-src 'self'; style-src 'self' 'unsafe-inline'; "
+    "img-src 'self' data:; connect-src 'self'; form-action 'none'; base-uri 'none'; frame-ancestors 'none'",
+    "x-content-type-options": "nosniff",
+    "referrer-policy": "no-referrer",
+    "cross-origin-resource-policy": "same-origin",
+}
 
 Receive = Callable[[], Awaitable[MutableMapping[str, Any]]]
 Send = Callable[[MutableMapping[str, Any]], Awaitable[None]]
@@ -95,7 +98,13 @@ def create_app(settings: Settings, *, token: str | None = None, hosts: tuple[str
 
     @app.exception_handler(CragError)
     async def explained(request: Request, error: CragError) -> JSONResponse:
-        code = 400 if isinstance(error, InputError | SettingsError) else 404 if _empty(error) else 503
+        code = (
+            400
+            if isinstance(error, InputError | SettingsError)
+            else 404
+            if isinstance(error, StoreMissingError)
+            else 503
+        )
         return JSONResponse({"error": str(error)}, code)
 
     def checked(options: Mapping[str, Any]) -> dict[str, Any]:
@@ -210,10 +219,6 @@ def _fixed(content: str, kind: str) -> Callable[[], Response]:
     return lambda: Response(content, media_type=kind)
 
 
-def _empty(error: Exception) -> bool:
-    return isinstance(error, StoreMissingError)
-
-
 def streamed(told: Iterator[tuple[str, dict[str, Any]]]) -> StreamingResponse:
     """Server-sent events; what goes wrong is the last of them."""
 
@@ -221,10 +226,9 @@ def streamed(told: Iterator[tuple[str, dict[str, Any]]]) -> StreamingResponse:
         try:
             for kind, data in told:
                 yield f"event: {kind}\ndata: {json.dumps(data, ensure_ascii=False)}\n\n"
-        except CragError as error:
-            yield f"event: error\ndata: {json.dumps({'error': str(error)})}\n\n"
         except Exception as error:  # the stream has begun: a status code is too late
-            yield f"event: error\ndata: {json.dumps({'error': f'{type(error).__name__}: {plain(str(error))}'})}\n\n"
+            why = str(error) if isinstance(error, CragError) else f"{type(error).__name__}: {plain(str(error))}"
+            yield f"event: error\ndata: {json.dumps({'error': why})}\n\n"
 
     return StreamingResponse(lines(), media_type="text/event-stream", headers={"cache-control": "no-store"})
 
@@ -242,40 +246,32 @@ class Guard:
         """Pass on what is allowed."""
         if scope["type"] != "http":
             await self.app(scope, receive, send)
-            return
-        headers = {name.decode("latin-1"): value.decode("latin-1") for name, value in scope["headers"]}
-        refusal = self._refused(scope, headers)
-        if refusal:
-            code, why = refusal
-            await JSONResponse({"error": why}, code)(scope, receive, send)
-            return
-        query = parse_qs(scope["query_string"].decode("latin-1"))
-        if self.token and scope["path"] == "/" and self._right(*query.get("token", [])):
-            moved = Response(status_code=303, headers={"location": "/"})
-            moved.set_cookie(COOKIE, self.token, httponly=True, samesite="strict")
-            await moved(scope, receive, send)
-            return
-        most = self.most if (scope["method"], scope["path"]) == ("POST", "/documents") else BODY
-        if not await self._passed(scope, receive, send, most):
-            await JSONResponse({"error": f"The request is larger than {most} bytes."}, 413)(scope, receive, send)
+        elif answer := self._answer(Request(scope), at_home=scope["path"] == "/"):
+            await answer(scope, receive, send)
+        else:
+            most = self.most if (scope["method"], scope["path"]) == ("POST", "/documents") else BODY
+            if not await self._passed(scope, receive, send, most):
+                await JSONResponse({"error": f"The request is larger than {most} bytes."}, 413)(scope, receive, send)
 
-    def _refused(self, scope: Mapping[str, Any], headers: Mapping[str, str]) -> tuple[int, str] | None:
-        host = urlsplit(f"//{headers.get('host', '')}")
-        if not self._ours(host.hostname or ""):
-            return 421, "This server does not answer for that host name: use the address that it printed."
-        origin = headers.get("origin")
-        if origin is not None and urlsplit(origin).netloc != headers.get("host"):
-            return 403, "Calls from other sites are refused."
-        if headers.get("sec-fetch-site") in ("cross-site", "same-site") and scope["path"] != "/":
-            return 403, "Calls from other sites are refused."
+    def _answer(self, request: Request, *, at_home: bool) -> Response | None:
+        """A refusal, or the cookie for who opens the address with the token; None for what may pass."""
+        headers = request.headers
+        if not self._ours(urlsplit(f"//{headers.get('host', '')}").hostname or ""):
+            why = "This server does not answer for that host name: use the address that it printed."
+            return JSONResponse({"error": why}, 421)
+        elsewhere = headers.get("sec-fetch-site") in ("cross-site", "same-site") and not at_home
+        if elsewhere or ("origin" in headers and urlsplit(headers["origin"]).netloc != headers["host"]):
+            return JSONResponse({"error": "Calls from other sites are refused."}, 403)
         if self.token is None:
             return None
-        cookies = dict(part.strip().partition("=")[::2] for part in headers.get("cookie", "").split(";"))
-        bearer = headers.get("authorization", "").removeprefix("Bearer ")
-        asked = parse_qs(scope["query_string"].decode("latin-1")).get("token", []) if scope["path"] == "/" else []
-        if self._right(bearer, cookies.get(COOKIE, ""), *asked):
+        if at_home and self._right(*request.query_params.getlist("token")):
+            moved = Response(status_code=303, headers={"location": "/"})
+            moved.set_cookie(COOKIE, self.token, httponly=True, samesite="strict")
+            return moved
+        if self._right(headers.get("authorization", "").removeprefix("Bearer "), request.cookies.get(COOKIE, "")):
             return None
-        return 401, "A token is wanted: open the address that the server printed, or send Authorization: Bearer TOKEN."
+        why = "A token is wanted: open the address that the server printed, or send Authorization: Bearer TOKEN."
+        return JSONResponse({"error": why}, 401)
 
     def _ours(self, host: str) -> bool:
         if host == "localhost" or host in self.hosts:
@@ -308,12 +304,7 @@ class Guard:
                 raise _TooLargeError
             begun = True
             if message["type"] == "http.response.start":
-                extra = {"content-security-policy": POLICY, "x-content-type-options": "nosniff"}
-                extra |= {"referrer-policy": "no-referrer", "cross-origin-resource-policy": "same-origin"}
-                message["headers"] = [
-                    *message["headers"],
-                    *((name.encode(), value.encode()) for name, value in extra.items()),
-                ]
+                MutableHeaders(scope=message).update(HEADERS)
             await send(message)
 
         try:
@@ -332,8 +323,7 @@ def run(settings: Settings, *, host: str, port: int, token: str | None, files_in
     import uvicorn
 
     app = create_app(settings, token=token, hosts=() if host in LOCAL else (host,), files_in=files_in)
-    config = uvicorn.Config(app, host=host, port=port, log_level="warning", timeout_graceful_shutdown=2)
-    asyncio.run(uvicorn.Server(config).serve())
+    uvicorn.run(app, host=host, port=port, log_level="warning", timeout_graceful_shutdown=2)
 
 
 LOCAL: Final = ("127.0.0.1", "localhost", "::1")
