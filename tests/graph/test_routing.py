@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from cragraph.graph.context import Context
-from cragraph.graph.routing import after_rerank, after_verify, best, progressed
+from cragraph.graph.routing import after_rerank, after_review, after_verify, best, chosen, failed_claims, progressed
 from cragraph.graph.state import State
 from cragraph.passages import as_passages
 from cragraph.types import Attempt
@@ -107,3 +107,93 @@ def test_the_best_attempt_is_never_worse_than_any_and_the_earliest_of_equals(
 
 def test_the_first_pass_always_counts_as_progress() -> None:
     assert progressed(attempts(0.0, new=0))
+
+
+def with_claims(attempt: Attempt, *claims: tuple[str, str]) -> Attempt:
+    """The attempt with claims of these types and verdicts."""
+    return {**attempt, "verdicts": [{"type": type_, "verdict": verdict} for type_, verdict in claims]}  # type: ignore[typeddict-item]
+
+
+FAULTY = [with_claims(attempts(0.3)[0], ("factual", "unsupported"))]
+FAULTLESS = [with_claims(attempts(0.3)[0], ("factual", "supported"), ("opinion", "unsupported"))]
+
+
+@pytest.mark.parametrize(
+    ("tried", "new", "goes_to"),
+    [
+        ([], 0, "generate"),
+        (FAULTY, 0, "generate"),  # asked to mend a claim
+        (FAULTLESS, 0, "finalize"),  # nothing new to read, and nothing to mend
+        (FAULTLESS, 1, "generate"),
+        (attempts(0.5, 0.3), 0, "finalize"),  # the best is still the one that was corrected before
+        (attempts(0.5, 0.3), 1, "generate"),
+        (attempts(0.3, 0.5), 0, "generate"),
+        (attempts(0.5, 0.3, 0.4), 0, "finalize"),
+        (attempts(0.3, 0.4, 0.5), 0, "generate"),
+    ],
+)
+def test_a_correction_reads_or_is_asked_something_new(tried: list[Attempt], new: int, goes_to: str) -> None:
+    state = State(held=scored(0.9, 0.8), available=10, attempts=tried, new_passages=new)
+    assert after_rerank(state, Context()) == goes_to
+
+
+def test_evidence_that_was_found_and_not_kept_writes_nothing() -> None:
+    assert after_rerank(State(relevant=5, held=[], available=10), Context()) == "finalize"
+    assert after_rerank(State(relevant=2, held=scored(0.1), available=10), Context(relevance_floor=0.5)) == "generate"
+
+
+@pytest.mark.parametrize(
+    ("confidences", "asks", "goes_to"),
+    [
+        ((0.1,), True, "review"),
+        ((0.1,), False, "finalize"),
+        ((0.9,), True, "finalize"),
+        ((0.9, 0.1), True, "finalize"),  # an attempt before was good enough
+        ((0.2, 0.1), True, "review"),
+    ],
+)
+def test_a_person_is_asked_where_no_attempt_is_good_enough(confidences: Any, asks: bool, goes_to: str) -> None:
+    context = Context(ask_on_low_confidence=asks, max_crag_attempts=0)
+    assert after_verify(State(attempts=attempts(*confidences)), context) == goes_to
+
+
+def test_nobody_is_asked_where_nothing_was_written() -> None:
+    assert after_rerank(State(available=10), Context(ask_on_low_confidence=True)) == "finalize"
+
+
+@pytest.mark.parametrize(
+    ("state", "goes_to"),
+    [
+        (State(decided="edit", drafts=["mine"]), "verify"),
+        (State(decided="search", queries=["mine"]), "retrieve"),
+        (State(decided="search"), "requery"),
+        (State(decided="accept"), "finalize"),
+        (State(decided="accept", queries=["from before"]), "finalize"),
+    ],
+)
+def test_a_person_s_choice_is_followed(state: State, goes_to: str) -> None:
+    assert after_review(state) == goes_to
+
+
+def test_what_a_person_wrote_counts_and_is_corrected_by_nobody() -> None:
+    tried = attempts(0.5, 0.3)
+    assert chosen(State(attempts=tried, decided="edit")) is tried[-1]
+    assert chosen(State(attempts=tried)) is tried[0]
+    assert after_verify(State(attempts=tried, decided="edit"), Context()) == "finalize"
+
+
+def test_opinions_and_supported_claims_are_not_held_against_an_attempt() -> None:
+    claims = [
+        ("factual", "unsupported"),
+        ("opinion", "unsupported"),
+        ("factual", "supported"),
+        ("opinion", "supported"),
+    ]
+    (failed,) = failed_claims(with_claims(attempts(0.3)[0], *claims))
+    assert (failed["type"], failed["verdict"]) == ("factual", "unsupported")
+    assert failed_claims(attempts(0.3)[0]) == []
+
+
+def test_what_the_run_s_confidence_says_of_itself_goes_before_the_threshold() -> None:
+    good: Attempt = {**attempts(0.3)[0], "accepted": True}
+    assert after_verify(State(attempts=[good]), Context()) == "finalize"
