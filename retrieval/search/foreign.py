@@ -79,16 +79,18 @@ class ForeignRetriever:
             notes.degraded(UNSCORED.format(self.name))
         return merged
 
-    def _tried(self, query: str, k: int, where: Mapping[str, Any] | None, notes: Notes) -> list[Passage]:
+    def _tried(
+        self, query: str, k: int, where: Mapping[str, Any] | None, notes: Notes, again: bool = True
+    ) -> list[Passage]:
         try:
             return self._found(query, k, where, notes)
         except Exception as error:  # whatever another's client raises
-            notes.degraded(f"The retriever {self.name} failed and was asked again: {_said(error)}.")
-            time.sleep(PAUSE_S)
-        try:
-            return self._found(query, k, where, notes)
-        except Exception as error:
-            raise StoreError(f"The retriever {self.name} failed: {_said(error)}. Check that it answers.") from error
+            said = f"{type(error).__name__}: {error}".rstrip(": ")
+            if not again:
+                raise StoreError(f"The retriever {self.name} failed: {said}. Check that it answers.") from error
+        notes.degraded(f"The retriever {self.name} failed and was asked again: {said}.")
+        time.sleep(PAUSE_S)
+        return self._tried(query, k, where, notes, again=False)
 
     def _found(self, query: str, k: int, where: Mapping[str, Any] | None, notes: Notes) -> list[Passage]:
         if not where:
@@ -145,17 +147,10 @@ def read(document: Any, index: int, score: float | None = None) -> Passage:
         metadata["page"] = int(metadata["page"]) if metadata["page"].isdigit() else None
     name = getattr(document, "id", None) or metadata.get("chunk_id") or metadata.get("id") or metadata.get("_id")
     if score is None:
-        score = next((s for n in ("relevance_score", "score") if _unit(s := metadata.get(n))), None)
+        scores = (metadata.get(key) for key in ("relevance_score", "score"))
+        score = next((s for s in scores if isinstance(s, float) and 0.0 <= s <= 1.0), None)
     known = {"chunk_id": str(name)} if name else {}
     return as_passage({**metadata, **known, "text": document.page_content, "retrieval_score": score}, index)
-
-
-def _unit(score: Any) -> bool:
-    return isinstance(score, float) and 0.0 <= score <= 1.0
-
-
-def _said(error: Exception) -> str:
-    return f"{type(error).__name__}: {error}".rstrip(": ")
 
 
 def fused(rankings: Sequence[Sequence[Passage]]) -> list[Passage]:

@@ -1,7 +1,7 @@
 """Queries that a chat model writes: other words for a question, what is still missing, a follow-up made whole."""
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import partial
 from typing import Annotated, Any, Final
@@ -41,22 +41,33 @@ class StandAlone(BaseModel):
 
 
 @dataclass(frozen=True)
-class MultiQuery:
-    """Rewrites a question into `count` others that ask for the same in other words; one call."""
+class Asker:
+    """What asks a chat model by one of the prompts."""
 
     caller: ChatCaller
     prompts: Prompts = field(default_factory=Prompts)
-    count: int = 3
 
     @property
     def name(self) -> str:
         """The model's name."""
         return self.caller.title
 
+    def prompt(self, name: str, notes: Notes) -> Prompt:
+        """A prompt; the notes get its digest."""
+        prompt = self.prompts[name]
+        notes.ran(f"prompt:{name}", prompt.digest)
+        return prompt
+
+
+@dataclass(frozen=True)
+class MultiQuery(Asker):
+    """Rewrites a question into `count` others that ask for the same in other words; one call."""
+
+    count: int = 3
+
     def __call__(self, question: str, notes: Notes) -> list[str]:
         """The other queries, without the question itself; none, and noted, when the model fails."""
-        prompt = self.prompts["multi_query"]
-        notes.ran("prompt:multi_query", prompt.digest)
+        prompt = self.prompt("multi_query", notes)
         try:
             found = ask(self.caller, prompt.fill(question=question, count=self.count), Queries, notes)
         except CragError as error:
@@ -68,18 +79,11 @@ class MultiQuery:
 
 
 @dataclass(frozen=True)
-class ChatQueries:
+class ChatQueries(Asker):
     """Turns failed claims and unanswered parts into targeted queries; one call, else the `fallback` writer."""
 
-    caller: ChatCaller
-    prompts: Prompts = field(default_factory=Prompts)
     fallback: QueryWriter | None = None
     count: int = MOST_QUERIES
-
-    @property
-    def name(self) -> str:
-        """The model's name."""
-        return self.caller.title
 
     def __call__(
         self,
@@ -96,8 +100,7 @@ class ChatQueries:
         if self.fallback is not None and not unanswered and failed and all(map(_settled, failed)):
             # The passages that are held already say what is right: a call would search for what was found.
             return self.fallback(question, failed, unanswered, notes)
-        prompt = self.prompts["requery"]
-        notes.ran("prompt:requery", prompt.digest)
+        prompt = self.prompt("requery", notes)
         messages = partial(
             prompt.on,
             seed=self.caller.seed,
@@ -123,11 +126,8 @@ class ChatQueries:
 
 
 @dataclass(frozen=True)
-class Contextualizer:
+class Contextualizer(Asker):
     """Makes a follow-up such as "and in 2022?" a question that stands alone; one call."""
-
-    caller: ChatCaller
-    prompts: Prompts = field(default_factory=Prompts)
 
     def __call__(self, question: str, messages: Sequence[Any], notes: Notes) -> str:
         """The stand-alone question; the question as it came, and noted, when the model fails.
@@ -138,8 +138,7 @@ class Contextualizer:
         lines = [line for line in (_line(message) for message in messages[-LAST_MESSAGES:]) if line]
         if not lines:
             return question
-        prompt = self.prompts["contextualize"]
-        notes.ran("prompt:contextualize", prompt.digest)
+        prompt = self.prompt("contextualize", notes)
         try:
             found = ask(self.caller, prompt.fill(messages="\n".join(lines), question=question), StandAlone, notes)
         except CragError as error:
@@ -160,11 +159,6 @@ def _usable(queries: Sequence[str], count: int, prompt: Prompt, besides: str = "
     return kept[:count]
 
 
-def _defused(lines: Iterable[str], between: str = "\n") -> str:
-    text = between.join(lines)
-    return neutral(text, marker_for(text))
-
-
 def _fault(verdict: Verdict) -> str:
     reason = f" ({verdict['reasoning']})" if verdict["reasoning"] else ""
     return f"- {verdict['text']}{reason}"
@@ -176,4 +170,5 @@ def _settled(verdict: Verdict) -> bool:
 
 def _line(message: Any) -> str:
     speaker, text = as_message(message)
-    return f"{speaker.title()}: {_defused(text.split(), ' ')[:MESSAGE_CHARS]}" if speaker and text else ""
+    line = " ".join(text.split())
+    return f"{speaker.title()}: {neutral(line, marker_for(line))[:MESSAGE_CHARS]}" if speaker and text else ""
