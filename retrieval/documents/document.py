@@ -49,7 +49,11 @@ class Block:
 
 @dataclass(frozen=True, slots=True)
 class Draft:
-    """What a loader makes of a file: everything but where it came from."""
+    """What a loader makes of a file.
+
+    All offsets count characters of `text`, which is normalised already. `page_starts[i]` is where page i+1 begins,
+    empty for formats without pages. Blocks are in order and do not overlap.
+    """
 
     text: str
     blocks: tuple[Block, ...] = ()
@@ -64,25 +68,18 @@ class Draft:
         return replace(self, metadata={**self.metadata, "title": self.headings[0].title})
 
 
-@dataclass(frozen=True, slots=True)
-class Document:
-    """One document (a file, or a group of rows of one).
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Document(Draft):
+    """One document (a file, or a group of rows of one), with where it came from.
 
-    All offsets count characters of `text`, which is normalised already. `page_starts[i]` is where page i+1 begins,
-    empty for formats without pages. Blocks are in order and do not overlap. `metadata` holds scalars only: title,
-    author, and what the file says about itself. `doc_id` is made from the text, so the same text has the same id
-    wherever it lies.
+    `metadata` holds scalars only: title, author, and what the file says about itself. `doc_id` is made from the text,
+    so the same text has the same id wherever it lies.
     """
 
-    text: str
     source: str
     filename: str
     doc_id: str
     format: str
-    metadata: Mapping[str, Any] = field(default_factory=dict)
-    page_starts: tuple[int, ...] = ()
-    headings: tuple[Heading, ...] = ()
-    blocks: tuple[Block, ...] = ()
 
     @property
     def title(self) -> str:

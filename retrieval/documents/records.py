@@ -5,10 +5,9 @@ fields are gathered in groups, a line each, and every line keeps its fields.
 """
 
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from itertools import chain, islice
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 from zlib import crc32
 
 from cragraph.retrieval.documents.clean import DEFAULT, Limits, clean, one_line
@@ -41,12 +40,11 @@ _WHOLE = re.compile(r"-?(?:0|[1-9]\d{0,17})")
 _FRACTION = re.compile(r"-?(?:0|[1-9]\d{0,17})\.\d{1,18}")
 
 
-@dataclass(frozen=True, slots=True)
-class Row:
+class Row(NamedTuple):
     """A record as a line of text, and the fields that it can be filtered by."""
 
     line: str
-    fields: Mapping[str, Any] = field(default_factory=lambda: NOTHING)
+    fields: Mapping[str, Any] = NOTHING
 
 
 def record_drafts(
@@ -122,22 +120,14 @@ def grouped(rows: Iterable[Row], limits: Limits = DEFAULT) -> Iterator[Draft]:
     A group ends after a line whose checksum hits one in 32, so that a line put in or taken out changes the group it
     lies in and not every one after it.
     """
-    group: list[Row] = []
-    first = number = 1
+    writer, first, number = Writer(limits), 1, 0
     for number, row in enumerate(rows, start=1):
-        group.append(row)
-        if len(group) >= GROUP or crc32(row.line.encode("utf-8", "surrogatepass")) % 32 == 0:
-            yield _group_draft(group, first, limits)
-            group, first = [], number + 1
-    if group:
-        yield _group_draft(group, first, limits)
-
-
-def _group_draft(rows: Sequence[Row], first: int, limits: Limits) -> Draft:
-    writer = Writer(limits)
-    for number, row in enumerate(rows, start=first):
         writer.line(row.line, {"row": number, **row.fields} if row.fields else NOTHING)
-    return writer.draft({"rows": f"{first}-{first + len(rows) - 1}"})
+        if number - first + 1 >= GROUP or crc32(row.line.encode("utf-8", "surrogatepass")) % 32 == 0:
+            yield writer.draft({"rows": f"{first}-{number}"})
+            writer, first = Writer(limits), number + 1
+    if first <= number:
+        yield writer.draft({"rows": f"{first}-{number}"})
 
 
 def value_of(cell: str) -> Scalar:

@@ -65,7 +65,7 @@ def _drafts(found: Iterable[Record], limits: Limits) -> Iterator[Draft]:
             drafts: Iterator[Draft] = (record_draft(record.values, body, limits) for record in chain([first], group))
         else:
             rows = ((record.number, row_of(record.values, limits)) for record in chain([first], group))
-            drafts = grouped((replace(row, fields={**row.fields, "row": number}) for number, row in rows), limits)
+            drafts = grouped((row._replace(fields={**row.fields, "row": number}) for number, row in rows), limits)
         above = (Heading(0, 2, caption),) if caption else ()
         for draft in drafts:
             yield replace(draft, headings=(*above, *draft.headings))

@@ -79,7 +79,7 @@ def calls(read: Callable[[str], Draft], markup: str) -> int:
     """How many calls of functions it takes to read and split a text."""
     profile = cProfile.Profile()
     draft = profile.runcall(read, markup)
-    document = Document(draft.text, "s", "f", "i", "md", {}, (), draft.headings, draft.blocks)
+    document = Document(draft.text, draft.blocks, draft.headings, source="s", filename="f", doc_id="i", format="md")
     profile.runcall(split, document)
     return int(pstats.Stats(profile).total_calls)  # type: ignore[attr-defined]
 

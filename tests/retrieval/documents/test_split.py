@@ -33,10 +33,10 @@ def of(draft_text: str, form: str = "md") -> Document:
     made = {"md": markdown, "txt": plain, "rst": rst}[form](clean(draft_text))
     return Document(
         made.text,
-        "s",
-        "s.md",
-        "d",
-        form,
+        source="s",
+        filename="s.md",
+        doc_id="d",
+        format=form,
         page_starts=(0, len(made.text) // 2),
         headings=made.headings,
         blocks=made.blocks,
@@ -70,7 +70,7 @@ def test_offsets_are_exact_whatever_the_blocks_are(text: str, spans: list[tuple[
         start, end = min(len(text), position + gap), min(len(text), position + gap + length)
         blocks.append(Block(start, end, "text"))
         position = end
-    document = Document(text, "s", "s.txt", "d", "txt", blocks=tuple(blocks))
+    document = Document(text, tuple(blocks), source="s", filename="s.txt", doc_id="d", format="txt")
     check(document, split(document, chunk_size=size, chunk_overlap=0), size)
 
 
@@ -170,7 +170,15 @@ def test_equal_chunks_have_different_ids_and_the_same_text_the_same(tmp_path: Pa
 
 def test_pages_count_from_one_and_a_chunk_over_two_names_the_last() -> None:
     text = "First page words. " * 3 + "It goes on over it. " * 3
-    document = Document(text, "s", "s.pdf", "d", "pdf", page_starts=(0, 54), blocks=(Block(0, len(text), "text"),))
+    document = Document(
+        text,
+        (Block(0, len(text), "text"),),
+        page_starts=(0, 54),
+        source="s",
+        filename="s.pdf",
+        doc_id="d",
+        format="pdf",
+    )
     [whole] = split(document, chunk_size=500, chunk_overlap=0)
     assert (whole["page"], whole["metadata"]["last_page"]) == (1, 2)
     assert [p["page"] for p in split(document, chunk_size=54, chunk_overlap=0)] == [1, 2, 2]
@@ -180,7 +188,7 @@ def test_a_new_page_begins_a_chunk_unless_the_text_runs_on() -> None:
     text = "a" * 50 + "\n\n" + "b" * 50
     for joined, count in ((False, 2), (True, 1)):
         blocks = (Block(0, 50, "text"), Block(52, 102, "text", joined=joined))
-        document = Document(text, "s", "s.pdf", "d", "pdf", page_starts=(0, 52), blocks=blocks)
+        document = Document(text, blocks, page_starts=(0, 52), source="s", filename="s.pdf", doc_id="d", format="pdf")
         assert len(split(document, chunk_size=150, chunk_overlap=0)) == count
 
 

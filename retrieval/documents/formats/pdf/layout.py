@@ -4,13 +4,12 @@ import math
 import re
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
 from statistics import median
-from typing import Literal
+from typing import Literal, NamedTuple
 
 from cragraph.retrieval.documents.document import Writer
 from cragraph.retrieval.documents.formats.pdf.tables import tables_in, with_labels, word_tables
-from cragraph.retrieval.documents.formats.pdf.words import Line, Segment, weighted_median
+from cragraph.retrieval.documents.formats.pdf.words import Line, weighted_median
 from cragraph.retrieval.documents.tables import SEPARATOR, Table
 
 _WORD = re.compile(r"[^\W\d_]+(?:-[^\W\d_]+)*")
@@ -151,7 +150,7 @@ def _best_gutter(lines: Sequence[Line]) -> tuple[float, int, int] | None:
             key = (start, end, sum(s.x1 <= gutter for line in lines[start:end] for s in line.segments))
             if key in refused:
                 continue
-            if _is_column(lines[start:end], gutter, width):
+            if all(_is_prose(side, width) for side in _sides(lines[start:end], gutter)):
                 best = (end - start, off, start, end)
                 chosen = gutter
             else:
@@ -182,21 +181,12 @@ def _bands(crossed: Sequence[int], step: int) -> list[tuple[int, int]]:
     return bands
 
 
-def _is_column(lines: Sequence[Line], gutter: float, width: float) -> bool:
-    left, right = _sides(lines, gutter)
-    return _is_prose(left, width) and _is_prose(right, width)
-
-
 def _sides(lines: Sequence[Line], gutter: float) -> tuple[list[Line], list[Line]]:
-    left = [_part(line, [s for s in line.segments if s.x1 <= gutter]) for line in lines]
-    right = [_part(line, [s for s in line.segments if s.x1 > gutter]) for line in lines]
-    return [line for line in left if line], [line for line in right if line]
+    def side(left: bool) -> list[Line]:
+        parts = ((line, [s for s in line.segments if (s.x1 <= gutter) is left]) for line in lines)
+        return [line if len(part) == len(line.segments) else Line(part) for line, part in parts if part]
 
-
-def _part(line: Line, segments: Sequence[Segment]) -> Line | None:
-    if len(segments) == len(line.segments):
-        return line
-    return Line(tuple(segments)) if segments else None
+    return side(True), side(False)
 
 
 def _is_prose(lines: Sequence[Line], width: float) -> bool:
@@ -224,8 +214,7 @@ _ITEM = re.compile(r"^ITEM\s+\d+[A-C]?\b", re.IGNORECASE)
 _NOTE = re.compile(r"^NOTE\s+\d+\b", re.IGNORECASE)
 
 
-@dataclass(frozen=True, slots=True)
-class Piece:
+class Piece(NamedTuple):
     """A paragraph, list item, heading or row of words; `level` is that of a heading."""
 
     kind: Literal["text", "item", "heading", "row"]

@@ -321,7 +321,7 @@ def with_labels(lines: Sequence[Line]) -> list[Line]:
             taken = index + 1
             label.append(lines[taken])
         words = tuple(word for part in label for word in part.words)
-        merged.append(Line((Segment(words), *line.segments)) if words else line)
+        merged.append(Line([Segment(words), *line.segments]) if words else line)
     return merged
 
 

@@ -175,16 +175,10 @@ _LEADER = re.compile(r"^[.·•_…]{3,}$")
 _TRAILING_LEADER = re.compile(r"(?:\s?[.·_…]){4,}$")
 
 
-@dataclass(frozen=True)
-class Segment:
-    """Words of a line that stand together."""
+class Run:
+    """Words from left to right, and the edges around them."""
 
     words: tuple[Word, ...]
-
-    @cached_property
-    def text(self) -> str:
-        """The words with one space between them, dot leaders left out."""
-        return _TRAILING_LEADER.sub("", " ".join(word.text for word in self.words)).strip()
 
     @cached_property
     def x0(self) -> float:
@@ -196,33 +190,6 @@ class Segment:
         """Right edge."""
         return max(word.x1 for word in self.words)
 
-
-@dataclass(frozen=True)
-class Line:
-    """Segments on one height, from left to right."""
-
-    segments: tuple[Segment, ...]
-
-    @cached_property
-    def words(self) -> tuple[Word, ...]:
-        """All words from left to right."""
-        return tuple(word for segment in self.segments for word in segment.words)
-
-    @cached_property
-    def text(self) -> str:
-        """The text of the line."""
-        return " ".join(segment.text for segment in self.segments if segment.text)
-
-    @cached_property
-    def x0(self) -> float:
-        """Left edge."""
-        return self.segments[0].x0
-
-    @cached_property
-    def x1(self) -> float:
-        """Right edge."""
-        return max(segment.x1 for segment in self.segments)
-
     @cached_property
     def top(self) -> float:
         """Upper edge of the highest word."""
@@ -232,6 +199,23 @@ class Line:
     def bottom(self) -> float:
         """Lower edge of the lowest word."""
         return max(word.bottom for word in self.words)
+
+
+class Segment(Run):
+    """Words of a line that stand together; `text` leaves dot leaders out."""
+
+    def __init__(self, words: Sequence[Word]) -> None:
+        self.words = tuple(words)
+        self.text = _TRAILING_LEADER.sub("", " ".join(word.text for word in words)).strip()
+
+
+class Line(Run):
+    """Segments on one height, from left to right."""
+
+    def __init__(self, segments: Sequence[Segment]) -> None:
+        self.segments = tuple(segments)
+        self.words = tuple(word for segment in segments for word in segment.words)
+        self.text = " ".join(segment.text for segment in segments if segment.text)
 
     @cached_property
     def height(self) -> float:
@@ -272,7 +256,7 @@ def line_of(words: Iterable[Word]) -> Line:
             segments.append([])
         segments[-1].append(word)
         right, apart = max(word.x1, right) if len(segments[-1]) > 1 else word.x1, False
-    return Line(tuple(Segment(tuple(segment)) for segment in segments))
+    return Line([Segment(segment) for segment in segments])
 
 
 def weighted_median(values: Iterable[tuple[float, int]]) -> float:
