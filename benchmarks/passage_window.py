@@ -86,7 +86,14 @@ def collection(folder: Path) -> tuple[list[Document], list[Question]]:
         rows = _rows(folder / "questions.jsonl")
         return [d for path in paths for d in load(path)], [Question(r["question"], r["answer"]) for r in rows]
     documents = [
-        Document(row["text"], row["id"], row["id"], row["id"], "text", {"title": row.get("title") or ""})
+        Document(
+            row["text"],
+            metadata={"title": row.get("title") or ""},
+            source=row["id"],
+            filename=row["id"],
+            doc_id=row["id"],
+            format="text",
+        )
         for row in _rows(folder / "corpus.jsonl")
     ]
     rows = _rows(folder / "queries.jsonl")

@@ -212,5 +212,6 @@ def test_metadata_of_the_document_comes_with_every_passage(document: Read) -> No
 
 
 def test_a_document_of_headings_alone_is_kept() -> None:
-    document = Document("A\n\nB", "s", "s.md", "d", "md", headings=(Heading(0, 1, "A"), Heading(3, 1, "B")))
+    headings = (Heading(0, 1, "A"), Heading(3, 1, "B"))
+    document = Document("A\n\nB", headings=headings, source="s", filename="s.md", doc_id="d", format="md")
     assert [passage["text"] for passage in split(document)] == ["A\n\nB"]
