@@ -146,6 +146,20 @@ class AnswerScorer(Protocol):
     def __call__(self, question: str, answer: str, passages: Sequence[Passage], notes: Notes) -> Answered: ...
 
 
+class Scorer(Protocol):
+    """Scores 0..1; raises rather than guesses when it cannot.
+
+    Alignment: how well an answer addresses the question, is supported by the passages (all of them, best first) and
+    free of contradiction, given ``(question, answer, passages, notes)``. Consistency: how far it contradicts neither
+    itself nor known facts, given ``(answer, known_facts, notes)``.
+    """
+
+    @property
+    def name(self) -> str: ...
+
+    def __call__(self, *given: Any) -> float: ...
+
+
 class ClaimExtractor(Protocol):
     """Splits an answer into claims with offsets into it."""
 

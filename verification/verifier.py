@@ -12,7 +12,7 @@ from typing import Any, Final, TypeVar
 from cragraph.errors import InputError, ModelError, SettingsError
 from cragraph.models.cache import LRU
 from cragraph.passages import as_passages
-from cragraph.protocols import Answered, AnswerScorer, ClaimExtractor, Embeddings, Judge, Notes
+from cragraph.protocols import Answered, AnswerScorer, ClaimExtractor, Embeddings, Judge, Notes, Scorer
 from cragraph.types import Claim, Passage, Verdict
 from cragraph.verification.claims import SentenceExtractor, uncovered_parts
 from cragraph.verification.conflicts import find_conflicts
@@ -35,7 +35,6 @@ from cragraph.verification.signals import (
     BY_SIMILARITY,
     SIGNALS,
     Material,
-    Scorer,
     SignalOptions,
     issues_of,
     judge_failed,

@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Final, Protocol
+from typing import TYPE_CHECKING, Final
 
 from cragraph.protocols import Judge, Notes
 from cragraph.text.markers import without_markers
@@ -14,35 +14,9 @@ from cragraph.verification.judges.verdicts import Thresholds, can_point, decide,
 from cragraph.verification.policies import plain
 
 if TYPE_CHECKING:
-    from cragraph.models.grounding import Grounding, Word
+    from cragraph.models.grounding import Grounding, GroundingModel, Word
 
 THRESHOLDS: Final = Thresholds(supported=0.5, partial=0.25, contradicted=0.5)
-
-
-class Grounder(Protocol):
-    """What the judge asks of a grounding model; `cragraph.models.grounding.GroundingModel` is one."""
-
-    @property
-    def name(self) -> str:
-        """Names the weights."""
-        ...
-
-    @property
-    def word_threshold(self) -> float:
-        """The chance, 0..1, from which a word counts as unsupported."""
-        ...
-
-    def reads(self, text: str) -> bool:
-        """Whether the model can read a text's language."""
-        ...
-
-    def judge(self, claims: Sequence[str], passages: Sequence[str]) -> "Sequence[Grounding]":
-        """One grounding per claim, in order, each against all passages."""
-        ...
-
-    def blend(self, found: "Grounding", opinion: float, objected: bool) -> "Grounding":
-        """The grounding with a judgement by words, 0..1, and whether facts object to the claim taken into account."""
-        ...
 
 
 @dataclass(frozen=True)
@@ -57,7 +31,7 @@ class EncoderJudge:
     one, are left to the judge `other`; without one they are `unjudged`. Both is noted.
     """
 
-    model: Grounder
+    model: "GroundingModel"
     other: Judge | None = None
     words: LexicalJudge = field(default_factory=LexicalJudge)
     name: str = "encoder"

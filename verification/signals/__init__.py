@@ -5,7 +5,7 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import combinations
 from math import isfinite
-from typing import Any, Final, Protocol
+from typing import Final
 
 from cragraph.protocols import Notes
 from cragraph.text.markers import without_markers
@@ -40,24 +40,6 @@ _NAME: Final = re.compile(r"(?<=[\w,] )[A-Z][\w-]+")
 
 class NotMeasured(Exception):
     """A signal has nothing to be measured on; its text says what is missing."""
-
-
-class Scorer(Protocol):
-    """Scores 0..1; raises rather than guesses when it cannot.
-
-    Alignment: how well an answer addresses the question, is supported by the passages (all of them, best first) and
-    free of contradiction, given ``(question, answer, passages, notes)``. Consistency: how far it contradicts neither
-    itself nor known facts, given ``(answer, known_facts, notes)``.
-    """
-
-    @property
-    def name(self) -> str:
-        """What notes call it."""
-        ...
-
-    def __call__(self, *given: Any) -> float:
-        """The score."""
-        ...
 
 
 @dataclass(frozen=True)
