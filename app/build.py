@@ -253,14 +253,6 @@ class Parts:
 
         return Neighbours(self.store)(*arguments)
 
-    def available(self) -> int:
-        """The number of passages in the store."""
-        return self.store.count()
-
-    def sources(self) -> list[str]:
-        """The names of the documents in the store."""
-        return [document.source for document in self.store.documents()]
-
     def unanswered(self, question: str, answer: str) -> list[str]:
         """Parts of a question that an answer does not address."""
         from cragraph.retrieval.search import unanswered_parts
@@ -430,27 +422,31 @@ def graph_of(parts: Parts) -> "StateGraph[Any, Any, Any, Any]":
 
 def acts_of(parts: Parts) -> dict[str, Act[Any]]:
     """What the seven nodes of the loop do."""
-    settings = parts.settings
+    settings, kept = parts.settings, KEPT.get(parts.settings.reranker, 5)
     search = StoreSearch(parts) if parts.searches else None
-    stored = search is not None and not parts.foreign
+    log = None
+    if settings.metrics_log is not None:
+        from cragraph.metrics import log_run
+
+        log = partial(log_run, settings.metrics_log)
     return {
         "retrieve": Retrieve(
             search,
-            None if parts.foreign else parts.available,
+            None if parts.foreign else lambda: parts.store.count(),
             parts.contextualize,
             FETCHED.get(settings.reranker, 30),
-            None if parts.foreign else parts.sources,
+            None if parts.foreign else lambda: [document.source for document in parts.store.documents()],
         ),
         "rerank": Rerank(
             parts.reranker,
-            5 if settings.multi_query else KEPT.get(settings.reranker, 5),
-            parts.neighbours if stored else None,
+            5 if settings.multi_query else kept,
+            parts.neighbours if search is not None and not parts.foreign else None,
         ),
         "generate": Generate(parts.generator),
         "verify": Verify(parts.verifier),
         "requery": Requery(parts.query_writer, parts.unanswered),
         "review": Review(),
-        "finalize": Finalize(parts.unanswered, metrics_logger(settings), parts.weights),
+        "finalize": Finalize(parts.unanswered, log, parts.weights),
     }
 
 
@@ -473,15 +469,6 @@ def create_verifier(
 def make_verifier(settings: Settings, **own: Any) -> "Verifier":
     """The verifier of some settings, with the caller's own chat model, embeddings or judge."""
     return Parts(settings, **own).verifier
-
-
-def metrics_logger(settings: Settings) -> Any:
-    """What appends one line per run to the metrics log; None where none is kept."""
-    if settings.metrics_log is None:
-        return None
-    from cragraph.metrics import log_run
-
-    return partial(log_run, settings.metrics_log)
 
 
 def drawn(name: str) -> Any:
