@@ -1,7 +1,7 @@
 """Contradictions between passages: two that speak of the same thing and do not say the same."""
 
 import re
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import Final
@@ -71,9 +71,8 @@ def find_conflicts(passages: Sequence[Passage], most: int = MOST) -> list[Confli
         (one, words), (other, others) = found[first[place]], found[second[place]]
         if one.passage == other.passage:
             continue
-        near = alike[first[place], second[place]] >= ALIKE
-        difference = (_difference(one.text, other.text) if near else "") or _word(one.text, other.text, words ^ others)
-        if difference:
+        near = bool(alike[first[place], second[place]] >= ALIKE)
+        if difference := _difference(one.text, other.text, words ^ others, near=near):
             conflicts.append(Conflict(evidence_of(one, passages), evidence_of(other, passages), difference))
             if len(conflicts) == most:
                 break
@@ -102,50 +101,43 @@ def _alike(contexts: Sequence[frozenset[str]]) -> Floats:
     return np.asarray(shared / np.maximum(own[:, None], own[None, :]), dtype=np.float32)
 
 
-def _difference(one: str, other: str) -> str:
-    """What two sentences on the same thing disagree about; empty where they do not, or may speak of other things."""
+def _difference(one: str, other: str, differing: frozenset[str], *, near: bool) -> str:
+    """What two sentences on the same thing disagree about; empty where they do not, or may speak of other things.
+
+    Where they are not `near` it is a word and its opposite, or the same names in swapped roles, and nothing else.
+    """
     first, second = extract(one), extract(other)
-    if _names_differ(first, one, second, other) or _dates_differ(first, second):
+    names, theirs = _of(first, ("name",)), _of(second, ("name",))
+    if compare(names, theirs, other).missing or compare(theirs, names, one).missing:
         return ""
-    figures, others = _figures(first), _figures(second)
-    compared = compare(figures, others, other)
-    back = compare(others, figures, one)
+    dates, theirs = _of(first, ("date", "quarter")), _of(second, ("date", "quarter"))
+    # Where one is dated and the other otherwise, or not at all, both may be right.
+    if compare(dates, theirs).share < 1 or compare(theirs, dates).share < 1:
+        return ""
+    alike = possible(one) == possible(other)
+    if near and (found := _in_facts(one, other, first, second, alike=alike)):
+        return found
+    word = find_conflict(one, other, ()) if alike and len(differing) <= 2 else None
+    return f"{word.claimed} and {word.stated}" if word else ""
+
+
+def _in_facts(one: str, other: str, first: Sequence[Fact], second: Sequence[Fact], *, alike: bool) -> str:
+    """Another figure, an opposite word or a negation; not both of the last two."""
+    figures, others = (_of(facts, ("name", "date", "quarter"), others=True) for facts in (first, second))
+    compared, back = compare(figures, others, other), compare(others, figures, one)
     if compared.conflicting and back.conflicting and len(figures) == len(others):
-        mine, theirs = compared.conflicting[0]
-        return f"{mine.said.strip()} and {theirs.said.strip()}"
-    if compared.missing or compared.conflicting or possible(one) != possible(other):
+        return " and ".join(fact.said.strip() for fact in compared.conflicting[0])
+    if compared.missing or compared.conflicting or not alike:
         return ""
-    opposite = opposite_words(one, other)
-    negated = negation_differs(one, other)
+    opposite, negated = opposite_words(one, other), negation_differs(one, other)
     if opposite and not negated:
         return f"{opposite[0]!r} and {opposite[1]!r}"
     return "only one is negated" if negated and not opposite else ""
 
 
-def _word(one: str, other: str, differing: frozenset[str]) -> str:
-    """A word and its opposite, or the same names in swapped roles, where nothing else differs."""
-    first, second = extract(one), extract(other)
-    if len(differing) > 2 or _dates_differ(first, second) or _names_differ(first, one, second, other):
-        return ""
-    found = None if possible(one) != possible(other) else find_conflict(one, other, ())
-    return f"{found.claimed} and {found.stated}" if found else ""
-
-
-def _figures(facts: Sequence[Fact]) -> list[Fact]:
-    return [fact for fact in facts if fact.kind not in ("name", "date", "quarter")]
-
-
-def _names_differ(first: Sequence[Fact], one: str, second: Sequence[Fact], other: str) -> bool:
-    mine = [fact for fact in first if fact.kind == "name"]
-    theirs = [fact for fact in second if fact.kind == "name"]
-    return bool(compare(mine, second, other).missing or compare(theirs, first, one).missing)
-
-
-def _dates_differ(first: Sequence[Fact], second: Sequence[Fact]) -> bool:
-    """Whether one of the sentences is dated and the other otherwise, or not at all: then both may be right."""
-    mine = [fact for fact in first if fact.kind in ("date", "quarter")]
-    theirs = [fact for fact in second if fact.kind in ("date", "quarter")]
-    return compare(mine, theirs).share < 1 or compare(theirs, mine).share < 1
+def _of(facts: Sequence[Fact], kinds: Collection[str], *, others: bool = False) -> list[Fact]:
+    """The facts of these kinds, or of all `others`."""
+    return [fact for fact in facts if (fact.kind in kinds) != others]
 
 
 def _short(quote: str) -> str:
@@ -181,15 +173,13 @@ def contradict(one: str, other: str) -> bool:
 
 
 def _at_different_times(first: tuple[Fact, ...], second: tuple[Fact, ...]) -> bool:
-    one, other = ([fact for fact in facts if fact.kind in _WHEN] for facts in (first, second))
-    if bool(one) != bool(other):
-        return True
-    return bool(compare(one, other).conflicting or compare(one, other).missing)
+    one, other = _of(first, _WHEN), _of(second, _WHEN)
+    compared = compare(one, other)
+    return bool(one) != bool(other) or bool(compared.conflicting or compared.missing)
 
 
 def _other_figures(first: tuple[Fact, ...], second: tuple[Fact, ...]) -> bool:
-    one, other = ([fact for fact in facts if fact.kind not in _WHEN | {"name"}] for facts in (first, second))
-    found = compare(one, other)
+    found = compare(_of(first, _WHEN | {"name"}, others=True), _of(second, _WHEN | {"name"}, others=True))
     return bool(found.conflicting) and not found.matched
 
 
