@@ -54,7 +54,7 @@ class Reader:
 
     def read(self, texts: Sequence[str]) -> list[Pieces]:
         """Read texts in one call of the tokenizer, without special tokens."""
-        clean = [whole(_NOISE.sub(_blank, text)) for text in texts]
+        clean = [whole(_NOISE.sub(lambda found: " " * len(found[0]), text)) for text in texts]
         return [_pieces(e) for e in self.tokenizer.encode_batch(clean, add_special_tokens=False)]
 
     @cached_property
@@ -91,10 +91,6 @@ def _cut(text: str, start: int, end: int) -> list[tuple[int, int]]:
     parts.append((start, end))
     trimmed = ((a + len(text[a:b]) - len(text[a:b].lstrip()), a + len(text[a:b].rstrip())) for a, b in parts)
     return [(a, b) for a, b in trimmed if a < b]
-
-
-def _blank(match: re.Match[str]) -> str:
-    return " " * len(match.group())
 
 
 def _pieces(encoding: "Encoding") -> Pieces:

@@ -1,7 +1,7 @@
 """Citations: every marker verified, put right or dropped, and the passages that remain, numbered."""
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Final
 
@@ -17,6 +17,8 @@ ENOUGH: Final = 0.75
 MOST: Final = 5
 """How many citations a response has at most."""
 
+OWN: Final = ("chunk_id", "doc_id", "chunk_index", "start_index", "filename", "source")
+"""Fields of a passage that its citation's metadata repeats."""
 PREFIX: Final = 120
 """Passages without a chunk id are the same when they share this many characters."""
 
@@ -48,7 +50,8 @@ def cite(
     pointers = [_checked(marker, answer, markers, sentences, verdicts, passages) for marker in markers]
     pointers += _added(answer, sentences, verdicts, passages, pointers)
     pointers.sort(key=lambda pointer: (pointer.start, pointer.end))
-    first = _same(passages)
+    seen: dict[str, int] = {}
+    first = [seen.setdefault(p["chunk_id"] or p["text"][:PREFIX], position) for position, p in enumerate(passages)]
     numbers: dict[int, int] = {}
     edits = []
     for pointer in pointers:
@@ -155,24 +158,10 @@ def _sentence_of(marker: Marker, sentences: Sequence[tuple[int, int]]) -> tuple[
     return before[-1] if before else (marker.start, marker.end)
 
 
-def _same(passages: Sequence[Passage]) -> list[int]:
-    """For each passage the position of the first one that is the same chunk."""
-    seen: dict[str, int] = {}
-    return [seen.setdefault(p["chunk_id"] or p["text"][:PREFIX], position) for position, p in enumerate(passages)]
-
-
 def _citation(number: int, passage: Passage, pointers: Sequence[Pointer]) -> Citation:
-    metadata: dict[str, Any] = {
-        **passage["metadata"],
-        "chunk_id": passage["chunk_id"],
-        "doc_id": passage["doc_id"],
-        "chunk_index": passage["chunk_index"],
-        "start_index": passage["start_index"],
-        "filename": passage["filename"],
-        "source": passage["source"],
-    }
-    if passage["page"] is not None:
-        metadata["page"] = passage["page"]
+    given: Mapping[str, Any] = passage
+    metadata = passage["metadata"] | {name: given[name] for name in OWN}
+    metadata |= {} if passage["page"] is None else {"page": passage["page"]}
     quotes = dict.fromkeys(
         quote
         for pointer in pointers

@@ -108,14 +108,6 @@ def confidence_of_labels(labels: Sequence[Label]) -> float:
     return clamp(round(base - PENALTY * against + bonus, 9))
 
 
-def _claims(verdicts: Sequence[Verdict], _signals: Mapping[str, float], _weights: Weights) -> float:
-    return confidence_of_labels([verdict["verdict"] for verdict in counted(verdicts)])
-
-
-def _calibrated(verdicts: Sequence[Verdict], _signals: Mapping[str, float], _weights: Weights) -> float:
-    return calibrated_confidence(verdicts)
-
-
 def _weighted(_verdicts: Sequence[Verdict], signals: Mapping[str, float], weights: Weights) -> float:
     """0.4 alignment + 0.3 citation coverage + 0.3 facts (weighted verification formula).
 
@@ -178,7 +170,13 @@ _SIMILARITY: Final = Policy(
 )
 POLICIES: Final[Mapping[str, Policy]] = {
     policy.name: policy
-    for policy in (Policy("claims", _claims), Policy("calibrated", _calibrated), _WEIGHTED, _RELIABILITY, _SIMILARITY)
+    for policy in (
+        Policy("claims", lambda verdicts, *_: confidence_of_labels([v["verdict"] for v in counted(verdicts)])),
+        Policy("calibrated", lambda verdicts, *_: calibrated_confidence(verdicts)),
+        _WEIGHTED,
+        _RELIABILITY,
+        _SIMILARITY,
+    )
 }
 """Every policy by its name."""
 
