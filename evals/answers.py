@@ -140,14 +140,16 @@ def with_noise(rows: Sequence[Row], passages: int, gold: bool) -> list[Row]:
     return made
 
 
-def measure(rows: Sequence[Row], answer: Answerer, progress: Callable[[int], None] | None = None) -> dict[str, Any]:
+def measure(
+    rows: Sequence[Row], answer: Answerer, progress: Callable[[int, int], None] | None = None
+) -> dict[str, Any]:
     """The figures of one set; see `figures`."""
     outcomes = []
     for number, row in enumerate(rows, 1):
         about = {"title": row.title} if row.title else {}
         outcomes.append(answer(row.question, [{"text": text, "metadata": dict(about)} for text in row.passages]))
         if progress is not None:
-            progress(number)
+            progress(number, len(rows))
     return figures(rows, outcomes)
 
 
@@ -215,7 +217,7 @@ def cause(row: Row, outcome: Outcome, is_right: bool) -> str:
 def run(
     sets: Mapping[str, Sequence[Row]],
     answerers: Mapping[str, Answerer],
-    progress: Callable[[int], None] | None = None,
+    progress: Callable[[int, int], None] | None = None,
 ) -> dict[str, Any]:
     """Every answerer on every set, and all sets pooled with equal weight."""
     result: dict[str, Any] = {}

@@ -8,10 +8,13 @@ from typing import Any, Final
 
 from cragraph.cli.console import err, status
 
+EVERY: Final = 3.0
+"""Seconds between two lines of progress where no bar is seen."""
+
 
 @contextmanager
-def bar(*, shown: bool) -> Iterator[Any]:
-    """A bar with count, rate and time left; None where it would not be seen."""
+def counting(what: str, *, shown: bool) -> Iterator[Callable[..., None] | None]:
+    """A callback ``(done, total, label="", rate="")`` that moves a bar; None where it would not be seen."""
     console = err()
     if not shown or not console.is_terminal:
         yield None
@@ -19,29 +22,27 @@ def bar(*, shown: bool) -> Iterator[Any]:
     from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 
     columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TextColumn("{task.fields[rate]}"))
-    with Progress(*columns, TimeRemainingColumn(), console=console, transient=True) as shown_bar:
-        yield shown_bar
+    with Progress(*columns, TimeRemainingColumn(), console=console, transient=True) as progress:
+        task = progress.add_task(what, total=None, rate="")
 
+        def advance(done: int, total: int, label: str = "", rate: str = "") -> None:
+            progress.update(task, completed=done, total=total, description=label or what, rate=rate)
 
-EVERY: Final = 3.0
-"""Seconds between two lines of progress where no bar is seen."""
+        yield advance
 
 
 @contextmanager
 def ingesting(*, shown: bool) -> Iterator[Callable[[Any], None] | None]:
     """A callback for the progress events of ingest: a bar on a terminal, a line every few seconds elsewhere."""
-    with bar(shown=shown) as progress:
-        if progress is None:
+    with counting("reading", shown=shown) as advance:
+        if advance is None:
             with _ticking() if shown else nullcontext() as told:
                 yield told
             return
-        task = progress.add_task("reading", total=None, rate="")
-
-        def advance(event: Any) -> None:
-            rate = f"{event.rate:.0f} chunks/s" if event.rate else ""
-            progress.update(task, completed=event.done, total=event.total, rate=rate, description=event.source[-40:])
-
-        yield advance
+        move = advance
+        yield lambda event: move(
+            event.done, event.total, event.source[-40:], f"{event.rate:.0f} chunks/s" if event.rate else ""
+        )
 
 
 @contextmanager
@@ -63,18 +64,3 @@ def _ticking() -> Iterator[Callable[[Any], None]]:
     finally:
         ended.set()
         thread.join()
-
-
-@contextmanager
-def counting(what: str, *, shown: bool) -> Iterator[Callable[..., None] | None]:
-    """A callback ``(done, total, label="")``."""
-    with bar(shown=shown) as progress:
-        if progress is None:
-            yield None
-            return
-        task = progress.add_task(what, total=None, rate="")
-
-        def advance(done: int, total: int, label: str = "") -> None:
-            progress.update(task, completed=done, total=total, description=label or what)
-
-        yield advance
