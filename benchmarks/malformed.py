@@ -17,9 +17,10 @@ import tempfile
 import zipfile
 import zlib
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 from time import perf_counter
+from typing import NamedTuple
 
 from cragraph.models.embeddings import EmbeddedEncoder
 from cragraph.retrieval.documents import Limits, shown_name
@@ -30,128 +31,32 @@ VARIANTS = 24
 SIZE = 30_000
 GOOD = 40
 
-Files = Iterator[tuple[str | bytes, bytes]]
-"""File names with their content."""
+
+class Kind(NamedTuple):
+    """Files of one kind: `content` by number, `suffixes` in turn; `refused` says that none may be read."""
+
+    suffixes: str
+    refused: bool
+    content: Callable[[int], str | bytes]
+    count: int = VARIANTS
+
+    def file(self, name: str, n: int) -> tuple[str, bytes]:
+        """The name and the content of a file."""
+        content = self.content(n)
+        suffixes = self.suffixes.split()
+        return f"{name}{n}.{suffixes[n % len(suffixes)]}", content.encode() if isinstance(content, str) else content
 
 
-# Each kind says whether its files must be refused (False: they can be read, or be refused; either way they end).
-KINDS: dict[str, tuple[Callable[[int], tuple[str | bytes, bytes]], bool, int]] = {}
-
-
-def kind(refused: bool, count: int = VARIANTS) -> Callable[[Callable[[int], tuple[str | bytes, bytes]]], None]:
-    """Enter a maker of files under its own name."""
-
-    def enter(make: Callable[[int], tuple[str | bytes, bytes]]) -> None:
-        KINDS[make.__name__] = make, refused, count
-
-    return enter
-
-
-@kind(refused=True)
-def columns(n: int) -> tuple[str, bytes]:
-    width = 2_000 + 400 * n
-    return f"columns{n}.csv", "\n".join(",".join(f"{c}{i}" for i in range(width)) for c in "abc").encode()
-
-
-@kind(refused=True)
-def open_quote(n: int) -> tuple[str, bytes]:
-    return f"open{n}.csv", ("name,note\n" + "good,row\n" * n + 'bad,"never closed\n' + "lost,row\n" * 500).encode()
-
-
-@kind(refused=True)
-def swallowing_quote(n: int) -> tuple[str, bytes]:
-    return f"swallow{n}.csv", ('a,b\n1,"open\n' + "2,lost\n" * (n + 1) + '3,"closed"\n').encode()
-
-
-@kind(refused=False)
-def surrogates(n: int) -> tuple[str, bytes]:
-    rows = [{"name": f"row {n}", "value\udcff": "\ud800", "text" if n % 2 else "note": "\udfff lone"}]
-    return f"surrogates{n}.jsonl", "\n".join(map(json.dumps, rows)).encode()
-
-
-@kind(refused=True)
-def broken_line(n: int) -> tuple[str, bytes]:
-    return f"broken{n}.jsonl", b'{"a": 1}\n' * n + b'{"a": \n'
-
-
-@kind(refused=True)
-def deep_json(n: int) -> tuple[str, bytes]:
-    return f"deep{n}.json", b"[" * (50_000 + n) + b"]" * (50_000 + n)
-
-
-@kind(refused=False)
-def odd_numbers(n: int) -> tuple[str, bytes]:
-    return f"numbers{n}.json", f'[{{"a": 1e999, "b": NaN, "c": -Infinity, "d": {1 << (64 + n)}}}]'.encode()
-
-
-@kind(refused=True)
-def long_number(n: int) -> tuple[str, bytes]:
-    return f"digits{n}.json", b'{"a": ' + b"9" * (5_000 + n) + b"}"
-
-
-@kind(refused=True)
-def wide_record(n: int) -> tuple[str, bytes]:
-    return f"wide{n}.jsonl", json.dumps({f"key {i}": i for i in range(1_500 + n)}).encode()
-
-
-@kind(refused=True)
-def front_keys(n: int) -> tuple[str, bytes]:
-    return f"keys{n}.md", ("---\n" + "".join(f"key{i}: {i}\n" for i in range(30_000 + n)) + "---\nwords\n").encode()
-
-
-@kind(refused=True)
-def front_aliases(n: int) -> tuple[str, bytes]:
+def front_aliases(n: int) -> str:
+    """Front matter of a few lines that stand for millions of values."""
     lines = ["a0: &a0 [x, x, x, x, x, x, x, x, x]"]
     lines += [f"a{i}: &a{i} [{', '.join([f'*a{i - 1}'] * 9)}]" for i in range(1, 8 + n % 4)]
-    return f"aliases{n}.md", ("---\n" + "\n".join(lines) + f"\n---\nwords {n}\n").encode()
+    return "---\n" + "\n".join(lines) + f"\n---\nwords {n}\n"
 
 
-@kind(refused=False)
-def front_odd(n: int) -> tuple[str, bytes]:
-    odd = (
-        "date: 2023-13-45",
-        "x: !!python/object:os.system {}",
-        "? [a, b]\n: c",
-        "a: *nowhere",
-        "x: &a [*a]",
-        "{" * 300,
-    )
-    return f"front{n}.md", f"---\n{odd[n % len(odd)]}\n---\nwords {n}\n".encode()
-
-
-@kind(refused=False)
-def backticks(n: int) -> tuple[str, bytes]:
-    return f"backticks{n}.md", (
-        f"words {n} <!-- hidden -->" + "".join("`" * (i % 97 + 1) + " a " for i in range(SIZE))
-    ).encode()
-
-
-@kind(refused=False)
-def marks(n: int) -> tuple[str, bytes]:
-    mark = ("[", "*a ", "<!--", ">", "- ", "![](", "_", "~~~\n", "|a|b|\n|-|-|\n|1|2|\n\n", "<b>", "# \n", "&amp;")[
-        n % 12
-    ]
-    return f"marks{n}.md", (f"words {n}\n\n" + mark * SIZE).encode()
-
-
-@kind(refused=False)
-def items(n: int) -> tuple[str, bytes]:
-    item = ("<li>item", "<ol><li>item</ol>", "<ul><li>", "<div>", "<table><tr><td>a", "<b>", "<p>", "<td>", "<br>")[
-        n % 9
-    ]
-    return f"items{n}.html", (f"<p>words {n}</p><ol>" + item * SIZE).encode()
-
-
-@kind(refused=False)
-def spans(n: int) -> tuple[str, bytes]:
-    row = '<tr><td colspan="99999999" rowspan="99999999">a</td><td>b</td></tr>'
-    return f"spans{n}.html", f"<p>words {n}</p><table>{row * (SIZE // 10)}</table>".encode()
-
-
-@kind(refused=True)
-def wide_table(n: int) -> tuple[str, bytes]:
-    row = "<tr>" + "<td>1" * (5_000 + n) + "</tr>"
-    return f"cells{n}.html", f"<p>words</p><table>{row * 3}</table>".encode()
+def surrogates(n: int) -> str:
+    """Halves of characters in names and values."""
+    return json.dumps({"name": f"row {n}", "value\udcff": "\ud800", "text" if n % 2 else "note": "\udfff lone"})
 
 
 def package(document: bytes, blanks: int = 0) -> bytes:
@@ -176,35 +81,27 @@ WORD = f'<w:document xmlns:w="{NAMED}"><w:body>%s</w:body></w:document>'
 PARAGRAPH = "<w:p><w:r><w:t>words</w:t></w:r></w:p>"
 
 
-@kind(refused=True, count=3)
-def unpacks_to_a_gigabyte(n: int) -> tuple[str, bytes]:
-    return f"gigabyte{n}.docx", package((WORD % PARAGRAPH).encode(), 600 + n)
-
-
-@kind(refused=True)
-def broken_word(n: int) -> tuple[str, bytes]:
+def broken_word(n: int) -> bytes:
+    """Word files that are cut short, empty, flipped, or say more than they hold."""
     whole = package((WORD % (PARAGRAPH * 50)).encode())
-    flipped = bytearray(whole)
-    flipped[len(whole) // 2 + n] ^= 0xFF
     tens = "".join(f"<!ENTITY {chr(98 + i)} '{f'&{chr(97 + i)};' * 10}'>" for i in range(9))
     entities = f"<!DOCTYPE l [<!ENTITY a 'x'>{tens}]>"
+    wide = '<w:tbl><w:tr><w:tc><w:tcPr><w:gridSpan w:val="99999999"/></w:tcPr></w:tc></w:tr></w:tbl>'
     broken = (
         whole[: len(whole) // 2 + n],
         package(b"<w:document"),
         package(b""),
         b"PK\x03\x04" + os.urandom(400 + n),
         package((entities + WORD % "<w:p><w:r><w:t>&j;</w:t></w:r></w:p>").encode()),
-        package(
-            (WORD % '<w:tbl><w:tr><w:tc><w:tcPr><w:gridSpan w:val="99999999"/></w:tcPr></w:tc></w:tr></w:tbl>').encode()
-        ),
+        package((WORD % wide).encode()),
     )
-    return f"word{n}.docx", broken[n % len(broken)]
+    return broken[n % len(broken)]
 
 
-@kind(refused=False)
-def nested_word(n: int) -> tuple[str, bytes]:
+def nested_word(n: int) -> bytes:
+    """Tables in tables in tables."""
     tables = "<w:tbl><w:tr><w:tc>" * (30 * n + 30) + PARAGRAPH + "</w:tc></w:tr></w:tbl>" * (30 * n + 30)
-    return f"nested{n}.docx", package((WORD % (PARAGRAPH + tables)).encode())
+    return package((WORD % (PARAGRAPH + tables)).encode())
 
 
 def pdf(*objects: bytes) -> bytes:
@@ -235,54 +132,31 @@ CATALOGUE = b"<< /Type /Catalog /Pages 2 0 R >>"
 SHOWN = b"BT /F 12 Tf 72 700 Td (Some words to be found) Tj ET "
 
 
-@kind(refused=True)
-def million_pages(n: int) -> tuple[str, bytes]:
-    pages = b"<< /Type /Pages /Kids [3 0 R] /Count %d >>" % (1_000_000 + n)
-    return f"million{n}.pdf", pdf(CATALOGUE, pages, PAGE % b"", stream(SHOWN), FONT)
-
-
-@kind(refused=True, count=3)
-def nested_forms(n: int) -> tuple[str, bytes]:
-    depth = 9 + n
-    forms = [
-        stream(
-            b"/X Do " * 10,
-            b"/Type /XObject /Subtype /Form /BBox [0 0 9 9] /Resources << /XObject << /X %d 0 R >> >>" % (7 + i),
-        )
-        for i in range(depth)
-    ]
-    last = stream(b"BT /F 1 Tf (x) Tj ET", b"/Type /XObject /Subtype /Form /BBox [0 0 9 9]")
-    pages = b"<< /Type /Pages /Kids [3 0 R] /Count 1 >>"
+def nested_forms(n: int) -> bytes:
+    """A form that shows another ten times, which shows another ten times, and so on."""
+    kind = b"/Type /XObject /Subtype /Form /BBox [0 0 9 9]"
+    inner = kind + b" /Resources << /XObject << /X %d 0 R >> >>"
+    forms = [stream(b"/X Do " * 10, inner % (7 + i)) for i in range(9 + n)]
+    last = stream(b"BT /F 1 Tf (x) Tj ET", kind)
     page = PAGE % b"/XObject << /X 6 0 R >>"
-    return f"forms{n}.pdf", pdf(CATALOGUE, pages, page, stream(b"/X Do " * 10), FONT, *forms, last)
+    return pdf(CATALOGUE, ONE_PAGE, page, stream(b"/X Do " * 10), FONT, *forms, last)
 
 
-@kind(refused=False, count=3)
-def packed_text(n: int) -> tuple[str, bytes]:
-    return f"packed{n}.pdf", pdf(CATALOGUE, ONE_PAGE, PAGE % b"", stream(SHOWN * (1_000_000 + n)), FONT)
+def paged(kids: bytes, count: int) -> bytes:
+    """A PDF that says that it has so many pages."""
+    pages = b"<< /Type /Pages /Kids [%s] /Count %d >>" % (kids, count)
+    return pdf(CATALOGUE, pages, PAGE % b"", stream(SHOWN), FONT)
 
 
-@kind(refused=True)
-def broken_pdf(n: int) -> tuple[str, bytes]:
-    whole = pdf(CATALOGUE, b"<< /Type /Pages /Kids [3 0 R] /Count 1 >>", PAGE % b"", stream(b""), FONT)
-    broken = (
-        whole[: 40 + n],
-        b"%PDF-1.7\n" + os.urandom(2_000),
-        whole,
-        b"%PDF-1.4\n%%EOF",
-        whole.replace(b"/Pages", b"/Nopes"),
-    )
-    return f"broken{n}.pdf", broken[n % len(broken)]
+def broken_pdf(n: int) -> bytes:
+    """PDFs that are cut short, noise, without text, empty or without pages."""
+    whole = pdf(CATALOGUE, ONE_PAGE, PAGE % b"", stream(b""), FONT)
+    noise = b"%PDF-1.7\n" + os.urandom(2_000)
+    return (whole[: 40 + n], noise, whole, b"%PDF-1.4\n%%EOF", whole.replace(b"/Pages", b"/Nopes"))[n % 5]
 
 
-@kind(refused=False)
-def pages_in_a_circle(n: int) -> tuple[str, bytes]:
-    pages = b"<< /Type /Pages /Kids [2 0 R 3 0 R] /Count %d >>" % (n + 1)
-    return f"circle{n}.pdf", pdf(CATALOGUE, pages, PAGE % b"", stream(SHOWN), FONT)
-
-
-@kind(refused=False)
-def odd_text(n: int) -> tuple[str, bytes]:
+def odd_text(n: int) -> bytes:
+    """Text that is long, not in one encoding, or made of marks alone."""
     odd = (
         ("a" + "\u0315\u0300" * 100_000).encode(),
         b"words " * 300_000,
@@ -293,22 +167,67 @@ def odd_text(n: int) -> tuple[str, bytes]:
         b"1. " * 100_000,
         b"\n" * 500_000 + b"words",
     )
-    return f"odd{n}.{('txt', 'rst', 'md')[n % 3]}", odd[n % len(odd)] + f"\n{n}".encode()
+    return odd[n % len(odd)] + f"\n{n}".encode()
 
 
-@kind(refused=True)
-def no_text(n: int) -> tuple[str, bytes]:
-    return f"none{n}.{('txt', 'html', 'csv', 'json', 'md', 'jsonl')[n % 6]}", (
-        b"",
-        b" \n\t",
-        b"\n" * (n + 1),
-        b"\x00" * 50,
-    )[n % 4]
+FRONT = (
+    "date: 2023-13-45", "x: !!python/object:os.system {}", "? [a, b]\n: c", "a: *nowhere", "x: &a [*a]", "{" * 300,
+)  # fmt: skip
+MARKS = ("[", "*a ", "<!--", ">", "- ", "![](", "_", "~~~\n", "|a|b|\n|-|-|\n|1|2|\n\n", "<b>", "# \n", "&amp;")
+ITEMS = ("<li>item", "<ol><li>item</ol>", "<ul><li>", "<div>", "<table><tr><td>a", "<b>", "<p>", "<td>", "<br>")
+SPAN = '<tr><td colspan="99999999" rowspan="99999999">a</td><td>b</td></tr>'
+NAMES = (b"caf\xe9%d.md", b"\x1b[2J%d.md", b"a\nb%d.md", b"\x1b]0;title\x07%d.txt")
+
+KINDS = {
+    "columns": Kind(
+        "csv", True, lambda n: "\n".join(",".join(f"{c}{i}" for i in range(2_000 + 400 * n)) for c in "abc")
+    ),
+    "open_quote": Kind(
+        "csv", True, lambda n: "name,note\n" + "good,row\n" * n + 'bad,"never closed\n' + "lost,row\n" * 500
+    ),
+    "swallowing_quote": Kind("csv", True, lambda n: 'a,b\n1,"open\n' + "2,lost\n" * (n + 1) + '3,"closed"\n'),
+    "surrogates": Kind("jsonl", False, surrogates),
+    "broken_line": Kind("jsonl", True, lambda n: '{"a": 1}\n' * n + '{"a": \n'),
+    "deep_json": Kind("json", True, lambda n: "[" * (50_000 + n) + "]" * (50_000 + n)),
+    "odd_numbers": Kind("json", False, lambda n: f'[{{"a": 1e999, "b": NaN, "c": -Infinity, "d": {1 << (64 + n)}}}]'),
+    "long_number": Kind("json", True, lambda n: '{"a": ' + "9" * (5_000 + n) + "}"),
+    "wide_record": Kind("jsonl", True, lambda n: json.dumps({f"key {i}": i for i in range(1_500 + n)})),
+    "front_keys": Kind(
+        "md", True, lambda n: "---\n" + "".join(f"key{i}: {i}\n" for i in range(30_000 + n)) + "---\nwords\n"
+    ),
+    "front_aliases": Kind("md", True, front_aliases),
+    "front_odd": Kind("md", False, lambda n: f"---\n{FRONT[n % len(FRONT)]}\n---\nwords {n}\n"),
+    "backticks": Kind(
+        "md", False, lambda n: f"words {n} <!-- hidden -->" + "".join("`" * (i % 97 + 1) + " a " for i in range(SIZE))
+    ),
+    "marks": Kind("md", False, lambda n: f"words {n}\n\n" + MARKS[n % len(MARKS)] * SIZE),
+    "items": Kind("html", False, lambda n: f"<p>words {n}</p><ol>" + ITEMS[n % len(ITEMS)] * SIZE),
+    "spans": Kind("html", False, lambda n: f"<p>words {n}</p><table>{SPAN * (SIZE // 10)}</table>"),
+    "wide_table": Kind(
+        "html", True, lambda n: "<p>words</p><table>" + ("<tr>" + "<td>1" * (5_000 + n) + "</tr>") * 3 + "</table>"
+    ),
+    "unpacks_to_a_gigabyte": Kind("docx", True, lambda n: package((WORD % PARAGRAPH).encode(), 600 + n), 3),
+    "broken_word": Kind("docx", True, broken_word),
+    "nested_word": Kind("docx", False, nested_word),
+    "million_pages": Kind("pdf", True, lambda n: paged(b"3 0 R", 1_000_000 + n)),
+    "nested_forms": Kind("pdf", True, nested_forms, 3),
+    "packed_text": Kind(
+        "pdf", False, lambda n: pdf(CATALOGUE, ONE_PAGE, PAGE % b"", stream(SHOWN * (1_000_000 + n)), FONT), 3
+    ),
+    "broken_pdf": Kind("pdf", True, broken_pdf),
+    "pages_in_a_circle": Kind("pdf", False, lambda n: paged(b"2 0 R 3 0 R", n + 1)),
+    "odd_text": Kind("txt rst md", False, odd_text),
+    "no_text": Kind(
+        "txt html csv json md jsonl", True, lambda n: (b"", b" \n\t", b"\n" * (n + 1), b"\x00" * 50)[n % 4]
+    ),
+    "names": Kind("md", True, lambda n: "words in a file\n"),
+}
 
 
-@kind(refused=True)
-def names(n: int) -> tuple[bytes, bytes]:
-    return (b"caf\xe9%d.md", b"\x1b[2J%d.md", b"a\nb%d.md", b"\x1b]0;title\x07%d.txt")[n % 4] % n, b"words in a file\n"
+def made(name: str, n: int) -> tuple[str, bytes]:
+    """A file of a kind; those of `names` have names that cannot be shown."""
+    file, content = KINDS[name].file(name, n)
+    return (os.fsdecode(NAMES[n % len(NAMES)] % n) if name == "names" else file), content
 
 
 def good(n: int) -> tuple[str, bytes]:
@@ -316,7 +235,7 @@ def good(n: int) -> tuple[str, bytes]:
     fact = f"The lighthouse number {n} was built in {1800 + n}."
     name = ("note", "[red]note[bold]", "-note", "no te", "nöte", "note\u200d", "%s", "$note", "n'ote")[n % 9]
     page = stream(SHOWN + b"BT /F 9 Tf 9 9 Td (%d) Tj ET" % n)
-    made: tuple[tuple[str, bytes], ...] = (
+    shapes: tuple[tuple[str, bytes], ...] = (
         ("md", f"# Lighthouse\n\n{fact}\n".encode()),
         ("txt", fact.encode()),
         ("html", f"<h1>Lighthouse</h1><p>{fact}</p>".encode()),
@@ -325,24 +244,23 @@ def good(n: int) -> tuple[str, bytes]:
         ("docx", package((WORD % f"<w:p><w:r><w:t>{fact}</w:t></w:r></w:p>").encode())),
         ("pdf", pdf(CATALOGUE, ONE_PAGE, PAGE % b"", page, FONT)),
     )
-    suffix, content = made[n % len(made)]
+    suffix, content = shapes[n % len(shapes)]
     return f"{name}{n}.{suffix}", content
 
 
 def write(folder: Path, only: frozenset[str] = frozenset()) -> tuple[dict[str, str], set[str]]:
     """Write the folder; returns the kind of each malformed file, and the names of the good ones."""
     kinds: dict[str, str] = {}
-    for name, (make, _, count) in KINDS.items():
-        for n in range(count if not only or name in only else 0):
-            file, content = make(n)
-            shown = os.fsdecode(file)
-            (folder / shown).write_bytes(content)
-            kinds[shown] = name
+    for name, kind in KINDS.items():
+        for n in range(kind.count if not only or name in only else 0):
+            file, content = made(name, n)
+            (folder / file).write_bytes(content)
+            kinds[file] = name
     fine = set()
     for n in range(GOOD):
         file, content = good(n)
-        (folder / str(file)).write_bytes(content)
-        fine.add(str(file))
+        (folder / file).write_bytes(content)
+        fine.add(file)
     return kinds, fine
 
 
@@ -367,7 +285,7 @@ def run(folder: Path, store_path: Path, limits: Limits, only: frozenset[str]) ->
         bad = [name for name in files if shown_name(name) in named or name in named]
         example = next((named.get(name) or named.get(shown_name(name)) for name in bad), "")
         print(f"{kind_name:24} {count:6} {len(taken.intersection(files)):6} {len(bad):6}  {str(example)[-90:]}")
-        wanted = set(files) if KINDS[kind_name][1] else set(files) - taken
+        wanted = set(files) if KINDS[kind_name].refused else set(files) - taken
         wrong.extend(f"{name!r} ({kind_name}) is not named" for name in sorted(wanted - set(bad)))
     memory = megabytes()
     work = sum(os.times()[:4])

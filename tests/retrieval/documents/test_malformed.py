@@ -27,10 +27,10 @@ def test_every_kind_of_malformed_file_is_read_or_refused_by_name(
     kind: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(malformed, "SIZE", 1_000)
-    make, refused, _ = malformed.KINDS[kind]
+    refused = malformed.KINDS[kind].refused
     for n in range(6):
-        name, content = make(n)
-        path = tmp_path / str(name)
+        name, content = malformed.made(kind, n)
+        path = tmp_path / name
         path.write_bytes(content)
         reason, texts = "", []
         try:
