@@ -54,17 +54,13 @@ class IngestReport:
 
 @dataclass(frozen=True, slots=True)
 class Progress:
-    """How far an ingest is: `done` of `total` files, `chunks` written, at `rate` chunks a second.
-
-    `eta` are the seconds left, judged by the bytes of the files still to read; None before anything was measured.
-    `source` is the file last finished.
-    """
+    """How far an ingest is: `done` of `total` files, `chunks` written, at `rate` chunks a second; `source` is the file
+    last finished."""
 
     done: int
     total: int
     chunks: int
     rate: float
-    eta: float | None
     source: str
 
 
@@ -186,8 +182,7 @@ class Run:
         self._store, self._found, self._report = store, found, found.report
         self._tell: OnProgress = tell or (lambda _: None)
         self._start = monotonic()
-        self._to_read = sum(job.size for job in found.jobs.values())
-        self._done = self._read = self._chunks = self._part = 0
+        self._done = self._chunks = self._part = 0
         self._items: list[Item] = []
         self._ended: list[Origin] = []
         self._reading = ""
@@ -200,7 +195,7 @@ class Run:
         """
         index = self._store.index
         for source in self._report.unchanged:
-            self._finished(source, 0, 0)
+            self._finished(source)
         for origin in self._found.touched:
             with index.write() as db:
                 index.set_whole(db, origin.source, origin)
@@ -253,7 +248,7 @@ class Run:
             self._store.commit([(origin.source, origin) for origin in self._ended], whole)
         for origin in self._ended:
             (self._report.changed if origin.source in self._found.known else self._report.added).append(origin.source)
-            self._finished(origin.source, origin.size, origin.chunks)
+            self._finished(origin.source, origin.chunks)
         if part and reading:
             self._store.stage(part, reading)
             self._part += len(part)
@@ -266,22 +261,19 @@ class Run:
         self._store.index.unstage(failed.source)
         # The reason stands beside the path: it does not name it again.
         self._report.failed.append((failed.source, failed.reason.removeprefix(failed.source).lstrip(": ")))
-        self._finished(failed.source, self._found.jobs[failed.source].size, 0)
+        self._finished(failed.source)
 
-    def _finished(self, source: str, size: int, chunks: int) -> None:
-        """One more file is done: `size` bytes of it were read (0 for one without work) and gave `chunks`."""
+    def _finished(self, source: str, chunks: int = 0) -> None:
+        """One more file is done and gave `chunks`."""
         self._done += 1
-        self._read += size
         self._chunks += chunks
         self._part = 0
         self._progress(source)
 
     def _progress(self, source: str) -> None:
         chunks, seconds = self._chunks + self._part, monotonic() - self._start
-        left = max(0, self._to_read - self._read)
-        eta = seconds * left / self._read if self._read else (0.0 if not left else None)
         files = len(self._found.jobs) + len(self._report.unchanged)
-        self._tell(Progress(self._done, files, chunks, chunks / seconds if seconds else 0.0, eta, source))
+        self._tell(Progress(self._done, files, chunks, chunks / seconds if seconds else 0.0, source))
 
 
 def forget(store: Store, path: str | os.PathLike[str]) -> list[str]:

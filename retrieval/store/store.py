@@ -145,11 +145,6 @@ class Store:
         return self.index.fields()
 
     @property
-    def generation(self) -> int:
-        """A number that grows with every write, for caches."""
-        return self.index.generation
-
-    @property
     def notes(self) -> list[str]:
         """What is degraded in this store at present, in plain sentences."""
         return [note for note in (*self._notes, self._vectors.note) if note]

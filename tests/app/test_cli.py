@@ -356,6 +356,6 @@ def test_a_long_ingest_says_every_few_seconds_that_it_goes_on(
     monkeypatch.setattr(progress, "EVERY", 0.01)
     with progress.ingesting(shown=True) as advance:
         assert advance
-        advance(Progress(done=1, total=3, chunks=7, rate=2.0, eta=None, source="a.md"))
+        advance(Progress(done=1, total=3, chunks=7, rate=2.0, source="a.md"))
         time.sleep(0.1)
     assert "reading for 0 s: 1 of 3 files, 7 chunks are in" in capsys.readouterr().err

@@ -34,6 +34,7 @@ def scanned(tmp_path: Path) -> Path:
     return tmp_path / "scanned.pdf"
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(not can_recognise(), reason="needs the extra: pip install 'cragraph[ocr]'")
 def test_a_page_that_is_a_picture_is_read(scanned: Path) -> None:
     [document] = load(scanned)

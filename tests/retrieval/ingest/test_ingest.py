@@ -48,13 +48,13 @@ def test_files_go_in_with_where_they_came_from(store: Store, docs: Path) -> None
 def test_nothing_is_done_for_files_that_did_not_change(store: Store, docs: Path, embeddings: HashEmbeddings) -> None:
     ingest(docs, store)
     embeddings.asked.clear()
-    generation = store.generation
+    generation = store.index.generation
     report = ingest(docs, store)
     assert names(report.unchanged) == ["penguins.md", "table.csv", "whales.txt"]
     assert (report.added, report.changed, report.chunks) == ([], [], 0)
     assert not report.did_anything
     assert embeddings.asked == []
-    assert store.generation == generation
+    assert store.index.generation == generation
 
 
 def test_it_does_not_matter_how_the_folder_was_named(store: Store, docs: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -135,7 +135,7 @@ def test_a_dry_run_says_what_would_change_and_changes_nothing(
     write(docs / "new.md", "New.")
     write(docs / "penguins.md", "Changed.", when=OLD + 5)
     (docs / "table.csv").unlink()
-    generation, documents = store.generation, store.documents()
+    generation, documents = store.index.generation, store.documents()
     embeddings.asked.clear()
     with open_store(tmp_path / "store", embeddings) as other, other.writing():  # it needs no lock
         report = ingest(docs, store, prune=True, dry_run=True)
@@ -144,7 +144,7 @@ def test_a_dry_run_says_what_would_change_and_changes_nothing(
     assert (names(report.added), names(report.changed), names(report.removed), names(report.unchanged)) == (
         ["new.md"], ["penguins.md"], ["table.csv"], ["whales.txt"],
     )  # fmt: skip
-    assert (store.generation, store.documents(), embeddings.asked) == (generation, documents, [])
+    assert (store.index.generation, store.documents(), embeddings.asked) == (generation, documents, [])
 
 
 def test_what_cannot_be_read_is_reported_and_the_rest_goes_in(store: Store, docs: Path) -> None:
@@ -254,7 +254,6 @@ def test_progress_counts_files_and_chunks_up_to_the_end(store: Store, docs: Path
     assert [event.done for event in events] == [1, 2, 3]
     assert {event.total for event in events} == {3}
     assert events[-1].chunks == report.chunks
-    assert events[-1].eta == 0.0
     assert events[-1].rate > 0
     events.clear()
     ingest(docs, store, progress=events.append)

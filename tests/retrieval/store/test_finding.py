@@ -154,6 +154,6 @@ def test_half_a_character_is_refused_with_its_place(store: Store) -> None:
 
 
 def test_the_generation_grows_with_every_write(full: Store, lines: list[Passage]) -> None:
-    before = full.generation
+    before = full.index.generation
     full.delete([lines[0]["chunk_id"]])
-    assert full.generation > before
+    assert full.index.generation > before

@@ -48,6 +48,7 @@ def test_nothing_leaves_the_machine(python: str, tmp_path: Path) -> None:
     assert run(python, code, str(tmp_path)) == "[] []"
 
 
+@pytest.mark.slow
 def test_telemetry_is_off_and_the_program_s_own_env_file_is_not_read(python: str, tmp_path: Path) -> None:
     (tmp_path / ".env").write_text("ANONYMIZED_TELEMETRY=true\nPERSIST_DIRECTORY=/nowhere\nALLOW_RESET=true\n")
     code = """
