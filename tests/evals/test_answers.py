@@ -2,7 +2,7 @@
 
 import pytest
 
-from cragraph.evals.answers import Outcome, Row, cause, figures
+from cragraph.evals.answers import Outcome, Row, cause, figures, run
 
 BUILT, RED, HEADING = "It was built in 1894.", "The bridge is painted red every year.", "The Bridge of Ayr"
 ROW = Row("1", "When was the bridge built?", (f"{BUILT} {HEADING}. It is red.",), ("1894",), (), True)
@@ -35,3 +35,9 @@ def test_the_oracle_takes_the_right_one_of_the_shortlist_and_refuses_the_rest() 
     found = figures([ROW, NONE], [Outcome(RED, 0.6, False, 0, (RED, BUILT)), Outcome(RED, 0.4, False, 0, (RED,))])
     assert (found["utility"], found["oracle"], found["precision"]) == (0, 1, 0)
     assert found["causes"] == {"the wrong kind of answer stood first": 1, "answered without an answer": 1}
+
+
+def test_progress_is_told_as_a_bar_wants_it() -> None:
+    told: list[tuple[int, int]] = []
+    run({"one": [ROW, NONE]}, {"refuser": lambda *_: Outcome("", 0.0, True)}, lambda *counts: told.append(counts))
+    assert told == [(1, 2), (2, 2)]
