@@ -173,7 +173,7 @@ def test_a_chat_page_talks_in_messages_and_may_be_asked(server: Server) -> None:
     ask = {"messages": [{"type": "human", "content": [{"type": "text", "text": "When does the loop stop?"}]}]}
     first = server.post(path, body | {"input": ask}).json()["messages"]
     assert [message["type"] for message in first] == ["human", "ai"]
-    assert "\n\n[1] notes.md: “" in first[-1]["content"]
+    assert "(notes.md)" in first[-1]["content"]
     assert first[-1]["additional_kwargs"]["citations"]
     context = {"context": {"ask_on_low_confidence": True, "max_crag_attempts": 0, "confidence_threshold": 1.0}}
     waiting = server.post(path, body | context | {"input": ask}).json()["__interrupt__"][0]["value"]
@@ -188,7 +188,7 @@ def test_the_graph_is_a_node_of_another_graph(server: Server) -> None:
     code = next(b for b in re.findall(r"```python\n(.*?)```", STUDIO_PAGE, re.DOTALL) if "RemoteGraph" in b)
     known: dict[str, Any] = {}
     exec(code.replace("http://127.0.0.1:2024", server.url), known)
-    assert "\n\n[1] notes.md: “" in known["asked"]["messages"][-1].content
+    assert "(notes.md)" in known["asked"]["messages"][-1].content
     crag = RemoteGraph("crag", url=server.url)
     given = {"question": "Why is the sea salt?", "passages": SALT}
     assert crag.invoke(given, context={"show_claims": True})["verification"]["claims"]
