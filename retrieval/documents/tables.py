@@ -16,6 +16,11 @@ TAILS = frozenset({")", "%", ")%", "%)"})
 _AMOUNT = frozenset("0123456789(.-–—")
 _DATE = re.compile(r"^[A-Z][a-z]{2,8}\.?\s+\d{1,2},?\s+((?:19|20)\d\d)$")
 _YEAR = re.compile(r"^(FY\s?)?(19|20)\d\d[*†‡]?$|^Q[1-4]\b")
+_NAMED = re.compile(
+    r"\b(?:19|20)\d\d\b|^(?:jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)\w*\.?\s+\d{1,2},?$|^q[1-4]\b",
+    re.IGNORECASE,
+)
+_MONEY = re.compile(r"\d[.,]\d|[$%]")
 
 
 @dataclass(frozen=True)
@@ -40,6 +45,11 @@ def is_number(cell: str) -> bool:
 def is_year(cell: str) -> bool:
     """Whether a cell names a period, which makes a heading of it although it is a number."""
     return bool(_YEAR.match(cell.strip()))
+
+
+def is_period(text: str) -> bool:
+    """Whether a cell names a year, a quarter or a date."""
+    return is_year(text) or bool(_NAMED.search(text) and not _MONEY.search(text))
 
 
 def is_heading(row: Sequence[str]) -> bool:

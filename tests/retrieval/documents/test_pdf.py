@@ -5,7 +5,7 @@ import pytest
 
 from cragraph.errors import DocumentError
 from cragraph.retrieval.documents import Document, load, split
-from cragraph.retrieval.documents.formats.pdf.layout import Vocabulary
+from cragraph.retrieval.documents.formats.pdf.words import Vocabulary
 
 Read = Callable[..., Document]
 Pdf = Callable[..., bytes]

@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 from itertools import pairwise
 
 from cragraph.retrieval.documents.formats.pdf.words import Line, Segment
-from cragraph.retrieval.documents.tables import SIGNS, TAILS, Table, column_names, is_number, is_year
+from cragraph.retrieval.documents.tables import SIGNS, TAILS, Table, column_names, is_number, is_period, is_year
 
 Columns = Sequence[tuple[float, float]]
 """Left and right edges, from left to right; the first holds the labels."""
@@ -115,18 +115,6 @@ def _nearest(cell: Cell, columns: Columns) -> int:
         return (-max(overlap, 0.0), abs((cell.x0 + cell.x1) / 2 - (left + right) / 2))
 
     return min(range(len(columns)), key=distance)
-
-
-_DATE = re.compile(
-    r"\b(?:19|20)\d\d\b|^(?:jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)\w*\.?\s+\d{1,2},?$|^q[1-4]\b",
-    re.IGNORECASE,
-)
-_AMOUNT = re.compile(r"\d[.,]\d|[$%]")
-
-
-def is_period(text: str) -> bool:
-    """Whether a cell names a year, a quarter or a date."""
-    return is_year(text) or bool(_DATE.search(text) and not _AMOUNT.search(text))
 
 
 def head_of(rows: Sequence[Sequence[Cell]], columns: Columns) -> list[list[str]]:
