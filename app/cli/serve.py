@@ -29,6 +29,7 @@ def serve(
     Example: `cragraph serve --port 8765`
     """
     import secrets
+    import socket
 
     try:
         from cragraph.serve import LOCAL, run
@@ -38,5 +39,10 @@ def serve(
     settings = settings_from(config, store=store, model=model, base_url=base_url)
     if token is None and host not in LOCAL:
         token = secrets.token_urlsafe(24)
-    status(f"http://{host}:{port}/{f'?token={token}' if token else ''}")
-    run(settings, host=host, port=port, token=token, files_in=files)
+    try:
+        listening = socket.create_server((host, port), family=socket.AF_INET6 if ":" in host else socket.AF_INET)
+    except OSError as error:
+        raise SettingsError(f"{host}:{port} is taken, or not this machine's: give another --port or --host.") from error
+    at = f"[{host}]" if ":" in host else host
+    status(f"http://{at}:{listening.getsockname()[1]}/{f'?token={token}' if token else ''}")
+    run(settings, listening, host=host, token=token, files_in=files)

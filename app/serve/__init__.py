@@ -3,12 +3,14 @@
 import hmac
 import json
 from collections.abc import Awaitable, Callable, Iterator, Mapping, MutableMapping
+from contextlib import suppress
 from importlib.resources import files
 from ipaddress import ip_address
 from pathlib import Path
 from queue import Queue
 from secrets import token_hex
 from shutil import copyfileobj
+from socket import socket
 from tempfile import NamedTemporaryFile
 from threading import Lock, Thread
 from typing import Annotated, Any, Final
@@ -318,12 +320,14 @@ class _TooLargeError(Exception):
     """A request that goes on beyond its limit."""
 
 
-def run(settings: Settings, *, host: str, port: int, token: str | None, files_in: Path) -> None:
-    """Serve until interrupted."""
+def run(settings: Settings, listening: socket, *, host: str, token: str | None, files_in: Path) -> None:
+    """Serve on a socket until interrupted."""
     import uvicorn
 
     app = create_app(settings, token=token, hosts=() if host in LOCAL else (host,), files_in=files_in)
-    uvicorn.run(app, host=host, port=port, log_level="warning", timeout_graceful_shutdown=2)
+    config = uvicorn.Config(app, log_level="warning", timeout_graceful_shutdown=2)
+    with suppress(KeyboardInterrupt):
+        uvicorn.Server(config).run(sockets=[listening])
 
 
 LOCAL: Final = ("127.0.0.1", "localhost", "::1")

@@ -155,6 +155,11 @@ def test_a_token_is_asked_of_everybody_where_one_is_set(tmp_path: Path) -> None:
             assert browser.get(f"{url}/documents").json() == []
 
 
+def test_a_port_that_is_taken_is_said(shell: Any, url: str) -> None:
+    ran = shell("serve", "--port", url.rpartition(":")[2])
+    assert (ran.code, "give another --port" in ran.err) == (2, True), ran.err
+
+
 @pytest.fixture(scope="module")
 def browser() -> Iterator[Any]:
     with chromium() as started:
