@@ -276,14 +276,11 @@ class Guard:
         return JSONResponse({"error": why}, 401)
 
     def _ours(self, host: str) -> bool:
-        if host == "localhost" or host in self.hosts:
-            return True
-        try:
-            address = ip_address(host)
-        except ValueError:
-            return False
-        # A name that leads here is how another site gets past the browser; a bare address is not.
-        return address.is_loopback or bool(self.hosts)
+        with suppress(
+            ValueError
+        ):  # a name that leads here is how another site gets past the browser; an address is not
+            return host in ("localhost", *self.hosts) or ip_address(host).is_loopback or bool(self.hosts)
+        return False
 
     def _right(self, *given: str) -> bool:
         return any(hmac.compare_digest(value.encode(), (self.token or "").encode()) for value in given)
