@@ -276,9 +276,7 @@ class Guard:
         return JSONResponse({"error": why}, 401)
 
     def _ours(self, host: str) -> bool:
-        with suppress(
-            ValueError
-        ):  # a name that leads here is how another site gets past the browser; an address is not
+        with suppress(ValueError):  # another site gets past a browser by a name that leads here, not by an address
             return host in ("localhost", *self.hosts) or ip_address(host).is_loopback or bool(self.hosts)
         return False
 
