@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from cragraph.generation.phrases import plain
-from cragraph.generation.questions import read_question, split_question
+from cragraph.generation.questions import split_question
 from cragraph.generation.ranking import MOST_ROWS, REWORDED, AnswerRanker, Ranking, Scored, certainty
 from cragraph.protocols import Answered, Notes
 from cragraph.text.markers import without_markers
@@ -46,20 +46,17 @@ class ReaderScorer:
                 continue
             if not quoted:
                 verbatim = False
-                chances.append(self.ranker.sure_of_words(reworded_features(self.ranker, part, said, ranking, passages)))
+                chances.append(self.ranker.sure_of_words(reworded_features(self.ranker, part, said, ranking)))
                 continue
             if ranking.rows and all(plain(row.text) in said for row in ranking.rows[:MOST_ROWS]):
                 chances.append(ranking.answered)
                 continue
-            asked = read_question(part)
-            chances.append(max(self.ranker.sure(certainty(asked, ranking, s, passages), s) for s in given[:3]))
+            chances.append(max(self.ranker.sure(certainty(ranking, s), s) for s in given[:3]))
         known = [chance for chance in chances if chance is not None]
         return Answered(min(known) if len(known) == len(chances) else None, tuple(spans), verbatim)
 
 
-def reworded_features(
-    ranker: AnswerRanker, question: str, said: str, ranking: Ranking, passages: Sequence[Passage]
-) -> dict[str, float]:
+def reworded_features(ranker: AnswerRanker, question: str, said: str, ranking: Ranking) -> dict[str, float]:
     """What tells whether an answer in other words answers: the candidate nearest to it, and how near that is."""
     new = set(content_words(said)) - set(content_words(question))
 
@@ -70,7 +67,7 @@ def reworded_features(
         return dict.fromkeys(REWORDED, 0.0) | {"bias": 1.0}
     near = max(ranking.scored, key=lambda s: (shared(s), s.score))
     best = set(content_words(ranking.scored[0].answer))
-    chance = ranker.sure(certainty(read_question(question), ranking, near, passages), near)
+    chance = ranker.sure(certainty(ranking, near), near)
     return {
         "bias": 1.0,
         "chance": chance,

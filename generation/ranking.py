@@ -12,7 +12,6 @@ from math import exp, log
 from typing import Final
 
 from cragraph.generation.candidates import Candidate, candidates
-from cragraph.generation.focus import focus_of
 from cragraph.generation.phrases import corrected, meaning_words, plain, reworded
 from cragraph.generation.questions import Kind, Question, read_question
 from cragraph.generation.rows import Lookup, lookup
@@ -22,6 +21,7 @@ from cragraph.generation.scoring import (
     coverage,
     found_words,
     kind_of,
+    mistaken,
     news,
     own_words,
     question_weights,
@@ -57,12 +57,10 @@ HEADING: Final = 90
 """Characters of heading and title that are read before a text."""
 
 _LABEL: Final = re.compile(r"[A-ZÄÖÜ][^\n:|.]{1,30}: ")
-CHOICE: Final = (
-    "bias", "answer", "evidence", "span", "words", "coverage", "cosine", "kind", "fit", "place", "short", "row",
-)  # fmt: skip
-"""Features of the head that orders candidates: three of the reader, the others of words."""
-SURE: Final = (*CHOICE[:9], "choice", "margin", "alone", "agree", "missing", "named", "rest")
-"""Features of the head that says how likely the best one answers."""
+CHOICE: Final = ("bias", "span", "words", "cosine", "place", "short", "row")
+"""Features of the head that orders candidates: the reader's span, what words say, and the cosine to the question."""
+SURE: Final = ("bias", "answer", "evidence", "span", "cosine", "margin", "alone")
+"""Features of the head that says how likely the best one answers. More of them gained nothing on other sources."""
 REWORDED: Final = ("bias", "chance", "shared", "span", "both")
 """Features of the head that says how likely an answer in other words answers."""
 
@@ -99,8 +97,6 @@ class Ranking:
     scored: tuple[Scored, ...]
     answered: float | None
     features: dict[str, float]
-    elsewhere: Mapping[int, float] = field(default_factory=dict)
-    """For each passage the highest logit that one of its parts answers."""
     rows: tuple[Candidate, ...] = ()
     """Every row with the value that the question asks for, where it asks for rows."""
 
@@ -144,9 +140,7 @@ class AnswerRanker:
             return Ranking(tuple(sorted(scored, key=_order)), None, {})
         parts = _parts(question, passages, found)
         read: dict[int, tuple[_Part, Reading]] = {}
-        elsewhere: dict[int, float] = {}
         for part, reading in zip(parts, self.reader.read(question.text, [p.read for p in parts]), strict=True):
-            elsewhere[part.passage] = max(reading.answer, elsewhere.get(part.passage, -30.0))
             for i in part.holds:
                 if i not in read or _likes(reading, part, found[i]) > _likes(read[i][1], read[i][0], found[i]):
                     read[i] = part, reading
@@ -155,8 +149,8 @@ class AnswerRanker:
         words.compare(chosen, self.embeddings)
         head = self.reader.heads["choice"]
         scored = [words.judged(i, _scored(found[i], *read[i], words.features(i), head)) for i in chosen]
-        ranking = Ranking(tuple(sorted(scored, key=_order)), None, {}, elsewhere)
-        features = certainty(question, ranking, ranking.scored[0], passages)
+        ranking = Ranking(tuple(sorted(scored, key=_order)), None, {})
+        features = certainty(ranking, ranking.scored[0])
         answered = self.sure(features, ranking.scored[0])
         looked = lookup(question, found, passages)
         if looked and looked.chance > answered:
@@ -179,52 +173,34 @@ def reads(question: str, passages: Sequence[Passage]) -> bool:
     return seems_english(question) and any(seems_english(p["text"][:2000]) for p in passages)
 
 
-def certainty(question: Question, ranking: Ranking, chosen: Scored, passages: Sequence[Passage]) -> dict[str, float]:
-    """What tells whether a candidate answers: its own features, its rivals, and what no text mentions."""
+def certainty(ranking: Ranking, chosen: Scored) -> dict[str, float]:
+    """What tells whether a candidate answers: its own features, and how far the next other answer is behind."""
     said = plain(chosen.answer)
-    rivals = [s for s in ranking.scored if s is not chosen and plain(s.answer) not in said]
-    rivals = [s for s in rivals if said not in plain(s.answer)]
-    agreeing = {s.candidate.passage for s in ranking.scored if said and said in plain(s.candidate.text)}
-    passage = passages[chosen.candidate.passage]
-    known = set(terms(f"{passage['filename']} {heading_of(passage)} {passage['text']}"))
-    asked = set(content_words(question.text))
-    total = sum(weight(t) for t in asked) or 1.0
-    names = [t for name in question.names for t in content_words(name)]
-    others = [a for number, a in ranking.elsewhere.items() if number != chosen.candidate.passage]
-    return {
-        **{name: chosen.features[name] for name in CHOICE[:9]},
-        "choice": _squash(_logit(chosen.score)),
-        "margin": _squash(_logit(chosen.score) - _logit(rivals[0].score * rivals[0].trust)) if rivals else 0.0,
-        "alone": 0.0 if rivals else 1.0,
-        "agree": min(2, len(agreeing - {chosen.candidate.passage})) / 2,
-        "missing": sum(weight(t) for t in asked if t not in known) / total,
-        "named": sum(t not in known for t in names) / len(names) if names else 0.0,
-        "rest": _squash(max(others, default=-6.0)),
-    }
+    others = ((s, plain(s.answer)) for s in ranking.scored if s is not chosen)
+    rival = next((s for s, other in others if other not in said and said not in other), None)
+    margin = _logit(chosen.score) - _logit(rival.score * rival.trust) if rival else 0.0
+    found = {**chosen.features, "margin": _squash(margin), "alone": 0.0 if rival else 1.0}
+    return {name: found[name] for name in SURE}
 
 
 class _Words:
-    """What words say of each candidate: coverage, meaning, kind, focus; meaning only where it was compared."""
+    """What words say of each candidate: coverage, meaning, kind; meaning only where it was compared."""
 
     def __init__(self, question: Question, passages: Sequence[Passage], found: Sequence[Candidate]) -> None:
         self.question, self.found = question, found
         own = [own_words(c) for c in found]
         rare = rarity(own)
         asked, wanted = meaning_words(question.text), question_weights(question, rare)
-        self.focus, self.documents = focus_of(question, rare), _documents(passages)
         self.seen = [
             Features(
                 coverage(wanted, found_words(c)), 0.0, kind_of(question, c), news(asked, said), _standing(passages, c)
             )
             for c, said in zip(found, own, strict=True)
         ]
-        self.fits = [
-            self.focus.fit(c, f.kind, self.documents[c.passage]) for c, f in zip(found, self.seen, strict=True)
-        ]
 
     def score(self, i: int) -> float:
         """How well a candidate answers as far as words tell, 0..1."""
-        return by_words(self.seen[i]) * self.fits[i]
+        return by_words(self.seen[i])
 
     def best(self, most: int) -> list[int]:
         """The candidates with the highest scores."""
@@ -234,9 +210,7 @@ class _Words:
         """Compare some candidates with the question in meaning, in one batch."""
         cosines = similarities(embeddings, self.question.text, [self.found[i].read for i in chosen])
         for i, cosine in zip(chosen, cosines, strict=True):
-            c, f = self.found[i], self.seen[i]
-            self.seen[i] = replace(f, similarity=float(cosine))
-            self.fits[i] = self.focus.fit(c, f.kind, self.documents[c.passage], float(cosine))
+            self.seen[i] = replace(self.seen[i], similarity=float(cosine))
 
     def trust(self, i: int) -> float:
         """1, or `DOUBT` for a sentence that cannot answer whatever it resembles."""
@@ -245,7 +219,7 @@ class _Words:
             return DOUBT
         if self.question.subject and self.question.subject not in content_words(f"{c.header} {c.opener} {c.text}"):
             return ASIDE
-        return DOUBT if self.focus.mistakes(c) else 1.0
+        return DOUBT if mistaken(self.question, c) else 1.0
 
     def judged(self, i: int, scored: Scored) -> Scored:
         """A candidate with what the form of question and sentence says of it."""
@@ -260,16 +234,8 @@ class _Words:
         return replace(scored, score=score, trust=self.trust(i), labelled=labelled)
 
     def features(self, i: int) -> dict[str, float]:
-        """Its features for the head that orders candidates."""
-        f = self.seen[i]
-        return {
-            "words": self.score(i),
-            "coverage": f.coverage,
-            "cosine": f.similarity,
-            "kind": f.kind,
-            "fit": self.fits[i],
-            "place": f.standing,
-        }
+        """Its features for the two heads."""
+        return {"words": self.score(i), "cosine": self.seen[i].similarity, "place": self.seen[i].standing}
 
 
 def _standing(passages: Sequence[Passage], candidate: Candidate) -> float:
@@ -280,16 +246,6 @@ def _standing(passages: Sequence[Passage], candidate: Candidate) -> float:
 
 def _stood(passage: Passage) -> float | None:
     return passage["rerank_score"] if passage["rerank_score"] is not None else passage["retrieval_score"]
-
-
-def _documents(passages: Sequence[Passage]) -> list[str]:
-    """What is known of each passage's document: its file, title, heading and the passages of it at hand."""
-    texts: dict[str, str] = {}
-    for passage in passages:
-        about = passage["metadata"]
-        fixed = f"{passage['filename']} {about.get('title') or ''} {about.get('heading') or ''} {passage['text']}"
-        texts[passage["doc_id"]] = f"{texts.get(passage['doc_id'], '')} {fixed}"
-    return [texts[passage["doc_id"]] for passage in passages]
 
 
 def _likes(reading: Reading, part: "_Part", c: Candidate) -> float:
@@ -373,14 +329,16 @@ def _scored(c: Candidate, part: _Part, reading: Reading, words: Mapping[str, flo
         "short": 1.0 if len(c.text.split()) < 5 and not c.is_row else 0.0,
         "row": 1.0 if c.is_row else 0.0,
     }
-    return Scored(c, features, _logistic(head, features), part.start + left, part.start + right)
+    chosen = {name: features[name] for name in CHOICE}
+    return Scored(c, features, _logistic(head, chosen), part.start + left, part.start + right)
 
 
 def _looked_up(looked: Lookup, others: Sequence[Scored]) -> tuple[Scored, ...]:
     """The rows that were looked up, with the cell that answers, before what else was ranked."""
     known = {s.candidate: s.features for s in others}
+    unread = dict.fromkeys((*CHOICE, "answer", "evidence"), 0.0)
     rows = [
-        Scored(row, known.get(row, dict.fromkeys(CHOICE, 0.0)), looked.chance, row.start + start, row.start + end)
+        Scored(row, known.get(row, unread), looked.chance, row.start + start, row.start + end)
         for row, (start, end) in zip(looked.rows, looked.cells, strict=True)
     ]
     return (*rows, *(s for s in others if s.candidate not in looked.rows))

@@ -288,8 +288,9 @@ class _Asked:
         implied = _IMPLIED.get(self.question.kind, frozenset())
         fitting = {}
         for name, value in values.items():
-            if typed(value) if typed else not _CODE.fullmatch(value):
-                meant = any(implied & set(group) for group in self.columns[name])
+            meant = any(implied & set(group) for group in self.columns[name])
+            code = _CODE.fullmatch(value) is not None
+            if typed(value) or (meant and not code) if typed else not code:
                 fitting[name] = sum(map(weight, self._said_of(name))) + IMPLIED * meant
         best = max(fitting, key=fitting.__getitem__, default=None)
         return best if best and (fitting[best] or (typed and len(fitting) == 1)) else None
@@ -345,8 +346,8 @@ IMPLIED: Final = 0.5
 """What that counts; a word of the question counts 0.15 to 1.6."""
 _CODE: Final = re.compile(r"[A-Z]{0,4}[-#]?\d+[A-Z]?")
 _TYPED: Final = {
-    Kind.PERSON: lambda value: _PROPER.match(value) is not None and not re.search(r"\d", value),
-    Kind.PLACE: lambda value: _PROPER.match(value) is not None,
+    Kind.PERSON: lambda value: _PROPER.fullmatch(value) is not None and " " in value,
+    Kind.PLACE: lambda value: _PROPER.fullmatch(value) is not None,
     Kind.TIME: lambda value: next(dates(value), None) is not None or re.search(r"day\b|\d", value) is not None,
     Kind.MONEY: lambda value: _FIGURE.fullmatch(value) is not None,
     Kind.NUMBER: lambda value: re.search(r"\d", value) is not None,

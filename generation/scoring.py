@@ -14,9 +14,14 @@ from cragraph.generation.candidates import Candidate
 from cragraph.generation.phrases import meaning_words
 from cragraph.generation.questions import Kind, Question
 from cragraph.protocols import Embeddings
+from cragraph.text.lexicon import LEXICON
 from cragraph.text.words import content_words
 
 _ASKED: Final = re.compile(r"\b(?:which|what|welche\w?) ((?!is\b|are\b|was\b|were\b|do\b|does\b|did\b)\w+)", re.I)
+_CORPORATE: Final = r"(?:Inc|Corp\w*|Company|Companies|Co|Ltd|plc|PLC|LLC|AG|GmbH|Group|Limited)\b"
+_RIVALS: Final = tuple(frozenset(content_words(line)) for line in LEXICON["rivals"].strip().splitlines())
+"""Words of one kind, of which a thing is called by one: who asks for the summer course does not mean the spring one."""
+
 IN_SUBJECT: Final = 0.9
 """What a question word counts that stands where the sentence's opening pronoun points to."""
 ASKED_FOR: Final = 0.5
@@ -110,6 +115,27 @@ def kind_of(question: Question, candidate: Candidate) -> float:
         return shared if question.wants_figures else shared / 2
     offered = question.answered_in_kind(candidate.text)
     return 0.5 if offered is None else offered
+
+
+def mistaken(question: Question, candidate: Candidate) -> bool:
+    """Whether a candidate speaks of somebody or something else than the question.
+
+    It holds the name that is asked about in longer ones only: "Acme Paints" and the "Acme Foundation" are not Acme. Or
+    it has another word of a kind of which the question names one: the spring course is not the summer course.
+    """
+    text = f"{candidate.opener} {candidate.text}"
+    if question.kind is Kind.PERSON and any(_only_within(name, text) for name in question.names):
+        return True
+    if question.kind is Kind.YES_NO:
+        return False
+    asked, own = set(content_words(question.text)), set(content_words(f"{candidate.context} {text}"))
+    return any(asked & kind and not asked & kind & own and own & kind - asked for kind in _RIVALS)
+
+
+def _only_within(name: str, text: str) -> bool:
+    whole = rf"(?<!\w){re.escape(name)}(?!\w)"
+    alone = rf"{whole}(?!['’]?\w*\s+(?!{_CORPORATE})[A-Z][a-z]+)"
+    return re.search(whole, text) is not None and re.search(alone, text) is None
 
 
 def _values(row: str) -> str:

@@ -152,6 +152,8 @@ def _usable(queries: Sequence[str], count: int, prompt: Prompt, besides: str = "
     seen, kept, ours = {besides.strip().lower()}, [], " ".join(prompt.user.lower().split())
     for query in queries:
         text = " ".join(query.split())
+        if not re.search(r"[^\W\d_]{2}", text):
+            continue  # a number of a passage is no query
         echo = text.lower() in ours and text.count(" ") > 1
         if text and len(text) <= QUERY_CHARS and text.lower() not in seen and not echo and not _ADDRESS.fullmatch(text):
             seen.add(text.lower())

@@ -10,6 +10,7 @@ best one answers. Figures marked *other sources* come from heads that were fitte
 
 import argparse
 import json
+import tempfile
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -19,16 +20,18 @@ from typing import Any
 import numpy as np
 from scipy.optimize import minimize
 
+from benchmarks.new_user import __main__ as new_user
+from cragraph import create_graph, load_settings
 from cragraph.evals.answers import Row, read, with_noise
 from cragraph.evals.metrics import auroc, calibration_error, reliability
 from cragraph.generation.answered import given_in, reworded_features
 from cragraph.generation.phrases import plain
-from cragraph.generation.questions import read_question
 from cragraph.generation.ranking import CHOICE, REWORDED, SURE, AnswerRanker, Ranking, certainty
 from cragraph.models.cache import LRU, CachedEmbeddings
 from cragraph.models.embeddings import EmbeddedEncoder
 from cragraph.models.reader import Reader
 from cragraph.passages import as_passages
+from cragraph.run import Assistant
 from cragraph.types import Passage
 from training.reader.tables import table_example
 
@@ -89,17 +92,44 @@ def ask(ranker: AnswerRanker, rows: Sequence[Row], source: str) -> list[Asked]:
     found = []
     for row in rows:
         passages = as_passages([{"text": t, "metadata": {"title": row.title}} for t in row.passages])
-        ranking = ranker(row.question, passages)
-        if not ranking.scored:
-            continue
-        features = np.array([list(s.features.values()) for s in ranking.scored])
-        right = np.array([row.is_right(" ".join((s.candidate.opener, s.candidate.text))) for s in ranking.scored])
-        found.append(Asked(source, row, features, right, ranking, passages))
+        found += asked_of(ranker, row, source, passages)
     return found
 
 
-FALLING = frozenset({"missing", "named", "rest", "short"})
-"""Features that can only speak against an answer; all others, but for these, can only speak for it."""
+def asked_of(ranker: AnswerRanker, row: Row, source: str, passages: list[Passage]) -> list[Asked]:
+    """One row's candidates; nothing where the language is not read, or the answer is looked up in a table."""
+    ranking = ranker(row.question, passages)
+    if not ranking.scored or ranking.rows or ranking.answered is None:
+        return []
+    features = np.array([[s.features[name] for name in CHOICE] for s in ranking.scored])
+    right = np.array([row.is_right(f"{s.candidate.opener} {s.candidate.text}") for s in ranking.scored])
+    return [Asked(source, row, features, right, ranking, passages)]
+
+
+def users(ranker: AnswerRanker) -> list[Asked]:
+    """The questions of new users, with the passages that a search over their files brings; those of `fourth` are not
+    among them."""
+    found = []
+    for name in ("", "second", "third"):
+        home = new_user.HERE / name
+        lines = [json.loads(line) for line in (home / "questions.jsonl").read_text(encoding="utf-8").splitlines()]
+        with tempfile.TemporaryDirectory() as scratch:
+            settings = load_settings(store=f"{scratch}/store", max_crag_attempts=0)
+            Assistant(settings).ingest([new_user.documents(home, Path(scratch) / "files")])
+            graph = create_graph(settings).compile()
+            for line in (line for line in lines if "before" not in line):
+                held = [state["held"] for state in graph.stream({"question": line["question"]}, stream_mode="values")
+                        if state.get("held")][-1:]  # fmt: skip
+                answers = tuple(line.get("expect", ())[:1])
+                for passages in held:
+                    texts = tuple(p["text"] for p in passages)
+                    row = Row(f"{name}-{line['id']}", line["question"], texts, answers, (), bool(answers), "")
+                    found += asked_of(ranker, row, f"users{name}", passages)
+    return found
+
+
+FALLING = frozenset({"short"})
+"""Features that can only speak against an answer; all others, but for those that are free, can only speak for it."""
 FREE = frozenset({"bias", "row", "alone"})
 """Features that may do either."""
 STRENGTH = 1.0
@@ -172,7 +202,7 @@ def reworded_rows(ranker: AnswerRanker, rows: Sequence[Row]) -> list[tuple[list[
         for answer, right in ((row.answers[0], True), (other.answers[0], row.is_right(other.answers[0]))):
             said = plain(answer)
             if ranking.scored and not given_in(said, ranking)[0]:
-                features = reworded_features(ranker, row.question, said, ranking, passages)
+                features = reworded_features(ranker, row.question, said, ranking)
                 found.append((list(features.values()), right))
     return found
 
@@ -201,9 +231,9 @@ def main() -> None:
     options = parser.parse_args()
     every = sets(options.data, options.limit)
     reader = Reader(remembered=200_000)
-    reader.heads = {"choice": [0.0] * len(CHOICE), "sure": [0.0] * len(SURE)}
+    reader.heads = {"choice": [0.0] * len(CHOICE), "sure": [-9.0, *[0.0] * (len(SURE) - 1)]}
     ranker = AnswerRanker(reader, CachedEmbeddings(EmbeddedEncoder(), LRU(100_000)))
-    asked = [a for name, rows in every.items() for a in ask(ranker, rows, name)]
+    asked = users(ranker) + [a for name, rows in every.items() for a in ask(ranker, rows, name)]
     print(f"{len(asked)} questions", flush=True)
 
     def rank(a: Asked) -> Any:
@@ -212,7 +242,7 @@ def main() -> None:
         scores = sigmoid(a.features @ head)
         scored = [replace(s, score=float(p)) for s, p in zip(a.ranking.scored, scores, strict=True)]
         ranking = replace(a.ranking, scored=tuple(sorted(scored, key=lambda s: -s.score)))
-        features = certainty(read_question(a.row.question), ranking, ranking.scored[0], a.passages)
+        features = certainty(ranking, ranking.scored[0])
         return replace(ranking, features=features)
 
     def source_of(name: str) -> str:
@@ -239,7 +269,7 @@ def main() -> None:
     answerable = np.array([a.row.answerable for a in asked])
     some_right = np.array([bool(a.right.any()) for a in asked])
     names = np.array([a.source for a in asked])
-    for name in every:
+    for name in dict.fromkeys(names.tolist()):
         mask = names == name
         p, q = outside[mask], within[mask]
         report[name] = {
