@@ -3,14 +3,14 @@
 import json
 import re
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache
 from math import exp, log1p
 from pathlib import Path
 from typing import Any
 
 from cragraph.text.facts import Comparison, Fact, compare, extract
-from cragraph.text.facts.compare import reckoned
+from cragraph.text.facts.compare import matches, reckoned
 from cragraph.text.facts.polarity import denied_stretches, negation_differs, negative, opposite_words, possible
 from cragraph.text.markers import without_markers
 from cragraph.text.words import is_light, terms, weight
@@ -31,6 +31,8 @@ Of the training claims whose window covers half of them and has a word's opposit
 """
 SOME = 0.3
 """Coverage below which a window shares nothing that could be called a part of the claim."""
+ASTRAY = 0.6
+"""A figure is another matter's where the sentences that hold it cover less than this share of what the window does."""
 CLOSER = 0.15
 """How much more of a claim a window must cover that differs from it to be the one that it is judged by."""
 CLOSE = 0.65
@@ -41,13 +43,13 @@ CLOSE = 0.65
 class Reading:
     """A claim against one window: the measured values (see `FEATURES`) and what they rest on.
 
-    `facts` compares figures and names with the window, `elsewhere` the figures with all passages. `negation` says
-    that one of the two sides is negated; `opposite` holds a word of the claim and its opposite in the window. `matter`
-    is the coverage with that word counted as covered: "sales fell" and "sales rose" speak of the same matter.
-    `strangers` are names that no passage has, `in_words` the figures of `elsewhere` whose text stands in a passage all
-    the same, for something else. `misplaced` are words of the claim that the window, a row of a table, lacks and
-    another row has; `reckoned` says how the window gives figures that it does not hold; `mismatch` is what the claim
-    puts together otherwise than the passages.
+    `facts` compares figures and names with the window, `elsewhere` the figures with all that speaks of the matter.
+    `negation` says that one of the two sides is negated; `opposite` holds a word of the claim and its opposite in the
+    window. `matter` is the coverage with that word counted as covered: "sales fell" and "sales rose" speak of the same
+    matter. `strangers` are names that no passage has, `in_words` the figures of `elsewhere` whose text stands in a
+    passage all the same, for something else. `misplaced` are words of the claim that the window, a row of a table,
+    lacks and another row has; `reckoned` says how the window gives figures that it does not hold; `mismatch` is what
+    the claim puts together otherwise than the passages.
     """
 
     window: Window
@@ -126,14 +128,20 @@ class Readings:
         lacking = [*near.missing, *(fact for fact, _ in near.conflicting)]
         formulas = {fact: reckoned(fact, claim, within, own) or reckoned(fact, claim, held, own) for fact in lacking}
         lacking = [fact for fact in lacking if not formulas[fact]]
+        coverage = float(found.coverage[place, number])
         elsewhere = compare(lacking, self._facts, self._text)
+        astray = [
+            (fact, other)
+            for fact, other in near.conflicting
+            if coverage >= ON_TOPIC and fact in elsewhere.matched and self._best_with(fact, number) < ASTRAY * coverage
+        ]
+        elsewhere = replace(elsewhere, conflicting=(*elsewhere.conflicting, *astray))
         nowhere = (*elsewhere.missing, *(fact for fact, _ in elsewhere.conflicting))
         negated = negation_differs(claim, sentence)
         opposite = opposite_words(claim, sentence)
         heavy = {term for term in terms(claim) if not is_light(term)}
         new = heavy - set(terms(window.text))
         total = sum(map(weight, heavy)) or 1.0
-        coverage = float(found.coverage[place, number])
         apart = new - set(terms(opposite[0])) if opposite else new
         return Reading(
             window,
@@ -172,6 +180,12 @@ class Readings:
         if number not in self._mismatches:
             self._mismatches[number] = mismatch(self.texts[number], [passage["text"] for passage in self.passages])
         return self._mismatches[number]
+
+    def _best_with(self, fact: Fact, number: int) -> float:
+        """Share of a claim that the sentences with a figure cover at most: one of another matter proves nothing."""
+        found = self.space
+        holding = (n for n, sentence in enumerate(found.sentences) if matches(fact, extract(sentence.text)))
+        return max((float(found.coverage[found.singles[n], number]) for n in holding), default=0.0)
 
     def _stands(self, said: str) -> bool:
         return re.search(rf"(?<!\w){re.escape(said.strip())}(?!\w)", self._text, re.IGNORECASE) is not None
