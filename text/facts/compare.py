@@ -222,6 +222,10 @@ _HALF: Final = re.compile(r"\b(?:half|twice|doubl\w+|halv\w+)\b", re.IGNORECASE)
 _YEAR: Final = 31556952.0
 
 
+_LEVEL: Final = re.compile(r"\b(?:to|at|from|reach(?:ed|es)?)\s+[$€£]?$", re.I)
+"""What stands before a figure that something has reached: no difference."""
+
+
 def reckoned(fact: Fact, claim: str, facts: Sequence[Fact], text: str) -> str:
     """How the figures of a text give one of a claim, as a formula; empty where they do not.
 
@@ -242,7 +246,8 @@ def reckoned(fact: Fact, claim: str, facts: Sequence[Fact], text: str) -> str:
                     return f"{fact.said.strip()} = {' + '.join(f.said.strip() for f in some)}"
     # A small bare number is soon a difference of others: it must be said right beside it that it is one.
     beside = claim[max(0, fact.start - 8) : fact.end + 12] if fact.bare else claim
-    changed = fact.value > 2 and (_UP.search(beside) or _DOWN.search(beside) or _BETWEEN.search(beside))
+    level = _LEVEL.search(claim[: fact.start]) is not None
+    changed = not level and fact.value > 2 and (_UP.search(beside) or _DOWN.search(beside) or _BETWEEN.search(beside))
     if changed and (formula := next(_differences(fact, found), "")):
         return formula
     if _HALF.search(text):

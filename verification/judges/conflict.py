@@ -86,14 +86,15 @@ def _figures(claim: str, sentence: str, nowhere: Sequence[Fact]) -> Conflict | N
     for fact in wrong:
         rivals = [f for f in held if (f.kind, f.unit) == (fact.kind, fact.unit) and not matches(f, own)]
         if len(rivals) > 1:
-            around = _around(claim, fact)
-            rivals = [f for f in rivals if around & _around(sentence, f)]
+            beside = around(claim, fact)
+            rivals = [f for f in rivals if beside & around(sentence, f)]
         if len(rivals) == 1:
             return Conflict(fact.said.strip(), rivals[0].said.strip())
     return None
 
 
-def _around(text: str, fact: Fact) -> frozenset[str]:
+def around(text: str, fact: Fact) -> frozenset[str]:
+    """The terms beside a figure, which say what it is the figure of."""
     return _heavy(text[max(0, fact.start - NEAR) : fact.start]) | _heavy(text[fact.end : fact.end + NEAR])
 
 

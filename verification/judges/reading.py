@@ -15,6 +15,7 @@ from cragraph.text.facts.polarity import denied_stretches, negation_differs, neg
 from cragraph.text.markers import without_markers
 from cragraph.text.words import is_light, terms, weight
 from cragraph.types import Claim, Passage
+from cragraph.verification.judges.conflict import around
 from cragraph.verification.judges.structure import Mismatch, mismatch
 from cragraph.verification.windows import Space, Window, is_table_row, space
 
@@ -31,7 +32,7 @@ Of the training claims whose window covers half of them and has a word's opposit
 """
 SOME = 0.3
 """Coverage below which a window shares nothing that could be called a part of the claim."""
-ASTRAY = 0.6
+ASTRAY = 0.5
 """A figure is another matter's where the sentences that hold it cover less than this share of what the window does."""
 CLOSER = 0.15
 """How much more of a claim a window must cover that differs from it to be the one that it is judged by."""
@@ -132,13 +133,14 @@ class Readings:
         elsewhere = compare(lacking, self._facts, self._text)
         astray = [
             (fact, other)
-            for fact, other in near.conflicting
-            if coverage >= ON_TOPIC and fact in elsewhere.matched and self._best_with(fact, number) < ASTRAY * coverage
+            for fact in figures
+            if fact not in lacking or fact in elsewhere.matched
+            if (other := self._astray(fact, figures, number, sentence))
         ]
         elsewhere = replace(elsewhere, conflicting=(*elsewhere.conflicting, *astray))
         nowhere = (*elsewhere.missing, *(fact for fact, _ in elsewhere.conflicting))
-        negated = negation_differs(claim, sentence)
-        opposite = opposite_words(claim, sentence)
+        negated = negation_differs(claim, sentence.text)
+        opposite = opposite_words(claim, sentence.text)
         heavy = {term for term in terms(claim) if not is_light(term)}
         new = heavy - set(terms(window.text))
         total = sum(map(weight, heavy)) or 1.0
@@ -154,7 +156,7 @@ class Readings:
                 1 - named.share,
                 float(negated),
                 float(opposite is not None),
-                float(possible(sentence) and not possible(claim)),
+                float(possible(sentence.text) and not possible(claim)),
                 log1p(len(new)),
                 max(map(weight, new), default=0.0) / total,
                 log1p(len(heavy)),
@@ -181,11 +183,22 @@ class Readings:
             self._mismatches[number] = mismatch(self.texts[number], [passage["text"] for passage in self.passages])
         return self._mismatches[number]
 
-    def _best_with(self, fact: Fact, number: int) -> float:
-        """Share of a claim that the sentences with a figure cover at most: one of another matter proves nothing."""
-        found = self.space
-        holding = (n for n, sentence in enumerate(found.sentences) if matches(fact, extract(sentence.text)))
-        return max((float(found.coverage[found.singles[n], number]) for n in holding), default=0.0)
+    def _astray(self, fact: Fact, figures: Sequence[Fact], number: int, sentence: Window) -> Fact | None:
+        """The measure that a sentence has in place of one which stands only in sentences of another matter.
+
+        "30 days" for receipts is no 30 days of paid leave where there are 28 of these.
+        """
+        found, claim = self.space, self.texts[number]
+        if fact.kind not in ("measure", "percent", "money") or fact.written:
+            return None
+        here = [f for f in extract(sentence.text) if (f.kind, f.unit) == (fact.kind, fact.unit) and not f.written]
+        rivals = [f for f in here if not matches(f, figures) and around(claim, fact) & around(sentence.text, f)]
+        coverage = float(found.coverage[found.singles[sentence.first], number])
+        if len(rivals) != 1 or coverage < CLOSE or matches(fact, here):
+            return None
+        holding = [n for n, other in enumerate(found.sentences) if matches(fact, extract(other.text))]
+        elsewhere = any(found.coverage[found.singles[n], number] >= ASTRAY * coverage for n in holding)
+        return rivals[0] if holding and not elsewhere else None
 
     def _stands(self, said: str) -> bool:
         return re.search(rf"(?<!\w){re.escape(said.strip())}(?!\w)", self._text, re.IGNORECASE) is not None
@@ -198,11 +211,11 @@ class Readings:
         shared = (new.intersection(terms(row.text)) for row in rows)
         return frozenset(term for own in shared if not any(t[0].isdigit() for t in own) for term in own)
 
-    def _sentence(self, claim: int, window: Window) -> str:
+    def _sentence(self, claim: int, window: Window) -> Window:
         """The sentence of a window that covers most of the claim."""
         found = self.space
         inside = range(window.first, window.last + 1)
-        return found.sentences[max(inside, key=lambda number: found.coverage[found.singles[number], claim])].text
+        return found.sentences[max(inside, key=lambda number: found.coverage[found.singles[number], claim])]
 
 
 def _counts_known(fact: Fact, claim: str) -> bool:
