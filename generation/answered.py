@@ -13,6 +13,8 @@ from cragraph.text.words import content_words
 from cragraph.types import AnswerSpan, Passage
 
 MOST_SPANS: Final = 12
+PARTLY: Final = 0.3
+"""The chance that is stated where one part of a question is answered and another is not: just worth showing."""
 
 
 @dataclass(frozen=True)
@@ -31,11 +33,14 @@ class ReaderScorer:
         return self.ranker.name
 
     def __call__(self, question: str, answer: str, passages: Sequence[Passage], notes: Notes) -> Answered:
-        """The chance that every part of the question is answered; None for another language."""
+        """The chance that every part of the question is answered; None for another language.
+
+        An answer to one part alone is worth no more than `PARTLY`.
+        """
         said = plain(without_markers(answer))
         spans: list[AnswerSpan] = []
         chances: list[float | None] = []
-        verbatim = True
+        verbatim = False
         for part in split_question(question):
             ranking = self.ranker(part, passages)
             quoted, given = given_in(said, ranking)
@@ -44,8 +49,8 @@ class ReaderScorer:
             if ranking.answered is None:
                 chances.append(None)
                 continue
+            verbatim = verbatim or quoted
             if not quoted:
-                verbatim = False
                 chances.append(self.ranker.sure_of_words(reworded_features(self.ranker, part, said, ranking)))
                 continue
             if ranking.rows and all(plain(row.text) in said for row in ranking.rows[:MOST_ROWS]):
@@ -53,7 +58,9 @@ class ReaderScorer:
                 continue
             chances.append(max(self.ranker.sure(certainty(ranking, s), s) for s in given[:3]))
         known = [chance for chance in chances if chance is not None]
-        return Answered(min(known) if len(known) == len(chances) else None, tuple(spans), verbatim)
+        if len(known) < len(chances):
+            return Answered(None, tuple(spans), verbatim)
+        return Answered(max(min(known), min(PARTLY, max(known))), tuple(spans), verbatim)
 
 
 def reworded_features(ranker: AnswerRanker, question: str, said: str, ranking: Ranking) -> dict[str, float]:

@@ -73,3 +73,9 @@ def test_the_same_pair_is_always_read_alike() -> None:
     alone = [Reader(threads=1).read(QUESTION, [text])[0] for text in texts]
     assert [r.answer for r in together] == [r.answer for r in alone]
     assert all((a.pieces == b.pieces).all() for a, b in zip(together, alone, strict=True))
+
+
+def test_a_quotation_that_answers_one_part_of_two_is_a_quotation_still_and_worth_little(scorer: ReaderScorer) -> None:
+    found = scorer("When does the bakery open, and who repaired its roof last year?", QUOTED, PASSAGES, Notes())
+    assert found.quoted
+    assert found.probability == pytest.approx(0.3)
