@@ -21,7 +21,8 @@ _TIME: Final = re.compile(
     rf"\b{_YEAR}s?\b|\b{_MONTH}\.?\s+\d|\b\d{{1,2}}\.?\s+{_MONTH}\b|\b\d{{1,2}}(?:st|nd|rd"
     rf"|th)[ -]century|\b\d+ ?(?:bc|ad|bce|ce)\b"
     r"|\b\d{1,2}[:.]\d\d ?(?:[ap]\.?m|uhr)?|\b\d{1,2} ?[ap]\.?m\b|\b(?:mon|tues|wednes|thurs|fri|satur|sun)days?\b"
-    r"|\b(?:noon|midnight|weekends?|weekdays)\b|\b\d{1,2} (?:o['’]clock|in the (?:morning|afternoon|evening)|at night)\b"
+    r"|\b(?:noon|midnight|weekends?|weekdays)\b"
+    r"|\b\d{1,2} (?:o['’]clock|in the (?:morning|afternoon|evening)|at night)\b"
     r"|\bcentury\b|\b\d{4}-\d\d-\d\d\b"
     r"|\b(?:spring|summer|autumn|winter|easter|christmas)\b",
     re.I,
