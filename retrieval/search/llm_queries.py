@@ -24,8 +24,8 @@ QUERY_CHARS: Final = 500
 """A longer "query" is an answer or a lecture."""
 QUERY_TOKENS: Final = 256
 """Tokens that queries may have together."""
-_ADDRESS: Final = re.compile(r"\S*(?:https?://|www\.)\S+")
-"""No document holds the text of an address."""
+_NOTHING: Final = re.compile(r"\S*(?:https?://|www\.)\S+|[\W\d_]{1,3}")
+"""An address, whose text no document holds, or a marker such as [1]."""
 
 
 class Queries(BaseModel):
@@ -155,7 +155,7 @@ def _usable(queries: Sequence[str], count: int, prompt: Prompt, besides: str = "
         if not re.search(r"[^\W\d_]{2}", text):
             continue  # a number of a passage is no query
         echo = text.lower() in ours and text.count(" ") > 1
-        if text and len(text) <= QUERY_CHARS and text.lower() not in seen and not echo and not _ADDRESS.fullmatch(text):
+        if text and len(text) <= QUERY_CHARS and text.lower() not in seen and not echo and not _NOTHING.fullmatch(text):
             seen.add(text.lower())
             kept.append(text)
     return kept[:count]

@@ -70,7 +70,7 @@ def test_targeted_queries_are_written_from_what_failed_and_what_is_open(server: 
 
 def test_addresses_and_echoes_of_the_prompt_are_not_searched_for(server: OllamaServer) -> None:
     echo = "Keep names, numbers, dates and units"
-    server.play({"queries": ["https://example.org/net-sales", "www.example.org", echo, "JSON net sales", "sales"]})
+    server.play({"queries": ["https://example.org/net-sales", "[1]", "1", echo, "JSON net sales", "sales"]})
     assert ChatQueries(caller(server))("q", [FAILED], [], Notes()) == ["JSON net sales", "sales"]
 
 
