@@ -2,6 +2,7 @@
 
 import hmac
 import json
+from collections import Counter
 from collections.abc import Awaitable, Callable, Iterator, Mapping, MutableMapping
 from contextlib import suppress
 from importlib.resources import files
@@ -159,7 +160,12 @@ def create_app(settings: Settings, *, token: str | None = None, hosts: tuple[str
     @app.get("/documents")
     def documents() -> list[dict[str, Any]]:
         """What is in the store."""
-        return [{"source": d.source, "chunks": d.chunks, "name": Path(d.source).name} for d in assistant.documents()]
+        rows = [(d, Path(d.source)) for d in assistant.documents()]
+        times = Counter(path.name for _, path in rows)  # of two with one name the folder says which
+        return [
+            {"source": d.source, "chunks": d.chunks, "name": "/".join(path.parts[-min(times[path.name], 2) :])}
+            for d, path in rows
+        ]
 
     @app.post("/documents", response_class=StreamingResponse)
     def ingest(file: UploadFile) -> StreamingResponse:

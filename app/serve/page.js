@@ -58,6 +58,7 @@ async function run(url, body, question) {
           $("said").textContent = `${data.response.answer} Confidence: ${data.response.confidence_level ?? "not verified"}.`;
           $("question").value = "";
         }
+        break;
       }
     }
   } catch (error) {
