@@ -16,7 +16,7 @@ _PRONOUN: Final = re.compile(
 _CELL: Final = re.compile(r"^\(?[-–—]?\s?[$€£]?\s?\(?\d[\d,]*(?:\.\d+)?\)?\s?%?\)?$|^[-–—]$")
 _YEAR: Final = re.compile(r"^(?:19|20)\d\d$")
 _YEARS: Final = re.compile(r"\b(?:19|20)\d\d\b")
-_LABEL: Final = re.compile(r"\n(?=[A-ZÄÖÜ][^\n:|.]{1,30}: )")
+_LABEL: Final = re.compile(r"\n(?=(?:[A-ZÄÖÜ][^\n:|.]{1,30}|[\w.]{2,60}): )")
 _HEADING: Final = re.compile(r"^#{1,6}\s|^\*\*[^*]+\*\*:?$")
 _FIGURE: Final = re.compile(r"^[|$€£%()–—-]+$|^\W*\d[\d.,]*\W*$")
 _CROSS_REFERENCE: Final = re.compile(

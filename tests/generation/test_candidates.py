@@ -107,3 +107,8 @@ def test_a_row_whose_cells_name_their_columns_is_no_header_though_it_has_no_figu
 def test_lines_with_labels_are_apart() -> None:
     passages = as_passages(["Present: Ann Lee, Bo Ray\nApologies: Cy Poe\nMinutes taken by Ann Lee."])
     assert next(c.text for c in candidates(passages)) == "Present: Ann Lee, Bo Ray"
+
+
+def test_lines_of_a_name_and_a_value_are_quoted_apart() -> None:
+    made = found("shop: The Feed Loft\ncounted_on: 30 April\nkeeper.name: Ivo Hartnell")
+    assert [c.text for c in made] == ["shop: The Feed Loft", "counted_on: 30 April", "keeper.name: Ivo Hartnell"]

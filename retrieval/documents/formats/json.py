@@ -23,6 +23,8 @@ def read(path: Path, limits: Limits) -> Iterator[Draft]:
         ) from error
     except ValueError as error:
         raise DocumentError("has a number of more digits than can be read; write it as text.") from error
+    if _are_records(value):
+        value = [{"key": own, **record} for own, record in value.items()]
     if isinstance(value, list) and value and all(isinstance(record, Mapping) for record in value):
         yield from record_drafts(value, limits)
         return
@@ -49,11 +51,18 @@ def _without_records(value: Any, name: str, lists: dict[str, Sequence[Mapping[st
     rest = {}
     for key, inner in value.items():
         path = f"{name}.{key}" if name else str(key)
+        if _are_records(inner):
+            inner = [{str(key): own, **record} for own, record in inner.items()]
         if isinstance(inner, list) and len(inner) > 1 and all(isinstance(record, Mapping) for record in inner):
             lists[path] = inner
         else:
             rest[key] = _without_records(inner, path, lists)
     return rest
+
+
+def _are_records(value: Any) -> bool:
+    """Whether an object holds nothing but objects, each under the name of what it describes."""
+    return isinstance(value, Mapping) and len(value) > 1 and all(isinstance(own, Mapping) for own in value.values())
 
 
 def read_lines(path: Path, limits: Limits) -> Iterator[Draft]:

@@ -108,6 +108,16 @@ def test_a_list_of_objects_inside_json_is_a_table_of_its_own(tmp_path: Path) -> 
     assert table.blocks[1].fields == {"row": 2, "name": "Coot", "kind": "scull"}
 
 
+def test_objects_by_name_are_a_table(tmp_path: Path) -> None:
+    shelves = {"A": {"for": "dogs", "rows": 4}, "B": {"for": "cats", "rows": 2}}
+    [alone] = documents(tmp_path / "a.json", json.dumps(shelves))
+    assert alone.text == "key: A | for: dogs | rows: 4\nkey: B | for: cats | rows: 2"
+    value = {"shop": "Loft", "shelf": shelves, "one": {"a": {"b": 1}}}
+    rest, inside = documents(tmp_path / "b.json", json.dumps(value))
+    assert rest.text == "shop: Loft\none.a.b: 1"
+    assert inside.text == "shelf: A | for: dogs | rows: 4\nshelf: B | for: cats | rows: 2"
+
+
 @pytest.mark.parametrize(
     ("value", "text"),
     [
