@@ -79,11 +79,10 @@ class _Cell:
 
 @dataclass(frozen=True)
 class _Fit:
-    """What of the question one row accounts for: by cells that name it, and by columns that are asked for."""
+    """The words of the question that name a row, whether a cell holds no others, and the cell that answers."""
 
     row: Candidate
     named: frozenset[str]
-    said: frozenset[str]
     whole: bool
     asked: _Cell | None
     depth: int
@@ -139,8 +138,15 @@ class _Asked:
         self.figures = set(numbers(question.text))
         self.dates = [fact for fact in dates(question.text) if fact.kind == "date"]
         self.columns = {name: _meant_by(name) for _, row in rows for name in (cell.name for cell in row) if name}
+        self.of_columns = {word for groups in self.columns.values() for group in groups for word in group}
+        self.said = {name: self._said_of(groups) for name, groups in self.columns.items()}
+        self.said_of_columns = frozenset().union(*self.said.values())
         about = rows[0][0].context.replace("_", " ").replace("-", " ")
         self.about = frozenset(content_words(about)) if about else frozenset()
+        self.values: dict[str, list[str]] = {}
+        for cell in (cell for _, row in rows for cell in row):
+            self.values.setdefault(cell.name, []).append(cell.value)
+        self.flags = {name for name in self.columns if self._is_flag(name)}
 
     def answer(self) -> Lookup | None:
         """The rows that account for most of the question."""
@@ -152,7 +158,7 @@ class _Asked:
         fits = [fit for candidate, row in self.rows if (fit := self._fit(candidate, row)).named]
         if not fits:
             return None
-        chances = [self._chance(fit.named | fit.said, fit.whole, fit.asked is not None) for fit in fits]
+        chances = [self._chance(fit.named | self.said_of_columns, fit.whole, fit.asked is not None) for fit in fits]
         best = max(chances)
         chosen = [fit for fit, chance in zip(fits, chances, strict=True) if chance > best - 1e-9]
         if self.question.kind in _TYPED and not any(fit.asked for fit in chosen):
@@ -176,19 +182,17 @@ class _Asked:
             for cell in row:
                 if sold_out and _STOCK.search(cell.name):
                     wants = frozenset({""}) if _NONE.fullmatch(cell.value) else frozenset()
-                elif self._is_flag(cell.name):
-                    wants = (
-                        self._said_of(cell.name) if (_NONE if denied else _TRUE).fullmatch(cell.value) else frozenset()
-                    )
+                elif cell.name in self.flags:
+                    fits = (_NONE if denied else _TRUE).fullmatch(cell.value)
+                    wants = self.said[cell.name] if fits else frozenset()
                 else:
                     wants = self._named_by(cell)
                     wants = wants if len(wants) >= len(cell.words) else frozenset()
                 if wants:
                     wanted.setdefault(cell.name, set()).add(cell.value)
                     said |= wants
-        flags = {name for name in wanted if self._is_flag(name)}
         rows = [(candidate, {cell.name: cell for cell in row}) for candidate, row in self.rows]
-        if denied and not sold_out and not flags and wanted:
+        if denied and not sold_out and wanted and self.flags.isdisjoint(wanted):
             rows = [(c, r) for c, r in rows if any(n in r and r[n].value not in w for n, w in wanted.items())]
         else:
             rows = [(c, r) for c, r in rows if all(n in r and r[n].value in w for n, w in wanted.items())]
@@ -196,7 +200,7 @@ class _Asked:
             column = self._compared()
             if column is None:
                 return None
-            said |= self._said_of(column) | _OF_EXTREMES | set(content_words(" ".join(self.figures)))
+            said |= self.said[column] | _OF_EXTREMES | set(content_words(" ".join(self.figures)))
             rows = self._compare([(c, r) for c, r in rows if column in r], column, extreme is not None)
         elif not wanted or not self.question.wants_rows or (len(rows) == len(self.rows) and len(rows) > 1):
             return None
@@ -205,18 +209,18 @@ class _Asked:
         asked = self._asked_column(set(wanted))
         if self.question.kind in _TYPED and asked is None:
             return None
-        said |= {w for name in self.columns for w in self._said_of(name)}
-        return self._found([(c, r.get(asked or "-")) for c, r in rows], self._chance(frozenset(said), True, True))
+        chance = self._chance(frozenset(said) | self.said_of_columns, True, True)
+        return self._found([(c, r.get(asked or "-")) for c, r in rows], chance)
 
     def _compared(self) -> str | None:
         """The column of figures or dates that a comparison is about."""
 
         def figures(name: str) -> bool:
-            values = [cell.value for _, row in self.rows for cell in row if cell.name == name]
+            values = self.values[name]
             return len(values) > 1 and all(_value(value) is not None for value in values)
 
-        named = [name for name in self.columns if self._said_of(name) and figures(name)]
-        return max(named, key=lambda name: len(self._said_of(name)), default=None)
+        named = [name for name in self.columns if self.said[name] and figures(name)]
+        return max(named, key=lambda name: len(self.said[name]), default=None)
 
     def _compare(
         self, rows: list[tuple[Candidate, dict[str, _Cell]]], column: str, extreme: bool
@@ -236,11 +240,11 @@ class _Asked:
 
     def _is_flag(self, name: str) -> bool:
         """Whether a column says yes or no, and the question names it."""
-        values = [cell.value for _, row in self.rows for cell in row if cell.name == name]
+        values = self.values[name]
         plain = sum((_NONE.fullmatch(v) or _TRUE.fullmatch(v)) is not None for v in values)
         if plain < FLAGS * len(values) or not any(map(_TRUE.fullmatch, values)):
             return False
-        own = {word for group in self.columns.get(name, ()) for word in group[:1]}
+        own = {group[0] for group in self.columns[name]}
         return bool(own) and own <= self.words
 
     def _fit(self, candidate: Candidate, row: Sequence[_Cell]) -> _Fit:
@@ -255,8 +259,7 @@ class _Asked:
                 whole = whole or words == cell.words or not cell.words
         column = self._asked_column(naming, row)
         asked = next((cell for cell in row if cell.name == column), None) if column else None
-        said = {w for name in self.columns for w in self._said_of(name)}
-        return _Fit(candidate, frozenset(named), frozenset(said), whole, asked, depth)
+        return _Fit(candidate, frozenset(named), whole, asked, depth)
 
     def _named_by(self, cell: _Cell) -> frozenset[str]:
         """The words of the question that a cell accounts for: all of its own, a figure, a date, or a part of a name."""
@@ -272,12 +275,10 @@ class _Asked:
         others = frozenset(self.others[w] for w in cell.words - own if w in self.others)
         if len(own) + len(others) == len(cell.words):
             return own | others
-        columns = {word for groups in self.columns.values() for group in groups for word in group}
-        return own - columns - self.about if len(cell.words) <= 4 and _PROPER.match(cell.value) else frozenset()
+        return own - self.of_columns - self.about if len(cell.words) <= 4 and _PROPER.match(cell.value) else frozenset()
 
-    def _said_of(self, name: str) -> frozenset[str]:
-        """The words of the question that mean a column."""
-        groups = self.columns.get(name, ())
+    def _said_of(self, groups: Sequence[Sequence[str]]) -> frozenset[str]:
+        """The words of the question that mean a column; `groups` are the words that mean each of its heading's."""
         others = (self.others.get(group[0]) for group in groups)
         return frozenset(w for w in self.words if any(w in group for group in groups)).union(filter(None, others))
 
@@ -291,7 +292,7 @@ class _Asked:
             meant = any(implied & set(group) for group in self.columns[name])
             code = _CODE.fullmatch(value) is not None
             if typed(value) or (meant and not code) if typed else not code:
-                fitting[name] = sum(map(weight, self._said_of(name))) + IMPLIED * meant
+                fitting[name] = sum(map(weight, self.said[name])) + IMPLIED * meant
         best = max(fitting, key=fitting.__getitem__, default=None)
         return best if best and (fitting[best] or (typed and len(fitting) == 1)) else None
 
