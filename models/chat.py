@@ -260,9 +260,15 @@ class ChatCaller:
         return Target(self.title, url, ollama=self.model._llm_type == "chat-ollama")
 
 
+_ITEM: Final = re.compile(r"^\d+(?=[.)] )", re.M)
+
+
 def repetition(text: str) -> int:
-    """Where a text should end that says the same at least three times in a row up to its end; 0 where it does not."""
-    text = text.rstrip()
+    """Where a text should end that says the same at least three times in a row up to its end; 0 where it does not.
+
+    The numbers of a list's items do not make them differ.
+    """
+    text = _ITEM.sub(lambda number: "0" * len(number[0]), text.rstrip())
     before = text.rfind(text[-40:], 0, -1)
     if len(text) < RUN or before < 0:
         return 0

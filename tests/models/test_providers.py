@@ -106,6 +106,8 @@ SENTENCE = "The loop stops when the confidence reaches the threshold. "
         (f"Hello. {SENTENCE * 2}", None),
         ("abc " * 100, "abc "),
         ("-" * 300, None),
+        ("".join(f"{n}. {SENTENCE}\n" for n in range(1, 6)), f"1. {SENTENCE}"),
+        ("".join(f"{n}. Row {n} is unlike the others.\n" for n in range(1, 60)), None),
         ("".join(f"Row {n} is unlike the others. " for n in range(60)), None),
     ],
 )
