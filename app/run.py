@@ -192,19 +192,26 @@ class Assistant:
         return verified(self.parts.verifier, question or "", answer, as_passages(passages), self.settings, Notes())
 
     def read(self, paths: Iterable[Path]) -> list[Passage]:
-        """The passages of some files, without a store.
+        """The passages of some files, and of those in folders, without a store.
 
-        Raises InputError for a path that is no file, DocumentError for a file that cannot be read.
+        Raises InputError for a path that does not exist, DocumentError for a file that cannot be read.
         """
-        from cragraph.retrieval.documents import Limits, load, split
+        from cragraph.retrieval.documents import Limits, discover, load, split
+        from cragraph.retrieval.documents.files import Found
 
         paths, limits = list(paths), Limits(seconds=self.settings.file_seconds)
         sizes = {"chunk_size": self.settings.chunk_size, "chunk_overlap": self.settings.chunk_overlap}
-        if missing := [str(path) for path in paths if not path.is_file()]:
-            raise InputError(f"{missing[0]} is not a file: give files to verify against.")
+        found = [
+            item.path for folder in paths if folder.is_dir() for item in discover(folder) if isinstance(item, Found)
+        ]
+        files = [path for path in paths if not path.is_dir()] + found
+        if missing := [str(path) for path in files if not path.is_file()]:
+            raise InputError(f"{missing[0]} is not a file: give files or folders to verify against.")
+        if not files:
+            raise InputError(f"{paths[0]} holds no file that can be read: give files or folders to verify against.")
         return [
             passage
-            for path in paths
+            for path in files
             for document in load(path, source=str(path), limits=limits)
             for passage in split(document, **sizes)
         ]

@@ -5,6 +5,8 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, cast
 
+from cragraph.generation.candidates import is_row
+from cragraph.generation.ranking import MOST_ROWS
 from cragraph.graph.context import Context
 from cragraph.graph.routing import chosen, relevant, wanted_chunks
 from cragraph.graph.state import State
@@ -12,7 +14,7 @@ from cragraph.protocols import Notes
 from cragraph.text.sentences import sentences
 from cragraph.text.words import content_words, weight
 from cragraph.types import IDK, Attempt, Nearest, Passage
-from cragraph.verification.citations import cite
+from cragraph.verification.citations import MOST, cite
 from cragraph.verification.policies import Weights
 from cragraph.verification.prune import pruned
 from cragraph.verification.result import EVADES, Verification, claim_row, level_of, reaches
@@ -110,7 +112,13 @@ def low(checked: Verification) -> list[str]:
     """The sentence on a confidence below the threshold; none where it is not."""
     if checked.accepted or reaches(checked.confidence, checked.threshold):
         return []
-    return [f"Confidence {checked.confidence:.2f} is below the threshold of {checked.threshold:.2f}."]
+    return [below(checked)]
+
+
+def below(checked: Verification) -> str:
+    """Confidence and threshold in a sentence, with as many digits as tell them apart."""
+    digits = 2 if round(checked.confidence, 2) != round(checked.threshold, 2) else 4
+    return f"Confidence {checked.confidence:.{digits}f} is below the threshold of {checked.threshold:.{digits}f}."
 
 
 def gaps(question: str, answer: str, unanswered: Callable[[str, str], list[str]]) -> list[str]:
@@ -125,7 +133,8 @@ def answered(
     answer: str, passages: Sequence[Passage], checked: Verification | None, context: Context, issues: Sequence[str]
 ) -> dict[str, Any]:
     """An answer with its citations, and what was found of it."""
-    text, citations = cite(answer, checked.claims if checked else [], passages)
+    rows = sum(is_row(line) for line in answer.splitlines())
+    text, citations = cite(answer, checked.claims if checked else [], passages, most=max(MOST, min(rows, MOST_ROWS)))
     spans = {span["chunk_id"]: span for span in reversed(checked.answer_spans if checked else ())}
     for citation in citations:
         span = spans.get(citation["chunk_id"])

@@ -10,7 +10,7 @@ from cragraph.errors import InputError
 from cragraph.graph.context import Context
 from cragraph.graph.routing import chosen
 from cragraph.graph.state import State
-from cragraph.nodes.finalize import verification_of
+from cragraph.nodes.finalize import below, verification_of
 from cragraph.protocols import Notes
 from cragraph.verification.result import claim_row
 
@@ -99,7 +99,7 @@ def shown(state: State) -> dict[str, Any]:
     args = {"answer": attempt["answer"]}
     said = "The passages that were found do not answer the question."
     if checked:
-        said = f"Confidence {checked.confidence:.2f} is below the threshold of {checked.threshold:.2f}."
+        said = below(checked)
     if state.decided == "search" and not state.new_passages:
         said = f"The search found nothing new. {said}"
     return {

@@ -15,7 +15,7 @@ ENOUGH: Final = 0.75
 """Share of the words beside a marker that its passage must hold where no judge settles it: it rather says no."""
 
 MOST: Final = 5
-"""How many citations a response has at most."""
+"""How many citations a response has at most; one that lists rows of a table has one for each row."""
 
 OWN: Final = ("chunk_id", "doc_id", "chunk_index", "start_index", "filename", "source")
 """Fields of a passage that its citation's metadata repeats."""

@@ -36,7 +36,7 @@ def verify(
     question: Annotated[str | None, typer.Option("--question", help="The question it answers.")] = None,
     answer: Annotated[str | None, typer.Option("--answer", help="The answer; - reads it from stdin.")] = None,
     source: Annotated[
-        list[Path] | None, typer.Option("--source", metavar="FILE", help="File it must rest on; repeatable.")
+        list[Path] | None, typer.Option("--source", metavar="PATH", help="File or folder it must rest on; repeatable.")
     ] = None,
     jsonl: Annotated[Path | None, typer.Option("--jsonl", help="Rows to verify; - reads stdin.")] = None,
     out: Annotated[Path | None, typer.Option("--out", help="Where the rows go; stdout if absent.")] = None,
@@ -80,7 +80,7 @@ def verify(
             raise typer.Exit(FAILURE)
         return
     if answer is None or not source:
-        raise InputError("verify wants --answer TEXT (or -) and at least one --source FILE, or --jsonl FILE.")
+        raise InputError("verify wants --answer TEXT (or -) and at least one --source PATH, or --jsonl FILE.")
     from cragraph.cli.render import show_verification
     from cragraph.run import Assistant
 

@@ -170,6 +170,24 @@ def test_verify_judges_an_answer_against_files(shell: Shell, notes: Path) -> Non
     assert right.json["is_grounded"] is True
 
 
+def test_verify_takes_a_folder(shell: Shell, notes: Path, tmp_path: Path) -> None:
+    ran = shell("verify", "--answer", "Rivers carry minerals into the sea.", "--source", str(notes), "--json")
+    assert ran.code == 0, ran.err
+    assert ran.json["claims"][0]["verdict"] == "supported"
+    (tmp_path / "none").mkdir()
+    ran = shell("verify", "--answer", "Rivers carry minerals.", "--source", str(tmp_path / "none"))
+    assert ran.code == 2
+    assert "holds no file that can be read" in ran.err
+
+
+def test_every_row_of_a_list_is_cited(shell: Shell, tmp_path: Path) -> None:
+    rows = "".join(f"{name},rabbit,{n}\n" for n, name in enumerate(("Moss", "Fern", "Ash", "Elm", "Oak", "Yew", "Ivy")))
+    (tmp_path / "ward.csv").write_text(f"animal,kind,cage\n{rows}Rex,dog,9\n", encoding="utf-8")
+    ran = shell("ask", "Which animals are rabbits?", "--source", str(tmp_path / "ward.csv"), "--json")
+    assert [line[-3:] for line in ran.json["answer"].splitlines()] == [f"[{n}]" for n in range(1, 8)]
+    assert len(ran.json["citations"]) == 7
+
+
 def test_verify_reads_rows_in_order_and_skips_a_bad_line_by_its_number(shell: Shell, tmp_path: Path) -> None:
     sea = "The sea is salt because rivers carry minerals into it."
     rows = [

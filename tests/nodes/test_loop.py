@@ -14,7 +14,7 @@ from cragraph.graph.context import Context
 from cragraph.graph.state import CragOutput, State
 from cragraph.graph.steps import walk
 from cragraph.metrics import record
-from cragraph.nodes.finalize import Finalize
+from cragraph.nodes.finalize import Finalize, below
 from cragraph.nodes.generate import Generate
 from cragraph.nodes.requery import Requery
 from cragraph.nodes.rerank import Rerank
@@ -26,6 +26,7 @@ from cragraph.protocols import Answered, Notes
 from cragraph.testing import FakeGenerator, FakeJudge, FakeQueryWriter, FakeReranker, FakeRetriever, HashEmbeddings
 from cragraph.types import IDK, AnswerSpan, Attempt, Passage
 from cragraph.verification.claims import SentenceExtractor
+from cragraph.verification.result import Verification
 from cragraph.verification.verifier import Verifier
 
 SEA = "The sea is salt."
@@ -479,3 +480,8 @@ def test_a_correction_keeps_the_place_of_what_was_read_and_appends() -> None:
     state = State(question="What?", held=held, read=read, searched=["more"], attempts=[attempt])
     kept = Rerank(Turned())(state, Context(second_pass_k=4), Notes())["held"]
     assert [p["text"] for p in kept] == [first["text"], second["text"], fourth["text"], third["text"]]
+
+
+def test_a_confidence_just_below_the_threshold_is_told_from_it() -> None:
+    assert below(Verification(0.4976, threshold=0.5)) == "Confidence 0.4976 is below the threshold of 0.5000."
+    assert below(Verification(0.4, threshold=0.5)) == "Confidence 0.40 is below the threshold of 0.50."
