@@ -41,6 +41,9 @@ MISMATCHES = [
     (BAKERY, "Wheat bread keeps longer than rye bread.", "figures"),
     (BAKERY, "The number of shops doubled.", "1.5 times"),
     (BAKERY, "Samuel Idowu succeeded Grete Halvorsen.", "exchanged"),
+    ("The club paid all of it except the deposit.", "The club paid the whole of it.", "makes an exception"),
+    ("The attic may be let only if the owner consents.", "The attic may be let without consent.", "“without consent”"),
+    ("Pull it out with tweezers. No oil, no glue.", "It is pulled out with oil.", "says “No oil”"),
 ]
 
 FAITHFUL = [
@@ -59,6 +62,10 @@ FAITHFUL = [
     (BAKERY, "In 2018 the county prize was won by the bakery."),
     (BAKERY, "Grete Halvorsen took over from Samuel Idowu in 2009."),
     (BAKERY, "The bakery was runner-up in 2020."),
+    ("The club paid all of it except the deposit.", "The club paid all of it apart from the deposit."),
+    ("The attic may be let only if the owner consents.", "The attic may not be let without consent of the owner."),
+    ("Entry is free for members; no ticket is needed.", "Entry for members is free without a ticket."),
+    ("No oil, no glue.", "Neither oil nor glue may be used."),
 ]
 
 

@@ -8,6 +8,7 @@ from typing import Final
 
 from cragraph.text.clauses import BASES, Clause, Terms, clauses
 from cragraph.text.facts import Fact, compare, extract
+from cragraph.text.facts.polarity import denied_stretches, negative
 from cragraph.text.lexicon import LEXICON, listed, meanings, words_of
 from cragraph.text.sentences import sentences
 from cragraph.text.words import is_light, stem, terms, weight
@@ -17,6 +18,8 @@ MOST: Final = 0.5
 """Share of words, weighed, that two parts must have in common to speak of the same thing."""
 ALL: Final = 0.75
 """Share of a claim's clause that one of a passage must have to say the same."""
+TERSE: Final = 6
+"""Words of a sentence such as "No oil, no glue.", which forbids what it names."""
 FEW: Final = 0.2
 """The share below which they speak of different things."""
 
@@ -37,12 +40,12 @@ class Mismatch:
 def mismatch(claim: str, texts: Sequence[str]) -> Mismatch | None:
     """What a claim puts together otherwise than the passages, None where nothing can be shown.
 
-    Reads roles, plans, causes, *only*, *all* and comparisons. Favours precision: a part of the claim that stands in no
-    passage may be other words for what they say, and shows nothing.
+    Reads roles, plans, causes, *only*, *all*, *except*, *without* and comparisons. Favours precision: a part of the
+    claim that stands in no passage may be other words for what they say, and shows nothing.
     """
     held = [found for text in texts for found in sentences(text)]
     known = _known(tuple(texts))
-    for check in (_comparison if _THAN.search(claim) else _deed, _cause, _only, _all, _multiple):
+    for check in (_comparison if _THAN.search(claim) else _deed, _cause, _only, _all, _multiple, _lacking):
         if found := check(claim, held, known):
             return found
     return None
@@ -263,6 +266,44 @@ def _cause(claim: str, held: Sequence[str], known: Terms) -> Mismatch | None:
                 and _share(cause, known) >= 0.8
             ):
                 return Mismatch(sentence, "another cause is given")
+    return None
+
+
+# -- exceptions and what is lacking ------------------------------------------------------------------------------
+
+_WHOLE: Final = re.compile(
+    r"\b(?:all|every|each|whole|entire|entirely|fully|completely|everything|everyone|always)\b", re.I
+)
+_EXCEPT: Final = re.compile(r"\b(?:except|excepting|excluding|apart from|other than|save for|but not)\b", re.I)
+_WITHOUT: Final = re.compile(r"\bwithout (?:(?:any|the|a|an|prior|written) )*(?P<what>[^\W\d_]{3,})", re.I)
+_NEEDED: Final = re.compile(r"\b(?:only|unless|must|require[sd]?|needs?|needed|with)\b", re.I)
+_NONE_OF: Final = re.compile(r"\b(?:no|never|not|without)(?: any| the)? (?P<what>[^\W\d_]{3,})", re.I)
+
+
+def _lacking(claim: str, held: Sequence[str], known: Terms) -> Mismatch | None:
+    """An exception that the claim leaves out, a condition that it does without, or what a passage forbids."""
+    heavy = _heavy(claim)
+    if _WHOLE.search(claim) and not _EXCEPT.search(claim):
+        rest = heavy - _heavy(" ".join(_WHOLE.findall(claim)))
+        for sentence in held:
+            match = _EXCEPT.search(sentence)
+            if match and _share(rest, _heavy(sentence[: match.start()])) >= 0.6:
+                return Mismatch(sentence, "the passage makes an exception")
+    spared = _WITHOUT.search(claim)
+    if spared and not denied_stretches(claim):
+        what = _heavy(spared["what"])
+        for sentence in held:
+            said, plain = _heavy(sentence), not denied_stretches(sentence) and not _WITHOUT.search(sentence)
+            if plain and what <= said and _NEEDED.search(sentence) and _share(heavy - what, said) >= 0.6:
+                return Mismatch(sentence, f"the passage does not say “{spared[0]}”")
+    if negative(claim):
+        return None
+    for sentence in held:
+        for match in _NONE_OF.finditer(sentence):
+            what = _heavy(match["what"])
+            stated = _heavy(" ".join(_NONE_OF.sub(" ", other) for other in held))
+            if len(sentence.split()) <= TERSE and what and what <= heavy - stated:
+                return Mismatch(sentence, f"the passage says “{match[0]}”")
     return None
 
 
