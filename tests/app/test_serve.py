@@ -196,10 +196,15 @@ def test_escape_stops_a_run_and_keeps_the_question(browser: Any, tmp_path: Path)
             HTTP.post(f"{url}/documents", files={"file": ("sea.md", SEA)}).raise_for_status()
             page = browser.new_page()
             page.goto(url)
+            # It says so until the first step is told, which may be at once.
+            page.evaluate(
+                "new MutationObserver(() => { window.toldFirst ||= document.getElementById('steps').textContent })"
+                ".observe(document.getElementById('steps'), {childList: true})"
+            )
             page.keyboard.type("How deep is it?")
             page.keyboard.press("Enter")
-            page.get_by_text("starting …").wait_for()
             page.locator("#draft", has_text="Mariana").wait_for()
+            assert page.evaluate("window.toldFirst") == "starting …"
             page.keyboard.press("Escape")
             assert page.get_by_role("alert").inner_text() == "Stopped."
             assert page.get_by_label("Question").input_value() == "How deep is it?"
