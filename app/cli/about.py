@@ -6,18 +6,19 @@ from typing import Annotated, Any
 import typer
 
 from cragraph.cli.console import emit, show
-from cragraph.cli.options import ConfigOption, JsonOption, settings_from
+from cragraph.cli.options import JsonOption, with_settings
 from cragraph.errors import InputError, mask
 
 
-def config(json: JsonOption = False, config: ConfigOption = None) -> None:
+@with_settings()
+def config(settings_of: Any, json: JsonOption = False) -> None:
     """List every setting with its value and the source that it comes from.
 
     Example: `cragraph config | grep model`
     """
     from cragraph.settings import source_of
 
-    settings = settings_from(config)
+    settings = settings_of()
     rows = [
         {
             "setting": name,

@@ -4,34 +4,28 @@ import gc
 import signal
 import sys
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Final
 
 import typer
 
 from cragraph.cli.console import ABSTAINED, complain, emit, err, status
-from cragraph.cli.options import (
-    BaseUrlOption,
-    ConfigOption,
-    JsonOption,
-    JudgeOption,
-    ModelOption,
-    PolicyOption,
-    QuietOption,
-    ReportOption,
-    StoreOption,
-    ThresholdOption,
-    WhereOption,
-    settings_from,
-)
+from cragraph.cli.options import JsonOption, QuietOption, ReportOption, with_settings
 from cragraph.errors import InputError
 
 if TYPE_CHECKING:
     from cragraph.run import Event
 
+UNCHECKED: Final = "draft, not checked yet: "
 
+
+@with_settings(
+    "store", "model", "base_url", "mode", "judge", "policy", "confidence_threshold", "max_crag_attempts", "top_k",
+    "min_chunks", "passage_window", "where", "on_low_confidence", "best_of", "deadline_s",
+)  # fmt: skip
 def ask(
+    settings_of: Any,
     question: Annotated[str, typer.Argument(help="What you want to know.", show_default=False)],
     source: Annotated[
         list[Path] | None,
@@ -39,30 +33,10 @@ def ask(
             "--source", metavar="PATH", help="Answer from this file or folder alone, ingested first; repeatable."
         ),
     ] = None,
-    store: StoreOption = None,
-    model: ModelOption = None,
-    base_url: BaseUrlOption = None,
-    mode: Annotated[str | None, typer.Option("--mode", help="low, balanced or high.")] = None,
-    judge: JudgeOption = None,
-    policy: PolicyOption = None,
-    threshold: ThresholdOption = None,
-    max_attempts: Annotated[int | None, typer.Option("--max-attempts", help="Corrections at most.")] = None,
-    top_k: Annotated[int | None, typer.Option("--top-k", help="Passages to answer from.")] = None,
-    min_chunks: Annotated[int | None, typer.Option("--min-chunks", help="Abstain on fewer passages.")] = None,
-    passage_window: Annotated[
-        str | None, typer.Option("--passage-window", help="Chunks read on each side of a passage, or section.")
-    ] = None,
-    where: WhereOption = None,
-    on_low_confidence: Annotated[
-        str | None, typer.Option("--on-low-confidence", help="abstain, flag or prune.")
-    ] = None,
-    best_of: Annotated[int | None, typer.Option("--best-of", help="Write N answers, keep the best.")] = None,
-    deadline: Annotated[float | None, typer.Option("--deadline", help="Seconds for the whole run.")] = None,
     show_claims: Annotated[bool, typer.Option("--show-claims", help="Put the claims into the JSON too.")] = False,
     report: ReportOption = None,
     json: JsonOption = False,
     quiet: QuietOption = False,
-    config: ConfigOption = None,
 ) -> None:
     """Answer a question from the store, with citations, a verdict on every claim and a confidence.
 
@@ -77,23 +51,7 @@ def ask(
 
     gc.freeze()
     gc.enable()
-    settings = settings_from(
-        config,
-        store=store,
-        model=model,
-        base_url=base_url,
-        mode=mode,
-        judge=judge,
-        policy=policy,
-        confidence_threshold=threshold,
-        max_crag_attempts=max_attempts,
-        top_k=top_k,
-        min_chunks=min_chunks,
-        passage_window=passage_window,
-        where=where,
-        on_low_confidence=on_low_confidence,
-        best_of=best_of,
-        deadline_s=deadline,
+    settings = settings_of(
         show_claims=True if show_claims or report or not json else None,
         sources=tuple(str(path.absolute()) for path in source) if source else None,
     )
@@ -131,20 +89,34 @@ def ask(
 
 
 def shown(run: "Iterator[Event]", *, quiet: bool, stream_tokens: bool = True) -> "Event":
-    """Follow a run to its end; says on stderr what is going on, and what each node did."""
+    """Follow a run to its end; says on stderr what is going on, and what each node did.
+
+    A terminal also shows what runs and for how long, and a model's words as they come: they are not checked yet, and
+    say so; stdout gets the checked answer only.
+    """
     live = stream_tokens and not quiet and sys.stderr.isatty()
-    waiting = Waiting(shown=live)
-    with stopping_calls(), waiting:
+    writing = False
+    with stopping_calls(), ExitStack() as shows:
         for event in run:
-            if event.kind == "begin":
-                waiting.on(event.node)
-            elif event.kind == "token":
-                waiting.write(event.text)
-            elif event.kind == "node":
-                waiting.end()
-                if not quiet:
-                    status(f"{event.node:<9} {event.text}")
-            else:
+            if event.kind == "token":
+                if live and not writing:
+                    shows.close()
+                    err().print(UNCHECKED, end="", style="yellow")
+                    shows.callback(err().print)  # ends the line
+                    writing = True
+                if live:
+                    err().print(event.text, end="", style="dim")
+                continue
+            shows.close()
+            writing = False
+            if event.kind == "begin" and live:
+                from rich.progress import Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
+
+                columns = (SpinnerColumn(), TextColumn("[dim]{task.description}"), TimeElapsedColumn())
+                shows.enter_context(Progress(*columns, console=err(), transient=True)).add_task(event.node)
+            elif event.kind == "node" and not quiet:
+                status(f"{event.node:<9} {event.text}")
+            elif event.kind in ("review", "done"):
                 return event
     raise AssertionError("a run ends with its response")
 
@@ -165,53 +137,3 @@ def stopping_calls() -> Iterator[None]:
         yield
     finally:
         signal.signal(signal.SIGINT, before)
-
-
-UNCHECKED: Final = "draft, not checked yet: "
-
-
-class Waiting:
-    """Shows on a terminal's stderr what runs and for how long, and a model's words as they come.
-
-    They are not checked yet, and say so; stdout gets the checked answer only.
-    """
-
-    def __init__(self, *, shown: bool) -> None:
-        self.shown = shown
-        self.open = False
-        self._status: Any = None
-
-    def __enter__(self) -> "Waiting":
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self.end()
-
-    def on(self, node: str) -> None:
-        """Say that a node runs."""
-        self.end()
-        if self.shown:
-            from rich.progress import Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
-
-            columns = (SpinnerColumn(), TextColumn(f"[dim]{node}"), TimeElapsedColumn())
-            self._status = Progress(*columns, console=err(), transient=True)
-            self._status.add_task(node)
-            self._status.start()
-
-    def write(self, text: str) -> None:
-        """Print one piece of a message."""
-        if self.shown:
-            if not self.open:
-                self.end()
-                err().print(UNCHECKED, end="", style="yellow")
-            err().print(text, end="", style="dim")
-            self.open = True
-
-    def end(self) -> None:
-        """Take away what runs, and close the line of the last message."""
-        if self._status is not None:
-            self._status.stop()
-            self._status = None
-        if self.open:
-            err().print()
-            self.open = False

@@ -2,6 +2,7 @@
 
 import sys
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Final
@@ -10,15 +11,7 @@ import typer
 from rich.text import Text
 
 from cragraph.cli.console import complain, err, out, status
-from cragraph.cli.options import (
-    BaseUrlOption,
-    ConfigOption,
-    JudgeOption,
-    ModelOption,
-    QuietOption,
-    StoreOption,
-    settings_from,
-)
+from cragraph.cli.options import QuietOption, with_settings
 from cragraph.errors import CragError
 
 if TYPE_CHECKING:
@@ -33,27 +26,22 @@ HELP: Final = """/source [N]  the passage that citation N quotes, or all sources
 /quit        leave (or Ctrl-D)"""
 
 
+@with_settings("store", "model", "base_url", "judge")
 def chat(
-    store: StoreOption = None,
-    model: ModelOption = None,
-    base_url: BaseUrlOption = None,
-    judge: JudgeOption = None,
+    settings_of: Any,
     ask: Annotated[
         bool, typer.Option("--ask", help="Below the threshold, ask what to do: accept, edit, search more, abstain.")
     ] = False,
     quiet: QuietOption = False,
-    config: ConfigOption = None,
 ) -> None:
     """Talk with your documents: follow-up questions are understood from what was said before.
 
     `/help` lists what else can be typed. Example: `cragraph chat --model ollama:llama3.2`
     """
-
-    def settings(name: str | None) -> Any:
-        return settings_from(config, store=store, judge=judge, model=name, base_url=base_url)
-
-    talk = Conversation(settings, model, quiet=quiet, ask=ask)
-    _remember()
+    talk = Conversation(settings_of, quiet=quiet, ask=ask)
+    if sys.stdin.isatty():
+        with suppress(ImportError):  # arrow keys and history, kept in this process only: questions may be private
+            import readline  # noqa: F401
     if not quiet:
         status("Ask your documents; /help lists the commands, Ctrl-D leaves.")
     while True:
@@ -66,10 +54,9 @@ def chat(
             continue
         if line in ("/quit", "/exit"):
             return
-        if not line:
-            continue
         try:
-            talk(line)
+            if line:
+                talk(line)
         except CragError as error:
             complain(str(error))
         except KeyboardInterrupt:
@@ -80,36 +67,54 @@ def chat(
 class Conversation:
     """What was said, and the commands on it; a question that fails leaves it as it was."""
 
-    settings: Callable[[str | None], Any]
-    model: str | None = None
+    settings_of: Callable[..., Any]
     quiet: bool = False
     ask: bool = False
     messages: list[dict[str, str]] = field(default_factory=list)
     last: "Event | None" = None
 
     def __post_init__(self) -> None:
-        self._assistant = self._made(self.model)
+        self._begin()
 
     def __call__(self, line: str) -> None:
         """Answer a question, or obey a command."""
-        if not line.startswith("/"):
-            self._ask(line)
-            return
-        name, _, rest = line[1:].partition(" ")
-        obey = {
-            "source": self._source,
-            "why": self._why,
-            "report": self._report,
-            "model": self._model,
-            "history": self._history,
-            "new": self._new,
-        }.get(name)
-        if obey is None:
-            status(HELP)
-        else:
-            obey(rest.strip())
+        from cragraph.cli.render import citation_line, indented, show_answer
 
-    def _ask(self, question: str) -> None:
+        name, _, rest = line.partition(" ")
+        given = rest.strip()
+        match name:
+            case "/source":
+                cited = self.last.response["citations"] if self.last else []
+                chosen = [citation for citation in cited if given in ("", str(citation["number"]))]
+                for citation in chosen:
+                    out().print(citation_line(citation))
+                    if given:
+                        indented(out(), Text(citation["text"]), 2)
+                if not chosen:
+                    status(f"There is no source {given}".rstrip() + ".")
+            case "/why" if self.last:
+                show_answer(self.last.response)
+            case "/why":
+                status("Nothing was asked yet.")
+            case "/report" if self.last and given:
+                status(f"wrote {self._assistant.report(self.last).save(Path(given))}")
+            case "/report":
+                status("Ask first, then /report FILE.")
+            case "/model":
+                if given:
+                    self._begin(model=given)
+                status(f"model: {self._assistant.settings.model or 'none, the embedded parts answer'}")
+            case "/history":
+                for message in self.messages:
+                    out().print(f"{'>' if message['role'] == 'user' else ' '} {message['content']}")
+            case "/new":
+                self.messages, self.last = [], None
+            case _ if name.startswith("/"):
+                status(HELP)
+            case _:
+                self._answer(line)
+
+    def _answer(self, question: str) -> None:
         from cragraph.cli.ask import shown
         from cragraph.cli.render import verdict_line
 
@@ -118,61 +123,20 @@ class Conversation:
         while (done := shown(run, quiet=self.quiet)).kind == "review":
             run = self._assistant.resume(done.text, decided(done.response))
         self.last = done
-        self.messages += [
-            {"role": "user", "content": question},
-            {"role": "assistant", "content": done.response["answer"]},
-        ]
-        out().print(done.response["answer"])
+        answer = done.response["answer"]
+        self.messages += [{"role": "user", "content": question}, {"role": "assistant", "content": answer}]
+        out().print(answer)
         out().print(verdict_line(done.response))
         for sentence in [*done.response["issues"], *done.response["degraded"]]:
             status(sentence)
 
-    def _source(self, number: str) -> None:
-        from cragraph.cli.render import citation_line, indented
-
-        cited = self.last.response["citations"] if self.last else []
-        chosen = [citation for citation in cited if number in ("", str(citation["number"]))]
-        for citation in chosen:
-            out().print(citation_line(citation))
-            if number:
-                indented(out(), Text(citation["text"]), 2)
-        if not chosen:
-            status(f"There is no source {number}".rstrip() + ".")
-
-    def _why(self, _: str) -> None:
-        from cragraph.cli.render import show_answer
-
-        if self.last is None:
-            status("Nothing was asked yet.")
-        else:
-            show_answer(self.last.response)
-
-    def _report(self, path: str) -> None:
-        if self.last is None or not path:
-            status("Ask first, then /report FILE.")
-        else:
-            status(f"wrote {self._assistant.report(self.last).save(Path(path))}")
-
-    def _model(self, name: str) -> None:
-        if name:
-            self._assistant = self._made(None if name == "none" else name)
-            self.model = None if name == "none" else name
-        status(f"model: {self.model or 'none, the embedded parts answer'}")
-
-    def _history(self, _: str) -> None:
-        for message in self.messages:
-            out().print(f"{'>' if message['role'] == 'user' else ' '} {message['content']}")
-
-    def _new(self, _: str) -> None:
-        self.messages.clear()
-        self.last = None
-
-    def _made(self, model: str | None) -> Any:
+    def _begin(self, **chosen: str) -> None:
         from cragraph.run import Assistant
 
-        assistant = Assistant(self.settings(model))
+        settings = self.settings_of(**chosen)
+        assistant = Assistant(settings.model_copy(update={"model": None}) if chosen == {"model": "none"} else settings)
         _ = assistant.graph  # a model's name that is wrong is told now
-        return assistant
+        self._assistant = assistant
 
 
 def decided(waits: dict[str, Any]) -> Any:
@@ -203,12 +167,3 @@ def decided(waits: dict[str, Any]) -> Any:
 def _read(prompt: str = "> ") -> str:
     """A line of the person; the prompt goes to a terminal only."""
     return input(prompt if sys.stdin.isatty() else "").strip()
-
-
-def _remember() -> None:
-    """Arrow keys and history on a terminal, kept in this process only: questions may be private."""
-    if sys.stdin.isatty():
-        try:
-            import readline  # noqa: F401
-        except ImportError:
-            return

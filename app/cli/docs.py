@@ -1,14 +1,15 @@
 """`cragraph docs` and `cragraph forget`: what is in the store, and taking it out."""
 
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
 from cragraph.cli.console import emit, err, out
-from cragraph.cli.options import ConfigOption, JsonOption, StoreOption, settings_from
+from cragraph.cli.options import JsonOption, with_settings
 
 
-def docs(store: StoreOption = None, json: JsonOption = False, config: ConfigOption = None) -> None:
+@with_settings("store")
+def docs(settings_of: Any, json: JsonOption = False) -> None:
     """List the documents in the store.
 
     Example: `cragraph docs --json`
@@ -17,7 +18,7 @@ def docs(store: StoreOption = None, json: JsonOption = False, config: ConfigOpti
 
     from cragraph.build import Parts
 
-    documents = Parts(settings_from(config, store=store)).store.documents()
+    documents = Parts(settings_of()).store.documents()
     if json:
         emit([asdict(document) for document in documents])
         return
@@ -28,13 +29,13 @@ def docs(store: StoreOption = None, json: JsonOption = False, config: ConfigOpti
         err().print("the store is empty")
 
 
+@with_settings("store")
 def forget(
+    settings_of: Any,
     path: Annotated[
         str, typer.Argument(help="A file or folder as `cragraph docs` shows it, or a file's name.", show_default=False)
     ],
-    store: StoreOption = None,
     json: JsonOption = False,
-    config: ConfigOption = None,
 ) -> None:
     """Remove a document, or all below a folder, from the store; the files stay.
 
@@ -44,7 +45,7 @@ def forget(
     """
     from cragraph.run import Assistant
 
-    removed = Assistant(settings_from(config, store=store)).forget(path)
+    removed = Assistant(settings_of()).forget(path)
     if json:
         emit({"removed": removed})
     else:

@@ -1,18 +1,16 @@
 """`cragraph doctor`: is everything here that a run needs?"""
 
+from typing import Any
+
 import typer
 from rich.text import Text
 
 from cragraph.cli.console import FAILURE, emit, out
-from cragraph.cli.options import ConfigOption, JsonOption, ModelOption, StoreOption, settings_from
+from cragraph.cli.options import JsonOption, with_settings
 
 
-def doctor(
-    store: StoreOption = None,
-    model: ModelOption = None,
-    json: JsonOption = False,
-    config: ConfigOption = None,
-) -> None:
+@with_settings("store", "model")
+def doctor(settings_of: Any, json: JsonOption = False) -> None:
     """Check Python, the embedded models, the store and the Ollama server; print what mends each fault.
 
     Exit code 0 when all is well, 1 when something is not.
@@ -21,7 +19,7 @@ def doctor(
     """
     from cragraph.doctor import examine, healthy
 
-    checks = examine(settings_from(config, store=store, model=model))
+    checks = examine(settings_of())
     if json:
         emit({"ok": healthy(checks), "checks": [check.to_dict() for check in checks]})
     else:

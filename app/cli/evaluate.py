@@ -1,37 +1,31 @@
 """`cragraph eval` and `cragraph calibrate`: what labelled data says of retrieval, grounding and answers."""
 
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 from rich.table import Table
 
 from cragraph.cli.console import show, status
-from cragraph.cli.options import (
-    ConfigOption,
-    JsonOption,
-    JudgeOption,
-    ModelOption,
-    PolicyOption,
-    QuietOption,
-    settings_from,
-)
+from cragraph.cli.options import JsonOption, QuietOption, with_settings
 from cragraph.cli.progress import counting
+
+PlotOption = Annotated[Path | None, typer.Option("--plot", help="File for the plot (PNG or SVG).")]
+LimitOption = Annotated[int | None, typer.Option("--limit", min=1, help="Rows, or questions, a file at most.")]
 
 app = typer.Typer(help="Measure retrieval and grounding on labelled data.", no_args_is_help=True)
 
 
 @app.command()
+@with_settings("policy", "model")
 def grounding(
+    settings_of: Any,
     files: Annotated[list[Path], typer.Argument(help="JSONL files of labelled answers.", show_default=False)],
     judge: Annotated[str, typer.Option("--judge", help="One or more judges, comma-separated.")] = "auto",
-    policy: PolicyOption = None,
-    model: ModelOption = None,
-    limit: Annotated[int | None, typer.Option("--limit", min=1, help="Rows a file at most.")] = None,
+    limit: LimitOption = None,
     report: Annotated[Path | None, typer.Option("--report", help="Folder for the HTML and JSON report.")] = None,
     json: JsonOption = False,
     quiet: QuietOption = False,
-    config: ConfigOption = None,
 ) -> None:
     """How well judges tell supported answers from unsupported ones.
 
@@ -44,7 +38,7 @@ def grounding(
     from cragraph.evals.grounding import run, simple_judges
     from cragraph.evals.report import grounding_table, write_report
 
-    settings = settings_from(config, policy=policy, model=model)
+    settings = settings_of()
     names = [name.strip() for name in judge.split(",") if name.strip()]
     verifier = make_verifier(settings)
     verifier = replace(verifier, judges={**simple_judges(verifier.embeddings), **verifier.judges})
@@ -56,16 +50,17 @@ def grounding(
 
 
 @app.command()
+@with_settings()
 def retrieval(
+    settings_of: Any,
     folder: Annotated[Path, typer.Argument(help="Folder with corpus.jsonl, queries.jsonl, qrels.tsv.")],
-    limit: Annotated[int | None, typer.Option("--limit", min=1, help="Queries at most.")] = None,
+    limit: LimitOption = None,
     retriever: Annotated[
         str | None, typer.Option("--retriever", help="module:name of a LangChain retriever to measure beside ours.")
     ] = None,
-    plot: Annotated[Path | None, typer.Option("--plot", help="File for the plot (PNG).")] = None,
+    plot: PlotOption = None,
     json: JsonOption = False,
     quiet: QuietOption = False,
-    config: ConfigOption = None,
 ) -> None:
     """How well each stage of retrieval finds what was judged relevant.
 
@@ -75,7 +70,7 @@ def retrieval(
     from cragraph.evals.report import plot_retrieval, retrieval_table
     from cragraph.evals.retrieval import run
 
-    settings = settings_from(config)
+    settings = settings_of()
     with counting("queries", shown=not quiet) as progress:
         result = run(folder, Parts(settings).embeddings, limit=limit, progress=progress, foreign=retriever)
     if plot is not None:
@@ -84,18 +79,18 @@ def retrieval(
 
 
 @app.command()
+@with_settings("model")
 def answers(
+    settings_of: Any,
     files: Annotated[list[Path], typer.Argument(help="JSONL files of questions, or folders.", show_default=False)],
     noise: Annotated[
         str, typer.Option("--noise", help="Also ask with 5 passages (`some`), and with none that answers (`only`).")
     ] = "none",
     baseline: Annotated[bool, typer.Option("--baseline", help="Also the sentence nearest in meaning, tuned.")] = False,
-    model: ModelOption = None,
-    limit: Annotated[int | None, typer.Option("--limit", min=1, help="Questions a file at most.")] = None,
-    plot: Annotated[Path | None, typer.Option("--plot", help="File for the plot (PNG or SVG).")] = None,
+    limit: LimitOption = None,
+    plot: PlotOption = None,
     json: JsonOption = False,
     quiet: QuietOption = False,
-    config: ConfigOption = None,
 ) -> None:
     """How many questions are answered right, or refused where nothing answers, and what the confidence is worth.
 
@@ -105,7 +100,7 @@ def answers(
     from cragraph.evals.answers import graph_answerer, question_sets, run, tuned_simple_answerer
     from cragraph.evals.report import answers_table, causes_table, plot_answers
 
-    settings = settings_from(config, model=model, store="")
+    settings = settings_of(store="")
     sets = question_sets(files, noise.split(","), limit)
     parts = Parts(settings)
     with counting("questions", shown=not quiet) as progress:
@@ -118,16 +113,13 @@ def answers(
     show(json, result, answers_table, causes_table)
 
 
+@with_settings("judge", "refused_good")
 def calibrate(
+    settings_of: Any,
     rows: Annotated[Path, typer.Argument(help="JSONL file of labelled answers.", show_default=False)],
-    judge: JudgeOption = None,
-    refused_good: Annotated[
-        float | None, typer.Option("--refused-good", min=0.05, max=0.5, help="Share of good answers to refuse at most.")
-    ] = None,
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Measure only; write nothing.")] = False,
     json: JsonOption = False,
     quiet: QuietOption = False,
-    config: ConfigOption = None,
 ) -> None:
     """Fit what the confidence means, and where to accept, to your own labelled answers; a hundred help.
 
@@ -142,7 +134,7 @@ def calibrate(
     from cragraph.evals.data import read_rows
     from cragraph.settings import config_path
 
-    settings = settings_from(config, judge=judge, refused_good=refused_good)
+    settings = settings_of()
     file = config_path() or Path("cragraph.yaml")
     verifier = make_verifier(settings.model_copy(update={"calibration": {}}))
     verifier = replace(verifier, options=replace(verifier.options, measure=()), scorer=None)

@@ -6,19 +6,19 @@ from typing import Annotated, Any
 import typer
 
 from cragraph.cli.console import FAILURE, emit, err, out, status
-from cragraph.cli.options import ConfigOption, JsonOption, QuietOption, StoreOption, settings_from
+from cragraph.cli.options import JsonOption, QuietOption, with_settings
 from cragraph.cli.progress import ingesting
 
 
+@with_settings("store")
 def ingest(
+    settings_of: Any,
     paths: Annotated[list[Path], typer.Argument(help="Files and folders.", show_default=False)],
-    store: StoreOption = None,
     prune: Annotated[bool, typer.Option("--prune", help="Remove documents that have vanished.")] = False,
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Say what would change; change nothing.")] = False,
     watch: Annotated[bool, typer.Option("--watch", help="Follow the paths until interrupted.")] = False,
     json: JsonOption = False,
     quiet: QuietOption = False,
-    config: ConfigOption = None,
 ) -> None:
     """Read documents into the store: md, txt, rst, html, pdf, docx, pptx, xlsx, epub, eml, csv, json,
     jsonl.
@@ -29,7 +29,7 @@ def ingest(
     """
     from cragraph.run import Assistant
 
-    assistant = Assistant(settings_from(config, store=store))
+    assistant = Assistant(settings_of())
     with ingesting(shown=not quiet) as advance:
         report = assistant.ingest(paths, prune=prune, dry_run=dry_run, progress=advance)
     show_report(report, as_json=json, dry_run=dry_run)

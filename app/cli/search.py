@@ -1,20 +1,19 @@
 """`cragraph search`: the passages for a query, with their scores by stage."""
 
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
 from cragraph.cli.console import emit
-from cragraph.cli.options import ConfigOption, JsonOption, StoreOption, WhereOption, settings_from
+from cragraph.cli.options import JsonOption, with_settings
 
 
+@with_settings("store", "where")
 def search(
+    settings_of: Any,
     query: Annotated[str, typer.Argument(help="What to search for.", show_default=False)],
-    store: StoreOption = None,
     k: Annotated[int, typer.Option("-k", "--k", min=1, max=200, help="Passages to show.")] = 5,
-    where: WhereOption = None,
     json: JsonOption = False,
-    config: ConfigOption = None,
 ) -> None:
     """Search the store, without answering.
 
@@ -23,8 +22,7 @@ def search(
     from cragraph.cli.render import show_passages
     from cragraph.run import Assistant
 
-    settings = settings_from(config, store=store, where=where)
-    passages = Assistant(settings).search(query, k)
+    passages = Assistant(settings_of()).search(query, k)
     if json:
         emit(passages)
     else:

@@ -1,26 +1,24 @@
 """`cragraph serve`: a page to ask, and the same over HTTP."""
 
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
 from cragraph.cli.console import status
-from cragraph.cli.options import BaseUrlOption, ConfigOption, ModelOption, StoreOption, settings_from
+from cragraph.cli.options import with_settings
 from cragraph.errors import SettingsError
 
 
+@with_settings("store", "model", "base_url")
 def serve(
+    settings_of: Any,
     host: Annotated[str, typer.Option("--host", help="Address to listen on.")] = "127.0.0.1",
     port: Annotated[int, typer.Option("--port", min=0, max=65535, help="Port to listen on.")] = 8765,
     token: Annotated[
         str | None, typer.Option("--token", help="Ask every caller for this; made up where others can reach it.")
     ] = None,
     files: Annotated[Path, typer.Option("--files", help="Folder for dropped files.")] = Path("dropped"),
-    store: StoreOption = None,
-    model: ModelOption = None,
-    base_url: BaseUrlOption = None,
-    config: ConfigOption = None,
 ) -> None:
     """A page to ask your documents in the browser, and an HTTP interface (see /openapi.json).
 
@@ -36,7 +34,7 @@ def serve(
     except ImportError as error:
         raise SettingsError(f"serve needs {error.name}: install it with `pip install 'cragraph[serve]'`.") from error
 
-    settings = settings_from(config, store=store, model=model, base_url=base_url)
+    settings = settings_of()
     if token is None and host not in LOCAL:
         token = secrets.token_urlsafe(24)
     try:
