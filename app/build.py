@@ -5,7 +5,7 @@ answer loads no database and `--help` loads nothing.
 """
 
 from collections.abc import Callable, Mapping
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from functools import cached_property, partial
 from threading import RLock
 from typing import TYPE_CHECKING, Any, Final
@@ -23,17 +23,29 @@ from cragraph.nodes.review import Review
 from cragraph.nodes.verify import Check, Verify
 from cragraph.protocols import Embeddings, Generator, Judge, QueryWriter, Reranker, Retriever
 from cragraph.settings import Settings, context_schema, load_settings
+from cragraph.tables import Part
 
 if TYPE_CHECKING:
     from langchain_core.language_models import BaseChatModel
     from langgraph.graph import StateGraph
 
-    from cragraph.generation.ranking import AnswerRanker
-    from cragraph.models.chat import ChatCaller, Gate
-    from cragraph.models.grounding import GroundingModel
-    from cragraph.prompts.load import Prompts
+    from cragraph.models.chat import ChatCaller
     from cragraph.retrieval.store import Store
     from cragraph.verification.verifier import Verifier
+
+    once = cached_property
+else:
+
+    class once(cached_property):
+        """A cached property that is computed once, also where several nodes need it first at the same moment."""
+
+        def __get__(self, instance: Any, owner: Any = None) -> Any:
+            """The value."""
+            with _LOCK:
+                return super().__get__(instance, owner)
+
+
+_LOCK: Final = RLock()
 
 FETCHED: Final = {"llm": 10}
 KEPT: Final = {"llm": 3}
@@ -42,8 +54,10 @@ KEPT: Final = {"llm": 3}
 SMALLEST_JUDGE: Final = 2.0
 """Billions of parameters that a chat model must have to judge unasked."""
 
-_LOCK: Final = RLock()
-"""Held while the store is opened: the nodes of several runs may need it first at the same moment."""
+
+def only(home: str, given: Callable[["Parts"], Any] = lambda parts: ()) -> Any:
+    """A part that has no alternative: its module and class, and what its constructor is given."""
+    return once(Part(home, given).build)
 
 
 class Parts:
@@ -54,96 +68,49 @@ class Parts:
 
     def __init__(self, settings: Settings, **own: Any) -> None:
         self.settings = settings
-        self._own = {name: part for name, part in own.items() if part is not None}
+        self.own = {name: part for name, part in own.items() if part is not None}
         self._judges: dict[str, Judge | None] = {}
 
-    def part(self, table: Mapping[str, tables.Part], name: str, wanted: str = "") -> Any:
+    def part(self, table: Mapping[str, Part], name: str, wanted: str = "") -> Any:
         """The part of that name; None where what it wants is not there, or SettingsError where it is `wanted`."""
         part = table[name].build(self)
         if part is None and wanted:
             raise SettingsError(f"The {wanted} {name} needs {table[name].wants}.")
         return part
 
+    def with_chat(self, table: Mapping[str, Part]) -> Any:
+        """The part that a chat model plays; the embedded one where there is none."""
+        return self.part(table, "chat") or self.part(table, "embedded")
+
     # -- models ------------------------------------------------------------------------------------------------
 
-    @cached_property
+    gate = only("models.chat:Gate", lambda p: (p.settings.max_concurrency, p.settings.calls_per_minute))
+    """What bounds the model calls that run at the same time."""
+    cached_embeddings = only("models.cache:CachedEmbeddings", lambda p: (p.embeddings,))
+    """The embedding model behind a bounded cache, shared by judges, signals and search."""
+    grounding = only("models.grounding:GroundingModel", lambda p: {"threads": p.settings.threads})
+    """The network that judges whether a text is supported."""
+    grounding_scorer = only("retrieval.rerankers.encoder:GroundingScorer", lambda p: (p.grounding,))
+    """The same network as a scorer of questions and passages."""
+    reader = only("models.reader:Reader", lambda p: {"threads": p.settings.threads})
+    ranker = only("generation.ranking:AnswerRanker", lambda p: (p.reader, p.cached_embeddings))
+    """What reads question and passages together, for the generator and the verifier alike."""
+    prompts = only("prompts.load:Prompts", lambda p: (p.settings.prompts,))
+    """The prompts, a person's own in place of the built-in ones."""
+    source_weights = only("retrieval.search.retriever:SourceWeights", lambda p: (p.settings.source_weights,))
+    """How far sources are relied on."""
+
+    @once
     def chat(self) -> "ChatCaller | None":
         """The chat model that writes and judges, or None."""
-        return self._caller(self.settings.model, self._own.get("chat_model"))
+        own = self.own.get("chat_model")
+        return self._caller(None if own else self.settings.model, own)
 
-    @cached_property
+    @once
     def judging_chat(self) -> "ChatCaller | None":
         """The chat model that judges."""
         own = self.settings.judge_model
         return self._caller(own) if own else self.chat
-
-    @cached_property
-    def gate(self) -> "Gate":
-        """What bounds the model calls that run at the same time."""
-        from cragraph.models.chat import Gate
-
-        return Gate(self.settings.max_concurrency, self.settings.calls_per_minute)
-
-    @cached_property
-    def embeddings(self) -> "Embeddings":
-        """The embedding model."""
-        if "embeddings" in self._own:
-            own: Embeddings = self._own["embeddings"]
-            return own
-        if self.settings.embeddings == "embedded":
-            from cragraph.models.encoder import Encoder
-
-            return Encoder(threads=self.settings.threads)
-        from cragraph.models.embeddings import ServerEncoder
-
-        spec = self.settings.embeddings
-        url = self.settings.ollama_host if spec.startswith("ollama:") else self.settings.base_url
-        return ServerEncoder(spec, base_url=url, timeout_s=self.settings.timeout_s)
-
-    @cached_property
-    def cached_embeddings(self) -> "Embeddings":
-        """The embedding model behind a bounded cache, shared by judges, signals and search."""
-        from cragraph.models.cache import CachedEmbeddings
-
-        return CachedEmbeddings(self.embeddings)
-
-    @cached_property
-    def grounding(self) -> "GroundingModel":
-        """The network that judges whether a text is supported."""
-        from cragraph.models.grounding import GroundingModel
-
-        return GroundingModel(threads=self.settings.threads)
-
-    @cached_property
-    def ranker(self) -> "AnswerRanker":
-        """What reads question and passages together, for the generator and the verifier alike."""
-        from cragraph.generation.ranking import AnswerRanker
-        from cragraph.models.reader import Reader
-
-        return AnswerRanker(Reader(threads=self.settings.threads), self.cached_embeddings)
-
-    @cached_property
-    def grounding_scorer(self) -> Any:
-        """The same network as a scorer of questions and passages."""
-        from cragraph.retrieval.rerankers.encoder import GroundingScorer
-
-        return GroundingScorer(self.grounding)
-
-    @cached_property
-    def nli_model(self) -> Any:
-        """The classifier of the nli judge, None where none is set."""
-        if self.settings.nli_model is None:
-            return None
-        from cragraph.verification.judges.nli import load_nli
-
-        return replace(load_nli(self.settings.nli_model), threads=self.settings.threads or 0)
-
-    @cached_property
-    def prompts(self) -> "Prompts":
-        """The prompts, a person's own in place of the built-in ones."""
-        from cragraph.prompts.load import Prompts
-
-        return Prompts(self.settings.prompts)
 
     def _caller(self, spec: str | None, model: "BaseChatModel | None" = None) -> "ChatCaller | None":
         if spec is None and model is None:
@@ -152,38 +119,50 @@ class Parts:
         from cragraph.models.servers import chat_model
 
         chosen = self.settings
-        if model is None:
-            assert spec is not None
+        if spec is not None:
             url = chosen.base_url or (chosen.ollama_host if spec.startswith("ollama:") else None)
             lengths: dict[str, Any] = {"num_ctx": chosen.num_ctx, "num_predict": chosen.num_predict}
             model = chat_model(spec, base_url=url, timeout_s=chosen.timeout_s, **lengths)
-        else:
-            spec = None
+        assert model is not None
         return ChatCaller(model, spec or "", timeout_s=chosen.timeout_s, gate=self.gate)
+
+    @once
+    def embeddings(self) -> Embeddings:
+        """The embedding model."""
+        spec, chosen = self.settings.embeddings, self.settings
+        if own := self.own.get("embeddings"):
+            return own  # type: ignore[no-any-return]
+        if spec == "embedded":
+            from cragraph.models.encoder import Encoder
+
+            return Encoder(threads=chosen.threads)
+        from cragraph.models.embeddings import ServerEncoder
+
+        url = chosen.ollama_host if spec.startswith("ollama:") else chosen.base_url
+        return ServerEncoder(spec, base_url=url, timeout_s=chosen.timeout_s)
+
+    @once
+    def nli_model(self) -> Any:
+        """The classifier of the nli judge, None where none is set."""
+        if self.settings.nli_model is None:
+            return None
+        from cragraph.verification.judges.nli import load_nli
+
+        return replace(load_nli(self.settings.nli_model), threads=self.settings.threads or 0)
 
     # -- retrieval ---------------------------------------------------------------------------------------------
 
     @property
-    def searches(self) -> bool:
-        """Whether there is something to search, opened or not."""
-        return self.foreign or "store" in self._own or bool(self.settings.store)
-
-    @property
     def foreign(self) -> bool:
         """Whether a LangChain retriever is searched instead of a store."""
-        return "retriever" in self._own or self.settings.retriever is not None
+        return "retriever" in self.own or self.settings.retriever is not None
 
-    @property
+    @once
     def store(self) -> "Store":
         """The store, opened. Raises StoreError where there is none, or where it was never filled."""
-        with _LOCK:
-            return self._opened
-
-    @cached_property
-    def _opened(self) -> "Store":
         from cragraph.retrieval.store import Store, open_store
 
-        target = self._own.get("store", self.settings.store)
+        target = self.own.get("store", self.settings.store)
         if isinstance(target, Store):
             return target
         if not target:
@@ -196,33 +175,28 @@ class Parts:
 
         return open_store(self.settings.store or None, self.embeddings, collection=self.settings.collection)
 
-    @property
+    @once
     def retriever(self) -> Retriever:
         """What finds passages in the store."""
-        with _LOCK:
-            return self._retriever
-
-    @cached_property
-    def _retriever(self) -> Retriever:
         if self.foreign:
             from cragraph.retrieval.search.foreign import ForeignRetriever, load_retriever
 
-            own = self._own.get("retriever")
+            own = self.own.get("retriever")
             source = load_retriever(self.settings.retriever or "") if own is None else own
             return ForeignRetriever(source, self.settings.timeout_s)
-        from cragraph.retrieval.search import SearchRetriever, SourceWeights
+        from cragraph.retrieval.search import SearchRetriever
 
-        options: dict[str, Any] = {"weights": SourceWeights(self.settings.source_weights)}
+        options: dict[str, Any] = {"weights": self.source_weights}
         if self.chat is not None and self.settings.multi_query:
             from cragraph.retrieval.search.llm_queries import MultiQuery
 
             options["expand"] = MultiQuery(self.chat, self.prompts)
-        return SearchRetriever(self._opened, **options)
+        return SearchRetriever(self.store, **options)
 
-    @cached_property
+    @once
     def reranker(self) -> Reranker:
         """What orders the passages."""
-        given: Any = self._own.get("reranker")
+        given: Any = self.own.get("reranker")
         if hasattr(given, "compress_documents"):
             from cragraph.retrieval.rerankers import CompressorReranker
 
@@ -230,22 +204,6 @@ class Parts:
         name = "lexical" if self.settings.reranker == "auto" else self.settings.reranker
         reranker: Reranker = self.part(tables.RERANKERS, name, "reranker") if given is None else given
         return reranker
-
-    @cached_property
-    def query_writer(self) -> QueryWriter:
-        """What writes targeted queries."""
-        return self._with_chat(tables.QUERY_WRITERS, "embedded")  # type: ignore[no-any-return]
-
-    @cached_property
-    def contextualize(self) -> Any:
-        """Rewrites a follow-up question to be understood without its conversation; by rules without a chat model."""
-        if self.chat is None:
-            from cragraph.generation.followups import FollowUps
-
-            return FollowUps()
-        from cragraph.retrieval.search.llm_queries import Contextualizer
-
-        return Contextualizer(self.chat, self.prompts)
 
     def neighbours(self, *arguments: Any) -> Any:
         """The chunks around passages, from the store."""
@@ -261,21 +219,26 @@ class Parts:
 
     # -- generation and verification ---------------------------------------------------------------------------
 
-    @cached_property
+    @once
     def generator(self) -> Generator:
         """What writes answers."""
-        return self._with_chat(tables.GENERATORS, "extractive")  # type: ignore[no-any-return]
+        return self.with_chat(tables.GENERATORS)  # type: ignore[no-any-return]
 
-    @cached_property
+    @once
+    def query_writer(self) -> QueryWriter:
+        """What writes targeted queries."""
+        return self.with_chat(tables.QUERY_WRITERS)  # type: ignore[no-any-return]
+
+    @once
     def judges(self) -> Mapping[str, Judge]:
         """Every judge that can run here, by name; `auto` is the caller's own, else the best of them.
 
         An entailment model comes first, with a chat model as its second opinion; then a chat model; then the encoder.
         """
         known = {name: judge for name in tables.JUDGES if (judge := self.judge(name)) is not None}
-        judges = Judges(known, self._specialist)
-        if "judge" in self._own:
-            judges["custom"] = judges["auto"] = self._own["judge"]
+        judges = Judges(known, self.settings)
+        if "judge" in self.own:
+            judges["custom"] = judges["auto"] = self.own["judge"]
             return judges
         best, chat = judges.get("nli"), judges.get("llm")
         if chat is not None:
@@ -288,19 +251,13 @@ class Parts:
         judges["auto"] = best or chat or judges["encoder"]
         return judges
 
-    def _specialist(self, model: str) -> Judge:
-        from cragraph.verification.judges.specialist import SpecialistJudge
-
-        chosen = self.settings
-        return SpecialistJudge(model, chosen.ollama_host, chosen.timeout_s, chosen.num_ctx, chosen.max_concurrency)
-
     def judge(self, name: str) -> Judge | None:
         """One judge of the table, None where what it wants is not there."""
         if name not in self._judges:
             self._judges[name] = self.part(tables.JUDGES, name)
         return self._judges[name]
 
-    @cached_property
+    @once
     def verifier(self) -> "Verifier":
         """What judges an answer and measures it; a judge that fails is stood in for by the embedded ones."""
         from cragraph.generation.answered import ReaderScorer
@@ -309,12 +266,19 @@ class Parts:
         from cragraph.verification.verifier import Verifier, VerifierOptions
 
         chosen = self.settings
+        scorers: dict[str, Any] = {"source_weight": self.source_weights} if chosen.source_weights else {}
+        if self.judging_chat is not None:
+            from cragraph.verification.chat import LLMScorer, LLMScores
+
+            scores, title = LLMScores(self.judging_chat, self.prompts), self.judging_chat.title
+            scorers["alignment"] = LLMScorer(scores.alignment, title)
+            scorers["consistency"] = LLMScorer(scores.consistency, title)
         return Verifier(
             judges=self.judges,
             fallback=("encoder", "embedding", "lexical"),
             extractor=self.part(tables.CLAIM_EXTRACTORS, chosen.claim_extractor, "claim extractor"),
             embeddings=self.cached_embeddings,
-            **self._scorers(),
+            **scorers,
             scorer=ReaderScorer(self.ranker),
             options=VerifierOptions(
                 threshold=chosen.threshold,
@@ -334,32 +298,13 @@ class Parts:
         own = self.settings.reliability_weights
         return {"reliability": own} if own else {}
 
-    def _scorers(self) -> dict[str, Any]:
-        """What scores alignment and consistency for the policies that need it, and how far sources are relied on."""
-        scorers: dict[str, Any] = {}
-        if self.judging_chat is not None:
-            from cragraph.verification.chat import LLMScorer, LLMScores
-
-            scores = LLMScores(self.judging_chat, self.prompts)
-            title = self.judging_chat.title
-            scorers["alignment"] = LLMScorer(scores.alignment, title)
-            scorers["consistency"] = LLMScorer(scores.consistency, title)
-        if self.settings.source_weights:
-            from cragraph.retrieval.search.retriever import SourceWeights
-
-            scorers["source_weight"] = SourceWeights(self.settings.source_weights)
-        return scorers
-
-    def _with_chat(self, table: Mapping[str, tables.Part], without: str) -> Any:
-        return self.part(table, "chat") or self.part(table, without)
-
 
 class Judges(dict[str, Judge]):
     """Judges by name; one for a model ``ollama:<model>`` is made when it is first asked for."""
 
-    def __init__(self, known: Mapping[str, Judge], make: Callable[[str], Judge]) -> None:
+    def __init__(self, known: Mapping[str, Judge], settings: Settings) -> None:
         super().__init__(known)
-        self._make = make
+        self._settings = settings
 
     def __contains__(self, name: object) -> bool:
         return super().__contains__(name) or str(name).startswith(tables.SPECIALIST)
@@ -367,23 +312,27 @@ class Judges(dict[str, Judge]):
     def __missing__(self, name: str) -> Judge:
         if not name.startswith(tables.SPECIALIST):
             raise KeyError(name)
-        return self.setdefault(name, self._make(name.removeprefix(tables.SPECIALIST)))
+        from cragraph.verification.judges.specialist import SpecialistJudge
+
+        chosen, model = self._settings, name.removeprefix(tables.SPECIALIST)
+        made = SpecialistJudge(model, chosen.ollama_host, chosen.timeout_s, chosen.num_ctx, chosen.max_concurrency)
+        return self.setdefault(name, made)
 
 
-class StoreSearch:
+@dataclass(frozen=True)
+class Search:
     """The retriever of some parts; the store is opened by the first search, so that a graph starts without one."""
 
-    def __init__(self, parts: Parts) -> None:
-        self._parts = parts
+    parts: Parts
 
     @property
     def name(self) -> str:
         """The retriever's name."""
-        return self._parts.retriever.name
+        return self.parts.retriever.name
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         """Search."""
-        return self._parts.retriever(*args, **kwargs)
+        return self.parts.retriever(*args, **kwargs)
 
 
 def create_graph(
@@ -423,7 +372,8 @@ def graph_of(parts: Parts) -> "StateGraph[Any, Any, Any, Any]":
 def acts_of(parts: Parts) -> dict[str, Act[Any]]:
     """What the seven nodes of the loop do."""
     settings, kept = parts.settings, KEPT.get(parts.settings.reranker, 5)
-    search = StoreSearch(parts) if parts.searches else None
+    stored = not parts.foreign
+    search = Search(parts) if parts.foreign or "store" in parts.own or settings.store else None
     log = None
     if settings.metrics_log is not None:
         from cragraph.metrics import log_run
@@ -432,15 +382,13 @@ def acts_of(parts: Parts) -> dict[str, Act[Any]]:
     return {
         "retrieve": Retrieve(
             search,
-            None if parts.foreign else lambda: parts.store.count(),
-            parts.contextualize,
+            (lambda: parts.store.count()) if stored else None,
+            parts.with_chat(tables.CONTEXTUALIZERS),
             FETCHED.get(settings.reranker, 30),
-            None if parts.foreign else lambda: [document.source for document in parts.store.documents()],
+            (lambda: [document.source for document in parts.store.documents()]) if stored else None,
         ),
         "rerank": Rerank(
-            parts.reranker,
-            5 if settings.multi_query else kept,
-            parts.neighbours if search is not None and not parts.foreign else None,
+            parts.reranker, 5 if settings.multi_query else kept, parts.neighbours if search and stored else None
         ),
         "generate": Generate(parts.generator),
         "verify": Verify(parts.verifier),

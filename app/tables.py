@@ -41,21 +41,23 @@ CHAT_MODEL: Final = "a chat model: set CRAG_MODEL or pass --model ollama:<model>
 class Part:
     """Where a part's class is, what its constructor is given, and what has to be there for it.
 
-    `given` reads the constructor's arguments from a `build.Parts`; where one that it needs is None, the part is not
-    available, and `wants` says what would make it so.
+    `given` reads the constructor's arguments (in order, or by name) from a `build.Parts`; where one that it needs is
+    None, the part is not available, and `wants` says what would make it so.
     """
 
     home: str
-    given: Callable[[Any], tuple[Any, ...]] = lambda parts: ()
+    given: Callable[[Any], tuple[Any, ...] | dict[str, Any]] = lambda parts: ()
     wants: str = ""
 
     def build(self, parts: Any) -> Any:
         """The part, or None where what it wants is not there."""
-        arguments = self.given(parts)
-        if self.wants and any(argument is None for argument in arguments):
+        given = self.given(parts)
+        named = given if isinstance(given, dict) else {}
+        values = () if named else tuple(given)
+        if self.wants and any(value is None for value in (*values, *named.values())):
             return None
         module, _, name = self.home.partition(":")
-        return getattr(import_module(f"cragraph.{module}"), name)(*arguments)
+        return getattr(import_module(f"cragraph.{module}"), name)(*values, **named)
 
 
 JUDGES: Final[Mapping[str, Part]] = {
@@ -98,7 +100,7 @@ RERANKERS: Final[Mapping[str, Part]] = {
 """What orders the passages; `auto` is lexical."""
 
 GENERATORS: Final[Mapping[str, Part]] = {
-    "extractive": Part("generation.extractive:ExtractiveGenerator", lambda p: (p.ranker,)),
+    "embedded": Part("generation.extractive:ExtractiveGenerator", lambda p: (p.ranker,)),
     "chat": Part("generation.chat:ChatGenerator", lambda p: (p.chat, p.prompts), CHAT_MODEL),
 }
 """What writes answers: chat where there is a chat model."""
@@ -112,6 +114,12 @@ QUERY_WRITERS: Final[Mapping[str, Part]] = {
     ),
 }
 """What writes the targeted queries of a correction, likewise."""
+
+CONTEXTUALIZERS: Final[Mapping[str, Part]] = {
+    "embedded": Part("generation.followups:FollowUps"),
+    "chat": Part("retrieval.search.llm_queries:Contextualizer", lambda p: (p.chat, p.prompts), CHAT_MODEL),
+}
+"""What makes a follow-up question stand alone, likewise."""
 
 CLAIM_EXTRACTORS: Final[Mapping[str, Part]] = {
     "sentences": Part("verification.claims:SentenceExtractor"),

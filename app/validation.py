@@ -1,6 +1,6 @@
 """The founding documents' own names and dicts, thin over the rest: validation, verification, the corrective loop."""
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from enum import Enum
 from functools import lru_cache
@@ -19,12 +19,12 @@ from cragraph.passages import as_passages
 from cragraph.protocols import Judge, Notes
 from cragraph.settings import Settings, load_settings
 from cragraph.text.markers import without_markers
-from cragraph.types import Claim, Passage, Verdict
+from cragraph.types import Passage
 from cragraph.verification.claims import split_claims
 from cragraph.verification.policies import POLICIES
 from cragraph.verification.result import AGAINST, Verification, low_values, reaches
 from cragraph.verification.signals import SIGNALS, Material, SignalOptions
-from cragraph.verification.signals.closeness import Closeness, measure_closeness
+from cragraph.verification.signals.closeness import measure_closeness
 from cragraph.verification.signals.wording import UNCERTAINTY_PHRASES, uncertainty_indicators
 
 if TYPE_CHECKING:
@@ -128,13 +128,9 @@ class AnswerValidator:
         "warnings", "passed"}``. An answer passes when its confidence reaches the threshold and no claim is unsupported.
         """
         config = self.config
-        if not config.enabled:
-            answer, chunks = "", ()
-        passages = as_passages(chunks)
-        claims, closeness = self._closeness(answer, query, passages)
-        details = self._confidence(answer, query, passages, closeness)
-        checked = self._checked(claims, closeness, passages)
-        found = [{"claim": claim, "support_score": score} for claim, score, unsupported in checked if unsupported]
+        measured = _Measured(self, answer, query, chunks) if config.enabled else _Measured(self, "", query, ())
+        details = measured.confidence()
+        found = [{"claim": claim, "support_score": score} for claim, score, bad in measured.checked() if bad]
         reached = {"confidence": details["overall_score"]} | details
         names = ("confidence", "relevance", "faithfulness")
         warnings = low_values((name, reached[name], getattr(config, f"{name}_threshold")) for name in names)
@@ -151,7 +147,7 @@ class AnswerValidator:
             "confidence_details": details,
             "hallucinations": found,
             "hallucination_count": len(found),
-            "citations": self._citations(claims, closeness, passages),
+            "citations": measured.citations(),
             "warnings": warnings,
             "passed": passed,
         }
@@ -163,8 +159,7 @@ class AnswerValidator:
         where the score is 0.35 relevance + 0.40 faithfulness + 0.25 completeness - 0.1 per phrase of uncertainty, of
         which three count.
         """
-        passages = as_passages(chunks)
-        return self._confidence(answer, query, passages, self._closeness(answer, query, passages)[1])
+        return _Measured(self, answer, query, chunks).confidence()
 
     def detect_hallucinations(self, answer: str, chunks: Iterable[Any]) -> list[tuple[str, float, bool]]:
         """``(claim, support score, is it unsupported)`` for each claim of the answer, in order.
@@ -172,8 +167,7 @@ class AnswerValidator:
         Unsupported means similar to no chunk by `hallucination_threshold`, or refused by the embedding judge, which
         sees the wrong figure and the negation that similarity cannot see: then the lower of both scores counts.
         """
-        passages = as_passages(chunks)
-        return self._checked(*self._closeness(answer, "", passages), passages)
+        return _Measured(self, answer, "", chunks).checked()
 
     def extract_citations(self, answer: str, chunks: Iterable[Any]) -> list[dict[str, Any]]:
         """For each sentence its sources: ``{"sentence", "sources": [{"chunk_id", "score", "text", "id"}]}``.
@@ -181,21 +175,26 @@ class AnswerValidator:
         `chunk_id` is the chunk's position from 0, `id` the id that it carries. Best first, at most three, each at
         least `hallucination_threshold` similar.
         """
-        passages = as_passages(chunks)
-        return self._citations(*self._closeness(answer, "", passages), passages)
+        return _Measured(self, answer, "", chunks).citations()
 
-    def _closeness(self, answer: str, query: str, passages: Sequence[Passage]) -> tuple[list[Claim], Closeness]:
-        claims = split_claims(answer)
-        texts = [without_markers(claim["text"]) for claim in claims]
-        return claims, measure_closeness(self._parts.cached_embeddings, query, answer, texts, passages, Notes())
 
-    def _confidence(self, answer: str, query: str, passages: Sequence[Passage], closeness: Closeness) -> dict[str, Any]:
+class _Measured:
+    """One answer, and how close it is to its question and its passages."""
+
+    def __init__(self, validator: AnswerValidator, answer: str, query: str, chunks: Iterable[Any]) -> None:
+        self.config, self.parts = validator.config, validator._parts
+        self.answer, self.query, self.passages = answer, query, as_passages(chunks)
+        self.claims = split_claims(answer)
+        texts = [without_markers(claim["text"]) for claim in self.claims]
+        self.close = measure_closeness(self.parts.cached_embeddings, query, answer, texts, self.passages, Notes())
+
+    def confidence(self) -> dict[str, Any]:
         words = self.config.uncertainty_words
         options = SignalOptions(uncertainty_phrases=words)
-        material = Material(answer, passages, (), closeness, question=query, options=options)
+        material = Material(self.answer, self.passages, (), self.close, question=self.query, options=options)
         signals = {name: SIGNALS[name](material) for name in ("faithfulness", "completeness", "uncertainty")}
-        signals["relevance"] = closeness.question_to_answer
-        found = uncertainty_indicators(answer, words)
+        signals["relevance"] = self.close.question_to_answer
+        found = uncertainty_indicators(self.answer, words)
         return {
             "overall_score": round(POLICIES["similarity"]((), signals), 6),
             **{name: round(signals[name], 6) for name in ("relevance", "faithfulness", "completeness")},
@@ -203,31 +202,28 @@ class AnswerValidator:
             "uncertainty_indicators": found,
         }
 
-    def _checked(
-        self, claims: Sequence[Claim], closeness: Closeness, passages: Sequence[Passage]
-    ) -> list[tuple[str, float, bool]]:
-        verdicts = self._parts.verifier.judged(claims, passages, Notes(), judge="embedding")
+    def checked(self) -> list[tuple[str, float, bool]]:
+        verdicts = self.parts.verifier.judged(self.claims, self.passages, Notes(), judge="embedding")
         checked = []
-        for verdict, similarity in zip(verdicts, closeness.best, strict=True):
+        for verdict, similarity in zip(verdicts, self.close.best, strict=True):
             against = verdict["verdict"] in AGAINST
             score = round(min(similarity, verdict["support"]) if against else similarity, 6)
             unsupported = against or not reaches(similarity, self.config.hallucination_threshold)
             checked.append((verdict["text"], score, unsupported and verdict["type"] != "opinion"))
         return checked
 
-    def _citations(
-        self, claims: Sequence[Claim], closeness: Closeness, passages: Sequence[Passage]
-    ) -> list[dict[str, Any]]:
-        def sources(row: Sequence[float]) -> list[dict[str, Any]]:
+    def citations(self) -> list[dict[str, Any]]:
+        found = []
+        for claim, row in zip(self.claims, self.close.by_passage, strict=True):
             ranked = sorted(enumerate(row), key=lambda item: -item[1])[:MOST_SOURCES]
-            near = [(n, score) for n, score in ranked if reaches(score, self.config.hallucination_threshold)]
-            return [
-                {"chunk_id": n, "score": round(score, 6), "text": passages[n]["text"], "id": passages[n]["chunk_id"]}
-                for n, score in near
+            sources = [
+                {"chunk_id": n, "score": round(score, 6), "text": passage["text"], "id": passage["chunk_id"]}
+                for n, score in ranked
+                for passage in [self.passages[n]]
+                if reaches(score, self.config.hallucination_threshold)
             ]
-
-        rows = zip(claims, closeness.by_passage, strict=True)
-        return [{"sentence": claim["text"], "sources": sources(row)} for claim, row in rows]
+            found.append({"sentence": claim["text"], "sources": sources})
+        return found
 
 
 def validate_answer(
@@ -266,7 +262,14 @@ def verify_supported(
     if not split_claims(answer):
         return {"supported": False, "reason": "The answer makes no claim that could be checked."}
     if chat_model is not None and judge is None:
-        return _asked(question, passages, answer, chat_model)
+        from cragraph.verification.chat import LLMScores
+
+        parts = Parts(load_settings(), chat_model=chat_model)
+        assert parts.chat is not None
+        try:
+            return LLMScores(parts.chat, parts.prompts).supported(question, answer, passages, Notes())
+        except ModelError as error:
+            return {"supported": False, "reason": f"The verifier gave no verdict: {error}"}
     verifier = _embedded().verifier if judge is None else make_verifier(load_settings(), judge=judge)
     found = verifier(question, answer, passages, Notes(), judge="custom" if judge is not None else "auto")
     if not found.counted:
@@ -276,17 +279,6 @@ def verify_supported(
         return {"supported": True, "reason": f"The context supports all {len(found.counted)} claim(s)."}
     why, label = f": {first['reasoning']}" if first["reasoning"] else "", first["verdict"].replace("_", " ")
     return {"supported": False, "reason": f"“{without_markers(first['text'])}” is {label}{why}"}
-
-
-def _asked(question: str, passages: Sequence[Passage], answer: str, chat_model: "BaseChatModel") -> dict[str, Any]:
-    from cragraph.verification.chat import LLMScores
-
-    parts = Parts(load_settings(), chat_model=chat_model)
-    assert parts.chat is not None
-    try:
-        return LLMScores(parts.chat, parts.prompts).supported(question, answer, passages, Notes())
-    except ModelError as error:
-        return {"supported": False, "reason": f"The verifier gave no verdict: {error}"}
 
 
 # -- verification and correction of a response -----------------------------------------------------------------
@@ -322,7 +314,12 @@ class VerificationResult:
     @classmethod
     def of(cls, found: Verification) -> "VerificationResult":
         """The verification in the founding document's fields."""
-        claims = [_verified_claim(verdict) for verdict in found.counted]
+        claims = []
+        for verdict in found.counted:
+            label, evidence = verdict["verdict"], verdict["evidence"]
+            status = ClaimStatus("unsupported" if label in ("contradicted", "unjudged") else label)
+            quote = evidence["quote"] if evidence else None
+            claims.append(VerifiedClaim(verdict["text"], status, quote, verdict["reasoning"]))
         return cls(found.confidence, found.is_grounded, claims, found.suggested_corrections)
 
 
@@ -408,10 +405,3 @@ def _settings(model: str | None, **more: Any) -> Settings:
 
 def _texts(context: str | Iterable[Any]) -> list[Passage]:
     return as_passages([context] if isinstance(context, str) else context)
-
-
-def _verified_claim(verdict: Verdict) -> VerifiedClaim:
-    named = {status.value for status in ClaimStatus}
-    status = ClaimStatus(verdict["verdict"] if verdict["verdict"] in named else "unsupported")
-    evidence = verdict["evidence"]
-    return VerifiedClaim(verdict["text"], status, evidence["quote"] if evidence else None, verdict["reasoning"])

@@ -19,9 +19,8 @@ import numpy as np
 
 from cragraph.errors import InputError
 from cragraph.evals.data import json_rows
-from cragraph.evals.metrics import auroc, calibration_error, reliability
+from cragraph.evals.metrics import auroc, calibration_error, reliability, times
 from cragraph.generation.questions import read_question
-from cragraph.metrics import quantile
 from cragraph.passages import as_passages
 from cragraph.text.markers import without_markers
 from cragraph.text.sentences import sentences
@@ -140,19 +139,6 @@ def with_noise(rows: Sequence[Row], passages: int, gold: bool) -> list[Row]:
     return made
 
 
-def measure(
-    rows: Sequence[Row], answer: Answerer, progress: Callable[[int, int], None] | None = None
-) -> dict[str, Any]:
-    """The figures of one set; see `figures`."""
-    outcomes = []
-    for number, row in enumerate(rows, 1):
-        about = {"title": row.title} if row.title else {}
-        outcomes.append(answer(row.question, [{"text": text, "metadata": dict(about)} for text in row.passages]))
-        if progress is not None:
-            progress(number, len(rows))
-    return figures(rows, outcomes)
-
-
 def figures(rows: Sequence[Row], outcomes: Sequence[Outcome]) -> dict[str, Any]:
     """Utility, precision, refusals, and what the confidence is worth.
 
@@ -166,7 +152,7 @@ def figures(rows: Sequence[Row], outcomes: Sequence[Outcome]) -> dict[str, Any]:
     told = np.array([not o.abstained for o in outcomes], dtype=bool)
     wanted = np.array([row.answerable for row in rows], dtype=bool)
     scores = np.array([o.confidence for o in outcomes])
-    good, ms = int((right & told).sum()), [1000 * o.seconds for o in outcomes]
+    good = int((right & told).sum())
     causes = [cause(row, outcome, bool(is_right)) for (row, outcome), is_right in zip(pairs, right, strict=True)]
     best = sum(not row.answerable or any(map(row.is_right, o.shortlist)) for row, o in pairs)
     return {
@@ -181,8 +167,7 @@ def figures(rows: Sequence[Row], outcomes: Sequence[Outcome]) -> dict[str, Any]:
         "auroc_answered": auroc(right[told].tolist(), scores[told].tolist()) if told.any() else None,
         "ece": calibration_error(reliability(right.tolist(), scores.tolist())),
         "in_passages": _share(sum(row.is_right(" ".join(row.passages)) for row in rows), wanted.sum()),
-        "ms_p50": round(quantile(ms, 0.5), 2),
-        "ms_p95": round(quantile(ms, 0.95), 2),
+        **times([1000 * o.seconds for o in outcomes]),
         "causes": dict(Counter(causes).most_common()),
         "outcomes": [
             asdict(o) | {"id": row.id, "right": bool(r), "cause": c}
@@ -222,7 +207,16 @@ def run(
     """Every answerer on every set, and all sets pooled with equal weight."""
     result: dict[str, Any] = {}
     for name, answer in answerers.items():
-        each = {title: measure(rows, answer, progress) for title, rows in sets.items()}
+        each = {}
+        for title, rows in sets.items():
+            outcomes = []
+            for number, row in enumerate(rows, 1):
+                about = {"title": row.title} if row.title else {}
+                passages = [{"text": text, "metadata": dict(about)} for text in row.passages]
+                outcomes.append(answer(row.question, passages))
+                if progress is not None:
+                    progress(number, len(rows))
+            each[title] = figures(rows, outcomes)
         result[name] = {"sets": each, "pooled": pooled(list(each.values()))}
     return result
 
@@ -280,29 +274,32 @@ def graph_answerer(graph: Any, ranker: "AnswerRanker | None" = None) -> Answerer
     return answer
 
 
-def tuned_simple_answerer(embed: Callable[[list[str]], Any], sets: Mapping[str, Sequence[Row]]) -> Answerer:
-    """The baseline with the threshold that gives it the most utility on these very sets: as good as it can look."""
-    plain = simple_answerer(embed, 0.0)
-    rows = [row for every in sets.values() for row in every]
-    outcomes = [plain(row.question, [{"text": p} for p in row.passages]) for row in rows]
-    right = np.array([row.is_right(o.text) for row, o in zip(rows, outcomes, strict=True)], dtype=bool)
-    refusable = np.array([not row.answerable for row in rows], dtype=bool)
-    scores = np.array([o.confidence for o in outcomes])
-    levels = sorted({round(o.confidence, 2) for o in outcomes} | {1.01})
-    return simple_answerer(embed, max(levels, key=lambda at: np.where(scores >= at, right, refusable).sum()))
+def simple_answerer(embed: Callable[[list[str]], Any], sets: Mapping[str, Sequence[Row]]) -> Answerer:
+    """The baseline: of all sentences the one nearest in meaning to the question, refused below a cosine.
 
+    That is the cosine which gives it the most utility on these very sets: as good as it can look.
+    """
 
-def simple_answerer(embed: Callable[[list[str]], Any], threshold: float) -> Answerer:
-    """The baseline: of all sentences the one nearest in meaning to the question, refused below a cosine."""
-
-    def answer(question: str, passages: Sequence[dict[str, Any]]) -> Outcome:
-        every = [s for p in passages for s in sentences(p["text"]) if len(s.split()) > 2]
+    def nearest(question: str, texts: Iterable[str]) -> tuple[str, float]:
+        every = [s for text in texts for s in sentences(text) if len(s.split()) > 2]
         if not every:
-            return Outcome("", 0.0, True)
+            return "", 0.0
         vectors = np.asarray(embed([question, *every]))
         cosines = vectors[1:] @ vectors[0]
         best = int(cosines.argmax())
-        return Outcome(every[best], float(max(0.0, cosines[best])), bool(cosines[best] < threshold))
+        return every[best], float(max(0.0, cosines[best]))
+
+    rows = [row for every in sets.values() for row in every]
+    found = [nearest(row.question, row.passages) for row in rows]
+    right = np.array([row.is_right(text) for row, (text, _) in zip(rows, found, strict=True)], dtype=bool)
+    refusable = np.array([not row.answerable for row in rows], dtype=bool)
+    scores = np.array([cosine for _, cosine in found])
+    levels = sorted({round(cosine, 2) for _, cosine in found} | {1.01})
+    threshold = max(levels, key=lambda at: np.where(scores >= at, right, refusable).sum())
+
+    def answer(question: str, passages: Sequence[dict[str, Any]]) -> Outcome:
+        text, cosine = nearest(question, (p["text"] for p in passages))
+        return Outcome(text, cosine, not text or cosine < threshold)
 
     return answer
 

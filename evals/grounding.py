@@ -2,8 +2,8 @@
 
 import re
 from collections import Counter, defaultdict
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
 from statistics import mean
 from time import perf_counter
@@ -11,8 +11,7 @@ from typing import Any, Final
 
 from cragraph.errors import InputError
 from cragraph.evals.data import Row, read_rows
-from cragraph.evals.metrics import auroc, calibration_error, classified, precision_recall, reliability
-from cragraph.metrics import quantile
+from cragraph.evals.metrics import auroc, calibration_error, classified, precision_recall, reliability, times
 from cragraph.passages import as_passages
 from cragraph.protocols import Embeddings, Judge, Notes
 from cragraph.text.markers import without_markers
@@ -73,45 +72,30 @@ class Judged:
     degraded: tuple[str, ...] = ()
 
 
-@dataclass
-class Tally:
-    """All verdicts of a judge on one file."""
-
-    rows: list[Judged] = field(default_factory=list)
-
-    def figures(self) -> dict[str, Any]:
-        """The figures of the file; the parts of one claim count as one row, by the best supported part."""
-        scored = [row for row in self.rows if row.score is not None]
-        groups: dict[str, list[Judged]] = defaultdict(list)
-        for row in scored:
+def figures_of(rows: Sequence[Judged]) -> dict[str, Any]:
+    """The figures of a judge on one file; the parts of one claim count as one row, by the best supported part."""
+    groups: dict[str, list[Judged]] = defaultdict(list)
+    kinds: dict[str, list[bool]] = defaultdict(list)
+    for row in rows:
+        if row.score is not None:
             groups[row.row.group].append(row)
-        truth = [any(r.row.supported for r in group) for group in groups.values()]
-        scores = [max(r.score or 0.0 for r in group) for group in groups.values()]
-        predicted = [any(r.predicted for r in group) for group in groups.values()]
-        confidences = [max(r.confidence for r in group) for group in groups.values()]
-        words = sum((row.words for row in self.rows), Count())
-        baseline = sum((row.baseline for row in self.rows), Count())
-        times = [row.ms for row in self.rows]
-        return classified(truth, scores, predicted) | {
-            "unjudged": len(self.rows) - len(scored),
-            "confidence_auroc": auroc(truth, confidences),
-            "confidence_ece": calibration_error(reliability(truth, confidences)),
-            "span_f1": words.f1,
-            "span_f1_new_words": baseline.f1,
-            "ms_p50": round(quantile(times, 0.5), 2),
-            "ms_p95": round(quantile(times, 0.95), 2),
-            "judged_by": dict(Counter(row.judge for row in self.rows).most_common()),
-            "degraded": dict(Counter(s for row in self.rows for s in row.degraded).most_common(5)),
-            "kinds": self._kinds(),
-        }
-
-    def _kinds(self) -> dict[str, str]:
-        """How many answers of each kind were judged rightly, where the file has kinds."""
-        counts: dict[str, list[bool]] = defaultdict(list)
-        for row in self.rows:
-            if row.row.kind:
-                counts[row.row.kind].append(row.predicted == row.row.supported)
-        return {kind: f"{sum(right)} of {len(right)}" for kind, right in sorted(counts.items())}
+        if row.row.kind:
+            kinds[row.row.kind].append(row.predicted == row.row.supported)
+    truth = [any(r.row.supported for r in group) for group in groups.values()]
+    scores = [max(r.score or 0.0 for r in group) for group in groups.values()]
+    predicted = [any(r.predicted for r in group) for group in groups.values()]
+    confidences = [max(r.confidence for r in group) for group in groups.values()]
+    return classified(truth, scores, predicted) | {
+        "unjudged": sum(row.score is None for row in rows),
+        "confidence_auroc": auroc(truth, confidences),
+        "confidence_ece": calibration_error(reliability(truth, confidences)),
+        "span_f1": sum((row.words for row in rows), Count()).f1,
+        "span_f1_new_words": sum((row.baseline for row in rows), Count()).f1,
+        **times([row.ms for row in rows]),
+        "judged_by": dict(Counter(row.judge for row in rows).most_common()),
+        "degraded": dict(Counter(s for row in rows for s in row.degraded).most_common(5)),
+        "kinds": {kind: f"{sum(right)} of {len(right)}" for kind, right in sorted(kinds.items())},
+    }
 
 
 def run(
@@ -143,24 +127,19 @@ def run(
     result: dict[str, Any] = {"policy": policy, "limit": limit, "judges": {}}
     for judge in judges:
         sets: dict[str, Any] = {}
-        times: list[float] = []
+        took: list[float] = []
         for name, rows in data.items():
-            tally = Tally()
+            judged = []
             for row in rows:
-                tally.rows.append(judge_row(row, judge, verifier, policy))
+                judged.append(judge_row(row, judge, verifier, policy))
                 done += 1
                 if progress is not None:
                     progress(done, total, f"{judge}: {name}")
-            times += [row.ms for row in tally.rows]
-            sets[name] = tally.figures()
+            took += [row.ms for row in judged]
+            sets[name] = figures_of(judged)
         core = {name: figures for name, figures in sets.items() if not name.startswith(APART)}
-        result["judges"][judge] = {
-            "data_sets": sets,
-            "macro": macro(sets),
-            "macro_core": macro(core),
-            "ms_p50": round(quantile(times, 0.5), 2),
-            "ms_p95": round(quantile(times, 0.95), 2),
-        }
+        means = {"macro": macro(sets), "macro_core": macro(core)}
+        result["judges"][judge] = {"data_sets": sets, **means, **times(took)}
     return result
 
 
@@ -200,9 +179,12 @@ def macro(sets: Mapping[str, Mapping[str, Any]]) -> dict[str, float | None]:
 
 def count(answer: str, marked: Sequence[Span], truth: Sequence[Span]) -> Count:
     """Marked words against the truth; a word belongs to a span that it overlaps."""
-    words = [match.span() for match in _WORD.finditer(answer)]
-    found = {word for word in words if _within(word, marked)}
-    wanted = {word for word in words if _within(word, truth)}
+
+    def within(spans: Sequence[Span]) -> set[Span]:
+        words = (match.span() for match in _WORD.finditer(answer))
+        return {word for word in words if any(start < word[1] and word[0] < end for start, end in spans)}
+
+    found, wanted = within(marked), within(truth)
     return Count(len(found & wanted), len(found), len(wanted))
 
 
@@ -223,52 +205,42 @@ def new_words(answer: str, passages: Sequence[str]) -> list[Span]:
     return [match.span() for match in _WORD.finditer(answer) if match.group().lower() not in held]
 
 
-def _within(word: Span, spans: Sequence[Span]) -> bool:
-    return any(start < word[1] and word[0] < end for start, end in spans)
-
-
 # -- the yardsticks: word coverage and similarity -----------------------------------------------------------------
 
 THRESHOLD: Final = 0.5
 
 
 @dataclass(frozen=True)
-class CoverageJudge:
-    """Support is the weighted share of the claim's words that occur in any passage."""
+class SimpleJudge:
+    """Supports a claim by one number: `support` makes one per text of a claim, from the passages."""
 
-    name: str = "coverage"
-
-    def __call__(
-        self, claims: Sequence[Claim], passages: Sequence[Passage], notes: Notes, *, question: str = ""
-    ) -> list[Verdict]:
-        """One verdict per claim, in order."""
-        whole = space([without_markers(claim["text"]) for claim in claims], passages).whole
-        return [_verdict(claim, float(share), self.name) for claim, share in zip(claims, whole, strict=True)]
-
-
-@dataclass(frozen=True)
-class SimilarityJudge:
-    """Support is the cosine of the claim to the closest of the three windows that share most of its words."""
-
-    embeddings: Embeddings
-    name: str = "similarity"
+    name: str
+    support: Callable[[list[str], Sequence[Passage]], Iterable[float]]
 
     def __call__(
         self, claims: Sequence[Claim], passages: Sequence[Passage], notes: Notes, *, question: str = ""
     ) -> list[Verdict]:
         """One verdict per claim, in order."""
-        texts = [without_markers(claim["text"]) for claim in claims]
-        best = by_vectors(self.embeddings, "", "", texts, passages, whole=False).best
-        return [_verdict(claim, score, self.name) for claim, score in zip(claims, best, strict=True)]
+        verdicts = []
+        found = self.support([without_markers(claim["text"]) for claim in claims], passages)
+        for claim, share in zip(claims, found, strict=True):
+            support = min(1.0, max(0.0, float(share)))
+            label: Label = "supported" if support >= THRESHOLD else "unsupported"
+            said = f"{support:.0%} by {self.name}."
+            verdicts.append(verdict_of(claim, label, support, 0.0, None, said, self.name))
+        return verdicts
 
 
 def simple_judges(embeddings: Embeddings | None) -> Mapping[str, Judge]:
-    """The yardsticks by name; the one by similarity where there are embeddings."""
-    found: dict[str, Judge] = {"coverage": CoverageJudge()}
-    return found | ({"similarity": SimilarityJudge(embeddings)} if embeddings is not None else {})
+    """The yardsticks by name: `coverage` is the weighted share of a claim's words that occur in any passage.
 
-
-def _verdict(claim: Claim, support: float, judge: str) -> Verdict:
-    support = min(1.0, max(0.0, support))
-    label: Label = "supported" if support >= THRESHOLD else "unsupported"
-    return verdict_of(claim, label, support, 0.0, None, f"{support:.0%} by {judge}.", judge)
+    `similarity`, where there are embeddings, is the cosine to the closest of the three windows that share most of them.
+    """
+    found: dict[str, Judge] = {
+        "coverage": SimpleJudge("coverage", lambda texts, passages: space(texts, passages).whole)
+    }
+    if embeddings is not None:
+        found["similarity"] = SimpleJudge(
+            "similarity", lambda texts, passages: by_vectors(embeddings, "", "", texts, passages, whole=False).best
+        )
+    return found

@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 
 from cragraph.errors import InputError
+from cragraph.metrics import quantile
 
 BINS = 10
 
@@ -104,6 +105,11 @@ def classified(truth: Sequence[bool], scores: Sequence[float], predicted: Sequen
         "ece": calibration_error(curve),
         "reliability": [asdict(b) for b in curve],
     }
+
+
+def times(ms: Sequence[float]) -> dict[str, float]:
+    """Median and 95th percentile of milliseconds."""
+    return {"ms_p50": round(quantile(ms, 0.5), 2), "ms_p95": round(quantile(ms, 0.95), 2)}
 
 
 def _same(one: Sequence[object], other: Sequence[object]) -> None:

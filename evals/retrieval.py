@@ -13,8 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from cragraph.evals.data import Collection, read_collection
-from cragraph.evals.metrics import mean, ndcg, recall, reciprocal_rank
-from cragraph.metrics import quantile
+from cragraph.evals.metrics import mean, ndcg, recall, reciprocal_rank, times
 from cragraph.models.cache import unit
 from cragraph.passages import content_id, contextual_text
 from cragraph.protocols import Embeddings, Notes, Reranker, Retriever
@@ -43,8 +42,8 @@ class PlainBM25:
         norm = K1 * (1 - B + B * lengths / max(1.0, lengths.mean()))
         postings: dict[str, list[tuple[int, int]]] = defaultdict(list)
         for row, count in enumerate(counts):
-            for word, times in count.items():
-                postings[word].append((row, times))
+            for word, often in count.items():
+                postings[word].append((row, often))
         self._weights: dict[str, tuple[NDArray[np.int64], NDArray[np.float64]]] = {}
         for word, found in postings.items():
             at, often = np.array(found, dtype=np.int64).T
@@ -60,19 +59,6 @@ class PlainBM25:
                 scores[rows] += weights
         order = np.argsort(-scores, kind="stable")[:k]
         return [self._ids[row] for row in order if scores[row] > 0.0]
-
-
-class PlainEncoder:
-    """Exact nearest neighbours by the cosine of an embedding model's vectors."""
-
-    def __init__(self, ids: Sequence[str], texts: Sequence[str], embeddings: Embeddings) -> None:
-        self._ids, self._embeddings = list(ids), embeddings
-        self._vectors = unit(embeddings.embed_documents(list(texts)), len(texts))
-
-    def __call__(self, query: str) -> list[str]:
-        """The ids of the nearest."""
-        similarity = self._vectors @ unit([self._embeddings.embed_query(query)], 1)[0]
-        return [self._ids[row] for row in np.argsort(-similarity, kind="stable")[:DEPTH]]
 
 
 class RememberedEmbeddings(Embeddings):
@@ -173,7 +159,14 @@ def run(
     for done, query in enumerate(queries, start=1):
         vectors.embed_query(collection.queries[query])
         told(done, len(queries), "queries")
-    baselines: dict[str, Stage] = {"bm25": PlainBM25(ids, texts), "encoder": PlainEncoder(ids, texts, vectors)}
+    rows = unit(vectors.embed(texts), len(texts))
+
+    def nearest(query: str) -> list[str]:
+        return [
+            ids[row] for row in np.argsort(-(rows @ unit([vectors.embed_query(query)], 1)[0]), kind="stable")[:DEPTH]
+        ]
+
+    baselines: dict[str, Stage] = {"bm25": PlainBM25(ids, texts), "encoder": nearest}
     with open_store(None, vectors) as store:
         store.add(collection.passages)
         hybrid = SearchRetriever(store)
@@ -198,7 +191,7 @@ def run(
         "reranker": reranker.name,
         "candidates": CANDIDATES,
         "rerank_gain": round(mean(reranked.gains), 4),
-        "embed_ms_p50": round(quantile(vectors.query_ms, 0.5), 2),
+        "embed_ms_p50": times(vectors.query_ms)["ms_p50"],
         "stages": {name: scored[name] for name in stages},
         "baselines": {name: scored[name] for name in baselines},
     }
@@ -218,10 +211,7 @@ def score(
         row = {"ndcg@10": ndcg(ranking, gains, 10), "recall@10": recall(ranking, gains, 10)}
         rows.append(row | {"recall@100": recall(ranking, gains, DEPTH), "mrr": reciprocal_rank(ranking, gains)})
         progress(done, len(queries), name)
-    return {figure: round(mean([row[figure] for row in rows]), 4) for figure in rows[0]} | {
-        "ms_p50": round(quantile(took, 0.5), 2),
-        "ms_p95": round(quantile(took, 0.95), 2),
-    }
+    return {figure: round(mean([row[figure] for row in rows]), 4) for figure in rows[0]} | times(took)
 
 
 def _foreign(spec: str, collection: Collection) -> Retriever:

@@ -97,7 +97,7 @@ def answers(
     Example: `cragraph eval answers ../shared/data/qa/dev/squad2_train_500.jsonl --noise some,only --baseline`
     """
     from cragraph.build import Parts, graph_of
-    from cragraph.evals.answers import graph_answerer, question_sets, run, tuned_simple_answerer
+    from cragraph.evals.answers import graph_answerer, question_sets, run, simple_answerer
     from cragraph.evals.report import answers_table, causes_table, plot_answers
 
     settings = settings_of(store="")
@@ -106,7 +106,7 @@ def answers(
     with counting("questions", shown=not quiet) as progress:
         answerers = {"cragraph": graph_answerer(graph_of(parts).compile(), parts.ranker)}
         if baseline:
-            answerers["nearest sentence, tuned here"] = tuned_simple_answerer(parts.embeddings.embed_documents, sets)
+            answerers["nearest sentence, tuned here"] = simple_answerer(parts.embeddings.embed_documents, sets)
         result = run(sets, answerers, progress)
     if plot is not None:
         plot_answers(result, plot)
