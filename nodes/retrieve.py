@@ -11,7 +11,7 @@ from cragraph.errors import InputError, StoreMissingError
 from cragraph.generation.followups import points_back
 from cragraph.graph.context import Context
 from cragraph.graph.routing import best
-from cragraph.graph.state import State
+from cragraph.graph.state import EPHEMERAL, State
 from cragraph.nodes.review import checked_memory
 from cragraph.passages import as_message, as_passages, as_question
 from cragraph.protocols import Notes, Retriever
@@ -45,7 +45,6 @@ class Retrieve:
         question, conversation = asked_in("" if left_over else state.question, state.messages or [])
         question = _checked_question(question, state.answer)
         conversation = conversation or earlier(question, state)
-        fresh = State(question=question, started=time.time())
         asked = self._alone(question, conversation, notes)
         halted = ""
         if state.passages is not None:
@@ -57,19 +56,20 @@ class Retrieve:
                 held, available = self._found(searched, context, notes)
             except StoreMissingError as error:
                 held, available, halted = [], 0, str(error)
-        drafts = [state.answer] if state.answer is not None else []
-        begun = {name: getattr(fresh, name) for name in _RESET}
-        return begun | {
-            "question": question,
-            "put": question,
-            "asked": asked,
-            "held": held,
-            "available": available,
-            "seen": [p["chunk_id"] for p in held],
-            "searched": searched,
-            "drafts": drafts,
-            "halted": halted,
-        }
+        # A new run on an old thread inherits nothing.
+        fresh = State(
+            question=question,
+            started=time.time(),
+            put=question,
+            asked=asked,
+            held=held,
+            available=available,
+            seen=[p["chunk_id"] for p in held],
+            searched=searched,
+            drafts=[state.answer] if state.answer is not None else [],
+            halted=halted,
+        )
+        return {name: value for name, value in vars(fresh).items() if name not in EPHEMERAL}
 
     def _found(self, queries: Sequence[str], context: Context, notes: Notes) -> tuple[list[Passage], int]:
         """The passages for the queries, and how many there are to search."""
@@ -117,14 +117,6 @@ class Retrieve:
             notes.degraded("The conversation so far was not used: understanding a follow-up needs a chat model.")
             return question
         return self.contextualize(question, messages, notes)
-
-
-_RESET = (
-    "started", "read", "relevant", "new_passages", "rerank_gain", "attempts", "halted", "decided", "degraded", "models",
-    "llm_calls", "tokens", "timings_ms", "abstained", "confidence", "confidence_level", "is_grounded", "citations",
-    "verification", "issues", "nearest",
-)  # fmt: skip
-"""What a new run on an old thread must not inherit."""
 
 
 def asked_in(question: Any, messages: Sequence[Any]) -> tuple[Any, list[Any]]:

@@ -10,19 +10,16 @@ from cragraph.nodes.reading import located, reading
 from cragraph.passages import as_passages, as_question
 from cragraph.protocols import Notes
 from cragraph.retrieval.search.neighbours import all_read
+from cragraph.tables import JUDGES
 from cragraph.types import IDK, Attempt
 from cragraph.verification.result import SUMMARY, Verification
 from cragraph.verification.verifier import Verifier
 
-WANTS = {
-    "llm": "needs a chat model: set CRAG_MODEL or pass --model ollama:<model>",
-    "cascade": "needs a chat model: set CRAG_MODEL or pass --model ollama:<model>",
-    "nli": "needs a model: set CRAG_NLI_MODEL to the folder of an ONNX classifier",
-    "encoder": "needs its weights, which this installation does not have",
-    "custom": "needs a judge passed to create_graph(judge=...)",
+ELSE_WANTS = {
+    "encoder": "its weights, which this installation does not have",
+    "custom": "a judge passed to create_graph(judge=...)",
 }
-"""What a judge that is not available needs."""
-
+"""What a judge that is not available needs, where the table of judges does not say."""
 
 FIELDS = frozenset(VerifyOutput.model_fields) - {"degraded", "models", "llm_calls", "tokens"}
 """What the verify graph's node returns of a verification; the rest of its output is what the step noted."""
@@ -94,8 +91,9 @@ def verified(
     if not isinstance(answer, str):
         raise InputError(f"The answer came as a {type(answer).__name__}; wanted text: give a string.")
     if context.judge not in verifier.judges:
-        wants = WANTS.get(context.judge, "is not known")
-        raise SettingsError(f"The judge {context.judge!r} {wants}; available are {', '.join(sorted(verifier.judges))}.")
+        wants = ELSE_WANTS.get(context.judge) or (JUDGES[context.judge].wants if context.judge in JUDGES else "")
+        why = f"needs {wants}" if wants else "is not known"
+        raise SettingsError(f"The judge {context.judge!r} {why}; available are {', '.join(sorted(verifier.judges))}.")
     verification = verifier(
         as_question(question),
         answer,
