@@ -8,7 +8,7 @@ from typing import Any, Final
 
 from cragraph.build import Parts
 from cragraph.errors import CragError, ModelError, StoreError, mask, plain
-from cragraph.models.chat import MARGIN, estimated_tokens
+from cragraph.models.budget import MARGIN, estimated_tokens
 from cragraph.models.encoder import Encoder
 from cragraph.models.servers import chat_model, ollama_hint, ollama_url
 from cragraph.prompts.load import Prompts

@@ -1,22 +1,20 @@
 """Calls to a chat model, made so that nothing they do can hang, flood or break a run."""
 
 import asyncio
-import re
 from collections.abc import AsyncGenerator, AsyncIterator, Callable, Mapping, Sequence
 from contextlib import asynccontextmanager, suppress
 from contextvars import copy_context
 from dataclasses import dataclass, field
 from functools import partial
-from math import ceil
 from threading import Thread
 from time import monotonic
 from typing import TYPE_CHECKING, Any, Final
 from weakref import WeakSet
 
 from cragraph.errors import CragError, DeadlineError, ModelError, plain
-from cragraph.models.replies import Record, UnreadableError, parse, schema_of, without_thinking
+from cragraph.models.budget import Messages, estimated_tokens, fitting
+from cragraph.models.replies import Record, UnreadableError, parse, repetition, schema_of, without_thinking
 from cragraph.models.servers import Target, run, translate, tried
-from cragraph.passages import own_text
 from cragraph.protocols import Notes, remaining
 from cragraph.types import Passage
 
@@ -30,15 +28,8 @@ READ_TOKENS: Final = 4000
 """Tokens of a prompt that double the time that its first token may take."""
 LOOK: Final = 80
 """Characters after which a reply is looked at for repetition."""
-RUN: Final = 160
-"""Characters of a repetition at least, which also says the same at least three times."""
 UNREAD: Final = 0.5
 """Share of the estimated prompt below which it was not read whole: an estimate is off by less than that."""
-MARGIN: Final = 0.05
-"""Share of the context left free, because tokens are estimated and chat templates add some."""
-
-Messages = Sequence[tuple[str, str]]
-"""(role, text) pairs; roles are ``system`` and ``human``."""
 
 
 class Gate:
@@ -142,8 +133,7 @@ class ChatCaller:
     @property
     def seed(self) -> int | None:
         """The model's random seed, None where it has none."""
-        seed = getattr(self.model, "seed", None)
-        return seed if isinstance(seed, int) else None
+        return getattr(self.model, "seed", None)
 
     def fitted(
         self,
@@ -231,59 +221,28 @@ class ChatCaller:
                 await pieces.aclose()
         if self._target.ollama and last.get("done") is not True:
             raise self._target.broke_off()
-        unread = self._warn_of_overflow(sent, usage, notes)
+        read_all, ctx = int(read or 0), self.num_ctx if self._target.ollama else None
+        # The estimate is off by less than that: the server left some of the prompt out.
+        unread = bool(ctx and 0 < read_all < UNREAD * sent and 2 * sent > ctx)
+        if unread:
+            notes.degraded(
+                f"{self.title} read {read_all} of about {sent} tokens of the prompt: its server cut the rest off. "
+                "Raise the context there, or lower CRAG_NUM_CTX to what it has."
+            )
+        elif ctx and read_all + int(wrote or 0) >= ctx:
+            notes.degraded(
+                f"The prompt and the reply filled the context of {self.title} ({ctx} tokens), "
+                "so some of the prompt may have been lost: raise CRAG_NUM_CTX."
+            )
         cut = last.get("done_reason", last.get("finish_reason")) == "length"
         if cut:
             notes.degraded(f"{self.title} was cut off in the middle of its answer: raise CRAG_NUM_PREDICT.")
         return ChatReply(_clean(text), cut=cut, unread=unread)
 
-    def _warn_of_overflow(self, sent: int, usage: Mapping[str, Any], notes: Notes) -> bool:
-        """Say where the context was too small; whether the server read much less than the tokens that were sent."""
-        read = int(usage.get("input_tokens") or 0)
-        if self._target.ollama and self.num_ctx and 0 < read < UNREAD * sent and 2 * sent > self.num_ctx:
-            notes.degraded(
-                f"{self.title} read {read} of about {sent} tokens of the prompt: its server cut the rest off. Raise "
-                "the context there, or lower CRAG_NUM_CTX to what it has."
-            )
-            return True
-        total = read + int(usage.get("output_tokens") or 0)
-        if self._target.ollama and self.num_ctx and total >= self.num_ctx:
-            notes.degraded(
-                f"The prompt and the reply filled the context of {self.title} ({self.num_ctx} tokens), "
-                "so some of the prompt may have been lost: raise CRAG_NUM_CTX."
-            )
-        return False
-
     @property
     def _target(self) -> "Target":
         url = str(getattr(self.model, "base_url", None) or "")
         return Target(self.title, url, ollama=self.model._llm_type == "chat-ollama")
-
-
-_ITEM: Final = re.compile(r"^\d+(?=[.)] )", re.M)
-
-
-def repetition(text: str) -> int:
-    """Where a text should end that says the same at least three times in a row up to its end; 0 where it does not.
-
-    The numbers of a list's items do not make them differ.
-    """
-    text = _ITEM.sub(lambda number: "0" * len(number[0]), text.rstrip())
-    before = text.rfind(text[-40:], 0, -1)
-    if len(text) < RUN or before < 0:
-        return 0
-    period = len(text) - 40 - before
-    times = max(3, ceil(RUN / period))
-    run = text[-period * times :]
-    if run != run[:period] * times or not any(map(str.isalnum, run)):
-        return 0
-    start = len(text) - len(run)
-    while start and text[start - 1] == text[start - 1 + period]:
-        start -= 1
-    end = start + period
-    while text[end : end + 1] in tuple(".!?"):
-        end += 1
-    return end
 
 
 def _clean(text: str) -> str:
@@ -343,91 +302,6 @@ def tuned(
         wanted["model_kwargs"] = {**getattr(model, "model_kwargs", {}), "response_format": held}
     known = type(model).model_fields
     return model.model_copy(update={key: value for key, value in wanted.items() if key in known})
-
-
-# -- keeping a prompt within the context ------------------------------------------------------------------------
-
-_STRETCH = re.compile(r"[A-Za-z]+|\d+|[^\W\d_]+|[^\w\s]|_|\n+", re.A)
-
-
-def estimated_tokens(text: str) -> int:
-    """About how many tokens a text has, rather too many than too few.
-
-    Counted by runs: an ASCII word is one token up to six letters and one more for each six after, digits are
-    three a token, punctuation and line breaks one each; letters of other scripts one each, because
-    vocabularies of small models split them.
-    """
-    total = sum(ord(letter) > 127 and letter.isalnum() for letter in text)
-    for part in _STRETCH.findall(text):
-        if part.isdigit():
-            total += ceil(len(part) / 3)
-        elif part.isascii() and part.isalpha():
-            total += ceil(len(part) / 6)
-        else:
-            total += 1 if part.isspace() else len(part)
-    return total
-
-
-def fitting(
-    passages: Sequence[Passage],
-    prompt: Callable[[Sequence[Passage]], Messages],
-    num_ctx: int | None,
-    num_predict: int | None,
-    notes: Notes,
-    *,
-    task: str,
-) -> list[Passage]:
-    """The passages, in their order, that fit with the rest of the prompt and the reply into `num_ctx` tokens.
-
-    Text around passages goes first, that of the lowest-ranked before that of others; then the lowest-ranked
-    are dropped, whole; if not even the best one fits, it is shortened. What was left out is noted, with `task`
-    naming the prompt. Without a known `num_ctx` all passages stay.
-    """
-    kept = list(passages)
-    if num_ctx is None or not kept:
-        return kept
-
-    def cost(some: Sequence[Passage]) -> int:
-        return sum(estimated_tokens(text) for _, text in prompt(some))
-
-    worst_first = sorted(range(len(kept)), key=lambda n: (kept[n]["rerank_score"] or 0.0, -n))
-    reply = min(num_predict or num_ctx // 4, num_ctx // 2)
-    room = int(num_ctx * (1 - MARGIN)) - reply
-    frame = cost([])
-    costs = [max(1, cost([passage]) - frame) for passage in kept]
-    narrowed = 0
-    for place in worst_first:
-        narrow = own_text(kept[place])
-        if narrow is not kept[place] and frame + sum(costs) > room:
-            kept[place], narrowed = narrow, narrowed + 1
-            costs[place] = max(1, cost([narrow]) - frame)
-    if narrowed:
-        notes.degraded(
-            f"{narrowed} of {len(passages)} passages, the lowest ranked, were put into the {task} prompt without the "
-            f"text around them, because the model's context of {num_ctx} tokens is too small: raise "
-            "CRAG_NUM_CTX or lower passage_window."
-        )
-    left = set(worst_first)
-    for place in worst_first[:-1]:
-        if frame + sum(costs[n] for n in left) > room:
-            left.remove(place)
-    kept, costs = [kept[n] for n in sorted(left)], [costs[n] for n in sorted(left)]
-    dropped = len(passages) - len(kept)
-    if dropped:
-        notes.degraded(
-            f"{dropped} of {len(passages)} passages, the lowest ranked, were left out of the {task} prompt, because "
-            f"the model's context of {num_ctx} tokens is too small: raise CRAG_NUM_CTX or lower top_k."
-        )
-    over = frame + costs[0] - room
-    if len(kept) == 1 and over > 0:
-        text = kept[0]["text"]
-        cut = text[: int(len(text) * max(0.0, 1 - over / costs[0]) * 0.95)]
-        kept = [{**kept[0], "text": cut.rsplit(" ", 1)[0] if " " in cut else cut}]
-        notes.degraded(
-            f"The only passage that was left in the {task} prompt was shortened, because the model's context of "
-            f"{num_ctx} tokens is too small: raise CRAG_NUM_CTX."
-        )
-    return kept
 
 
 # -- records ----------------------------------------------------------------------------------------------------

@@ -7,7 +7,8 @@ from collections.abc import Iterator, Mapping
 from contextlib import suppress
 from functools import cache
 from itertools import accumulate
-from typing import Annotated, Any, TypeVar
+from math import ceil
+from typing import Annotated, Any, Final, TypeVar
 
 from pydantic import BaseModel, BeforeValidator, ValidationError
 
@@ -22,6 +23,8 @@ _THOUGHT = re.compile(
 )
 _FENCE = re.compile(r"```[\w-]*[ \t]*\n?(.*?)(?:```|\Z)", re.S)
 _QUOTES = {0x201C: '"', 0x201D: '"'}
+RUN: Final = 160
+"""Characters of a repetition at least, which also says the same at least three times."""
 DEEPEST = 32
 """Brackets inside brackets: no record has as many, and mending them takes time that grows with their square."""
 
@@ -32,6 +35,32 @@ def without_thinking(text: str) -> str:
     while before != text:
         before, text = text, _THOUGHT.sub("", text, count=1)
     return text.strip()
+
+
+_ITEM: Final = re.compile(r"^\d+(?=[.)] )", re.M)
+
+
+def repetition(text: str) -> int:
+    """Where a text should end that says the same at least three times in a row up to its end; 0 where it does not.
+
+    The numbers of a list's items do not make them differ.
+    """
+    text = _ITEM.sub(lambda number: "0" * len(number[0]), text.rstrip())
+    before = text.rfind(text[-40:], 0, -1)
+    if len(text) < RUN or before < 0:
+        return 0
+    period = len(text) - 40 - before
+    times = max(3, ceil(RUN / period))
+    run = text[-period * times :]
+    if run != run[:period] * times or not any(map(str.isalnum, run)):
+        return 0
+    start = len(text) - len(run)
+    while start and text[start - 1] == text[start - 1 + period]:
+        start -= 1
+    end = start + period
+    while text[end : end + 1] in tuple(".!?"):
+        end += 1
+    return end
 
 
 def values_in(text: str) -> Iterator[Any]:

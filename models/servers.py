@@ -55,11 +55,6 @@ def run(work: Coroutine[Any, Any, Result]) -> Result:
         raise
 
 
-def is_transient(error: BaseException) -> bool:
-    """Whether trying again may help; a stall has already cost a whole timeout, and the next try would too."""
-    return isinstance(error, ModelUnavailableError) and not isinstance(error, ModelStalledError)
-
-
 async def tried(
     call: Callable[[], Awaitable[Result]],
     retries: int = 2,
@@ -73,12 +68,14 @@ async def tried(
     # Imported here: it takes an eighth of a second that `--help` does not have.
     from tenacity import AsyncRetrying, retry_if_exception, stop_after_attempt, stop_any, wait_exponential
 
+    def transient(error: BaseException) -> bool:  # a stall has already cost a whole timeout, as the next try would
+        return isinstance(error, ModelUnavailableError) and not isinstance(error, ModelStalledError)
+
     def too_late(state: Any) -> bool:
-        left = remaining()
-        return left is not None and left <= state.upcoming_sleep
+        return (left := remaining()) is not None and left <= state.upcoming_sleep
 
     tries = AsyncRetrying(
-        retry=retry_if_exception(is_transient),
+        retry=retry_if_exception(transient),
         stop=stop_any(stop_after_attempt(retries + 1), too_late),  # type: ignore[arg-type]
         wait=wait_exponential(multiplier=backoff_s),
         before_sleep=lambda state: say(state.outcome.exception()),  # type: ignore[union-attr, arg-type]
@@ -252,30 +249,8 @@ def translate(error: Exception, target: Target, waited_s: float) -> ModelError:
         )
     codes = (getattr(holder, "status_code", None) for holder in (error, getattr(error, "response", None)))
     status = next((code for code in codes if isinstance(code, int)), 0)
-    if status >= 400:
-        return _of_status(status, said, target)
-    if _is_refusal(error):
-        fix = "start it with `ollama serve`, or set OLLAMA_HOST" if target.ollama else "check its address and network"
-        return ModelUnavailableError(f"{server} cannot be reached: {fix}.")
-    if target.ollama and root == "ollama":
-        return ModelUnavailableError(
-            f"{server} reported {said!r} in the middle of an answer: look at the server's log."
-        )
-    if target.ollama and (root in ("httpx", "httpcore") or isinstance(error, OSError)):
-        return target.broke_off()
-    if target.ollama and isinstance(error, ValueError | TypeError | AttributeError | KeyError):
-        return ModelUnavailableError(
-            f"{server} sent bytes that are not Ollama's protocol ({kind}): check that OLLAMA_HOST is an Ollama server."
-        )
-    text = f"{target.name} failed with {kind}: {said}"
-    if not target.ollama and (any(name in kind for name in _TRANSIENT) or isinstance(error, OSError)):
-        return ModelUnavailableError(f"{text}; try again, or check the provider.")
-    return ModelError(f"{text}; check the model's name, key and settings.")
-
-
-def _of_status(status: int, said: str, target: Target) -> ModelError:
-    model, server = target.name.removeprefix("ollama:"), target.server
     if status == 404 and target.ollama and ("not found" in said or "pull" in said):
+        model = target.name.removeprefix("ollama:")
         return ModelNotFoundError(
             f"{server} has no model {model!r}: run `ollama pull {model}`, or choose one of `ollama list`."
         )
@@ -285,7 +260,28 @@ def _of_status(status: int, said: str, target: Target) -> ModelError:
         return ModelUnavailableError(f"{server} answered {status} ({said}): try again, or look at the server's log.")
     if status in (401, 403):
         return ModelError(f"{server} refused the request with {status} ({said}): check the key.")
-    return ModelError(f"{server} rejected the request with {status} ({said}).")
+    if status >= 400:
+        return ModelError(f"{server} rejected the request with {status} ({said}).")
+    if _is_refusal(error):
+        fix = "start it with `ollama serve`, or set OLLAMA_HOST" if target.ollama else "check its address and network"
+        return ModelUnavailableError(f"{server} cannot be reached: {fix}.")
+    transient = isinstance(error, OSError) or any(name in kind for name in _TRANSIENT)
+    if not target.ollama:
+        text = f"{target.name} failed with {kind}: {said}"
+        if transient:
+            return ModelUnavailableError(f"{text}; try again, or check the provider.")
+        return ModelError(f"{text}; check the model's name, key and settings.")
+    if root == "ollama":
+        return ModelUnavailableError(
+            f"{server} reported {said!r} in the middle of an answer: look at the server's log."
+        )
+    if root in ("httpx", "httpcore") or isinstance(error, OSError):
+        return target.broke_off()
+    if isinstance(error, ValueError | TypeError | AttributeError | KeyError):
+        return ModelUnavailableError(
+            f"{server} sent bytes that are not Ollama's protocol ({kind}): check that OLLAMA_HOST is an Ollama server."
+        )
+    return ModelError(f"{target.name} failed with {kind}: {said}; check the model's name, key and settings.")
 
 
 def _is_refusal(error: BaseException | None) -> bool:

@@ -8,7 +8,8 @@ from typing import Annotated, Any, Final
 from pydantic import BaseModel, BeforeValidator, Field, WithJsonSchema
 
 from cragraph.errors import ModelError
-from cragraph.models.chat import ChatCaller, Messages, ask
+from cragraph.models.budget import Messages
+from cragraph.models.chat import ChatCaller, ask
 from cragraph.models.replies import Flag, Score, Text
 from cragraph.prompts.data import marker_for, neutral
 from cragraph.prompts.load import Prompts

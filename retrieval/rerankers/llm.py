@@ -10,7 +10,8 @@ from threading import Event
 from pydantic import BaseModel
 
 from cragraph.errors import DeadlineError, ModelError, ModelNotFoundError, ModelUnavailableError
-from cragraph.models.chat import ChatCaller, Messages, ask
+from cragraph.models.budget import Messages
+from cragraph.models.chat import ChatCaller, ask
 from cragraph.models.replies import Score
 from cragraph.prompts.load import Prompts
 from cragraph.protocols import Notes

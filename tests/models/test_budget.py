@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 import pytest
 
-from cragraph.models.chat import Messages, estimated_tokens, fitting
+from cragraph.models.budget import Messages, estimated_tokens, fitting
 from cragraph.passages import as_passage, as_passages
 from cragraph.protocols import Notes
 from cragraph.types import Passage

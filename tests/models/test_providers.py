@@ -11,8 +11,9 @@ import pytest
 from pydantic import BaseModel
 
 from cragraph.errors import SettingsError
-from cragraph.models.chat import ChatCaller, ask, repetition
+from cragraph.models.chat import ChatCaller, ask
 from cragraph.models.embeddings import ServerEncoder
+from cragraph.models.replies import repetition
 from cragraph.models.servers import chat_model
 from cragraph.protocols import Notes
 
