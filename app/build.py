@@ -20,7 +20,7 @@ from cragraph.nodes.requery import Requery
 from cragraph.nodes.rerank import Rerank
 from cragraph.nodes.retrieve import Retrieve
 from cragraph.nodes.review import Review
-from cragraph.nodes.verify import Check, Verify
+from cragraph.nodes.verify import Verify, VerifyGiven
 from cragraph.protocols import Embeddings, Generator, Judge, QueryWriter, Reranker, Retriever
 from cragraph.settings import Settings, context_schema, load_settings
 from cragraph.tables import Part
@@ -320,7 +320,7 @@ class Judges(dict[str, Judge]):
 
 
 @dataclass(frozen=True)
-class Search:
+class LazySearch:
     """The retriever of some parts; the store is opened by the first search, so that a graph starts without one."""
 
     parts: Parts
@@ -373,7 +373,7 @@ def acts_of(parts: Parts) -> dict[str, Act[Any]]:
     """What the seven nodes of the loop do."""
     settings, kept = parts.settings, KEPT.get(parts.settings.reranker, 5)
     stored = not parts.foreign
-    search = Search(parts) if parts.foreign or "store" in parts.own or settings.store else None
+    search = LazySearch(parts) if parts.foreign or "store" in parts.own or settings.store else None
     log = None
     if settings.metrics_log is not None:
         from cragraph.metrics import log_run
@@ -409,7 +409,7 @@ def create_verifier(
     from cragraph.graph.build import build_verifier, step
 
     settings = settings or load_settings()
-    check = Check(make_verifier(settings, chat_model=chat_model, embeddings=embeddings, judge=judge))
+    check = VerifyGiven(make_verifier(settings, chat_model=chat_model, embeddings=embeddings, judge=judge))
     form = context_schema(settings, JudgingContext)
     return build_verifier(check=step("verify", check, settings.context()), context_schema=form)
 

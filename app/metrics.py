@@ -5,7 +5,7 @@ import logging
 import math
 from collections import Counter, defaultdict
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from contextlib import suppress
 from datetime import UTC, datetime
 from pathlib import Path
 from threading import Lock
@@ -56,41 +56,37 @@ def record(run: Mapping[str, Any], timings: Mapping[str, float] | None = None) -
     """
     tried = [a for a in run.get("attempts") or [] if isinstance(a, Mapping)]
     scores = [a.get("confidence") for a in tried]
-    measured = [score for score in scores if isinstance(score, int | float)]
     first = scores[0] if scores else None
-    triggered = len(tried) > 1
+    best = max((score for score in scores if isinstance(score, int | float)), default=None)
     abstained = bool(run.get("abstained"))
     checked: Mapping[str, Any] = {} if abstained else run.get("verification") or {}
     citations: Sequence[Mapping[str, Any]] = run.get("citations") or []
+    answer, query, met = str(run.get("answer") or ""), str(run.get("question") or ""), run.get("seen") or []
     models = dict(run.get("models") or {})
-    answer, query = str(run.get("answer") or ""), str(run.get("question") or "")
-    met = run.get("seen") or []
     return {
         "timestamp": datetime.now(UTC).isoformat(timespec="milliseconds"),
         "query": query,
         "question": query,
         "answer": answer[:ANSWER_CHARACTERS],
         "abstained": abstained,
-        "confidence": run.get("confidence"),
-        "is_grounded": run.get("is_grounded"),
+        **{name: run.get(name) for name in ("confidence", "is_grounded")},
         "attempts": max(len(tried) - 1, 0),
-        "triggered": triggered,
+        "triggered": len(tried) > 1,
         "first_confidence": first,
-        "best_confidence": max(measured, default=None),
-        "improved": max(measured) > first if triggered and first is not None else None,
+        "best_confidence": best,
+        "improved": best > first if len(tried) > 1 and first is not None and best is not None else None,
         "rejected": abstained and any(a.get("answer") not in (None, "", IDK) for a in tried),
         **{name: checked.get(name) for name in ("claims_checked", "claims_supported", "hallucination_count", "passed")},
         "warnings": list(checked.get("warnings") or []),
         "citations": len(citations),
         "cited_claims": None if abstained else cited_claims(answer),
-        "citation_accuracy": sum(bool(c.get("verified")) for c in citations) / len(citations) if citations else None,
+        "citation_accuracy": _rate(citations, lambda citation: citation.get("verified")),
         "rerank_gain": run.get("rerank_gain"),
         "selection_rate": len(run.get("held") or []) / len(met) if met else None,
         "judge": models.get("judge"),
         "models": models,
         "llm_calls": run.get("llm_calls", 0),
-        "degraded": list(run.get("degraded") or []),
-        "issues": list(run.get("issues") or []),
+        **{name: list(run.get(name) or []) for name in ("degraded", "issues")},
         "timings_ms": dict(timings if timings is not None else run.get("timings_ms") or {}),
     }
 
@@ -104,34 +100,15 @@ def cited_claims(answer: str) -> float | None:
     return sum(bool(CITED.search(answer, c["start"], end)) for c, end in zip(claims, ends, strict=True)) / len(claims)
 
 
-@dataclass(frozen=True)
-class Target:
-    """A target: its name, its field in the summary, the bound, and the side of the bound to be on."""
-
-    name: str
-    field: str
-    bound: float
-    below: bool
-    unit: str = "%"
-
-    def row(self, summary: Mapping[str, Any]) -> dict[str, Any]:
-        """The figure beside its bound; `met` is null where nothing was measured."""
-        value = summary[self.field]
-        met = None if value is None else (value < self.bound if self.below else value > self.bound)
-        sign = "<" if self.below else ">"
-        shown = f"{self.bound:g} ms" if self.unit == "ms" else f"{self.bound:.0%}"
-        return {"name": self.name, "value": value, "target": f"{sign} {shown}", "met": met}
-
-
-TARGETS: Final = (
-    Target("unsupported claims in answers", "hallucination_rate", 0.05, below=True),
-    Target("confidence agrees with a person's judgement", "confidence_accuracy", 0.80, below=False),
-    Target("runs that needed a correction", "trigger_rate", 0.20, below=True),
-    Target("corrections that raised the confidence", "success_rate", 0.70, below=False),
-    Target("claims with a citation", "cited_claims", 0.90, below=False),
-    Target("verification, p50", "verification_ms", 500.0, below=True, unit="ms"),
+GOALS: Final = (
+    ("unsupported claims in answers", "hallucination_rate", "<", 0.05),
+    ("confidence agrees with a person's judgement", "confidence_accuracy", ">", 0.80),
+    ("runs that needed a correction", "trigger_rate", "<", 0.20),
+    ("corrections that raised the confidence", "success_rate", ">", 0.70),
+    ("claims with a citation", "cited_claims", ">", 0.90),
+    ("verification, p50", "verification_ms", "<", 500.0),
 )
-"""The founding documents' success figures that a log can show."""
+"""The founding documents' success figures that a log can show, with the fields of the summary; ms where above 1."""
 
 
 def summarise(file: str | Path) -> dict[str, Any]:
@@ -148,7 +125,15 @@ def summarise(file: str | Path) -> dict[str, Any]:
     marked = [run for run in answered if isinstance(run.get("correct"), bool) and _number(run.get("confidence"))]
     judged = [run for run in answered if run.get("claims_checked")]
     checked = sum(run["claims_checked"] for run in judged)
-    latency = _latency(runs)
+    times: dict[str, list[float]] = defaultdict(list)
+    for run in runs:
+        for node, ms in (run.get("timings_ms") or {}).items():
+            if _number(ms):
+                times[node].append(float(ms))
+    latency = {
+        node: {**{f"p{p}": round(quantile(times[node], p / 100), 1) for p in (50, 95, 99)}, "runs": len(times[node])}
+        for node in sorted(times, key=lambda node: node == "total")  # last, below the nodes that make it up
+    }
     summary: dict[str, Any] = {
         "runs": len(runs),
         "bad_lines": bad,
@@ -166,18 +151,21 @@ def summarise(file: str | Path) -> dict[str, Any]:
         "false_negative_rate": _rate([r for r in runs if r.get("answerable") is True], lambda r: r.get("abstained")),
         "confidence": _mean(answered, "confidence"),
         "confidence_accuracy": _rate(marked, lambda run: (run["confidence"] >= 0.7) == run["correct"]),
-        "cited_claims": _mean(answered, "cited_claims"),
-        "citation_accuracy": _mean(answered, "citation_accuracy"),
-        "rerank_gain": _mean(runs, "rerank_gain"),
-        "selection_rate": _mean(runs, "selection_rate"),
-        "llm_calls": _mean(runs, "llm_calls"),
+        **{name: _mean(answered, name) for name in ("cited_claims", "citation_accuracy")},
+        **{name: _mean(runs, name) for name in ("rerank_gain", "selection_rate", "llm_calls")},
         "degraded_rate": _rate(runs, lambda run: run.get("degraded")),
         "degraded": dict(Counter(s for run in runs for s in run.get("degraded") or []).most_common(10)),
         "judges": dict(Counter(str(run.get("judge") or "none") for run in runs).most_common()),
         "latency_ms": latency,
         "verification_ms": latency["verify"]["p50"] if "verify" in latency else None,
     }
-    return summary | {"targets": [target.row(summary) for target in TARGETS]}
+    targets = []
+    for name, figure, sign, bound in GOALS:
+        value = summary[figure]
+        met = None if value is None else value < bound if sign == "<" else value > bound
+        target = f"{sign} {bound:g} ms" if bound > 1 else f"{sign} {bound:.0%}"
+        targets.append({"name": name, "value": value, "target": target, "met": met})
+    return summary | {"targets": targets}
 
 
 def quantile(values: Sequence[float], share: float) -> float:
@@ -222,34 +210,17 @@ def _read(file: Path) -> tuple[list[Mapping[str, Any]], int]:
     try:
         with file.open(encoding="utf-8", errors="replace") as log:
             for line in filter(str.strip, log):
-                try:
-                    run = json.loads(line)
-                except ValueError:
-                    run = None
-                if isinstance(run, dict):
-                    runs.append(run)
-                else:
-                    bad += 1
+                with suppress(ValueError):
+                    if isinstance(run := json.loads(line), dict):
+                        runs.append(run)
+                        continue
+                bad += 1
     except OSError as error:
         raise InputError(
             f"the metrics log {file} cannot be read ({error.strerror}); wanted a file of JSON lines: set "
             "CRAG_METRICS_LOG to have one written."
         ) from error
     return runs, bad
-
-
-def _latency(runs: Runs) -> dict[str, dict[str, float]]:
-    times: dict[str, list[float]] = defaultdict(list)
-    for run in runs:
-        for node, ms in (run.get("timings_ms") or {}).items():
-            if _number(ms):
-                times[node].append(float(ms))
-    # `total` last, below the nodes that make it up.
-    names = sorted(times, key=lambda node: node == "total")
-    return {
-        node: {**{f"p{p}": round(quantile(times[node], p / 100), 1) for p in (50, 95, 99)}, "runs": len(times[node])}
-        for node in names
-    }
 
 
 def _rate(runs: Runs, holds: Callable[[Mapping[str, Any]], Any]) -> float | None:

@@ -18,13 +18,13 @@ from typing import Any
 import numpy as np
 
 from cragraph.build import create_graph
-from cragraph.evals.answers import Row, question_sets
+from cragraph.evals.answers import AskedRow, question_sets
 from cragraph.metrics import summarise
 from cragraph.settings import load_settings
 from cragraph.text.markers import without_markers
 
 
-def asked(rows: Sequence[Row], log: Path) -> list[dict[str, Any]]:
+def asked(rows: Sequence[AskedRow], log: Path) -> list[dict[str, Any]]:
     """The response to each row, with `correct` where it was answered; the log's lines get their marks."""
     graph = create_graph(load_settings(store=None, model=None, metrics_log=log)).compile()
     responses = []

@@ -40,7 +40,7 @@ SEED: Final = 3
 
 
 @dataclass(frozen=True)
-class Row:
+class AskedRow:
     """One question with the passages that it is answered from."""
 
     id: str
@@ -84,7 +84,7 @@ Answerer = Callable[[str, Sequence[dict[str, Any]]], Outcome]
 """Called with a question and passages, each with `text` and `metadata`."""
 
 
-def read(path: Path) -> list[Row]:
+def read(path: Path) -> list[AskedRow]:
     """The rows of a file; raises InputError where a line is not such a row."""
     rows = []
     for number, (row, where) in enumerate(json_rows(path), 1):
@@ -93,7 +93,7 @@ def read(path: Path) -> list[Row]:
                 continue
             marked = [row["sentences"][i] for i in row["gold_sentences"]] if row.get("gold_sentences") else []
             rows.append(
-                Row(
+                AskedRow(
                     str(row.get("id", number)),
                     row["question"],
                     tuple(row["passages"]),
@@ -110,7 +110,7 @@ def read(path: Path) -> list[Row]:
     return rows
 
 
-def with_noise(rows: Sequence[Row], passages: int, gold: bool) -> list[Row]:
+def with_noise(rows: Sequence[AskedRow], passages: int, gold: bool) -> list[AskedRow]:
     """Each answerable row with passages of other rows that share its words and lack its answer, up to `passages`.
 
     Its own passages are among them at a place drawn by chance, or, without `gold`, not at all: then nothing answers.
@@ -135,11 +135,11 @@ def with_noise(rows: Sequence[Row], passages: int, gold: bool) -> list[Row]:
         mixed = [*own, *others]
         rng.shuffle(mixed)
         if mixed:
-            made.append(Row(row.id, row.question, tuple(mixed), row.answers, row.sentences, gold, row.title))
+            made.append(AskedRow(row.id, row.question, tuple(mixed), row.answers, row.sentences, gold, row.title))
     return made
 
 
-def figures(rows: Sequence[Row], outcomes: Sequence[Outcome]) -> dict[str, Any]:
+def figures(rows: Sequence[AskedRow], outcomes: Sequence[Outcome]) -> dict[str, Any]:
     """Utility, precision, refusals, and what the confidence is worth.
 
     `utility` is the share of rows that were answered right, or refused where nothing answers. `auroc` ranks drafts that
@@ -176,7 +176,7 @@ def figures(rows: Sequence[Row], outcomes: Sequence[Outcome]) -> dict[str, Any]:
     }
 
 
-def cause(row: Row, outcome: Outcome, is_right: bool) -> str:
+def cause(row: AskedRow, outcome: Outcome, is_right: bool) -> str:
     """What became of one question, in words."""
     if not row.answerable:
         return "rightly refused" if outcome.abstained else "answered without an answer"
@@ -200,7 +200,7 @@ def cause(row: Row, outcome: Outcome, is_right: bool) -> str:
 
 
 def run(
-    sets: Mapping[str, Sequence[Row]],
+    sets: Mapping[str, Sequence[AskedRow]],
     answerers: Mapping[str, Answerer],
     progress: Callable[[int, int], None] | None = None,
 ) -> dict[str, Any]:
@@ -234,13 +234,13 @@ def pooled(each: Iterable[Mapping[str, Any]]) -> dict[str, float | None]:
     return {name: sum(values) / len(values) if values else None for name, values in known.items()}
 
 
-def question_sets(paths: Sequence[Path], noise: Sequence[str], limit: int | None = None) -> dict[str, list[Row]]:
+def question_sets(paths: Sequence[Path], noise: Sequence[str], limit: int | None = None) -> dict[str, list[AskedRow]]:
     """The rows of files and folders by name, as they are, and with the kinds of noise asked for (`some`, `only`)."""
     unknown = set(noise) - {"none", "some", "only"}
     if unknown:
         raise InputError(f"--noise is {', '.join(sorted(unknown))}; wanted none, some or only, comma-separated.")
     files = [file for path in paths for file in (sorted(path.glob("*.jsonl")) if path.is_dir() else [path])]
-    found: dict[str, list[Row]] = {}
+    found: dict[str, list[AskedRow]] = {}
     for file in files:
         rows = read(file)
         made = {file.stem: rows}
@@ -274,7 +274,7 @@ def graph_answerer(graph: Any, ranker: "AnswerRanker | None" = None) -> Answerer
     return answer
 
 
-def simple_answerer(embed: Callable[[list[str]], Any], sets: Mapping[str, Sequence[Row]]) -> Answerer:
+def simple_answerer(embed: Callable[[list[str]], Any], sets: Mapping[str, Sequence[AskedRow]]) -> Answerer:
     """The baseline: of all sentences the one nearest in meaning to the question, refused below a cosine.
 
     That is the cosine which gives it the most utility on these very sets: as good as it can look.

@@ -65,7 +65,7 @@ class Verify:
 
 
 @dataclass(frozen=True)
-class Check:
+class VerifyGiven:
     """Verify a given answer against given passages: the whole of the verify graph."""
 
     verifier: Verifier

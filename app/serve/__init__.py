@@ -69,7 +69,7 @@ class Decide(Body):
     decision: str | dict[str, Any] = Field(description="accept, search, abstain, or an object as Studio takes it.")
 
 
-class Check(Body):
+class ToVerify(Body):
     """An answer, and the passages that it must be supported by."""
 
     answer: str = Field(max_length=200_000)
@@ -148,7 +148,7 @@ def create_app(settings: Settings, *, token: str | None = None, hosts: tuple[str
         return streamed(told(assistant.resume(body.run, body.decision)))
 
     @app.post("/verify")
-    def verify(body: Check) -> dict[str, Any]:
+    def verify(body: ToVerify) -> dict[str, Any]:
         """Judge every claim of an answer against passages."""
         return assistant.verify(body.answer, body.passages, body.question).to_dict()
 

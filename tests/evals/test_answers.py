@@ -2,11 +2,11 @@
 
 import pytest
 
-from cragraph.evals.answers import Outcome, Row, cause, figures, run
+from cragraph.evals.answers import AskedRow, Outcome, cause, figures, run
 
 BUILT, RED, HEADING = "It was built in 1894.", "The bridge is painted red every year.", "The Bridge of Ayr"
-ROW = Row("1", "When was the bridge built?", (f"{BUILT} {HEADING}. It is red.",), ("1894",), (), True)
-NONE = Row("2", "Who painted it?", ("It is red.",), (), (), False)
+ROW = AskedRow("1", "When was the bridge built?", (f"{BUILT} {HEADING}. It is red.",), ("1894",), (), True)
+NONE = AskedRow("2", "Who painted it?", ("It is red.",), (), (), False)
 
 
 @pytest.mark.parametrize(
@@ -20,13 +20,13 @@ NONE = Row("2", "Who painted it?", ("It is red.",), (), (), False)
         (ROW, "It closed in 1990.", False, ("It closed in 1990.", BUILT), "stood second"),
         (ROW, RED, False, (RED,), "not in the shortlist"),
         (ROW, RED, False, (), "another sentence chosen"),
-        (Row("3", "When?", ("It is red.",), ("1894",), (), True), RED, False, (RED,), "not in the passages"),
+        (AskedRow("3", "When?", ("It is red.",), ("1894",), (), True), RED, False, (RED,), "not in the passages"),
         (NONE, "", True, (RED,), "rightly refused"),
         (NONE, RED, False, (RED,), "answered without an answer"),
     ],
 )
 def test_every_question_has_one_cause(
-    row: Row, text: str, abstained: bool, shortlist: tuple[str, ...], said: str
+    row: AskedRow, text: str, abstained: bool, shortlist: tuple[str, ...], said: str
 ) -> None:
     assert cause(row, Outcome(text, 0.5, abstained, shortlist=shortlist), row.is_right(text)) == said
 

@@ -22,7 +22,7 @@ from scipy.optimize import minimize
 
 from benchmarks.new_user import __main__ as new_user
 from cragraph import create_graph, load_settings
-from cragraph.evals.answers import Row, read, with_noise
+from cragraph.evals.answers import AskedRow, read, with_noise
 from cragraph.evals.metrics import auroc, calibration_error, reliability
 from cragraph.generation.answered import given_in, reworded_features
 from cragraph.generation.phrases import plain
@@ -45,18 +45,18 @@ class Asked:
     """One question's candidates: their features and whether each is right; the source it is from."""
 
     source: str
-    row: Row
+    row: AskedRow
     features: np.ndarray
     right: np.ndarray
     ranking: Ranking
     passages: list[Passage]
 
 
-def sets(data: Path, limit: int) -> dict[str, list[Row]]:
+def sets(data: Path, limit: int) -> dict[str, list[AskedRow]]:
     """Sources with and without answers, shaped as questions meet them: one passage, five, noise only, rows of tables."""
     dev = data / "qa" / "dev"
 
-    def some(rows: Sequence[Row]) -> list[Row]:
+    def some(rows: Sequence[AskedRow]) -> list[AskedRow]:
         return Random(1).sample(list(rows), min(limit, len(rows)))
 
     nq, squad = read(dev / "nq_open_gold.jsonl"), read(dev / "squad1_train_du.jsonl")
@@ -65,7 +65,7 @@ def sets(data: Path, limit: int) -> dict[str, list[Row]]:
     for number in range(limit):
         e = table_example(made)
         answers = (e.text[e.spans[0][0] : e.spans[0][1]],) if e.spans else ()
-        tables.append(Row(f"table-{number}", e.question, (e.text,), answers, (), e.answerable, e.heading))
+        tables.append(AskedRow(f"table-{number}", e.question, (e.text,), answers, (), e.answerable, e.heading))
     long = [r for r in read(dev / "fairytaleqa_val.jsonl") if r.answers and len(r.answers[0].split()) < 9]
     return {
         "squad2": some(read(dev / "squad2_train_500.jsonl"))
@@ -87,7 +87,7 @@ def sets(data: Path, limit: int) -> dict[str, list[Row]]:
     }
 
 
-def ask(ranker: AnswerRanker, rows: Sequence[Row], source: str) -> list[Asked]:
+def ask(ranker: AnswerRanker, rows: Sequence[AskedRow], source: str) -> list[Asked]:
     """Every row's candidates with their features."""
     found = []
     for row in rows:
@@ -96,7 +96,7 @@ def ask(ranker: AnswerRanker, rows: Sequence[Row], source: str) -> list[Asked]:
     return found
 
 
-def asked_of(ranker: AnswerRanker, row: Row, source: str, passages: list[Passage]) -> list[Asked]:
+def asked_of(ranker: AnswerRanker, row: AskedRow, source: str, passages: list[Passage]) -> list[Asked]:
     """One row's candidates; nothing where the language is not read, or the answer is looked up in a table."""
     ranking = ranker(row.question, passages)
     if not ranking.scored or ranking.rows or ranking.answered is None:
@@ -123,7 +123,7 @@ def users(ranker: AnswerRanker) -> list[Asked]:
                 answers = tuple(line.get("expect", ())[:1])
                 for passages in held:
                     texts = tuple(p["text"] for p in passages)
-                    row = Row(f"{name}-{line['id']}", line["question"], texts, answers, (), bool(answers), "")
+                    row = AskedRow(f"{name}-{line['id']}", line["question"], texts, answers, (), bool(answers), "")
                     found += asked_of(ranker, row, f"users{name}", passages)
     return found
 
@@ -193,7 +193,7 @@ def certainties(asked: Sequence[Asked], again: Callable[[Asked], Any]) -> list[t
     return found
 
 
-def reworded_rows(ranker: AnswerRanker, rows: Sequence[Row]) -> list[tuple[list[float], bool]]:
+def reworded_rows(ranker: AnswerRanker, rows: Sequence[AskedRow]) -> list[tuple[list[float], bool]]:
     """Features of answers in people's own words: the right one, and that of the next question on the same text."""
     found = []
     for row, other in zip(rows, [*rows[1:], rows[0]], strict=True):
