@@ -58,27 +58,10 @@ _HOMES = {
 __getattr__ = exports(__name__, _HOMES)
 
 __all__ = [
-    "IDK",
-    "AnswerValidator",
-    "Context",
-    "CorrectionResult",
-    "CragError",
-    "Report",
-    "Settings",
-    "ValidationConfig",
-    "Verification",
-    "__version__",
-    "averify",
-    "averify_and_correct",
-    "calculate_confidence",
-    "create_graph",
-    "create_verifier",
-    "load_settings",
-    "validate_answer",
-    "verify",
-    "verify_and_correct",
-    "verify_supported",
-]
+    "IDK", "AnswerValidator", "Context", "CorrectionResult", "CragError", "Report", "Settings", "ValidationConfig",
+    "Verification", "__version__", "averify", "averify_and_correct", "calculate_confidence", "create_graph",
+    "create_verifier", "load_settings", "validate_answer", "verify", "verify_and_correct", "verify_supported",
+]  # fmt: skip
 
 
 def __dir__() -> list[str]:

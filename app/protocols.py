@@ -97,6 +97,13 @@ class Brief:
     temperature: float = 0.0
 
 
+class Named(Protocol):
+    """A part that says in every response that it ran."""
+
+    @property
+    def name(self) -> str: ...
+
+
 class Embeddings(Protocol):
     """Turns texts into vectors of one length; LangChain's `Embeddings` do."""
 
@@ -105,20 +112,14 @@ class Embeddings(Protocol):
     def embed_query(self, text: str) -> list[float]: ...
 
 
-class Generator(Protocol):
+class Generator(Named, Protocol):
     """Writes an answer with `[n]` markers (n counts the brief's passages from 1), or `IDK` when they do not answer."""
-
-    @property
-    def name(self) -> str: ...
 
     def __call__(self, brief: Brief, notes: Notes) -> str: ...
 
 
-class Judge(Protocol):
+class Judge(Named, Protocol):
     """Gives one verdict per claim, in the order of the claims; raises rather than guesses when it cannot judge."""
-
-    @property
-    def name(self) -> str: ...
 
     def __call__(
         self, claims: Sequence[Claim], passages: Sequence[Passage], notes: Notes, *, question: str = ""
@@ -137,16 +138,13 @@ class Answered:
     quoted: bool = True
 
 
-class AnswerScorer(Protocol):
+class AnswerScorer(Named, Protocol):
     """Reads question, answer and passages together; raises rather than guesses when it cannot."""
-
-    @property
-    def name(self) -> str: ...
 
     def __call__(self, question: str, answer: str, passages: Sequence[Passage], notes: Notes) -> Answered: ...
 
 
-class Scorer(Protocol):
+class Scorer(Named, Protocol):
     """Scores 0..1; raises rather than guesses when it cannot.
 
     Alignment: how well an answer addresses the question, is supported by the passages (all of them, best first) and
@@ -154,46 +152,31 @@ class Scorer(Protocol):
     itself nor known facts, given ``(answer, known_facts, notes)``.
     """
 
-    @property
-    def name(self) -> str: ...
-
     def __call__(self, *given: Any) -> float: ...
 
 
-class ClaimExtractor(Protocol):
+class ClaimExtractor(Named, Protocol):
     """Splits an answer into claims with offsets into it."""
-
-    @property
-    def name(self) -> str: ...
 
     def __call__(self, answer: str, notes: Notes) -> list[Claim]: ...
 
 
-class Retriever(Protocol):
+class Retriever(Named, Protocol):
     """Finds passages for one or more queries, best first, each with a `retrieval_score` in 0..1."""
-
-    @property
-    def name(self) -> str: ...
 
     def __call__(
         self, queries: Sequence[str], k: int, notes: Notes, *, where: Mapping[str, Any] | None = None
     ) -> list[Passage]: ...
 
 
-class Reranker(Protocol):
+class Reranker(Named, Protocol):
     """Sets `rerank_score` (0..1) on copies of the passages and returns them best first; may drop passages."""
-
-    @property
-    def name(self) -> str: ...
 
     def __call__(self, query: str, passages: Sequence[Passage], notes: Notes) -> list[Passage]: ...
 
 
-class QueryWriter(Protocol):
+class QueryWriter(Named, Protocol):
     """Turns failed claims and unanswered parts of the question into targeted queries; `passages` were read already."""
-
-    @property
-    def name(self) -> str: ...
 
     def __call__(
         self,

@@ -11,7 +11,6 @@ from functools import cache, cached_property
 from html import escape
 from importlib.resources import files
 from itertools import pairwise
-from operator import itemgetter
 from pathlib import Path
 from typing import Any, Final
 
@@ -35,7 +34,6 @@ MEANING: Final = {
     "claims": "counted from the verdicts: the share of the claims that hold, not a probability",
 }
 NO_MEANING: Final = "the value of the policy {policy}, not a probability"
-SPAN: Final = itemgetter("text", "start", "end")
 AROUND: Final = 300
 """Characters of a chunk beside a passage that are shown."""
 
@@ -74,8 +72,7 @@ class Report:
 
     def save(self, path: str | Path) -> Path:
         """Write the page; returns its path."""
-        target = Path(path)
-        target.write_text(str(self), encoding="utf-8")
+        (target := Path(path)).write_text(str(self), encoding="utf-8")
         return target
 
     @cached_property
@@ -87,15 +84,10 @@ class Report:
             result = given | result.to_dict() | {"claims": [*result.claims]}
         data = dict(result)
         if "attempts" not in data:
-            data = {
-                "verification": {name: value for name, value in data.items() if name != "answer"},
-                "confidence_level": data.get("level"),
-                "attempts": [],
-                **{name: data.get(name) for name in ("answer", "question", "confidence", "is_grounded")},
-                **{name: data.get(name) or [] for name in ("issues", "degraded")},
-                "models": {"judge": data["judge"]} if data.get("judge") else data.get("models") or {},
-                "ms": data.get("ms"),
-            }
+            absent = {"answer": None, "question": None, "confidence": None, "is_grounded": None}
+            models = {"judge": data["judge"]} if data.get("judge") else data.get("models") or {}
+            shaped = {"verification": data, "confidence_level": data.get("level"), "models": models}
+            data = absent | {"issues": [], "degraded": [], "attempts": []} | data | shaped
         data["answer"] = self.answer or data["answer"] or ""
         data["question"] = self.question or data["question"] or ""
         return data
@@ -136,9 +128,10 @@ class Report:
                 continue
             claim = self.claims[number]
             pieces.append(self._cited(answer[at:start]))
+            cuts = sorted({start, end, *(min(max(place, start), end) for span in doubts for place in span)})
             words = "".join(
-                f"<u>{e(answer[a:b])}</u>" if doubtful else e(answer[a:b])
-                for a, b, doubtful in stretches(start, end, doubts)
+                f"<u>{e(answer[a:b])}</u>" if any(s <= a and b <= t for s, t in doubts) else e(answer[a:b])
+                for a, b in pairwise(cuts)
             )
             label = f"{said(claim['verdict'])}, claim {number + 1}"
             pieces.append(
@@ -157,7 +150,8 @@ class Report:
         shown, at_shown = bare(draft)
         for attempt in self.data["attempts"]:
             judged = (attempt.get("verification") or {}).get("claims") or ()
-            if [*map(SPAN, judged)] == [*map(SPAN, self.claims)]:
+            spans = [[(c["text"], c["start"], c["end"]) for c in claims] for claims in (judged, self.claims)]
+            if spans[0] == spans[1]:
                 draft = attempt.get("answer", draft)
         places, after = {}, 0
         for number, claim in enumerate(self.claims):
@@ -189,9 +183,8 @@ class Report:
         data, checked = self.data, self.data["verification"] or {}
         if data["confidence"] is None:
             return '<p class="note">Not verified.</p>'
-        value, level = data["confidence"], data["confidence_level"]
+        value, policy = data["confidence"], checked.get("policy") or ""
         grounded = "abstained" if data.get("abstained") else "grounded" if data["is_grounded"] else "not grounded"
-        policy = checked.get("policy") or ""
         meaning = MEANING.get(policy, NO_MEANING).format(n=round(value * 100), policy=policy) if policy else ""
         if checked.get("answered") is not None:
             meaning += (
@@ -199,16 +192,16 @@ class Report:
                 f"that the passages support it {checked['supported']:.2f}"
             )
         return (
-            f'<p class="confidence"><b>Confidence {value:.2f}</b> ({e(level)}) · {grounded}'
+            f'<p class="confidence"><b>Confidence {value:.2f}</b> ({e(data["confidence_level"])}) · {grounded}'
             f'<meter min="0" max="1" low=".5" high=".7" optimum="1" value="{value:.3f}" aria-hidden="true"></meter>'
             f'<span class="note">{e(meaning[:1].upper() + meaning[1:])}</span></p>'
         )
 
     def _said(self) -> str:
         """What is wrong with the answer, and what did not run as asked."""
-        rows = [f'<li class="issue">{e(s)}</li>' for s in self.data["issues"]]
-        rows += [f'<li class="degraded">{e(s)}</li>' for s in self.data["degraded"]]
-        return f'<ul class="said">{"".join(rows)}</ul>' if rows else ""
+        found = [(kind.removesuffix("s"), sentence) for kind in ("issues", "degraded") for sentence in self.data[kind]]
+        rows = "".join(f'<li class="{kind}">{e(sentence)}</li>' for kind, sentence in found)
+        return f'<ul class="said">{rows}</ul>' if rows else ""
 
     def _evidence(self, pictures: PagePictures | None) -> str:
         cards = [self._card(number, claim, pictures) for number, claim in enumerate(self.claims)]
@@ -225,12 +218,13 @@ class Report:
         return ("<h2>Claims</h2>" + "".join(cards) if cards else "") + "".join(lists)
 
     def _card(self, number: int, claim: Mapping[str, Any], pictures: PagePictures | None) -> str:
-        verdict = claim["verdict"]
-        back = f'<a href="#{self.prefix}a{number + 1}">{e(claim["text"])}</a>'
-        if number not in self.places:
-            back = f"{e(claim['text'])} <em>(not in the answer that is shown)</em>"
-        rows = [f'<h3><span class="mark {e(verdict)}">{mark(claim)} {said(verdict)}</span> {claim["support"]:.2f}</h3>']
-        rows.append(f"<p>{back}</p>")
+        verdict, back = claim["verdict"], f"{e(claim['text'])} <em>(not in the answer that is shown)</em>"
+        if number in self.places:
+            back = f'<a href="#{self.prefix}a{number + 1}">{e(claim["text"])}</a>'
+        rows = [
+            f'<h3><span class="mark {e(verdict)}">{mark(claim)} {said(verdict)}</span> {claim["support"]:.2f}</h3>'
+            f"<p>{back}</p>"
+        ]
         rows += [f'<p class="note">{e(claim["reasoning"])}</p>'] if claim.get("reasoning") else []
         rows += [f"<p>Should say: {e(claim['correction'])}</p>"] if claim.get("correction") else []
         if evidence := claim.get("evidence"):
@@ -248,21 +242,17 @@ class Report:
             rows.append('<p class="note">No evidence was found.</p>')
         first = (claim.get("evidence") or {}).get("chunk_id") or next(iter(claim.get("sources") or ()), "")
         if others := [source for source in claim.get("sources") or () if source != first]:
-            rows.append(f'<p class="note">Also supported by {self._named(others)}.</p>')
+            names = {p["chunk_id"]: where(p | p["metadata"]) for p in self.known}
+            named = dict.fromkeys(names.get(chunk_id, e(chunk_id)) for chunk_id in others)
+            rows.append(f'<p class="note">Also supported by {", ".join(named)}.</p>')
         return f'<div class="card {e(verdict)}" id="{self.prefix}e{number + 1}">{"".join(rows)}</div>'
-
-    def _named(self, ids: Sequence[str]) -> str:
-        names = {p["chunk_id"]: where(p | p["metadata"]) for p in self.known}
-        return ", ".join(dict.fromkeys(names.get(chunk_id, e(chunk_id)) for chunk_id in ids))
 
     def _passage(self, evidence: Mapping[str, Any]) -> Passage | None:
         """The passage that holds the evidence, by id, else by position; None where it is not at hand."""
-        for passage in self.known:
-            if passage["chunk_id"] == evidence.get("chunk_id"):
-                return passage
-        at = evidence["passage"]
-        held = self.known[at] if "chunk_id" not in evidence and at < len(self.known) else None
-        return held if held and evidence["quote"] in held["text"] else None
+        if "chunk_id" in evidence:
+            return next((passage for passage in self.known if passage["chunk_id"] == evidence["chunk_id"]), None)
+        held = self.known[evidence["passage"] :][:1]
+        return held[0] if held and evidence["quote"] in held[0]["text"] else None
 
     def _beside(self, passage: Passage) -> tuple[str, str]:
         """The ends of the chunks before and after a passage, without what it says itself: chunks may overlap."""
@@ -272,12 +262,10 @@ class Report:
         end = passage["start_index"] + len(passage["text"])
         head = before["text"][: max(passage["start_index"] - before["start_index"], 0)] if before else ""
         tail = after["text"][max(end - after["start_index"], 0) :] if after else ""
-        if len(head) > AROUND:
-            head = f"… {head[-AROUND:].partition(' ')[2]}"
-        if len(tail) > AROUND:
-            tail = f"{tail[:AROUND].rpartition(' ')[0]} …"
-        shown = [f'<span class="beside">{e(text)}</span>' if text.strip() else "" for text in (head, tail)]
-        return shown[0], shown[1]
+        head = f"… {head[-AROUND:].partition(' ')[2]}" if len(head) > AROUND else head
+        tail = f"{tail[:AROUND].rpartition(' ')[0]} …" if len(tail) > AROUND else tail
+        head, tail = (f'<span class="beside">{e(text)}</span>' if text.strip() else "" for text in (head, tail))
+        return head, tail
 
     def _attempts(self) -> str:
         """What was tried: what was searched for, what failed, and what changed in the answer."""
@@ -317,12 +305,6 @@ def bare(text: str) -> tuple[str, list[int]]:
     return "".join(text[i] for i in offsets), offsets
 
 
-def stretches(start: int, end: int, doubts: Sequence[tuple[int, int]]) -> list[tuple[int, int, bool]]:
-    """A stretch cut at the doubtful words in it: (start, end, doubtful)."""
-    cuts = sorted({start, end, *(min(max(at, start), end) for span in doubts for at in span)})
-    return [(a, b, any(s <= a and b <= t for s, t in doubts)) for a, b in pairwise(cuts)]
-
-
 def changes(before: str, after: str) -> str:
     """The second text with what it took out of the first and put in marked, word by word."""
     old, new = re.findall(r"\s*\S+", before), re.findall(r"\s*\S+", after)
@@ -346,8 +328,7 @@ def marked(text: str, quote: str, start: int | None = None) -> str:
 
 def where(metadata: Mapping[str, Any]) -> str:
     """A source as people name it, with its whole path behind it."""
-    place = place_of(metadata) or "given text"
-    return f'<cite title="{e(metadata.get("source") or "")}">{e(place)}</cite>'
+    return f'<cite title="{e(metadata.get("source") or "")}">{e(place_of(metadata) or "given text")}</cite>'
 
 
 def mark(claim: Mapping[str, Any]) -> str:
