@@ -109,6 +109,13 @@ def place_of(about: Mapping[str, Any]) -> str:
     return " › ".join([place, *headings]) if place else ""
 
 
+def heading_at(passage: Passage, offset: int) -> str:
+    """The path of the heading that a place in a passage's text stands under; empty where there is none."""
+    about = passage["metadata"]
+    within = (path for start, path in reversed(about.get("headings") or ()) if start <= offset)
+    return next(within, str(about.get("heading") or ""))
+
+
 def _text_and_metadata(value: Any, index: int) -> tuple[str, dict[str, Any]]:
     if isinstance(value, str):
         return value, {}

@@ -5,6 +5,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Final
 
+from cragraph.text.lexicon import pattern
 from cragraph.text.sentences import sentence_spans
 from cragraph.types import Passage
 
@@ -18,6 +19,7 @@ _YEAR: Final = re.compile(r"^(?:19|20)\d\d$")
 _YEARS: Final = re.compile(r"\b(?:19|20)\d\d\b")
 _LABEL: Final = re.compile(r"\n(?=(?:[A-ZÄÖÜ][^\n:|.]{1,30}|[\w.]{2,60}): )")
 _HEADING: Final = re.compile(r"^#{1,6}\s|^\*\*[^*]+\*\*:?$")
+_ASKING: Final = pattern("asking")
 _FIGURE: Final = re.compile(r"^[|$€£%()–—-]+$|^\W*\d[\d.,]*\W*$")
 _CROSS_REFERENCE: Final = re.compile(
     r"^\W*(?:see|refer to|please (?:see|refer)|as (?:discussed|described) in|siehe)\b[^.]{0,40}"
@@ -26,6 +28,8 @@ _CROSS_REFERENCE: Final = re.compile(
     re.I,
 )
 _NOTE: Final = re.compile(r"^\W*(?:source|sources|quelle|photo|image credit|contact|copyright|©)\s*[:©]", re.I)
+QUESTION: Final = 120
+"""Characters of a question at most that heads what stands below it."""
 READ: Final = 400
 """Characters of a sentence that the encoder reads: what it is about is said by then, and reading is what costs."""
 LONGEST: Final = 700
@@ -108,7 +112,7 @@ def _of_passage(number: int, passage: Passage) -> Iterator[Candidate]:
         if before and not piece.strip("|-=: \n"):
             continue
         header = ""
-        if _is_heading(piece):
+        if _is_heading(piece) or heads_as_question(text, start, end):
             heading, before = piece, ""
             if not _may_state(piece):
                 continue
@@ -131,7 +135,7 @@ def _lines(text: str) -> Iterator[tuple[int, int]]:
 
 
 def _says_nothing(sentence: str) -> bool:
-    return sentence.rstrip("\"'”) ").endswith("?") or is_noise(sentence)
+    return sentence.rstrip("\"'”) ").endswith("?") or _ASKING.match(sentence) is not None or is_noise(sentence)
 
 
 def is_row(text: str) -> bool:
@@ -183,6 +187,19 @@ def _is_heading(text: str) -> bool:
     if _HEADING.match(plain) or (plain.isupper() and len(plain.split()) <= 12):
         return True
     return len(plain.split()) <= 12 and plain[-1:] not in ".!?。…\"”')]" and "\n" not in plain
+
+
+def heads_as_question(text: str, start: int, end: int) -> bool:
+    """Whether a sentence is a question on a line of its own, as in a list of frequent questions."""
+    before, after = text[max(0, start - 3) : start].rstrip(" \t"), text[end : end + 3].lstrip(" \t")
+    alone = before[-1:] in ("", "\n") and after[:1] in ("", "\n")
+    return alone and end - start <= QUESTION and text[start:end].rstrip("* ").endswith("?")
+
+
+def may_answer(text: str, start: int, end: int) -> bool:
+    """Whether a sentence may be a part of the answer below a question: no heading, row, question or note."""
+    piece = text[start:end]
+    return not (is_row(piece) or _is_heading(piece) or _says_nothing(piece))
 
 
 def is_noise(text: str) -> bool:

@@ -14,7 +14,7 @@ from typing import Final
 from cragraph.generation.candidates import Candidate, candidates
 from cragraph.generation.phrases import corrected, meaning_words, plain, reworded
 from cragraph.generation.questions import Kind, Question, read_question
-from cragraph.generation.rows import Lookup, lookup
+from cragraph.generation.rows import Lookup, answer_below, lookup
 from cragraph.generation.scoring import (
     Features,
     by_words,
@@ -152,7 +152,8 @@ class AnswerRanker:
         ranking = Ranking(tuple(sorted(scored, key=_order)), None, {})
         features = certainty(ranking, ranking.scored[0])
         answered = self.sure(features, ranking.scored[0])
-        looked = lookup(question, found, passages)
+        named = (lookup(question, found, passages), answer_below(question, passages))
+        looked = max((one for one in named if one), key=lambda one: one.chance, default=None)
         if looked and looked.chance > answered:
             ranking = replace(ranking, scored=_looked_up(looked, ranking.scored), rows=looked.rows)
             answered = looked.chance

@@ -1,16 +1,17 @@
-"""Rows of tables as records: which of them a question names by their cells, and which column of theirs answers it."""
+"""What a question names: rows of tables by their cells, and the column that answers it; answers by their questions."""
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
 from typing import Final
 
-from cragraph.generation.candidates import Candidate
-from cragraph.generation.questions import Kind, Question
+from cragraph.generation.candidates import Candidate, heads_as_question, may_answer
+from cragraph.generation.questions import Kind, Question, read_question
 from cragraph.text.facts.dates import dates
 from cragraph.text.facts.fact import Fact
 from cragraph.text.lexicon import LEXICON
+from cragraph.text.sentences import sentence_spans
 from cragraph.text.words import asked_words, content_words, numbers, stem, weight
 from cragraph.types import Passage
 
@@ -36,6 +37,10 @@ _OF_EXTREMES: Final = frozenset(
     content_words("most least fewest highest largest biggest latest newest lowest smallest earliest maximum minimum")
 )
 
+SAME_QUESTION: Final = 0.5
+"""Share of the words of each of two questions that the other has, multiplied, from which both ask the same."""
+SENTENCES: Final = 3
+"""Sentences that are quoted of the answer below it at most."""
 MOST_TOGETHER: Final = 3
 """Rows that are given at most where one was asked for and several fit as well."""
 CERTAIN: Final = 0.85
@@ -123,6 +128,39 @@ def lookup(question: Question, found: Sequence[Candidate], passages: Sequence[Pa
     looked = (_Asked(question, rows).answer() for rows in tables.values())
     best = max((one for one in looked if one), key=lambda one: (one.chance, -one.depth), default=None)
     return best if best and best.chance >= WORTH else None
+
+
+def answer_below(question: Question, passages: Sequence[Passage]) -> Lookup | None:
+    """What stands below the question of a list of frequent questions that asks the same, in much the same words."""
+    best: Lookup | None = None
+    words = set(asked_words(question.text))
+    for number, passage in enumerate(passages):
+        headed = list(_headed(number, passage["text"]))
+        for heading, answer in headed:
+            own = set(asked_words(heading))
+            shared, whole = sum(map(weight, words & own)), sum(map(weight, words)) * sum(map(weight, own))
+            same = shared * shared / whole if whole else 0.0
+            if same < SAME_QUESTION or read_question(heading.strip("#* ")).kind != question.kind:
+                continue
+            if (len(headed) > 1 or heading.startswith("#")) and CERTAIN * same > (best.chance if best else 0.0):
+                best = Lookup(answer, CERTAIN * same, tuple((0, len(part.text)) for part in answer))
+    return best
+
+
+def _headed(number: int, text: str) -> Iterator[tuple[str, tuple[Candidate, ...]]]:
+    """The questions of a passage that stand on a line of their own, each with the first sentences below it."""
+    spans = sentence_spans(text)
+    for place, (start, end) in enumerate(spans):
+        if not heads_as_question(text, start, end):
+            continue
+        below: list[Candidate] = []
+        for left, right in spans[place + 1 : place + 1 + SENTENCES]:
+            if not may_answer(text, left, right) or ("\n\n" in text[spans[place][1] : left]) == bool(below):
+                break
+            below.append(Candidate(number, left, right, text[left:right], context=text[start:end]))
+            place += 1
+        if below:
+            yield text[start:end], tuple(below)
 
 
 class _Asked:

@@ -14,10 +14,14 @@ from cragraph.generation.candidates import Candidate
 from cragraph.generation.phrases import meaning_words
 from cragraph.generation.questions import Kind, Question
 from cragraph.protocols import Embeddings
-from cragraph.text.lexicon import LEXICON
+from cragraph.text.lexicon import LEXICON, pattern
 from cragraph.text.words import content_words
 
 _ASKED: Final = re.compile(r"\b(?:which|what|welche\w?) ((?!is\b|are\b|was\b|were\b|do\b|does\b|did\b)\w+)", re.I)
+_WISHING: Final = pattern("wishing")
+_OF_WISHES: Final = re.compile(
+    r"\b(?:want|wish|like|love|hope|ask|request|prefer|need|wünsch|möcht|woll|bitte)\w*", re.I
+)
 _CORPORATE: Final = r"(?:Inc|Corp\w*|Company|Companies|Co|Ltd|plc|PLC|LLC|AG|GmbH|Group|Limited)\b"
 _RIVALS: Final = tuple(frozenset(content_words(line)) for line in LEXICON["rivals"].strip().splitlines())
 """Words of one kind, of which a thing is called by one: who asks for the summer course does not mean the spring one."""
@@ -118,12 +122,14 @@ def kind_of(question: Question, candidate: Candidate) -> float:
 
 
 def mistaken(question: Question, candidate: Candidate) -> bool:
-    """Whether a candidate speaks of somebody or something else than the question.
+    """Whether a candidate speaks of somebody or something else than the question, or of what is only wished for.
 
     It holds the name that is asked about in longer ones only: "Acme Paints" and the "Acme Foundation" are not Acme. Or
     it has another word of a kind of which the question names one: the spring course is not the summer course.
     """
     text = f"{candidate.opener} {candidate.text}"
+    if _WISHING.search(candidate.text) and not _OF_WISHES.search(question.text):
+        return True
     if question.kind is Kind.PERSON and any(_only_within(name, text) for name in question.names):
         return True
     if question.kind is Kind.YES_NO:

@@ -35,6 +35,9 @@ BY_PERSON = {
 SHOWN = 3
 """Passages that are listed where nothing is answered."""
 
+UNREADABLE = "Nothing was searched:"
+"""How an answer begins that says why there is nothing to answer from."""
+
 EXCERPT = 300
 """Characters of one of them, where no sentence of it shares a word with the question."""
 
@@ -80,7 +83,9 @@ class Finalize:
 def respond(state: State, context: Context, weights: Mapping[str, Weights] | None = None) -> dict[str, Any]:
     """The response to the best attempt under the low-confidence policy."""
     if not state.attempts:
-        return abstention(state.halted or too_little(state, context))
+        nothing = abstention(state.halted or too_little(state, context))
+        # Who reads the answer alone must not take a missing store for documents that do not say.
+        return nothing | ({"answer": f"{UNREADABLE} {state.halted}"} if state.halted else {})
     attempt = chosen(state)
     halted = [state.halted] if state.halted else []
     if attempt["answer"] == IDK:

@@ -5,6 +5,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Final
 
+from cragraph.passages import heading_at
 from cragraph.text.markers import Marker, code_spans, find_markers, without_markers
 from cragraph.text.sentences import sentence_spans
 from cragraph.types import Citation, Passage, Verdict
@@ -169,6 +170,8 @@ def _citation(number: int, passage: Passage, pointers: Sequence[Pointer]) -> Cit
         for quote in pointer.quotes.get(position, ())
         if quote in passage["text"]
     )
+    if metadata.pop("headings", None) and quotes:
+        metadata["heading"] = heading_at(passage, passage["text"].index(next(iter(quotes))))
     return Citation(
         number=number,
         text=passage["text"],

@@ -48,12 +48,11 @@ LEVELS: tuple[tuple[float, Level], ...] = ((0.9, "high"), (0.7, "medium"), (0.5,
 
 
 def level_of(confidence: float) -> Level:
-    """The level of a confidence in 0..1: at least 0.9 high, 0.7 medium, 0.5 low, else very low.
-
-    Rounding to nine digits first keeps a sum such as 0.3 + 0.6 at the bound that it stands for.
+    """The level of a confidence in 0..1 as it is shown, with two digits: from 0.90 high, 0.70 medium, 0.50 low, else
+    very low.
     """
     for bound, level in LEVELS:
-        if round(confidence, 9) >= bound:
+        if round(confidence, 2) >= bound:
             return level
     return "very low"
 
@@ -88,6 +87,14 @@ UNJUDGED: Final = "claim(s) could not be judged"
 """Issues that `prune` mends by removing what they are about."""
 EVADES: Final = "The answer may not address the question."
 """The issue of an answer that the reader does not take for one."""
+
+
+def standing(grounded: bool, issues: Sequence[str]) -> str:
+    """What the passages say to an answer, in words; whether it answers the question is another matter."""
+    if not grounded:
+        return "not wholly supported by the passages"
+    return "supported by the passages" + ", but may not answer the question" * (EVADES in issues)
+
 
 _WIDTH: Final = 88
 """Characters of a claim in the printed table."""
@@ -134,10 +141,10 @@ class Verification:
 
     def __repr__(self) -> str:
         """A line with the outcome, then a line per claim."""
-        grounded = "grounded" if self.is_grounded else "not grounded"
         head = (
-            f"Verification: confidence {self.confidence:.2f} ({self.level}), {grounded}, {self.claims_supported} of "
-            f"{self.claims_checked} claims supported; judge {self.judge}, policy {self.policy}"
+            f"Verification: confidence {self.confidence:.2f} ({self.level}), "
+            f"{standing(self.is_grounded, self.issues)}, {self.claims_supported} of {self.claims_checked} claims "
+            f"supported; judge {self.judge}, policy {self.policy}"
         )
         return "\n".join([head, *map(_line, self.claims), *(f"  issue: {issue}" for issue in self.issues)])
 

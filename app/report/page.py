@@ -19,6 +19,7 @@ from cragraph.passages import as_passages, place_of
 from cragraph.report.pages import PagePictures
 from cragraph.text.markers import find_markers
 from cragraph.types import MARKS, Passage
+from cragraph.verification.result import standing
 
 Neighbours = Callable[[Passage], Sequence[Passage]]
 """The chunks beside a passage, in document order."""
@@ -184,7 +185,7 @@ class Report:
         if data["confidence"] is None:
             return '<p class="note">Not verified.</p>'
         value, policy = data["confidence"], checked.get("policy") or ""
-        grounded = "abstained" if data.get("abstained") else "grounded" if data["is_grounded"] else "not grounded"
+        grounded = "abstained" if data.get("abstained") else standing(data["is_grounded"], data["issues"])
         meaning = MEANING.get(policy, NO_MEANING).format(n=round(value * 100), policy=policy) if policy else ""
         if checked.get("answered") is not None:
             meaning += (

@@ -31,7 +31,7 @@ LONGEST: Final = 256
 TAKEN: Final = frozenset(
     (
         "source", "filename", "page", "doc_id", "chunk_index", "start_index",
-        "format", "heading", "table_header", "last_page", "rows", "row",
+        "format", "heading", "headings", "table_header", "last_page", "rows", "row",
     )
 )  # fmt: skip
 """Names that say something of every passage; a column of that name is filtered by as `column.<name>`."""

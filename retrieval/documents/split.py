@@ -84,7 +84,10 @@ def _leads(text: str, block: Block, following: Block | None) -> bool:
         return True
     if block.kind == "row":
         return following.kind == "row" and bool(following.header) and not block.header
-    return text[block.end - 1] == ":" and following.kind in ("item", "row", "code")
+    asks = (
+        text[block.end - 1] == "?" and block.end - block.start <= QUESTION and "\n" not in text[block.start : block.end]
+    )
+    return asks or (text[block.end - 1] == ":" and following.kind in ("item", "row", "code"))
 
 
 def _pieces(text: str, block: Block, size: int) -> Iterator[tuple[int, int, Break]]:
@@ -133,6 +136,9 @@ ROWS: Final = 0.65
 words, and what is beyond its 256 is not seen."""
 
 Paths = Sequence[tuple[Heading, ...]]
+
+QUESTION: Final = 120
+"""Characters of a line that ends with a question mark at most for it to head what stands below it."""
 
 _WHOLE = 0.25
 """A chunk filled less than this goes on over the start of a section or page."""
@@ -241,6 +247,8 @@ def _metadata(document: Document, units: Sequence[Unit], paths: Paths) -> dict[s
     above = bisect_right(paths, body if units[0].kind == "heading" else start, key=lambda path: path[-1].start)
     if above:
         metadata["heading"] = " > ".join(heading.title for heading in paths[above - 1])
+    if inside := [path for path in paths[above:] if path[-1].start < end]:
+        metadata["headings"] = [[path[-1].start - start, " > ".join(h.title for h in path)] for path in inside]
     rows = [unit for unit in units if unit.kind == "row"]
     if rows and rows[0].header:
         metadata["table_header"] = rows[0].header

@@ -68,7 +68,7 @@ def test_ask_prints_the_answer_the_citations_the_claims_and_what_ran(shell: Shel
     assert lines[2] == "Citations"
     assert lines[3].startswith("  [1] The sea (sea.md): ")
     assert "  ✓ supported" in ran.out
-    assert re.search(r"Confidence 0\.9\d \(high\) · grounded · 1 attempt", ran.out)
+    assert re.search(r"Confidence 0\.9\d \(high\) · supported by the passages · 1 attempt", ran.out)
     assert "Ran: retriever hybrid" in ran.out
     assert "\x1b[" not in ran.out
 

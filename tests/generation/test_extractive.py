@@ -201,3 +201,52 @@ def test_it_abstains_rather_than_quote_what_merely_resembles_the_question(
     generator: ExtractiveGenerator, question: str, passage: str
 ) -> None:
     assert ask(generator, question, [passage]) == IDK
+
+
+FAQ = """# Questions we are often asked
+
+### How do I pay?
+
+By card or in cash at the desk. We send no invoices.
+
+### Do you treat snakes?
+
+No. The nearest practice for reptiles is Oakfield in Harston.
+"""
+LETTER = (
+    "Could you send me the code of the new room. I would like to know whether the projector stays in the hall over "
+    "the summer. We would also be glad if the blinds were repaired before the concert on 12 June.\n\n"
+    "Is the heating switched off in August?\n\nThe piano was tuned on 4 May by Mr Bell."
+)
+
+
+@pytest.mark.parametrize(
+    ("question", "answer"),
+    [
+        ("How can I pay?", "By card or in cash at the desk. [1] We send no invoices. [1]"),
+        ("Are snakes treated here?", "No. [1] The nearest practice for reptiles is Oakfield in Harston. [1]"),
+        ("Do you treat cats?", IDK),
+    ],
+)
+@pytest.mark.parametrize("mark", ["### ", ""], ids=["headings", "lines"])
+def test_a_question_in_the_text_heads_the_answer_below_it(
+    generator: ExtractiveGenerator, question: str, answer: str, mark: str
+) -> None:
+    assert ask(generator, question, [FAQ.replace("### ", mark)]) == answer
+
+
+@pytest.mark.parametrize(
+    "question",
+    [
+        "Does the projector stay in the hall over the summer?",
+        "When were the blinds repaired?",
+        "What is the code of the new room?",
+        "Is the heating switched off in August?",
+    ],
+)
+def test_what_is_asked_or_wished_for_in_a_letter_answers_nothing(generator: ExtractiveGenerator, question: str) -> None:
+    assert ask(generator, question, [LETTER]) == IDK
+
+
+def test_a_wish_answers_who_asks_for_it(generator: ExtractiveGenerator) -> None:
+    assert "before the concert on 12 June" in ask(generator, "When do they want the blinds repaired?", [LETTER])

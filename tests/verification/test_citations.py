@@ -289,3 +289,13 @@ def test_every_marker_points_at_a_citation_and_every_citation_has_one(answer: st
     assert len(citations) <= 3
     for citation in citations:
         assert f"[{citation['number']}]" in text
+
+
+def test_a_citation_names_the_heading_that_its_quote_stands_under() -> None:
+    text = "## Keys\n\nThree of them.\n\n## Lamp\n\nIt is green."
+    about = {"heading": "Desk > Keys", "headings": [[25, "Desk > Lamp"]]}
+    passages = as_passages([{"text": text, "metadata": about}])
+    for said, heading in (("It is green.", "Desk > Lamp"), ("Three of them.", "Desk > Keys")):
+        held = {**verdict("supported", said), "evidence": quoted(passages, 0, said)}
+        [citation] = cite(f"{said} [1]", [held], passages)[1]
+        assert (citation["metadata"]["heading"], "headings" in citation["metadata"]) == (heading, False)

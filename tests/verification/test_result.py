@@ -178,7 +178,7 @@ def test_it_prints_as_a_line_with_the_outcome_and_a_line_per_claim() -> None:
     found = Verification(confidence=0.7, claims=claims, issues=("Mind this",), judge="encoder", policy="calibrated")
     lines = repr(found).splitlines()
     assert lines[0] == (
-        "Verification: confidence 0.70 (medium), not grounded, 1 of 2 claims supported; "
+        "Verification: confidence 0.70 (medium), not wholly supported by the passages, 1 of 2 claims supported; "
         "judge encoder, policy calibrated"
     )
     assert lines[1] == "  ✓ supported           0.98  Revenue rose."

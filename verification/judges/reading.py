@@ -17,6 +17,7 @@ from cragraph.text.words import is_light, terms, weight
 from cragraph.types import Claim, Passage
 from cragraph.verification.judges.conflict import around
 from cragraph.verification.judges.structure import Mismatch, mismatch
+from cragraph.verification.policies import plain
 from cragraph.verification.windows import Space, Window, is_table_row, space
 
 FEATURES = (
@@ -180,7 +181,9 @@ class Readings:
 
     def _mismatch(self, number: int) -> Mismatch | None:
         if number not in self._mismatches:
-            self._mismatches[number] = mismatch(self.texts[number], [passage["text"] for passage in self.passages])
+            copied = any(plain(own.text) == plain(self.texts[number]) for own in self.space.sentences)
+            texts = [passage["text"] for passage in self.passages]
+            self._mismatches[number] = None if copied else mismatch(self.texts[number], texts)
         return self._mismatches[number]
 
     def _astray(self, fact: Fact, figures: Sequence[Fact], number: int, sentence: Window) -> Fact | None:

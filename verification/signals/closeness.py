@@ -12,12 +12,17 @@ from cragraph.text.markers import without_markers
 from cragraph.text.words import overlap
 from cragraph.types import Passage
 from cragraph.verification.fallback import stand_in
-from cragraph.verification.windows import space
+from cragraph.verification.policies import plain
+from cragraph.verification.windows import Space, Window, space
 
 Rows = tuple[tuple[float, ...], ...]
 
 LIKELIEST: Final = 3
 """Windows that a claim is compared with: the embedding judge takes as many, so that they are embedded once."""
+
+NEAR: Final = 0.25
+"""How likely another window of a copied claim must be to be compared with it: of 165 below 0.3 none was more than 0.7
+similar, of 104 others 84."""
 
 
 @dataclass(frozen=True)
@@ -92,14 +97,17 @@ def by_vectors(
     # The question and the answer are embedded as documents too: they are compared as two statements.
     pair = [question, answer] if question.strip() and answer.strip() else []
     found = space(claims, passages)
-    chosen = [[found.windows[place] for place in found.best(column, LIKELIEST)] for column in range(len(claims))]
     texts = [passage["text"] for passage in passages] if whole and claims else []
-    near = [window.text for own in chosen for window in own]
-    wanted = list(dict.fromkeys([*pair, *claims, *near, *texts]))
+    chosen = [_telling(found, column, claim, whole=whole) for column, claim in enumerate(claims)]
+    pairs = [(claim, window.text) for claim, own in zip(claims, chosen, strict=True) for window in own]
+    near = [text for one, other in pairs if plain(one) != plain(other) for text in (one, other)]
+    wanted = list(dict.fromkeys([*pair, *near, *(claims if texts else ()), *texts]))
     vectors = unit(embeddings.embed_documents(wanted), len(wanted))
     row = {text: number for number, text in enumerate(wanted)}
 
     def cosine(one: str, other: str) -> float:
+        if plain(one) == plain(other):
+            return 1.0
         with np.errstate(invalid="ignore"):  # BLAS may raise the flag for lanes that it does not use
             return min(max(float(vectors[row[one]] @ vectors[row[other]]), 0.0), 1.0)
 
@@ -112,3 +120,12 @@ def by_vectors(
         cosine(question, answer) if pair else 0.0,
         tuple(tuple(cosine(claim, text) for text in texts) for claim in claims) if texts else (),
     )
+
+
+def _telling(found: Space, column: int, claim: str, *, whole: bool) -> list[Window]:
+    """The likeliest windows of a claim; of a copied one the copy, and what shares enough words to be near it too."""
+    likeliest = found.best(column, LIKELIEST)
+    copied = any(plain(found.windows[place].text) == plain(claim) for place in likeliest)
+    if copied and not whole:
+        likeliest = [place for place in likeliest if found.likely[place, column] >= NEAR]
+    return [found.windows[place] for place in likeliest]

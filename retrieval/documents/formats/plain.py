@@ -12,6 +12,9 @@ ITEM = re.compile(r"^[ \t]*(?:[-*+•‣▪◦]|\(?\d{1,3}[.)]|\(?[a-zA-Z][.)])[
 _NUMBERED = re.compile(r"^(\d+(?:\.\d+)*)\.?[ \t]+(\S.*)$")
 _NAMED = re.compile(r"^(?:chapter|part|section|article|appendix)\s+([ivxlcdm]+|\d+|[a-z])\b", re.IGNORECASE)
 
+BELOW_ALL = 6
+"""The level of a question that heads its answer."""
+
 
 def read(path: Path, limits: Limits) -> Iterator[Draft]:
     """The whole file as one draft."""
@@ -22,8 +25,11 @@ def draft(text: str) -> Draft:
     """Map plain text; nothing of it is changed."""
     blocks: list[Block] = []
     headings: list[Heading] = []
-    for match in PARAGRAPH.finditer(text):
-        level = heading_level(match[0])
+    paragraphs = list(PARAGRAPH.finditer(text))
+    questions = {m.start() for m in paragraphs if m[0].rstrip().endswith("?") and len(m[0]) <= 120 and "\n" not in m[0]}
+    for match in paragraphs:
+        # Several questions that stand alone are those of a list of frequent ones: each heads its answer.
+        level = heading_level(match[0]) or (BELOW_ALL if len(questions) > 1 and match.start() in questions else 0)
         if level:
             headings.append(Heading(match.start(), level, " ".join(match[0].split())))
             blocks.append(Block(match.start(), match.end(), "heading"))

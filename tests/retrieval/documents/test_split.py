@@ -7,7 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from cragraph.errors import InputError
-from cragraph.passages import contextual_text
+from cragraph.passages import contextual_text, heading_at
 from cragraph.retrieval.documents import Block, Document, Heading, load, split
 from cragraph.retrieval.documents.clean import clean
 from cragraph.retrieval.documents.formats.markdown import draft as markdown
@@ -110,6 +110,19 @@ def test_a_section_begins_a_chunk_and_carries_its_path(document: Read) -> None:
         "Manual > Use",
         *["Manual > Use > Flags"] * (len(passages) - 3),
     ]
+
+
+def test_a_chunk_of_several_sections_knows_the_heading_of_each_of_its_places(document: Read) -> None:
+    [passage] = split(document("a.md", "# Desk\n\n## Keys\n\nThree of them.\n\n## Lamp\n\nIt is green.\n"))
+    paths = {said: heading_at(passage, passage["text"].index(said)) for said in ("Three", "## Lamp", "green")}
+    assert paths == {"Three": "Desk > Keys", "## Lamp": "Desk > Lamp", "green": "Desk > Lamp"}
+
+
+def test_a_question_stays_with_the_answer_below_it(document: Read) -> None:
+    text = "\n\n".join(f"Where is room {n}?\n\nOn floor {n}, beside the lift." for n in range(30))
+    for size in range(120, 300, 7):
+        for passage in split(document("a.txt", text), chunk_size=size, chunk_overlap=0):
+            assert not passage["text"].endswith("?")
 
 
 def test_a_heading_is_never_the_end_of_a_chunk(document: Read) -> None:
