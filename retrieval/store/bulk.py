@@ -12,8 +12,7 @@ from typing import Any, Final
 
 from cragraph.errors import InputError
 from cragraph.retrieval.documents import MAX_BYTES, Found, Limits, Skipped, discover
-from cragraph.retrieval.store.index import Index
-from cragraph.retrieval.store.reading import Failed, Message, Piece, SplitOptions, messages, sha256_of
+from cragraph.retrieval.store.reading import Failed, Message, Portion, SplitOptions, messages, sha256_of
 from cragraph.retrieval.store.records import Item, Origin
 from cragraph.retrieval.store.store import BATCH, Store
 
@@ -75,18 +74,6 @@ UNREAD: Final = "read without page {pages}: no text there, only pictures (pip in
 HALF: Final = " Of {name} {chunks} chunks are kept, unseen by any search until the rest is in."
 
 
-@dataclass(slots=True)
-class Survey:
-    """Files by what is to be done: `jobs` are to be read (`known`: in another state), `touched` differ in their time
-    alone and only need a new record, `vanished` are to be removed; `report` has the rest."""
-
-    jobs: dict[str, Origin] = field(default_factory=dict)
-    known: set[str] = field(default_factory=set)
-    touched: list[Origin] = field(default_factory=list)
-    vanished: list[str] = field(default_factory=list)
-    report: IngestReport = field(default_factory=IngestReport)
-
-
 def source_of(path: str | os.PathLike[str]) -> str:
     """What a file is called in the store: its absolute path, so that it does not matter where ingest was started."""
     return Path(os.path.normpath(Path(path).expanduser().absolute())).as_posix()
@@ -96,43 +83,6 @@ def roots_of(paths: Paths) -> list[Path]:
     """The paths as a list."""
     given = [paths] if isinstance(paths, str | os.PathLike) else list(paths)
     return [Path(path).expanduser() for path in given]
-
-
-def survey(paths: Paths, index: Index, options: str, *, max_bytes: int | None, prune: bool) -> Survey:
-    """Walk the paths and decide for each file by its size and time, and by its hash where these are not enough.
-
-    Raises:
-        InputError: where a path does not exist.
-    """
-    found, known = Survey(), index.sources()
-    roots = roots_of(paths)
-    for item in discover(roots, max_bytes=max_bytes):
-        source = source_of(item.path)
-        try:
-            status = item.path.stat()
-            if isinstance(item, Skipped):
-                found.report.skipped.append((source, item.reason))
-                if source in known and prune and status.st_size == 0:
-                    found.vanished.append(source)
-                continue
-            now = Origin(source, "", status.st_size, status.st_mtime_ns, options, -1)
-            old = known.get(source)
-            if old is None or (old.options, old.size) != (now.options, now.size):
-                found.jobs[source] = now
-            elif old.mtime_ns == now.mtime_ns:
-                found.report.unchanged.append(source)
-            elif sha256_of(item.path) != old.sha256:
-                found.jobs[source] = now
-            else:
-                found.report.unchanged.append(source)
-                found.touched.append(old._replace(mtime_ns=now.mtime_ns))
-        except OSError as error:
-            if not isinstance(item, Skipped):
-                found.report.failed.append((source, error.strerror or str(error)))
-    found.known = known.keys() & found.jobs.keys()
-    if prune:
-        found.vanished += [source for source in _below(roots, index.names()) if not Path(source).exists()]
-    return found
 
 
 def _below(roots: Iterable[str | os.PathLike[str]], known: Iterable[str]) -> list[str]:
@@ -167,49 +117,91 @@ def ingest(
     """
     options = split_options or SplitOptions()
     with nullcontext() if dry_run else store.writing():
-        found = survey(paths, store.index, options.name, max_bytes=max_bytes, prune=prune)
-        if dry_run:
-            added = [source for source in found.jobs if source not in found.known]
-            changed = [source for source in found.jobs if source in found.known]
-            return replace(found.report, added=added, changed=changed, removed=found.vanished, dry_run=True)
-        return Run(store, found, progress).done(messages(list(found.jobs), options, limits))
+        run = Ingest(paths, store, options, max_bytes, prune, progress)
+        return run.dry() if dry_run else run.done(messages(list(run.jobs), options, limits))
 
 
-class Run:
-    """One ingest under way: what was read, by whomever, goes into the store."""
+class Ingest:
+    """An ingest: the files below some paths by what is to be done, and what was read of them, going into the store.
 
-    def __init__(self, store: Store, found: Survey, tell: OnProgress | None = None) -> None:
-        self._store, self._found, self._report = store, found, found.report
+    `jobs` are to be read. A file's size and time of change decide, and its hash where these are not enough.
+
+    Raises:
+        InputError: where a path does not exist.
+    """
+
+    def __init__(
+        self,
+        paths: Paths,
+        store: Store,
+        options: SplitOptions,
+        max_bytes: int | None,
+        prune: bool,
+        tell: OnProgress | None = None,
+    ) -> None:
+        self.jobs: dict[str, Origin] = {}
+        self._store, self._known = store, store.index.sources()
         self._tell: OnProgress = tell or (lambda _: None)
         self._start = monotonic()
         self._done = self._chunks = self._part = 0
         self._items: list[Item] = []
         self._ended: list[Origin] = []
-        self._reading = ""
-        self._staged: set[str] = set()
+        self._touched: list[Origin] = []
+        self._vanished: list[str] = []
+        self._report = IngestReport()
+        for item in discover(roots_of(paths), max_bytes=max_bytes):
+            source = source_of(item.path)
+            if isinstance(item, Skipped):
+                self._report.skipped.append((source, item.reason))
+                if prune and source in self._known and item.path.exists() and not item.path.stat().st_size:
+                    self._vanished.append(source)
+                continue
+            try:
+                status = item.path.stat()
+                self._survey(item.path, Origin(source, "", status.st_size, status.st_mtime_ns, options.name, -1))
+            except OSError as error:
+                self._report.failed.append((source, error.strerror or str(error)))
+        if prune:
+            below = _below(roots_of(paths), store.index.names())
+            self._vanished += [source for source in below if not Path(source).exists()]
+
+    def _survey(self, path: Path, now: Origin) -> None:
+        old = self._known.get(now.source)
+        if old is None or (old.options, old.size) != (now.options, now.size):
+            self.jobs[now.source] = now
+        elif old.mtime_ns == now.mtime_ns:
+            self._report.unchanged.append(now.source)
+        elif sha256_of(path) != old.sha256:
+            self.jobs[now.source] = now
+        else:
+            self._report.unchanged.append(now.source)
+            self._touched.append(old._replace(mtime_ns=now.mtime_ns))
+
+    def dry(self) -> IngestReport:
+        """What would be done."""
+        added = [source for source in self.jobs if source not in self._known]
+        changed = [source for source in self.jobs if source in self._known]
+        return replace(self._report, added=added, changed=changed, removed=self._vanished, dry_run=True)
 
     def done(self, read: Generator[Message, None, None]) -> IngestReport:
-        """Write what comes of the files to be read, then remove what vanished; says what was done.
+        """Write what comes of the jobs, then remove what vanished; says what was done.
 
         `read` is closed also where writing fails, so that no reader goes on.
         """
         index = self._store.index
         for source in self._report.unchanged:
             self._finished(source)
-        for origin in self._found.touched:
+        for origin in self._touched:
             with index.write() as db:
-                index.set_whole(db, origin.source, origin)
+                index.record(db, origin.source, origin)
         try:
             with closing(read):
                 for message in read:
-                    if isinstance(message, Failed):
-                        self._give_up(message)
-                    else:
-                        self._take(message)
+                    self._give_up(message) if isinstance(message, Failed) else self._take(message)
             self._flush()
             for origin in index.overtaken():  # left on a server by a run that was killed
                 self._store.commit([(origin.source, origin)], [])
-            for source in self._found.vanished:
+            for source in self._vanished:
                 self._store.release(source)
                 self._report.removed.append(source)
         except KeyboardInterrupt as stop:
@@ -219,20 +211,14 @@ class Run:
             raise
         return replace(self._report, chunks=self._chunks, seconds=monotonic() - self._start)
 
-    def _take(self, piece: Piece) -> None:
-        job = self._found.jobs[piece.source]
+    def _take(self, piece: Portion) -> None:
+        job = self.jobs[piece.source]
         # A file so fresh that it may change again within one tick of the file system's clock gets the time 0, which no
         # file has, so that it is hashed at the next run.
         settled = job.mtime_ns if time_ns() - job.mtime_ns > _RACY_NS else 0
         origin = job._replace(sha256=piece.sha256, mtime_ns=settled, chunks=piece.total)
-        if self._reading != job.source:  # what an earlier run that was cut off has embedded is not embedded again
-            self._reading, self._staged = job.source, self._store.index.staged_ids(origin)
         vectors = piece.vectors if piece.vectors is not None else repeat(None, len(piece.passages))
-        self._items += [
-            Item(passage, (origin,), vector)
-            for passage, vector in zip(piece.passages, vectors, strict=True)
-            if passage["chunk_id"] not in self._staged
-        ]
+        self._items += [Item(one, (origin,), vector) for one, vector in zip(piece.passages, vectors, strict=True)]
         if piece.last:
             self._ended.append(origin)
             if piece.passages and (pages := piece.passages[-1]["metadata"].get("unread_pages")):
@@ -247,7 +233,7 @@ class Run:
         if self._ended:
             self._store.commit([(origin.source, origin) for origin in self._ended], whole)
         for origin in self._ended:
-            (self._report.changed if origin.source in self._found.known else self._report.added).append(origin.source)
+            (self._report.changed if origin.source in self._known else self._report.added).append(origin.source)
             self._finished(origin.source, origin.chunks)
         if part and reading:
             self._store.stage(part, reading)
@@ -272,7 +258,7 @@ class Run:
 
     def _progress(self, source: str) -> None:
         chunks, seconds = self._chunks + self._part, monotonic() - self._start
-        files = len(self._found.jobs) + len(self._report.unchanged)
+        files = len(self.jobs) + len(self._report.unchanged)
         self._tell(Progress(self._done, files, chunks, chunks / seconds if seconds else 0.0, source))
 
 

@@ -14,7 +14,7 @@ from cragraph.passages import contextual_text
 from cragraph.protocols import Embeddings
 from cragraph.retrieval.documents import MAX_BYTES
 from cragraph.retrieval.store import Store
-from cragraph.retrieval.store.bulk import IngestReport, OnProgress, Paths, Run, survey
+from cragraph.retrieval.store.bulk import Ingest, IngestReport, OnProgress, Paths
 from cragraph.retrieval.store.reading import Failed, Message, SplitOptions, read
 
 if TYPE_CHECKING:
@@ -48,8 +48,8 @@ def ingest_on(
     """
     options = split_options or SplitOptions()
     with store.writing():
-        found = survey(paths, store.index, options.name, max_bytes=max_bytes, prune=prune)
-        return Run(store, found, progress).done(_messages(client, list(found.jobs), options, make_embeddings))
+        run = Ingest(paths, store, options, max_bytes, prune, progress)
+        return run.done(_messages(client, list(run.jobs), options, make_embeddings))
 
 
 def read_and_embed(source: str, options: SplitOptions, make_embeddings: "Callable[[], Embeddings]") -> list[Message]:

@@ -1,4 +1,4 @@
-"""One SQLite file for one writer and many readers, in processes of their own: opened, checked, and saved when damaged.
+"""One SQLite file for one writer and many readers, in processes of their own: opened, checked, sealed.
 
 Every change is one transaction in a write-ahead log, so a kill loses at most the transaction under way. Beside the file
 lies a seal that says how it was left; where it does not fit, the file is checked before it is used.
@@ -15,7 +15,7 @@ from typing import Any, Final
 from zlib import crc32
 
 from cragraph.errors import StoreError, StoreMissingError
-from cragraph.text.words import terms
+from cragraph.retrieval.store.records import batched
 
 VERSION: Final = 3
 _BATCH: Final = 500
@@ -49,7 +49,6 @@ CREATE TABLE origins (
     mtime_ns INTEGER NOT NULL,
     options TEXT NOT NULL,
     chunks INTEGER NOT NULL,
-    whole INTEGER NOT NULL DEFAULT 0,
     UNIQUE (source, sha256, options)
 );
 CREATE TABLE holdings (chunk INTEGER NOT NULL, origin INTEGER NOT NULL, PRIMARY KEY (chunk, origin)) WITHOUT ROWID;
@@ -86,11 +85,6 @@ _EXPLAINED: Final = {
     ("",): "{path} cannot be used ({text}); what was stored before is safe: try again.",
 }
 """What to say of an error by the signs of SQLite's own words; nothing that was committed before is lost by any."""
-
-
-def indexed(text: str) -> str:
-    """What the lexical index keeps of a text: its terms."""
-    return " ".join(terms.__wrapped__(text))
 
 
 def row_crc(row: Sequence[Any]) -> int:
@@ -154,20 +148,21 @@ class Database:
         return self._db
 
     @contextmanager
-    def write(self) -> Iterator[sqlite3.Connection]:
-        """One transaction: all of it or nothing."""
+    def write(self, **meta: Any) -> Iterator[sqlite3.Connection]:
+        """One transaction, all of it or nothing; `meta` are values to be kept with the data."""
         db = self.connection
         with self.lock, self._explained():
             db.execute("BEGIN IMMEDIATE")
             try:
                 yield db
+                db.executemany("INSERT OR REPLACE INTO meta VALUES (?, ?)", meta.items())
                 db.execute("COMMIT")
             except BaseException:
                 if db.in_transaction:
                     db.execute("ROLLBACK")
                 raise
             self.wrote = True
-            self._seal(self._generation())
+            self._seal(self.generation)
 
     def rows(self, sql: str, parameters: Sequence[Any] = ()) -> list[tuple[Any, ...]]:
         """Run a query."""
@@ -177,30 +172,23 @@ class Database:
 
     def rows_in(self, sql: str, values: Iterable[Any], more: Sequence[Any] = ()) -> Iterator[tuple[Any, ...]]:
         """Run a query with `(?)` standing for the values, some hundreds at a time; `more` are those that follow."""
-        rest = list(values)
-        for start in range(0, len(rest), _BATCH):
-            batch = rest[start : start + _BATCH]
+        for batch in batched(values, _BATCH):
             yield from self.rows(sql.replace("(?)", f"({marks(batch)})"), [*batch, *more])
+
+    def read(self, sql: str) -> Iterator[tuple[Any, ...]]:
+        """The rows of a query up to the first that cannot be read."""
+        with suppress(sqlite3.DatabaseError, UnicodeDecodeError):
+            yield from self._db.execute(sql)
 
     def meta(self, key: str, default: Any = None) -> Any:
         """A value kept with the data."""
         rows = self.rows("SELECT value FROM meta WHERE key = ?", (key,))
         return rows[0][0] if rows else default
 
-    def set_meta(self, **values: Any) -> None:
-        """Set values kept with the data."""
-        with self.write() as db:
-            self.stamp(db, **values)
-
-    def stamp(self, db: sqlite3.Connection, **values: Any) -> None:
-        """The same within a transaction."""
-        db.executemany("INSERT OR REPLACE INTO meta VALUES (?, ?)", values.items())
-
-    def state(self) -> tuple[int, int]:
-        """Something that differs whenever this connection or another one has changed anything since."""
-        db = self.connection
-        with self.lock:
-            return db.total_changes, int(self.rows("PRAGMA data_version")[0][0])
+    @property
+    def generation(self) -> int:
+        """The number of the last change."""
+        return int(self.meta("generation", 0))
 
     def close(self) -> None:
         """Close the file; the last of its users leaves it sealed."""
@@ -208,43 +196,33 @@ class Database:
             return
         log = Path(f"{self.path}-wal")
         with self.lock, suppress(sqlite3.ProgrammingError):
-            generation, logged = self._generation(), log.exists()
+            generation, logged = next(self.read("SELECT value FROM meta WHERE key = 'generation'"), (0,)), log.exists()
             self._db.close()
             if self.wrote or (logged and not log.exists()):
-                self._seal(generation)
+                self._seal(int(generation[0]))
 
     # -- checking --------------------------------------------------------------------------------------------------
 
-    def _generation(self) -> int:
-        return int(next(self._readable("SELECT value FROM meta WHERE key = 'generation'"), (0,))[0])
-
     def _seal(self, generation: int) -> None:
         """Write down how the file was left."""
-        if self.path is None or self.read_only:
-            return
-        with suppress(OSError):
-            status, seal = self.path.stat(), self.path.with_suffix(".seal")
-            seal.touch(mode=0o600)
-            left = {"generation": generation, "size": status.st_size, "mtime_ns": status.st_mtime_ns}
-            seal.write_text(json.dumps(left))
+        if self.path and not self.read_only:
+            with suppress(OSError):
+                status, seal = self.path.stat(), self.path.with_suffix(".seal")
+                seal.touch(mode=0o600)
+                seal.write_text(json.dumps([generation, status.st_size, status.st_mtime_ns]))
 
-    def _sealed(self, key: str) -> int:
-        """What the seal says, -1 where there is none that can be read."""
-        assert self.path is not None
-        with suppress(OSError, ValueError, TypeError, KeyError):
-            return int(json.loads(self.path.with_suffix(".seal").read_text())[key])
-        return -1
+    def left(self) -> tuple[bool, int]:
+        """Whether the file is as its last user left it, and how many writes are gone that were once made.
 
-    def trusted(self) -> bool:
-        """Whether the file is as its last user left it."""
+        Writes are gone where the log beside the file was taken away or damaged.
+        """
         if self.path is None:
-            return True
+            return True, 0
         status = self.path.stat()
-        return (self._sealed("size"), self._sealed("mtime_ns")) == (status.st_size, status.st_mtime_ns)
-
-    def lost(self) -> int:
-        """How many writes are gone that were once made: the log beside the file was taken away or damaged."""
-        return max(0, self._sealed("generation") - int(self.meta("generation", 0))) if self.path else 0
+        with suppress(OSError, ValueError, TypeError):
+            generation, size, mtime_ns = map(int, json.loads(self.path.with_suffix(".seal").read_text()))
+            return (size, mtime_ns) == (status.st_size, status.st_mtime_ns), max(0, generation - self.generation)
+        return False, 0
 
     def damage(self, *, vectors: bool = True) -> list[str]:
         """What is wrong with the data, in plain words; empty where all of it can be read and is what was written.
@@ -269,60 +247,20 @@ class Database:
                 found.append(f"it cannot be read ({error})")
         return found
 
-    def salvage(self) -> tuple[int, int]:
-        """Move what can still be read, and is what was written, into a new file; how many passages, of how many.
-
-        The words are indexed anew. A file of which passages are missing is read again by the next ingest.
-
-        Raises:
-            StoreError: where nothing can be read.
-        """
+    def replace_by(self, path: Path) -> None:
+        """Go on with another file, which takes the place of this one."""
         assert self.path is not None
-        spare = self.path.with_suffix(".salvaged")
-        _remove(spare)
-        kept = 0
-        rescued = Database(spare)
-        try:
-            with rescued.write() as new:
-
-                def put(table: str, row: Sequence[Any], columns: str = "") -> None:
-                    new.execute(f"INSERT OR IGNORE INTO {table} {columns} VALUES ({marks(row)})", row)
-
-                for table in ("meta", "fields", "origins", "holdings"):
-                    for row in self._readable(f"SELECT * FROM {table}"):
-                        put(table, row)
-                ids = {row[0] for table in ("chunks", "vectors") for row in self._readable(f"SELECT id FROM {table}")}
-                for chunk in sorted(ids):
-                    row = next(self._readable(f"SELECT {COLUMNS}, crc FROM chunks WHERE id = {chunk}"), ())
-                    if not row or row_crc(row[:-1]) != row[-1]:
-                        continue
-                    kept += 1
-                    put("chunks", (chunk, *row), f"(id, {COLUMNS}, crc)")
-                    put("words", (chunk, indexed(row[8] + row[9])), "(rowid, terms)")
-                    vector = next(self._readable(f"SELECT * FROM vectors WHERE id = {chunk}"), ())
-                    if vector and isinstance(vector[3], bytes) and crc32(vector[3]) == vector[2]:
-                        put("vectors", vector)
-                new.execute("DELETE FROM holdings WHERE chunk NOT IN (SELECT id FROM chunks)")
-        finally:
-            rescued.close()
-        if not kept:
-            _remove(spare)
-            raise StoreError(
-                f"{self.path} is damaged and nothing in it can be read; wanted the passages that were ingested: move "
-                "it away and run cragraph ingest PATH again."
-            )
         self._db.close()
-        _remove(self.path)
-        spare.replace(self.path)
-        spare.with_suffix(".seal").unlink(missing_ok=True)
+        remove(self.path)
+        path.replace(self.path)
+        path.with_suffix(".seal").unlink(missing_ok=True)
         self._open(create=False)
-        self.wrote = True
-        return kept, len(ids)
 
-    def _readable(self, sql: str) -> Iterator[tuple[Any, ...]]:
-        """The rows of a query up to the first that cannot be read."""
-        with suppress(sqlite3.DatabaseError, UnicodeDecodeError):
-            yield from self._db.execute(sql)
+
+def remove(path: Path) -> None:
+    """Remove a database with its log and its seal."""
+    for file in (path, path.with_suffix(".seal"), Path(f"{path}-wal"), Path(f"{path}-shm")):
+        file.unlink(missing_ok=True)
 
 
 def _connected(target: str, create: bool) -> sqlite3.Connection:
@@ -363,9 +301,3 @@ def _version(db: sqlite3.Connection) -> int:
 
 def _has(error: sqlite3.Error, signs: Sequence[str]) -> bool:
     return any(sign in str(error) for sign in signs)
-
-
-def _remove(path: Path) -> None:
-    """Remove a database with its log."""
-    for suffix in ("", "-wal", "-shm"):
-        Path(f"{path}{suffix}").unlink(missing_ok=True)

@@ -7,7 +7,7 @@ and can be thrown away: what was stored since is compared beside it, and scores 
 import json
 import shutil
 import sqlite3
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import closing, suppress
 from hashlib import blake2b, file_digest
 from pathlib import Path
@@ -20,7 +20,7 @@ from cragraph.errors import StoreError
 from cragraph.retrieval.store import server
 from cragraph.retrieval.store.filters import condition
 from cragraph.retrieval.store.index import Index
-from cragraph.retrieval.store.records import Floats, from_bytes, unit
+from cragraph.retrieval.store.records import Floats, batched, from_bytes, unit
 from cragraph.types import Passage
 
 if TYPE_CHECKING:
@@ -29,12 +29,12 @@ if TYPE_CHECKING:
 GRAPH_FROM: Final = 100_000
 """Passages from which a graph is made; below, comparing every vector takes as long as walking the graph."""
 
-SMALL: Final = 5_000
-"""Passages below which a filter is worked out in full before anything is compared."""
-
 _STALE: Final = 0.1
 _BATCH: Final = 2000
-_MOST, _SPARE = 3_000, 2.0
+_SPARE: Final = 2.0
+MOST: Final = 3_000
+"""Nearest passages at most that a filter is held against; where these are too few, those it lets through are listed."""
+
 _NAME: Final = "passages"
 
 DAMAGED: Final = (
@@ -51,11 +51,18 @@ class Dense:
     def __init__(self, index: Index, graph_from: int = GRAPH_FROM) -> None:
         self._index, self._graph_from = index, graph_from
         self._lock = RLock()
-        self._generation = -1
-        self._rows = np.empty(0, dtype=np.int64)
-        self._matrix: Floats = np.empty((0, 0), dtype=np.float32)
         self._graph: Graph | None = None
         self.note = ""
+        self.close()
+
+    def close(self) -> None:
+        """Let go of the graph and of the memory."""
+        with self._lock:
+            if self._graph:
+                self._graph.close()
+            self._graph, self._generation = None, -1
+            self._rows = np.empty(0, dtype=np.int64)
+            self._matrix: Floats = np.empty((0, 0), dtype=np.float32)
 
     def nearest(self, vector: Floats, k: int, where: Mapping[str, Any] | None = None) -> list[Passage]:
         """The `k` passages nearest to a vector, best first; `retrieval_score` is their cosine, 0 for below 0.
@@ -66,16 +73,16 @@ class Dense:
         query = unit(vector)
         with self._lock:
             self._refresh()
-            documents = self._index.count()
-            if where and documents >= SMALL:
-                wide = int(_SPARE * k / max(self._index.share(where), 1e-6)) + 1
-                while wide <= _MOST:
-                    near = self._near(query, wide)
-                    found = self._index.get_rows([row for row, _ in near], where)
-                    if len(found) >= k or wide >= documents:
-                        return _scored(near, found, k)
-                    wide *= 3
-            near = self._among(query, where)[:k] if where else self._near(query, k)
+            wide = int(_SPARE * k / max(self._index.share(where), 1e-6)) + 1 if where else k
+            while not where or wide <= MOST:
+                near = self._near(query, wide)
+                found = self._index.get_rows([row for row, _ in near], where)
+                if not where or len(found) >= k or wide >= self._index.count():
+                    return _scored(near, found, k)
+                wide *= 3
+            clause, values = condition(where)
+            rows = [row[0] for row in self._index.rows(f"SELECT c.id FROM chunks AS c WHERE {clause}", values)]
+            near = sorted(self._cosines(query, rows), key=_nearest_first)[:k]
             return _scored(near, self._index.get_rows([row for row, _ in near]), k)
 
     def vectors(self, chunk_ids: Sequence[str]) -> dict[str, Floats]:
@@ -93,22 +100,11 @@ class Dense:
                 graph.close()
                 return
             made = Graph.made(self._index, graph)
-            self._let_go()
+            self.close()
             for folder in self._index.path.parent.glob(f"{self._index.path.stem}.graph-*"):
                 if folder.name != made:
                     shutil.rmtree(folder, ignore_errors=True)
-            self._generation, self.note = -1, ""
-
-    def close(self) -> None:
-        """Let go of the graph and of the memory."""
-        with self._lock:
-            self._let_go()
-            self._rows, self._matrix, self._generation = self._rows[:0], self._matrix[:0], -1
-
-    def _let_go(self) -> None:
-        if self._graph:
-            self._graph.close()
-        self._graph = None
+            self.note = ""
 
     def _refresh(self) -> None:
         """Read in the vectors that were written since the last time, and forget those that are gone."""
@@ -121,33 +117,28 @@ class Dense:
             self.note = "" if self._graph or not self._index.meta("graph") else DAMAGED
             self._generation = self._graph.generation if self._graph else -1
         new = self._index.rows("SELECT id, vector FROM vectors WHERE written > ?", (self._generation,))
-        keep = np.ones(len(self._rows), dtype=bool)
+        rows = np.array([row[0] for row in new], dtype=np.int64)
         if len(self._rows):
             there = np.fromiter((row[0] for row in self._index.rows("SELECT id FROM vectors")), dtype=np.int64)
-            rewritten = np.fromiter((row[0] for row in new), dtype=np.int64, count=len(new))
-            keep = np.isin(self._rows, there) & ~np.isin(self._rows, rewritten)
-        if not keep.all():
+            keep = np.isin(self._rows, there) & ~np.isin(self._rows, rows)
             self._rows, self._matrix = self._rows[keep], self._matrix[keep]
         if new:
-            rows, matrix = np.array([row[0] for row in new]), unit(from_bytes([row[1] for row in new]))
-            self._rows = np.concatenate([self._rows, rows]) if len(self._rows) else rows
-            self._matrix = np.concatenate([self._matrix, matrix]) if len(self._matrix) else matrix
+            matrix = unit(from_bytes([row[1] for row in new]))
+            self._matrix = np.concatenate([self._matrix, matrix]) if len(self._rows) else matrix
+            self._rows = np.concatenate([self._rows, rows])
         self._generation = generation
 
     def _near(self, query: Floats, k: int) -> Near:
         """The rows of the passages nearest to a unit vector with their cosines, best first."""
-        near = _best(self._rows, self._matrix, query, k)
+        near: Near = []
+        if len(self._rows):
+            # By one core: BLAS shares so short a product among all, which then wait for each other on a busy machine.
+            cosines = np.einsum("ij,j->i", self._matrix, query)
+            best = np.argpartition(-cosines, k - 1)[:k] if len(cosines) > k else slice(None)
+            near += zip(self._rows[best].tolist(), cosines[best].tolist(), strict=True)
         if self._graph:
             near += self._cosines(query, self._graph.nearest(query, k), self._graph.generation)
         return sorted(near, key=_nearest_first)[:k]
-
-    def _among(self, query: Floats, where: Mapping[str, Any]) -> Near:
-        clause, values = condition(where)
-        rows = [row[0] for row in self._index.rows(f"SELECT c.id FROM chunks AS c WHERE {clause}", values)]
-        if self._graph:
-            return sorted(self._cosines(query, rows), key=_nearest_first)
-        chosen = np.isin(self._rows, np.array(rows, dtype=np.int64))
-        return _best(self._rows[chosen], self._matrix[chosen], query, len(rows))
 
     def _cosines(self, query: Floats, rows: Sequence[int], until: int | None = None) -> Near:
         """The cosines of these rows by the vectors in the tables; those written later than `until` are left out."""
@@ -159,13 +150,23 @@ class Dense:
         return [(row[0], float(cosine)) for row, cosine in zip(found, cosines, strict=True)]
 
 
+def _nearest_first(one: tuple[int, float]) -> tuple[float, int]:
+    return (-one[1], one[0])
+
+
+def _scored(near: Near, found: Mapping[int, Passage], k: int) -> list[Passage]:
+    return [
+        Passage(**{**found[row], "retrieval_score": min(1.0, max(0.0, cosine))}) for row, cosine in near if row in found
+    ][:k]
+
+
 class Graph:
     """Chroma's approximate index of the vectors that were there at one generation; its folder is never changed."""
 
     def __init__(self, record: str, path: Path) -> None:
         self.record = record
         made = json.loads(record)
-        self.generation, self.count = int(made["generation"]), int(made["count"])
+        self.generation, self.count, self.folder = int(made["generation"]), int(made["count"]), path
         self._client = server.in_folder(path)
         self._chroma = _collection(self._client)
 
@@ -182,7 +183,7 @@ class Graph:
         made = json.loads(record)
         folder = index.path.parent / made["folder"]
         with suppress(Exception):  # whatever Chroma makes of its database: the graph can be made again
-            if _intact(folder, made["files"]):
+            if all(_intact(folder / name, mark) for name, mark in made["files"].items()):
                 return cls(record, folder)
         return None
 
@@ -190,23 +191,24 @@ class Graph:
     def made(cls, index: Index, before: "Graph | None") -> str:
         """Make the graph of what is stored now, out of the one before where there is one; gives its folder."""
         assert index.path is not None
-        generation = index.generation
+        generation, since = index.generation, before.generation if before else -1
         folder = index.path.parent / f"{index.path.stem}.graph-{generation}"
         shutil.rmtree(folder, ignore_errors=True)
         if before:
-            source = index.path.parent / json.loads(before.record)["folder"]
             before.close()
-            shutil.copytree(source, folder)
+            shutil.copytree(before.folder, folder)
         folder.mkdir(mode=0o700, exist_ok=True)
         client = server.in_folder(folder)
         try:
             chroma = _collection(client)
-            if before:
-                there = {row[0] for row in index.rows("SELECT id FROM vectors")}
-                gone = [name for name in chroma.get(include=[])["ids"] if int(name) not in there]
-                for start in range(0, len(gone), _BATCH):
-                    chroma.delete(gone[start : start + _BATCH])
-            for rows in _batches(index, before.generation if before else -1):
+            there = {row[0] for row in index.rows("SELECT id FROM vectors")} if before else set()
+            gone = [name for name in chroma.get(include=[])["ids"] if int(name) not in there]
+            for names in batched(gone, _BATCH):
+                chroma.delete(names)
+            last = 0
+            sql = "SELECT id, vector FROM vectors WHERE id > ? AND written > ? ORDER BY id LIMIT ?"
+            while rows := index.rows(sql, (last, since, _BATCH)):
+                last = rows[-1][0]
                 names = [str(row[0]) for row in rows]
                 chroma.embeddings.given = from_bytes([row[1] for row in rows])  # type: ignore[union-attr]
                 chroma.add_texts(names, ids=names)
@@ -217,16 +219,13 @@ class Graph:
             server.close(client)
         files = {str(path.relative_to(folder)): _mark(path) for path in sorted(folder.rglob("*")) if path.is_file()}
         made = {"folder": folder.name, "generation": generation, "count": index.count(), "files": files}
-        index.set_meta(graph=json.dumps(made))
-        return folder.name
+        with index.write(graph=json.dumps(made)):
+            return folder.name
 
     def stale(self, index: Index) -> int:
         """How many vectors were written or removed since."""
-        new, there = index.rows(
-            "SELECT (SELECT count(*) FROM vectors WHERE written > ?), (SELECT count(*) FROM vectors)",
-            (self.generation,),
-        )[0]
-        return int(new) + max(0, self.count + int(new) - int(there))
+        new = index.rows("SELECT count(*) FROM vectors WHERE written > ?", (self.generation,))[0][0]
+        return int(new) + max(0, self.count + int(new) - index.count())
 
     def nearest(self, query: Floats, k: int) -> list[int]:
         """The rows of about the `k` nearest."""
@@ -251,12 +250,7 @@ class _Given:
 
     def embed_documents(self, texts: list[str]) -> Any:
         """The given vectors."""
-        assert len(texts) == len(self.given)
         return self.given
-
-    def embed_query(self, text: str) -> list[float]:
-        """Never asked: searches bring their vector."""
-        raise NotImplementedError
 
 
 def _collection(client: Any) -> "Chroma":
@@ -266,53 +260,20 @@ def _collection(client: Any) -> "Chroma":
     return Chroma(_NAME, embedding_function=given, client=client, collection_configuration={"hnsw": server.HNSW})
 
 
-def _batches(index: Index, since: int) -> Iterator[list[tuple[Any, ...]]]:
-    last = 0
-    sql = "SELECT id, vector FROM vectors WHERE id > ? AND written > ? ORDER BY id LIMIT ?"
-    while rows := index.rows(sql, (last, since, _BATCH)):
-        last = rows[-1][0]
-        yield rows
-
-
 def _mark(path: Path) -> list[Any]:
+    """What tells a file from any other."""
     with path.open("rb") as file:
         digest = file_digest(file, lambda: blake2b(digest_size=16)).hexdigest()
     status = path.stat()
     return [status.st_size, status.st_mtime_ns, digest]
 
 
-def _intact(folder: Path, files: Mapping[str, Sequence[Any]]) -> bool:
-    """Whether a graph's files are those that were written; raises where one cannot be read."""
-    for name, (size, mtime_ns, digest) in files.items():
-        path = folder / name
-        status = path.stat()
-        if name == "chroma.sqlite3":
-            with closing(sqlite3.connect(f"{path.absolute().as_uri()}?mode=ro", uri=True)) as db:
-                checked = db.execute("PRAGMA quick_check(1)").fetchone() == ("ok",)
-                if not checked or not db.execute("SELECT count(*) FROM collections").fetchone()[0]:
-                    return False
-        elif status.st_size != size or (status.st_mtime_ns != mtime_ns and _mark(path)[2] != digest):
-            return False
-    return True
-
-
-def _best(rows: "np.ndarray[Any, np.dtype[np.int64]]", matrix: Floats, query: Floats, k: int) -> Near:
-    """The `k` rows of unit vectors nearest to a unit vector, with their cosines."""
-    if not len(rows):
-        return []
-    # By one core: BLAS shares so short a product among all, which then wait for each other where the machine is busy.
-    cosines = np.einsum("ij,j->i", matrix, query)
-    if len(rows) > k:
-        chosen = np.argpartition(-cosines, k - 1)[:k]
-        rows, cosines = rows[chosen], cosines[chosen]
-    return sorted(zip(rows.tolist(), cosines.tolist(), strict=True), key=_nearest_first)
-
-
-def _nearest_first(one: tuple[int, float]) -> tuple[float, int]:
-    return (-one[1], one[0])
-
-
-def _scored(near: Near, found: Mapping[int, Passage], k: int) -> list[Passage]:
-    return [
-        Passage(**{**found[row], "retrieval_score": min(1.0, max(0.0, cosine))}) for row, cosine in near if row in found
-    ][:k]
+def _intact(path: Path, mark: Sequence[Any]) -> bool:
+    """Whether a file of a graph is as it was written; raises where it cannot be read."""
+    if path.name == "chroma.sqlite3":
+        with closing(sqlite3.connect(f"{path.absolute().as_uri()}?mode=ro", uri=True)) as db:
+            if db.execute("PRAGMA quick_check(1)").fetchone() != ("ok",):
+                return False
+            return bool(db.execute("SELECT count(*) FROM collections").fetchone()[0])
+    status, (size, mtime_ns, digest) = path.stat(), mark
+    return bool(status.st_size == size and (status.st_mtime_ns == mtime_ns or _mark(path)[2] == digest))

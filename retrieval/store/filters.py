@@ -179,9 +179,8 @@ def _is_number(value: Any) -> bool:
 
 # -- as a person types it ------------------------------------------------------------------------------------------
 
-_TOKEN: Final = re.compile(
-    r"""\s*(?:(?P<text>"(?:[^"\\]|\\.)*"|'(?:[^'\\]|\\.)*')|(?P<sign>>=|<=|!=|==|=|<|>|\(|\)|,)|(?P<word>[^\s=<>!(),"']+))"""
-)
+_WORD: Final = r"""[^\s=<>!(),"']"""
+_VALUE: Final = rf"""(?:"(?:[^"\\]|\\.)*"|'(?:[^'\\]|\\.)*'|{_WORD}+)"""
 _SIGNS: Final = {"=": "$eq", "==": "$eq", "!=": "$ne", ">": "$gt", ">=": "$gte", "<": "$lt", "<=": "$lte"}
 _EXAMPLE: Final = 'such as year=2023, year>=2020, "ticker in AAPL,MSFT", or two of them joined by and / or'
 
@@ -201,76 +200,65 @@ def parse_where(expressions: str | Iterable[str]) -> dict[str, Any]:
 
 
 class _Parser:
-    """Reads one expression from left to right; the tokens still to be read are pairs of kind and text, last first."""
+    """Reads one expression from left to right."""
 
     def __init__(self, text: str) -> None:
-        self._text, end = text, 0
-        tokens: list[tuple[str, str]] = []
-        while end < len(text.rstrip()):
-            match = _TOKEN.match(text, end)
-            if match is None:
-                raise InputError(f"the filter {text!r} cannot be read from {text[end:]!r} on; write it {_EXAMPLE}.")
-            tokens.append((str(match.lastgroup), match[str(match.lastgroup)]))
-            end = match.end()
-        self._rest = [*tokens, ("end", "the end")][::-1]
+        self._text, self._at = text, 0
 
     def whole(self) -> dict[str, Any]:
         """The filter, up to the end of the text."""
         where = self._combined("or")
-        self._need("and, or, or the end", "end")
+        self._need(r"\Z", "and, or, or the end")
         return where
 
     def _combined(self, joint: str) -> dict[str, Any]:
         inner = partial(self._combined, "and") if joint == "or" else self._one
         parts = [inner()]
-        while self._took("word", joint):
+        while self._took(joint):
             parts.append(inner())
         return _joined(f"${joint}", parts)
 
     def _one(self) -> dict[str, Any]:
-        if self._took("sign", "("):
+        if self._took(r"\("):
             where = self._combined("or")
-            self._need("a closing bracket", "sign", ")")
+            self._need(r"\)", "a closing bracket")
             return where
-        field = _unquoted(self._need("the name of a field", "word text"))
-        negated = self._took("word", "not")
-        if self._took("word", "in"):
-            bracketed = self._took("sign", "(")
+        field = _unquoted(self._need(_VALUE, "the name of a field"))
+        negated = self._took("not")
+        if self._took("in"):
+            bracketed = self._took(r"\(")
             values = [_typed(self._value())]
-            while self._took("sign", ","):
+            while self._took(","):
                 values.append(_typed(self._value()))
             if bracketed:
-                self._need("a closing bracket", "sign", ")")
+                self._need(r"\)", "a closing bracket")
             return {field: {"$nin" if negated else "$in": values}}
-        name = _SIGNS.get(self._rest[-1][1], "")
-        if negated or not self._took("sign", *_SIGNS):
-            raise self._error("one of = != > >= < <= in, not in")
+        sign = self._need("(?!)" if negated else "[=!<>]=|[=<>]", "one of = != > >= < <= in, not in")
         value = self._value()
-        if ".." in value and value[0] not in "\"'" and name == "$eq":
+        if ".." in value and value[0] not in "\"'" and _SIGNS[sign] == "$eq":
             first, _, last = value.partition("..")
             return {"$and": [{field: {"$gte": _typed(first)}}, {field: {"$lte": _typed(last)}}]}
-        return {field: _typed(value) if name == "$eq" else {name: _typed(value)}}
+        return {field: _typed(value) if _SIGNS[sign] == "$eq" else {_SIGNS[sign]: _typed(value)}}
 
     def _value(self) -> str:
-        return self._need("a value (in quotes where it has spaces or signs)", "word text")
+        return self._need(_VALUE, "a value (in quotes where it has spaces or signs)")
 
-    def _took(self, kind: str, *tokens: str) -> bool:
-        """Whether one of these comes next, which is then behind us."""
-        came, token = self._rest[-1]
-        if came != kind or token.lower() not in tokens:
-            return False
-        self._rest.pop()
-        return True
+    def _took(self, pattern: str) -> str | None:
+        """What comes next where it is of a pattern, and is then behind us; a word is taken whole."""
+        ends = rf"(?!{_WORD})" if pattern.isalpha() else ""
+        found = re.compile(rf"\s*({pattern}){ends}\s*", re.IGNORECASE).match(self._text, self._at)
+        self._at = found.end() if found else self._at
+        return found and found[1]
 
-    def _need(self, wanted: str, kinds: str, *tokens: str) -> str:
-        kind, token = self._rest[-1]
-        if kind not in kinds.split() or (tokens and token not in tokens):
-            raise self._error(wanted)
-        return self._rest.pop()[1]
-
-    def _error(self, wanted: str) -> InputError:
-        return InputError(
-            f"the filter {self._text!r} has {self._rest[-1][1]!r} where {wanted} was wanted; write it {_EXAMPLE}."
+    def _need(self, pattern: str, wanted: str) -> str:
+        if (taken := self._took(pattern)) is not None:
+            return taken
+        rest = self._text[self._at :].strip()
+        came = re.match(rf"{_VALUE}|[=!<>]=|[=<>(),]|\Z", rest)
+        if came is None:
+            raise InputError(f"the filter {self._text!r} cannot be read from {rest!r} on; write it {_EXAMPLE}.")
+        raise InputError(
+            f"the filter {self._text!r} has {came[0] or 'the end'!r} where {wanted} was wanted; write it {_EXAMPLE}."
         )
 
 

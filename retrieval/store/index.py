@@ -2,16 +2,24 @@
 
 import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from pathlib import Path
 from random import Random
 from sqlite3 import Connection
-from typing import Any, Final
+from typing import Any, Final, cast
 from zlib import crc32
 
 from cragraph.passages import contextual_text
-from cragraph.retrieval.store.database import COLUMNS, Database, indexed, marks, row_crc
+from cragraph.retrieval.store.database import COLUMNS, Database, marks, row_crc
 from cragraph.retrieval.store.filters import condition
-from cragraph.retrieval.store.records import FIELDS, Item, Origin, StoredDocument, as_passage, filename_of, filterable
+from cragraph.retrieval.store.records import (
+    FIELDS,
+    Item,
+    Origin,
+    StoredDocument,
+    filename_of,
+    filterable,
+    from_bytes,
+)
+from cragraph.text.words import terms
 from cragraph.types import Passage
 
 SELECTED: Final = ", ".join(f"c.{name}" for name in COLUMNS.split(", "))
@@ -19,19 +27,15 @@ _SAMPLE: Final = 400
 _TYPES: Final = {bool: "true/false", str: "text"}
 _PLACE: Final = ("chunk_id", "doc_id", "chunk_index", "start_index", "source", "filename", "page")
 _ORIGIN: Final = "source, sha256, size, mtime_ns, options, chunks"
+_FILES: Final = (
+    "WITH files AS MATERIALIZED (SELECT o.id AS file, o.source, o.sha256, o.size, o.mtime_ns, o.options, o.chunks, "
+    "(SELECT count(*) FROM holdings AS h WHERE h.origin = o.id) = o.chunks AS complete FROM origins AS o) "
+)
+"""Every state of every file, `complete` where all its passages are in."""
 
 
 class Index(Database):
     """Everything that is stored, in its tables. Every change is numbered: `generation` is the last one's number."""
-
-    def __init__(self, path: Path | None, *, create: bool = True) -> None:
-        super().__init__(path, create=create)
-        self._counted: tuple[tuple[int, int], int] = (-1, -1), 0
-
-    @property
-    def generation(self) -> int:
-        """The number of the last change."""
-        return int(self.meta("generation", 0))
 
     # -- writing, inside a transaction -----------------------------------------------------------------------------
 
@@ -39,19 +43,26 @@ class Index(Database):
         """Add or rewrite passages with their words, fields and files, no others; and vectors where they bring them."""
         known = self.embedded(item.chunk_id for item in items)
         for item in items:
-            plain, text = filterable(item.passage["metadata"]), contextual_text(item.passage)
-            row = _row(item.passage, text, plain)
+            metadata, text = item.passage["metadata"], contextual_text(item.passage)
+            plain = filterable(metadata)
+            extra = {key: value for key, value in metadata.items() if key not in plain}
+            row = (
+                *(item.passage[key] for key in _PLACE),
+                json.dumps(plain, ensure_ascii=False),
+                text.removesuffix(item.passage["text"]),
+                item.passage["text"],
+                json.dumps(extra, ensure_ascii=False, default=str) if extra else None,
+            )
             chunk, old = known.get(item.chunk_id, (None, None))
             sql = f"INSERT OR REPLACE INTO chunks (id, {COLUMNS}, crc) VALUES (?, {marks(row)}, ?) RETURNING id"
             chunk = int(db.execute(sql, (chunk, *row, row_crc(row))).fetchone()[0])
             if old != text:
                 if old is not None:
                     _unindex(db, chunk, old)
-                db.execute("INSERT INTO words(rowid, terms) VALUES (?, ?)", (chunk, indexed(text)))
+                db.execute("INSERT INTO words(rowid, terms) VALUES (?, ?)", (chunk, _indexed(text)))
             db.execute("DELETE FROM holdings WHERE chunk = ?", (chunk,))
-            db.executemany(
-                "INSERT OR IGNORE INTO holdings VALUES (?, ?)", [(chunk, _origin_id(db, o)) for o in item.origins]
-            )
+            held = [(chunk, _origin_id(db, origin)) for origin in item.origins]
+            db.executemany("INSERT OR IGNORE INTO holdings VALUES (?, ?)", held)
             types = [(key, _TYPES.get(type(value), "number")) for key, value in plain.items()]
             db.executemany("INSERT OR IGNORE INTO fields VALUES (?, ?)", types)
             if item.vector is not None:
@@ -65,24 +76,17 @@ class Index(Database):
             for table, key in (("chunks", "id"), ("vectors", "id"), ("holdings", "chunk")):
                 db.execute(f"DELETE FROM {table} WHERE {key} = ?", (chunk,))
 
-    def set_whole(self, db: Connection, source: str, origin: Origin | None, *, others: bool = False) -> None:
-        """Record that this state of a file is in, whole, and (but with `others`) no other; None: none of its states."""
+    def record(self, db: Connection, source: str, origin: Origin | None) -> None:
+        """Record the state that a file is in, and no other of it; None where it is taken out."""
         row = _origin_id(db, origin) if origin else -1
-        if not others:
-            db.execute("DELETE FROM origins WHERE source = ? AND id <> ?", (source, row))
-        db.execute("UPDATE origins SET whole = 1 WHERE id = ?", (row,))
+        db.execute("DELETE FROM origins WHERE source = ? AND id <> ?", (source, row))
         db.execute("DELETE FROM staged WHERE source = ?", (source,))
 
     # -- reading passages ------------------------------------------------------------------------------------------
 
     def count(self) -> int:
-        """How many passages there are; counted once a change, as every search asks."""
-        state = self.state()
-        counted, number = self._counted
-        if counted != state:
-            number = int(self.rows("SELECT count(*) FROM chunks")[0][0])
-            self._counted = state, number
-        return number
+        """How many passages there are."""
+        return int(self.rows("SELECT count(*) FROM chunks")[0][0])
 
     def ids(self) -> set[str]:
         """The ids of all passages."""
@@ -100,13 +104,10 @@ class Index(Database):
         sql = f"SELECT {SELECTED}, c.id FROM chunks AS c WHERE c.id IN (?) AND {clause}"
         return {row[-1]: passage_of(row) for row in self.rows_in(sql, rows, values)}
 
-    def between(self, doc_id: str, first: int, last: int) -> list[Passage]:
-        """The passages of a document from one `chunk_index` to another, both included."""
-        rows = self.rows(
-            f"SELECT {COLUMNS} FROM chunks WHERE doc_id = ? AND chunk_index BETWEEN ? AND ? ORDER BY chunk_index",
-            (doc_id, first, last),
-        )
-        return [passage_of(row) for row in rows]
+    def between(self, doc_id: str, first: int, last: int, but: int) -> list[Passage]:
+        """The passages of a document from one `chunk_index` to another, both included, but for one."""
+        sql = f"SELECT {COLUMNS} FROM chunks WHERE doc_id = ? AND chunk_index BETWEEN ? AND ? AND chunk_index <> ?"
+        return [passage_of(row) for row in self.rows(f"{sql} ORDER BY chunk_index", (doc_id, first, last, but))]
 
     def embedded(self, chunk_ids: Iterable[str]) -> dict[str, tuple[int, str]]:
         """The row of each of these passages that is here, and what was embedded of it."""
@@ -124,24 +125,42 @@ class Index(Database):
 
     def fields(self) -> dict[str, str]:
         """The fields that can be filtered by, with their types: text, number, true/false."""
-        types: dict[str, str] = dict(FIELDS) if self.count() else {}
+        types: dict[str, str] = dict(FIELDS) if self.rows("SELECT 1 FROM chunks LIMIT 1") else {}
         for name, type_ in sorted(self.rows("SELECT name, type FROM fields")):
             types[name] = f"{types[name]} or {type_}" if name in types else type_
         return types
+
+    def readable(self) -> Iterator[Item | None]:
+        """Every passage that can be read and is what was written, with its files and its vector; None for the rest."""
+        ids = {row[0] for table in ("chunks", "vectors") for row in self.read(f"SELECT id FROM {table}")}
+        origins = ", ".join(f"o.{name}" for name in _ORIGIN.split(", "))
+        for chunk in sorted(ids):
+            row = next(self.read(f"SELECT {COLUMNS}, crc FROM chunks WHERE id = {chunk}"), ())
+            if not row or row_crc(row[:-1]) != row[-1]:
+                yield None
+                continue
+            sql = f"SELECT {origins} FROM holdings AS h JOIN origins AS o ON o.id = h.origin WHERE h.chunk = {chunk}"
+            vector, crc = next(self.read(f"SELECT vector, crc FROM vectors WHERE id = {chunk}"), (None, 0))
+            whole = isinstance(vector, bytes) and crc32(vector) == crc
+            yield Item(
+                passage_of(row), [Origin(*o) for o in self.read(sql)], from_bytes([vector])[0] if whole else None
+            )
 
     # -- reading the record of files -------------------------------------------------------------------------------
 
     def sources(self) -> dict[str, Origin]:
         """Every source that is in, whole, by its name."""
-        rows = self.rows(
-            f"SELECT {_ORIGIN} FROM origins AS o WHERE whole = 1 AND chunks = "
-            "(SELECT count(*) FROM holdings AS h WHERE h.origin = o.id)"
-        )
+        rows = self.rows(f"{_FILES} SELECT {_ORIGIN} FROM files WHERE complete ORDER BY mtime_ns")
         return {row[0]: Origin(*row) for row in rows}
 
     def names(self) -> set[str]:
         """Every source that holds passages, whole or not."""
         return {row[0] for row in self.rows("SELECT source FROM origins")}
+
+    def overtaken(self) -> list[Origin]:
+        """The whole states of sources of which other states hold passages too: an ingest on a server was cut off."""
+        several = {row[0] for row in self.rows("SELECT source FROM origins GROUP BY source HAVING count(*) > 1")}
+        return [origin for source, origin in self.sources().items() if source in several] if several else []
 
     def holders(self, chunk_ids: Iterable[str]) -> dict[str, list[Origin]]:
         """Every state of every file that holds each of these passages."""
@@ -154,22 +173,6 @@ class Index(Database):
         for chunk_id, *row in self.rows_in(sql, chunk_ids):
             held.setdefault(chunk_id, []).append(Origin(*row))
         return held
-
-    def held(self, origin: Origin) -> int:
-        """How many passages this state of a file holds."""
-        sql = (
-            "SELECT count(*) FROM origins AS o JOIN holdings AS h ON h.origin = o.id "
-            "WHERE o.source = ? AND o.sha256 = ? AND o.options = ?"
-        )
-        return int(self.rows(sql, (origin.source, origin.sha256, origin.options))[0][0])
-
-    def overtaken(self) -> list[Origin]:
-        """The whole states of sources of which other states hold passages too: an ingest on a server was cut off."""
-        rows = self.rows(
-            f"SELECT {_ORIGIN} FROM origins AS o WHERE whole = 1 AND EXISTS "
-            "(SELECT 1 FROM origins AS p WHERE p.source = o.source AND p.whole = 0)"
-        )
-        return [Origin(*row) for row in rows]
 
     def held_by(self, source: str, *, unheld: bool = False) -> list[str]:
         """The ids of the passages that a source holds; with `unheld`, also those from it that no file holds."""
@@ -184,13 +187,11 @@ class Index(Database):
     def documents(self) -> list[StoredDocument]:
         """What the store holds, a source a row, in order of name."""
         rows = self.rows(
-            "SELECT p.source, count(DISTINCT c.doc_id), count(DISTINCT c.id), o.size, o.sha256, "
-            "o.id IS NOT NULL OR p.source NOT IN (SELECT source FROM origins) FROM ("
-            "SELECT o.source AS source, h.chunk AS id FROM holdings AS h JOIN origins AS o ON o.id = h.origin "
-            "UNION SELECT source, id FROM chunks WHERE id NOT IN (SELECT chunk FROM holdings)) AS p "
-            "JOIN chunks AS c ON c.id = p.id LEFT JOIN origins AS o ON o.source = p.source AND o.whole = 1 "
-            "GROUP BY p.source "
-            "UNION SELECT source, 0, 0, size, sha256, 1 FROM origins WHERE whole = 1 AND chunks = 0 ORDER BY 1"
+            f"{_FILES} SELECT source, count(DISTINCT doc_id), count(DISTINCT id), size, sha256, max(complete) FROM ("
+            "SELECT f.source, c.doc_id, c.id, f.size, f.sha256, f.complete FROM files AS f "
+            "LEFT JOIN holdings AS h ON h.origin = f.file LEFT JOIN chunks AS c ON c.id = h.chunk "
+            "UNION ALL SELECT source, doc_id, id, NULL, NULL, 1 FROM chunks "
+            "WHERE id NOT IN (SELECT chunk FROM holdings)) GROUP BY source ORDER BY source"
         )
         return [
             StoredDocument(source, filename_of(source), documents, chunks, size, sha256, bool(complete))
@@ -205,20 +206,20 @@ class Index(Database):
         with self.write() as db:
             for item in items:
                 passage = json.dumps(item.passage, ensure_ascii=False, default=str)
-                db.execute(sql, (origin.source, _state(origin), item.chunk_id, passage, item.vector))
+                db.execute(sql, (origin.source, str(origin.state[1:]), item.chunk_id, passage, item.vector))
 
     def staged(self, origin: Origin) -> Iterator[list[Item]]:
         """What was staged of one state of a file, in batches."""
         last = 0
         sql = "SELECT id, passage, vector FROM staged WHERE source = ? AND state = ? AND id > ? ORDER BY id LIMIT 500"
-        while rows := self.rows(sql, (origin.source, _state(origin), last)):
+        while rows := self.rows(sql, (origin.source, str(origin.state[1:]), last)):
             last = rows[-1][0]
             yield [Item(json.loads(passage), (origin,), vector) for _, passage, vector in rows]
 
     def staged_ids(self, origin: Origin) -> set[str]:
         """The ids of what was staged of one state of a file."""
         sql = "SELECT chunk_id FROM staged WHERE source = ? AND state = ?"
-        return {row[0] for row in self.rows(sql, (origin.source, _state(origin)))}
+        return {row[0] for row in self.rows(sql, (origin.source, str(origin.state[1:])))}
 
     def staged_sources(self) -> dict[str, int]:
         """The files that were not read to their end, with how many of their passages are staged."""
@@ -231,40 +232,27 @@ class Index(Database):
 
 
 def passage_of(row: Sequence[Any]) -> Passage:
-    """A passage from the columns named in `COLUMNS`."""
+    """A passage from the columns named in `COLUMNS`, which no search has given a score yet."""
     metadata, _, text, extra = row[len(_PLACE) : 11]
-    return as_passage(
-        {"text": text, **dict(zip(_PLACE, row, strict=False))},
-        json.loads(metadata) | (json.loads(extra) if extra else {}),
-    )
-
-
-def _row(passage: Passage, text: str, plain: Mapping[str, Any]) -> tuple[Any, ...]:
-    """The columns of a passage; `text` is what is embedded of it, `plain` what can be filtered by."""
-    extra = {key: value for key, value in passage["metadata"].items() if key not in plain}
-    return (
-        *(passage[key] for key in _PLACE),
-        json.dumps(plain, ensure_ascii=False),
-        text.removesuffix(passage["text"]),
-        passage["text"],
-        json.dumps(extra, ensure_ascii=False, default=str) if extra else None,
-    )
+    place: dict[str, Any] = dict(zip(_PLACE, row, strict=False))
+    known = json.loads(metadata) | (json.loads(extra) if extra else {})
+    return cast("Passage", {"text": text, **place, "metadata": known, "retrieval_score": None, "rerank_score": None})
 
 
 def _origin_id(db: Connection, origin: Origin) -> int:
     """The row of a state of a file, made where it is new."""
     row = db.execute(
         f"INSERT INTO origins ({_ORIGIN}) VALUES ({marks(origin)}) ON CONFLICT (source, sha256, options) "
-        "DO UPDATE SET size = excluded.size, mtime_ns = excluded.mtime_ns, chunks = max(chunks, excluded.chunks) "
-        "RETURNING id",
+        "DO UPDATE SET size = excluded.size, mtime_ns = excluded.mtime_ns, chunks = excluded.chunks RETURNING id",
         origin,
     ).fetchone()
     return int(row[0])
 
 
-def _state(origin: Origin) -> str:
-    return f"{origin.sha256} {origin.options}"
+def _indexed(text: str) -> str:
+    """What the lexical index keeps of a text: its terms."""
+    return " ".join(terms.__wrapped__(text))
 
 
 def _unindex(db: Connection, chunk: int, text: str) -> None:
-    db.execute("INSERT INTO words(words, rowid, terms) VALUES ('delete', ?, ?)", (chunk, indexed(text)))
+    db.execute("INSERT INTO words(words, rowid, terms) VALUES ('delete', ?, ?)", (chunk, _indexed(text)))

@@ -45,9 +45,12 @@ class WriteLock:
             try:
                 self._lock.acquire()
             except Timeout as error:
+                said = "another process"
+                with suppress(OSError, ValueError, KeyError, TypeError):
+                    said = "process {pid} on {host} since {since}".format(**json.loads(owner.read_text("utf-8")))
                 raise StoreLockedError(
-                    f"{self._folder} is being written by {_holder(owner)}; wanted to be its only writer: wait for it "
-                    "to finish, or serve the store to several writers with a Chroma server "
+                    f"{self._folder} is being written by {said}; wanted to be its only writer: wait for it to finish, "
+                    "or serve the store to several writers with a Chroma server "
                     "(`chroma run --path FOLDER --port 8000`, then `--store http://localhost:8000`)."
                 ) from error
             except OSError as error:
@@ -75,11 +78,3 @@ class WriteLock:
                 return False
         except OSError as error:
             return isinstance(error, Timeout)
-
-
-def _holder(owner: Path) -> str:
-    try:
-        said = json.loads(owner.read_text(encoding="utf-8"))
-        return f"process {said['pid']} on {said['host']} since {said['since']}"
-    except (OSError, ValueError, KeyError, TypeError):
-        return "another process"

@@ -13,8 +13,6 @@ from contextlib import suppress
 from dataclasses import astuple, dataclass
 from hashlib import file_digest
 from pathlib import Path
-from queue import Empty, Queue
-from threading import Thread
 from typing import Any, BinaryIO, Final
 
 from cragraph.errors import CragError
@@ -28,8 +26,8 @@ _SPLITTER: Final = 2
 PIECE: Final = 128
 """Passages a message at most, which bounds what is held of a file that is larger than memory."""
 
-_AHEAD: Final = 8
-"""Messages that may wait to be embedded; with `PIECE` this bounds the memory."""
+_AHEAD: Final = 1 << 20
+"""Bytes of messages that may wait to be embedded, where the system has pipes that hold as much."""
 
 _READY: Final = "ready"
 _SERVE: Final = "import sys; from cragraph.retrieval.store.reading import serve; serve()"
@@ -52,7 +50,7 @@ class SplitOptions:
 
 
 @dataclass(frozen=True, slots=True)
-class Piece:
+class Portion:
     """Some passages of a file; `last` with the total when there are no more of them.
 
     `vectors` are a row a passage where whoever read the file has embedded it too.
@@ -74,7 +72,7 @@ class Failed:
     reason: str
 
 
-Message = Piece | Failed
+Message = Portion | Failed
 
 
 def sha256_of(path: Path) -> str:
@@ -96,7 +94,7 @@ def read(sources: Iterable[str], options: SplitOptions, limits: Limits | None = 
             yield Failed(source, "it needs more memory than a file may; split it, or raise the limit")
 
 
-def _pieces(source: str, options: SplitOptions, limits: Limits) -> Iterator[Piece]:
+def _pieces(source: str, options: SplitOptions, limits: Limits) -> Iterator[Portion]:
     path = Path(source)
     digest = sha256_of(path)
     passages: list[Passage] = []
@@ -108,9 +106,9 @@ def _pieces(source: str, options: SplitOptions, limits: Limits) -> Iterator[Piec
             seen.add(passage["chunk_id"])
             passages.append(passage)
             if len(passages) > PIECE:
-                yield Piece(source, digest, passages[:PIECE], last=False)
+                yield Portion(source, digest, passages[:PIECE], last=False)
                 passages = passages[PIECE:]
-    yield Piece(source, digest, passages, last=True, total=len(seen))
+    yield Portion(source, digest, passages, last=True, total=len(seen))
 
 
 def messages(
@@ -128,44 +126,31 @@ def messages(
 
 
 def _ahead(rest: list[str], options: SplitOptions, limits: Limits) -> Generator[Message, None, int | None]:
-    """The messages of a process that reads ahead; takes what is finished off `rest`.
+    """The messages of a process that reads ahead, as far as a pipe holds; takes what is finished off `rest`.
 
     Gives the exit code of the process, None where it could not be started at all.
     """
-    waiting: Queue[Message | str | None] = Queue(_AHEAD)
     started = False
     with subprocess.Popen(
         [sys.executable, "-P", "-c", _SERVE], stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL
     ) as process:
-        order = pickle.dumps((rest, options, astuple(limits)))
-        thread = Thread(target=_receive, args=(process, order, waiting), daemon=True)
-        thread.start()
+        assert process.stdin is not None
+        assert process.stdout is not None
         try:
-            while (message := waiting.get()) is not None:
-                if isinstance(message, str):
-                    started = True
-                    continue
-                if isinstance(message, Failed) or message.last:
-                    rest.pop(0)
-                yield message
+            with suppress(OSError), process.stdin:
+                pickle.dump((rest, options, astuple(limits)), process.stdin)
+            with suppress(EOFError, pickle.UnpicklingError, OSError, ValueError):  # the end, expected or not
+                while True:
+                    message = pickle.load(process.stdout)
+                    if message == _READY:
+                        started = True
+                        continue
+                    if isinstance(message, Failed) or message.last:
+                        rest.pop(0)
+                    yield message
             return process.wait() if started else None
         finally:
             process.kill()
-            while thread.is_alive():  # it may wait for room
-                with suppress(Empty):
-                    waiting.get(timeout=0.1)
-
-
-def _receive(process: "subprocess.Popen[bytes]", order: bytes, waiting: "Queue[Message | str | None]") -> None:
-    assert process.stdin is not None
-    assert process.stdout is not None
-    with suppress(OSError), process.stdin:
-        process.stdin.write(order)
-    try:
-        while True:
-            waiting.put(pickle.load(process.stdout))
-    except (EOFError, pickle.UnpicklingError, OSError, ValueError):
-        waiting.put(None)  # the end, expected or not
 
 
 def _why(code: int, limits: Limits) -> str:
@@ -187,6 +172,10 @@ def serve() -> None:
         import resource
 
         resource.setrlimit(resource.RLIMIT_DATA, (limits.memory_mb << 20, resource.getrlimit(resource.RLIMIT_DATA)[1]))
+    with suppress(ImportError, AttributeError, OSError):
+        import fcntl
+
+        fcntl.fcntl(out, fcntl.F_SETPIPE_SZ, _AHEAD)
     _send(out, _READY)
     for source in sources:
         left, file = limits.seconds, read([source], options, limits)

@@ -1,9 +1,10 @@
 """What a store keeps: passages with the files that hold them, and the vectors that one model made of them."""
 
 import math
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Final, NamedTuple, cast
+from itertools import islice
+from typing import Any, Final, NamedTuple, TypeVar, cast
 
 import numpy as np
 
@@ -11,6 +12,7 @@ from cragraph.errors import InputError, StoreError, StoreMismatchError
 from cragraph.protocols import Embeddings
 from cragraph.types import Passage
 
+T = TypeVar("T")
 Floats = np.ndarray[Any, np.dtype[np.float32]]
 
 FIELDS: Final[Mapping[str, str]] = {
@@ -57,7 +59,7 @@ class StoredDocument:
 
 
 class Item(NamedTuple):
-    """A passage, the files that hold it, and its vector where that is known."""
+    """A passage, the files that hold it, and the bytes of its vector where that is known."""
 
     passage: Passage
     origins: Sequence[Origin] = ()
@@ -83,11 +85,8 @@ def checked(passage: Passage) -> Passage:
             f"{error.start}; wanted text that can be written as UTF-8: clean it with "
             "text.encode('utf-8', 'replace').decode()."
         ) from error
-    stored = passage.copy()
-    for name in ("source", "filename", "metadata"):
-        stored[name] = _plain(passage[name])
-    stored["retrieval_score"] = stored["rerank_score"] = None
-    return stored
+    own = {name: _plain(passage[name]) for name in ("source", "filename", "metadata")}
+    return cast("Passage", {**passage, **own, "retrieval_score": None, "rerank_score": None})
 
 
 def _plain(value: Any) -> Any:
@@ -100,26 +99,29 @@ def _plain(value: Any) -> Any:
     return [_plain(item) for item in value] if isinstance(value, list | tuple) else value
 
 
-def as_passage(fields: Mapping[str, Any], metadata: Mapping[str, Any]) -> Passage:
-    """A stored passage, which no search has given a score yet."""
-    return cast("Passage", {**fields, "metadata": metadata, "retrieval_score": None, "rerank_score": None})
-
-
 def filterable(metadata: Mapping[str, Any]) -> dict[str, str | int | float | bool]:
     """The entries that can be filtered by: text, numbers of 64 bits and booleans under a plain name."""
 
-    def fits(value: Any) -> bool:
+    def fits(key: str, value: Any) -> bool:
+        if not key or key in FIELDS or key[0] in "_$#" or {'"', ":"} & {*key}:
+            return False
         if isinstance(value, int):
             return -(1 << 63) <= value < 1 << 63
         return isinstance(value, str) or (isinstance(value, float) and math.isfinite(value))
 
-    named = {k: v for k, v in metadata.items() if k and k not in FIELDS and k[0] not in "_$#" and not {'"', ":"} & {*k}}
-    return {key: value for key, value in named.items() if fits(value)}
+    return {key: value for key, value in metadata.items() if fits(key, value)}
 
 
 def filename_of(source: str) -> str:
     """The last part of a source's path."""
     return source.replace("\\", "/").rstrip("/").rsplit("/", 1)[-1]
+
+
+def batched(values: Iterable[T], size: int) -> Iterator[list[T]]:
+    """The values in lists of at most `size`."""
+    rest = iter(values)
+    while batch := list(islice(rest, size)):
+        yield batch
 
 
 # -- vectors ---------------------------------------------------------------------------------------------------------
@@ -133,15 +135,12 @@ def as_floats(vectors: Iterable[Sequence[float]]) -> Floats:
     """
     try:
         array = np.asarray(list(vectors) or np.empty((0, 0)), dtype=np.float32)
+        if array.ndim != 2 or not np.isfinite(array).all():
+            raise ValueError(f"of shape {array.shape}, or not finite")
     except ValueError as error:
         raise StoreError(
-            f"the embedding model gave vectors of different lengths ({error}); wanted one length."
+            f"the embedding model gave vectors that are no (n, dimension) finite numbers ({error}): try another model."
         ) from error
-    if array.ndim != 2 or not np.isfinite(array).all():
-        raise StoreError(
-            f"the embedding model gave vectors of shape {array.shape} or not finite; wanted (n, dimension) numbers: "
-            "try another model."
-        )
     return array
 
 

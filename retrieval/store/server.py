@@ -5,19 +5,19 @@ by the numbers of the writes; they can be thrown away.
 """
 
 import json
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from functools import partial
 from pathlib import Path
 from threading import RLock
 from time import monotonic
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Final, cast
 from urllib.parse import unquote, urlsplit
 
 import numpy as np
 
 from cragraph.errors import StoreError, StoreMissingError, mask
 from cragraph.retrieval.store.index import Index
-from cragraph.retrieval.store.records import FIELDS, Floats, Identity, Item, Origin, as_passage, filterable, from_bytes
+from cragraph.retrieval.store.records import FIELDS, Floats, Identity, Item, Origin, batched, filterable, from_bytes
 from cragraph.types import Passage
 
 if TYPE_CHECKING:
@@ -59,13 +59,12 @@ class Server:
         self.note = ""
         self._looked = 0.0
         self._lock = RLock()
-        with self._explained("opened"):
-            self._client = on_server(url)
-            try:
-                self._collection = self._opened(identity, create)
-            except BaseException:
-                close(self._client)
-                raise
+        self._client = on_server(url)
+        try:
+            self._collection = self._ask("opened", lambda: self._opened(identity, create))
+        except BaseException:
+            close(self._client)
+            raise
 
     def _opened(self, wanted: Identity, create: bool) -> "Collection":
         from chromadb.errors import NotFoundError
@@ -92,13 +91,33 @@ class Server:
         wanted.check(Identity(str(stated[_MODEL]), int(stated.get(_DIMENSION, 0)), str(space)), self.where)
         return found
 
+    def _ask(self, done: str, ask: Callable[[], Any]) -> Any:
+        """What the server answers; what Chroma and its HTTP client raise becomes a StoreError."""
+        from chromadb.errors import ChromaError
+
+        try:
+            return ask()
+        except StoreError:
+            raise
+        except (ChromaError, ValueError, OSError) as error:
+            text = str(error) or type(error).__name__
+            raise StoreError(f"{self.where} cannot be {done}: {text}; what was stored before is safe.") from error
+        except Exception as error:
+            if type(error).__module__.split(".")[0] not in ("httpx", "httpcore"):
+                raise
+            raise StoreError(
+                f"{self.where} does not answer ({error}); wanted a running Chroma server: start it and try again."
+            ) from error
+
+    def _get(self, include: list[Any], **which: Any) -> Any:
+        return self._ask("read", lambda: self._collection.get(include=include, **which))
+
     # -- writing -----------------------------------------------------------------------------------------------
 
     def generation(self) -> int:
         """The number of the last write, as the server has it now."""
-        with self._explained("read"):
-            fresh = self._client.get_collection(self.name, embedding_function=None)
-            return int((fresh.metadata or {}).get(_GENERATION, 0))
+        fresh = self._ask("read", lambda: self._client.get_collection(self.name, embedding_function=None))
+        return int((fresh.metadata or {}).get(_GENERATION, 0))
 
     def dimension(self) -> int:
         """The dimension of the vectors; 0 before the first was added."""
@@ -107,63 +126,52 @@ class Server:
     def write(self, number: int, dimension: int, batches: Iterable[Sequence[Item]], gone: Sequence[str]) -> None:
         """One numbered write: items with their vectors, or their metadata alone; `gone` are removed last."""
         metadata = {**(self._collection.metadata or {}), _GENERATION: number}
-        with self._explained("written"):
-            self._collection.modify(metadata=metadata | ({_DIMENSION: dimension} if dimension else {}))
-            for items in (part for batch in batches for part in _batches(batch)):
-                for full in (True, False):
-                    some = [item for item in items if (item.vector is not None) is full]
-                    given: dict[str, Any] = {
-                        "ids": [item.chunk_id for item in some],
-                        "metadatas": [to_chroma(item, number) for item in some],
-                    }
-                    if some and full:
-                        texts = [item.passage["text"] for item in some]
-                        vectors = from_bytes([item.vector for item in some])
-                        self._collection.upsert(**given, embeddings=vectors, documents=texts)
-                    elif some:
-                        self._collection.update(**given)
-            for ids in _batches(gone):
-                self._collection.delete(ids=ids)
+        metadata |= {_DIMENSION: dimension} if dimension else {}
+        self._ask("written", lambda: self._collection.modify(metadata=metadata))
+        for items in (part for batch in batches for part in batched(batch, _MOST)):
+            for full in (True, False):
+                if some := [item for item in items if (item.vector is not None) is full]:
+                    self._ask("written", partial(self._put, some, number, full))
+        for ids in batched(gone, _MOST):
+            self._ask("written", partial(self._collection.delete, ids=ids))
+
+    def _put(self, items: Sequence[Item], number: int, full: bool) -> None:
+        given: Any = {"ids": [i.chunk_id for i in items], "metadatas": [to_chroma(i, number) for i in items]}
+        if full:
+            texts = [item.passage["text"] for item in items]
+            self._collection.upsert(**given, embeddings=from_bytes([i.vector for i in items]), documents=texts)
+        else:
+            self._collection.update(**given)
 
     # -- reading -----------------------------------------------------------------------------------------------
 
     def count(self) -> int:
         """How many records there are."""
-        with self._explained("read"):
-            return self._collection.count()
-
-    def ids(self, where: Any = None) -> list[str]:
-        """The ids of all records, or of those that a filter lets through."""
-        with self._explained("read"):
-            return list(self._collection.get(where=where, include=[])["ids"])
+        return int(self._ask("read", self._collection.count))
 
     def items(self, chunk_ids: Sequence[str]) -> Iterator[list[Item]]:
         """The records with these ids, in no order, in batches."""
-        for batch in _batches(chunk_ids):
-            with self._explained("read"):
-                found = self._collection.get(ids=batch, include=["documents", "metadatas"])
-            rows = zip(found["ids"], found["documents"] or [], found["metadatas"] or [], strict=True)
-            yield [from_chroma(chunk_id, text or "", metadata or {}) for chunk_id, text, metadata in rows]
+        for batch in batched(chunk_ids, _MOST):
+            found = self._get(["documents", "metadatas"], ids=batch)
+            rows = zip(found["ids"], found["documents"], found["metadatas"], strict=True)
+            yield [from_chroma(chunk_id, text, metadata) for chunk_id, text, metadata in rows]
 
     def vectors(self, chunk_ids: Sequence[str]) -> dict[str, Floats]:
         """The vectors of these records, by id."""
         vectors: dict[str, Floats] = {}
-        for batch in _batches(chunk_ids):
-            with self._lock, self._explained("read"):
-                found: Any = self._collection.get(ids=batch, include=["embeddings"])
+        for batch in batched(chunk_ids, _MOST):
+            with self._lock:
+                found = self._get(["embeddings"], ids=batch)
             vectors |= zip(found["ids"], np.asarray(found["embeddings"], dtype=np.float32), strict=True)
         return vectors
 
     def nearest(self, vector: Floats, k: int, where: Mapping[str, Any] | None = None) -> list[Passage]:
         """The passages nearest to a vector, best first; `retrieval_score` is their cosine, 0 for below 0."""
-        with self._lock, self._explained("searched"):
-            found = self._collection.query(
-                query_embeddings=vector[None, :],
-                n_results=min(k, self.index.count()),
-                where=chroma_where(where) if where else None,
-                include=["distances"],
-            )
-        ids, distances = found["ids"][0], (found["distances"] or [[]])[0]
+        wanted: Any = {"query_embeddings": vector[None, :], "n_results": k, "include": ["distances"]}
+        wanted |= {"where": chroma_where(where)} if where else {}
+        with self._lock:
+            found = self._ask("searched", lambda: self._collection.query(**wanted))
+        ids, distances = found["ids"][0], found["distances"][0]
         passages = {passage["chunk_id"]: passage for passage in self.index.get(ids)}
         missing = [chunk_id for chunk_id in ids if chunk_id not in passages]  # not fetched yet
         passages |= {item.chunk_id: item.passage for batch in self.items(missing) for item in batch}
@@ -201,51 +209,24 @@ class Server:
     def _fetch(self) -> None:
         """Bring over what was written since, and compare the ids where the counts still differ."""
         index, generation, gone = self.index, self.generation(), set[str]()
-        since = index.generation
-        self._bring(self.ids({GENERATION: {"$gt": since}} if since else None))
+        since = {"where": {GENERATION: {"$gt": index.generation}}} if index.generation else {}
+        self._bring(self._get([], **since)["ids"])
         if index.count() != self.count():
-            here, there = index.ids(), set(self.ids())  # in this order: what is added meanwhile is not dropped
+            here, there = index.ids(), set(self._get([])["ids"])  # in this order: what is added meanwhile stays
             self._bring(sorted(there - here))
             gone = here - there
-        with index.write() as db:
+        with index.write(generation=generation) as db:
             index.drop(db, gone)
-            index.stamp(db, generation=generation)
+            db.execute("DELETE FROM origins WHERE chunks > 0 AND id NOT IN (SELECT origin FROM holdings)")
 
     def _bring(self, chunk_ids: Sequence[str]) -> None:
-        seen: dict[tuple[str, str, str], Origin] = {}
         for items in self.items(chunk_ids):
             with self.index.write() as db:
                 self.index.put(db, items, 0)
-            seen |= {o.state: o for item in items for o in item.origins if o.chunks >= 0}
-        whole = self.index.sources()
-        with self.index.write() as db:
-            for origin in seen.values():
-                # One that was cut off is left for the next ingest to finish.
-                if origin.source not in whole and self.index.held(origin) == origin.chunks:
-                    self.index.set_whole(db, origin.source, origin, others=True)
 
     def close(self) -> None:
         """Let go of the connections."""
         close(self._client)
-
-    @contextmanager
-    def _explained(self, done: str) -> Iterator[None]:
-        """Raise what Chroma and its HTTP client raise as StoreError."""
-        from chromadb.errors import ChromaError
-
-        try:
-            yield
-        except StoreError:
-            raise
-        except (ChromaError, ValueError, OSError) as error:
-            text = str(error) or type(error).__name__
-            raise StoreError(f"{self.where} cannot be {done}: {text}; what was stored before is safe.") from error
-        except Exception as error:
-            if type(error).__module__.split(".")[0] not in ("httpx", "httpcore"):
-                raise
-            raise StoreError(
-                f"{self.where} does not answer ({error}); wanted a running Chroma server: start it and try again."
-            ) from error
 
 
 # -- what lies in Chroma ---------------------------------------------------------------------------------------------
@@ -267,16 +248,15 @@ def to_chroma(item: Item, number: int) -> dict[str, Any]:
 
 
 def from_chroma(chunk_id: str, text: str, metadata: Mapping[str, Any]) -> Item:
-    """Read back what `to_chroma` wrote; a record written by another tool gets empty fields."""
-    whole = json.loads(metadata.get(RECORD) or "{}")
-    given = {"doc_id": chunk_id, **metadata}
+    """Read back what `to_chroma` wrote."""
+    whole = json.loads(metadata[RECORD])
     fields: dict[str, Any] = {
-        name: str(given.get(name, "")) if kind == "text" else int(given.get(name, 0)) for name, kind in FIELDS.items()
+        name: metadata.get(name) if kind == "text" or name not in metadata else int(metadata[name])
+        for name, kind in FIELDS.items()
     }
-    if "page" not in given:
-        fields["page"] = None
-    passage = as_passage({"text": text, "chunk_id": chunk_id, **fields}, whole.get("m", {}))
-    return Item(passage, [Origin(source, *row) for source, row in whole.get("h", {}).items()])
+    fields |= {"text": text, "chunk_id": chunk_id, "metadata": whole["m"]}
+    passage = cast("Passage", fields | {"retrieval_score": None, "rerank_score": None})
+    return Item(passage, [Origin(source, *row) for source, row in whole["h"].items()])
 
 
 def chroma_where(where: Mapping[str, Any]) -> Any:
@@ -358,8 +338,3 @@ def _settings() -> Any:
 
     # Without _env_file the settings of the program around us would be read from its .env file.
     return Settings(anonymized_telemetry=False, _env_file=None)
-
-
-def _batches(values: Sequence[Any]) -> Iterator[Any]:
-    for start in range(0, len(values), _MOST):
-        yield values[start : start + _MOST]

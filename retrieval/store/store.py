@@ -9,7 +9,7 @@ import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from hashlib import sha256
-from itertools import islice, repeat
+from itertools import repeat
 from pathlib import Path
 from time import time_ns
 from typing import TYPE_CHECKING, Any, Final, Self
@@ -19,6 +19,7 @@ import numpy as np
 from cragraph.errors import StoreError, StoreLockedError, StoreMissingError
 from cragraph.passages import contextual_text
 from cragraph.protocols import Embeddings
+from cragraph.retrieval.store.database import remove
 from cragraph.retrieval.store.dense import GRAPH_FROM, Dense
 from cragraph.retrieval.store.filters import checked_where
 from cragraph.retrieval.store.index import Index
@@ -31,6 +32,7 @@ from cragraph.retrieval.store.records import (
     Origin,
     StoredDocument,
     as_floats,
+    batched,
     checked,
     filename_of,
     unit,
@@ -89,7 +91,7 @@ class Store:
     def dense(self, query: str, k: int, where: Mapping[str, Any] | None = None) -> list[Passage]:
         """The `k` passages nearest in meaning, best first; `retrieval_score` is their cosine, with 0 for below 0."""
         filters = self._filters(where)
-        if k < 1 or not query.strip() or not self.count():
+        if k < 1 or not query.strip():
             return []
         vector = as_floats([self._embeddings.embed_query(query)])[0]
         self._check_dimension(len(vector))
@@ -136,8 +138,7 @@ class Store:
     def adjacent(self, passage: Passage, before: int = 1, after: int = 1) -> list[Passage]:
         """The passages next to one in its document, in order; without the passage itself."""
         place = passage["chunk_index"]
-        found = self.index.between(passage["doc_id"], place - before, place + after)
-        return [other for other in found if other["chunk_index"] != place]
+        return self.index.between(passage["doc_id"], place - before, place + after, place)
 
     def fields(self) -> dict[str, str]:
         """The fields that can be filtered by, with their types: text, number or true/false."""
@@ -193,11 +194,8 @@ class Store:
         rows: Iterable[Any] = repeat(None) if vectors is None else vectors
         origins = (origin,) if origin else ()
         items = (Item(passage, origins, row) for passage, row in zip(passages, rows, strict=False))
-        added = 0
         with self.writing():
-            while batch := list(islice(items, BATCH)):
-                added += self.commit([], batch)
-        return added
+            return sum(self.commit([], batch) for batch in batched(items, BATCH))
 
     def delete(self, chunk_ids: Sequence[str]) -> None:
         """Remove passages by id; unknown ids do no harm."""
@@ -213,6 +211,8 @@ class Store:
     def stage(self, items: Sequence[Item], origin: Origin) -> None:
         """Embed passages of a file that is still being read and keep them, unseen, until it is committed."""
         with self.writing():
+            waiting = self.index.staged_ids(origin)  # by an earlier run that was cut off
+            items = [item for item in items if item.chunk_id not in waiting]
             made = self._embedded(items, self.index.embedded(item.chunk_id for item in items))
             stored = self._vectors.vectors([item.chunk_id for item in made if item.vector is None])
             self.index.stage((i._replace(vector=i.vector or stored[i.chunk_id].tobytes()) for i in made), origin)
@@ -226,8 +226,10 @@ class Store:
         with self.writing():
             origins = dict(files)
             given = [(i, origin) for origin in origins.values() if origin for i in self.index.staged_ids(origin)]
+            staged = {i for i, _ in given}
             given += [(item.chunk_id, origin) for item in items for origin in item.origins]
-            new = {item.chunk_id for item in items}.union(i for i, _ in given)
+            new = staged.union(item.chunk_id for item in items)
+            items = [item for item in items if item.chunk_id not in staged]
             mine = {i for source, origin in files for i in self.index.held_by(source, unheld=origin is None)}
             before, known = self.index.holders(mine | new), self.index.embedded(new)
             states = {origin.state for origin in origins.values() if origin}
@@ -263,27 +265,25 @@ class Store:
                     yield [item._replace(origins=holders[i]) for i, item in new.items()]
             now = self.index.holders(holders.keys() - done)
             moved = [i for i in holders.keys() - done if list(holders[i]) != now.get(i, [])]
-            for start in range(0, len(moved), BATCH):
-                yield [_held(passage, holders) for passage in self.index.get(moved[start : start + BATCH])]
+            for some in batched(moved, BATCH):
+                yield [_held(passage, holders) for passage in self.index.get(some)]
 
         if self._server:
             # The time in milliseconds, so that the numbers of two writers to one server do not collide.
             number = max(number, self._server.generation() + 1, time_ns() // 1_000_000)
             self._server.write(number, dimension, batches(), gone)
-        with self.index.write() as db:
+        with self.index.write(generation=number, **({"dimension": dimension} if dimension else {})) as db:
             for batch in batches():
                 self.index.put(db, [item._replace(vector=None) for item in batch] if self._server else batch, number)
             self.index.drop(db, gone)
             for source, origin in files:
-                self.index.set_whole(db, source, origin)
-            self.index.stamp(db, generation=number, **({"dimension": dimension} if dimension else {}))
+                self.index.record(db, source, origin)
 
     def _embedded(self, items: Sequence[Item], known: Mapping[str, tuple[int, str]]) -> list[Item]:
         """The items, each once and as it can be stored, with the vectors of those whose text is not in already."""
         distinct = {item.chunk_id: item._replace(passage=checked(item.passage)) for item in items}
         texts = {i: contextual_text(item.passage) for i, item in distinct.items()}
-        same = {i for i, text in texts.items() if known.get(i, (0, None))[1] == text and distinct[i].vector is None}
-        new = [i for i in distinct if i not in same]
+        new = [i for i, item in distinct.items() if item.vector is not None or known.get(i, (0, None))[1] != texts[i]]
         asked = [texts[i] for i in new if distinct[i].vector is None]
         made = iter(self._embeddings.embed_documents(asked) if asked else [])
         matrix = as_floats(next(made) if distinct[i].vector is None else distinct[i].vector for i in new)
@@ -319,23 +319,41 @@ class Store:
         fields = self.fields() if where else {}
         return checked_where(where, fields) if fields else None
 
-    def _mended(self) -> None:
+    def _mend(self) -> None:
         """Look whether the file is as it was left, and save what can be saved where it is damaged."""
-        if lost := self.index.lost():
+        fits, lost = self.index.left()
+        if lost:
             self._notes.append(LOST.format(n=lost))
-        if (self.index.trusted() and not lost) or self._lock.busy():
+        if (fits and not lost) or self._lock.busy():
             return
         if self.index.damage():
-            with self.writing():
-                kept, all_ = self.index.salvage()
-                self._notes.append(SALVAGED.format(kept=kept, all=all_))
-                bare = self.index.rows("SELECT chunk_id FROM chunks WHERE id NOT IN (SELECT id FROM vectors)")
-                for start in range(0, len(bare), BATCH):
-                    ids = [row[0] for row in bare[start : start + BATCH]]
-                    holders: dict[str, list[Origin]] = {key: [] for key in ids} | self.index.holders(ids)
-                    items = self._embedded([Item(passage) for passage in self.index.get(ids)], {})
-                    self._write(items, holders, [], [])
+            with self._lock():
+                self._salvage()
         self.index.wrote = True  # so that closing seals it as it is now
+
+    def _salvage(self) -> None:
+        """Move what can be read, and is what was written, into a new file; vectors that are gone are made again."""
+        assert self.index.path is not None
+        path = self.index.path.with_suffix(".salvaged")
+        remove(path)
+        meta = dict(self.index.read("SELECT * FROM meta WHERE key <> 'graph'"))
+        kept = count = 0
+        with Store(Index(path), self._embeddings, WriteLock(None), self.location) as spare:
+            with spare.index.write(**meta):
+                pass
+            for items in batched(self.index.readable(), BATCH):
+                sound = spare._embedded([item for item in items if item], {})
+                with spare.index.write() as db:
+                    spare.index.put(db, sound, spare.index.generation)
+                kept, count = kept + len(sound), count + len(items)
+        if not kept:
+            remove(path)
+            raise StoreError(
+                f"{self.index.path} is damaged and nothing in it can be read; wanted the passages that were ingested: "
+                "move it away and run cragraph ingest PATH again."
+            )
+        self.index.replace_by(path)
+        self._notes.append(SALVAGED.format(kept=kept, all=count))
 
 
 def _held(passage: Passage, holders: Mapping[str, Sequence[Origin]]) -> Item:
@@ -383,10 +401,11 @@ def open_store(
         store = Store(index, embeddings, WriteLock(folder), f"the store {folder}", graph_from=graph_from)
     try:
         with suppress(StoreLockedError):
-            store._mended()
+            store._mend()
         wanted, model = Identity.of(embeddings), store.index.meta("model")
         if model is None:
-            store.index.set_meta(model=wanted.model, dimension=wanted.dimension)
+            with store.index.write(model=wanted.model, dimension=wanted.dimension):
+                pass
         else:
             wanted.check(Identity(str(model), int(store.index.meta("dimension", 0))), store.location)
     except BaseException:
@@ -431,7 +450,8 @@ def _on_server(
     server = Server(url, collection, wanted, create=create)
     try:
         index = _copy(folder / f"{sha256(url.encode()).hexdigest()[:16]}.{collection}.db")
-        index.set_meta(model=wanted.model, dimension=server.dimension())
+        with index.write(model=wanted.model, dimension=server.dimension()):
+            pass
         server.index = index
         server.follow(now=True)
     except BaseException:
@@ -447,9 +467,8 @@ def _copy(path: Path) -> Index:
         for _ in range(2):
             with suppress(StoreError):
                 index = Index(path)
-                if not index.read_only and (index.trusted() or not index.damage(vectors=False)):
+                if not index.read_only and (index.left()[0] or not index.damage(vectors=False)):
                     return index
                 index.close()
-            for file in (path, path.with_suffix(".seal"), Path(f"{path}-wal"), Path(f"{path}-shm")):
-                file.unlink(missing_ok=True)
+            remove(path)
     return Index(None)

@@ -14,7 +14,7 @@ import pytest
 
 from cragraph.retrieval.documents import Limits
 from cragraph.retrieval.store import SplitOptions, ingest, open_store, reading
-from cragraph.retrieval.store.reading import PIECE, Failed, Piece, messages, read
+from cragraph.retrieval.store.reading import PIECE, Failed, Portion, messages, read
 from cragraph.testing import HashEmbeddings
 
 OPTIONS = SplitOptions(200, 20)
@@ -35,11 +35,11 @@ def test_a_process_gives_the_same_messages_as_reading_in_place(files: list[str])
     in_place = list(read(files, OPTIONS))
     assert list(messages(files, OPTIONS, Limits())) == in_place
     assert list(messages(files, OPTIONS)) == in_place
-    assert [type(m) for m in in_place if isinstance(m, Failed) or m.last] == [Piece] * 3 + [Failed] + [Piece] * 3
+    assert [type(m) for m in in_place if isinstance(m, Failed) or m.last] == [Portion] * 3 + [Failed] + [Portion] * 3
 
 
 def test_large_files_come_in_pieces_the_last_of_which_tells_the_total(files: list[str]) -> None:
-    pieces = [m for m in read(files[-1:], OPTIONS) if isinstance(m, Piece)]
+    pieces = [m for m in read(files[-1:], OPTIONS) if isinstance(m, Portion)]
     assert len(pieces) > 1
     assert all(len(piece.passages) <= PIECE for piece in pieces)
     assert [piece.last for piece in pieces] == [False] * (len(pieces) - 1) + [True]
@@ -57,7 +57,7 @@ def test_a_file_that_takes_the_reader_down_is_reported_and_the_rest_is_read(tmp_
     killer.join()
     ends = [(Path(m.source).name, type(m)) for m in found if isinstance(m, Failed) or m.last]
     assert ends == [
-        ("0.txt", Piece), ("1.txt", Piece), ("trap.txt", Failed), ("3.txt", Piece), ("4.txt", Piece), ("5.txt", Piece),
+        ("0.txt", Portion), ("1.txt", Portion), ("trap.txt", Failed), ("3.txt", Portion), ("4.txt", Portion), ("5.txt", Portion),
     ]  # fmt: skip
     (failed,) = (m for m in found if isinstance(m, Failed))
     assert "signal 9" in failed.reason
@@ -67,7 +67,7 @@ def test_a_file_that_takes_too_long_is_reported_and_the_rest_is_read(tmp_path: P
     trap = tmp_path / "trap.txt"
     os.mkfifo(trap)
     found = list(messages([files[0], str(trap), files[1]], OPTIONS, Limits(seconds=4)))
-    assert [type(message) for message in found] == [Piece, Failed, Piece]
+    assert [type(message) for message in found] == [Portion, Failed, Portion]
     assert found[1] == Failed(str(trap), "reading it took more than 4 seconds; split it, or raise the limit")
 
 
@@ -76,7 +76,7 @@ def test_a_file_that_takes_too_much_memory_is_reported_and_the_rest_is_read(tmp_
     large = tmp_path / "large.txt"
     large.write_text("many words " * 8_000_000)
     found = list(messages([str(large), files[0]], OPTIONS, Limits(memory_mb=150)))
-    assert [type(message) for message in found] == [Failed, Piece]
+    assert [type(message) for message in found] == [Failed, Portion]
     assert "memory" in found[0].reason  # type: ignore[union-attr]
 
 
@@ -90,7 +90,7 @@ def test_where_no_reader_can_be_started_files_are_read_in_place(monkeypatch: pyt
 def test_a_reader_that_is_left_early_is_ended(files: list[str]) -> None:
     before = set(threading.enumerate())
     stream = messages(files, OPTIONS, Limits())
-    assert isinstance(next(stream), Piece)
+    assert isinstance(next(stream), Portion)
     (reader,) = _readers()
     stream.close()
     assert set(threading.enumerate()) == before
@@ -126,7 +126,7 @@ def test_what_a_reader_holds_does_not_grow_with_the_file(tmp_path: Path) -> None
                 out.write(json.dumps({"text": f"row {row} " + "of many words " * 60}) + "\n")
         count, peak = 0, 0.0
         for message in messages([str(file)], SplitOptions(), Limits()):
-            assert isinstance(message, Piece)
+            assert isinstance(message, Portion)
             count += len(message.passages)
             peak = max([peak, *map(_peak_mb, _readers())])
         assert count == rows

@@ -49,7 +49,7 @@ def nearest(vector: Floats, numbers: list[int]) -> list[str]:
     return [str(numbers[place]) for place in np.argsort(-cosines)]
 
 
-@pytest.mark.parametrize("small", [1, 5000])
+@pytest.mark.parametrize("most", [1, 3000])
 @pytest.mark.parametrize(
     ("where", "passing"),
     [
@@ -62,10 +62,10 @@ def nearest(vector: Floats, numbers: list[int]) -> list[str]:
     ],
 )
 def test_however_a_filter_is_worked_out_the_nearest_that_pass_are_found(
-    years: Store, vector: Floats, where: dict[str, Any] | None, passing: list[int], small: int,
+    years: Store, vector: Floats, where: dict[str, Any] | None, passing: list[int], most: int,
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:  # fmt: skip
-    monkeypatch.setattr(module, "SMALL", small)
+    monkeypatch.setattr(module, "MOST", most)
     found = years._vectors.nearest(vector, 5, where)
     assert [p["source"] for p in found] == nearest(vector, passing)[:5]
     scores = [p["retrieval_score"] or 0.0 for p in found]
