@@ -8,11 +8,11 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from importlib import import_module
 from pathlib import Path
-from typing import Final
+from typing import Any, Final
 
 from cragraph.errors import DocumentError, InputError
 from cragraph.passages import content_id
-from cragraph.retrieval.documents.clean import DEFAULT, Limits, marked, unmarked_utf16
+from cragraph.retrieval.documents.clean import DEFAULT, Limits, clean, marked, read_text, unmarked_utf16
 from cragraph.retrieval.documents.document import Document, Draft, scalars
 from cragraph.retrieval.documents.formats import BY_SUFFIX, Format
 
@@ -182,10 +182,6 @@ def _mb(size: int) -> str:
 
 # -- reading --------------------------------------------------------------------------------------------------------
 
-Loader = Callable[[Path, Limits], Iterator[Draft]]
-"""Reads a file as drafts, one for most formats, many for files of rows, lazily where the format allows; raises OSError,
-or a DocumentError to which `load` adds the name of the file."""
-
 
 def load(path: str | os.PathLike[str], *, source: str | None = None, limits: Limits = DEFAULT) -> Iterator[Document]:
     """The documents of a file, in order; `source` is what to call its place, its path by default.
@@ -202,10 +198,14 @@ def load(path: str | os.PathLike[str], *, source: str | None = None, limits: Lim
     if form is None:
         raise DocumentError(f"{name} cannot be read: {why_unread(path)}.")
     module = import_module(f"cragraph.retrieval.documents.formats.{form.module}")
-    loader: Loader = getattr(module, form.function)
+    made: Callable[..., Any] = getattr(module, form.function)
     seen: Counter[str] = Counter()
     try:
-        for draft in loader(path, limits):
+        if form.function == "draft":
+            drafts: Iterable[Draft] = [made(clean(read_text(path, limits)), limits)]
+        else:  # lazily, where the format allows
+            drafts = made(path, limits)
+        for draft in drafts:
             if not draft.text.strip():
                 continue
             limits.check("characters", len(draft.text), "characters")

@@ -1,4 +1,7 @@
-"""The formats that are read: one line each, and one module each with `read(path, limits)`, an iterator of drafts."""
+"""The formats that are read: one line each, and one module each.
+
+A module has `read(path, limits)`, an iterator of drafts, or, where a format is text, `draft(text, limits)`.
+"""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -17,9 +20,9 @@ class Format:
 
 
 FORMATS: Final = (
-    Format("md", ".md .markdown", "markdown"),
-    Format("txt", ".txt .text", "plain"),
-    Format("rst", ".rst", "rst"),
+    Format("md", ".md .markdown", "markdown", "draft"),
+    Format("txt", ".txt .text", "plain", "draft"),
+    Format("rst", ".rst", "rst", "draft"),
     Format("html", ".html .htm .xhtml", "html"),
     Format("pdf", ".pdf", "pdf", textual=False),
     Format("docx", ".docx", "docx", textual=False),

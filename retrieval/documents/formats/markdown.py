@@ -1,8 +1,7 @@
 """Markdown: kept as written, but rows of tables name their columns; front matter is metadata, comments are dropped."""
 
 import re
-from collections.abc import Iterator, Sequence
-from pathlib import Path
+from collections.abc import Sequence
 from typing import Any, Final
 
 import yaml
@@ -10,7 +9,7 @@ from markdown_it import MarkdownIt
 from markdown_it.token import Token
 
 from cragraph.errors import DocumentError
-from cragraph.retrieval.documents.clean import DEFAULT, Limits, clean, read_text
+from cragraph.retrieval.documents.clean import DEFAULT, Limits
 from cragraph.retrieval.documents.document import LONGEST_TITLE, Block, BlockKind, Draft, Heading
 from cragraph.retrieval.documents.tables import Table, header_line, row_lines
 
@@ -25,11 +24,6 @@ _BLOCKS = MarkdownIt("commonmark").enable("table").disable("inline")
 _INLINE = MarkdownIt("commonmark")
 FRONT_LIMIT: Final = 1 << 16
 """Characters of front matter at most: reading it takes a hundred times as long as reading text."""
-
-
-def read(path: Path, limits: Limits) -> Iterator[Draft]:
-    """The whole file as one draft."""
-    yield draft(clean(read_text(path, limits)), limits)
 
 
 def draft(text: str, limits: Limits = DEFAULT) -> Draft:
@@ -144,7 +138,11 @@ def front_matter(text: str, limits: Limits = DEFAULT) -> tuple[dict[str, Any], s
         values = yaml.safe_load(match[1])
     except (yaml.YAMLError, ValueError, OverflowError):  # a date such as 2023-13-45 is a ValueError
         return {}, text
-    return {str(key).lower(): _scalar(value) for key, value in values.items()}, text[match.end() :]
+    metadata: dict[str, Any] = {}
+    for key, value in values.items():
+        plain = value if isinstance(value, str | int | float | list) else str(value)
+        metadata[str(key).lower()] = "" if value is None else plain
+    return metadata, text[match.end() :]
 
 
 def _leaves(node: Any, most: int) -> int:
@@ -159,10 +157,6 @@ def _leaves(node: Any, most: int) -> int:
         elif isinstance(node, yaml.SequenceNode):
             waiting.extend(node.value)
     return count
-
-
-def _scalar(value: Any) -> Any:
-    return value if isinstance(value, str | int | float | list) else "" if value is None else str(value)
 
 
 def without_comments(text: str) -> str:

@@ -2,9 +2,8 @@
 
 import re
 from collections.abc import Iterator
-from pathlib import Path
 
-from cragraph.retrieval.documents.clean import Limits, clean, read_text
+from cragraph.retrieval.documents.clean import DEFAULT, Limits
 from cragraph.retrieval.documents.document import Block, Draft, Heading
 
 PARAGRAPH = re.compile(r"[^\n]*\S[^\n]*(?:\n[^\n]*\S[^\n]*)*")
@@ -16,12 +15,7 @@ BELOW_ALL = 6
 """The level of a question that heads its answer."""
 
 
-def read(path: Path, limits: Limits) -> Iterator[Draft]:
-    """The whole file as one draft."""
-    yield draft(clean(read_text(path, limits)))
-
-
-def draft(text: str) -> Draft:
+def draft(text: str, limits: Limits = DEFAULT) -> Draft:
     """Map plain text; nothing of it is changed."""
     blocks: list[Block] = []
     headings: list[Heading] = []

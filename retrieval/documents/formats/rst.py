@@ -1,10 +1,8 @@
 """reStructuredText: kept as written; underlined titles become headings, literal blocks are code."""
 
 import re
-from collections.abc import Iterator
-from pathlib import Path
 
-from cragraph.retrieval.documents.clean import Limits, clean, read_text
+from cragraph.retrieval.documents.clean import DEFAULT, Limits
 from cragraph.retrieval.documents.document import Block, Draft, Heading
 from cragraph.retrieval.documents.formats.plain import PARAGRAPH, paragraph_blocks
 
@@ -13,12 +11,7 @@ _FIELD = re.compile(r"^:(title|author|date|version):[ \t]+(\S.*)$", re.IGNORECAS
 _OPENS_CODE = re.compile(r"(?:::|\.\. (?:code|code-block|sourcecode|parsed-literal)::.*)\s*$")
 
 
-def read(path: Path, limits: Limits) -> Iterator[Draft]:
-    """The whole file as one draft."""
-    yield draft(clean(read_text(path, limits)))
-
-
-def draft(text: str) -> Draft:
+def draft(text: str, limits: Limits = DEFAULT) -> Draft:
     """Map reStructuredText; the level of a heading is the order in which its kind of rule first appears."""
     styles: list[str] = []
     blocks: list[Block] = []

@@ -57,7 +57,8 @@ def test_a_file_that_takes_the_reader_down_is_reported_and_the_rest_is_read(tmp_
     killer.join()
     ends = [(Path(m.source).name, type(m)) for m in found if isinstance(m, Failed) or m.last]
     assert ends == [
-        ("0.txt", Portion), ("1.txt", Portion), ("trap.txt", Failed), ("3.txt", Portion), ("4.txt", Portion), ("5.txt", Portion),
+        ("0.txt", Portion), ("1.txt", Portion), ("trap.txt", Failed),
+        ("3.txt", Portion), ("4.txt", Portion), ("5.txt", Portion),
     ]  # fmt: skip
     (failed,) = (m for m in found if isinstance(m, Failed))
     assert "signal 9" in failed.reason
