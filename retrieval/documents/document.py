@@ -130,7 +130,6 @@ class Writer:
         self._headings: list[Heading] = []
         self._pages: list[int] = []
         self._page_due = 0
-        self._last: BlockKind | None = None
 
     def page(self) -> None:
         """Begin a page: it starts where the next piece does."""
@@ -181,35 +180,25 @@ class Writer:
 
     def draft(self, metadata: Mapping[str, Any] | None = None) -> Draft:
         """The finished text with its map."""
-        self._open_pages(self._length)
+        self._open_pages()
         return Draft(
             "".join(self._parts), tuple(self._blocks), tuple(self._headings), tuple(self._pages), metadata or {}
         )
 
-    def _write(
-        self,
-        text: str,
-        kind: BlockKind,
-        *,
-        header: str = "",
-        joined: bool = False,
-        apart: bool = False,
-        fields: Mapping[str, Any] = NOTHING,
-    ) -> int:
+    def _write(self, text: str, kind: BlockKind, *, apart: bool = False, **about: Any) -> int:
+        """Write a piece below the last, `apart` from it where it is of its kind; `about` is what its block says."""
         if self._parts:
-            tight = joined or (kind in _TIGHT and kind == self._last and not apart)
-            gap = "\n" if tight else "\n\n"
-            self._parts.append(gap)
-            self._length += len(gap)
+            alike = kind in _TIGHT and kind == self._blocks[-1].kind and not apart
+            self._parts.append("\n" if alike or about.get("joined") else "\n\n")
+            self._length += len(self._parts[-1])
         start = self._length
-        self._open_pages(start)
+        self._open_pages()
         self._parts.append(text)
         self._length += len(text)
         self._limits.check("characters", self._length, "characters")
-        self._blocks.append(Block(start, self._length, kind, header, joined, fields))
-        self._last = kind
+        self._blocks.append(Block(start, self._length, kind, **about))
         return start
 
-    def _open_pages(self, start: int) -> None:
-        self._pages.extend([start] * self._page_due)
+    def _open_pages(self) -> None:
+        self._pages.extend([self._length] * self._page_due)
         self._page_due = 0

@@ -95,7 +95,7 @@ def discover(
             f"runs in ({Path.cwd()})."
         )
     walk = _Walk(max_bytes)
-    return (item for root in roots for item in walk.visit(root, ()))
+    return (item for root in roots for item in walk.visit(root))
 
 
 class _Walk:
@@ -105,43 +105,39 @@ class _Walk:
         self._max_bytes = max_bytes
         self._seen: dict[tuple[int, int], Path] = {}
 
-    def visit(self, path: Path, above: tuple[tuple[int, int], ...]) -> Iterator[Found | Skipped]:
+    def visit(self, path: Path, above: tuple[tuple[int, int], ...] = ()) -> Iterator[Found | Skipped]:
+        """What lies at a path and below it; `above` are the folders on the way."""
         if _BAD_NAME.search(str(path)):
             yield Skipped(path, "its name is not UTF-8 or holds control characters; rename it")
             return
         try:
-            status = path.stat()
+            yield from self._looked_at(path, above)
         except FileNotFoundError:
             yield Skipped(path, "a link to something that is not there")
-            return
+        except PermissionError:
+            yield Skipped(path, "no permission to read it")
         except OSError as error:
-            yield Skipped(path, _why(error))
-            return
+            yield Skipped(path, f"cannot be read: {error.strerror or error}")
+
+    def _looked_at(self, path: Path, above: tuple[tuple[int, int], ...]) -> Iterator[Found | Skipped]:
+        status = path.stat()
         key = (status.st_dev, status.st_ino)
         if key in above:
             yield Skipped(path, "a link back into a folder it lies in (a loop)")
         elif key in self._seen:
             yield Skipped(path, f"the same as {self._seen[key]}, which is already in")
-        elif stat.S_ISDIR(status.st_mode):
+        elif stat.S_ISREG(status.st_mode):
             self._seen[key] = path
-            yield from self._folder(path, (*above, key))
-        elif not stat.S_ISREG(status.st_mode):
+            yield self._file(path, status.st_size)
+        elif not stat.S_ISDIR(status.st_mode):
             yield Skipped(path, "not a regular file")
         else:
             self._seen[key] = path
-            yield self._file(path, status.st_size)
-
-    def _folder(self, folder: Path, above: tuple[tuple[int, int], ...]) -> Iterator[Found | Skipped]:
-        try:
-            names = sorted(entry.name for entry in os.scandir(folder))
-        except OSError as error:
-            yield Skipped(folder, _why(error))
-            return
-        for name in names:
-            if name.startswith("."):
-                yield Skipped(folder / name, "hidden; name it outright to take it in")
-            else:
-                yield from self.visit(folder / name, above)
+            for inner in sorted(path.iterdir()):
+                if inner.name.startswith("."):
+                    yield Skipped(inner, "hidden; name it outright to take it in")
+                else:
+                    yield from self.visit(inner, (*above, key))
 
     def _file(self, path: Path, size: int) -> Found | Skipped:
         form = format_of(path)
@@ -150,15 +146,11 @@ class _Walk:
         if size == 0:
             return Skipped(path, "empty")
         if self._max_bytes is not None and size > self._max_bytes:
-            return Skipped(
-                path, f"{_mb(size)} is over the limit of {_mb(self._max_bytes)}; raise max_bytes to take it in"
-            )
-        try:
-            with path.open("rb") as file:
-                head = file.read(_HEAD)
-        except OSError as error:
-            return Skipped(path, _why(error))
-        if form.textual and is_binary(head):
+            sizes = f"{_mb(size)} is over the limit of {_mb(self._max_bytes)}"
+            return Skipped(path, f"{sizes}; raise max_bytes to take it in")
+        with path.open("rb") as file:
+            binary = is_binary(file.read(_HEAD))
+        if form.textual and binary:
             return Skipped(path, f"binary data, although the name ends in {path.suffix}")
         return Found(path, form.name, size)
 
@@ -168,12 +160,6 @@ def is_binary(head: bytes) -> bool:
     if head.startswith(_MAGIC):
         return True
     return b"\x00" in head and not marked(head) and not unmarked_utf16(head)
-
-
-def _why(error: OSError) -> str:
-    if isinstance(error, PermissionError):
-        return "no permission to read it"
-    return f"cannot be read: {error.strerror or error}"
 
 
 def _mb(size: int) -> str:

@@ -40,7 +40,7 @@ _WHOLE = re.compile(r"-?(?:0|[1-9]\d{0,17})")
 _FRACTION = re.compile(r"-?(?:0|[1-9]\d{0,17})\.\d{1,18}")
 
 
-class Row(NamedTuple):
+class RowText(NamedTuple):
     """A record as a line of text, and the fields that it can be filtered by."""
 
     line: str
@@ -94,7 +94,7 @@ def record_draft(record: Mapping[str, Any], body: str, limits: Limits = DEFAULT,
     return writer.draft(metadata)
 
 
-def row_of(record: Mapping[str, Any], limits: Limits = DEFAULT, reading: Reading = str) -> Row:
+def row_of(record: Mapping[str, Any], limits: Limits = DEFAULT, reading: Reading = str) -> RowText:
     """A record as `name: value | name: value`, with its scalars by column; nested ones are `outer.inner`."""
     pairs = list(islice(leaves(record), limits.fields + 1))
     limits.check("fields", len(pairs), "columns or more" if len(pairs) > limits.fields else "columns")
@@ -104,7 +104,7 @@ def row_of(record: Mapping[str, Any], limits: Limits = DEFAULT, reading: Reading
         name = field_name(path)
         if name and not (isinstance(value, str) and len(value) > LONGEST):
             fields.setdefault(name, value)
-    return Row(SEPARATOR.join(map(line_of, pairs)), fields)
+    return RowText(SEPARATOR.join(map(line_of, pairs)), fields)
 
 
 def line_of(leaf: Leaf) -> str:
@@ -114,7 +114,7 @@ def line_of(leaf: Leaf) -> str:
     return f"{name}: {text}" if name else text
 
 
-def grouped(rows: Iterable[Row], limits: Limits = DEFAULT) -> Iterator[Draft]:
+def grouped(rows: Iterable[RowText], limits: Limits = DEFAULT) -> Iterator[Draft]:
     """Rows in groups that end where the content says so.
 
     A group ends after a line whose checksum hits one in 32, so that a line put in or taken out changes the group it

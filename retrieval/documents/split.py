@@ -1,14 +1,15 @@
 """Split a document into passages along its structure, every one an exact stretch of the document's text."""
 
 from bisect import bisect_left, bisect_right
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
 from enum import IntEnum
-from typing import Any, Final
+from itertools import zip_longest
+from typing import Final
 
 from cragraph.errors import InputError
 from cragraph.passages import content_id
-from cragraph.retrieval.documents.document import NOTHING, Block, Document, Heading
+from cragraph.retrieval.documents.document import Block, Document, Heading
 from cragraph.text.sentences import sentence_spans
 from cragraph.types import Passage
 
@@ -25,81 +26,64 @@ class Break(IntEnum):
 
 @dataclass(frozen=True, slots=True)
 class Unit:
-    """A piece of `[start, end)` that is never cut; `leads` where it makes no sense without the next one."""
+    """A piece `[start, end)` of a block that is never cut; `leads` where it makes no sense without the next one."""
 
     start: int
     end: int
     cut: Break
-    kind: str
-    header: str = ""
+    block: Block
     leads: bool = False
-    fields: Mapping[str, Any] = field(default_factory=lambda: NOTHING, hash=False)
+
+    @property
+    def prose(self) -> bool:
+        """Whether it may be repeated: rows and lines of code are not."""
+        return self.block.kind not in ("row", "code")
 
 
 def units_of(document: Document, size: int) -> Iterator[Unit]:
     """The units of a document in order, none longer than `size` characters, no word left out."""
-    text = document.text
-    pages = document.page_starts
+    text, pages = document.text, document.page_starts
     blocks = covering(text, document.blocks)
-    for number, block in enumerate(blocks):
-        following = blocks[number + 1] if number + 1 < len(blocks) else None
-        leads = _leads(text, block, following)
-        cut = _cut_before(block, pages)
-        for start, end, inner in _pieces(text, block, size):
-            yield Unit(
-                start, end, cut if start == block.start else inner, block.kind, block.header, leads, block.fields
-            )
+    for block, following in zip_longest(blocks, blocks[1:]):
+        cut, spans = Break.BLOCK, [(block.start, block.end)]
+        at = bisect_left(pages, block.start)
+        if block.kind == "heading":
+            cut = Break.SECTION
+        elif block.joined:
+            cut = Break.SENTENCE
+        elif at < len(pages) and pages[at] == block.start:
+            cut = Break.PAGE
+        if block.kind in ("text", "item"):
+            spans = [(block.start + s, block.start + e) for s, e in sentence_spans(text[block.start : block.end])]
+        leads = following is not None and _leads(text, block, following)
+        for start, end in spans:
+            inner = Break.SENTENCE
+            for piece in _words(text, start, end, size):
+                yield Unit(*piece, cut if piece[0] == block.start else inner, block, leads)
+                inner = Break.WORD
 
 
 def covering(text: str, blocks: Sequence[Block]) -> list[Block]:
     """The blocks without the blank ones, and what lies between them as blocks of text of their own."""
     covered: list[Block] = []
     position = 0
-    for block in (*blocks, None):
-        gap = _trimmed(text, position, len(text) if block is None else block.start)
-        if gap:
+    for block in (*blocks, Block(len(text), len(text), "text")):
+        if gap := _trimmed(text, position, block.start):
             covered.append(Block(*gap, "text"))
-        if block is None:
-            break
-        span = _trimmed(text, max(block.start, position), block.end)
-        if span:
-            covered.append(Block(*span, block.kind, block.header, block.joined, block.fields))
+        if span := _trimmed(text, max(block.start, position), block.end):
+            covered.append(replace(block, start=span[0], end=span[1]))
         position = max(position, block.end)
     return covered
 
 
-def _cut_before(block: Block, pages: Sequence[int]) -> Break:
-    if block.kind == "heading":
-        return Break.SECTION
-    if block.joined:
-        return Break.SENTENCE
-    at = bisect_left(pages, block.start)
-    return Break.PAGE if at < len(pages) and pages[at] == block.start else Break.BLOCK
-
-
-def _leads(text: str, block: Block, following: Block | None) -> bool:
-    if following is None:
-        return False
-    if block.kind == "heading":
-        return True
+def _leads(text: str, block: Block, following: Block) -> bool:
     if block.kind == "row":
         return following.kind == "row" and bool(following.header) and not block.header
     asks = (
         text[block.end - 1] == "?" and block.end - block.start <= QUESTION and "\n" not in text[block.start : block.end]
     )
-    return asks or (text[block.end - 1] == ":" and following.kind in ("item", "row", "code"))
-
-
-def _pieces(text: str, block: Block, size: int) -> Iterator[tuple[int, int, Break]]:
-    if block.kind in ("text", "item"):
-        spans = [(block.start + s, block.start + e) for s, e in sentence_spans(text[block.start : block.end])]
-    else:
-        spans = [(block.start, block.end)]
-    for start, end in spans:
-        inner = Break.SENTENCE
-        for piece in _words(text, start, end, size):
-            yield (*piece, inner)
-            inner = Break.WORD
+    listed = text[block.end - 1] == ":" and following.kind in ("item", "row", "code")
+    return block.kind == "heading" or asks or listed
 
 
 def _words(text: str, start: int, end: int, size: int) -> Iterator[tuple[int, int]]:
@@ -179,42 +163,35 @@ def chunk_spans(units: Sequence[Unit], size: int, overlap: int) -> Iterator[Sequ
 
 
 def _reach(units: Sequence[Unit], first: int, fresh: int, size: int) -> int:
-    """Where a chunk that begins at `first`, and is new from `fresh` on, ends (exclusive)."""
-    rows = any(unit.kind == "row" for unit in units[first : fresh + 1])
+    """Where a chunk that begins at `first`, and is new from `fresh` on, ends (exclusive).
+
+    A section, a page or a record ends it. Headings at its end move to the chunk of what they head, if anything stays
+    before them.
+    """
+    rows = any(unit.block.kind == "row" for unit in units[first : fresh + 1])
     for index in range(fresh + 1, len(units)):
-        rows = rows or units[index].kind == "row"
-        if units[index].end - units[first].start > (size * ROWS if rows else size):
-            return _without_leads(units, fresh, index)
-        if _ends_here(units, first, index, size):
+        unit, last = units[index], units[index - 1]
+        rows = rows or unit.block.kind == "row"
+        if unit.end - units[first].start > (size * ROWS if rows else size):
+            end = index
+            while end > fresh and units[end - 1].leads:
+                end -= 1
+            return end if end > fresh else index
+        if unit.block.fields is not last.block.fields:
+            return index
+        if unit.cut >= Break.PAGE and not last.leads and last.end - units[first].start >= size * _WHOLE:
             return index
     return len(units)
 
 
-def _ends_here(units: Sequence[Unit], first: int, index: int, size: int) -> bool:
-    """Whether a section, a page or a record that begins at `index` ends the chunk."""
-    if units[index].fields is not units[index - 1].fields:
-        return True
-    if units[index].cut < Break.PAGE or units[index - 1].leads:
-        return False
-    return units[index - 1].end - units[first].start >= size * _WHOLE
-
-
-def _without_leads(units: Sequence[Unit], first: int, index: int) -> int:
-    """Where to cut so that headings at the end move to the chunk of what they head, if anything stays before them."""
-    last = index
-    while last > first and units[last - 1].leads:
-        last -= 1
-    return last if last > first else index
-
-
 def _overlapping(units: Sequence[Unit], first: int, last: int, size: int, overlap: int) -> int:
     """The first of the units at the end of a chunk that the next one repeats: prose, whole, within the overlap."""
-    if last >= len(units) or units[last].cut >= Break.PAGE or units[last].kind in ("row", "code"):
+    if last >= len(units) or units[last].cut >= Break.PAGE or not units[last].prose:
         return last
     start = last
     while (
         start - 1 > first
-        and units[start - 1].kind not in ("row", "code")
+        and units[start - 1].prose
         and units[last - 1].end - units[start - 1].start <= overlap
         and units[last].end - units[start - 1].start <= size
     ):
@@ -225,6 +202,19 @@ def _overlapping(units: Sequence[Unit], first: int, last: int, size: int, overla
 def _passage(document: Document, units: Sequence[Unit], index: int, paths: Paths) -> Passage:
     start, end = units[0].start, units[-1].end
     text = document.text[start:end]
+    metadata = {**document.metadata, "format": document.format, "title": document.title, **units[0].block.fields}
+    body = next((unit.start for unit in units if unit.block.kind != "heading"), start)
+    above = bisect_right(paths, body if units[0].block.kind == "heading" else start, key=lambda path: path[-1].start)
+    if above:
+        metadata["heading"] = " > ".join(heading.title for heading in paths[above - 1])
+    if inside := [path for path in paths[above:] if path[-1].start < end]:
+        metadata["headings"] = [[path[-1].start - start, " > ".join(h.title for h in path)] for path in inside]
+    row = next((unit.block for unit in units if unit.block.kind == "row"), None)
+    if row and row.header:
+        metadata["table_header"] = row.header
+    page, last = _page(document, start), _page(document, end - 1)
+    if last != page:
+        metadata["last_page"] = last
     return Passage(
         text=text,
         chunk_id=content_id(document.doc_id, text, str(start)),
@@ -233,29 +223,11 @@ def _passage(document: Document, units: Sequence[Unit], index: int, paths: Paths
         start_index=start,
         source=document.source,
         filename=document.filename,
-        page=_page(document, start),
-        metadata=_metadata(document, units, paths),
+        page=page,
+        metadata=metadata,
         retrieval_score=None,
         rerank_score=None,
     )
-
-
-def _metadata(document: Document, units: Sequence[Unit], paths: Paths) -> dict[str, Any]:
-    start, end = units[0].start, units[-1].end
-    metadata = {**document.metadata, "format": document.format, "title": document.title, **units[0].fields}
-    body = next((unit.start for unit in units if unit.kind != "heading"), start)
-    above = bisect_right(paths, body if units[0].kind == "heading" else start, key=lambda path: path[-1].start)
-    if above:
-        metadata["heading"] = " > ".join(heading.title for heading in paths[above - 1])
-    if inside := [path for path in paths[above:] if path[-1].start < end]:
-        metadata["headings"] = [[path[-1].start - start, " > ".join(h.title for h in path)] for path in inside]
-    rows = [unit for unit in units if unit.kind == "row"]
-    if rows and rows[0].header:
-        metadata["table_header"] = rows[0].header
-    last = _page(document, end - 1)
-    if last is not None and last != _page(document, start):
-        metadata["last_page"] = last
-    return metadata
 
 
 def heading_paths(headings: Sequence[Heading]) -> Paths:

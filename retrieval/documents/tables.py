@@ -112,9 +112,11 @@ def row_lines(table: Table, *, labelled: bool | None = None) -> Iterator[tuple[s
     head = header_line(table)
     if head and not table.names:
         yield head, True
-    bare = _first_is_label(names, body) if labelled is None else labelled
+    if labelled is None:
+        others = [cell for row in body for cell in row[1:] if cell.strip()]
+        labelled = not names or not names[0] or sum(map(is_number, others)) * 2 > len(others) > 0
     for row in body:
-        yield row_line(row, names, bare_first=bare), False
+        yield row_line(row, names, bare_first=labelled), False
 
 
 def joined_signs(row: Sequence[str]) -> list[str]:
@@ -141,10 +143,3 @@ def row_line(row: Sequence[str], names: Sequence[str], *, bare_first: bool) -> s
         plain = not name or name == cell or (column == 0 and bare_first)
         cells.append(cell if plain else f"{name}: {cell}")
     return SEPARATOR.join(cells)
-
-
-def _first_is_label(names: Sequence[str], body: Sequence[Sequence[str]]) -> bool:
-    if not names or not names[0]:
-        return True
-    others = [cell for row in body for cell in row[1:] if cell.strip()]
-    return bool(others) and sum(map(is_number, others)) * 2 > len(others)

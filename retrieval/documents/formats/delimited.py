@@ -78,16 +78,12 @@ def _records(rows: Iterator[list[str]]) -> Iterator[Mapping[str, Any]]:
         return
     second = next(filled, None)
     rest = filled if second is None else chain([second], filled)
-    if second is None or not _names_columns(first):
+    cells = [cell.strip() for cell in first if cell.strip()]
+    if second is None or not is_heading(cells) or len(set(cells)) < len(cells):
         rest = chain([first], rest)
         first = []
     for row in rest:
         yield {_name(first, column): cell for column, cell in enumerate(row)}
-
-
-def _names_columns(row: Sequence[str]) -> bool:
-    cells = [cell.strip() for cell in row if cell.strip()]
-    return is_heading(cells) and len(set(cells)) == len(cells)
 
 
 def _name(names: Sequence[str], column: int) -> str:

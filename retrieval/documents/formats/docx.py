@@ -24,10 +24,10 @@ _GONE = {
 def read(path: Path, limits: Limits) -> Iterator[Draft]:
     """The whole file as one draft."""
     with package(path, limits) as parts:
-        yield _Reader(parts, limits).draft()
+        yield _Body(parts, limits).draft()
 
 
-class _Reader:
+class _Body:
     def __init__(self, package: Package, limits: Limits) -> None:
         self._package = package
         self._limits = limits
@@ -113,7 +113,8 @@ def visible_text(element: Any) -> str:
 
 def _collect(element: Any, parts: list[str]) -> None:
     for child in element:
-        if child.tag in _GONE or (child.tag == f"{_W}r" and _is_hidden(child)):
+        vanish = child.find(f"{_W}rPr/{_W}vanish") if child.tag == f"{_W}r" else None
+        if child.tag in _GONE or (vanish is not None and vanish.get(f"{_W}val") not in ("0", "false")):
             continue
         if child.tag == f"{_W}t":
             parts.append(child.text or "")
@@ -123,8 +124,3 @@ def _collect(element: Any, parts: list[str]) -> None:
             _collect(child, parts)
             if child.tag == f"{_W}p":
                 parts.append("\n")
-
-
-def _is_hidden(run: Any) -> bool:
-    vanish = run.find(f"{_W}rPr/{_W}vanish")
-    return vanish is not None and vanish.get(f"{_W}val") not in ("0", "false")

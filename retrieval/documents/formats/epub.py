@@ -2,6 +2,7 @@
 
 import posixpath
 from collections.abc import Iterator
+from contextlib import suppress
 from pathlib import Path
 from urllib.parse import unquote
 
@@ -9,7 +10,7 @@ from cragraph.errors import DocumentError
 from cragraph.retrieval.documents.clean import Limits, marked
 from cragraph.retrieval.documents.document import Draft, Writer
 from cragraph.retrieval.documents.formats.html import write
-from cragraph.retrieval.documents.package import Package, package, stated
+from cragraph.retrieval.documents.package import package, stated
 
 _CONTAINER = "META-INF/container.xml"
 _ENCRYPTION = "META-INF/encryption.xml"
@@ -27,19 +28,13 @@ def read(path: Path, limits: Limits) -> Iterator[Draft]:
             if item.get("media-type") in ("application/xhtml+xml", "text/html")
         }
         chapters = [files[ref.get("idref")] for ref in book.iter("{*}itemref") if ref.get("idref") in files]
-        if _locked(parts) & {*chapters}:
+        locked: set[str] = set()
+        with suppress(KeyError):
+            locked = {unquote(one.get("URI", "")) for one in parts.xml(_ENCRYPTION).iter("{*}CipherReference")}
+        if locked & {*chapters}:
             raise DocumentError("is protected against copying (DRM), so that its text cannot be read.")
         writer = Writer(limits)
         for chapter in chapters:
             data = parts.bytes(chapter)
             write(data.decode(marked(data) or "utf-8", "replace"), writer, limits)
         yield writer.draft(stated(book)).titled()
-
-
-def _locked(parts: Package) -> set[str]:
-    """The files of a book that are encrypted."""
-    try:
-        found = parts.xml(_ENCRYPTION)
-    except KeyError:
-        return set()
-    return {unquote(reference.get("URI", "")) for reference in found.iter("{*}CipherReference")}

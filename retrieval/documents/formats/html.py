@@ -3,6 +3,7 @@
 import re
 from collections import Counter
 from collections.abc import Iterator, Mapping
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -41,10 +42,11 @@ def read(path: Path, limits: Limits) -> Iterator[Draft]:
     limits.check("characters", path.stat().st_size // 4, "characters at least")
     data = path.read_bytes()
     encoding = encoding_of(path)
-    if encoding not in ("utf-8", "utf-8-sig") and not encoding.startswith(("utf-16", "utf-32")):
-        declared = _CHARSET.search(data[:4096])
-        encoding = declared[1].decode() if declared and _fits(data, declared[1].decode()) else encoding
-    yield draft(data.decode(encoding, errors="replace"), limits)
+    text = data.decode(encoding, errors="replace")
+    if not encoding.startswith(("utf-8", "utf-16", "utf-32")) and (declared := _CHARSET.search(data[:4096])):
+        with suppress(LookupError, UnicodeError):  # of an encoding that is not, or not that of every byte
+            text = data.decode(declared[1].decode())
+    yield draft(text, limits)
 
 
 def draft(markup: str, limits: Limits = DEFAULT) -> Draft:
@@ -156,17 +158,13 @@ class _Reader:
             else:
                 inline.append(_inline(child) + (" " if child.tag in _BLOCKS else ""))
             inline.append(_squeezed(child.tail))
-        self._writer.item("".join(inline), self._marker(tag))
+        marker, parent = "-", tag.getparent()
+        if parent is not None and parent.tag == "ol":
+            marker = f"{_count(parent, 'start', least=0) + self._items[parent]}."
+            self._items[parent] += 1
+        self._writer.item("".join(inline), marker)
         for child in nested:
             self._element(child)
-
-    def _marker(self, item: Any) -> str:
-        parent = item.getparent()
-        if parent is None or parent.tag != "ol":
-            return "-"
-        self._items[parent] += 1
-        start = parent.get("start") or "1"
-        return f"{(int(start) if start.isdecimal() and len(start) < 10 else 1) + self._items[parent] - 1}."
 
     def _flush(self, inline: list[str]) -> None:
         text = "".join(inline)
@@ -209,14 +207,6 @@ def _metadata(root: Any) -> dict[str, str]:
     return {name: text for name, text in metadata.items() if text}
 
 
-def _fits(data: bytes, encoding: str) -> bool:
-    try:
-        data.decode(encoding)
-    except (LookupError, UnicodeError):
-        return False
-    return True
-
-
 def _is_layout(table: Any) -> bool:
     """Whether a table only arranges a page: it nests tables or headings, or has a single column or cell."""
     if table.get("role") in ("presentation", "none"):
@@ -239,7 +229,7 @@ def read_table(table: Any, limits: Limits) -> Table:
         for cell in row.iterchildren("td", "th"):
             _fill(cells, from_above)
             text = _spaced(cell)
-            across, down = _count(cell, "colspan", limits.fields), _count(cell, "rowspan", len(rows))
+            across, down = _count(cell, "colspan", most=limits.fields), _count(cell, "rowspan", most=len(rows))
             for step in range(min(across, limits.fields + 1 - len(cells))):
                 shown = text if step == 0 or number < marked else ""
                 if down > 1:
@@ -274,6 +264,6 @@ def _fill(cells: list[str], from_above: dict[int, tuple[int, str]]) -> None:
         cells.append(text)
 
 
-def _count(cell: Any, name: str, most: int) -> int:
-    value = cell.get(name) or "1"
-    return max(1, min(int(value), most)) if value.isdecimal() and len(value) < 10 else 1
+def _count(tag: Any, name: str, *, least: int = 1, most: int = 10**9) -> int:
+    value = tag.get(name) or "1"
+    return max(least, min(int(value), most)) if value.isdecimal() and len(value) < 10 else 1

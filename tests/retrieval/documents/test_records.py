@@ -8,7 +8,7 @@ import pytest
 from cragraph.errors import DocumentError
 from cragraph.retrieval.documents import Document, load, split
 from cragraph.retrieval.documents.formats.delimited import CELL_LIMIT
-from cragraph.retrieval.documents.records import GROUP, Row, field_name, grouped, value_of
+from cragraph.retrieval.documents.records import GROUP, RowText, field_name, grouped, value_of
 
 
 def documents(path: Path, content: str | bytes) -> list[Document]:
@@ -75,7 +75,7 @@ def test_equal_groups_of_one_file_have_different_ids(tmp_path: Path) -> None:
 
 def test_groups_hold_every_line_once() -> None:
     lines = [f"line {n}" for n in range(500)]
-    text = "\n".join(draft.text for draft in grouped(map(Row, lines)))
+    text = "\n".join(draft.text for draft in grouped(map(RowText, lines)))
     assert text.splitlines() == lines
 
 
