@@ -13,7 +13,7 @@ import typer
 from typer.testing import CliRunner
 
 from cragraph.cli import app
-from cragraph.retrieval.documents.formats import FORMATS
+from cragraph.retrieval.documents.files import FORMATS
 from cragraph.tables import JUDGES, RERANKERS
 from tests.support.ollama import OllamaServer
 

@@ -4,7 +4,7 @@ import os
 import re
 import stat
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from importlib import import_module
 from pathlib import Path
@@ -14,7 +14,38 @@ from cragraph.errors import DocumentError, InputError
 from cragraph.passages import content_id
 from cragraph.retrieval.documents.clean import DEFAULT, Limits, clean, marked, read_text, unmarked_utf16
 from cragraph.retrieval.documents.document import Document, Draft, scalars
-from cragraph.retrieval.documents.formats import BY_SUFFIX, Format
+
+
+@dataclass(frozen=True, slots=True)
+class Format:
+    """How files of a format are told and read; `textual` says that a binary file under such a name is refused."""
+
+    name: str
+    suffixes: str
+    module: str
+    function: str = "read"
+    textual: bool = True
+
+
+FORMATS: Final = (
+    Format("md", ".md .markdown", "markdown", "draft"),
+    Format("txt", ".txt .text", "plain", "draft"),
+    Format("rst", ".rst", "rst", "draft"),
+    Format("html", ".html .htm .xhtml", "html"),
+    Format("pdf", ".pdf", "pdf", textual=False),
+    Format("docx", ".docx", "docx", textual=False),
+    Format("pptx", ".pptx", "pptx", textual=False),
+    Format("xlsx", ".xlsx .xlsm", "xlsx", textual=False),
+    Format("eml", ".eml", "eml"),
+    Format("epub", ".epub", "epub", textual=False),
+    Format("csv", ".csv .tsv", "delimited"),
+    Format("json", ".json", "json"),
+    Format("jsonl", ".jsonl .ndjson", "json", "read_lines"),
+)
+"""Modules are named, not imported, so that no start-up pays for the libraries of formats that it does not meet."""
+
+BY_SUFFIX: Final[Mapping[str, Format]] = {suffix: form for form in FORMATS for suffix in form.suffixes.split()}
+"""Suffix, in small letters, to format."""
 
 _ARCHIVES = ".zip .tar .gz .tgz .bz2 .tbz2 .xz .txz .zst .7z .rar .lz4 .lzma .jar .whl .iso .dmg .deb .rpm"
 _SAVE_AS = {

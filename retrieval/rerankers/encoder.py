@@ -43,13 +43,12 @@ class EncoderReranker:
                 f"the {self.name} reranker's model gave {len(scores)} scores for {len(passages)} passages; wanted one "
                 "each: check the scorer that it was made with."
             )
-        before = [p["retrieval_score"] if self.first is None else p["rerank_score"] for p in passages]
-        return ranked(passages, [self._joined(float(s), p) for s, p in zip(scores, before, strict=True)])
-
-    def _joined(self, score: float, prior: float | None) -> float:
-        if prior is None:
-            return score
-        return logistic(self.share * logit(score) + (1.0 - self.share) * logit(prior))
+        joined = []
+        for score, passage in zip(map(float, scores), passages, strict=True):
+            prior = passage["retrieval_score"] if self.first is None else passage["rerank_score"]
+            odds = self.share * logit(score) + (1.0 - self.share) * logit(prior or 0.0)
+            joined.append(score if prior is None else logistic(odds))
+        return ranked(passages, joined)
 
 
 @dataclass(frozen=True)

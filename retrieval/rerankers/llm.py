@@ -10,7 +10,6 @@ from threading import Event
 from pydantic import BaseModel
 
 from cragraph.errors import DeadlineError, ModelError, ModelNotFoundError, ModelUnavailableError
-from cragraph.models.budget import Messages
 from cragraph.models.chat import ChatCaller, ask
 from cragraph.models.replies import Score
 from cragraph.prompts.load import Prompts
@@ -65,7 +64,9 @@ class LLMReranker:
         if gone.is_set():
             return None
         try:
-            return ask(self.caller, self._messages(query, passage, notes), Relevance, notes).score
+            messages = partial(self.prompts["rerank"].on, seed=self.caller.seed, question=query)
+            read = self.caller.fitted([passage], messages, notes, "rerank")
+            return ask(self.caller, messages(read), Relevance, notes).score
         except (DeadlineError, ModelNotFoundError, ModelUnavailableError) as error:
             if not gone.is_set():
                 notes.degraded(f"Reranking by {self.name} stopped: {error}")
@@ -73,10 +74,6 @@ class LLMReranker:
         except ModelError as error:
             notes.degraded(f"{self.name} could not score a passage: {error}")
         return None
-
-    def _messages(self, query: str, passage: Passage, notes: Notes) -> Messages:
-        messages = partial(self.prompts["rerank"].on, seed=self.caller.seed, question=query)
-        return messages(self.caller.fitted([passage], messages, notes, "rerank"))
 
 
 def _before(passage: Passage) -> float | None:

@@ -96,7 +96,10 @@ class ForeignRetriever:
         if not where:
             return self._searched(query, k)
         refused = "it knows no filters"
-        if self._takes_filters:
+        # LangChain drops what a retriever's signature does not name.
+        search = getattr(self.source, "_get_relevant_documents", None)
+        named = {} if search is None else inspect.signature(search).parameters
+        if search is None or "filter" in named or any(p.kind is p.VAR_KEYWORD for p in named.values()):
             try:
                 return self._searched(query, k, filter=dict(where))
             except Exception as error:
@@ -104,15 +107,6 @@ class ForeignRetriever:
         found = [passage for passage in self._searched(query, 4 * k) if fits(passage, where)]
         notes.degraded(UNFILTERED.format(self.name, refused))
         return found[:k]
-
-    @property
-    def _takes_filters(self) -> bool:
-        """Whether a filter reaches its search: LangChain drops what a retriever's signature does not name."""
-        search = getattr(self.source, "_get_relevant_documents", None)
-        if search is None:
-            return True
-        parameters = inspect.signature(search).parameters
-        return "filter" in parameters or any(p.kind is p.VAR_KEYWORD for p in parameters.values())
 
     def _searched(self, query: str, k: int, **options: Any) -> list[Passage]:
         if hasattr(self.source, "similarity_search"):

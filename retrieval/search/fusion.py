@@ -46,7 +46,7 @@ def in_order(scores: Mapping[str, float]) -> dict[str, float]:
 
 
 @dataclass(frozen=True)
-class Curve:
+class Logistic:
     """A logistic curve over the two raw scores: 1 / (1 + exp(-(base + dense * d + lexical * l)))."""
 
     base: float
@@ -59,16 +59,16 @@ class Curve:
 
 
 @dataclass(frozen=True)
-class Calibration:
+class Curves:
     """One curve a mode, so that a floor lets through equally relevant passages whichever mode found them.
 
     Fitted for the embedded encoder on the judged passages of the development collections (benchmarks/calibration.py);
     other embedding models spread their cosines differently: give curves of their own.
     """
 
-    dense: Curve = Curve(-6.1, dense=8.8)
-    lexical: Curve = Curve(-3.1, lexical=4.3)
-    hybrid: Curve = Curve(-5.4, dense=7.4, lexical=1.2)
+    dense: Logistic = Logistic(-6.1, dense=8.8)
+    lexical: Logistic = Logistic(-3.1, lexical=4.3)
+    hybrid: Logistic = Logistic(-5.4, dense=7.4, lexical=1.2)
 
 
 def falling(values: Sequence[float]) -> list[float]:

@@ -97,15 +97,19 @@ class ChatQueries(Asker):
 
         Where every failed claim was contradicted by a passage that gives the right version, the fallback's queries do.
         """
-        if self.fallback is not None and not unanswered and failed and all(map(_settled, failed)):
+        settled = all(
+            one["verdict"] == "contradicted" and one["evidence"] is not None and "correction" in one for one in failed
+        )
+        if self.fallback is not None and not unanswered and failed and settled:
             # The passages that are held already say what is right: a call would search for what was found.
             return self.fallback(question, failed, unanswered, notes)
         prompt = self.prompt("requery", notes)
+        faults = [f"- {one['text']}" + (f" ({one['reasoning']})" if one["reasoning"] else "") for one in failed]
         messages = partial(
             prompt.on,
             seed=self.caller.seed,
             quoted={
-                "failed": "\n".join(map(_fault, failed[: 2 * self.count])) or "(none)",
+                "failed": "\n".join(faults[: 2 * self.count]) or "(none)",
                 "unanswered": "\n".join(f"- {part}" for part in unanswered) or "(none)",
             },
             question=question or "(not known)",
@@ -159,15 +163,6 @@ def _usable(queries: Sequence[str], count: int, prompt: Prompt, besides: str = "
             seen.add(text.lower())
             kept.append(text)
     return kept[:count]
-
-
-def _fault(verdict: Verdict) -> str:
-    reason = f" ({verdict['reasoning']})" if verdict["reasoning"] else ""
-    return f"- {verdict['text']}{reason}"
-
-
-def _settled(verdict: Verdict) -> bool:
-    return verdict["verdict"] == "contradicted" and verdict["evidence"] is not None and "correction" in verdict
 
 
 def _line(message: Any) -> str:

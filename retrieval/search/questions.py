@@ -40,17 +40,11 @@ def decompose(question: str) -> list[str]:
     parts: list[str] = []
     asked = clauses(question)
     for clause in asked:
-        parts += _apart(clause) or ([clause] if len(asked) > 1 else [])
+        ways = (take_apart(clause) for take_apart in (years_apart, sides, names_apart, things_apart))
+        found = next((found for found in ways if len(found) > 1), None)
+        parts += [" ".join(part.split()) for part in found] if found else [clause] if len(asked) > 1 else []
     parts = distinct(parts)
     return parts[:AT_MOST] if len(parts) > 1 else []
-
-
-def _apart(clause: str) -> list[str]:
-    for take_apart in (years_apart, sides, names_apart, things_apart):
-        found = take_apart(clause)
-        if len(found) > 1:
-            return [" ".join(part.split()) for part in found]
-    return []
 
 
 def distinct(parts: list[str], *known: str) -> list[str]:
@@ -226,13 +220,8 @@ def years_apart(question: str) -> list[str]:
     named = list(dict.fromkeys(re.findall(rf"\b{_YEAR}\b", question)))
     if len(named) < 2:
         return []
-    return [_without(question, [other for other in named if other != year]) for year in named]
-
-
-def _without(question: str, years: list[str]) -> str:
-    for year in years:
-        question = re.sub(rf"\s*\b(?:in|of|for|to|from|since|during|and|than)?\s*(?:fiscal\s+)?{year}\b", "", question)
-    return question
+    other = r"\s*\b(?:in|of|for|to|from|since|during|and|than)?\s*(?:fiscal\s+)?(?:{})\b"
+    return [re.sub(other.format("|".join(y for y in named if y != year)), "", question) for year in named]
 
 
 # -- what an answer leaves open -----------------------------------------------------------------------------------
@@ -262,7 +251,8 @@ def unanswered_parts(question: str, answer: str, embeddings: "Embeddings") -> li
     # Where names or figures set a part apart, the answer must have one of them.
     named = [(part - common) & marks if len(parts) > 1 else frozenset() for part in asked]
     silent = {i for i, names in enumerate(named) if names and not names & in_answer}
-    doubtful = [i for i, own in enumerate(asked) if i in silent or not _half_in(own - common or own, in_answer)]
+    own = [part - common or part for part in asked]
+    doubtful = [i for i, part in enumerate(own) if i in silent or not part or 2 * len(part & in_answer) < len(part)]
     if not doubtful:
         return []
     vectors = np.asarray(embeddings.embed_documents([*(parts[i] for i in doubtful), *said_in]), dtype=np.float32)
@@ -275,11 +265,6 @@ def _marks(question: str) -> frozenset[str]:
     """The stems of a question's names and figures: its words with a digit, and with a capital that begins nothing."""
     found = [match.group() for match in _MARK.finditer(question) if not is_stopword(match.group())]
     return frozenset(content_words(" ".join(found))) if found else frozenset()
-
-
-def _half_in(own: frozenset[str], in_answer: frozenset[str]) -> bool:
-    """Whether half of some words are in the answer."""
-    return bool(own) and len(own & in_answer) / len(own) >= 0.5
 
 
 # -- queries for a correction -------------------------------------------------------------------------------------
@@ -312,14 +297,12 @@ class TargetedQueries:
         """Queries, those for unanswered parts first; none where nothing failed and all is answered."""
         wanted = [widened(part.strip()) for part in unanswered if part.strip()]
         wanted += [self._for_claim(verdict, question) for verdict in failed if verdict["verdict"] != "unjudged"]
-        kept: list[str] = []
-        seen: list[frozenset[str]] = []
+        kept: dict[frozenset[str], str] = {}
         for query in wanted:
             asked = frozenset(content_words(query))
-            if asked and all(_overlap(asked, other) < self.alike for other in seen):
-                kept.append(query)
-                seen.append(asked)
-        return kept[: self.count]
+            if asked and all(len(asked & other) / len(asked | other) < self.alike for other in kept):
+                kept[asked] = query
+        return list(kept.values())[: self.count]
 
     def _for_claim(self, verdict: Verdict, question: str) -> str:
         asked = set(numbers(question))
@@ -355,12 +338,5 @@ def widened(question: str) -> str:
 def _kept(text: str, figures: set[str]) -> list[str]:
     """The content words of a text without figures other than these; a word such as ``10-K`` is no figure."""
     content = keywords(text) if any(not is_stopword(w) for w in words(text)) else []
-    return [word for word in content if not _is_figure(word) or set(numbers(word)) & figures]
-
-
-def _is_figure(word: str) -> bool:
-    return word[0].isdigit() and not any(character.isalpha() for character in word)
-
-
-def _overlap(a: frozenset[str], b: frozenset[str]) -> float:
-    return len(a & b) / len(a | b)
+    known = [word for word in content if set(numbers(word)) & figures]
+    return [w for w in content if w in known or not w[0].isdigit() or any(character.isalpha() for character in w)]

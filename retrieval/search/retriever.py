@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from cragraph.errors import InputError, SettingsError
 from cragraph.protocols import Notes
-from cragraph.retrieval.search.fusion import Calibration, Feedback, Mode, Ranking, falling, fuse, mmr
+from cragraph.retrieval.search.fusion import Curves, Feedback, Mode, Ranking, falling, fuse, mmr
 from cragraph.retrieval.search.questions import Decompose
 from cragraph.text.words import keywords, plain_years
 from cragraph.types import Passage
@@ -60,7 +60,7 @@ class SourceWeights:
 
 
 @dataclass(frozen=True)
-class Candidate:
+class Hit:
     """A passage with what each stage said of it: raw scores where that side found it, and its relevance 0..1."""
 
     passage: Passage
@@ -93,7 +93,7 @@ class SearchRetriever:
     part_say: float = 0.3
     redundancy: float = 0.8
     same: float = 0.9
-    calibration: Calibration = field(default_factory=Calibration)
+    calibration: Curves = field(default_factory=Curves)
 
     @property
     def name(self) -> str:
@@ -121,28 +121,26 @@ class SearchRetriever:
         found = self._weighed(self._found({query: says[query] for query in (*asked, *more)}, k, where))
         return [self._scored(candidate) for candidate in self._diverse(found, k)]
 
-    def _found(self, says: Mapping[str, float], k: int, where: Where | None) -> list[Candidate]:
+    def _found(self, says: Mapping[str, float], k: int, where: Where | None) -> list[Hit]:
         """What all queries find, each by its say, as one list."""
         depth = max(DEPTH, k)
-        dense = [self._by_meaning(query, depth, where) for query in says]
-        lexical = [self._by_words(query, depth, where) if self.mode != "dense" else [] for query in says]
-        found = [self._candidates(near, alike, (), depth) for near, alike in zip(dense, lexical, strict=True)]
+        near, alike = self.mode != "lexical", self.mode != "dense"
+        dense = [self.store.dense(plain_years(query), depth, where) if near else [] for query in says]
+        lexical = [self._by_words(query, depth, where) if alike else [] for query in says]
+        found = [self._fused(*sides, (), depth) for sides in zip(dense, lexical, strict=True)]
         if self.feedback and self.mode == "hybrid" and 0.0 < max(map(_peak, found)) < self.feedback.weak_below:
             longer = [self.feedback(query, [c.passage for c in one]) for query, one in zip(says, found, strict=True)]
             more = [self._by_words(query, depth, where) for query in longer]
-            found = [self._candidates(*sides, depth) for sides in zip(dense, lexical, more, strict=True)]
+            found = [self._fused(*sides, depth) for sides in zip(dense, lexical, more, strict=True)]
         return across(found, list(says.values()))
-
-    def _by_meaning(self, query: str, depth: int, where: Where | None) -> list[Passage]:
-        return self.store.dense(plain_years(query), depth, where) if self.mode != "lexical" else []
 
     def _by_words(self, query: str, depth: int, where: Where | None) -> list[Passage]:
         # Words such as "what" and "much" are rare in documents, so that BM25 takes them for telling ones.
         return self.store.lexical(" ".join(keywords(query)), depth, where)
 
-    def _candidates(
+    def _fused(
         self, dense: Sequence[Passage], lexical: Sequence[Passage], expanded: Sequence[Passage], depth: int
-    ) -> list[Candidate]:
+    ) -> list[Hit]:
         """The sides of one query fused, best first, with their relevance."""
         near, alike = dict(_ranking(dense)), dict(_ranking(lexical))
         words = 1.0 - DENSE_WEIGHT if self.mode == "hybrid" else 1.0
@@ -156,12 +154,12 @@ class SearchRetriever:
         passages = {p["chunk_id"]: p for p in (*expanded, *lexical, *dense)}
         return levelled(
             [
-                Candidate(passages[i], curve(near.get(i, unseen), alike.get(i)), near.get(i), alike.get(i), score)
+                Hit(passages[i], curve(near.get(i, unseen), alike.get(i)), near.get(i), alike.get(i), score)
                 for i, score in fused.items()
             ]
         )
 
-    def _weighed(self, found: Sequence[Candidate]) -> list[Candidate]:
+    def _weighed(self, found: Sequence[Hit]) -> list[Hit]:
         if not self.weights:
             return list(found)
         # Order is decided by weighted fusion, as relevance alone has ties where `levelled` made them.
@@ -169,7 +167,7 @@ class SearchRetriever:
         kept = [replace(c, relevance=c.relevance * self.weights(c.passage)) for c in found if order[c.id] > 0.0]
         return levelled(sorted(kept, key=lambda c: -order[c.id]))
 
-    def _diverse(self, found: Sequence[Candidate], k: int) -> list[Candidate]:
+    def _diverse(self, found: Sequence[Hit], k: int) -> list[Hit]:
         pool = found[: 2 * k + 20]
         if len(pool) <= k or not self.redundancy:
             return list(found[:k])
@@ -178,7 +176,7 @@ class SearchRetriever:
         picked = mmr([c.fused / best for c in pool], vectors, k, redundancy=self.redundancy, same=self.same)
         return [pool[index] for index in sorted(picked)]
 
-    def _scored(self, candidate: Candidate) -> Passage:
+    def _scored(self, candidate: Hit) -> Passage:
         scores: dict[str, Any] = {name: getattr(candidate, name) for name in ("dense", "lexical", "fused")}
         scores["retrieval"] = candidate.relevance
         if self.weights:
@@ -189,7 +187,7 @@ class SearchRetriever:
         return passage
 
 
-def across(found: Sequence[Sequence[Candidate]], says: Sequence[float]) -> list[Candidate]:
+def across(found: Sequence[Sequence[Hit]], says: Sequence[float]) -> list[Hit]:
     """The candidates of several queries as one list: fused by rank with relevance as the share, each kept at its best.
 
     `says` is the weight of each query. Relevance, not the fused score of each query, decides how much a query counts:
@@ -198,14 +196,14 @@ def across(found: Sequence[Sequence[Candidate]], says: Sequence[float]) -> list[
     if len(found) == 1:
         return list(found[0])
     rankings = [([(c.id, c.relevance) for c in one], say * _peak(one)) for say, one in zip(says, found, strict=True)]
-    best: dict[str, Candidate] = {}
+    best: dict[str, Hit] = {}
     for candidate in (c for one in found for c in one):
         if candidate.id not in best or candidate.relevance > best[candidate.id].relevance:
             best[candidate.id] = candidate
     return levelled([replace(best[chunk_id], fused=score) for chunk_id, score in fuse(rankings).items()])
 
 
-def levelled(candidates: Sequence[Candidate]) -> list[Candidate]:
+def levelled(candidates: Sequence[Hit]) -> list[Hit]:
     """The candidates in their order, with relevance that never rises along it."""
     relevance = falling([c.relevance for c in candidates])
     return [replace(c, relevance=r) for c, r in zip(candidates, relevance, strict=True)]
@@ -215,6 +213,6 @@ def _ranking(passages: Sequence[Passage]) -> Ranking:
     return [(p["chunk_id"], p["retrieval_score"] or 0.0) for p in passages]
 
 
-def _peak(found: Sequence[Candidate]) -> float:
+def _peak(found: Sequence[Hit]) -> float:
     """The relevance of the best candidate; 0 where nothing was found. Below a bound, this is what weak means."""
     return found[0].relevance if found else 0.0

@@ -19,12 +19,11 @@ import numpy as np
 from cragraph.errors import StoreError, StoreLockedError, StoreMissingError
 from cragraph.passages import contextual_text
 from cragraph.protocols import Embeddings
-from cragraph.retrieval.store.database import remove
+from cragraph.retrieval.store.database import WriteLock, remove
 from cragraph.retrieval.store.dense import GRAPH_FROM, Dense
 from cragraph.retrieval.store.filters import checked_where
 from cragraph.retrieval.store.index import Index
 from cragraph.retrieval.store.lexical import Lexical
-from cragraph.retrieval.store.locks import WriteLock
 from cragraph.retrieval.store.records import (
     Floats,
     Identity,

@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from cragraph.retrieval.search.fusion import Calibration, falling, fuse, mmr
+from cragraph.retrieval.search.fusion import Curves, falling, fuse, mmr
 
 
 def test_each_ranking_adds_weight_times_share_over_constant_plus_rank() -> None:
@@ -51,7 +51,7 @@ def test_levelled_scores_never_rise_and_keep_their_sum(values: list[float]) -> N
 
 @given(st.floats(0, 1), st.floats(0, 1), st.floats(0, 1))
 def test_relevance_is_within_0_and_1_and_rises_with_each_score(dense: float, lexical: float, more: float) -> None:
-    calibration = Calibration()
+    calibration = Curves()
     for curve in (calibration.dense, calibration.lexical, calibration.hybrid):
         at = curve(dense, lexical)
         assert 0.0 <= at <= 1.0

@@ -1,16 +1,21 @@
 """A damaged store is mended aloud or refused clearly: every file of it, in five ways."""
 
+import os
 import random
 import shutil
 import sqlite3
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
 
 from cragraph.errors import StoreError
+from cragraph.passages import as_passages
 from cragraph.retrieval.store import Store, ingest, open_store
 from cragraph.testing import HashEmbeddings
 
+ROOT = Path(__file__).resolve().parents[3]
 WAYS = ("empty", "halved", "zeroed", "flipped", "removed")
 
 
@@ -80,6 +85,23 @@ def test_a_seal_that_does_not_fit_costs_a_look_and_nothing_else(scene: Path, tmp
         assert ingest(scene / "docs", store, limits=None).did_anything is False
     with open_store(folder, HashEmbeddings(48)) as store:
         assert store.index.left() == (True, 0)
+
+
+def test_a_process_that_ends_without_closing_its_store_leaves_it_sealed(tmp_path: Path) -> None:
+    code = "from tests.retrieval.store.test_damage import add_one; add_one()"
+    subprocess.run([sys.executable, "-c", code], check=True, env={**os.environ, "FOLDER": str(tmp_path)}, cwd=ROOT)
+    with open_store(tmp_path, HashEmbeddings(48)) as store:
+        assert store.count() == 1
+        assert store.index.left() == (True, 0)
+
+
+kept: list[Store] = []
+
+
+def add_one() -> None:
+    """Write in a store that is still open when the process ends."""
+    kept.append(open_store(os.environ["FOLDER"], HashEmbeddings(48)))
+    kept[0].add(as_passages(["one"]))
 
 
 def changed(folder: Path, sql: str) -> None:

@@ -18,7 +18,7 @@ import pypdfium2
 
 from cragraph.errors import DocumentError
 from cragraph.retrieval.documents.clean import Limits, one_line
-from cragraph.retrieval.documents.document import Draft, Heading, Writer
+from cragraph.retrieval.documents.document import Draft, Writer
 from cragraph.retrieval.documents.formats.pdf.layout import PageWriter, without_repeats
 from cragraph.retrieval.documents.formats.pdf.words import Line, Word, lines_of, weighted_median, words_of
 
@@ -36,7 +36,11 @@ def read(path: Path, limits: Limits) -> Iterator[Draft]:
         try:
             pdf = pypdfium2.PdfDocument(path)
         except pypdfium2.PdfiumError as error:
-            raise DocumentError(_why(str(error))) from error
+            if "password" in str(error).lower():
+                raise DocumentError("is encrypted and asks for a password; save a copy without one.") from error
+            raise DocumentError(
+                f"is not a readable PDF ({error}); open it in a viewer and save or print it as PDF again."
+            ) from error
         try:
             draft = _draft(pdf, limits)
         finally:
@@ -62,7 +66,8 @@ def _draft(pdf: Any, limits: Limits) -> Draft:
             across.append(aside)
         page_writer.write(without_repeats(pages, seen), across)
     draft = writer.draft(_metadata(pdf, unread))
-    return replace(draft, headings=_ranked(draft.headings))
+    ranks = {level: rank for rank, level in enumerate(sorted({h.level for h in draft.headings}), start=1)}
+    return replace(draft, headings=tuple(replace(h, level=ranks[h.level]) for h in draft.headings))
 
 
 def _read_page(pdf: Any, number: int, unread: list[int]) -> tuple[list[Line], list[str]]:
@@ -98,18 +103,6 @@ def _metadata(pdf: Any, unread: Sequence[int]) -> dict[str, Any]:
     return metadata
 
 
-def _ranked(headings: Sequence[Heading]) -> tuple[Heading, ...]:
-    """Headings with the levels in use counted from 1."""
-    ranks = {level: rank for rank, level in enumerate(sorted({h.level for h in headings}), start=1)}
-    return tuple(replace(heading, level=ranks[heading.level]) for heading in headings)
-
-
-def _why(error: str) -> str:
-    if "password" in error.lower():
-        return "is encrypted and asks for a password; save a copy without one."
-    return f"is not a readable PDF ({error}); open it in a viewer and save or print it as PDF again."
-
-
 # -- words in the pictures of pages: by RapidOCR, whose package holds its networks ---------------------------------
 
 INSTALL: Final = "pip install 'cragraph[ocr]'"
@@ -130,7 +123,9 @@ def recognised(page: Any) -> list[Word]:
     """The words of a page's picture with their places; none where there are none."""
     began = monotonic()
     found = _engine()(page.render(scale=SCALE).to_numpy())
-    _do_not_count(monotonic() - began)
+    # Recognition takes seconds a page: the alarm that bounds the reading of a file is put off by them.
+    if hasattr(signal, "setitimer") and (left := signal.getitimer(signal.ITIMER_REAL)[0]):
+        signal.setitimer(signal.ITIMER_REAL, left + monotonic() - began)
     lines = [] if found.txts is None else list(zip(found.boxes, found.txts, strict=True))
     sides = [(box[:, 0].min(), box[:, 1].min(), box[:, 0].max(), box[:, 1].max()) for box, _ in lines]
     usual = weighted_median(
@@ -158,9 +153,3 @@ def _engine() -> Any:
     # picture of 960 pixels, in half the time and no worse than in all of them; they are read in all of them.
     wanted = {"Global.log_level": "critical", "Global.use_cls": False}
     return RapidOCR(params=wanted | {"Det.limit_type": "max", "Det.limit_side_len": 960})
-
-
-def _do_not_count(seconds: float) -> None:
-    """Put off the alarm that bounds the reading of a file; recognition takes seconds per page."""
-    if hasattr(signal, "setitimer") and (left := signal.getitimer(signal.ITIMER_REAL)[0]):
-        signal.setitimer(signal.ITIMER_REAL, left + seconds)

@@ -52,10 +52,9 @@ def words_of(page: Any) -> tuple[list[Word], list[str]]:
         text_page.close()
     turns = Counter(turn for _, turn in found)
     main = turns.most_common(1)[0][0] if found else 0
-    width, height = _size(page)
-    upright = [_turned(word, main, width, height) for word, turn in found if turn == main]
-    across = [word.text for word, turn in found if turn != main]
-    return upright, across
+    left, bottom, right, top = page.get_cropbox()
+    upright = [_turned(word, main, right - left, top - bottom) for word, turn in found if turn == main]
+    return upright, [word.text for word, turn in found if turn != main]
 
 
 def _placed(raw: Any) -> list[tuple[Word, int]]:
@@ -64,47 +63,36 @@ def _placed(raw: Any) -> list[tuple[Word, int]]:
     codes = [pdfium.FPDFText_GetUnicode(raw, index) for index in range(count)]
     twice = doubled(raw, codes)
     found: list[tuple[Word, int]] = []
-    box = pdfium.FS_RECTF()
     signs: list[int] = []
     first = last = 0
-    for index, code in enumerate(codes):
+    for index, code in enumerate([*codes, _SPACE]):
         if code in _LINE_HYPHENS:
             code = 0x2D
-        if code > 0x20 and code not in _SPACES:
+        if code > _SPACE and code not in _SPACES:
             first = index if not signs else first
             last = index
             signs.extend([code, code] if index in twice else [code])
         elif signs and index - 1 not in twice:
-            found.append(_word(raw, box, signs, first, last))
+            found.append(_word(raw, signs, first, last))
             signs = []
-    if signs:
-        found.append(_word(raw, box, signs, first, last))
     return found
 
 
-def _word(raw: Any, box: Any, signs: list[int], first: int, last: int) -> tuple[Word, int]:
-    pdfium.FPDFText_GetLooseCharBox(raw, first, box)
-    left, right, bottom, top = box.left, box.right, box.bottom, box.top
-    if last > first:
-        pdfium.FPDFText_GetLooseCharBox(raw, last, box)
-        left, right = min(left, box.left), max(right, box.right)
-        bottom, top = min(bottom, box.bottom), max(top, box.top)
+def _word(raw: Any, signs: list[int], first: int, last: int) -> tuple[Word, int]:
+    boxes = [_box(raw, index) for index in {first, last}]
+    lefts, bottoms, rights, tops = zip(*boxes, strict=True)
     angle = pdfium.FPDFText_GetCharAngle(raw, first)
     turn = round(angle / (math.pi / 2)) % _TURNS if angle > 0 else 0
-    return Word(_decoded(signs), left, right, bottom, top, bool(_BOLD.search(font_name(raw, first)))), turn
+    # PDFium hands out what lies beyond the first plane as two halves.
+    text = "".join(map(chr, signs)).encode("utf-16-le", "surrogatepass").decode("utf-16-le", "replace")
+    bold = bool(_BOLD.search(font_name(raw, first)))
+    return Word(text, min(lefts), max(rights), min(bottoms), max(tops), bold), turn
 
 
-def _decoded(signs: list[int]) -> str:
-    """Signs as text; PDFium hands out what lies beyond the first plane as two halves."""
-    text = "".join(map(chr, signs))
-    if text.isascii():
-        return text
-    return text.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "replace")
-
-
-def _size(page: Any) -> tuple[float, float]:
-    left, bottom, right, top = page.get_cropbox()
-    return right - left, top - bottom
+def _box(raw: Any, index: int) -> tuple[float, float, float, float]:
+    """Left, bottom, right and top of a sign."""
+    pdfium.FPDFText_GetLooseCharBox(raw, index, _BOX)
+    return _BOX.left, _BOX.bottom, _BOX.right, _BOX.top
 
 
 def _turned(word: Word, turn: int, width: float, height: float) -> Word:
@@ -139,14 +127,19 @@ def doubled(raw: Any, codes: Sequence[int]) -> set[int]:
     ]
     if not suspects:
         return set()
-    widths = {index: _kind(raw, index, code) for index, code in enumerate(codes) if code in _LETTERS}
+    widths: dict[int, tuple[tuple[int, bytes, float], float]] = {}
     narrowest: dict[tuple[int, bytes, float], float] = {}
-    for kind, width in widths.values():
-        narrowest[kind] = min(width, narrowest.get(kind, width))
+    for index, code in enumerate(codes):
+        if code in _LETTERS:
+            left, bottom, right, top = _box(raw, index)
+            kind = (code, font_name(raw, index), round(top - bottom, 1))
+            widths[index] = kind, right - left
+            narrowest[kind] = min(right - left, narrowest.get(kind, right - left))
     return {index for index in suspects if widths[index][1] > WIDER * narrowest[widths[index][0]]}
 
 
-# One buffer for all calls: they come from within the lock that PDFium is used under.
+# One buffer each for all calls: they come from within the lock that PDFium is used under.
+_BOX = pdfium.FS_RECTF()
 _NAME = ctypes.create_string_buffer(NAME_BYTES)
 _FLAGS = ctypes.c_int()
 
@@ -156,13 +149,6 @@ def font_name(raw: Any, index: int) -> bytes:
     _NAME[0] = b"\x00"
     pdfium.FPDFText_GetFontInfo(raw, index, _NAME, NAME_BYTES, _FLAGS)
     return bytes(_NAME.value)
-
-
-def _kind(raw: Any, index: int, code: int) -> tuple[tuple[int, bytes, float], float]:
-    """Letter, font and size of a sign, and its width."""
-    box = pdfium.FS_RECTF()
-    pdfium.FPDFText_GetLooseCharBox(raw, index, box)
-    return (code, font_name(raw, index), round(box.top - box.bottom, 1)), box.right - box.left
 
 
 SAME_LINE = 0.4
@@ -304,16 +290,14 @@ class Vocabulary:
         if not first or not first[0][0].islower():
             return left + right
         head, tail = last[1].casefold(), first[0].casefold()
-        if head + tail in self._words:
-            return left[:-1] + right
-        if f"{head}-{tail}" in self._words or (head in self._words and tail in self._words):
-            return left + right
-        return left[:-1] + right
+        parts = f"{head}-{tail}" in self._words or (head in self._words and tail in self._words)
+        return left + right if parts and head + tail not in self._words else left[:-1] + right
 
     def mended(self, text: str) -> str:
         """The text with the second f put back where one was lost, if the document writes the word elsewhere."""
-        return _LOST_F.sub(self._whole, text)
 
-    def _whole(self, match: re.Match[str]) -> str:
-        word = f"{match[1]}f{match[2]}"
-        return word if word.casefold() in self._words else match[0]
+        def whole(match: re.Match[str]) -> str:
+            word = f"{match[1]}f{match[2]}"
+            return word if word.casefold() in self._words else match[0]
+
+        return _LOST_F.sub(whole, text)
