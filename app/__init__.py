@@ -32,8 +32,15 @@ for _variable, _value in SILENCED.items():
     os.environ.setdefault(_variable, _value)
 
 if TYPE_CHECKING:
-    from cragraph.api import CorrectionResult, averify, averify_and_correct, verify, verify_and_correct
-    from cragraph.build import create_graph, create_verifier
+    from cragraph.api import (
+        CorrectionResult,
+        averify,
+        averify_and_correct,
+        create_graph,
+        create_verifier,
+        verify,
+        verify_and_correct,
+    )
     from cragraph.errors import CragError
     from cragraph.graph.context import Context
     from cragraph.report import Report
@@ -44,8 +51,10 @@ if TYPE_CHECKING:
     from cragraph.verification.result import Verification
 
 _HOMES = {
-    "api": ("CorrectionResult", "averify", "averify_and_correct", "verify", "verify_and_correct"),
-    "build": ("create_graph", "create_verifier"),
+    "api": (
+        "CorrectionResult", "averify", "averify_and_correct", "create_graph", "create_verifier", "verify",
+        "verify_and_correct",
+    ),
     "errors": ("CragError",),
     "report": ("Report",),
     "graph.context": ("Context",),
@@ -54,7 +63,7 @@ _HOMES = {
     "validation": ("AnswerValidator", "ValidationConfig", "validate_answer", "verify_supported"),
     "verification.policies": ("calculate_confidence",),
     "verification.result": ("Verification",),
-}
+}  # fmt: skip
 __getattr__ = exports(__name__, _HOMES)
 
 __all__ = [

@@ -1,24 +1,68 @@
-"""What a program calls beside the graphs: verify an answer, and correct it."""
+"""What a program calls: the graphs, and functions that verify an answer and correct it without one on screen."""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from threading import Lock
 from typing import TYPE_CHECKING, Any
 
-from cragraph.build import create_graph, make_verifier
-from cragraph.graph.context import Context
-from cragraph.nodes.verify import verified
+from cragraph.build import Parts, graph_of, make_verifier
+from cragraph.graph.context import Context, JudgingContext
+from cragraph.nodes.verify import VerifyGiven, verified
 from cragraph.passages import as_passages
 from cragraph.protocols import Embeddings, Notes
-from cragraph.settings import Settings, load_settings
+from cragraph.settings import Settings, context_schema, load_settings
 from cragraph.types import OnLowConfidence
 from cragraph.verification.result import Verification
 
 if TYPE_CHECKING:
     from langchain_core.language_models import BaseChatModel
+    from langgraph.graph import StateGraph
 
     from cragraph.protocols import Judge
     from cragraph.verification.verifier import Verifier
+
+
+def create_graph(
+    settings: Settings | None = None,
+    *,
+    chat_model: "BaseChatModel | None" = None,
+    embeddings: Embeddings | None = None,
+    store: Any = None,
+    retriever: Any = None,
+    reranker: Any = None,
+    judge: "Judge | None" = None,
+) -> "StateGraph[Any, Any, Any, Any]":
+    """The corrective loop, uncompiled: compile it with the checkpointer of your choice, or none.
+
+    Without settings, they are loaded from the environment and `cragraph.yaml`. `chat_model` is any LangChain chat
+    model; `embeddings` any LangChain embeddings; `store` a folder, a server URL or an opened `Store`; `retriever` a
+    LangChain `BaseRetriever` or `VectorStore` to search instead of a store; `reranker` a part of the reranker protocol
+    or a LangChain `BaseDocumentCompressor`; `judge` a part of the judge protocol.
+    """
+    own = {"chat_model": chat_model, "embeddings": embeddings, "store": store, "retriever": retriever}
+    return graph_of(Parts(settings or load_settings(), **own, reranker=reranker, judge=judge))
+
+
+def create_verifier(
+    settings: Settings | None = None,
+    *,
+    chat_model: "BaseChatModel | None" = None,
+    embeddings: Embeddings | None = None,
+    judge: "Judge | None" = None,
+) -> "StateGraph[Any, Any, Any, Any]":
+    """A graph that verifies a given answer against given passages, uncompiled."""
+    from cragraph.graph.build import build_verifier, step
+
+    settings = settings or load_settings()
+    check = VerifyGiven(make_verifier(settings, chat_model=chat_model, embeddings=embeddings, judge=judge))
+    form = context_schema(settings, JudgingContext)
+    return build_verifier(check=step("verify", check, settings.context()), context_schema=form)
+
+
+def drawn(name: str) -> Any:
+    """A graph's drawing: `crag` or `verify`."""
+    graphs = {"crag": create_graph, "verify": create_verifier}
+    return graphs[name](Settings.model_construct()).compile().get_graph()
 
 
 @dataclass(frozen=True)

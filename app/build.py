@@ -6,23 +6,22 @@ answer loads no database and `--help` loads nothing.
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
-from functools import cached_property, partial
-from threading import RLock
+from functools import partial
 from typing import TYPE_CHECKING, Any, Final
 
 from cragraph import tables
 from cragraph.errors import SettingsError, StoreMissingError
-from cragraph.graph.context import JudgingContext
 from cragraph.graph.steps import Act
+from cragraph.lazy import once
 from cragraph.nodes.finalize import Finalize
 from cragraph.nodes.generate import Generate
 from cragraph.nodes.requery import Requery
 from cragraph.nodes.rerank import Rerank
 from cragraph.nodes.retrieve import Retrieve
 from cragraph.nodes.review import Review
-from cragraph.nodes.verify import Verify, VerifyGiven
+from cragraph.nodes.verify import Verify
 from cragraph.protocols import Embeddings, Generator, Judge, QueryWriter, Reranker, Retriever
-from cragraph.settings import Settings, context_schema, load_settings
+from cragraph.settings import Settings, context_schema
 from cragraph.tables import Part
 
 if TYPE_CHECKING:
@@ -32,20 +31,6 @@ if TYPE_CHECKING:
     from cragraph.models.chat import ChatCaller
     from cragraph.retrieval.store import Store
     from cragraph.verification.verifier import Verifier
-
-    once = cached_property
-else:
-
-    class once(cached_property):
-        """A cached property that is computed once, also where several nodes need it first at the same moment."""
-
-        def __get__(self, instance: Any, owner: Any = None) -> Any:
-            """The value."""
-            with _LOCK:
-                return super().__get__(instance, owner)
-
-
-_LOCK: Final = RLock()
 
 FETCHED: Final = {"llm": 10}
 KEPT: Final = {"llm": 3}
@@ -236,14 +221,14 @@ class Parts:
         An entailment model comes first, with a chat model as its second opinion; then a chat model; then the encoder.
         """
         known = {name: judge for name in tables.JUDGES if (judge := self.judge(name)) is not None}
-        judges = Judges(known, self.settings)
+        judges = tables.Judges(known, self.settings)
         if "judge" in self.own:
             judges["custom"] = judges["auto"] = self.own["judge"]
             return judges
         best, chat = judges.get("nli"), judges.get("llm")
         if chat is not None:
             # Who is asked for by name judges whatever its size; `auto` leaves judging to what can do it.
-            chat = replace(chat, smallest=SMALLEST_JUDGE)  # type: ignore[type-var]
+            chat = replace(chat, smallest=SMALLEST_JUDGE)
         if best is not None and chat is not None:
             from cragraph.verification.judges.cascade import CascadeJudge
 
@@ -299,26 +284,6 @@ class Parts:
         return {"reliability": own} if own else {}
 
 
-class Judges(dict[str, Judge]):
-    """Judges by name; one for a model ``ollama:<model>`` is made when it is first asked for."""
-
-    def __init__(self, known: Mapping[str, Judge], settings: Settings) -> None:
-        super().__init__(known)
-        self._settings = settings
-
-    def __contains__(self, name: object) -> bool:
-        return super().__contains__(name) or str(name).startswith(tables.SPECIALIST)
-
-    def __missing__(self, name: str) -> Judge:
-        if not name.startswith(tables.SPECIALIST):
-            raise KeyError(name)
-        from cragraph.verification.judges.specialist import SpecialistJudge
-
-        chosen, model = self._settings, name.removeprefix(tables.SPECIALIST)
-        made = SpecialistJudge(model, chosen.ollama_host, chosen.timeout_s, chosen.num_ctx, chosen.max_concurrency)
-        return self.setdefault(name, made)
-
-
 @dataclass(frozen=True)
 class LazySearch:
     """The retriever of some parts; the store is opened by the first search, so that a graph starts without one."""
@@ -333,27 +298,6 @@ class LazySearch:
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         """Search."""
         return self.parts.retriever(*args, **kwargs)
-
-
-def create_graph(
-    settings: Settings | None = None,
-    *,
-    chat_model: "BaseChatModel | None" = None,
-    embeddings: "Embeddings | None" = None,
-    store: Any = None,
-    retriever: Any = None,
-    reranker: Any = None,
-    judge: Judge | None = None,
-) -> "StateGraph[Any, Any, Any, Any]":
-    """The corrective loop, uncompiled: compile it with the checkpointer of your choice, or none.
-
-    Without settings, they are loaded from the environment and `cragraph.yaml`. `chat_model` is any LangChain chat
-    model; `embeddings` any LangChain embeddings; `store` a folder, a server URL or an opened `Store`; `retriever` a
-    LangChain `BaseRetriever` or `VectorStore` to search instead of a store; `reranker` a part of the reranker protocol
-    or a LangChain `BaseDocumentCompressor`; `judge` a part of the judge protocol.
-    """
-    own = {"chat_model": chat_model, "embeddings": embeddings, "store": store, "retriever": retriever}
-    return graph_of(Parts(settings or load_settings(), **own, reranker=reranker, judge=judge))
 
 
 def graph_of(parts: Parts) -> "StateGraph[Any, Any, Any, Any]":
@@ -398,28 +342,6 @@ def acts_of(parts: Parts) -> dict[str, Act[Any]]:
     }
 
 
-def create_verifier(
-    settings: Settings | None = None,
-    *,
-    chat_model: "BaseChatModel | None" = None,
-    embeddings: "Embeddings | None" = None,
-    judge: Judge | None = None,
-) -> "StateGraph[Any, Any, Any, Any]":
-    """A graph that verifies a given answer against given passages, uncompiled."""
-    from cragraph.graph.build import build_verifier, step
-
-    settings = settings or load_settings()
-    check = VerifyGiven(make_verifier(settings, chat_model=chat_model, embeddings=embeddings, judge=judge))
-    form = context_schema(settings, JudgingContext)
-    return build_verifier(check=step("verify", check, settings.context()), context_schema=form)
-
-
 def make_verifier(settings: Settings, **own: Any) -> "Verifier":
     """The verifier of some settings, with the caller's own chat model, embeddings or judge."""
     return Parts(settings, **own).verifier
-
-
-def drawn(name: str) -> Any:
-    """A graph's drawing: `crag` or `verify`."""
-    graphs = {"crag": create_graph, "verify": create_verifier}
-    return graphs[name](Settings.model_construct()).compile().get_graph()

@@ -1,8 +1,25 @@
-"""Public names of a package that are imported when they are first used, so that a command loads what it needs."""
+"""What is imported or made when it is first used, so that a command loads what it needs."""
 
 from collections.abc import Callable, Mapping, Sequence
+from functools import cached_property
 from importlib import import_module
-from typing import Any
+from threading import RLock
+from typing import TYPE_CHECKING, Any, Final
+
+if TYPE_CHECKING:
+    once = cached_property
+else:
+
+    class once(cached_property):
+        """A cached property that is computed once, also where several threads need it first at the same moment."""
+
+        def __get__(self, instance: Any, owner: Any = None) -> Any:
+            """The value."""
+            with _LOCK:
+                return super().__get__(instance, owner)
+
+
+_LOCK: Final = RLock()
 
 
 def exports(package: str, homes: Mapping[str, Sequence[str]]) -> Callable[[str], Any]:

@@ -10,7 +10,7 @@ from langchain_core.messages import AIMessage
 from langgraph.graph import START, MessagesState, StateGraph
 from langgraph.runtime import Runtime
 
-from cragraph.build import create_graph, create_verifier
+from cragraph.api import create_graph, create_verifier
 from cragraph.graph.context import Context
 from cragraph.passages import place_of
 from cragraph.settings import context_schema, load_settings

@@ -81,6 +81,27 @@ JUDGES: Final[Mapping[str, Part]] = {
 SPECIALIST: Final = "ollama:"
 """The prefix of the names of such models."""
 
+
+class Judges(dict[str, Any]):
+    """Judges by name; one for a model ``ollama:<model>`` is made when it is first asked for."""
+
+    def __init__(self, known: Mapping[str, Any], settings: Any) -> None:
+        super().__init__(known)
+        self._settings = settings
+
+    def __contains__(self, name: object) -> bool:
+        return super().__contains__(name) or str(name).startswith(SPECIALIST)
+
+    def __missing__(self, name: str) -> Any:
+        if not name.startswith(SPECIALIST):
+            raise KeyError(name)
+        from cragraph.verification.judges.specialist import SpecialistJudge
+
+        chosen, model = self._settings, name.removeprefix(SPECIALIST)
+        made = SpecialistJudge(model, chosen.ollama_host, chosen.timeout_s, chosen.num_ctx, chosen.max_concurrency)
+        return self.setdefault(name, made)
+
+
 ENCODER_SHARE: Final = 0.2
 """The weight of the grounding model beside the lexical reranker: it was trained to check, not to find."""
 

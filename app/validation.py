@@ -1,20 +1,20 @@
 """The founding documents' own names and dicts, thin over the rest: validation, verification, the corrective loop."""
 
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 from enum import Enum
 from functools import lru_cache
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final, cast
+from typing import TYPE_CHECKING, Any, Final
 
-from langchain_core.embeddings import Embeddings
 from pydantic import AliasChoices, Field, ValidationError, ValidationInfo, field_validator
 from pydantic_settings import BaseSettings, SettingsConfigDict
 
-from cragraph.api import verify, verify_and_correct
-from cragraph.build import Parts, create_graph, make_verifier
+from cragraph.api import create_graph, verify, verify_and_correct
+from cragraph.build import Parts, make_verifier
 from cragraph.errors import InputError, ModelError, SettingsError
 from cragraph.graph.context import Context
+from cragraph.models.embeddings import as_embeddings
 from cragraph.passages import as_passages
 from cragraph.protocols import Judge, Notes
 from cragraph.settings import Settings, load_settings
@@ -32,42 +32,6 @@ if TYPE_CHECKING:
 
 MOST_SOURCES: Final = 3
 """Sources that a sentence is given at most."""
-
-
-# -- embedding models of other libraries ------------------------------------------------------------------------
-
-
-@dataclass(frozen=True)
-class AdaptedEmbeddings(Embeddings):
-    """Another library's embedding model as LangChain's."""
-
-    embed: Callable[[list[str]], Any]
-    name: str
-
-    def embed_documents(self, texts: list[str]) -> list[list[float]]:
-        """One vector per text."""
-        return [[float(value) for value in vector] for vector in self.embed(texts)]
-
-    def embed_query(self, text: str) -> list[float]:
-        """The vector of one text."""
-        return self.embed_documents([text])[0]
-
-
-def as_embeddings(model: Any) -> Embeddings:
-    """An embedding model by its methods: LangChain's, LlamaIndex's or sentence-transformers'.
-
-    Raises InputError for anything else.
-    """
-    if isinstance(model, Embeddings) or callable(getattr(model, "embed_documents", None)):
-        return cast(Embeddings, model)
-    for method in ("get_text_embedding_batch", "encode"):
-        if callable(getattr(model, method, None)):
-            return AdaptedEmbeddings(getattr(model, method), type(model).__name__)
-    raise InputError(
-        f"the embedding model is a {type(model).__name__} without embed_documents, get_text_embedding_batch or encode; "
-        "wanted an embedding model of LangChain, LlamaIndex or sentence-transformers: or leave it out for the "
-        "embedded one."
-    )
 
 
 # -- answer validation without a chat model --------------------------------------------------------------------
@@ -274,11 +238,12 @@ def verify_supported(
     found = verifier(question, answer, passages, Notes(), judge="custom" if judge is not None else "auto")
     if not found.counted:
         return {"supported": False, "reason": "The answer holds nothing but opinions."}
-    first = next((verdict for verdict in found.counted if verdict["verdict"] != "supported"), None)
-    if first is None:
-        return {"supported": True, "reason": f"The context supports all {len(found.counted)} claim(s)."}
-    why, label = f": {first['reasoning']}" if first["reasoning"] else "", first["verdict"].replace("_", " ")
-    return {"supported": False, "reason": f"“{without_markers(first['text'])}” is {label}{why}"}
+    for verdict in found.counted:
+        if verdict["verdict"] != "supported":
+            why = f": {verdict['reasoning']}" if verdict["reasoning"] else ""
+            said = f"“{without_markers(verdict['text'])}” is {verdict['verdict'].replace('_', ' ')}{why}"
+            return {"supported": False, "reason": said}
+    return {"supported": True, "reason": f"The context supports all {len(found.counted)} claim(s)."}
 
 
 # -- verification and correction of a response -----------------------------------------------------------------
@@ -384,16 +349,14 @@ async def chat_with_verification(
     model such as ``ollama:llama3.2``, or none for the embedded parts. Without verification that field is left out.
     """
     place = {"store": workspace} if Path(workspace).is_dir() else {"collection": workspace}
-    context = Context(
-        verify=enable_verification,
-        max_crag_attempts=2 if enable_crag else 0,
-        confidence_threshold=confidence_threshold,
-        policy="claims",
-        on_low_confidence="flag",
-    )
-    response = (
-        await create_graph(load_settings(model=model, **place)).compile().ainvoke({"question": prompt}, context=context)
-    )
+    options: dict[str, Any] = {
+        "verify": enable_verification,
+        "max_crag_attempts": 2 if enable_crag else 0,
+        "policy": "claims",
+    }
+    options |= {"confidence_threshold": confidence_threshold, "policy": "claims", "on_low_confidence": "flag"}
+    graph = create_graph(load_settings(model=model, **place)).compile()
+    response = await graph.ainvoke({"question": prompt}, context=Context(**options))
     reply = {"content": response["answer"], "model": model or "embedded", "workspace": workspace}
     return reply | ({"verification": response["verification"]} if response["verification"] else {})
 

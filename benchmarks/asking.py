@@ -11,7 +11,7 @@ from itertools import cycle
 from pathlib import Path
 
 from benchmarks.measure import Figure, below, milliseconds
-from cragraph.build import create_graph
+from cragraph.api import create_graph
 from cragraph.run import Assistant
 from cragraph.settings import Settings, load_settings
 

@@ -16,7 +16,8 @@ from pathlib import Path
 
 from benchmarks.simulated import FACTS, Simulated, question, server, statement, write_documents
 from benchmarks.tutorial_graph import tutorial_graph
-from cragraph.build import Parts, create_graph
+from cragraph.api import create_graph
+from cragraph.build import Parts
 from cragraph.run import Assistant
 from cragraph.settings import Settings
 from tests.support.ollama import OllamaServer

@@ -11,7 +11,8 @@ from pathlib import Path
 
 from benchmarks.measure import peak_megabytes
 from benchmarks.simulated import FACTS, Simulated, question, server, statement, write_documents
-from cragraph.build import Parts, create_graph
+from cragraph.api import create_graph
+from cragraph.build import Parts
 from cragraph.run import Assistant
 from cragraph.settings import Settings
 

@@ -17,7 +17,7 @@ from typing import Any
 
 import numpy as np
 
-from cragraph.build import create_graph
+from cragraph.api import create_graph
 from cragraph.evals.answers import AskedRow, question_sets
 from cragraph.metrics import summarise
 from cragraph.settings import load_settings

@@ -18,7 +18,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
 
-from cragraph.build import create_graph
+from cragraph.api import create_graph
 from cragraph.settings import Settings
 from tests.support.ollama import OllamaServer, Request
 

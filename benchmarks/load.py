@@ -19,7 +19,8 @@ from typing import Any, Final
 from benchmarks.measure import Held, held
 from benchmarks.simulated import FACTS, question, statement, write_documents
 from cragraph import verify
-from cragraph.build import Parts, create_graph
+from cragraph.api import create_graph
+from cragraph.build import Parts
 from cragraph.metrics import quantile
 from cragraph.run import Assistant
 from cragraph.settings import load_settings

@@ -1,12 +1,13 @@
 """LangChain embeddings: the embedded encoder, ``ollama:<model>`` on one's own server, any ``provider:<model>``."""
 
+from collections.abc import Callable
 from functools import cached_property
 from importlib import import_module
 from typing import Any
 
 from langchain_core.embeddings import Embeddings
 
-from cragraph.errors import ModelError, SettingsError
+from cragraph.errors import InputError, ModelError, SettingsError
 from cragraph.models.encoder import Encoder
 from cragraph.models.servers import KEEP_SECONDS, Target, client_options, ollama_url, own_server, run, translate, tried
 
@@ -79,3 +80,35 @@ class ServerEncoder(Embeddings):
                 raise translate(error, self.target, self.timeout_s) from error
 
         return run(tried(once))
+
+
+class AdaptedEmbeddings(Embeddings):
+    """Another library's embedding model as LangChain's."""
+
+    def __init__(self, embed: Callable[[list[str]], Any], name: str) -> None:
+        self.embed, self.name = embed, name
+
+    def embed_documents(self, texts: list[str]) -> list[list[float]]:
+        """One vector per text."""
+        return [[float(value) for value in vector] for vector in self.embed(texts)]
+
+    def embed_query(self, text: str) -> list[float]:
+        """The vector of one text."""
+        return self.embed_documents([text])[0]
+
+
+def as_embeddings(model: Any) -> Embeddings:
+    """An embedding model by its methods: LangChain's, LlamaIndex's or sentence-transformers'.
+
+    Raises InputError for anything else.
+    """
+    if isinstance(model, Embeddings) or callable(getattr(model, "embed_documents", None)):
+        return model  # type: ignore[no-any-return]
+    for method in ("get_text_embedding_batch", "encode"):
+        if callable(getattr(model, method, None)):
+            return AdaptedEmbeddings(getattr(model, method), type(model).__name__)
+    raise InputError(
+        f"the embedding model is a {type(model).__name__} without embed_documents, get_text_embedding_batch or encode; "
+        "wanted an embedding model of LangChain, LlamaIndex or sentence-transformers: or leave it out for the "
+        "embedded one."
+    )

@@ -34,7 +34,7 @@ def test_every_link_of_the_site_holds_and_nothing_is_fetched_from_elsewhere(tmp_
 
 
 def test_the_drawn_graph_is_that_of_the_code() -> None:
-    from cragraph.build import drawn
+    from cragraph.api import drawn
 
     text = (ROOT / "docs" / "pictures" / "graph.svg").read_text(encoding="utf-8")
     titles = {title.replace("&#45;&gt;", "->") for title in re.findall(r"<title>(.*?)</title>", text)}

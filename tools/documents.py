@@ -11,7 +11,7 @@ from typing import Any
 
 from pydantic.fields import FieldInfo
 
-from cragraph.build import drawn
+from cragraph.api import drawn
 from cragraph.graph.context import PRESETS
 from cragraph.settings import ALIASES, PREFIX, Settings
 from cragraph.tables import OneOf

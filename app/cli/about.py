@@ -40,7 +40,7 @@ def graph(name: Annotated[str, typer.Argument(help="crag or verify.")] = "crag",
 
     Example: `cragraph graph crag`
     """
-    from cragraph.build import drawn
+    from cragraph.api import drawn
 
     if name not in ("crag", "verify"):
         raise InputError(f"there is no graph {name!r}; there are crag and verify.")

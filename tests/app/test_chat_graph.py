@@ -10,7 +10,7 @@ import pytest
 from langchain_core.language_models import GenericFakeChatModel
 from langchain_core.messages import AIMessage
 
-from cragraph.build import create_graph
+from cragraph.api import create_graph
 from cragraph.errors import DeadlineError, ModelNotFoundError, ModelStalledError, ModelUnavailableError
 from cragraph.models.chat import stop_all_calls
 from cragraph.settings import Settings

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from cragraph.build import create_graph
+from cragraph.api import create_graph
 from cragraph.errors import SettingsError
 from cragraph.graph.context import Context
 from cragraph.passages import as_passages

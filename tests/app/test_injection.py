@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from cragraph.build import create_graph
+from cragraph.api import create_graph
 from cragraph.run import Assistant
 from cragraph.settings import Settings
 from cragraph.types import IDK

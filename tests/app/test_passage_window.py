@@ -9,7 +9,8 @@ from langchain_core.language_models import GenericFakeChatModel
 from langchain_core.messages import AIMessage, BaseMessage
 from pydantic import Field
 
-from cragraph.build import Parts, create_graph
+from cragraph.api import create_graph
+from cragraph.build import Parts
 from cragraph.errors import SettingsError
 from cragraph.run import Assistant
 from cragraph.settings import Settings, load_settings

@@ -4,8 +4,7 @@ from typing import Any
 
 import pytest
 
-from cragraph.api import verify
-from cragraph.build import create_graph
+from cragraph.api import create_graph, verify
 from cragraph.settings import load_settings
 
 GOLD = "Gold is a dense yellow metal."
