@@ -142,7 +142,10 @@ class Settings(Context, BaseSettings):
 
 def load_settings(**explicit: Any) -> Settings:
     """Settings from every source; raises SettingsError naming the file or variable that is wrong."""
-    refuse_unknown_variables()
+    known = {f"{PREFIX}{name}".upper() for name in Settings.model_fields}
+    for variable in os.environ:
+        if variable.upper().startswith(PREFIX) and variable not in NOT_OURS and variable.upper() not in known:
+            raise SettingsError(f"The environment variable {variable} is no setting{_hint(variable.upper(), known)}")
     try:
         return Settings(**explicit)
     except ValidationError as error:
@@ -162,7 +165,7 @@ def context_schema(settings: Settings, base: type[Context] = Context) -> type[Co
     return create_model("Context", __base__=base, __doc__=base.__doc__, **changed) if changed else base
 
 
-# -- where settings come from ----------------------------------------------------------------------------------
+# -- where settings come from, and which source to blame for a wrong one ----------------------------------------
 
 
 def sources() -> list[tuple[str, dict[str, Any]]]:
@@ -200,7 +203,10 @@ def config_path() -> Path | None:
 
 
 def in_file() -> dict[str, Any]:
-    """The settings of the file; of a `config.yaml`, which other programs have too, only our two blocks."""
+    """The settings of the file; of a `config.yaml`, which other programs have too, only our two blocks.
+
+    These are ``verification: {enabled: true, …}`` and ``crag: {enabled: true}``; what is in them counts as settings.
+    """
     path = config_path()
     if path is None:
         return {}
@@ -211,33 +217,16 @@ def in_file() -> dict[str, Any]:
         place = f", line {mark.line + 1}" if mark else ""
         why = getattr(error, "problem", None) or error
         raise SettingsError(f"{path}{place} is not YAML ({why}): correct that line.") from None
-    if not isinstance(data, Mapping):
+    if not isinstance(data, dict):
         raise SettingsError(f"{path} holds a {type(data).__name__}; wanted settings, one `name: value` per line.")
     if path.name == "config.yaml" and not os.environ.get("CRAG_CONFIG"):
         data = {name: data[name] for name in ("verification", "crag") if name in data}
-    return lift_blocks(data)
-
-
-def lift_blocks(data: Mapping[str, Any]) -> dict[str, Any]:
-    """Read what the blocks ``verification: {enabled: true, …}`` and ``crag: {enabled: true}`` set."""
-    lifted = dict(data)
-    if isinstance(crag := lifted.get("crag"), Mapping) and set(crag) == {"enabled"}:
-        lifted["crag"] = crag["enabled"]
-    if isinstance(block := lifted.get("verification"), Mapping):
-        del lifted["verification"]
-        lifted = {"verify" if name in ("enabled", "enable") else name: value for name, value in block.items()} | lifted
-    return lifted
-
-
-# -- which source to blame for a wrong one -----------------------------------------------------------------------
-
-
-def refuse_unknown_variables() -> None:
-    """Raise SettingsError for a variable with our prefix that no setting has."""
-    known = {f"{PREFIX}{name}".upper() for name in Settings.model_fields}
-    for variable in os.environ:
-        if variable.upper().startswith(PREFIX) and variable not in NOT_OURS and variable.upper() not in known:
-            raise SettingsError(f"The environment variable {variable} is no setting{_hint(variable.upper(), known)}")
+    if isinstance(crag := data.get("crag"), Mapping) and set(crag) == {"enabled"}:
+        data["crag"] = crag["enabled"]
+    if isinstance(block := data.get("verification"), Mapping):
+        del data["verification"]
+        data = {"verify" if name in ("enabled", "enable") else name: value for name, value in block.items()} | data
+    return data
 
 
 def explained(error: ValidationError, explicit: Mapping[str, Any]) -> str:

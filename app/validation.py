@@ -349,12 +349,8 @@ async def chat_with_verification(
     model such as ``ollama:llama3.2``, or none for the embedded parts. Without verification that field is left out.
     """
     place = {"store": workspace} if Path(workspace).is_dir() else {"collection": workspace}
-    options: dict[str, Any] = {
-        "verify": enable_verification,
-        "max_crag_attempts": 2 if enable_crag else 0,
-        "policy": "claims",
-    }
-    options |= {"confidence_threshold": confidence_threshold, "policy": "claims", "on_low_confidence": "flag"}
+    threshold = {"confidence_threshold": confidence_threshold, "policy": "claims", "on_low_confidence": "flag"}
+    options: Any = threshold | {"verify": enable_verification, "max_crag_attempts": 2 if enable_crag else 0}
     graph = create_graph(load_settings(model=model, **place)).compile()
     response = await graph.ainvoke({"question": prompt}, context=Context(**options))
     reply = {"content": response["answer"], "model": model or "embedded", "workspace": workspace}
