@@ -156,11 +156,12 @@ JUDGING: Final = frozenset({"confidence_threshold", "refused_good", "judge", "po
 """The options that act where a given answer is verified and nothing is searched or written."""
 
 
-def _judging_alone(schema: dict[str, Any]) -> None:
-    schema["properties"] = {name: field for name, field in schema["properties"].items() if name in JUDGING}
-
-
 class JudgingContext(Context):
     """Per-run options of the verify graph. Its form shows those that act; it takes any `Context`."""
 
-    model_config = ConfigDict(json_schema_extra=_judging_alone, defer_build=True)
+    model_config = ConfigDict(
+        json_schema_extra=lambda form: form.update(
+            properties={name: field for name, field in form["properties"].items() if name in JUDGING}
+        ),
+        defer_build=True,
+    )

@@ -42,13 +42,13 @@ def after_rerank(state: State, context: Context) -> Literal["generate", "review"
     """
     if state.drafts and not state.attempts:
         return "generate"
-    if state.attempts and not state.new_passages and asked_the_same(state.attempts):
-        return ended(state, context)
-    return (
-        "generate"
-        if state.held and relevant(state, context) >= max(wanted_chunks(state, context), 1)
-        else ended(state, context)
-    )
+    if state.attempts and not state.new_passages:
+        found, before = best(state.attempts), state.attempts[:-1]
+        # Would the next pass be given the same answer to correct, with the same faults?
+        if found is best(before) if before else not failed_claims(found):
+            return ended(state, context)
+    enough = state.held and relevant(state, context) >= max(wanted_chunks(state, context), 1)
+    return "generate" if enough else ended(state, context)
 
 
 def after_verify(state: State, context: Context) -> Literal["requery", "review", "finalize"]:
@@ -114,9 +114,3 @@ def out_of_time(state: State, context: Context, now: float | None = None) -> boo
 def failed_claims(attempt: Attempt) -> list[Verdict]:
     """The verdicts of an attempt that did not hold; opinions are not held against it."""
     return [v for v in attempt.get("verdicts", []) if v["type"] != "opinion" and v["verdict"] != "supported"]
-
-
-def asked_the_same(attempts: Sequence[Attempt]) -> bool:
-    """Whether the next pass would be given the same answer to correct, with the same faults, as the last one."""
-    found = best(attempts)
-    return found is best(attempts[:-1]) if len(attempts) > 1 else not failed_claims(found)

@@ -93,21 +93,20 @@ def respond(state: State, context: Context, weights: Mapping[str, Weights] | Non
     answer, passages, checked = attempt["answer"], attempt.get("context", []), verification_of(attempt)
     if checked is None:
         return answered(answer, passages, None, context, halted)
+    doubts = low(checked)
     if state.decided == "abstain":
-        return abstention(BY_PERSON[state.decided], *low(checked), *checked.issues, checked=checked, context=context)
+        return abstention(BY_PERSON["abstain"], *doubts, *checked.issues, checked=checked, context=context)
+    issues = [*doubts, *halted, *checked.issues]
     if state.decided in BY_PERSON:
-        issues = [BY_PERSON[state.decided], *low(checked), *halted, *checked.issues]
+        return answered(answer, passages, checked, context, [BY_PERSON[state.decided], *issues])
+    if checked.accepted or context.on_low_confidence == "flag" or unjudged(checked) or checked.shown:
         return answered(answer, passages, checked, context, issues)
-    if checked.accepted:
-        return answered(answer, passages, checked, context, [*halted, *checked.issues])
-    if context.on_low_confidence == "flag" or unjudged(checked) or checked.shown:
-        return answered(answer, passages, checked, context, [*low(checked), *halted, *checked.issues])
     if context.on_low_confidence == "abstain":
-        return abstention(*low(checked), *halted, *checked.issues, checked=checked, context=context)
+        return abstention(*issues, checked=checked, context=context)
     text, left = pruned(answer, checked, weights or {})
     if not text:
         why = "No sentence of the answer is supported."
-        return abstention(*low(checked), *halted, *checked.issues, why, checked=checked, context=context)
+        return abstention(*issues, why, checked=checked, context=context)
     removed = len(checked.claims) - len(left.claims)
     said = f"{removed} unsupported claims were removed from the answer, whose confidence was {checked.confidence:.2f}."
     return answered(text, passages, left, context, [said, *low(left), *halted, *left.issues]) | {"withheld": True}

@@ -9,7 +9,7 @@ from cragraph.graph.routing import best, failed_claims
 from cragraph.graph.state import State
 from cragraph.nodes.reading import reading
 from cragraph.protocols import Notes, QueryWriter
-from cragraph.types import IDK, Attempt, Verdict
+from cragraph.types import IDK
 
 
 @dataclass(frozen=True)
@@ -26,13 +26,11 @@ class Requery:
         answer = "" if attempt["answer"] == IDK else attempt["answer"]
         gaps = self.unanswered(question, answer) if question else []
         notes.ran("query_writer", self.writer.name)
-        failed = failed_claims(attempt) or ([] if gaps else doubtful_claims(attempt))
+        failed = failed_claims(attempt)
+        if not failed and not gaps:
+            # All hold, but not surely enough: look for the one with the least support.
+            counted = [v for v in attempt.get("verdicts", []) if v["type"] != "opinion"]
+            failed = sorted(counted, key=lambda verdict: verdict["support"])[:1]
         queries = self.writer(question, failed, gaps, notes, reading(state))
         wanted = [q for q in queries if q.strip()]
         return {"queries": wanted or [question or attempt["answer"]]}
-
-
-def doubtful_claims(attempt: Attempt) -> list[Verdict]:
-    """The claim of an attempt with the least support: what to look for where all hold, but not surely enough."""
-    counted = [v for v in attempt.get("verdicts", []) if v["type"] != "opinion"]
-    return [min(counted, key=lambda verdict: verdict["support"])] if counted else []

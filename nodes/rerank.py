@@ -44,7 +44,9 @@ class Rerank:
             size = (context.top_k or self.top_k) if state.searched else len(ranked)
             kept, more = ranked[:size], {"rerank_gain": rerank_gain(state.held, ranked, size)}
             if read_question(query).wants_rows:
-                kept += rows_beside(kept, ranked[size:])
+                tables = {p["source"] for p in kept if "row" in p["metadata"]}
+                rows = [p for p in ranked[size:] if p["source"] in tables and "row" in p["metadata"]]
+                kept += rows[:MOST_ROWS]
         else:
             ids = {p["chunk_id"] for p in proven}
             kept, more = pinned(ranked, ids, context.second_pass_k or self.top_k), {}
@@ -65,12 +67,6 @@ class Rerank:
         elif context.passage_window and self.neighbours and state.searched:
             kept = self.neighbours(kept, context.passage_window, context.where, notes)
         return kept
-
-
-def rows_beside(kept: Sequence[Passage], others: Sequence[Passage]) -> list[Passage]:
-    """Further rows of the tables that rows among the kept passages are from."""
-    tables = {p["source"] for p in kept if "row" in p["metadata"]}
-    return [p for p in others if p["source"] in tables and "row" in p["metadata"]][:MOST_ROWS]
 
 
 def pinned(ranked: Sequence[Passage], proven: set[str], size: int) -> list[Passage]:

@@ -29,9 +29,7 @@ _TEMPLATE = re.compile(
     r"</?(?:system|assistant|user|human|tool_call|think|thinking)\b[^>\n]{0,40}>",
     re.I,
 )
-"""The control tokens of common chat templates: in a document they are text, in a prompt some servers obey
-them.
-"""
+"""The control tokens of common chat templates: in a document they are text, in a prompt some servers obey them."""
 
 _ROLE_LINE = re.compile(r"^([ \t#*>-]*)(system|assistant|user|human|developer)([ \t]*:)", re.I | re.M)
 
@@ -56,9 +54,7 @@ def marker_for(*texts: str, seed: int | None = None) -> str:
 
 
 def folded(text: str) -> str:
-    """The text as a reader perceives it: compatibility forms unified, invisible characters gone, lower
-    case.
-    """
+    """The text as a reader perceives it: compatibility forms unified, invisible characters gone, lower case."""
     return _INVISIBLE.sub("", unicodedata.normalize("NFKC", text)).lower()
 
 
@@ -89,12 +85,9 @@ def delimited(passages: Sequence[Passage], marker: str) -> str:
     """The passages as numbered, delimited material, numbered from 1, each with its source."""
     blocks = []
     for number, passage in enumerate(passages, start=1):
-        source = _attribute(passage["filename"] or passage["source"], marker)
+        named = neutral(passage["filename"] or passage["source"], marker)
+        source = re.sub(r'[\s"<>]+', " ", named)[:80].strip()
         page = f" p. {passage['page']}" if passage["page"] is not None else ""
         head = f"<<passage {marker} {number}: {source}{page}>>"
         blocks.append(f"{head}\n{neutral(passage['text'], marker)}\n<<end {marker}>>")
     return "\n\n".join(blocks)
-
-
-def _attribute(value: str, marker: str) -> str:
-    return re.sub(r'[\s"<>]+', " ", neutral(value, marker))[:80].strip()

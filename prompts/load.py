@@ -1,6 +1,4 @@
-"""Prompts as data: one Markdown file each, replaceable from a person's own folder, known by the hash of its
-text.
-"""
+"""Prompts as data: one Markdown file each, replaceable from a person's own folder, known by the hash of its text."""
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
@@ -31,9 +29,7 @@ VARIABLES: Final[Mapping[str, frozenset[str]]] = {
 """What each prompt may use; all of it but `OPTIONAL` must appear."""
 
 OPTIONAL: Final = frozenset({"question", "count", "idk", "unanswered"})
-"""Variables that a person's own prompt may leave out (`question` only where it is context, see
-`_missing`).
-"""
+"""Variables that a person's own prompt may leave out (`question` only where it is context)."""
 
 _ASKS: Final = frozenset({"generate", "regenerate", "rerank", "multi_query", "contextualize", "alignment"})
 """Prompts that are senseless without the question."""
@@ -44,9 +40,7 @@ _SECTIONS = re.compile(r"\A\s*# system\s*\n(?P<system>.*?)^# user\s*\n(?P<user>.
 
 @dataclass(frozen=True)
 class Prompt:
-    """One prompt: a system and a user text with ``{{variables}}``; `digest` is 12 hex digits of its
-    SHA-256.
-    """
+    """One prompt: a system and a user text with ``{{variables}}``; `digest` is 12 hex digits of its SHA-256."""
 
     name: str
     system: str
@@ -54,14 +48,9 @@ class Prompt:
     digest: str
 
     def fill(self, **values: object) -> list[tuple[str, str]]:
-        """The (role, text) messages with the variables replaced, in one pass: a value's own braces stay as
-        they are.
-        """
-
-        def value(match: re.Match[str]) -> str:
-            return str(values[match[1]])
-
-        return [("system", _VARIABLE.sub(value, self.system)), ("human", _VARIABLE.sub(value, self.user))]
+        """The (role, text) messages with the variables replaced, in one pass: a value's own braces stay."""
+        both = (("system", self.system), ("human", self.user))
+        return [(role, _VARIABLE.sub(lambda match: str(values[match[1]]), text)) for role, text in both]
 
     def on(
         self, passages: Sequence[Passage], seed: int | None, quoted: Mapping[str, str] | None = None, **values: object
@@ -74,9 +63,7 @@ class Prompt:
 
 @dataclass(frozen=True)
 class Prompts:
-    """The prompts of one run: the shipped ones, each replaced by the file of its name in `folder` where
-    there is one.
-    """
+    """The prompts of one run: the shipped ones, each replaced by the file of its name in `folder` if there is one."""
 
     folder: Path | None = None
 
@@ -118,7 +105,9 @@ def parse(name: str, text: str, where: str) -> Prompt:
     if sections is None:
         raise SettingsError(f"{where} has no two parts; wanted a line '# system', its text, a line '# user', its text.")
     used = set(_VARIABLE.findall(text))
-    unknown, missing = used - VARIABLES[name], _missing(name, used)
+    optional = OPTIONAL - {"question"} if name in _ASKS else OPTIONAL
+    optional = optional | {"passages", "marker"} if name == "requery" else optional
+    unknown, missing = used - VARIABLES[name], VARIABLES[name] - used - optional
     if unknown:
         known = ", ".join(sorted(f"{{{{{variable}}}}}" for variable in VARIABLES[name]))
         raise SettingsError(f"{where} uses {{{{{min(unknown)}}}}}, which {name} does not have; it has {known}.")
@@ -126,10 +115,3 @@ def parse(name: str, text: str, where: str) -> Prompt:
         raise SettingsError(f"{where} does not use {{{{{min(missing)}}}}}, without which {name} cannot work: add it.")
     digest = sha256(text.encode("utf-8")).hexdigest()[:12]
     return Prompt(name, sections["system"].strip(), sections["user"].strip(), digest)
-
-
-def _missing(name: str, used: set[str]) -> set[str]:
-    optional = OPTIONAL - {"question"} if name in _ASKS else OPTIONAL
-    if name == "requery":
-        optional |= {"passages", "marker"}
-    return set(VARIABLES[name]) - used - optional
