@@ -101,14 +101,8 @@ def create_app(settings: Settings, *, token: str | None = None, hosts: tuple[str
 
     @app.exception_handler(CragError)
     async def explained(request: Request, error: CragError) -> JSONResponse:
-        code = (
-            400
-            if isinstance(error, InputError | SettingsError)
-            else 404
-            if isinstance(error, StoreMissingError)
-            else 503
-        )
-        return JSONResponse({"error": str(error)}, code)
+        codes = {InputError: 400, SettingsError: 400, StoreMissingError: 404}
+        return JSONResponse({"error": str(error)}, codes.get(type(error), 503))
 
     def checked(options: Mapping[str, Any]) -> dict[str, Any]:
         try:
@@ -118,14 +112,11 @@ def create_app(settings: Settings, *, token: str | None = None, hosts: tuple[str
 
     def told(run: Iterator[Event]) -> Iterator[tuple[str, dict[str, Any]]]:
         for event in run:
-            if event.kind in ("done", "review"):
-                html = assistant.report(event, f"m{token_hex(4)}-").fragment
-                yield (
-                    event.kind,
-                    {"response": event.response, "html": html} | ({"run": event.text} if event.text else {}),
-                )
-            else:
+            if event.kind not in ("done", "review"):
                 yield event.kind, {"node": event.node, "text": event.text}
+                continue
+            html = assistant.report(event, f"m{token_hex(4)}-").fragment
+            yield event.kind, {"response": event.response, "html": html} | ({"run": event.text} if event.text else {})
 
     @app.post("/ask", response_model=CragOutput)
     def ask(body: Ask) -> Any:
@@ -216,10 +207,13 @@ def create_app(settings: Settings, *, token: str | None = None, hosts: tuple[str
         form["properties"]["show_claims"]["default"] = True
         return form
 
-    for path, name, kind in (("/", "page.html", "text/html"), ("/page.js", "page.js", "text/javascript")):
-        content = page.joinpath(name).read_text(encoding="utf-8")
+    for path, name, kind, before in (
+        ("/", "page.html", "text/html", ""),
+        ("/page.js", "page.js", "text/javascript", ""),
+        ("/page.css", "page.css", "text/css", style()),
+    ):
+        content = before + page.joinpath(name).read_text(encoding="utf-8")
         app.get(path, include_in_schema=False)(_fixed(content, kind))
-    app.get("/page.css", include_in_schema=False)(_fixed(style() + page.joinpath("page.css").read_text(), "text/css"))
     return app
 
 
