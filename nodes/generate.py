@@ -7,8 +7,8 @@ from cragraph.errors import SettingsError
 from cragraph.graph.context import Context
 from cragraph.graph.routing import best, failed_claims
 from cragraph.graph.state import State
-from cragraph.nodes.reading import reading
 from cragraph.protocols import Brief, Generator, Notes
+from cragraph.retrieval.search.neighbours import read_wide
 from cragraph.types import Verdict
 
 WARMTH = 0.4
@@ -37,7 +37,7 @@ class Generate:
             attempt = best(state.attempts)
             previous = attempt["answer"]
             failed = failed_claims(attempt)
-        passages = reading(state)
+        passages = read_wide(state.held)
         drafts = [
             self.generator(
                 Brief(

@@ -7,8 +7,8 @@ from typing import Any
 from cragraph.graph.context import Context
 from cragraph.graph.routing import best, failed_claims
 from cragraph.graph.state import State
-from cragraph.nodes.reading import reading
 from cragraph.protocols import Notes, QueryWriter
+from cragraph.retrieval.search.neighbours import read_wide
 from cragraph.types import IDK
 
 
@@ -31,6 +31,6 @@ class Requery:
             # All hold, but not surely enough: look for the one with the least support.
             counted = [v for v in attempt.get("verdicts", []) if v["type"] != "opinion"]
             failed = sorted(counted, key=lambda verdict: verdict["support"])[:1]
-        queries = self.writer(question, failed, gaps, notes, reading(state))
+        queries = self.writer(question, failed, gaps, notes, read_wide(state.held))
         wanted = [q for q in queries if q.strip()]
         return {"queries": wanted or [question or attempt["answer"]]}

@@ -1,17 +1,17 @@
 """Verify: judge each draft claim by claim, and record the attempt."""
 
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 from typing import Any, cast
 
 from cragraph.errors import InputError, SettingsError
 from cragraph.graph.context import Context
 from cragraph.graph.state import State, VerifyOutput, VerifyState
-from cragraph.nodes.reading import located, reading
 from cragraph.passages import as_passages, as_question
 from cragraph.protocols import Notes
-from cragraph.retrieval.search.neighbours import all_read
+from cragraph.retrieval.search.neighbours import all_read, locate, read_wide
 from cragraph.tables import JUDGES
-from cragraph.types import IDK, Attempt
+from cragraph.types import IDK, Attempt, Passage
 from cragraph.verification.result import SUMMARY, Verification
 from cragraph.verification.verifier import Verifier
 
@@ -56,12 +56,39 @@ class Verify:
             return attempt | {"confidence": 0.0, "is_grounded": False}
         if not context.verify:
             return attempt
-        question, read = state.asked or state.question, reading(state)
+        question, read = state.asked or state.question, read_wide(state.held)
         verification = located(verified(self.verifier, question, draft, read, context, notes), state.held)
         own: dict[str, Any] = {name: getattr(verification, name) for name in SUMMARY}
         own["accepted"] = verification.accepted
         own |= {"verdicts": list(verification.claims), "verification": verification.to_dict()}
         return cast(Attempt, {**attempt, **own})
+
+
+def located(found: Verification, held: Sequence[Passage]) -> Verification:
+    """A verification of what was read, its evidence and answers pointing into the chunks which hold them.
+
+    `passage` counts the passages of `all_read`. What runs over several chunks is cut to the one that holds most of it,
+    and left out where that holds only the blanks between them.
+    """
+    wide, chunks = read_wide(held), all_read(held)
+    if len(chunks) == len(held):
+        return found
+    positions = {chunk["chunk_id"]: position for position, chunk in reversed(list(enumerate(chunks)))}
+
+    def exact(at: Any, words: str) -> Any:
+        passage = at["passage"]
+        place = locate(wide[passage], at["start"], at["end"])
+        if place.chunk_id != chunks[passage]["chunk_id"]:
+            passage = positions[place.chunk_id]
+        said = chunks[passage]["text"][place.start : place.end]
+        start = place.start + len(said) - len(said.lstrip())
+        said = said.strip()
+        new = {words: said, "passage": passage, "chunk_id": place.chunk_id, "start": start, "end": start + len(said)}
+        return at | new if said else None
+
+    claims: list[Any] = [v | {"evidence": v["evidence"] and exact(v["evidence"], "quote")} for v in found.claims]
+    spans = [exact(span, "text") for span in found.answer_spans]
+    return replace(found, claims=tuple(claims), answer_spans=tuple(filter(None, spans)))
 
 
 @dataclass(frozen=True)

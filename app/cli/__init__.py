@@ -12,7 +12,7 @@ from cragraph.errors import CragError, InputError, SettingsError
 
 COMMANDS: Final = {
     "ingest": "ingest", "ask": "ask", "chat": "chat", "verify": "verify", "calibrate": "evaluate", "search": "search",
-    "serve": "serve", "mcp": "mcp", "docs": "docs", "forget": "docs", "graph": "about", "config": "about",
+    "serve": "serve", "mcp": "serve", "docs": "docs", "forget": "docs", "graph": "about", "config": "about",
     "doctor": "doctor", "stats": "about", "eval": "evaluate",
 }  # fmt: skip
 """The file that each command is in."""

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Final
 
 import typer
 
-from cragraph.cli.console import ABSTAINED, complain, emit, err, status
+from cragraph.cli.console import ABSTAINED, complain, emit, err, ingesting, status
 from cragraph.cli.options import JsonOption, QuietOption, ReportOption, with_settings
 from cragraph.errors import InputError
 
@@ -57,8 +57,6 @@ def ask(
     )
     assistant = Assistant(settings)
     if source:
-        from cragraph.cli.progress import ingesting
-
         with ingesting(shown=not quiet) as advance:
             read = assistant.ingest(source, progress=advance)
         for path, reason in read.failed:

@@ -3,7 +3,10 @@
 import json
 import re
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from threading import Event, Thread
+from time import monotonic
 from typing import Any, Final
 
 from rich.console import Console
@@ -87,3 +90,56 @@ def complain(message: str) -> None:
 def status(message: str) -> None:
     """Write one line of status to stderr."""
     err().print(Text(plain(message), style="dim"))
+
+
+# -- progress on a terminal's stderr, and lines of it elsewhere -----------------------------------------------------
+
+EVERY: Final = 3.0
+"""Seconds between two lines of progress where no bar is seen."""
+
+
+@contextmanager
+def counting(what: str, *, shown: bool) -> Iterator[Callable[..., None] | None]:
+    """A callback ``(done, total, label="", rate="")`` that moves a bar; None where it would not be seen."""
+    console = err()
+    if not shown or not console.is_terminal:
+        yield None
+        return
+    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
+
+    columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TextColumn("{task.fields[rate]}"))
+    with Progress(*columns, TimeRemainingColumn(), console=console, transient=True) as progress:
+        task = progress.add_task(what, total=None, rate="")
+
+        def advance(done: int, total: int, label: str = "", rate: str = "") -> None:
+            progress.update(task, completed=done, total=total, description=label or what, rate=rate)
+
+        yield advance
+
+
+@contextmanager
+def ingesting(*, shown: bool) -> Iterator[Callable[[Any], None]]:
+    """A callback for the progress events of ingest: a bar on a terminal, a line every few seconds elsewhere."""
+    ended, began, said = Event(), monotonic(), ""
+
+    def tell() -> None:
+        while not ended.wait(EVERY):
+            status(f"reading for {monotonic() - began:.0f} s{said}")
+
+    with counting("reading", shown=shown) as bar:
+
+        def advance(event: Any) -> None:
+            nonlocal said
+            said = f": {event.done} of {event.total} files, {event.chunks} chunks are in"
+            if bar is not None:
+                bar(event.done, event.total, event.source[-40:], f"{event.rate:.0f} chunks/s" if event.rate else "")
+
+        thread = Thread(target=tell, daemon=True)
+        if shown and bar is None:
+            thread.start()
+        try:
+            yield advance
+        finally:
+            ended.set()
+            if thread.is_alive():
+                thread.join()

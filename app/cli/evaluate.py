@@ -6,9 +6,8 @@ from typing import Annotated, Any
 import typer
 from rich.table import Table
 
-from cragraph.cli.console import show, status
+from cragraph.cli.console import counting, show, status
 from cragraph.cli.options import JsonOption, QuietOption, with_settings
-from cragraph.cli.progress import counting
 
 PlotOption = Annotated[Path | None, typer.Option("--plot", help="File for the plot (PNG or SVG).")]
 LimitOption = Annotated[int | None, typer.Option("--limit", min=1, help="Rows, or questions, a file at most.")]

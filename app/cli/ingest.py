@@ -5,9 +5,8 @@ from typing import Annotated, Any
 
 import typer
 
-from cragraph.cli.console import FAILURE, emit, err, out, status
+from cragraph.cli.console import FAILURE, emit, err, ingesting, out, status
 from cragraph.cli.options import JsonOption, QuietOption, with_settings
-from cragraph.cli.progress import ingesting
 
 
 @with_settings("store")

@@ -1,5 +1,6 @@
-"""`cragraph serve`: a page to ask, and the same over HTTP."""
+"""`cragraph serve` and `cragraph mcp`: a page to ask and the same over HTTP, and tools for agents."""
 
+from importlib import import_module
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -29,13 +30,9 @@ def serve(
     import secrets
     import socket
 
-    try:
-        from cragraph.serve import LOCAL, run
-    except ImportError as error:
-        raise SettingsError(f"serve needs {error.name}: install it with `pip install 'cragraph[serve]'`.") from error
-
+    extra = _extra("serve")
     settings = settings_of()
-    if token is None and host not in LOCAL:
+    if token is None and host not in extra.LOCAL:
         token = secrets.token_urlsafe(24)
     try:
         listening = socket.create_server((host, port), family=socket.AF_INET6 if ":" in host else socket.AF_INET)
@@ -43,4 +40,31 @@ def serve(
         raise SettingsError(f"{host}:{port} is taken, or not this machine's: give another --port or --host.") from error
     at = f"[{host}]" if ":" in host else host
     status(f"http://{at}:{listening.getsockname()[1]}/{f'?token={token}' if token else ''}")
-    run(settings, listening, host=host, token=token, files_in=files)
+    extra.run(settings, listening, host=host, token=token, files_in=files)
+
+
+@with_settings("store", "model", "base_url")
+def mcp(
+    settings_of: Any,
+    http: Annotated[bool, typer.Option("--http", help="Streamable HTTP on 127.0.0.1 instead of stdio.")] = False,
+    port: Annotated[int, typer.Option("--port", min=1, max=65535, help="Port for --http.")] = 8766,
+    root: Annotated[Path, typer.Option("--root", help="Folder whose files may be read.")] = Path(),
+) -> None:
+    """Offer search, ask, verify and ingest to agents by the Model Context Protocol, over stdio or HTTP.
+
+    Example: `cragraph mcp --store ~/notes/.cragraph`
+    """
+    server = _extra("mcp").Documents(settings_of(), root)
+    if http:
+        status(f"http://127.0.0.1:{port}/mcp")
+        server.run("streamable-http", port=port)
+    else:
+        server.run("stdio")
+
+
+def _extra(name: str) -> Any:
+    """A module whose libraries an extra of the same name installs."""
+    try:
+        return import_module(f"cragraph.{name}")
+    except ImportError as error:
+        raise SettingsError(f"{name} needs {error.name}: install it with `pip install 'cragraph[{name}]'`.") from error

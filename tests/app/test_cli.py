@@ -13,7 +13,7 @@ from xml.etree import ElementTree
 
 import pytest
 
-from cragraph.cli import progress
+from cragraph.cli import console
 from cragraph.models.encoder import Encoder
 from cragraph.retrieval.store import Progress
 from cragraph.types import IDK
@@ -371,8 +371,8 @@ def test_a_store_that_is_not_there_is_missed_before_anything_seems_to_run(shell:
 def test_a_long_ingest_says_every_few_seconds_that_it_goes_on(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    monkeypatch.setattr(progress, "EVERY", 0.01)
-    with progress.ingesting(shown=True) as advance:
+    monkeypatch.setattr(console, "EVERY", 0.01)
+    with console.ingesting(shown=True) as advance:
         assert advance
         advance(Progress(done=1, total=3, chunks=7, rate=2.0, source="a.md"))
         time.sleep(0.1)
