@@ -95,10 +95,9 @@ class Judges(dict[str, Any]):
     def __missing__(self, name: str) -> Any:
         if not name.startswith(SPECIALIST):
             raise KeyError(name)
-        from cragraph.verification.judges.specialist import SpecialistJudge
-
         chosen, model = self._settings, name.removeprefix(SPECIALIST)
-        made = SpecialistJudge(model, chosen.ollama_host, chosen.timeout_s, chosen.num_ctx, chosen.max_concurrency)
+        given = (model, chosen.ollama_host, chosen.timeout_s, chosen.num_ctx, chosen.max_concurrency)
+        made = Part("verification.judges.specialist:SpecialistJudge", lambda _: given).build(None)
         return self.setdefault(name, made)
 
 

@@ -1,5 +1,6 @@
 """The records that flow through the graph: plain JSON, so that any checkpointer round-trips them."""
 
+from collections.abc import Sequence
 from typing import Any, Final, Literal, NotRequired
 
 # Not typing's: pydantic reads these as schemas, which on Python 3.11 needs the backport.
@@ -14,6 +15,17 @@ MARKS: Final[dict[Label, str]] = {
     "supported": "✓", "partially_supported": "~", "unsupported": "✗", "contradicted": "!", "unjudged": "?",
 }  # fmt: skip
 """The sign of each verdict, wherever one is shown."""
+
+EVADES: Final = "The answer may not address the question."
+"""The issue of an answer that the reader does not take for one."""
+
+
+def standing(grounded: bool, issues: Sequence[str]) -> str:
+    """What the passages say to an answer, in words; whether it answers the question is another matter."""
+    if not grounded:
+        return "not wholly supported by the passages"
+    return "supported by the passages" + ", but may not answer the question" * (EVADES in issues)
+
 
 Level = Literal["high", "medium", "low", "very low"]
 Mode = Literal["low", "balanced", "high"]

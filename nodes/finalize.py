@@ -13,11 +13,11 @@ from cragraph.graph.state import State
 from cragraph.protocols import Notes
 from cragraph.text.sentences import sentences
 from cragraph.text.words import content_words, weight
-from cragraph.types import IDK, Attempt, Nearest, Passage
+from cragraph.types import EVADES, IDK, Attempt, Nearest, Passage
 from cragraph.verification.citations import MOST, cite
 from cragraph.verification.policies import Weights
 from cragraph.verification.prune import pruned
-from cragraph.verification.result import EVADES, Verification, claim_row, level_of, reaches
+from cragraph.verification.result import Verification, claim_row, level_of, reaches
 
 INTERNAL = frozenset({"accepted", "context", "verdicts", "verification"})
 """What an attempt keeps in the state; the response shows the verification where claims are asked for."""

@@ -4,7 +4,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, fields
 from typing import Any, Final, Self
 
-from cragraph.types import MARKS, AnswerSpan, Label, Level, Passage, Verdict
+from cragraph.types import MARKS, AnswerSpan, Label, Level, Passage, Verdict, standing
 from cragraph.verification.claims import Uncovered
 
 CREDIT: Final[dict[Label, float]] = {
@@ -85,15 +85,6 @@ WEIGHTED: Final[Mapping[str, str]] = {
 UNCHECKED: Final = "Part of the answer was not checked"
 UNJUDGED: Final = "claim(s) could not be judged"
 """Issues that `prune` mends by removing what they are about."""
-EVADES: Final = "The answer may not address the question."
-"""The issue of an answer that the reader does not take for one."""
-
-
-def standing(grounded: bool, issues: Sequence[str]) -> str:
-    """What the passages say to an answer, in words; whether it answers the question is another matter."""
-    if not grounded:
-        return "not wholly supported by the passages"
-    return "supported by the passages" + ", but may not answer the question" * (EVADES in issues)
 
 
 _WIDTH: Final = 88

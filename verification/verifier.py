@@ -13,7 +13,7 @@ from cragraph.errors import InputError, ModelError, SettingsError
 from cragraph.models.cache import LRU
 from cragraph.passages import as_passages
 from cragraph.protocols import Answered, AnswerScorer, ClaimExtractor, Embeddings, Judge, Notes, Scorer
-from cragraph.types import Claim, Passage, Verdict
+from cragraph.types import EVADES, Claim, Passage, Verdict
 from cragraph.verification.claims import SentenceExtractor, uncovered_parts
 from cragraph.verification.conflicts import find_conflicts
 from cragraph.verification.fallback import JudgeChain, VerdictCache, judge_names, reason_of, stand_in
@@ -30,7 +30,7 @@ from cragraph.verification.policies import (
     own_threshold,
     recalibrated,
 )
-from cragraph.verification.result import ADDRESSED, EVADES, UNCHECKED, UNJUDGED, Verification
+from cragraph.verification.result import ADDRESSED, UNCHECKED, UNJUDGED, Verification
 from cragraph.verification.signals import (
     BY_SIMILARITY,
     SIGNALS,

@@ -9,8 +9,7 @@ from rich.text import Text
 
 from cragraph.cli.console import err, out
 from cragraph.passages import place_of
-from cragraph.types import MARKS
-from cragraph.verification.result import standing
+from cragraph.types import MARKS, standing
 
 COLOURS: Final = dict(zip(MARKS, ("green", "yellow", "red", "bold red", "magenta"), strict=True))
 QUOTE = 160

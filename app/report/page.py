@@ -18,8 +18,7 @@ from cragraph.errors import plain
 from cragraph.passages import as_passages, place_of
 from cragraph.report.pages import PagePictures
 from cragraph.text.markers import find_markers
-from cragraph.types import MARKS, Passage
-from cragraph.verification.result import standing
+from cragraph.types import MARKS, Passage, standing
 
 Neighbours = Callable[[Passage], Sequence[Passage]]
 """The chunks beside a passage, in document order."""
