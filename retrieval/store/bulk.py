@@ -320,7 +320,12 @@ def watch(
     seen: _Sight | None = None
     last: _Sight = {}
     while not stop.is_set():
-        sight = _look(roots, max_bytes)
+        sight: _Sight = {}
+        for item in discover([root for root in roots if root.exists()], max_bytes=max_bytes):
+            with suppress(OSError):
+                status = item.path.stat()
+                if isinstance(item, Found):
+                    sight[str(item.path)] = (status.st_size, status.st_mtime_ns)
         if seen is None or (sight != seen and sight == last):
             there = [root for root in roots if root.exists()] if seen is not None else roots
             report = ingest(there, store, prune=prune, max_bytes=max_bytes, **options)
@@ -329,13 +334,3 @@ def watch(
             seen = sight
         last = sight
         stop.wait(interval)
-
-
-def _look(roots: list[Path], max_bytes: int | None) -> _Sight:
-    sight: _Sight = {}
-    for item in discover([root for root in roots if root.exists()], max_bytes=max_bytes):
-        if isinstance(item, Found):
-            with suppress(OSError):
-                status = item.path.stat()
-                sight[str(item.path)] = (status.st_size, status.st_mtime_ns)
-    return sight

@@ -121,7 +121,11 @@ def messages(
         if code is None:
             break
         if rest:
-            yield Failed(rest.pop(0), _why(code, limits))
+            ended = f"signal {-code}" if code < 0 else f"exit status {code}"
+            reason = f"reading it ended the reader ({ended}); leave it out or convert it"
+            if hasattr(signal, "SIGALRM") and code == -signal.SIGALRM:
+                reason = f"reading it took more than {limits.seconds:g} seconds; split it, or raise the limit"
+            yield Failed(rest.pop(0), reason)
     yield from read(rest, options, limits)
 
 
@@ -151,13 +155,6 @@ def _ahead(rest: list[str], options: SplitOptions, limits: Limits) -> Generator[
             return process.wait() if started else None
         finally:
             process.kill()
-
-
-def _why(code: int, limits: Limits) -> str:
-    if hasattr(signal, "SIGALRM") and code == -signal.SIGALRM:
-        return f"reading it took more than {limits.seconds:g} seconds; split it, or raise the limit"
-    reason = f"signal {-code}" if code < 0 else f"exit status {code}"
-    return f"reading it ended the reader ({reason}); leave it out or convert it"
 
 
 # -- in the process that reads ---------------------------------------------------------------------------------------

@@ -10,7 +10,7 @@ from functools import partial
 from pathlib import Path
 from threading import RLock
 from time import monotonic
-from typing import TYPE_CHECKING, Any, Final, cast
+from typing import TYPE_CHECKING, Any, Final
 from urllib.parse import unquote, urlsplit
 
 import numpy as np
@@ -153,8 +153,8 @@ class Server:
         """The records with these ids, in no order, in batches."""
         for batch in batched(chunk_ids, _MOST):
             found = self._get(["documents", "metadatas"], ids=batch)
-            rows = zip(found["ids"], found["documents"], found["metadatas"], strict=True)
-            yield [from_chroma(chunk_id, text, metadata) for chunk_id, text, metadata in rows]
+            rows = zip(found["documents"], found["metadatas"], strict=True)
+            yield [from_chroma(text, metadata) for text, metadata in rows]
 
     def vectors(self, chunk_ids: Sequence[str]) -> dict[str, Floats]:
         """The vectors of these records, by id."""
@@ -237,26 +237,19 @@ def to_chroma(item: Item, number: int) -> dict[str, Any]:
 
     Numbers are stored and compared as floats: Chroma cuts a fraction down before it compares it with a whole number.
     """
-    passage = item.passage
-    fields = {key: passage[key] for key in FIELDS if passage[key] is not None}  # type: ignore[literal-required]
-    whole = {"m": passage["metadata"], "h": {origin.source: origin[1:] for origin in item.origins}}
+    passage: dict[str, Any] = {key: value for key, value in item.passage.items() if key != "text"}
+    fields = {key: passage[key] for key in FIELDS if passage[key] is not None} | filterable(passage["metadata"])
     return {
-        **{key: _as_float(value) for key, value in (fields | filterable(passage["metadata"])).items()},
+        **{key: _as_float(value) for key, value in fields.items()},
         GENERATION: number,
-        RECORD: json.dumps(whole, ensure_ascii=False, default=str),
+        RECORD: json.dumps([passage, item.origins], ensure_ascii=False, default=str),
     }
 
 
-def from_chroma(chunk_id: str, text: str, metadata: Mapping[str, Any]) -> Item:
+def from_chroma(text: str, metadata: Mapping[str, Any]) -> Item:
     """Read back what `to_chroma` wrote."""
-    whole = json.loads(metadata[RECORD])
-    fields: dict[str, Any] = {
-        name: metadata.get(name) if kind == "text" or name not in metadata else int(metadata[name])
-        for name, kind in FIELDS.items()
-    }
-    fields |= {"text": text, "chunk_id": chunk_id, "metadata": whole["m"]}
-    passage = cast("Passage", fields | {"retrieval_score": None, "rerank_score": None})
-    return Item(passage, [Origin(source, *row) for source, row in whole["h"].items()])
+    passage, origins = json.loads(metadata[RECORD])
+    return Item({**passage, "text": text}, [Origin(*origin) for origin in origins])
 
 
 def chroma_where(where: Mapping[str, Any]) -> Any:

@@ -90,7 +90,7 @@ class Store:
     def dense(self, query: str, k: int, where: Mapping[str, Any] | None = None) -> list[Passage]:
         """The `k` passages nearest in meaning, best first; `retrieval_score` is their cosine, with 0 for below 0."""
         filters = self._filters(where)
-        if k < 1 or not query.strip():
+        if k < 1 or not query.strip() or not self.fields():  # which an empty store has none of
             return []
         vector = as_floats([self._embeddings.embed_query(query)])[0]
         self._check_dimension(len(vector))

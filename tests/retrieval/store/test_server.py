@@ -13,7 +13,7 @@ import pytest
 
 from cragraph.errors import InputError, StoreError, StoreMismatchError
 from cragraph.passages import as_passage, as_passages
-from cragraph.retrieval.store import Store, open_store, parse_where
+from cragraph.retrieval.store import Store, forget, ingest, open_store, parse_where
 from cragraph.retrieval.store.store import UNCACHED
 from cragraph.testing import HashEmbeddings
 from cragraph.types import Passage
@@ -83,6 +83,20 @@ def test_another_machine_sees_what_was_written_and_removed(
         assert again.lexical("penguins", 1)[0]["text"] == "Penguins swim under the ice."
         assert "a/apple.md" not in [p["source"] for p in again.lexical("revenue apple", 9)]
         assert [d.source for d in again.documents()] == [d.source for d in shared.documents()]
+
+
+def test_a_file_that_another_machine_took_out_leaves_no_problem_behind(
+    shared: Store, url: str, collection: str, tmp_path: Path
+) -> None:
+    for name in ("one.md", "two.md"):
+        (tmp_path / name).write_text(f"The words of {name}.")
+    ingest(tmp_path, shared, limits=None)
+    with open_store(url, HashEmbeddings(48), collection=collection, cache=tmp_path / "two") as other:
+        assert len(other.documents()) == 2
+        forget(shared, tmp_path / "one.md")
+        other._vectors.follow(now=True)  # type: ignore[union-attr]
+        assert [d.filename for d in other.documents()] == ["two.md"]
+        assert other.problems() == []
 
 
 def test_the_lexical_index_is_kept_on_this_machine_between_runs(

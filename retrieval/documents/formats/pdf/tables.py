@@ -3,6 +3,7 @@
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 from itertools import pairwise
 
 from cragraph.retrieval.documents.formats.pdf.words import Line, Segment
@@ -165,20 +166,36 @@ class Span:
     table: Table
 
 
+@dataclass(frozen=True)
+class TableLine:
+    """A line with its cells."""
+
+    line: Line
+    cells: list[Cell]
+
+    @cached_property
+    def figures(self) -> bool:
+        """Whether it is a row of amounts: two cells or more, one after the first an amount and no period."""
+        return any(is_number(cell.text) and not is_period(cell.text) for cell in self.cells[1:])
+
+    @cached_property
+    def ends(self) -> bool:
+        """Whether it ends as a sentence does."""
+        return bool(_SENTENCE_END.search(self.line.text))
+
+
 def tables_in(lines: Sequence[Line]) -> Iterator[Span]:
     """The tables among lines in order; lines of prose between them are left out."""
-    rows = [cells_of(line) for line in lines]
-    right = max((line.x1 for line in lines), default=0.0)
-    left = min((line.x0 for line in lines), default=0.0)
+    rows = [TableLine(line, cells_of(line)) for line in lines]
     done = 0
     above: tuple[Columns, list[str]] = ([], [])
-    for first, last in _bodies(lines, rows, left, right):
-        start, end = _heading_lines(lines, rows, max(done, first - MOST_HEADERS - MOST_LABELS), first)
-        columns = columns_of([row for row in rows[first:last] if len(row) > 1])
+    for first, last in _bodies(rows):
+        start, end = _heading_lines(rows, max(done, first - MOST_HEADERS - MOST_LABELS), first)
+        columns = columns_of([row.cells for row in rows[first:last] if len(row.cells) > 1])
         if len(columns) < 2:
             continue
-        head = head_of(rows[start:end], columns)
-        table = Table([*head, *_body(lines[end:last], rows[end:last], columns)], headers=len(head))
+        head = head_of([row.cells for row in rows[start:end]], columns)
+        table = Table([*head, *_body(rows[end:last], columns)], headers=len(head))
         if head:
             above = columns, column_names(table)
         elif same_columns(columns, above[0]):
@@ -187,94 +204,74 @@ def tables_in(lines: Sequence[Line]) -> Iterator[Span]:
         done = last
 
 
-def _bodies(
-    lines: Sequence[Line], rows: Sequence[Sequence[Cell]], left: float, right: float
-) -> Iterator[tuple[int, int]]:
+def _bodies(rows: Sequence[TableLine]) -> Iterator[tuple[int, int]]:
     """Runs from the first to the last line with figures in columns."""
+    width = max((row.line.x1 for row in rows), default=0.0) - min((row.line.x0 for row in rows), default=0.0)
     index = 0
-    while index < len(lines):
-        if not _has_figures(rows[index]):
+    while index < len(rows):
+        if not rows[index].figures:
             index += 1
             continue
         end = index + 1
         probe = end
-        while probe < len(lines) and probe - end < LONGEST_BREAK:
-            if _has_figures(rows[probe]):
+        while probe < len(rows) and probe - end < LONGEST_BREAK:
+            row, line, cells = rows[probe], rows[probe].line, rows[probe].cells
+            if row.figures:
                 end = probe + 1
-            elif _is_heading_row(rows[probe]) or (
-                _is_prose(lines[probe], left, right) and not _wraps(lines, rows, probe)
-            ):
+            elif len(cells) > 2 or (len(cells) == 2 and is_period(cells[1].text)):
+                break  # a heading of the next table
+            # A label may end in the next line, beside the figures; whatever else fills a line is prose.
+            label = not row.ends and probe + 1 < len(rows) and rows[probe + 1].figures
+            full = line.x1 - line.x0 > 0.75 * width or len(line.text) > 90
+            if not row.figures and full and len(line.segments) == 1 and not label:
                 break
             probe += 1
-        if sum(_has_figures(row) for row in rows[index:end]) >= 2:
+        if sum(row.figures for row in rows[index:end]) >= 2:
             yield index, end
         index = end
 
 
-def _has_figures(row: Sequence[Cell]) -> bool:
-    """Whether a line is a row of amounts: two cells or more, one after the first an amount and no period."""
-    return len(row) > 1 and any(is_number(cell.text) and not is_period(cell.text) for cell in row[1:])
-
-
-def _is_heading_row(row: Sequence[Cell]) -> bool:
-    """Whether a line inside a table begins the next one: several cells, all of them periods or words."""
-    return len(row) > 2 or (len(row) == 2 and is_period(row[1].text))
-
-
-def _wraps(lines: Sequence[Line], rows: Sequence[Sequence[Cell]], index: int) -> bool:
-    """Whether a line is the beginning of a label that ends in the next one, beside the figures."""
-    following = index + 1
-    return following < len(rows) and _has_figures(rows[following]) and not _SENTENCE_END.search(lines[index].text)
-
-
-def _is_prose(line: Line, left: float, right: float) -> bool:
-    full = line.x1 - line.x0 > 0.75 * (right - left)
-    return len(line.segments) == 1 and (full or len(line.text) > 90)
-
-
-def _heading_lines(lines: Sequence[Line], rows: Sequence[Sequence[Cell]], lowest: int, first: int) -> tuple[int, int]:
+def _heading_lines(rows: Sequence[TableLine], lowest: int, first: int) -> tuple[int, int]:
     """The heading lines `[start, end)` above a body: several cells, or words over its amounts.
 
     Labels of sections (`Assets`) may stand between them and the first figures; with no heading above them, they are
     not taken for part of the table.
     """
-    amounts = (
-        min(cell.x0 for row in rows[first : first + 3] if len(row) > 1 for cell in row[1:]) - 3 * lines[first].height
-    )
+    lefts = [cell.x0 for row in rows[first : first + 3] if len(row.cells) > 1 for cell in row.cells[1:]]
+    amounts = min(lefts) - 3 * rows[first].line.height
+
+    def near(index: int) -> bool:
+        return rows[index + 1].line.top - rows[index].line.bottom < 1.5 * rows[index].line.height
+
+    def label(index: int) -> bool:
+        row = rows[index]
+        return near(index) and len(row.cells) == 1 and len(row.line.text) < 60 and not row.ends
+
+    def heading(index: int) -> bool:
+        row = rows[index]
+        over = len(row.cells) > 1 or row.cells[0].x0 > amounts
+        return not row.figures and not row.ends and near(index) and over
+
     end = first
-    while end > max(lowest, first - MOST_LABELS) and _is_label(lines, rows, end - 1):
+    while end > max(lowest, first - MOST_LABELS) and label(end - 1):
         end -= 1
     for below in (first, end):
         start = below
-        while start > max(lowest, below - MOST_HEADERS) and _is_heading(lines, rows, start - 1, amounts):
+        while start > max(lowest, below - MOST_HEADERS) and heading(start - 1):
             start -= 1
         if start < below:
             return start, below
     return first, first
 
 
-def _is_label(lines: Sequence[Line], rows: Sequence[Sequence[Cell]], index: int) -> bool:
-    line = lines[index]
-    near = lines[index + 1].top - line.bottom < 1.5 * line.height
-    return near and len(rows[index]) == 1 and len(line.text) < 60 and not _SENTENCE_END.search(line.text)
-
-
-def _is_heading(lines: Sequence[Line], rows: Sequence[Sequence[Cell]], index: int, amounts: float) -> bool:
-    row, line = rows[index], lines[index]
-    if _has_figures(row) or _SENTENCE_END.search(line.text):
-        return False
-    if lines[index + 1].top - line.bottom > 1.5 * line.height:
-        return False
-    return len(row) > 1 or row[0].x0 > amounts
-
-
-def _body(lines: Sequence[Line], rows: Sequence[Sequence[Cell]], columns: Columns) -> list[list[str]]:
+def _body(rows: Sequence[TableLine], columns: Columns) -> list[list[str]]:
     """The rows below the headings: labels that wrap are put together, a year that heads a section goes before each of
     its labels, or in the place of its first row's where that has none."""
     body: list[list[str]] = []
     label = period = unused = ""
-    for line, row in zip(lines, rows, strict=True):
-        cells = [] if len(row) == 1 and (not is_number(row[0].text) or is_year(row[0].text)) else place(row, columns)
+    for row in rows:
+        alone = row.cells[0].text if len(row.cells) == 1 else ""
+        cells = [] if alone and (not is_number(alone) or is_year(alone)) else place(row.cells, columns)
         if label and cells and (cells[0][:1].islower() or cells[0][:1] in "$€£0123456789" or label[-1] in ",-"):
             cells[0] = f"{label} {cells[0]}"
         elif label:
@@ -283,11 +280,11 @@ def _body(lines: Sequence[Line], rows: Sequence[Sequence[Cell]], columns: Column
         if cells:
             body.append([f"{period} {cells[0]}" if cells[0] and period else cells[0] or unused, *cells[1:]])
             unused = ""
-        elif is_number(row[0].text):
+        elif is_number(alone):
             body += [[unused]] if unused else []
-            period = unused = row[0].text
+            period = unused = alone
         else:
-            label = line.text
+            label = row.line.text
     return [*body, *([text] for text in (unused, label) if text)]
 
 
