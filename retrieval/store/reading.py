@@ -20,7 +20,7 @@ from cragraph.retrieval.documents import CHUNK_OVERLAP, CHUNK_SIZE, Limits, load
 from cragraph.retrieval.documents.split import check_sizes
 from cragraph.types import Passage
 
-_SPLITTER: Final = 2
+_SPLITTER: Final = 3
 """To be raised when loading or splitting changes so much that files should be read again."""
 
 PIECE: Final = 128

@@ -249,7 +249,7 @@ def to_chroma(item: Item, number: int) -> dict[str, Any]:
 def from_chroma(text: str, metadata: Mapping[str, Any]) -> Item:
     """Read back what `to_chroma` wrote."""
     passage, origins = json.loads(metadata[RECORD])
-    return Item({**passage, "text": text}, [Origin(*origin) for origin in origins])
+    return Item(passage | {"text": text}, [Origin(*origin) for origin in origins])
 
 
 def chroma_where(where: Mapping[str, Any]) -> Any:

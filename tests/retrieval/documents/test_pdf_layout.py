@@ -5,17 +5,17 @@ from hypothesis import strategies as st
 
 from cragraph.retrieval.documents.document import Writer
 from cragraph.retrieval.documents.formats.pdf.layout import PageWriter, without_repeats
-from cragraph.retrieval.documents.formats.pdf.words import Word, lines_of
+from cragraph.retrieval.documents.formats.pdf.words import PageWord, lines_of
 
 TEXTS = ("alpha", "Beta", "2023", "1,204", "(17)", "$", "%", "—", "•", "Notes:", "end.", "of", "PART I")
 HEIGHTS = (8.0, 10.0, 10.5, 20.0)
 
 
-def placed(text: str, x0: float, top: float, height: float = 8.0, bold: bool = False) -> Word:
-    return Word(text, x0, x0 + 5.0 * len(text), top, top + height, bold)
+def placed(text: str, x0: float, top: float, height: float = 8.0, bold: bool = False) -> PageWord:
+    return PageWord(text, x0, x0 + 5.0 * len(text), top, top + height, bold)
 
 
-def drawn(number: int) -> Word:
+def drawn(number: int) -> PageWord:
     """A word of any text, place, height and weight by one number: to draw each for itself takes five times as long."""
     rest, text = divmod(number, len(TEXTS))
     rest, x = divmod(rest, 61)
@@ -47,7 +47,7 @@ def test_a_year_above_rows_without_a_label_is_kept() -> None:
 
 @settings(deadline=None, max_examples=200)
 @given(PAGES)
-def test_no_sign_of_a_page_is_lost_however_its_words_stand(pages: list[list[Word]]) -> None:
+def test_no_sign_of_a_page_is_lost_however_its_words_stand(pages: list[list[PageWord]]) -> None:
     writer = Writer()
     PageWriter(writer).write([lines_of(words) for words in pages], [[] for _ in pages])
     draft = writer.draft()
@@ -59,7 +59,7 @@ def test_no_sign_of_a_page_is_lost_however_its_words_stand(pages: list[list[Word
 
 @settings(deadline=None)
 @given(PAGES)
-def test_what_is_dropped_as_a_repeat_stands_elsewhere_or_is_a_number(pages: list[list[Word]]) -> None:
+def test_what_is_dropped_as_a_repeat_stands_elsewhere_or_is_a_number(pages: list[list[PageWord]]) -> None:
     before = [lines_of(words) for words in pages]
     after = without_repeats(before, set())
     assert len(after) == len(before)

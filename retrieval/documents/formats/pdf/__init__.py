@@ -20,7 +20,7 @@ from cragraph.errors import DocumentError
 from cragraph.retrieval.documents.clean import Limits, one_line
 from cragraph.retrieval.documents.document import Draft, Writer
 from cragraph.retrieval.documents.formats.pdf.layout import PageWriter, without_repeats
-from cragraph.retrieval.documents.formats.pdf.words import Line, Word, lines_of, weighted_median, words_of
+from cragraph.retrieval.documents.formats.pdf.words import Line, PageWord, lines_of, weighted_median, words_of
 
 WINDOW: Final = 200
 """Pages that are held in memory and compared with one another at a time."""
@@ -119,7 +119,7 @@ def can_recognise() -> bool:
     return find_spec("rapidocr") is not None
 
 
-def recognised(page: Any) -> list[Word]:
+def recognised(page: Any) -> list[PageWord]:
     """The words of a page's picture with their places; none where there are none."""
     began = monotonic()
     found = _engine()(page.render(scale=SCALE).to_numpy())
@@ -131,7 +131,7 @@ def recognised(page: Any) -> list[Word]:
     usual = weighted_median(
         (bottom - top, len(text)) for (_, top, _, bottom), (_, text) in zip(sides, lines, strict=True)
     )
-    words: list[Word] = []
+    words: list[PageWord] = []
     for (left, top, right, bottom), (_, text) in zip(sides, lines, strict=True):
         height, middle = bottom - top, (top + bottom) / 2
         height = usual if abs(height - usual) <= ALIKE * usual else height
@@ -140,7 +140,7 @@ def recognised(page: Any) -> list[Word]:
             at = text.index(part, at)
             edges = (left + at * wide, left + (at + len(part)) * wide, middle - height / 2, middle + height / 2)
             x0, x1, top, bottom = (float(edge) / SCALE for edge in edges)
-            words.append(Word(part, x0, x1, top, bottom))
+            words.append(PageWord(part, x0, x1, top, bottom))
             at += len(part)
     return words
 

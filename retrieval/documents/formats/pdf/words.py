@@ -19,7 +19,7 @@ _TURNS = 4
 
 
 @dataclass(frozen=True, slots=True)
-class Word:
+class PageWord:
     """A run of signs without white space; points from the left and the top of the page as it is shown."""
 
     text: str
@@ -40,7 +40,7 @@ class Word:
         return (self.top + self.bottom) / 2
 
 
-def words_of(page: Any) -> tuple[list[Word], list[str]]:
+def words_of(page: Any) -> tuple[list[PageWord], list[str]]:
     """The words of a page in the order of the file, and the text that stands across the page's direction.
 
     The direction is that of most words, so a table set sideways is read upright.
@@ -57,12 +57,12 @@ def words_of(page: Any) -> tuple[list[Word], list[str]]:
     return upright, [word.text for word, turn in found if turn != main]
 
 
-def _placed(raw: Any) -> list[tuple[Word, int]]:
+def _placed(raw: Any) -> list[tuple[PageWord, int]]:
     """Words in the coordinates of the file (origin at the bottom left, y upwards) with their quarter turns."""
     count = pdfium.FPDFText_CountChars(raw)
     codes = [pdfium.FPDFText_GetUnicode(raw, index) for index in range(count)]
     twice = doubled(raw, codes)
-    found: list[tuple[Word, int]] = []
+    found: list[tuple[PageWord, int]] = []
     signs: list[int] = []
     first = last = 0
     for index, code in enumerate([*codes, _SPACE]):
@@ -78,7 +78,7 @@ def _placed(raw: Any) -> list[tuple[Word, int]]:
     return found
 
 
-def _word(raw: Any, signs: list[int], first: int, last: int) -> tuple[Word, int]:
+def _word(raw: Any, signs: list[int], first: int, last: int) -> tuple[PageWord, int]:
     boxes = [_box(raw, index) for index in {first, last}]
     lefts, bottoms, rights, tops = zip(*boxes, strict=True)
     angle = pdfium.FPDFText_GetCharAngle(raw, first)
@@ -86,7 +86,7 @@ def _word(raw: Any, signs: list[int], first: int, last: int) -> tuple[Word, int]
     # PDFium hands out what lies beyond the first plane as two halves.
     text = "".join(map(chr, signs)).encode("utf-16-le", "surrogatepass").decode("utf-16-le", "replace")
     bold = bool(_BOLD.search(font_name(raw, first)))
-    return Word(text, min(lefts), max(rights), min(bottoms), max(tops), bold), turn
+    return PageWord(text, min(lefts), max(rights), min(bottoms), max(tops), bold), turn
 
 
 def _box(raw: Any, index: int) -> tuple[float, float, float, float]:
@@ -95,7 +95,7 @@ def _box(raw: Any, index: int) -> tuple[float, float, float, float]:
     return _BOX.left, _BOX.bottom, _BOX.right, _BOX.top
 
 
-def _turned(word: Word, turn: int, width: float, height: float) -> Word:
+def _turned(word: PageWord, turn: int, width: float, height: float) -> PageWord:
     """A word as it stands once the page is turned so that it reads from left to right, y downwards."""
     x0, x1, low, high = word.x0, word.x1, word.top, word.bottom
     if turn == 3:  # reads upwards
@@ -104,7 +104,7 @@ def _turned(word: Word, turn: int, width: float, height: float) -> Word:
         x0, x1, low, high, height = height - high, height - low, x0, x1, width
     elif turn == 2:
         x0, x1, low, high = width - x1, width - x0, height - high, height - low
-    return Word(word.text, x0, x1, height - high, height - low, word.bold)
+    return PageWord(word.text, x0, x1, height - high, height - low, word.bold)
 
 
 WIDER = 1.35
@@ -164,7 +164,7 @@ _TRAILING_LEADER = re.compile(r"(?:\s?[.·_…]){4,}$")
 class Run:
     """Words from left to right, and the edges around them."""
 
-    words: tuple[Word, ...]
+    words: tuple[PageWord, ...]
 
     @cached_property
     def x0(self) -> float:
@@ -190,7 +190,7 @@ class Run:
 class Segment(Run):
     """Words of a line that stand together; `text` leaves dot leaders out."""
 
-    def __init__(self, words: Sequence[Word]) -> None:
+    def __init__(self, words: Sequence[PageWord]) -> None:
         self.words = tuple(words)
         self.text = _TRAILING_LEADER.sub("", " ".join(word.text for word in words)).strip()
 
@@ -215,9 +215,9 @@ class Line(Run):
         return sum(len(word.text) for word in self.words if word.bold) > 0.8 * signs
 
 
-def lines_of(words: Sequence[Word]) -> list[Line]:
+def lines_of(words: Sequence[PageWord]) -> list[Line]:
     """Words gathered in lines from top to bottom; raised and lowered signs stay on their line."""
-    rows: list[list[Word]] = []
+    rows: list[list[PageWord]] = []
     for word in sorted(words, key=lambda word: (word.middle, word.x0)):
         row = rows[-1] if rows else None
         if row and abs(word.middle - row[0].middle) <= SAME_LINE * max(word.height, row[0].height):
@@ -227,11 +227,11 @@ def lines_of(words: Sequence[Word]) -> list[Line]:
     return [line for line in (line_of(row) for row in rows) if line.segments]
 
 
-def line_of(words: Iterable[Word]) -> Line:
+def line_of(words: Iterable[PageWord]) -> Line:
     """A line of words, cut into segments."""
     ordered = sorted(words, key=lambda word: word.x0)
     height = weighted_median((word.height, len(word.text)) for word in ordered)
-    segments: list[list[Word]] = []
+    segments: list[list[PageWord]] = []
     apart = True
     right = 0.0
     for word in ordered:
