@@ -58,9 +58,11 @@ def is_heading(row: Sequence[str]) -> bool:
     return bool(cells) and not any(is_number(cell) and not is_year(cell) for cell in cells)
 
 
-def guess_headers(rows: Sequence[Sequence[str]]) -> int:
-    """How many of the first rows are headings where the format does not say: 1 or 0."""
-    return int(len(rows) > 1 and is_heading(rows[0]))
+def table_of(grid: Sequence[Sequence[str]], marked: int = 0, caption: str = "") -> Table:
+    """A table of the rows that say anything; of those, the first `marked` are headings, else the first if it can be."""
+    rows = [row for row in grid if any(row)]
+    marked = sum(any(row) for row in grid[:marked])
+    return Table(rows, headers=marked or int(len(rows) > 1 and is_heading(rows[0])), caption=caption)
 
 
 def full_names(table: Table) -> list[str]:

@@ -8,7 +8,7 @@ from typing import Any
 from cragraph.retrieval.documents.clean import Limits
 from cragraph.retrieval.documents.document import Draft, Writer
 from cragraph.retrieval.documents.package import Package, package
-from cragraph.retrieval.documents.tables import Table, guess_headers
+from cragraph.retrieval.documents.tables import table_of
 
 _W = "{http://schemas.openxmlformats.org/wordprocessingml/2006/main}"
 _HEADING = re.compile(r"^heading (\d)$", re.IGNORECASE)
@@ -75,12 +75,11 @@ class _Body:
         rows: list[list[str]] = []
         for row in table.iterchildren(f"{_W}tr"):
             rows.append(self._row(row, rows[-1] if rows else []))
-        rows = [row for row in rows if any(row)]
-        if rows and max(len(row) for row in rows) == 1:
-            for [text] in rows:
-                self._writer.paragraph(text)
-            return
-        self._writer.table(Table(rows, headers=guess_headers(rows)))
+        if any(len(row) > 1 for row in rows if any(row)):
+            self._writer.table(table_of(rows))
+        else:
+            for row in rows:
+                self._writer.paragraph("".join(row))
 
     def _row(self, row: Any, above: list[str]) -> list[str]:
         """The cells of a row; one that is merged with the cell above says what that says, one over several columns

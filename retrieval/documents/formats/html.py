@@ -11,7 +11,7 @@ from lxml import etree
 
 from cragraph.retrieval.documents.clean import DEFAULT, Limits, encoding_of, one_line
 from cragraph.retrieval.documents.document import Draft, Writer
-from cragraph.retrieval.documents.tables import Table, guess_headers
+from cragraph.retrieval.documents.tables import Table, table_of
 
 _UNREAD_NAMES = (
     "script style noscript template nav footer aside form svg math iframe object button select dialog canvas "
@@ -238,10 +238,8 @@ def read_table(table: Any, limits: Limits) -> Table:
         _fill(cells, from_above)
         limits.check("fields", sum(map(bool, cells)), "columns")
         grid.append(cells)
-    kept = [cells for cells in grid if any(cells)]
-    marked = sum(any(cells) for cells in grid[:marked])
     caption = table.find("caption")
-    return Table(kept, headers=marked or guess_headers(kept), caption="" if caption is None else _spaced(caption))
+    return table_of(grid, marked, "" if caption is None else _spaced(caption))
 
 
 def _marked_headers(rows: list[Any]) -> int:

@@ -7,7 +7,7 @@ from typing import Any
 from cragraph.retrieval.documents.clean import Limits
 from cragraph.retrieval.documents.document import Draft, Writer
 from cragraph.retrieval.documents.package import Package, package
-from cragraph.retrieval.documents.tables import Table, guess_headers
+from cragraph.retrieval.documents.tables import Table, table_of
 
 _A = "{http://schemas.openxmlformats.org/drawingml/2006/main}"
 _C = "{http://schemas.openxmlformats.org/drawingml/2006/chart}"
@@ -74,8 +74,7 @@ class _Slide:
             rows: list[list[str]] = []
             for row in table.iterchildren(f"{_A}tr"):
                 rows.append(self._row(row, rows[-1] if rows else []))
-            rows = [row for row in rows if any(row)]
-            self._writer.table(Table(rows, headers=guess_headers(rows)))
+            self._writer.table(table_of(rows))
         elif (chart := frame.find(f".//{_C}chart")) is not None:
             self._writer.table(self._chart(self._parts.xml(self._relations[chart.get(f"{_R}id")][1])))
         elif (diagram := frame.find(f".//{_D}relIds")) is not None:
