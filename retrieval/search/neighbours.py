@@ -4,9 +4,10 @@ A passage carries its neighbours in `around`, chunks of their own in document or
 text for a generator or a judge, whose `parts` say which chunk each stretch is from; `locate` maps a stretch back.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import zip_longest
+from functools import partial
+from itertools import takewhile, zip_longest
 from typing import TYPE_CHECKING, Any, Final, Literal, NamedTuple
 
 from cragraph.errors import StoreError
@@ -98,9 +99,9 @@ def surroundings(
     wide: list[Passage] = []
     for passage in map(without_around, passages):
         near = store.adjacent(passage, reach, reach)
-        left = [p for p in near if p["chunk_index"] < passage["chunk_index"]][::-1]
-        right = [p for p in near if p["chunk_index"] > passage["chunk_index"]]
-        left, right = (_usable(passage, side, size, taken, where) for side in (left, right))
+        usable = partial(_usable, passage, size, taken, where)
+        left = takewhile(usable, [p for p in near if p["chunk_index"] < passage["chunk_index"]][::-1])
+        right = takewhile(usable, [p for p in near if p["chunk_index"] > passage["chunk_index"]])
         chunks = [p for p in _nearest_first(passage, left, right, most) if p is not passage]
         taken.update(chunk["chunk_id"] for chunk in chunks)
         wide.append({**passage, "around": chunks} if chunks else passage)
@@ -140,22 +141,13 @@ def locate(passage: Passage, start: int, end: int) -> Place:
     return Place(best["chunk_id"], first + offset, last + offset, passage["start_index"] + first)
 
 
-def _usable(
-    passage: Passage, side: Sequence[Passage], size: Size, taken: set[str], where: Mapping[str, Any] | None
-) -> list[Passage]:
-    """The chunks, going outwards, up to the first that may not be used."""
-    heading = passage["metadata"].get("heading")
-    kept: list[Passage] = []
-    for chunk in side:
-        if chunk["chunk_id"] in taken or not fits(chunk, where):
-            break
-        if size == "section" and chunk["metadata"].get("heading") != heading:
-            break
-        kept.append(chunk)
-    return kept
+def _usable(passage: Passage, size: Size, taken: set[str], where: Mapping[str, Any] | None, chunk: Passage) -> bool:
+    """Whether a chunk may be read beside a passage."""
+    section = size != "section" or chunk["metadata"].get("heading") == passage["metadata"].get("heading")
+    return section and chunk["chunk_id"] not in taken and fits(chunk, where)
 
 
-def _nearest_first(passage: Passage, left: Sequence[Passage], right: Sequence[Passage], most: int) -> list[Passage]:
+def _nearest_first(passage: Passage, left: Iterable[Passage], right: Iterable[Passage], most: int) -> list[Passage]:
     """The chunks in document order, taken in turn from both sides while they touch and there is room."""
     chosen = [passage]
     ended: set[str] = set()
