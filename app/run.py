@@ -1,6 +1,6 @@
 """One question through the graph, event by event: what the shell, the page, the chat and the tools all show."""
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
@@ -268,39 +268,29 @@ class Assistant:
 
 def described(node: str, update: Mapping[str, Any], before: Mapping[str, float]) -> str:
     """One line on what a node did; `before` has the milliseconds of its earlier passes."""
-    ms = update.get("timings_ms", {}).get(node)
-    took = f" · {ms - before.get(node, 0.0):.0f} ms" if ms is not None else ""
-    return (_DETAILS[node](update) if node in _DETAILS else "") + took
-
-
-def _retrieved(update: Mapping[str, Any]) -> str:
-    searched = update.get("searched") or []
-    what = f" for {len(searched)} targeted queries" if len(searched) > 1 else ""
-    return f"{len(update.get('held') or [])} passages{what}"
-
-
-def _kept(update: Mapping[str, Any]) -> str:
     held: list[Passage] = update.get("held") or []
-    beside = sum(len(passage.get("around", [])) for passage in held)
-    new = update.get("new_passages", 0)
-    return f"kept {len(held)}, {new} of them new" + (f", read with {beside} chunks beside them" if beside else "")
-
-
-def _judged(update: Mapping[str, Any]) -> str:
-    last = update["attempts"][-1]
-    if last["answer"] == IDK:
-        return "no answer to judge"
-    if last["confidence"] is None:
-        return "off"
-    return f"{last['claims_supported']}/{last['claims_checked']} claims supported, confidence {last['confidence']:.2f}"
-
-
-_DETAILS: Final[Mapping[str, Callable[[Mapping[str, Any]], str]]] = {
-    "retrieve": _retrieved,
-    "rerank": _kept,
-    "generate": lambda update: f"{len(update.get('drafts') or [])} draft(s)",
-    "verify": _judged,
-    "requery": lambda update: "; ".join(update.get("queries") or []),
-    "review": lambda update: update.get("decided", "waits for you"),
-    "finalize": lambda update: "abstained" if update.get("abstained") else "answered",
-}
+    told = ""
+    match node:
+        case "retrieve":
+            searched = update.get("searched") or []
+            told = f"{len(held)} passages" + (f" for {len(searched)} targeted queries" if len(searched) > 1 else "")
+        case "rerank":
+            beside = sum(len(passage.get("around", [])) for passage in held)
+            told = f"kept {len(held)}, {update.get('new_passages', 0)} of them new"
+            told += f", read with {beside} chunks beside them" if beside else ""
+        case "generate":
+            told = f"{len(update.get('drafts') or [])} draft(s)"
+        case "verify":
+            last = update["attempts"][-1]
+            told = "no answer to judge" if last["answer"] == IDK else "off"
+            if last["answer"] != IDK and last["confidence"] is not None:
+                told = f"{last['claims_supported']}/{last['claims_checked']} claims supported, "
+                told += f"confidence {last['confidence']:.2f}"
+        case "requery":
+            told = "; ".join(update.get("queries") or [])
+        case "review":
+            told = update.get("decided", "waits for you")
+        case "finalize":
+            told = "abstained" if update.get("abstained") else "answered"
+    ms = update.get("timings_ms", {}).get(node)
+    return told + (f" · {ms - before.get(node, 0.0):.0f} ms" if ms is not None else "")

@@ -88,20 +88,30 @@ def _check(path: Path, wanted: str) -> None:
         )
 
 
-_ahead: Final[dict[Path, Future[Any]]] = {}
-"""Sessions that are being opened before anybody has asked for them."""
+_sessions: Final[dict[tuple[str, Path], Any]] = {}
+"""The session of each card's network, or its future where it is being opened before anybody has asked for it."""
+_OPENING: Final = Lock()
 
 
 def open_ahead(cards: Sequence[str], folder: Path = DATA) -> None:
     """Begin to open networks in a thread, so that a command that will need them can go on importing meanwhile."""
-
-    def opened(card: str) -> Any:
-        return _session(weights(card, folder).path(f"{card}.onnx"))
-
     pool = ThreadPoolExecutor(1, thread_name_prefix="cragraph-ahead")
     for card in cards:
-        _ahead[folder / f"{card}.onnx"] = pool.submit(opened, card)
+        if (card, folder) not in _sessions:
+            _sessions[card, folder] = pool.submit(_open, card, folder)
     pool.shutdown(wait=False)
+
+
+def opened(card: str, folder: Path = DATA) -> Any:
+    """The session of a card's network, opened by the first caller; one a process."""
+    with _OPENING:
+        found = _sessions[card, folder] if (card, folder) in _sessions else _open(card, folder)
+        _sessions[card, folder] = found.result() if isinstance(found, Future) else found
+        return _sessions[card, folder]
+
+
+def _open(card: str, folder: Path) -> Any:
+    return open_session(weights(card, folder).path(f"{card}.onnx"))
 
 
 def open_session(path: Path, threads: int = 1) -> Any:
@@ -109,25 +119,6 @@ def open_session(path: Path, threads: int = 1) -> Any:
 
     One thread a call is the default: sums are then always added in the same order, and several calls run side by side.
     """
-    begun = _ahead.pop(path, None) if threads == 1 else None
-    return begun.result() if begun is not None else _session(path, threads)
-
-
-_OPENING: Final = Lock()
-
-
-def opened(card: str, folder: Path = DATA) -> Any:
-    """The session of a card's network, opened by the first caller; one a process."""
-    with _OPENING:
-        return _opened(card, folder)
-
-
-@cache
-def _opened(card: str, folder: Path) -> Any:
-    return open_session(weights(card, folder).path(f"{card}.onnx"))
-
-
-def _session(path: Path, threads: int = 1) -> Any:
     # Imported here because onnxruntime takes longer to import than a command line should take to print its help.
     import onnxruntime
 
