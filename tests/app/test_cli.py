@@ -66,7 +66,7 @@ def test_ask_prints_the_answer_the_citations_the_claims_and_what_ran(shell: Shel
     lines = ran.out.splitlines()
     assert "10,935 metres deep" in lines[0]
     assert lines[2] == "Citations"
-    assert lines[3].startswith("  [1] The sea (sea.md): ")
+    assert lines[3].startswith("  [1] The sea (sea.md) › Depth: ")
     assert "  ✓ supported" in ran.out
     assert re.search(r"Confidence 0\.9\d \(high\) · supported by the passages · 1 attempt", ran.out)
     assert "Ran: retriever hybrid" in ran.out
