@@ -7,7 +7,7 @@ from functools import lru_cache
 from typing import Final, NamedTuple
 
 from cragraph.text.lexicon import LEXICON, listed, meanings, words_of
-from cragraph.text.words import is_light, stem, terms
+from cragraph.text.words import stem, topic
 
 Terms = frozenset[str]
 
@@ -109,11 +109,7 @@ def _read(text: str) -> tuple[str, bool, Terms]:
     """A token in lower case, whether it is a word, and its terms that say something."""
     low = text.lower().replace("’", "'")
     empty = not low[0].isalnum() or low in _AUXILIARY or low in _PRONOUN
-    return (
-        low,
-        low[0].isalnum(),
-        frozenset(() if empty else (t for t in terms(text) if not is_light(t) and not t[0].isdigit())),
-    )
+    return low, low[0].isalnum(), frozenset() if empty else topic(text)
 
 
 def _content(tokens: Iterable[_Token]) -> Terms:

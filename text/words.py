@@ -5,6 +5,7 @@ Search, verification and generation all match by `terms`, so that what matches i
 
 import re
 import unicodedata
+from collections.abc import Collection
 from functools import lru_cache
 from itertools import pairwise
 from typing import Final
@@ -109,6 +110,18 @@ def weight(term: str) -> float:
 def is_light(term: str) -> bool:
     """Whether a term is a stopword's."""
     return term in _LIGHT
+
+
+@lru_cache(maxsize=16384)
+def topic(text: str) -> frozenset[str]:
+    """What a text is about: its distinct terms that are neither stopwords nor figures."""
+    return frozenset(term for term in terms(text) if term not in _LIGHT and not term[0].isdigit())
+
+
+def share(wanted: Collection[str], held: Collection[str]) -> float:
+    """Share of some terms, by weight, that are among others, 0..1; 0.0 for none."""
+    total = sum(map(weight, wanted))
+    return sum(weight(term) for term in wanted if term in held) / total if total else 0.0
 
 
 @lru_cache(maxsize=16384)

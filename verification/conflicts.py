@@ -12,7 +12,7 @@ from cragraph.text.facts import Fact, compare, extract
 from cragraph.text.facts.polarity import negation_differs, negations, opposite_words, possible, stems
 from cragraph.text.markers import without_markers
 from cragraph.text.sentences import sentences
-from cragraph.text.words import content_words, is_light, terms, weight
+from cragraph.text.words import content_words, terms, topic, weight
 from cragraph.types import Evidence, Passage
 from cragraph.verification.judges.conflict import find_conflict
 from cragraph.verification.judges.verdicts import evidence_of
@@ -80,7 +80,7 @@ def find_conflicts(passages: Sequence[Passage], most: int = MOST) -> list[Confli
 
 
 def _context(text: str) -> frozenset[str]:
-    return frozenset(term for term in terms(text) if not is_light(term) and not term[0].isdigit()) - _counts(text)
+    return topic(text) - _counts(text)
 
 
 def _counts(text: str) -> frozenset[str]:
@@ -191,9 +191,7 @@ def _numbered(facts: Sequence[Fact]) -> frozenset[tuple[str, ...]]:
 @lru_cache(maxsize=2048)
 def _matter(text: str) -> frozenset[str]:
     """Stems of what a sentence is about: no figures, no stop words, no negations."""
-    return frozenset(
-        stem for stem in stems(text) if not is_light(stem) and not stem[0].isdigit() and not negations(stem)
-    ) - _counts(text)
+    return frozenset(stem for stem in topic(text) if not negations(stem)) - _counts(text)
 
 
 def stated_in(statement: str, passage: str, share: float = 0.0) -> bool:

@@ -1,11 +1,11 @@
 """Polarity: negation, opposite words and modality, by words alone."""
 
 import re
-from collections.abc import Iterator
-from functools import lru_cache
+from collections.abc import Iterator, Mapping
+from functools import cache, lru_cache
 from typing import Final
 
-from cragraph.text.lexicon import OPPOSITES, pattern
+from cragraph.text.lexicon import ANTONYMS, OPPOSITES, pattern
 from cragraph.text.words import is_light, stem, terms
 
 NEGATION: Final = pattern("negation")
@@ -18,18 +18,23 @@ _SCOPE: Final = 60
 _POSSIBLE: Final = pattern("possible")
 
 
-def _opposites() -> dict[str, frozenset[str]]:
+@cache
+def opposites(*, wide: bool = False) -> Mapping[str, frozenset[str]]:
+    """Stem to the stems of its opposites: by our own list, and with `wide` by WordNet's, too."""
     table: dict[str, set[str]] = {}
-    for group in OPPOSITES:
-        first, *others = map(stem, group.split("/"))
-        for other in others:
-            table.setdefault(first, set()).add(other)
-            table.setdefault(other, set()).add(first)
+    for group in (*OPPOSITES, *(ANTONYMS if wide else ())):
+        first, *others = ([stem(word) for word in side.split(",")] for side in group.split("/"))
+        for one, other in ((one, other) for one in first for side in others for other in side):
+            table.setdefault(one, set()).add(other)
+            table.setdefault(other, set()).add(one)
     return {word: frozenset(words) for word, words in table.items()}
 
 
-_AGAINST: Final = _opposites()
-"""Stem to the stems of its opposites."""
+@cache
+def _alike() -> Mapping[str, frozenset[str]]:
+    """Stem to the stems of words for the same: those that share an opposite."""
+    against = opposites(wide=True)
+    return {word: frozenset().union(*(against[other] for other in others)) for word, others in against.items()}
 
 _TOKEN: Final = re.compile(r"[^\W\d_]+(?:[’'][^\W\d_]+)?")
 _MOVE: Final = re.compile(
@@ -107,13 +112,32 @@ def opposite_words(claim: str, evidence: str) -> tuple[str, str] | None:
 
     A word that is denied says its opposite: "closed" is not against "not open".
     """
-    said, held = stems(claim), stems(evidence)
     mine, theirs = (frozenset().union(*denials(text)) for text in (claim, evidence))
+    found = next(_opposed(claim, evidence, mine, theirs, opposites()), None)
+    return found and (_as_written(found[0], claim), _as_written(found[1], evidence))
+
+
+def plain_opposites(claim: str, evidence: str) -> Iterator[tuple[str, str, str]]:
+    """Like `opposite_words`, each with the word's stem, with WordNet's opposites, and strictly.
+
+    Left out is a word for which the evidence has another that means the same, and "all" beside "not all".
+    """
+    mine, theirs = (frozenset().union(*(d for _, _, d in denied_stretches(text))) for text in (claim, evidence))
+    held = stems(evidence)
+    for term, other in _opposed(claim, evidence, mine, theirs, opposites(wide=True)):
+        degree = is_light(term) and negations(claim) + negations(evidence)
+        if not degree and not _alike().get(term, frozenset()) & held:
+            yield term, _as_written(term, claim), _as_written(other, evidence)
+
+
+def _opposed(
+    claim: str, evidence: str, mine: frozenset[str], theirs: frozenset[str], table: Mapping[str, frozenset[str]]
+) -> Iterator[tuple[str, str]]:
+    """Stems of the claim with their opposites in the evidence, neither of them among those that its side denies."""
+    said, held = stems(claim), stems(evidence)
     for term in sorted(said - held - mine):
-        against = _AGAINST.get(term, frozenset()) & held - said - theirs
-        if against:
-            return _as_written(term, claim), _as_written(min(against), evidence)
-    return None
+        if against := table.get(term, frozenset()) & held - said - theirs:
+            yield term, min(against)
 
 
 def _as_written(term: str, text: str) -> str:

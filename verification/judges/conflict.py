@@ -3,16 +3,14 @@
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import cache
 from typing import Final
 
 from cragraph.text.clauses import Clause, Terms, clauses
 from cragraph.text.facts import Fact, compare, extract
 from cragraph.text.facts.compare import matches
-from cragraph.text.facts.polarity import denied_stretches, negations, negative, stems
-from cragraph.text.lexicon import ANTONYMS, OPPOSITES
-from cragraph.text.sentences import sentence_spans
-from cragraph.text.words import is_light, stem, terms, weight
+from cragraph.text.facts.polarity import denied_stretches, negative, opposites, plain_opposites, stems
+from cragraph.text.sentences import sentences
+from cragraph.text.words import share, stem, terms, topic
 from cragraph.verification.judges.structure import same_deed
 
 SAME_MATTER: Final = 0.5
@@ -44,9 +42,7 @@ def find_conflict(claim: str, evidence: str, nowhere: Sequence[Fact], *, names: 
     name in another's place where `names` says that somebody read the claim as a whole. Favours precision: a sentence
     that may speak of another thing or time shows nothing.
     """
-    heavy = _heavy(claim)
-    sentences = [evidence[start:end] for start, end in sentence_spans(evidence)]
-    for sentence in sorted(sentences, key=lambda text: -_shared(heavy, text)):
+    for sentence in sorted(sentences(evidence), key=lambda text: -_covered(claim, text)):
         found = (
             _figures(claim, sentence, nowhere)
             or _roles(claim, sentence)
@@ -58,14 +54,9 @@ def find_conflict(claim: str, evidence: str, nowhere: Sequence[Fact], *, names: 
     return None
 
 
-def _heavy(text: str, without: frozenset[str] = frozenset()) -> frozenset[str]:
-    return frozenset(t for t in terms(text) if not is_light(t) and not t[0].isdigit() and t not in without)
-
-
-def _shared(wanted: frozenset[str], text: str) -> float:
-    """Share of some terms, weighed, that a text has; 1.0 for none."""
-    total = sum(map(weight, wanted))
-    return sum(map(weight, wanted.intersection(terms(text)))) / total if total else 1.0
+def _covered(claim: str, sentence: str) -> float:
+    """Share of what a claim is about that a sentence has; 1.0 for a claim of figures alone."""
+    return share(topic(claim), terms(sentence)) if topic(claim) else 1.0
 
 
 def _other_time(claim: str, sentence: str) -> bool:
@@ -80,7 +71,7 @@ def _other_time(claim: str, sentence: str) -> bool:
 def _figures(claim: str, sentence: str, nowhere: Sequence[Fact]) -> Conflict | None:
     """Another value of the same kind and unit, where the words around it are the claim's."""
     wrong = [fact for fact in nowhere if fact.kind != "name"]
-    if not wrong or _shared(_heavy(claim), sentence) < SAME_MATTER:
+    if not wrong or _covered(claim, sentence) < SAME_MATTER:
         return None
     own, held = extract(claim), extract(sentence)
     for fact in wrong:
@@ -95,7 +86,7 @@ def _figures(claim: str, sentence: str, nowhere: Sequence[Fact]) -> Conflict | N
 
 def around(text: str, fact: Fact) -> frozenset[str]:
     """The terms beside a figure, which say what it is the figure of."""
-    return _heavy(text[max(0, fact.start - NEAR) : fact.start]) | _heavy(text[fact.end : fact.end + NEAR])
+    return topic(text[max(0, fact.start - NEAR) : fact.start]) | topic(text[fact.end : fact.end + NEAR])
 
 
 def _names(claim: str, sentence: str, nowhere: Sequence[Fact]) -> Conflict | None:
@@ -136,24 +127,31 @@ def _cited(text: str, clause: Clause) -> str:
 def _negation(claim: str, sentence: str) -> Conflict | None:
     """What one of the two denies and the other one says."""
     mine, theirs = denied_stretches(claim), denied_stretches(sentence)
-    if bool(mine) == bool(theirs) or _shared(_heavy(claim), sentence) < SAME_STATEMENT:
+    if bool(mine) == bool(theirs) or _covered(claim, sentence) < SAME_STATEMENT:
         return None
     denying, saying = (claim, sentence) if mine else (sentence, claim)
-    # "Trout live only in Lake Orin" and "is forbidden" deny, too; of another name another thing is said.
-    if (
-        negative(saying)
-        or compare([f for f in extract(claim) if f.kind == "name"], extract(sentence), sentence).missing
-    ):
+    # "Trout live only in Lake Orin" and "is forbidden" deny, too. With a negation on one side, opposites agree.
+    if negative(saying) or _names_another(claim, sentence) or _swapped(denying, saying):
         return None
     for start, end, denied in mine or theirs:
-        said = _stretch(saying, denied)
-        if said and not _swapped(denying, saying):
+        if said := _stretch(saying, denied):
             words = f"“{denying[start:end]}”", f"“{said}”"
             return Conflict(*words) if mine else Conflict(*words[::-1])
     return None
 
 
-def _other_names(claim: str, sentence: str) -> bool:
+def _opposite(claim: str, sentence: str) -> Conflict | None:
+    """A word of the claim against its opposite in the sentence."""
+    for term, word, other in plain_opposites(claim, sentence):
+        if _names_another(claim, sentence):
+            return None
+        rest = topic(claim) - {term}
+        if rest and share(rest, terms(sentence)) >= SAME_MATTER:
+            return Conflict(repr(word), repr(other))
+    return None
+
+
+def _names_another(claim: str, sentence: str) -> bool:
     """Whether a claim names what a sentence does not: both may be right."""
     return bool(compare([f for f in extract(claim) if f.kind == "name"], extract(sentence), sentence).missing)
 
@@ -172,53 +170,10 @@ def _stretch(text: str, wanted: frozenset[str]) -> str:
 
 
 def _swapped(one: str, other: str) -> bool:
-    """Whether a word stands against its opposite: with a negation on one side both say the same."""
+    """Whether a word stands against its opposite."""
     said, held = stems(one), stems(other)
-    return any(_opposites().get(term, frozenset()) & held - said for term in said - held)
-
-
-def _opposite(claim: str, sentence: str) -> Conflict | None:
-    """A word of the claim against its opposite in the sentence, which has neither it nor a word for the same."""
-    said, held = stems(claim), stems(sentence)
-    denied = [frozenset().union(*(d for _, _, d in denied_stretches(text))) for text in (claim, sentence)]
-    for term in sorted(said - held):
-        against = _opposites().get(term, frozenset()) & (held - said)
-        if not against or term in denied[0] or against & denied[1] or _alike().get(term, frozenset()) & held:
-            continue
-        # "Not all" and "some" agree.
-        if is_light(term) and negations(claim) + negations(sentence):
-            continue
-        if _other_names(claim, sentence):
-            return None
-        rest = _heavy(claim, frozenset({term}))
-        if rest and _shared(rest, sentence) >= SAME_MATTER:
-            return Conflict(repr(_written(term, claim)), repr(_written(min(against), sentence)))
-    return None
-
-
-def _written(term: str, text: str) -> str:
-    return next((word for word in _words(text) if stem(word) == term), term)
+    return any(opposites(wide=True).get(term, frozenset()) & held - said for term in said - held)
 
 
 def _words(text: str) -> list[str]:
     return re.findall(r"[^\W\d_]+(?:[’'-][^\W\d_]+)*", text)
-
-
-@cache
-def _opposites() -> dict[str, frozenset[str]]:
-    """Stem to the stems that say the opposite, by our list and WordNet's."""
-    table: dict[str, set[str]] = {}
-    sides = [(group.split("/")[0], other) for group in OPPOSITES for other in group.split("/")[1:]]
-    for one, other in (*sides, *(group.split("/") for group in ANTONYMS)):
-        for mine in one.split(","):
-            for theirs in other.split(","):
-                table.setdefault(stem(mine), set()).add(stem(theirs))
-                table.setdefault(stem(theirs), set()).add(stem(mine))
-    return {word: frozenset(words) for word, words in table.items()}
-
-
-@cache
-def _alike() -> dict[str, frozenset[str]]:
-    """Stem to the stems of words for the same: those that share an opposite."""
-    against = _opposites()
-    return {word: frozenset(w for o in others for w in against[o]) for word, others in against.items()}

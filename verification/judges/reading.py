@@ -13,7 +13,7 @@ from cragraph.text.facts import Comparison, Fact, compare, extract
 from cragraph.text.facts.compare import matches, reckoned
 from cragraph.text.facts.polarity import denied_stretches, negation_differs, negative, opposite_words, possible
 from cragraph.text.markers import without_markers
-from cragraph.text.words import is_light, terms, weight
+from cragraph.text.words import is_light, share, terms, weight
 from cragraph.types import Claim, Passage
 from cragraph.verification.judges.conflict import around
 from cragraph.verification.judges.structure import Mismatch, mismatch
@@ -168,7 +168,7 @@ class Readings:
             negation=negated,
             opposite=opposite,
             coverage=coverage,
-            matter=max(coverage, 1 - sum(map(weight, apart)) / total),
+            matter=max(coverage, 1 - share(heavy, apart)),
             strangers=compare(named.missing, self._facts, self._text).missing,
             in_words=tuple(fact for fact in nowhere if self._stands(fact.said)),
             undenied=bool(denied_stretches(claim))

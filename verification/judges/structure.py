@@ -11,7 +11,7 @@ from cragraph.text.facts import Fact, compare, extract
 from cragraph.text.facts.polarity import denied_stretches, negative
 from cragraph.text.lexicon import LEXICON, listed, meanings, words_of
 from cragraph.text.sentences import sentences
-from cragraph.text.words import is_light, stem, terms, weight
+from cragraph.text.words import share, stem, terms, topic
 from cragraph.verification.windows import is_table_row
 
 MOST: Final = 0.5
@@ -58,13 +58,7 @@ def _known(texts: tuple[str, ...]) -> Terms:
 
 @lru_cache(maxsize=8192)
 def _heavy(text: str) -> Terms:
-    return frozenset(alike(t) for t in terms(text) if not is_light(t) and not t[0].isdigit())
-
-
-def _share(wanted: Terms, held: Terms) -> float:
-    """Share of some terms, weighed, that are among others; 0.0 for none."""
-    total = sum(map(weight, wanted))
-    return sum(map(weight, wanted & held)) / total if total else 0.0
+    return frozenset(map(alike, topic(text)))
 
 
 # -- words for the same ----------------------------------------------------------------------------------------
@@ -119,7 +113,7 @@ def _deed(claim: str, held: Sequence[str], known: Terms) -> Mismatch | None:
         verb, said = alike(own.verb), _like(own.said)
         # Only what shares a word besides the verb can speak of the same deed.
         near = [sentence for sentence in held if said & _stems(sentence)]
-        if any(is_table_row(sentence) and _share(said, _stems(sentence)) >= ALL for sentence in near):
+        if any(is_table_row(sentence) and share(said, _stems(sentence)) >= ALL for sentence in near):
             continue
         names = own.names.union(*(clause.names for sentence in near for clause in clauses(sentence)[:1]))
         for sentence in near:
@@ -134,7 +128,7 @@ def _deed(claim: str, held: Sequence[str], known: Terms) -> Mismatch | None:
                 ):
                     found = found or Mismatch(sentence, why)
                 else:
-                    agreed = agreed or _share(said & known, _like(clause.said)) >= ALL
+                    agreed = agreed or share(said & known, _like(clause.said)) >= ALL
         if found and not agreed:
             return found
     return None
@@ -174,13 +168,13 @@ def _against(own: Clause, clause: Clause, scene: Scene) -> str:
         mine, theirs = (b, y) if own.passive and clause.passive and not (a and x) else (a, x)
         others = _like(own.said) - mine
         enough = 0.6 if own.verb in _WEAK else MOST
-        alike_else = _share(others, whole - theirs) >= enough if others else bool(mine & theirs)
+        alike_else = share(others, whole - theirs) >= enough if others else bool(mine & theirs)
         if alike_else and _differs(mine, theirs, whole, scene):
             return "it is said of another"
-        if own.verb not in _WEAK and _share(a, x) >= MOST and not b & y and _differs(b, y, whole, scene):
+        if own.verb not in _WEAK and share(a, x) >= MOST and not b & y and _differs(b, y, whole, scene):
             return "it is said of something else"
     told = own.past and not (own.planned or own.negated) and own.verb not in _WEAK
-    if clause.planned and told and _share(_like(own.said), whole) >= MOST:
+    if clause.planned and told and share(_like(own.said), whole) >= MOST:
         return "a plan is told as a fact"
     return ""
 
@@ -201,7 +195,7 @@ def _differs(mine: Terms, theirs: Terms, whole: Terms, scene: Scene) -> bool:
 def _elsewhere(own: Clause, claim: str, clause: Clause, sentence: str) -> str:
     """A date that the sentence has in another clause, where this one has a date too."""
     mine = _dates(claim, own)
-    if not mine or own.resolved or _share(_like(own.said), _like(clause.said)) < MOST:
+    if not mine or own.resolved or share(_like(own.said), _like(clause.said)) < MOST:
         return ""
     near = _dates(sentence, clause)
     if near and not compare(mine, near).matched and compare(mine, extract(sentence)).share == 1:
@@ -252,18 +246,18 @@ def _afterwards(sentence: str) -> Iterator[tuple[Terms, Terms]]:
 def _cause(claim: str, held: Sequence[str], known: Terms) -> Mismatch | None:
     for cause, effect in _causes(claim):
         stated = [(s, c, e) for s in held for c, e in _causes(s)]
-        if any(_share(cause, c) >= MOST and _share(effect, e) >= MOST for _, c, e in stated):
+        if any(share(cause, c) >= MOST and share(effect, e) >= MOST for _, c, e in stated):
             continue
         for sentence, other, result in [*stated, *((s, c, e) for s in held for c, e in _afterwards(s))]:
-            crossed = min(_share(cause, result), _share(effect, other))
-            straight = max(_share(cause, other), _share(effect, result))
+            crossed = min(share(cause, result), share(effect, other))
+            straight = max(share(cause, other), share(effect, result))
             if crossed >= MOST and crossed > straight:
                 return Mismatch(sentence, "cause and effect are exchanged")
             if (
                 (sentence, other, result) in stated
-                and _share(effect, result) >= 0.6
-                and _share(cause, other) < FEW
-                and _share(cause, known) >= 0.8
+                and share(effect, result) >= 0.6
+                and share(cause, other) < FEW
+                and share(cause, known) >= 0.8
             ):
                 return Mismatch(sentence, "another cause is given")
     return None
@@ -287,14 +281,14 @@ def _lacking(claim: str, held: Sequence[str], known: Terms) -> Mismatch | None:
         rest = heavy - _heavy(" ".join(_WHOLE.findall(claim)))
         for sentence in held:
             match = _EXCEPT.search(sentence)
-            if match and _share(rest, _heavy(sentence[: match.start()])) >= 0.6:
+            if match and share(rest, _heavy(sentence[: match.start()])) >= 0.6:
                 return Mismatch(sentence, "the passage makes an exception")
     spared = _WITHOUT.search(claim)
     if spared and not denied_stretches(claim):
         what = _heavy(spared["what"])
         for sentence in held:
             said, plain = _heavy(sentence), not denied_stretches(sentence) and not _WITHOUT.search(sentence)
-            if plain and what <= said and _NEEDED.search(sentence) and _share(heavy - what, said) >= 0.6:
+            if plain and what <= said and _NEEDED.search(sentence) and share(heavy - what, said) >= 0.6:
                 return Mismatch(sentence, f"the passage does not say “{spared[0]}”")
     if negative(claim):
         return None
@@ -328,15 +322,15 @@ def _only(claim: str, held: Sequence[str], known: Terms) -> Mismatch | None:
     rest = _heavy(claim) - focus
     limiting = [s for s in held if _ONLY.search(s)]
     for sentence in limiting:
-        if _share(rest, _heavy(sentence)) >= 0.8 and not focus & _heavy(sentence):
+        if share(rest, _heavy(sentence)) >= 0.8 and not focus & _heavy(sentence):
             return Mismatch(sentence, "“only” is said of something else")
         if focus & _heavy(sentence):
-            if not rest or _share(rest, _heavy(sentence)) >= FEW:
+            if not rest or share(rest, _heavy(sentence)) >= FEW:
                 return None
             if rest <= known:
                 return Mismatch(sentence, "“only” is said of something else")
-    close = max(held, key=lambda s: _share(rest | focus, _heavy(s)), default="")
-    if focus and focus <= known and _share(rest | focus, _heavy(close)) >= MOST:
+    close = max(held, key=lambda s: share(rest | focus, _heavy(s)), default="")
+    if focus and focus <= known and share(rest | focus, _heavy(close)) >= MOST:
         return Mismatch(close, "nothing says “only” of that")
     return None
 
@@ -359,7 +353,7 @@ def _all(claim: str, held: Sequence[str], known: Terms) -> Mismatch | None:
     rest = _heavy(claim) - {noun}
     for sentence in held:
         part = next((f for f in _SOME.finditer(sentence) if alike(stem(f["noun"])) == noun), None)
-        if part and not _EVERY.search(sentence) and _share(rest, _heavy(sentence)) >= MOST:
+        if part and not _EVERY.search(sentence) and share(rest, _heavy(sentence)) >= MOST:
             return Mismatch(sentence, f"“{match.group()}” goes beyond “{part.group()}”")
     return None
 
@@ -456,6 +450,6 @@ def _multiple(claim: str, held: Sequence[str], known: Terms) -> Mismatch | None:
         if len(figures) == 2 and len({(f.kind, f.unit) for f in figures}) == 1 and not _MULTIPLE.search(sentence):
             first, last = figures
             ratio = last.value / first.value
-            if _share(rest, _heavy(sentence)) >= MOST and not 0.9 < ratio / _TIMES[match["how"].lower()] < 1.1:
+            if share(rest, _heavy(sentence)) >= MOST and not 0.9 < ratio / _TIMES[match["how"].lower()] < 1.1:
                 return Mismatch(sentence, f"“{match.group()}” is not {ratio:.2g} times")
     return None
