@@ -146,7 +146,8 @@ class _Group:
 def clauses(sentence: str) -> tuple[Clause, ...]:
     """The clauses of a sentence in order; those of "the chair, Ann Lee," too, as one with the verb *be*."""
     tokens = _tokens(_ASIDE.sub(lambda aside: " " * len(aside.group()), sentence))
-    groups, names = list(_groups(tokens)), _names(tokens)
+    groups = list(_groups(tokens))
+    names = _names(tokens, alone=bool(groups) and groups[0].first == 1)
     found: list[Clause] = list(_named(tokens, names))
     subject: Terms = frozenset()
     for number, group in enumerate(groups):
@@ -354,13 +355,15 @@ def _last_noun(tokens: Sequence[_Token]) -> Terms:
     return _content(found)
 
 
-def _names(tokens: Sequence[_Token]) -> Terms:
-    """The terms that are written with a capital, the first word apart unless the next one is, too."""
+def _names(tokens: Sequence[_Token], *, alone: bool) -> Terms:
+    """The terms that are written with a capital; of the first word only where the next one is, too, or where it stands
+    `alone` before the verb and is no plural: "Maisie noticed"."""
     capital = [token.text[0].isupper() for token in tokens]
+    first = len(tokens) > 1 and (capital[1] or (alone and not tokens[0].low.endswith("s")))
     return _content(
         token
         for place, token in enumerate(tokens)
-        if capital[place] and (place > 0 or (len(tokens) > 1 and capital[1])) and token.low not in _DETERMINER
+        if capital[place] and (place > 0 or first) and token.low not in _DETERMINER
     )
 
 

@@ -160,6 +160,7 @@ def test_a_fact_matches_itself(value: float, unit: str) -> None:
         ("Not only did it rise.", 0),
         ("No. 5 is sold.", 0),
         ("No less than five came.", 0),
+        ("Members pay nothing.", 0),
         ("Er hat kein Geld.", 1),
         ("It rose.", 0),
         ("He failed to pay.", 1),

@@ -40,6 +40,7 @@ CONFLICTS = [
 ]  # fmt: skip
 
 TRUE = [
+    ("The course is free for members; guests pay 20 pounds.", "Members pay nothing for the course."),
     ("The shop is open from 9 to 5 and closed on Sundays.", "The shop is shut on Sundays."),
     ("The museum is not open on Mondays.", "The museum is closed on Mondays."),
     ("Employees receive 30 days of paid leave a year.", "30 paid days off per year are granted to employees."),

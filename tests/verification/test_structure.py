@@ -44,6 +44,8 @@ MISMATCHES = [
     ("The club paid all of it except the deposit.", "The club paid the whole of it.", "makes an exception"),
     ("The attic may be let only if the owner consents.", "The attic may be let without consent.", "“without consent”"),
     ("Pull it out with tweezers. No oil, no glue.", "It is pulled out with oil.", "says “No oil”"),
+    ("Maisie saw the leak and told Piet, who rang the plumber.", "Piet saw the leak.", "of another"),
+    ("Maisie saw the leak. Piet rang the plumber.", "The leak was seen by Piet.", "of another"),
 ]
 
 FAITHFUL = [
@@ -66,6 +68,9 @@ FAITHFUL = [
     ("The attic may be let only if the owner consents.", "The attic may not be let without consent of the owner."),
     ("Entry is free for members; no ticket is needed.", "Entry for members is free without a ticket."),
     ("No oil, no glue.", "Neither oil nor glue may be used."),
+    ("Maisie saw the leak and told Piet, who rang the plumber.", "Maisie saw the leak."),
+    ("Dawn: A Poem of the Sea is a film produced by Ann Lee.", "Dawn is a film."),
+    ("The course is free for members; guests pay 20 pounds.", "Members pay nothing for the course."),
 ]
 
 

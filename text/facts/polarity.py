@@ -36,6 +36,7 @@ def _alike() -> Mapping[str, frozenset[str]]:
     against = opposites(wide=True)
     return {word: frozenset().union(*(against[other] for other in others)) for word, others in against.items()}
 
+
 _TOKEN: Final = re.compile(r"[^\W\d_]+(?:[’'][^\W\d_]+)?")
 _MOVE: Final = re.compile(
     r"\b(up|down)(?=\s(?:by\s|about\s|some\s|nearly\s|almost\s)?"

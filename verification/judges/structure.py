@@ -123,9 +123,8 @@ def _deed(claim: str, held: Sequence[str], known: Terms) -> Mismatch | None:
                 beside = frozenset().union(
                     *(c.subject for c in clauses(sentence) if c is not clause and not c.resolved)
                 )
-                if why := _against(own, clause, Scene(known, names, beside)) or _elsewhere(
-                    own, claim, clause, sentence
-                ):
+                scene = Scene(known, names, beside, _stems(sentence[: clause.start]))
+                if why := _against(own, clause, scene) or _elsewhere(own, claim, clause, sentence):
                     found = found or Mismatch(sentence, why)
                 else:
                     agreed = agreed or share(said & known, _like(clause.said)) >= ALL
@@ -136,11 +135,13 @@ def _deed(claim: str, held: Sequence[str], known: Terms) -> Mismatch | None:
 
 @dataclass(frozen=True)
 class Scene:
-    """All terms of the passages, those written with a capital, and the subjects beside the one compared."""
+    """All terms of the passages, those written with a capital, the subjects beside the one compared, and the terms that
+    stand before its clause: "Dawn: a poem of the sea is a film"."""
 
     known: Terms
     names: Terms
     beside: Terms
+    before: Terms
 
 
 @lru_cache(maxsize=4096)
@@ -185,7 +186,7 @@ def _differs(mine: Terms, theirs: Terms, whole: Terms, scene: Scene) -> bool:
     A name and a common noun may mean the same one, unless both are subjects of the sentence.
     """
     own, other = mine - theirs, theirs - mine
-    if not own or not other or not own <= scene.known or own & whole:
+    if not own or not other or not own <= scene.known or own & (whole | scene.before):
         return False
     if own & _like(scene.beside):
         return True
