@@ -18,8 +18,8 @@ from cragraph.models.grounding_features import (
     MAX_CLAIM,
     Floats,
     Ints,
-    Reader,
-    Reading,
+    PieceReader,
+    ReadClaim,
     open_reader,
     read_claims,
     readable,
@@ -28,7 +28,7 @@ from cragraph.models.weights import DATA, Weights, open_session, opened, side_by
 
 
 @dataclass(frozen=True)
-class Word:
+class ClaimWord:
     """A word of a claim, by its characters [start, end), and the probability that it is not supported."""
 
     start: int
@@ -46,7 +46,7 @@ class Grounding:
     supported: float
     unsupported: float
     contradicted: float
-    words: tuple[Word, ...] = ()
+    words: tuple[ClaimWord, ...] = ()
     quote: tuple[int, int, int] | None = None
     logit: float = -5.0
 
@@ -157,7 +157,7 @@ class GroundingModel:
         return Blend.from_card(self._weights.card["blend"])
 
     @cached_property
-    def _reader(self) -> Reader:
+    def _reader(self) -> PieceReader:
         with self._reading:
             return open_reader(self._weights, self._folder)
 
@@ -198,7 +198,7 @@ class GroundingModel:
         return f"GroundingModel(threads={self.threads})"
 
 
-def _ground(head: Head, blend: Blend, reading: Reading, scores: Floats, words: Floats) -> Grounding:
+def _ground(head: Head, blend: Blend, reading: ReadClaim, scores: Floats, words: Floats) -> Grounding:
     logit = support_logit(scores)
     held = 1.0 - float(reading.missing.sum()) / max(float(reading.weight.sum()), 1e-6)
     supported = blend.support(held, logit, objected=False)
@@ -220,14 +220,14 @@ def support_logit(scores: Floats) -> float:
     return float(np.float32(np.log(chance / (1 - chance))))
 
 
-def _words(reading: Reading, chances: Floats) -> Iterator[Word]:
+def _words(reading: ReadClaim, chances: Floats) -> Iterator[ClaimWord]:
     """Join pieces that touch into words; a word is as doubtful as its most doubtful piece."""
     starts, ends = reading.pieces.starts, reading.pieces.ends
     firsts = np.flatnonzero(np.append(True, starts[1:] > ends[:-1]))
     worst = np.maximum.reduceat(chances, firsts)
     lasts = np.append(firsts[1:], len(starts)) - 1
     for first, last, chance in zip(firsts, lasts, worst, strict=True):
-        yield Word(reading.offset + int(starts[first]), reading.offset + int(ends[last]), float(chance))
+        yield ClaimWord(reading.offset + int(starts[first]), reading.offset + int(ends[last]), float(chance))
 
 
 def _join(parts: Sequence[Grounding]) -> Grounding:

@@ -43,7 +43,7 @@ class Pieces:
         return len(self.ids)
 
 
-class Reader:
+class PieceReader:
     """Turns text into pieces; knows which pieces are forms of the same word and how telling each is."""
 
     def __init__(self, tokenizer: "Tokenizer", idf: Floats | None = None) -> None:
@@ -113,20 +113,20 @@ def unpack_idf(packed: str) -> Floats:
     return np.frombuffer(b64decode(packed), np.uint8).astype(np.float32) * np.float32(STEP)
 
 
-def open_reader(parts: Weights, folder: Path) -> Reader:
+def open_reader(parts: Weights, folder: Path) -> PieceReader:
     """The reader of these weights, one a process; raises WeightsError where tokenizer and table do not fit."""
     return _open_reader(folder, str(parts.card["idf"]))
 
 
 @cache
-def _open_reader(folder: Path, packed: str) -> Reader:
+def _open_reader(folder: Path, packed: str) -> PieceReader:
     tokenizer, idf = open_tokenizer(folder), unpack_idf(packed)
     if len(idf) != tokenizer.get_vocab_size():
         raise WeightsError(
             f"the grounding card weighs {len(idf)} word pieces, the tokenizer has {tokenizer.get_vocab_size()}; they "
             "come from different versions: reinstall cragraph (pip install --force-reinstall cragraph)."
         )
-    return Reader(tokenizer, idf)
+    return PieceReader(tokenizer, idf)
 
 
 BUDGET = 128
@@ -151,7 +151,7 @@ class Corpus:
         return np.concatenate(parts) if parts else np.zeros(0, np.int32)
 
 
-def read_corpus(reader: Reader, passages: Sequence[str]) -> Corpus:
+def read_corpus(reader: PieceReader, passages: Sequence[str]) -> Corpus:
     """Split passages into sentences and read them."""
     spans: list[tuple[int, int, int]] = []
     ids: list[Ints] = []
@@ -167,7 +167,7 @@ def read_corpus(reader: Reader, passages: Sequence[str]) -> Corpus:
     return Corpus(flat, reader.stems[flat], bounds, spans)
 
 
-def overlap(reader: Reader, claim: Pieces, corpus: Corpus) -> NDArray[np.float32]:
+def overlap(reader: PieceReader, claim: Pieces, corpus: Corpus) -> NDArray[np.float32]:
     """(sentences, distinct claim words): the word's idf where the sentence holds it, else 0."""
     words = np.unique(reader.stems[claim.ids[reader.wordlike[claim.ids]]])
     table = np.zeros((len(corpus.spans), len(words)), np.float32)
@@ -223,7 +223,7 @@ READABLE = 0.7
 
 
 @dataclass(frozen=True)
-class Reading:
+class ReadClaim:
     """One part of one claim, ready for the network.
 
     `offset` is where the part starts in the claim's text; `missing` is (pieces,): a piece's idf where the passages do
@@ -245,7 +245,9 @@ def readable(text: str) -> bool:
     return not letters or (len(_LATIN.findall(text)) >= READABLE * len(letters) and seems_english(text))
 
 
-def read_claims(reader: Reader, claims: Sequence[str], passages: Sequence[str], budget: int = BUDGET) -> list[Reading]:
+def read_claims(
+    reader: PieceReader, claims: Sequence[str], passages: Sequence[str], budget: int = BUDGET
+) -> list[ReadClaim]:
     """Read the claims of one answer against its passages; long claims give several readings, those
     without a readable word none."""
     if not claims:
@@ -259,12 +261,12 @@ def read_claims(reader: Reader, claims: Sequence[str], passages: Sequence[str], 
     ]
 
 
-def _read(reader: Reader, number: int, offset: int, pieces: Pieces, corpus: Corpus, budget: int) -> Reading:
+def _read(reader: PieceReader, number: int, offset: int, pieces: Pieces, corpus: Corpus, budget: int) -> ReadClaim:
     chosen = digest(overlap(reader, pieces, corpus), corpus, budget)
     weight = reader.idf[pieces.ids]
     # A word is held in any of its forms; punctuation always is.
     held = np.isin(reader.stems[pieces.ids], corpus.stems) | ~reader.wordlike[pieces.ids]
-    return Reading(
+    return ReadClaim(
         number,
         offset,
         pieces,

@@ -33,7 +33,7 @@ _LONGEST: Final = 160
 
 
 @dataclass(frozen=True)
-class Conflict:
+class PassageConflict:
     """Two passages that contradict each other: both quotes, and what differs."""
 
     one: Evidence
@@ -50,7 +50,7 @@ class Conflict:
         )
 
 
-def find_conflicts(passages: Sequence[Passage], most: int = MOST) -> list[Conflict]:
+def find_conflicts(passages: Sequence[Passage], most: int = MOST) -> list[PassageConflict]:
     """Pairs of sentences of different passages that say the same but for a figure, a negation or an opposite word.
 
     Favours precision: rows of tables are left out; sentences on other years, with other names, or that share too few
@@ -66,14 +66,14 @@ def find_conflicts(passages: Sequence[Passage], most: int = MOST) -> list[Confli
         return []
     alike = _alike([context for _, context in found])
     first, second = np.nonzero(np.triu(alike >= NEARLY, k=1))
-    conflicts: list[Conflict] = []
+    conflicts: list[PassageConflict] = []
     for place in np.argsort(-alike[first, second], kind="stable"):
         (one, words), (other, others) = found[first[place]], found[second[place]]
         if one.passage == other.passage:
             continue
         near = bool(alike[first[place], second[place]] >= ALIKE)
         if difference := _difference(one.text, other.text, words ^ others, near=near):
-            conflicts.append(Conflict(evidence_of(one, passages), evidence_of(other, passages), difference))
+            conflicts.append(PassageConflict(evidence_of(one, passages), evidence_of(other, passages), difference))
             if len(conflicts) == most:
                 break
     return conflicts

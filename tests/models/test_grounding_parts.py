@@ -4,7 +4,7 @@ import pytest
 from cragraph.models.grounding import Blend, blended
 from cragraph.models.grounding_features import (
     MAX_SENTENCE,
-    Reader,
+    PieceReader,
     digest,
     open_reader,
     overlap,
@@ -19,7 +19,7 @@ PASSAGES = ["The mill burned down in 1901. Its owner was Ada Cole.", "Bread is s
 
 
 @pytest.fixture(scope="module")
-def reader() -> Reader:
+def reader() -> PieceReader:
     return open_reader(weights("grounding"), DATA)
 
 
@@ -44,7 +44,7 @@ def test_a_text_without_ends_is_cut_at_spaces() -> None:
     assert "".join(text[a:b] for a, b in cuts).replace(" ", "") == "word" * 300
 
 
-def test_a_digest_takes_the_sentences_that_together_cover_the_claim_first(reader: Reader) -> None:
+def test_a_digest_takes_the_sentences_that_together_cover_the_claim_first(reader: PieceReader) -> None:
     corpus = read_corpus(reader, PASSAGES)
     [claim] = reader.read(["The mill of Ada Cole burned down and the river rose."])
     chosen = digest(overlap(reader, claim, corpus), corpus, budget=24)
@@ -52,7 +52,7 @@ def test_a_digest_takes_the_sentences_that_together_cover_the_claim_first(reader
     assert held == {"The mill burned down in 1901.", "Its owner was Ada Cole.", "The river rose in May."}
 
 
-def test_a_digest_stays_within_its_budget_and_takes_everything_that_fits(reader: Reader) -> None:
+def test_a_digest_stays_within_its_budget_and_takes_everything_that_fits(reader: PieceReader) -> None:
     corpus = read_corpus(reader, PASSAGES)
     [claim] = reader.read(["The river rose."])
     table = overlap(reader, claim, corpus)

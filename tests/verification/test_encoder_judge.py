@@ -3,7 +3,7 @@ from dataclasses import dataclass, field
 
 import pytest
 
-from cragraph.models.grounding import Grounding, Word
+from cragraph.models.grounding import ClaimWord, Grounding
 from cragraph.models.grounding_features import readable
 from cragraph.passages import as_passages
 from cragraph.protocols import Notes
@@ -51,7 +51,7 @@ def test_a_true_claim_in_other_words_is_never_called_contradicted_without_a_conf
     assert [verdict["verdict"] for verdict in verdicts] == ["unsupported", "unsupported"]
 
 
-WORDS = (Word(0, 7, 0.1), Word(8, 11, 0.1), Word(12, 16, 0.9), Word(17, 24, 0.6))
+WORDS = (ClaimWord(0, 7, 0.1), ClaimWord(8, 11, 0.1), ClaimWord(12, 16, 0.9), ClaimWord(17, 24, 0.6))
 TRUE = "Revenue was $3.2 million."
 
 
@@ -116,7 +116,7 @@ def test_doubtful_words_are_pointed_at_in_the_answer_and_neighbours_share_a_span
 
 def test_what_facts_object_to_is_pointed_at_beside_the_doubtful_words() -> None:
     text = "Revenue was $3.5 million at Initech."
-    model = FakeModel([Grounding(0.1, 0.9, 0.0, (Word(0, 7, 0.9), Word(8, 11, 0.1)))])
+    model = FakeModel([Grounding(0.1, 0.9, 0.0, (ClaimWord(0, 7, 0.9), ClaimWord(8, 11, 0.1)))])
     [verdict] = EncoderJudge(model)([claim(text, text)], PASSAGES, Notes())
     assert [text[a:b] for a, b in verdict["unsupported_spans"]] == ["Revenue", "$3.5 million", "Initech"]
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 import numpy as np
 from numpy.typing import NDArray
 
-from cragraph.models.grounding_features import Corpus, Floats, Ints, Pieces, Reader, digest, overlap
+from cragraph.models.grounding_features import Corpus, Floats, Ints, PieceReader, Pieces, digest, overlap
 
 _NUMBER = re.compile(r"\d[\d,]*(?:\.\d+)?")
 _NEGATION = frozenset({"not", "no", "never", "none", "nor", "neither", "without", "nothing", "nobody", "cannot", "t"})
@@ -37,7 +37,7 @@ class Grams:
     numbers: frozenset[str] = field(default=frozenset())
 
 
-def read_grams(reader: Reader, corpus: Corpus, passages: Sequence[str]) -> Grams:
+def read_grams(reader: PieceReader, corpus: Corpus, passages: Sequence[str]) -> Grams:
     """Read the passages' words, pairs, triples and figures."""
     sentence = np.repeat(np.arange(len(corpus.spans), dtype=np.int32), np.diff(corpus.bounds))
     keep = reader.wordlike[corpus.ids]
@@ -55,7 +55,7 @@ def read_grams(reader: Reader, corpus: Corpus, passages: Sequence[str]) -> Grams
 
 
 def cheap_features(
-    reader: Reader, text: str, claim: Pieces, grams: Grams, table: Floats, chosen: Sequence[int]
+    reader: PieceReader, text: str, claim: Pieces, grams: Grams, table: Floats, chosen: Sequence[int]
 ) -> Floats:
     """The features of one claim, in the order of `CHEAP`, each 0..1.
 
@@ -93,7 +93,7 @@ def cheap_features(
     )
 
 
-def features_of(reader: Reader, text: str, claim: Pieces, grams: Grams) -> Floats:
+def features_of(reader: PieceReader, text: str, claim: Pieces, grams: Grams) -> Floats:
     """The cheap features of a claim, or of a part of one."""
     table = overlap(reader, claim, grams.corpus)
     return cheap_features(reader, text, claim, grams, table, digest(table, grams.corpus))
@@ -144,7 +144,7 @@ def _figures(text: str, held: frozenset[str]) -> float:
     return 1.0 - len(own - held) / len(own) if own else 1.0
 
 
-def _names(text: str, claim: Pieces, reader: Reader, held: Ints) -> float:
+def _names(text: str, claim: Pieces, reader: PieceReader, held: Ints) -> float:
     """The idf-weighted share of capitalised words, the first word apart, that the passages hold."""
     code = np.frombuffer(text.encode("utf-32-le", "surrogatepass"), np.uint32)
     upper = (code[claim.starts] >= 65) & (code[claim.starts] <= 90)
@@ -155,7 +155,7 @@ def _names(text: str, claim: Pieces, reader: Reader, held: Ints) -> float:
     return float((weight * np.isin(reader.stems[claim.ids], held)).sum() / weight.sum())
 
 
-def _negation(stems: Ints, grams: Grams, table: Floats, reader: Reader) -> float:
+def _negation(stems: Ints, grams: Grams, table: Floats, reader: PieceReader) -> float:
     """0 where exactly one of the claim and its closest sentence holds a negation, else 1."""
     negative = np.array(
         [reader.stems[i] for w in sorted(_NEGATION) if (i := reader.tokenizer.token_to_id(w)) is not None], np.int32

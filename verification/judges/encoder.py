@@ -14,7 +14,7 @@ from cragraph.verification.judges.verdicts import Thresholds, can_point, decide,
 from cragraph.verification.policies import plain
 
 if TYPE_CHECKING:
-    from cragraph.models.grounding import Grounding, GroundingModel, Word
+    from cragraph.models.grounding import ClaimWord, Grounding, GroundingModel
 
 THRESHOLDS: Final = Thresholds(supported=0.5, partial=0.25, contradicted=0.5)
 
@@ -100,7 +100,7 @@ def is_copied(claim: Claim, reading: Reading | None) -> bool:
     return bool(text) and text in (plain(window), *map(plain, sentences(window)))
 
 
-def _named(text: str, doubtful: "Sequence[Word]") -> str:
+def _named(text: str, doubtful: "Sequence[ClaimWord]") -> str:
     """The three most doubtful words as the claim has them, in its order."""
     worst = sorted(doubtful, key=lambda word: -word.unsupported)[:3]
     return ", ".join(repr(text[word.start : word.end]) for word in sorted(worst, key=lambda word: word.start))

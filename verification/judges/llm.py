@@ -63,7 +63,7 @@ _STATUS_SCHEMA = {"type": "string", "enum": ["SUPPORTED", "PARTIALLY_SUPPORTED",
 Status = Annotated[Label, BeforeValidator(read_status), WithJsonSchema(_STATUS_SCHEMA)]
 
 
-class Row(BaseModel):
+class JudgedClaim(BaseModel):
     """The verdict on a numbered claim, also under the names that models like better.
 
     The fields stand in the order in which a model held to the schema writes them: the evidence before the status that
@@ -92,17 +92,17 @@ class Row(BaseModel):
         return renamed
 
 
-class Rows(BaseModel):
+class JudgedClaims(BaseModel):
     """Verdicts on numbered claims, no more of them than were asked for."""
 
-    claims: list[Row]
+    claims: list[JudgedClaim]
     suggested_corrections: SkipJsonSchema[list[Text]] = []
 
 
 @cache
 def rows_on(count: int) -> Mapping[str, Any]:
     """The schema of a verdict on each of `count` claims: a small model goes on with the same row for ever."""
-    schema = deepcopy(dict(schema_of(Rows)))
+    schema = deepcopy(dict(schema_of(JudgedClaims)))
     claims = schema["properties"]["claims"]
     claims |= {"minItems": count, "maxItems": count}
     claims["items"]["properties"]["n"] |= {"minimum": 1, "maximum": count}
@@ -153,7 +153,9 @@ class LLMJudge:
         )
         notes.ran("prompt:judge", self.prompts["judge"].digest)
         used = caller.fitted(passages, prompt, notes, "judge")
-        found = ask(caller, prompt(used), Rows, notes, most=(len(claims) + 1) * ROW_TOKENS, schema=rows_on(len(claims)))
+        found = ask(
+            caller, prompt(used), JudgedClaims, notes, most=(len(claims) + 1) * ROW_TOKENS, schema=rows_on(len(claims))
+        )
         if len(found.suggested_corrections) == len(found.claims):
             for row, correction in zip(found.claims, found.suggested_corrections, strict=True):
                 row.correction = row.correction or correction
@@ -162,7 +164,7 @@ class LLMJudge:
             raise ModelError(f"{caller.title} judged none of the {len(claims)} claims; wanted a verdict on each.")
         if missing := len(claims) - len(rows):
             notes.degraded(f"{caller.title} left out {missing} of {len(claims)} claims; they are unjudged.")
-        none = Row(status="none", reasoning="The judge's reply left this claim out.")
+        none = JudgedClaim(status="none", reasoning="The judge's reply left this claim out.")
         verdicts = [self._verdict(claim, rows.get(number, none), used) for number, claim in enumerate(claims)]
         doubtful = sum(rows[n].status in IN_FAVOUR and verdicts[n]["verdict"] == "unjudged" for n in rows)
         if doubtful:
@@ -171,7 +173,7 @@ class LLMJudge:
             )
         return verdicts
 
-    def _verdict(self, claim: Claim, row: Row, passages: Sequence[Passage]) -> Verdict:
+    def _verdict(self, claim: Claim, row: JudgedClaim, passages: Sequence[Passage]) -> Verdict:
         label, evidence, why = _held(
             claim["text"], row.status, row.evidence if _SAYS(row.evidence) else "", row.passage - 1, passages
         )
@@ -208,9 +210,9 @@ def billions(model: Any) -> float | None:
     return _SIZES[key]
 
 
-def _by_number(rows: Sequence[Row], claims: Sequence[Claim]) -> dict[int, Row]:
+def _by_number(rows: Sequence[JudgedClaim], claims: Sequence[Claim]) -> dict[int, JudgedClaim]:
     """Rows by claim index: by their numbers, else by the words of the claim that they repeat, else by position."""
-    found: dict[int, Row] = {}
+    found: dict[int, JudgedClaim] = {}
     for row in rows:
         place = row.n - 1 if row.n else _about(row.claim, claims)
         if 0 <= place < len(claims):
