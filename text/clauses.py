@@ -16,6 +16,7 @@ _HAVE: Final = frozenset(listed("has have had having hasn't haven't hadn't"))
 _DO: Final = frozenset(listed("do does did don't doesn't didn't"))
 _MODAL: Final = frozenset(listed("will would shall should may might could won't wouldn't shouldn't couldn't 'll"))
 """Auxiliaries of what is not, or not yet, a fact."""
+_MAY: Final = frozenset(listed("may might could"))
 _CAN: Final = frozenset(listed("can must cannot can't mustn't"))
 _AUXILIARY: Final = _BE | _HAVE | _DO | _MODAL | _CAN | {"get", "gets", "got"}
 _PLANNING: Final = re.compile(
@@ -61,9 +62,9 @@ _PARTICLE: Final = frozenset(listed("up over off out down back away"))
 class Clause:
     """Who (`agent`) does what (`verb`) to whom (`patient`), with what else is said (`rest`), as stems.
 
-    The passive is turned round. `planned` says that it is not told as a fact, `resolved` that a pronoun or nothing
-    stands for the subject, which is then that of the clause before. `names` are the sentence's terms that are written
-    with a capital. ``text[start:end]`` is about its words.
+    The passive is turned round. `planned` says that it is not told as a fact, `possible` that it may be one, `resolved`
+    that a pronoun or nothing stands for the subject, which is then that of the clause before. `names` are the
+    sentence's terms that are written with a capital. ``text[start:end]`` is about its words.
     """
 
     verb: str
@@ -75,6 +76,7 @@ class Clause:
     planned: bool = False
     past: bool = False
     negated: bool = False
+    possible: bool = False
     resolved: bool = False
     start: int = 0
     end: int = 0
@@ -136,6 +138,7 @@ class _Group:
     planned: bool
     past: bool
     negated: bool
+    possible: bool
     loose: bool
     """An infinitive or gerund, which takes the subject before it."""
     reduced: bool
@@ -169,6 +172,7 @@ def clauses(sentence: str) -> tuple[Clause, ...]:
                 group.planned,
                 group.past,
                 group.negated,
+                group.possible,
                 group.reduced or relative or not own,
                 tokens[begun].start,
                 tokens[max(group.main, until - 1)].end,
@@ -221,7 +225,8 @@ def _group(tokens: Sequence[_Token], first: int) -> _Group | None:
         return None
     word = tokens[main].low
     passive = bool(_BE & set(helpers) or {"get", "gets", "got"} & set(helpers)) and _is_participle(word)
-    planned = bool((_MODAL - {"may", "might", "could", "couldn't"}) & set(helpers))
+    possible = bool(_MAY & set(helpers))
+    planned = bool((_MODAL - _MAY - {"couldn't"}) & set(helpers)) or (infinitive and before in _BE)
     gerund = not helpers and word.endswith("ing")
     if infinitive or gerund:
         planned = planned or any(_PLANNING.match(t.low) for t in tokens[max(0, first - 8) : first])
@@ -233,7 +238,9 @@ def _group(tokens: Sequence[_Token], first: int) -> _Group | None:
     behind = [token.low for token in tokens[main + 1 : main + 3]]
     by = len(behind) == 2 and behind[0] == "by" and not behind[1][0].isdigit()
     reduced = finite and (by or (word in _PARTICIPLES)) and before not in _PRONOUN
-    return _Group(first, main, verb, passive or reduced, planned, past, negated, infinitive or gerund, reduced)
+    return _Group(
+        first, main, verb, passive or reduced, planned, past, negated, possible, infinitive or gerund, reduced
+    )
 
 
 def _is_main(tokens: Sequence[_Token], place: int, helpers: Sequence[str], infinitive: bool) -> bool:

@@ -46,7 +46,16 @@ MISMATCHES = [
     ("Pull it out with tweezers. No oil, no glue.", "It is pulled out with oil.", "says “No oil”"),
     ("Maisie saw the leak and told Piet, who rang the plumber.", "Piet saw the leak.", "of another"),
     ("Maisie saw the leak. Piet rang the plumber.", "The leak was seen by Piet.", "of another"),
-]
+    ("Ada will lend her wooden loom, and Ben will bring his metal loom.", "Ada will lend her metal loom.", "else"),
+    ("A kiosk is to open in the old mill next year.", "A kiosk has opened in the old mill.", "a plan"),
+    ("The club may move to the barn if it is dry.", "The club has moved to the barn.", "what may be"),
+    ("The night fan is quieter than the day fan.", "The night fan is louder than the day fan.", "turned round"),
+    ("For want of pupils, the school was shut. The mill closed.", "The school was shut because the mill closed.",
+     "another cause"),
+    ("Let it stand for an hour so that the oil can settle.", "Let it stand for an hour so that the filter can dry.",
+     "another purpose"),
+    ("Cats are allowed, dogs are not.", "Dogs are allowed, cats are not.", "not the cats"),
+]  # fmt: skip
 
 FAITHFUL = [
     (OBSERVATORY, "Owen Price was the first director of the Linden observatory."),
@@ -71,6 +80,9 @@ FAITHFUL = [
     ("Maisie saw the leak and told Piet, who rang the plumber.", "Maisie saw the leak."),
     ("Dawn: A Poem of the Sea is a film produced by Ann Lee.", "Dawn is a film."),
     ("The course is free for members; guests pay 20 pounds.", "Members pay nothing for the course."),
+    ("The night fan is quieter than the day fan.", "The day fan is louder than the night fan."),
+    ("Photographs are allowed without flash.", "Pictures may be taken as long as the flash stays off."),
+    ("Cats are allowed, dogs are not.", "Dogs are not allowed, cats are."),
 ]
 
 

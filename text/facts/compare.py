@@ -9,12 +9,13 @@ from math import log10
 from typing import Final
 
 from cragraph.text.facts.fact import Fact, Kind, initials
-from cragraph.text.lexicon import pattern
+from cragraph.text.lexicon import pattern, words_of
 
 ABOUT: Final = 0.05
 """Relative distance that "about" forgives."""
 CONVERTED: Final = 0.01
 """Relative distance that a conversion between units of one dimension forgives."""
+_TITLES: Final = words_of("titles")
 BEYOND: Final = 0.25
 """How far beyond a bound, relative to it, a value may lie and still be "more than" it."""
 
@@ -175,8 +176,8 @@ def _name_held(fact: Fact, evidence: Sequence[Fact], held: frozenset[str]) -> bo
             return fact.words in rivals
         return fact.words[-1] in held
     words = [part for word in fact.words for part in re.findall(r"\w+", word)]
-    if not words or all(word in held for word in words):
-        return True
+    if not words or all(word in held or (len(word) > 4 and word.removesuffix("s") in held) for word in words):
+        return not _mixed(fact, evidence)
     if len(words) > 1 and fact.unit != "acronym" and words[-1] in held and len(words[-1]) > 3:
         return True
     others = [other for other in evidence if other.kind == "name"]
@@ -185,6 +186,18 @@ def _name_held(fact: Fact, evidence: Sequence[Fact], held: frozenset[str]) -> bo
     return len(words) > 1 and any(
         other.unit == "acronym" and initials(tuple(words)) == other.words[0] for other in others
     )
+
+
+def _mixed(fact: Fact, evidence: Sequence[Fact]) -> bool:
+    """Whether a name is put together from two others: Ilja Tolland from Ilja Broome and Vera Tolland."""
+    if len(fact.words) != 2 or fact.unit == "acronym" or _TITLES & set(fact.words):
+        return False
+    others = [other.words for other in evidence if other.kind == "name" and len(other.words) > 1]
+    if any(set(fact.words) <= set(other) for other in others):
+        return False
+    first, last = fact.words
+    alone = any(other.words == (first,) for other in evidence if other.kind == "name")
+    return not alone and any(first in other for other in others) and any(last in other for other in others)
 
 
 def _other_value(fact: Fact, claimed: Sequence[Fact], evidence: Sequence[Fact], scales: Iterable[float]) -> Fact | None:
@@ -286,6 +299,8 @@ def _equal(fact: Fact, value: float) -> bool:
     """Whether a value is the fact's, as far as its digits say, or nearly where it says "about"."""
     if value <= 0:
         return False
+    if fact.bound == ">" and fact.value < value <= fact.value * (1 + BEYOND):
+        return True
     near = 0.05 * value if fact.bound == "~" else 1e-6 * value
     return abs(fact.value - value) <= max(
         near, 0.5000001 * fact.step if fact.kind == "percent" or fact.step < 1 else near

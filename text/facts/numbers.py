@@ -214,12 +214,26 @@ _FRACTION: Final = re.compile(
     re.IGNORECASE,
 )
 """A share in words: "two thirds of", "half the"."""
+_TIME: Final = re.compile(
+    rf"\b(?:(?:(?P<count>{'|'.join(_COUNTS)})[\s-]+)?(?P<part>{'|'.join(_PARTS)})\s+(?:of\s+)?an?\s+(?P<unit>hour|year|day|mile)"
+    rf"|an?\s+(?P<whole>hour|year|day|mile)\s+and\s+a\s+(?P<more>half|quarter))\b",
+    re.IGNORECASE,
+)
+"""Parts of a unit in words: "three quarters of an hour", "a year and a half"."""
 _ORDINAL_WORD: Final = re.compile(rf"\b(?:{'|'.join(ORDINALS)})\b(?!\s+quarter|s\b)", re.IGNORECASE)
 
 
 def numbers(text: str) -> Iterator[Fact]:
     """The numbers of a text in digits and in words, with their units; dates are sought elsewhere."""
+    parts = [(match, _part_of(match)) for match in _TIME.finditer(text)]
+    for match, count in parts:
+        dimension, size = UNITS[(match["unit"] or match["whole"]).lower()]
+        yield Fact(
+            "measure", match.group(), *match.span(), count * size, count, 0.0, dimension, _bound(text, match.start())
+        )
     for match in _FRACTION.finditer(text):
+        if any(part.start() <= match.start() < part.end() for part, _ in parts):
+            continue
         share = 100 * _COUNTS[(match["count"] or "a").lower()] / _PARTS[(match["part"] or "half").lower()]
         yield Fact("percent", match.group(), *match.span(), share, share, step=1.0, bound=_bound(text, match.start()))
     for match in _NUMBER.finditer(text):
@@ -230,6 +244,13 @@ def numbers(text: str) -> Iterator[Fact]:
             yield _measured(text, match.start(), match.end(), value, 0.0, "")
     for match in _ORDINAL_WORD.finditer(text):
         yield Fact("ordinal", match.group(), *match.span(), value=float(ORDINALS[match.group().lower()]))
+
+
+def _part_of(match: re.Match[str]) -> float:
+    """How many units "half an hour" or "an hour and a quarter" is."""
+    if match["more"]:
+        return 1 + 1 / _PARTS[match["more"].lower()]
+    return _COUNTS[(match["count"] or "a").lower()] / _PARTS[match["part"].lower()]
 
 
 def _fact(text: str, match: re.Match[str]) -> Fact:

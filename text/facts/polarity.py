@@ -47,10 +47,15 @@ _MOVES: Final = {"up": "rise", "down": "fall"}
 """Their meaning before an amount: "up 12 percent" is a rise, "set up" is not."""
 
 
+_SWITCH: Final = re.compile(r"\b(?:switch|turn)(?:es|ed|s|ing)?(?P<what>(?:\s+[\w-]+){0,3}?)\s+(?P<way>on|off)\b", re.I)
+_WAYS: Final = {"on": "activated", "off": "deactivated"}
+
+
 @lru_cache(maxsize=8192)
 def stems(text: str) -> frozenset[str]:
     """The stems of a text's words as the table of opposites knows them."""
-    return frozenset(terms(_MOVE.sub(lambda match: _MOVES[match.group().lower()], text)))
+    plain = _MOVE.sub(lambda match: _MOVES[match.group().lower()], text)
+    return frozenset(terms(_SWITCH.sub(lambda match: f"{match['what']} {_WAYS[match['way'].lower()]}", plain)))
 
 
 def negations(text: str) -> int:
@@ -143,4 +148,5 @@ def _opposed(
 
 def _as_written(term: str, text: str) -> str:
     moved = next((m.group() for m in _MOVE.finditer(text) if stem(_MOVES[m.group().lower()]) == term), term)
+    moved = next((m.group() for m in _SWITCH.finditer(text) if stem(_WAYS[m["way"].lower()]) == term), moved)
     return next((match.group() for match in _TOKEN.finditer(text) if stem(match.group()) == term), moved)

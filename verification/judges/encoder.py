@@ -54,7 +54,11 @@ class EncoderJudge:
     def _read(self, claims: Sequence[Claim], texts: Sequence[str], passages: Sequence[Passage]) -> list[Verdict]:
         readings = self.words.readings(claims, passages)
         copied = [is_copied(claim, reading) for claim, reading in zip(claims, readings, strict=True)]
-        new = [claim["text"] for claim, known in zip(claims, copied, strict=True) if not known]
+        new = [
+            _written(claim, reading)
+            for claim, reading, known in zip(claims, readings, copied, strict=True)
+            if not known
+        ]
         groundings = iter(self.model.judge(new, texts) if new else ())
         return [
             decide(claim, reading, 1.0, 0.0, THRESHOLDS, passages, self.name)
@@ -84,12 +88,23 @@ class EncoderJudge:
         support, contradiction = _chance(found.supported), _chance(found.contradicted)
         verdict = decide(claim, reading, support, contradiction, THRESHOLDS, passages, self.name)
         doubtful = [word for word in found.words if word.unsupported >= self.model.word_threshold]
-        if verdict["verdict"] != "supported" and doubtful and can_point(claim):
+        if (
+            verdict["verdict"] != "supported"
+            and doubtful
+            and can_point(claim)
+            and _written(claim, reading) == claim["text"]
+        ):
             own = [(claim["start"] + word.start, claim["start"] + word.end) for word in doubtful]
             verdict["unsupported_spans"] = joined([*verdict.get("unsupported_spans", []), *own])
             if not objected:
                 verdict["reasoning"] = f"Without support: {_named(claim['text'], doubtful)}; {verdict['reasoning']}"
         return verdict
+
+
+def _written(claim: Claim, reading: Reading | None) -> str:
+    """The claim as the network reads it, with its figures as the passages write them."""
+    same = reading is None or reading.written == without_markers(claim["text"])
+    return claim["text"] if same or reading is None else reading.written
 
 
 def is_copied(claim: Claim, reading: Reading | None) -> bool:

@@ -8,7 +8,7 @@ from typing import Final
 
 from cragraph.text.clauses import BASES, Clause, Terms, clauses
 from cragraph.text.facts import Fact, compare, extract
-from cragraph.text.facts.polarity import denied_stretches, negative
+from cragraph.text.facts.polarity import denied_stretches, negative, opposites
 from cragraph.text.lexicon import LEXICON, listed, meanings, words_of
 from cragraph.text.sentences import sentences
 from cragraph.text.words import share, stem, terms, topic
@@ -45,7 +45,7 @@ def mismatch(claim: str, texts: Sequence[str]) -> Mismatch | None:
     """
     held = [found for text in texts for found in sentences(text)]
     known = _known(tuple(texts))
-    for check in (_comparison if _THAN.search(claim) else _deed, _cause, _only, _all, _multiple, _lacking):
+    for check in (_comparison if _THAN.search(claim) else _deed, _cause, _only, _all, _multiple, _lacking, _excepted):
         if found := check(claim, held, known):
             return found
     return None
@@ -123,7 +123,8 @@ def _deed(claim: str, held: Sequence[str], known: Terms) -> Mismatch | None:
                 beside = frozenset().union(
                     *(c.subject for c in clauses(sentence) if c is not clause and not c.resolved)
                 )
-                scene = Scene(known, names, beside, _stems(sentence[: clause.start]))
+                things = [_like(c.patient) for c in clauses(sentence) if c is not clause]
+                scene = Scene(known, names, beside, _stems(sentence[: clause.start]), things)
                 if why := _against(own, clause, scene) or _elsewhere(own, claim, clause, sentence):
                     found = found or Mismatch(sentence, why)
                 else:
@@ -136,12 +137,13 @@ def _deed(claim: str, held: Sequence[str], known: Terms) -> Mismatch | None:
 @dataclass(frozen=True)
 class Scene:
     """All terms of the passages, those written with a capital, the subjects beside the one compared, and the terms that
-    stand before its clause: "Dawn: a poem of the sea is a film"."""
+    stand before its clause ("Dawn: a poem of the sea is a film"), and the patients of its sentence's other clauses."""
 
     known: Terms
     names: Terms
     beside: Terms
     before: Terms
+    things: Sequence[Terms]
 
 
 @lru_cache(maxsize=4096)
@@ -174,9 +176,19 @@ def _against(own: Clause, clause: Clause, scene: Scene) -> str:
             return "it is said of another"
         if own.verb not in _WEAK and share(a, x) >= MOST and not b & y and _differs(b, y, whole, scene):
             return "it is said of something else"
-    told = own.past and not (own.planned or own.negated) and own.verb not in _WEAK
-    if clause.planned and told and share(_like(own.said), whole) >= MOST:
-        return "a plan is told as a fact"
+        if (
+            share(a, x) >= MOST
+            and b & y
+            and b - y
+            and y - b
+            and any(b <= thing for thing in scene.things)
+            and own.verb not in _WEAK
+        ):
+            return "it is said of something else"
+    told = own.past and not (own.planned or own.possible or own.negated)
+    least = ALL if own.verb in _WEAK else MOST
+    if (clause.planned or clause.possible) and told and share(_like(own.said), whole) >= least:
+        return "a plan is told as a fact" if clause.planned else "what may be is told as a fact"
     return ""
 
 
@@ -212,7 +224,7 @@ def _dates(text: str, clause: Clause) -> list[Fact]:
 
 _BECAUSE: Final = re.compile(
     r"\b(?:[Bb]ecause of|[Bb]ecause|[Dd]ue to(?! (?:be|expire|open|start|begin|close|end)\b)|[Oo]wing to|"
-    r"[Aa]s a result of|[Tt]hanks to|on account of|caused by|resulted from|came from|"
+    r"[Aa]s a result of|[Tt]hanks to|on account of|caused by|resulted from|came from|[Ff]or (?:want|lack) of|"
     r"[Ss]ince(?!\s+(?:\d|then|the (?:\d|early|late)|its|[A-Z])))\b"
 )
 _SO: Final = re.compile(
@@ -225,6 +237,8 @@ _SO: Final = re.compile(
 @lru_cache(maxsize=4096)
 def _causes(sentence: str) -> tuple[tuple[Terms, Terms], ...]:
     """Cause and effect, as often as a sentence names both."""
+    if ";" in sentence:
+        return tuple(pair for part in sentence.split(";") for pair in _causes(part.strip()))
     found = []
     for match in _BECAUSE.finditer(sentence):
         before, after = sentence[: match.start()], sentence[match.end() :]
@@ -261,6 +275,13 @@ def _cause(claim: str, held: Sequence[str], known: Terms) -> Mismatch | None:
                 and share(cause, known) >= 0.8
             ):
                 return Mismatch(sentence, "another cause is given")
+            if (
+                " so that " in claim
+                and " so that " in sentence
+                and share(cause, other) >= 0.6
+                and share(effect, result) < FEW
+            ):
+                return Mismatch(sentence, "another purpose is given")
     return None
 
 
@@ -272,7 +293,7 @@ _WHOLE: Final = re.compile(
 _EXCEPT: Final = re.compile(r"\b(?:except|excepting|excluding|apart from|other than|save for|but not)\b", re.I)
 _WITHOUT: Final = re.compile(r"\bwithout (?:(?:any|the|a|an|prior|written) )*(?P<what>[^\W\d_]{3,})", re.I)
 _NEEDED: Final = re.compile(r"\b(?:only|unless|must|require[sd]?|needs?|needed|with)\b", re.I)
-_NONE_OF: Final = re.compile(r"\b(?:no|never|not|without)(?: any| the)? (?P<what>[^\W\d_]{3,})", re.I)
+_NONE_OF: Final = re.compile(r"\b(?:no|never|not)(?: any| the)? (?P<what>[^\W\d_]{3,})", re.I)
 
 
 def _lacking(claim: str, held: Sequence[str], known: Terms) -> Mismatch | None:
@@ -299,6 +320,23 @@ def _lacking(claim: str, held: Sequence[str], known: Terms) -> Mismatch | None:
             stated = _heavy(" ".join(_NONE_OF.sub(" ", other) for other in held))
             if len(sentence.split()) <= TERSE and what and what <= heavy - stated:
                 return Mismatch(sentence, f"the passage says “{match[0]}”")
+    return None
+
+
+_ELLIPTIC: Final = re.compile(
+    r"(?P<who>[^\W\d_]{3,}) (?:is|are|was|were|do|does|did|has|have|had|can|may|will|must) not(?=\s*[.,;!]|\s*$)", re.I
+)
+
+
+def _excepted(claim: str, held: Sequence[str], known: Terms) -> Mismatch | None:
+    """Whom a sentence such as "Cats are allowed, dogs are not." takes out, where the claim takes out another."""
+    mine = _ELLIPTIC.search(claim)
+    for sentence in held if mine else ():
+        theirs = _ELLIPTIC.search(sentence)
+        if mine and theirs and stem(mine["who"]) != stem(theirs["who"]):
+            both = frozenset({alike(stem(mine["who"])), alike(stem(theirs["who"]))})
+            if both <= _heavy(sentence) and both <= _heavy(claim):
+                return Mismatch(sentence, f"it is not the {mine['who'].lower()} that are taken out")
     return None
 
 
@@ -394,9 +432,14 @@ def _comparison(claim: str, held: Sequence[str], known: Terms) -> Mismatch | Non
         return None
     for sentence in held:
         found = _THAN.search(sentence)
-        if found is not None and _heavy(own["how"]) & _heavy(found["how"]):
+        if found is None:
+            continue
+        contrary = _degree(found["how"]) in opposites(wide=True).get(_degree(own["how"]), ())
+        if contrary or _heavy(own["how"]) & _heavy(found["how"]):
             a, b = _heavy(found["one"]), _heavy(found["other"])
-            if second & a and first & b and not first & a and not second & b:
+            turned = second & a and first & b and not first & a and not second & b
+            straight = first & a and second & b and not second & a and not first & b
+            if straight if contrary else turned:
                 return Mismatch(sentence, "the comparison is turned round")
     for sentence in held:
         pair = _measured(sentence, first, second, how)
@@ -405,6 +448,12 @@ def _comparison(claim: str, held: Sequence[str], known: Terms) -> Mismatch | Non
                 return Mismatch(sentence, "its figures compare the other way")
             return None
     return None
+
+
+def _degree(how: str) -> str:
+    """The stem of what a comparison compares: that of *quiet* for "quieter"."""
+    word = how.lower().split()[0]
+    return stem(re.sub(r"(?:(?<=i)er|er)$", "", word).removesuffix("i") if word.endswith("er") else word)
 
 
 def _measured(sentence: str, first: Terms, second: Terms, how: Sequence[str]) -> tuple[Fact, Fact, bool] | None:
