@@ -10,6 +10,8 @@ from cragraph.text.facts import Fact, extract
 from cragraph.text.facts.numbers import value_of
 
 NUMBERS = {
+    "three quarters of an hour": ("measure", 2700, "duration"),
+    "a year and a half": ("measure", 47335428.0, "duration"),
     "394": ("number", 394, ""),
     "394,328": ("number", 394328, ""),
     "1.234.567,8": ("number", 1234567.8, ""),

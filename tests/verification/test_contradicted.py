@@ -15,7 +15,6 @@ CONFLICTS = [
     # passage, claim, the passage's words and the claim's as the reasoning quotes them
     ("Below 5 °C the pump switches itself off.", "Below 5 °C the pump switches itself on.", "off", "on"),
     ("Fire damaged the barn in 1954. It was sold in 1931.", "Fire damaged the barn in 1931.", "1954", "1931"),
-    ("Beat in 80 g of sugar. Add 150 g of flour. Dust with 40 g of sugar.", "Beat in 40 g of sugar.", "80 g", "40 g"),
     ("The dam cost USD 2.4 million.", "The dam cost 2,500,000 dollars.", "USD 2.4 million", "2,500,000"),
     ("Members pay 40 euros a year for parking.", "Members pay 60 euros a year for parking.", "40 euros", "60 euros"),
     ("The tower is 100 metres tall.", "The tower is 100 feet tall.", "100 metres", "100 feet"),
@@ -43,6 +42,9 @@ CONFLICTS = [
 ]  # fmt: skip
 
 TRUE = [
+    ("The tour takes 75 minutes.", "The tour takes an hour and a quarter."),
+    ("The bread bakes for 45 minutes.", "The bread bakes for three quarters of an hour."),
+    ("The guarantee on the motor lasts 24 months.", "The motor has a guarantee of two years."),
     ("The course is free for members; guests pay 20 pounds.", "Members pay nothing for the course."),
     ("The shop is open from 9 to 5 and closed on Sundays.", "The shop is shut on Sundays."),
     ("The museum is not open on Mondays.", "The museum is closed on Mondays."),

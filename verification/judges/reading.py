@@ -14,7 +14,7 @@ from cragraph.text.facts.compare import matches, reckoned
 from cragraph.text.facts.fact import Kind
 from cragraph.text.facts.polarity import denied_stretches, negation_differs, negative, opposite_words, possible
 from cragraph.text.markers import without_markers
-from cragraph.text.words import is_light, share, terms, topic, weight
+from cragraph.text.words import is_light, share, terms, weight
 from cragraph.types import Claim, Passage
 from cragraph.verification.judges.conflict import around
 from cragraph.verification.judges.structure import Mismatch, mismatch
@@ -37,9 +37,7 @@ SOME = 0.3
 FORMS: Final[frozenset[Kind]] = frozenset(["measure", "money", "percent", "points"])
 """Facts that may be written in several ways."""
 ASTRAY = 0.5
-"""A figure is another matter's where the sentences that hold it cover less than this share of what the window does,"""
-ASTRAY_ALIKE = 0.75
-"""and less than this one where the window has another figure before the same word: "80 g of sugar"."""
+"""A figure is another matter's where the sentences that hold it cover less than this share of what the window does."""
 CLOSER = 0.15
 """How much more of a claim a window must cover that differs from it to be the one that it is judged by."""
 NEGATED = 0.75
@@ -218,14 +216,11 @@ class Readings:
             return None
         here = [f for f in extract(sentence.text) if (f.kind, f.unit) == (fact.kind, fact.unit) and not f.written]
         rivals = [f for f in here if not matches(f, figures) and around(claim, fact) & around(sentence.text, f)]
-        if len(rivals) > 1:  # "40 g of sugar": of flour there may be 150
-            rivals = [f for f in rivals if _following(claim, fact) & _following(sentence.text, f)]
         coverage = float(found.coverage[found.singles[sentence.first], number])
         if len(rivals) != 1 or coverage < CLOSE or matches(fact, here):
             return None
         holding = [n for n, other in enumerate(found.sentences) if matches(fact, extract(other.text))]
-        least = ASTRAY_ALIKE if _following(claim, fact) & _following(sentence.text, rivals[0]) else ASTRAY
-        elsewhere = any(found.coverage[found.singles[n], number] >= least * coverage for n in holding)
+        elsewhere = any(found.coverage[found.singles[n], number] >= ASTRAY * coverage for n in holding)
         return rivals[0] if holding and not elsewhere else None
 
     def _stands(self, said: str) -> bool:
@@ -244,11 +239,6 @@ class Readings:
         found = self.space
         inside = range(window.first, window.last + 1)
         return found.sentences[max(inside, key=lambda number: found.coverage[found.singles[number], claim])]
-
-
-def _following(text: str, fact: Fact) -> frozenset[str]:
-    """The first words after a figure: what it is a figure of."""
-    return topic(" ".join(text[fact.end :].split()[:2]))
 
 
 def _counts_known(fact: Fact, claim: str) -> bool:
