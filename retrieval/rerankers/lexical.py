@@ -52,14 +52,14 @@ class LexicalReranker:
 
     def __call__(self, query: str, passages: Sequence[Passage], notes: Notes) -> list[Passage]:
         """Copies with their `rerank_score`, best first."""
-        return ranked(passages, [_score(p, m) for p, m in zip(passages, matches(query, passages), strict=True)])
-
-
-def _score(passage: Passage, match: Match) -> float:
-    retrieval = passage["retrieval_score"]
-    base, prior, weights = GIVEN if retrieval is None else RETRIEVED
-    known = 0.0 if retrieval is None else prior * logit(retrieval)
-    return logistic(base + known + sum(weight * value for weight, value in zip(weights, match, strict=True)))
+        scores = []
+        for passage, match in zip(passages, matches(query, passages), strict=True):
+            retrieval = passage["retrieval_score"]
+            base, prior, weights = GIVEN if retrieval is None else RETRIEVED
+            known = 0.0 if retrieval is None else prior * logit(retrieval)
+            matched = sum(weight * value for weight, value in zip(weights, match, strict=True))
+            scores.append(logistic(base + known + matched))
+        return ranked(passages, scores)
 
 
 def matches(query: str, passages: Sequence[Passage]) -> list[Match]:
@@ -67,7 +67,9 @@ def matches(query: str, passages: Sequence[Passage]) -> list[Match]:
     texts = [contextual_text(passage) for passage in passages]
     headings = [f"{p['metadata'].get('title') or ''} {p['metadata'].get('heading') or ''}" for p in passages]
     asked, bodies = content_words(query), [terms(text) for text in texts]
-    weight = _idf(list(dict.fromkeys(asked)), bodies)
+    sets = [set(body) for body in bodies]
+    holding = {term: sum(term in body for body in sets) for term in asked}
+    weight = {term: math.log1p((len(sets) - n + 0.5) / (n + 0.5)) for term, n in holding.items()}
     total = sum(weight.values()) or 1.0
     mean = sum(map(len, bodies)) / max(1, len(bodies)) or 1.0
     found: list[Match] = []
@@ -87,12 +89,6 @@ def matches(query: str, passages: Sequence[Passage]) -> list[Match]:
             )
         )
     return found
-
-
-def _idf(wanted: Sequence[str], bodies: Sequence[Sequence[str]]) -> dict[str, float]:
-    sets = [set(body) for body in bodies]
-    holding = {term: sum(term in body for body in sets) for term in wanted}
-    return {term: math.log1p((len(sets) - n + 0.5) / (n + 0.5)) for term, n in holding.items()}
 
 
 def _bm25(places: Mapping[str, Sequence[int]], weight: Mapping[str, float], length: float) -> float:

@@ -247,7 +247,9 @@ def unanswered_parts(question: str, answer: str, embeddings: "Embeddings") -> li
     in_answer = frozenset(terms(text))
     asked = [frozenset(content_words(part)) for part in parts]
     common = frozenset.intersection(*asked) if len(parts) > 1 else frozenset()
-    marks = _marks(question)
+    # The names and figures of the question: its words with a digit, and with a capital that begins nothing.
+    found = [match.group() for match in _MARK.finditer(question) if not is_stopword(match.group())]
+    marks = frozenset(content_words(" ".join(found))) if found else frozenset()
     # Where names or figures set a part apart, the answer must have one of them.
     named = [(part - common) & marks if len(parts) > 1 else frozenset() for part in asked]
     silent = {i for i, names in enumerate(named) if names and not names & in_answer}
@@ -259,12 +261,6 @@ def unanswered_parts(question: str, answer: str, embeddings: "Embeddings") -> li
     vectors /= np.maximum(np.linalg.norm(vectors, axis=1, keepdims=True), 1e-9)
     nearest = (vectors[: len(doubtful)] @ vectors[len(doubtful) :].T).max(axis=1)
     return [parts[i] for i, near in zip(doubtful, nearest, strict=True) if near < SIMILAR or i in silent]
-
-
-def _marks(question: str) -> frozenset[str]:
-    """The stems of a question's names and figures: its words with a digit, and with a capital that begins nothing."""
-    found = [match.group() for match in _MARK.finditer(question) if not is_stopword(match.group())]
-    return frozenset(content_words(" ".join(found))) if found else frozenset()
 
 
 # -- queries for a correction -------------------------------------------------------------------------------------

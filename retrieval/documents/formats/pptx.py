@@ -55,19 +55,16 @@ class _Slide:
             if shape.tag == f"{_P}graphicFrame":
                 self._graphic(shape)
             elif _role(shape) not in (*_TITLES, *_MARGINS):
-                self._text(shape)
+                # A placeholder's lines are points; those of a text box, or one alone, are paragraphs.
+                lines = [line for line in _lines(shape) if line.strip()]
+                points = shape.find(f".//{_P}ph") is not None and len(lines) > 1
+                for line in lines:
+                    (self._writer.item if points else self._writer.paragraph)(line)
         for kind, name in self._relations.values():
             if kind.endswith("/notesSlide"):
                 notes = self._parts.xml(name).iter(f"{_P}sp")
                 text = "\n".join(line for shape in notes if _role(shape) == "body" for line in _lines(shape))
                 self._writer.paragraph(f"Notes: {text}" if text.strip() else "")
-
-    def _text(self, shape: Any) -> None:
-        """A placeholder's lines are points; those of a text box, or one alone, are paragraphs."""
-        lines = [line for line in _lines(shape) if line.strip()]
-        points = shape.find(f".//{_P}ph") is not None and len(lines) > 1
-        for line in lines:
-            (self._writer.item if points else self._writer.paragraph)(line)
 
     def _graphic(self, frame: Any) -> None:
         if (table := frame.find(f".//{_A}tbl")) is not None:

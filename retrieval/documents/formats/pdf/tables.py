@@ -3,7 +3,7 @@
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property
+from functools import cached_property, partial
 from itertools import pairwise
 
 from cragraph.retrieval.documents.formats.pdf.words import Line, Segment
@@ -103,19 +103,16 @@ def place(row: Sequence[Cell], columns: Columns, *, spread: bool = False) -> lis
         if spread and len(over) > 1 and 0 in over and cell.x0 <= columns[0][0] + 1:
             over = [0]
         if not (spread and len(over) > 1):
-            over = [_nearest(cell, columns)]
+            over = [min(range(len(columns)), key=partial(_distance, cell, columns))]
         for number in over:
             placed[number] = f"{placed[number]} {cell.text}".strip()
     return placed
 
 
-def _nearest(cell: Cell, columns: Columns) -> int:
-    def distance(number: int) -> tuple[float, float]:
-        left, right = columns[number]
-        overlap = min(cell.x1, right) - max(cell.x0, left)
-        return (-max(overlap, 0.0), abs((cell.x0 + cell.x1) / 2 - (left + right) / 2))
-
-    return min(range(len(columns)), key=distance)
+def _distance(cell: Cell, columns: Columns, number: int) -> tuple[float, float]:
+    left, right = columns[number]
+    overlap = min(cell.x1, right) - max(cell.x0, left)
+    return (-max(overlap, 0.0), abs((cell.x0 + cell.x1) / 2 - (left + right) / 2))
 
 
 def head_of(rows: Sequence[Sequence[Cell]], columns: Columns) -> list[list[str]]:
