@@ -4,12 +4,10 @@ Every change is one transaction in a write-ahead log, so a kill loses at most th
 lies a seal that says how it was left; where it does not fit, the file is checked before it is used.
 """
 
-import atexit
 import json
 import os
 import platform
 import sqlite3
-import weakref
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from datetime import UTC, datetime
@@ -115,7 +113,6 @@ class Database:
         self.read_only = False
         self.wrote = False
         self._open(create)
-        atexit.register(_close_last, weakref.ref(self))
 
     def _open(self, create: bool) -> None:
         self.lock, self._pid = RLock(), os.getpid()
@@ -207,6 +204,11 @@ class Database:
             self._db.close()
             if self.wrote or (logged and not log.exists()):
                 self._seal(int(generation[0]))
+
+    def __del__(self) -> None:
+        """Leave a file sealed that nobody closed: else the next to open it would check all of it."""
+        with suppress(Exception):  # it may never have been opened
+            self.close()
 
     # -- checking --------------------------------------------------------------------------------------------------
 
@@ -304,12 +306,6 @@ def _connected(target: str, create: bool) -> sqlite3.Connection:
 
 def _version(db: sqlite3.Connection) -> int:
     return int(db.execute("PRAGMA user_version").fetchone()[0])
-
-
-def _close_last(database: "weakref.ref[Database]") -> None:
-    """Leave a file sealed that nobody closed before the process ends."""
-    if still := database():
-        still.close()
 
 
 def _has(error: sqlite3.Error, signs: Sequence[str]) -> bool:

@@ -87,9 +87,11 @@ def test_a_seal_that_does_not_fit_costs_a_look_and_nothing_else(scene: Path, tmp
         assert store.index.left() == (True, 0)
 
 
-def test_a_process_that_ends_without_closing_its_store_leaves_it_sealed(tmp_path: Path) -> None:
+@pytest.mark.parametrize("held", ["kept", "dropped"])
+def test_a_process_that_ends_without_closing_its_store_leaves_it_sealed(tmp_path: Path, held: str) -> None:
     code = "from tests.retrieval.store.test_damage import add_one; add_one()"
-    subprocess.run([sys.executable, "-c", code], check=True, env={**os.environ, "FOLDER": str(tmp_path)}, cwd=ROOT)
+    own = {**os.environ, "FOLDER": str(tmp_path), "HELD": held}
+    subprocess.run([sys.executable, "-c", code], check=True, env=own, cwd=ROOT)
     with open_store(tmp_path, HashEmbeddings(48)) as store:
         assert store.count() == 1
         assert store.index.left() == (True, 0)
@@ -99,9 +101,11 @@ kept: list[Store] = []
 
 
 def add_one() -> None:
-    """Write in a store that is still open when the process ends."""
-    kept.append(open_store(os.environ["FOLDER"], HashEmbeddings(48)))
-    kept[0].add(as_passages(["one"]))
+    """Write in a store that nobody closes."""
+    store = open_store(os.environ["FOLDER"], HashEmbeddings(48))
+    store.add(as_passages(["one"]))
+    if os.environ["HELD"] == "kept":
+        kept.append(store)
 
 
 def changed(folder: Path, sql: str) -> None:
