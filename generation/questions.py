@@ -12,19 +12,16 @@ from cragraph.text.facts.fact import names
 from cragraph.text.words import content_words, is_stopword
 
 _MONTH: Final = (
-    r"(?:jan(?:uary|uar)?|feb(?:ruary|ruar)?|mar(?:ch)?|märz|apr(?:il)?|may|mai|june?|juni|july?|juli"
-    r"|aug(?:ust)?|"
-    r"sept?(?:ember)?|o[ck]t(?:ober)?|nov(?:ember)?|de[cz](?:ember)?)"
+    r"(?:jan(?:uary|uar)?|feb(?:ruary|ruar)?|mar(?:ch)?|märz|apr(?:il)?|may|mai|june?|juni|july?|juli|aug(?:ust)?"
+    r"|sept?(?:ember)?|o[ck]t(?:ober)?|nov(?:ember)?|de[cz](?:ember)?)"
 )
 _YEAR: Final = r"(?:1[0-9]\d\d|20\d\d)"
 _TIME: Final = re.compile(
-    rf"\b{_YEAR}s?\b|\b{_MONTH}\.?\s+\d|\b\d{{1,2}}\.?\s+{_MONTH}\b|\b\d{{1,2}}(?:st|nd|rd"
-    rf"|th)[ -]century|\b\d+ ?(?:bc|ad|bce|ce)\b"
-    r"|\b\d{1,2}[:.]\d\d ?(?:[ap]\.?m|uhr)?|\b\d{1,2} ?[ap]\.?m\b|\b(?:mon|tues|wednes|thurs|fri|satur|sun)days?\b"
-    r"|\b(?:noon|midnight|weekends?|weekdays)\b"
-    r"|\b\d{1,2} (?:o['’]clock|in the (?:morning|afternoon|evening)|at night)\b"
-    r"|\bcentury\b|\b\d{4}-\d\d-\d\d\b"
-    r"|\b(?:spring|summer|autumn|winter|easter|christmas)\b",
+    rf"\b{_YEAR}s?\b|\b{_MONTH}\.?\s+\d|\b\d{{1,2}}\.?\s+{_MONTH}\b|\b\d{{1,2}}(?:st|nd|rd|th)[ -]century"
+    rf"|\b\d+ ?(?:bc|ad|bce|ce)\b|\b\d{{1,2}}[:.]\d\d ?(?:[ap]\.?m|uhr)?|\b\d{{1,2}} ?[ap]\.?m\b|\b(?:mon|tues|wednes"
+    rf"|thurs|fri|satur|sun)days?\b|\b(?:noon|midnight|weekends?|weekdays)\b|\b\d{{1,2}} (?:o['’]clock"
+    rf"|in the (?:morning|afternoon|evening)|at night)\b|\bcentury\b|\b\d{{4}}-\d\d-\d\d\b|\b(?:spring|summer|autumn"
+    rf"|winter|easter|christmas)\b",
     re.I,
 )
 _DATED_NAME: Final = re.compile(
@@ -32,9 +29,9 @@ _DATED_NAME: Final = re.compile(
 )
 """A name that holds a year, which says nothing of when."""
 _CHANGE: Final = re.compile(
-    r"\b(?:increas|decreas|declin|rose|fell|grew|growth|variation|change|impact|higher|lower|exceed|surpass)\w*"
-    r"[^.;]{0,40}?\b(?:by|of|was an? \w+ of) (?:approximately |about |over )?[$€£¥]?\s?\d[\d,.]*"
-    r"(?: (?:million|billion))?",
+    r"\b(?:increas|decreas|declin|rose|fell|grew|growth|variation|change|impact|higher|lower|exceed"
+    r"|surpass)\w*[^.;]{0,40}?\b(?:by|of|was an? \w+ of) (?:approximately |about "
+    r"|over )?[$€£¥]?\s?\d[\d,.]*(?: (?:million|billion))?",
     re.I,
 )
 _ASKS_CHANGE: Final = re.compile(
@@ -43,23 +40,22 @@ _ASKS_CHANGE: Final = re.compile(
 )
 _SHARE: Final = re.compile(rf"\d[\d.,]*\s?(?:%|percent\b|per cent\b)|(?<![\w$€£,.]){_YEAR}(?!\w|,\d)", re.I)
 _DATE: Final = re.compile(
-    rf"\b{_MONTH}\.?\s+\d{{1,2}}\b(?:,?\s+{_YEAR})?|\b\d{{1,2}}(?:st|nd|rd|th)?\.? (?:of )?{_MONTH}\b(?:,?\s+{_YEAR})?"
-    rf"|\b\d{{4}}-\d\d-\d\d\b|\b\d{{1,2}}:\d\d\b|(?<![\w$€£,.]){_YEAR}(?!\w|,\d)",
+    rf"\b{_MONTH}\.?\s+\d{{1,2}}\b(?:,?\s+{_YEAR})?|\b\d{{1,2}}(?:st|nd|rd"
+    rf"|th)?\.? (?:of )?{_MONTH}\b(?:,?\s+{_YEAR})?|\b\d{{4}}-\d\d-\d\d\b|\b\d{{1,2}}:\d\d\b"
+    rf"|(?<![\w$€£,.]){_YEAR}(?!\w|,\d)",
     re.I,
 )
 _ROLES: Final = re.compile(
-    r"\b(?:(?:executive|senior|vice|chief|lead|independent|managing|general|deputy|former|interim)\s+)*"
-    r"(?:president|chair\w*|officer|director|executive|operating|financial|manager|secretary|treasurer|board|committee"
-    r"|members?|partner|head|CEO|CFO|COO)s?\b"
-    rf"|\b{_MONTH}\b",
+    rf"\b(?:(?:executive|senior|vice|chief|lead|independent|managing|general|deputy|former|interim)\s+)*(?:president"
+    rf"|chair\w*|officer|director|executive|operating|financial|manager|secretary|treasurer|board|committee|members?"
+    rf"|partner|head|CEO|CFO|COO)s?\b|\b{_MONTH}\b",
     re.I,
 )
 """Capitalised words that name an office or a month, and nobody."""
 _COUNT_WORDS: Final = (
-    r"(?:two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|twenty|thirty|forty|fifty|sixty"
-    r"|seventy|eighty|ninety|"
-    r"hundred|thousand|dozen|half|twice|third|quarter|zero|none|million|billion|"
-    r"zwei|drei|vier|fünf|sechs|sieben|acht|neun|zehn|elf|zwölf|hundert|tausend|million(?:en)?|milliarden?)"
+    r"(?:two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|twenty|thirty|forty|fifty|sixty|seventy|eighty"
+    r"|ninety|hundred|thousand|dozen|half|twice|third|quarter|zero|none|million|billion|zwei|drei|vier|fünf|sechs"
+    r"|sieben|acht|neun|zehn|elf|zwölf|hundert|tausend|million(?:en)?|milliarden?)"
 )
 _NUMBER: Final = re.compile(rf"(?<![\w.,])[$€£¥(]?\s?\d[\d,]*(?:\.\d+)?|\b{_COUNT_WORDS}\b|[½¼¾]", re.I)
 _AMOUNT: Final = re.compile(
@@ -70,23 +66,20 @@ _MONEY: Final = re.compile(
     r"[$€£¥]\s?\d|\d[\d.,]* ?(?:dollars?|euros?|pounds?|cents?|usd|eur)\b|\d[\d.,]* (?:million|billion)", re.I
 )
 _REASON: Final = re.compile(
-    r"\b(?:because|due to|owing to|since|in order to|so that|so as to|as a result|resulted? (?:in"
-    r"|from)|caused?|causes|"
-    r"thanks to|driven|attribut\w+|reflect\w*|led to|leads? to|therefore|thus|hence|reasons?|purpose"
-    r"|offset|primarily|"
-    r"intended|prevents?|allow\w*|enabl\w+|weil|wegen|aufgrund|deshalb|daher|damit|da)\b"
-    r"|\bto (?!the\b|a\b|an\b)[a-z]+\b",
+    r"\b(?:because|due to|owing to|since|in order to|so that|so as to|as a result|resulted? (?:in|from)|caused?"
+    r"|causes|thanks to|driven|attribut\w+|reflect\w*|led to|leads? to|therefore|thus|hence|reasons?|purpose|offset"
+    r"|primarily|intended|prevents?|allow\w*|enabl\w+|weil|wegen|aufgrund|deshalb|daher|damit|da)\b|\bto (?!the\b|a\b"
+    r"|an\b)[a-z]+\b",
     re.I,
 )
 _DEFINES: Final = re.compile(
-    r"\b(?:is|are|was|were) (?:an?|the|any|one|defined|known|considered|used|called)\b|\b(?:refers?"
-    r"|defined|means?|consists?|describes?|"
-    r"denotes?|represents?|involves?|comprises?)\b|\bist (?:eine?|der|die|das)\b|^[^.]{2,60}:\s",
+    r"\b(?:is|are|was|were) (?:an?|the|any|one|defined|known|considered|used|called)\b|\b(?:refers?|defined|means?"
+    r"|consists?|describes?|denotes?|represents?|involves?|comprises?)\b|\bist (?:eine?|der|die|das)\b|^[^.]{2,60}:\s",
     re.I,
 )
 _LISTS: Final = re.compile(
-    r",[^,]+(?:,| and | or | und )|\b(?:include|includes|including|such as|namely|consists? of)\b|;"
-    r"|^\s*(?:[-*•]|\d+[.)])\s",
+    r",[^,]+(?:,| and | or | und )|\b(?:include|includes|including|such as|namely|consists? of)\b|;|^\s*(?:[-*•]"
+    r"|\d+[.)])\s",
     re.M,
 )
 
@@ -111,52 +104,51 @@ class Kind(StrEnum):
 # The first pattern that matches decides. "In which year", "what percentage" come before plain "what".
 _QUESTIONS: Final[tuple[tuple[str, Kind], ...]] = (
     (
-        r"\b(?:what|which|how (?:much|large|big|high))\b.{0,60}\b(?:percent|percentage|per cent|%"
-        r"|share of|proportion)|\bwie viel prozent",
+        r"\b(?:what|which|how (?:much|large|big|high))\b.{0,60}\b(?:percent|percentage|per cent|%|share of"
+        r"|proportion)|\bwie viel prozent",
         Kind.PERCENT,
     ),
     (
-        r"\bhow (?:many|often|far|long|old|tall|deep|wide|large|big|heavy|fast|high)\b|\bwie (?:viele"
-        r"|lange?|oft|weit|alt|hoch|groß|schnell)\b",
+        r"\bhow (?:many|often|far|long|old|tall|deep|wide|large|big|heavy|fast|high)\b|\bwie (?:viele|lange?|oft|weit"
+        r"|alt|hoch|groß|schnell)\b",
         Kind.NUMBER,
     ),
     (
-        r"\bhow much\b|\bwie viel\b|\bwhat (?:do|does|did|will|would) .{1,60}\b(?:cost|charge|earn)\b"
-        r"|\bwhat (?:was|is|were|are) (?:the|(?:[\w.&-]+ ){0,3}[\w.&-]+['’]s?) (?:\w+ ){0,3}(?:price|costs?"
-        r"|revenues?|sales|income|expenses?|profit|"
-        r"earnings|assets|liabilities|debt|cash|dividends?|ebitda|capex|margin|spending|expenditures?)\b",
+        r"\bhow much\b|\bwie viel\b|\bwhat (?:do|does|did|will|would) .{1,60}\b(?:cost|charge|earn)\b|\bwhat (?:was"
+        r"|is|were|are) (?:the|(?:[\w.&-]+ ){0,3}[\w.&-]+['’]s?) (?:\w+ ){0,3}(?:price|costs?|revenues?|sales|income"
+        r"|expenses?|profit|earnings|assets|liabilities|debt|cash|dividends?|ebitda|capex|margin|spending"
+        r"|expenditures?)\b",
         Kind.MONEY,
     ),
     (
-        r"\bwhat (?:(?:was|is|were|are) the )?(?:\w+ ){0,2}(?:number|amount|total|average|sum|rate"
-        r"|ratio|size|population|height|length|"
-        r"distance|temperature|age|weight|change|difference|increase|decrease|balance|value|quantity)\b",
+        r"\bwhat (?:(?:was|is|were|are) the )?(?:\w+ ){0,2}(?:number|amount|total|average|sum|rate|ratio|size"
+        r"|population|height|length|distance|temperature|age|weight|change|difference|increase|decrease|balance|value"
+        r"|quantity)\b",
         Kind.NUMBER,
     ),
     (
-        r"\bwhen\b|\b(?:what|which|in what|in which) (?:\w+ )?(?:year|date|day|month|decade|century"
-        r"|time)\b|\bwann\b|\bwelchem jahr\b",
+        r"\bwhen\b|\b(?:what|which|in what|in which) (?:\w+ )?(?:year|date|day|month|decade|century|time)s?\b|\bwann\b"
+        r"|\bwelchem jahr\b",
         Kind.TIME,
     ),
     (
-        r"\bwhy\b|\bwhat (?:was|is|were|are) the (?:\w+ )?(?:reasons?|causes?|purpose|factors?)\b"
-        r"|\bwhat (?:caused|led|drove|made)\b|\bwarum\b|\bwieso\b",
+        r"\bwhy\b|\bwhat (?:was|is|were|are) the (?:\w+ )?(?:reasons?|causes?|purpose|factors?)\b|\bwhat (?:caused"
+        r"|led|drove|made)\b|\bwarum\b|\bwieso\b",
         Kind.REASON,
     ),
     (
-        r"\bwho(?:m|se)?\b|\b(?:what|which) (?:person|author|actor|actress|president|player|singer"
-        r"|man|woman|king|queen|scientist)\b"
-        r"|\bwer\b|\bwen\b|\bwem\b",
+        r"\bwho(?:m|se)?\b|\b(?:what|which) (?:person|author|actor|actress|president|player|singer|man|woman|king"
+        r"|queen|scientist)\b|\bwer\b|\bwen\b|\bwem\b",
         Kind.PERSON,
     ),
     (
-        r"\bwhere\b|\b(?:what|which|in what|in which) (?:\w+ )?(?:country|city|state|town|place"
-        r"|region|location|island|continent)\b|\bwo\b|\bwoher\b",
+        r"\bwhere\b|\b(?:what|which|in what|in which) (?:\w+ )?(?:country|city|state|town|place|region|location"
+        r"|island|continent)\b|\bwo\b|\bwoher\b",
         Kind.PLACE,
     ),
     (
-        r"\b(?:list|name) (?:the|all|some|\w+ )|\bwhat (?:are|were) (?:the "
-        r"|some )?(?:\w+ ){0,3}\w+s\b|\bwhich (?:\w+ )?\w+s (?:are|were|does|do)\b",
+        r"\b(?:list|name) (?:the|all|some|\w+ )|\bwhat (?:are|were) (?:the |some )?(?:\w+ ){0,3}\w+s\b"
+        r"|\bwhich (?:\w+ )?\w+s (?:are|were|does|do)\b",
         Kind.LIST,
     ),
     (r"\bhow\b|\bwie\b", Kind.MANNER),
@@ -181,8 +173,8 @@ _OFFERS: Final[dict[Kind, Callable[[str], list[str]]]] = {
     Kind.LIST: lambda text: [m.group() for m in _LISTS.finditer(text)],
 }
 _WHENEVER: Final = re.compile(
-    r"\b(?:when|whenever|if|once|after|before|until|as soon as|during|while|every|daily|always|never|wenn|sobald|bis)\b"
-    r"|\b\w+(?:st|nd|rd|th) (?:day|week|month|year)\b",
+    r"\b(?:when|whenever|if|once|after|before|until|as soon as|during|while|every|daily|always|never|wenn|sobald"
+    r"|bis)\b|\b\w+(?:st|nd|rd|th) (?:day|week|month|year)\b",
     re.I,
 )
 _CONDITION: Final = re.compile(
@@ -195,8 +187,8 @@ QUOTED_KINDS: Final = frozenset({Kind.PERSON, Kind.PLACE, Kind.TIME, Kind.NUMBER
 
 
 _ALL: Final = re.compile(
-    r"^(?:list|name|give|show)\b|\b(?:all|every)\b"
-    r"|\b(?:which|what) (?!is\b|was\b|has\b|does\b|this\b)(?:\w+ )?\w{3,}s\b",
+    r"^(?:list|name|give|show)\b|\b(?:all|every)\b|\b(?:which|what) (?!is\b|was\b|has\b|does\b"
+    r"|this\b)(?:\w+ )?\w{3,}s\b",
     re.I,
 )
 

@@ -6,20 +6,20 @@ Search, verification and generation all match by `terms`, so that what matches i
 import re
 import unicodedata
 from collections.abc import Collection
-from functools import lru_cache
+from functools import cache, lru_cache
 from itertools import pairwise
 from typing import Final
 
 import Stemmer
 
-from cragraph.text.lexicon import LEXICON, STOPWORDS, meanings, words_of
+from cragraph.text.lexicon import LEXICON, SAME, STOPWORDS, meanings, words_of
 
 _WORD: Final = re.compile(r"[^\W_]+(?:(?:['’.&-]|(?<=\d),(?=\d))[^\W_]+)*")
 _CJK: Final = "\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af"
 _TOKEN: Final = re.compile(
     rf"[\uac00-\ud7af]+|[\u3040-\u30ff\u3400-\u9fff]+|\d+(?:[.,:]\d+)*|[^\W\d_{_CJK}][^\W_{_CJK}]*"
 )
-_CONTRACTED: Final = re.compile(r"(?:(?<!\bca)(?<!\bwo)n)?['’](?:[sdmt]|re|ve|ll)\b", re.IGNORECASE)
+_CONTRACTED: Final = re.compile(r"(?:(?<!\bca)(?<!\bwo)n(?=['’]t\b))?['’](?:[sdmt]|re|ve|ll)\b", re.IGNORECASE)
 _NUMBER: Final = re.compile(r"(?<![\w.])\d[\d,]*(?:\.\d+)?")
 _FISCAL: Final = re.compile(r"\b(?:FY|CY)\s?['’]?(?P<century>19|20)?(?P<year>\d\d)\b")
 _STEMMER: Final = Stemmer.Stemmer("english", 0)
@@ -155,6 +155,25 @@ def slipped(word: str, other: str, letters: int = 0) -> bool:
         if min(row) > most:
             return False
     return row[-1] <= most
+
+
+@cache
+def others(term: str) -> tuple[str, ...]:
+    """Other words that mean the same as those of a stem, as the lexicon has them: on one side of its opposites, and as
+    deeds and things with several names, of which some are of two words."""
+    return tuple(dict.fromkeys(_others().get(term, ())))
+
+
+@cache
+def _others() -> dict[str, list[str]]:
+    found: dict[str, list[str]] = {}
+    groups = [[word, *same] for word, same in SAME.items()]
+    groups += [[key, *line.split()] for key, line in LEXICON["same_deed"].items()]
+    for group in groups:
+        for word in group:
+            same = (other.replace("_", " ") for other in group if other != word)
+            found.setdefault(stem(word.replace("_", "-")), []).extend(same)
+    return found
 
 
 def numbers(text: str) -> list[str]:

@@ -11,10 +11,9 @@ from typing import Final
 import numpy as np
 
 from cragraph.protocols import Embeddings, Notes
-from cragraph.text.lexicon import LEXICON, SAME
 from cragraph.text.markers import without_markers
 from cragraph.text.sentences import sentences
-from cragraph.text.words import content_words, is_stopword, keywords, numbers, plain_years, stem, terms, words
+from cragraph.text.words import content_words, is_stopword, keywords, numbers, others, plain_years, stem, terms, words
 from cragraph.types import IDK, Passage, Verdict
 
 AT_MOST: Final = 6
@@ -311,23 +310,9 @@ class TargetedQueries:
         return " ".join(list(distinct.values())[: self.longest])
 
 
-def _others() -> dict[str, list[str]]:
-    """Other words for the same, by the stem of each."""
-    others: dict[str, list[str]] = {}
-    groups = [[word, *same] for word, same in SAME.items()]
-    groups += [[key, *line.replace("_", "-").split()] for key, line in LEXICON["same_deed"].items()]
-    for group in groups:
-        for word in group:
-            others.setdefault(stem(word), []).extend(other.replace("-", " ") for other in group if other != word)
-    return others
-
-
-_OTHERS: Final = _others()
-
-
 def widened(question: str) -> str:
     """The question with other words behind it for those in it, where the lexicon has some."""
-    other = [same for word in keywords(question) for same in _OTHERS.get(stem(word.casefold()), ())]
+    other = [same for word in keywords(question) for same in others(stem(word.casefold()))]
     return " ".join([question, *dict.fromkeys(other)])
 
 

@@ -77,3 +77,26 @@ def test_the_cell_that_answers(question: str, order: str, cell: str) -> None:
 )  # fmt: skip
 def test_what_no_cell_answers_is_not_looked_up(question: str) -> None:
     assert look(question) is None
+
+
+SITES = """
+Branch: Jena | Order no: K-6 | Head: Ada Long | Ship to: Leeds | Opening hours: 9 to 5 | Opened: 1927
+Branch: Porto | Order no: K-7 | Head: Ben Hay | Ship to: York | Opening hours: 8 to 4 | Opened: 1931
+"""
+
+
+@pytest.mark.parametrize(
+    ("question", "cell"),
+    [
+        ("When was Porto opened?", "1931"),
+        ("Which branch is Ben Hay's?", "Porto"),
+        ("Which Order no has Head Ada Long?", "K-6"),
+        ("Which insurance company covers what the apprentices of Porto do?", None),
+    ],
+)
+def test_the_cell_is_of_the_kind_that_is_asked_for(question: str, cell: str | None) -> None:
+    passages = as_passages([{"text": SITES.strip(), "metadata": {"filename": "sites.csv"}}])
+    looked = lookup(read_question(question), candidates(passages), passages)
+    found = [row.text[start:end] for row, (start, end) in zip(looked.rows, looked.cells, strict=True)] if looked else []
+    assert len(found) == bool(cell)
+    assert all(cell is not None and cell in value for value in found)
