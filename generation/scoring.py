@@ -1,7 +1,7 @@
 """How well a sentence answers a question: words covered, meaning, and the kind of answer offered."""
 
 import re
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from math import log
@@ -61,18 +61,8 @@ def rarity(texts: Iterable[Sequence[str]]) -> Mapping[str, float]:
     """Inverse document frequency of every word over some texts; unknown words are looked up as the rarest."""
     counted = [set(words) for words in texts]
     seen = Counter(word for words in counted for word in words)
-    return Rarity({word: log(1 + len(counted) / count) for word, count in seen.items()}, log(1 + len(counted) / 0.5))
-
-
-class Rarity(dict[str, float]):
-    """Weights of words; a word never seen weighs the most."""
-
-    def __init__(self, known: Mapping[str, float], unseen: float) -> None:
-        super().__init__(known)
-        self._unseen = unseen
-
-    def __missing__(self, word: str) -> float:
-        return self._unseen
+    known = {word: log(1 + len(counted) / count) for word, count in seen.items()}
+    return defaultdict(lambda: log(1 + len(counted) / 0.5), known)
 
 
 def question_weights(question: Question, rare: Mapping[str, float]) -> dict[str, float]:
