@@ -99,8 +99,8 @@ class Dense:
             if graph and graph.stale(self._index) <= _STALE * self._index.count():
                 graph.close()
                 return
+            self.close()  # Chroma shares an engine among the clients of a folder, which may be made anew
             made = Graph.made(self._index, graph)
-            self.close()
             for folder in self._index.path.parent.glob(f"{self._index.path.stem}.graph-*"):
                 if folder.name != made:
                     shutil.rmtree(folder, ignore_errors=True)
@@ -168,7 +168,11 @@ class Graph:
         made = json.loads(record)
         self.generation, self.count, self.folder = int(made["generation"]), int(made["count"]), path
         self._client = server.in_folder(path)
-        self._chroma = _collection(self._client)
+        try:
+            self._chroma = _collection(self._client)
+        except Exception:
+            self.close()
+            raise
 
     @classmethod
     def opened(cls, index: Index) -> "Graph | None":

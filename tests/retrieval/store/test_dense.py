@@ -129,6 +129,18 @@ def test_a_damaged_graph_is_made_again_by_the_next_writer(graphed: Path, tmp_pat
     assert len(list(folder.glob("*.graph-*"))) == 1
 
 
+def test_a_graph_that_is_damaged_while_it_is_open_is_made_again(graphed: Path, tmp_path: Path, vector: Floats) -> None:
+    folder = shutil.copytree(graphed, tmp_path / "store")
+    with open_store(folder, HashEmbeddings(16), graph_from=1000) as store:
+        store._vectors.nearest(vector, 5)
+        (file,) = folder.glob("*.graph-*/**/data_level0.bin")
+        file.write_bytes(b"")
+        with store.writing():
+            pass
+        assert [p["source"] for p in store._vectors.nearest(vector, 5)] == nearest(vector, list(range(1200)))[:5]
+        assert store.notes == []
+
+
 def test_a_copied_store_keeps_its_graph(graphed: Path, tmp_path: Path, vector: Floats) -> None:
     folder = shutil.copytree(graphed, tmp_path / "store", copy_function=shutil.copy)  # which changes the files' times
     with open_store(folder, HashEmbeddings(16), graph_from=1000) as store:
