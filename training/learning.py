@@ -18,6 +18,7 @@ from torch import Tensor, nn
 from training.encoder_graph import Array, Smoothing, Tensors
 
 CLS, SEP = 101, 102
+ROUND = 32
 CALIBRATION_ROWS = 400
 """Rows from which the ranges of the int8 layers are taken."""
 Ints = NDArray[np.int64]
@@ -50,8 +51,11 @@ class Rows:
         return full, (np.arange(len(full)) > own + 1).astype(np.int64)
 
     def pairs(self, rows: Ints) -> tuple[Ints, Ints, Ints]:
-        """`ids`, `types` and `mask` of some rows, each (rows, length), padded with zeros."""
-        length = int(self.sizes[rows].sum(1).max()) + 3
+        """`ids`, `types` and `mask` of some rows, each (rows, length), padded with zeros.
+
+        Lengths are multiples of `ROUND`: for each new shape torch prepares anew, and keeps what it prepared.
+        """
+        length = -(-(int(self.sizes[rows].sum(1).max()) + 3) // ROUND) * ROUND
         ids = np.zeros((len(rows), length), np.int64)
         types, mask = np.zeros_like(ids), np.zeros_like(ids)
         for line, row in enumerate(rows):
