@@ -45,8 +45,8 @@ MOST_TOGETHER: Final = 3
 """Rows that are given at most where one was asked for and several fit as well."""
 CERTAIN: Final = 0.89
 """The chance of rows that account for every word of the question. This, `UNSAID` and `UNASKED` were fitted on made
-questions and on those of three sets of new users, as `benchmarks.table_cells` counts them; the rest by looking at these,
-a fourth set and tables of filings."""
+questions and on those of three sets of new users, as `benchmarks.table_cells` counts them; the rest by looking at
+these, a fourth set and tables of filings."""
 UNSAID: Final = 0.8
 """What the share of the question that neither row, column nor document accounts for takes from it."""
 MOST_UNSAID: Final = 0.4
@@ -56,7 +56,8 @@ UNASKED: Final = 0.12
 PARTLY: Final = 0.35
 """What it takes that a row is named by a part of its cell alone: 5 in 13 were right, of made ones 1 in 14."""
 SEVERAL: Final = 0.3
-"""What it takes that several rows fit where one thing, or a figure or time, was asked for: of the new users' three none was right."""
+"""What it takes that several rows fit where one thing, or a figure or time, was asked for: of new users' three such
+questions none was answered right."""
 FLAGS: Final = 0.6
 """Share of a column's cells that must say yes or no for the column to be a flag."""
 WORTH: Final = 0.4
