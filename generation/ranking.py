@@ -29,7 +29,7 @@ from cragraph.generation.scoring import (
     similarities,
 )
 from cragraph.models.cache import LRU
-from cragraph.models.reader import Reader, Reading
+from cragraph.models.reader import Reader, ReadText
 from cragraph.protocols import Embeddings
 from cragraph.text.lexicon import seems_english
 from cragraph.text.words import content_words, terms, weight
@@ -139,7 +139,7 @@ class AnswerRanker:
             scored = [Scored(found[i], {}, words.score(i), found[i].start, found[i].end) for i in chosen]
             return Ranking(tuple(sorted(scored, key=_order)), None, {})
         parts = _parts(question, passages, found)
-        read: dict[int, tuple[_Part, Reading]] = {}
+        read: dict[int, tuple[_Part, ReadText]] = {}
         for part, reading in zip(parts, self.reader.read(question.text, [p.read for p in parts]), strict=True):
             for i in part.holds:
                 if i not in read or _likes(reading, part, found[i]) > _likes(read[i][1], read[i][0], found[i]):
@@ -249,7 +249,7 @@ def _stood(passage: Passage) -> float | None:
     return passage["rerank_score"] if passage["rerank_score"] is not None else passage["retrieval_score"]
 
 
-def _likes(reading: Reading, part: "_Part", c: Candidate) -> float:
+def _likes(reading: ReadText, part: "_Part", c: Candidate) -> float:
     """How much the reader likes a candidate: its evidence, its span, and that the text answers at all."""
     start, end = c.start - part.start, c.end - part.start
     return reading.answer / 2 + reading.evidence(start, end) + reading.span(start, end)[0] / 2
@@ -318,7 +318,7 @@ def _lead(heading: str, first: Candidate) -> str:
     return f"{heading} {header}".strip()[-2 * HEADING :] if header and header not in first.text else heading
 
 
-def _scored(c: Candidate, part: _Part, reading: Reading, words: Mapping[str, float], head: Sequence[float]) -> Scored:
+def _scored(c: Candidate, part: _Part, reading: ReadText, words: Mapping[str, float], head: Sequence[float]) -> Scored:
     start, end = c.start - part.start, c.end - part.start
     span, left, right = reading.span(start, end)
     features = {

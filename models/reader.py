@@ -31,7 +31,7 @@ KEPT: Final = 2048
 
 
 @dataclass(frozen=True)
-class Reading:
+class ReadText:
     """What the network says of one question and one text.
 
     `answer` is the logit that the text answers at all; `offsets` (pieces, 2) are character ranges in the text;
@@ -74,7 +74,7 @@ class _Network:
     session: Any
     tokenizer: Any
 
-    def __call__(self, question: str, heading: str, text: str) -> Reading:
+    def __call__(self, question: str, heading: str, text: str) -> ReadText:
         lead = f"{heading}: " if heading else ""
         asked = self.tokenizer.encode(whole(question), add_special_tokens=False).ids[:MAX_QUESTION]
         encoded = self.tokenizer.encode(lead + whole(text), add_special_tokens=False)
@@ -86,7 +86,7 @@ class _Network:
         offsets = np.array(encoded.offsets[:room], np.int64).reshape(-1, 2) - len(lead)
         own = pieces[0, len(asked) + 2 : -1]
         known = offsets[:, 0] >= 0
-        return Reading(float(answer[0, 0]), offsets[known], own[known], float(pieces[0, 0, 0] + pieces[0, 0, 1]))
+        return ReadText(float(answer[0, 0]), offsets[known], own[known], float(pieces[0, 0, 0] + pieces[0, 0, 1]))
 
 
 class Reader:
@@ -99,7 +99,7 @@ class Reader:
     def __init__(self, *, threads: int | None = None, folder: Path = DATA, remembered: int = KEPT) -> None:
         self.threads = threads_of(threads)
         self._folder = folder
-        self._known: LRU[tuple[str, str, str], Reading] = LRU(remembered)
+        self._known: LRU[tuple[str, str, str], ReadText] = LRU(remembered)
 
     @property
     def name(self) -> str:
@@ -117,7 +117,7 @@ class Reader:
         """Whether a word in lower case is one of the network's own."""
         return _load(self._folder).tokenizer.token_to_id(word) is not None
 
-    def read(self, question: str, texts: Sequence[tuple[str, str]]) -> list[Reading]:
+    def read(self, question: str, texts: Sequence[tuple[str, str]]) -> list[ReadText]:
         """Read a question with each (heading, text), in order; what was read before is remembered."""
         keys = [(question, heading, text) for heading, text in texts]
         found = {key: self._known.get(key) for key in keys}
