@@ -57,7 +57,7 @@ check: $(STAMP)  ## Lint, types, import direction, and documents that must match
 	$(BIN)/lint-imports
 	$(BIN)/python tools/documents.py --check
 
-unit: $(STAMP)  ## Run the tests that start no server and take no time.
+unit: $(STAMP)  ## Run the tests that start no server, process or browser and take no time.
 	CRAG_DATA=$(DATA) $(BIN)/python -m pytest -q -n 2 --dist loadfile -m "not server and not slow"
 
 test: $(STAMP)  ## Run the whole test suite.

@@ -53,6 +53,7 @@ def test_filings_are_answered_with_the_page_and_a_report(folder: Path, capsys: p
     assert "data:image/png" in (folder / "reports" / "1.html").read_text()
 
 
+@pytest.mark.slow
 def test_the_gate_names_the_claims_that_do_not_hold_and_fails_under_its_share(
     folder: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -65,6 +66,7 @@ def test_the_gate_names_the_claims_that_do_not_hold_and_fails_under_its_share(
     assert (folder / "answers.html").read_text().count("<tr data-grounded") == 4
 
 
+@pytest.mark.slow
 def test_the_app_streams_its_steps_and_each_thread_remembers(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     testclient = pytest.importorskip("fastapi.testclient")
     (folder / "moons.md").write_text("# Moons\n\nPhobos is 22 km wide. Deimos is 12 km wide.\n\nMars has two moons.\n")

@@ -41,6 +41,7 @@ def test_ask_ingests_a_source_and_answers_from_it(shell: Shell, notes: Path) -> 
     assert steps == ["retrieve", "rerank", "generate", "verify", "finalize"]
 
 
+@pytest.mark.slow
 def test_ask_loads_neither_langgraph_nor_what_only_other_commands_need(shell: Shell, notes: Path) -> None:
     shell("ingest", str(notes))
     ask = (
@@ -338,6 +339,7 @@ def test_every_command_has_help_with_an_example(shell: Shell) -> None:
         assert "Example" in ran.out, command
 
 
+@pytest.mark.slow
 def test_a_reader_that_goes_away_is_no_traceback(notes: Path, tmp_path: Path) -> None:
     command = f"{sys.executable} -m cragraph graph | head -1"
     done = subprocess.run(command, shell=True, cwd=tmp_path, capture_output=True, text=True, env=os.environ)

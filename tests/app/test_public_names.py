@@ -28,6 +28,7 @@ def test_a_name_that_does_not_exist_is_an_attribute_error() -> None:
         _ = cragraph.creat_graph
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("statement", ["import cragraph", "import cragraph.cli", "import cragraph.settings"])
 def test_importing_it_loads_nothing_heavy(statement: str) -> None:
     heavy = ("torch", "chromadb", "onnxruntime", "langchain_ollama", "matplotlib", "pypdfium2", "bs4", "docx")

@@ -156,6 +156,7 @@ def browser() -> Iterator[Any]:
         yield started
 
 
+@pytest.mark.slow
 def test_many_rows_become_a_table_to_sort_and_filter(shell: Shell, tmp_path: Path, browser: Any) -> None:
     rows = [
         {"id": "a", "answer": "It is 330 metres tall.", "passages": PASSAGES},
@@ -189,6 +190,7 @@ def test_many_rows_become_a_table_to_sort_and_filter(shell: Shell, tmp_path: Pat
     page.close()
 
 
+@pytest.mark.slow
 def test_a_click_on_a_claim_of_a_notebook_marks_its_evidence_too(browser: Any) -> None:
     page = browser.new_page()
     page.set_content(verify(ANSWER, PASSAGES)._repr_html_())
@@ -198,6 +200,7 @@ def test_a_click_on_a_claim_of_a_notebook_marks_its_evidence_too(browser: Any) -
     page.close()
 
 
+@pytest.mark.slow
 def test_a_click_on_a_claim_marks_its_evidence(tmp_path: Path, browser: Any) -> None:
     path = Report(verify(ANSWER, PASSAGES)).save(tmp_path / "out.html")
     for width in (360, 1200):

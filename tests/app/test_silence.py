@@ -125,6 +125,7 @@ def test_a_person_who_asks_for_tracing_gets_it(tmp_path: Path) -> None:
     assert done.stdout.strip() == "true"
 
 
+@pytest.mark.slow
 @traced
 def test_what_is_written_down_shows_a_call_that_goes_out(ingested: Path, tmp_path: Path) -> None:
     code = "import socket; s = socket.socket(2, 2); s.connect(('127.0.0.1', 9)); s.connect(('192.0.2.1', 53))"

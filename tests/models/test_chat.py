@@ -66,6 +66,7 @@ def test_a_tag_stays_part_of_the_model() -> None:
     assert chat_model("ollama:qwen3:4b").model == "qwen3:4b"  # type: ignore[attr-defined]
 
 
+@pytest.mark.slow
 def test_importing_the_parts_does_not_import_the_client() -> None:
     modules = (
         "cragraph.models.chat, cragraph.models.chat, cragraph.models.embeddings, cragraph.models.replies, "

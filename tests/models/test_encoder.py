@@ -115,6 +115,7 @@ def test_importing_and_constructing_it_loads_no_runtime() -> None:
     assert done.stdout.strip() == "[]"
 
 
+@pytest.mark.slow
 def test_the_model_is_loaded_once_however_many_threads_ask_first() -> None:
     code = (
         "import onnxruntime\n"

@@ -100,6 +100,7 @@ def test_watching_does_nothing_while_nothing_changes(store: Store, docs: Path) -
     assert len(reports) == 1
 
 
+@pytest.mark.slow
 def test_a_file_is_taken_when_it_has_stopped_growing(store: Store, docs: Path) -> None:
     stop, growing = Event(), docs / "growing.md"
     reports: list[IngestReport] = []

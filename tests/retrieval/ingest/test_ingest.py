@@ -270,6 +270,7 @@ def test_a_report_is_plain_json(store: Store, docs: Path) -> None:
     assert IngestReport().to_dict()["chunks"] == 0
 
 
+@pytest.mark.slow
 def test_a_second_ingest_at_the_same_time_is_refused(store: Store, docs: Path, tmp_path: Path) -> None:
     refused = pytest.raises(StoreLockedError, match=f"process {os.getpid()}")
     with open_store(tmp_path / "store", HashEmbeddings(48)) as other, other.writing(), refused:

@@ -31,6 +31,7 @@ def files(tmp_path: Path) -> list[str]:
     return [*made[:3], str(tmp_path / "broken.pdf"), *made[3:]]
 
 
+@pytest.mark.slow
 def test_a_process_gives_the_same_messages_as_reading_in_place(files: list[str]) -> None:
     in_place = list(read(files, OPTIONS))
     assert list(messages(files, OPTIONS, Limits())) == in_place
@@ -64,6 +65,7 @@ def test_a_file_that_takes_the_reader_down_is_reported_and_the_rest_is_read(tmp_
     assert "signal 9" in failed.reason
 
 
+@pytest.mark.slow
 def test_a_file_that_takes_too_long_is_reported_and_the_rest_is_read(tmp_path: Path, files: list[str]) -> None:
     trap = tmp_path / "trap.txt"
     os.mkfifo(trap)
@@ -72,6 +74,7 @@ def test_a_file_that_takes_too_long_is_reported_and_the_rest_is_read(tmp_path: P
     assert found[1] == Failed(str(trap), "reading it took more than 4 seconds; split it, or raise the limit")
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(not sys.platform.startswith("linux"), reason="only Linux counts what is allocated")
 def test_a_file_that_takes_too_much_memory_is_reported_and_the_rest_is_read(tmp_path: Path, files: list[str]) -> None:
     large = tmp_path / "large.txt"
@@ -98,6 +101,7 @@ def test_a_reader_that_is_left_early_is_ended(files: list[str]) -> None:
     assert reader not in _readers()
 
 
+@pytest.mark.slow
 def test_no_reader_goes_on_where_writing_fails(tmp_path: Path) -> None:
     big = tmp_path / "big.txt"
     big.write_text("\n\n".join(f"paragraph {n} " + "of many words " * 60 for n in range(4000)))

@@ -85,6 +85,7 @@ FILTERS = {"PGVector"}
 """Those that understand a filter written as ours is."""
 
 
+@pytest.mark.slow
 @pytest.mark.enable_socket
 @pytest.mark.filterwarnings("ignore")
 @pytest.mark.parametrize("name", REAL)

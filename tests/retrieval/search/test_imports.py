@@ -6,6 +6,7 @@ import pytest
 HEAVY = ("chromadb", "onnxruntime", "matplotlib", "langchain_chroma", "torch")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "module", ["cragraph.retrieval.search", "cragraph.retrieval.rerankers", "cragraph.evals.retrieval"]
 )

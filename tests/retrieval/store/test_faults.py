@@ -14,6 +14,8 @@ from cragraph.retrieval.store import open_store
 from cragraph.testing import HashEmbeddings
 from cragraph.types import Passage
 
+pytestmark = pytest.mark.slow
+
 FILLER = """
 import sys
 from cragraph.errors import StoreError

@@ -16,6 +16,8 @@ from cragraph.retrieval.store import open_store
 from cragraph.testing import HashEmbeddings
 from cragraph.types import Passage
 
+pytestmark = pytest.mark.slow
+
 Start = Callable[..., "subprocess.Popen[str]"]
 HOLD = """
 with store.writing():

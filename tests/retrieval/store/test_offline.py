@@ -23,6 +23,7 @@ def test_importing_the_store_imports_neither_chromadb_nor_langchain(python: str)
     assert run(python, code) == "[]"
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(not Path("/proc/self/net/tcp").exists(), reason="needs Linux's table of sockets")
 def test_nothing_leaves_the_machine(python: str, tmp_path: Path) -> None:
     code = """
