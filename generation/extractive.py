@@ -5,11 +5,13 @@ from dataclasses import dataclass, replace
 from typing import Final
 
 from cragraph.generation.candidates import Candidate, candidates
+from cragraph.generation.phrases import plain
 from cragraph.generation.questions import QUOTED_KINDS, Question, read_question, split_question
 from cragraph.generation.ranking import MOST_ROWS, AnswerRanker, Ranking, Scored
-from cragraph.generation.revision import Kept, failed_texts, is_failed, kept_sentences
 from cragraph.generation.rows import names_its_columns
 from cragraph.protocols import Brief, Notes
+from cragraph.text.markers import without_markers
+from cragraph.text.sentences import sentence_spans
 from cragraph.text.words import content_words
 from cragraph.types import IDK
 
@@ -25,6 +27,16 @@ RIVAL: Final = 0.8
 """The same for a sentence of another passage that gives another answer: both are shown."""
 NEAR: Final = 0.85
 """The same for a second sentence where words alone choose."""
+_GROUNDED: Final = 0.6
+"""Share of a kept sentence's words that one passage must hold to be cited for it."""
+
+
+@dataclass(frozen=True)
+class Kept:
+    """A sentence of the previous answer that held, and the passage (from 0) to cite for it."""
+
+    text: str
+    passage: int
 
 
 @dataclass(frozen=True)
@@ -146,3 +158,45 @@ def _written(kept: Sequence[Kept], chosen: Sequence[Candidate]) -> str:
     for line, is_row in lines:
         text += ("\n" if is_row and text else " " if text else "") + line
     return text
+
+
+# -- what a second pass keeps of the answer before, and must not say again --------------------------------------------
+
+
+def kept_sentences(brief: Brief) -> list[Kept]:
+    """Sentences of the previous answer that no failed verdict touches and that a passage still carries."""
+    if not brief.previous or not brief.failed:
+        return []
+    broken = [(verdict["start"], verdict["end"]) for verdict in brief.failed]
+    failed = failed_texts(brief)
+    kept = []
+    for start, end in sentence_spans(brief.previous):
+        text = without_markers(brief.previous[start:end])
+        touched = any(start < right and left < end for left, right in broken)
+        if text and not touched and not is_failed(text, failed):
+            passage = _carrier(text, brief)
+            if passage is not None:
+                kept.append(Kept(text, passage))
+    return kept
+
+
+def failed_texts(brief: Brief) -> list[str]:
+    """What failed, in a form that quotations can be compared with."""
+    return [said for verdict in brief.failed if (said := plain(without_markers(verdict["text"])))]
+
+
+def is_failed(text: str, failed: Sequence[str]) -> bool:
+    """Whether a text is, or holds, something that failed."""
+    return any(claim in plain(text) for claim in failed)
+
+
+def _carrier(text: str, brief: Brief) -> int | None:
+    wanted = set(content_words(text))
+    best, share = None, _GROUNDED
+    for number, passage in enumerate(brief.passages):
+        if text in passage["text"]:
+            return number
+        held = len(wanted & set(content_words(passage["text"]))) / max(1, len(wanted))
+        if held > share:
+            best, share = number, held
+    return best
