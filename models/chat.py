@@ -298,8 +298,8 @@ def tuned(
     if schema is not None and model._llm_type == "chat-ollama":
         wanted |= {"format": dict(schema), "reasoning": False}
     elif schema is not None and model._llm_type == "openai-chat":
-        held = {"type": "json_schema", "json_schema": {"name": "reply", "schema": dict(schema)}}
-        wanted["model_kwargs"] = {**getattr(model, "model_kwargs", {}), "response_format": held}
+        response_format = {"type": "json_schema", "json_schema": {"name": "reply", "schema": dict(schema)}}
+        wanted["model_kwargs"] = {**getattr(model, "model_kwargs", {}), "response_format": response_format}
     known = type(model).model_fields
     return model.model_copy(update={key: value for key, value in wanted.items() if key in known})
 

@@ -60,10 +60,10 @@ class ServerEncoder(Embeddings):
         vectors: list[list[float]] = []
         for start in range(0, len(texts), BATCH):
             batch = texts[start : start + BATCH]
-            found = self._called("aembed_documents", batch)
-            if len(found) != len(batch):
-                raise ModelError(f"{self.name} gave {len(found)} vectors for {len(batch)} texts; wanted one each.")
-            vectors += found
+            made = self._called("aembed_documents", batch)
+            if len(made) != len(batch):
+                raise ModelError(f"{self.name} gave {len(made)} vectors for {len(batch)} texts; wanted one each.")
+            vectors += made
         return vectors
 
     def embed_query(self, text: str) -> list[float]:

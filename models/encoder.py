@@ -66,8 +66,8 @@ class Encoder:
 
         # Longest first, so that no thread is left with a long text when the others are done; each text once.
         distinct = sorted(set(texts), key=lambda text: (-len(text), text))
-        found = side_by_side(vector, distinct, self.threads)
-        row = dict(zip(distinct, found, strict=True))
+        rows = side_by_side(vector, distinct, self.threads)
+        row = dict(zip(distinct, rows, strict=True))
         return np.stack([row[text] for text in texts])
 
     def embed_documents(self, texts: list[str]) -> list[list[float]]:

@@ -173,26 +173,26 @@ class GroundingModel:
         parts: list[list[Grounding]] = [[] for _ in claims]
         for reading, (scores, words) in zip(readings, logits, strict=True):
             parts[reading.claim].append(_ground(head, self._blend, reading, scores, words))
-        return [_join(found) for found in parts]
+        return [_join(parts_of_claim) for parts_of_claim in parts]
 
-    def blend(self, found: Grounding, opinion: float, objected: bool) -> Grounding:
+    def blend(self, grounding: Grounding, opinion: float, objected: bool) -> Grounding:
         """The grounding with the support by words, 0..1, and whether facts object to the claim taken into account."""
-        if found is UNREAD:
-            return found
-        supported = self._blend.support(opinion, found.logit, objected)
-        rest = (1.0 - supported) / max(1.0 - found.supported, 1e-9)
-        contradicted = min(found.contradicted * rest, 1.0 - supported)
+        if grounding is UNREAD:
+            return grounding
+        supported = self._blend.support(opinion, grounding.logit, objected)
+        rest = (1.0 - supported) / max(1.0 - grounding.supported, 1e-9)
+        contradicted = min(grounding.contradicted * rest, 1.0 - supported)
         return replace(
-            found, supported=supported, unsupported=1.0 - supported - contradicted, contradicted=contradicted
+            grounding, supported=supported, unsupported=1.0 - supported - contradicted, contradicted=contradicted
         )
 
     def score(self, pairs: Sequence[tuple[str, str]]) -> list[Grounding]:
         """One grounding a (claim, passage) pair, in order; pairs of the same passage are read together."""
-        found: dict[tuple[str, str], Grounding] = {}
+        groundings: dict[tuple[str, str], Grounding] = {}
         for passage in dict.fromkeys(passage for _, passage in pairs):
             claims = list(dict.fromkeys(claim for claim, other in pairs if other == passage))
-            found.update(zip(((claim, passage) for claim in claims), self.judge(claims, [passage]), strict=True))
-        return [found[pair] for pair in pairs]
+            groundings.update(zip(((claim, passage) for claim in claims), self.judge(claims, [passage]), strict=True))
+        return [groundings[pair] for pair in pairs]
 
     def __repr__(self) -> str:
         return f"GroundingModel(threads={self.threads})"
@@ -200,8 +200,8 @@ class GroundingModel:
 
 def _ground(head: Head, blend: Blend, reading: ReadClaim, scores: Floats, words: Floats) -> Grounding:
     logit = support_logit(scores)
-    held = 1.0 - float(reading.missing.sum()) / max(float(reading.weight.sum()), 1e-6)
-    supported = blend.support(held, logit, objected=False)
+    covered = 1.0 - float(reading.missing.sum()) / max(float(reading.weight.sum()), 1e-6)
+    supported = blend.support(covered, logit, objected=False)
     contradicted = (1.0 - supported) * head.contradicted(scores)
     return Grounding(
         supported,
@@ -263,8 +263,8 @@ class Network:
     def many(self, pairs: Sequence[tuple[Ints, Ints]], threads: int) -> list[tuple[Floats, Floats]]:
         """The logits of many pairs, in order; `threads` calls run side by side, the longest first."""
         order = sorted(range(len(pairs)), key=lambda i: -(len(pairs[i][0]) + len(pairs[i][1])))
-        found = dict(zip(order, side_by_side(lambda i: self(*pairs[i]), order, threads), strict=True))
-        return [found[i] for i in range(len(pairs))]
+        logits = dict(zip(order, side_by_side(lambda i: self(*pairs[i]), order, threads), strict=True))
+        return [logits[i] for i in range(len(pairs))]
 
 
 def open_network(path: Path) -> Network:

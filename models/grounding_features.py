@@ -54,7 +54,7 @@ class PieceReader:
 
     def read(self, texts: Sequence[str]) -> list[Pieces]:
         """Read texts in one call of the tokenizer, without special tokens."""
-        clean = [whole(_NOISE.sub(lambda found: " " * len(found[0]), text)) for text in texts]
+        clean = [whole(_NOISE.sub(lambda noise: " " * len(noise[0]), text)) for text in texts]
         return [_pieces(e) for e in self.tokenizer.encode_batch(clean, add_special_tokens=False)]
 
     @cached_property
@@ -265,13 +265,13 @@ def _read(reader: PieceReader, number: int, offset: int, pieces: Pieces, corpus:
     chosen = digest(overlap(reader, pieces, corpus), corpus, budget)
     weight = reader.idf[pieces.ids]
     # A word is held in any of its forms; punctuation always is.
-    held = np.isin(reader.stems[pieces.ids], corpus.stems) | ~reader.wordlike[pieces.ids]
+    supported = np.isin(reader.stems[pieces.ids], corpus.stems) | ~reader.wordlike[pieces.ids]
     return ReadClaim(
         number,
         offset,
         pieces,
         corpus.pieces_of(chosen),
-        np.where(held, 0.0, weight).astype(np.float32),
+        np.where(supported, 0.0, weight).astype(np.float32),
         weight,
         corpus.spans[chosen[0]] if chosen else None,
     )

@@ -120,15 +120,15 @@ class Reader:
     def read(self, question: str, texts: Sequence[tuple[str, str]]) -> list[ReadText]:
         """Read a question with each (heading, text), in order; what was read before is remembered."""
         keys = [(question, heading, text) for heading, text in texts]
-        found = {key: self._known.get(key) for key in keys}
-        wanted = sorted((key for key, known in found.items() if known is None), key=lambda key: -len(key[2]))
+        readings = {key: self._known.get(key) for key in keys}
+        wanted = sorted((key for key, known in readings.items() if known is None), key=lambda key: -len(key[2]))
         if wanted:
             network = _load(self._folder)
             texts_read = side_by_side(lambda key: network(*key), wanted, self.threads)
             for key, fresh in zip(wanted, texts_read, strict=True):
                 self._known.put(key, fresh)
-                found[key] = fresh
-        return [reading for key in keys if (reading := found[key]) is not None]
+                readings[key] = fresh
+        return [reading for key in keys if (reading := readings[key]) is not None]
 
 
 @cache

@@ -260,8 +260,8 @@ def _shapes(value: Any, record: type[BaseModel]) -> list[Any]:
     lists = [name for name in needed if "list" in str(record.model_fields[name].annotation).lower()]
     rows = lists[0] if len(lists) == 1 else ""
     if isinstance(value, list):
-        found = [{rows: _renamed(value, record)}] if rows else []
-        return found + ([_renamed(value[0], record)] if len(value) == 1 else [])
+        as_rows = [{rows: _renamed(value, record)}] if rows else []
+        return as_rows + ([_renamed(value[0], record)] if len(value) == 1 else [])
     shapes = [_renamed(value, record)]
     inner = next(iter(value.values())) if len(value) == 1 else None
     if isinstance(inner, dict):

@@ -240,8 +240,8 @@ def translate(error: Exception, target: Target, waited_s: float) -> ModelError:
     if isinstance(error, ModelError):
         return error
     kind, server, root = type(error).__name__, target.server, type(error).__module__.partition(".")[0]
-    said = str(getattr(error, "error", None) or error).strip() or kind
-    said = said if len(said) <= 200 else f"{said[:200]}…"
+    reason = str(getattr(error, "error", None) or error).strip() or kind
+    reason = reason if len(reason) <= 200 else f"{reason[:200]}…"
     if isinstance(error, TimeoutError) or "Timeout" in kind:
         return ModelStalledError(
             f"{server} sent nothing for {waited_s:g} s; wanted a token: "
@@ -249,31 +249,31 @@ def translate(error: Exception, target: Target, waited_s: float) -> ModelError:
         )
     codes = (getattr(holder, "status_code", None) for holder in (error, getattr(error, "response", None)))
     status = next((code for code in codes if isinstance(code, int)), 0)
-    if status == 404 and target.ollama and ("not found" in said or "pull" in said):
+    if status == 404 and target.ollama and ("not found" in reason or "pull" in reason):
         model = target.name.removeprefix("ollama:")
         return ModelNotFoundError(
             f"{server} has no model {model!r}: run `ollama pull {model}`, or choose one of `ollama list`."
         )
     if status == 404:
-        return ModelNotFoundError(f"{server} does not know {target.name!r} ({said}): check the model's name.")
+        return ModelNotFoundError(f"{server} does not know {target.name!r} ({reason}): check the model's name.")
     if status >= 500 or status in _BUSY:
-        return ModelUnavailableError(f"{server} answered {status} ({said}): try again, or look at the server's log.")
+        return ModelUnavailableError(f"{server} answered {status} ({reason}): try again, or look at the server's log.")
     if status in (401, 403):
-        return ModelError(f"{server} refused the request with {status} ({said}): check the key.")
+        return ModelError(f"{server} refused the request with {status} ({reason}): check the key.")
     if status >= 400:
-        return ModelError(f"{server} rejected the request with {status} ({said}).")
+        return ModelError(f"{server} rejected the request with {status} ({reason}).")
     if _is_refusal(error):
         fix = "start it with `ollama serve`, or set OLLAMA_HOST" if target.ollama else "check its address and network"
         return ModelUnavailableError(f"{server} cannot be reached: {fix}.")
     transient = isinstance(error, OSError) or any(name in kind for name in _TRANSIENT)
     if not target.ollama:
-        text = f"{target.name} failed with {kind}: {said}"
+        text = f"{target.name} failed with {kind}: {reason}"
         if transient:
             return ModelUnavailableError(f"{text}; try again, or check the provider.")
         return ModelError(f"{text}; check the model's name, key and settings.")
     if root == "ollama":
         return ModelUnavailableError(
-            f"{server} reported {said!r} in the middle of an answer: look at the server's log."
+            f"{server} reported {reason!r} in the middle of an answer: look at the server's log."
         )
     if root in ("httpx", "httpcore") or isinstance(error, OSError):
         return target.broke_off()
@@ -281,7 +281,7 @@ def translate(error: Exception, target: Target, waited_s: float) -> ModelError:
         return ModelUnavailableError(
             f"{server} sent bytes that are not Ollama's protocol ({kind}): check that OLLAMA_HOST is an Ollama server."
         )
-    return ModelError(f"{target.name} failed with {kind}: {said}; check the model's name, key and settings.")
+    return ModelError(f"{target.name} failed with {kind}: {reason}; check the model's name, key and settings.")
 
 
 def _is_refusal(error: BaseException | None) -> bool:

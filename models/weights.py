@@ -105,8 +105,8 @@ def open_ahead(cards: Sequence[str], folder: Path = DATA) -> None:
 def opened(card: str, folder: Path = DATA) -> Any:
     """The session of a card's network, opened by the first caller; one a process."""
     with _OPENING:
-        found = _sessions[card, folder] if (card, folder) in _sessions else _open(card, folder)
-        _sessions[card, folder] = found.result() if isinstance(found, Future) else found
+        session = _sessions[card, folder] if (card, folder) in _sessions else _open(card, folder)
+        _sessions[card, folder] = session.result() if isinstance(session, Future) else session
         return _sessions[card, folder]
 
 

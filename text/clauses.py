@@ -119,12 +119,12 @@ def _content(tokens: Iterable[_Token]) -> Terms:
 
 
 def _tokens(sentence: str) -> list[_Token]:
-    found = []
+    tokens = []
     for match in _TOKEN.finditer(sentence):
         text = match.group()
         low, is_word, content = _read(text)
-        found.append(_Token(text, low, *match.span(), is_word, content))
-    return found
+        tokens.append(_Token(text, low, *match.span(), is_word, content))
+    return tokens
 
 
 @dataclass(frozen=True)
@@ -151,7 +151,7 @@ def clauses(sentence: str) -> tuple[Clause, ...]:
     tokens = _tokens(_ASIDE.sub(lambda aside: " " * len(aside.group()), sentence))
     groups = list(_groups(tokens))
     names = _names(tokens, alone=bool(groups) and groups[0].first == 1)
-    found: list[Clause] = list(_named(tokens, names))
+    read: list[Clause] = list(_named(tokens, names))
     subject: Terms = frozenset()
     for number, group in enumerate(groups):
         after = groups[number - 1].main + 1 if number else 0
@@ -161,7 +161,7 @@ def clauses(sentence: str) -> tuple[Clause, ...]:
         until = _until(tokens, group, groups[number + 1] if number + 1 < len(groups) else None)
         objects, by, rest = _objects(tokens[group.main + 1 : until], passive=group.passive)
         agent, patient = (by, subject) if group.passive else (subject, objects)
-        found.append(
+        read.append(
             Clause(
                 group.verb,
                 agent,
@@ -178,18 +178,18 @@ def clauses(sentence: str) -> tuple[Clause, ...]:
                 tokens[max(group.main, until - 1)].end,
             )
         )
-    return tuple(found)
+    return tuple(read)
 
 
 def _groups(tokens: Sequence[_Token]) -> Iterator[_Group]:
     position = 0
     while position < len(tokens):
-        found = _group(tokens, position) if _may_begin(tokens[position].low) else None
-        if found is None:
+        group = _group(tokens, position) if _may_begin(tokens[position].low) else None
+        if group is None:
             position += 1
         else:
-            yield found
-            position = found.main + 1
+            yield group
+            position = group.main + 1
 
 
 @lru_cache(maxsize=16384)
@@ -333,9 +333,9 @@ def _subject(tokens: Sequence[_Token], after: int, group: _Group, follows: bool)
     # "At the end of the year, the company": what a comma parts from the subject is no part of it.
     apart = [piece for piece in pieces[:-1] if not piece or piece[0].low not in _PREPOSITION]
     kept = [*apart, _trimmed(pieces[-1])]
-    found = _content([token for piece in kept for token in piece])
+    nouns = _content([token for piece in kept for token in piece])
     whole = _content([token for piece in pieces for token in piece])
-    return found, whole - found, min(first, group.first), False
+    return nouns, whole - nouns, min(first, group.first), False
 
 
 def _trimmed(piece: Sequence[_Token]) -> Sequence[_Token]:
@@ -350,16 +350,16 @@ def _trimmed(piece: Sequence[_Token]) -> Sequence[_Token]:
 
 def _last_noun(tokens: Sequence[_Token]) -> Terms:
     """The noun that a relative clause speaks of."""
-    found: list[_Token] = []
+    noun: list[_Token] = []
     for token in reversed(tokens):
-        if token.low == "," and not found:
+        if token.low == "," and not noun:
             continue
         if not token.is_word or token.low in _BREAK | _PREPOSITION | _AUXILIARY:
             break
-        found.append(token)
+        noun.append(token)
         if token.low in _DETERMINER:
             break
-    return _content(found)
+    return _content(noun)
 
 
 def _names(tokens: Sequence[_Token], *, alone: bool) -> Terms:

@@ -68,8 +68,8 @@ def seems_english(text: str) -> bool:
     """
     if 2 * len(_LATIN.findall(text)) < len(_LETTER.findall(text)):
         return False
-    words = Counter(found := _WORD.findall(text))
-    asks = bool(found) and found[0].casefold() in _ASKING
+    words = Counter(written := _WORD.findall(text))
+    asks = bool(written) and written[0].casefold() in _ASKING
     foreign = sum(words[word] for word in _OTHERS) + FOREIGN * asks
     english = sum(count for word, count in words.items() if word.casefold() in _ENGLISH)
     if foreign < FOREIGN and not english:

@@ -51,19 +51,19 @@ def find_markers(answer: str) -> list[Marker]:
     stand side by side come as one.
     """
     untouchable = code_spans(answer) + [match.span("label") for match in _LABEL.finditer(answer)]
-    found: list[Marker] = []
+    markers: list[Marker] = []
     for match in _MARKER.finditer(answer):
         if any(start < match.end() and match.start() < end for start, end in untouchable):
             continue
         numbers = _numbers(match.group("square") or match.group("wide") or match.group("round"))
         if not any(numbers) or _is_index(answer, match.start(), match.end()):
             continue
-        last = found[-1] if found else None
+        last = markers[-1] if markers else None
         if last and not answer[last.end : match.start()].strip(" ,") and "\n" not in answer[last.end : match.start()]:
-            found[-1] = Marker(last.start, match.end(), tuple(dict.fromkeys((*last.numbers, *numbers))))
+            markers[-1] = Marker(last.start, match.end(), tuple(dict.fromkeys((*last.numbers, *numbers))))
         else:
-            found.append(Marker(match.start(), match.end(), numbers))
-    return found
+            markers.append(Marker(match.start(), match.end(), numbers))
+    return markers
 
 
 def code_spans(text: str) -> list[tuple[int, int]]:
@@ -78,14 +78,14 @@ def without_markers(text: str) -> str:
 
 
 def _numbers(text: str) -> tuple[int, ...]:
-    found: dict[int, None] = {}
+    listed: dict[int, None] = {}
     for part in re.split(r"[,;]", text.replace("^", "").replace(" ", "")):
         first, _, last = part.replace("–", "-").partition("-")
         low, high = int(first), int(last or first)
         if high - low >= WIDEST or high < low:
             return ()
-        found.update(dict.fromkeys(range(low, high + 1)))
-    return tuple(found)
+        listed.update(dict.fromkeys(range(low, high + 1)))
+    return tuple(listed)
 
 
 def _is_index(text: str, start: int, end: int) -> bool:

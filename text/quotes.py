@@ -88,8 +88,8 @@ def find_quote(quote: str, text: str) -> tuple[int, int] | None:
 
 def coverage(wanted: Sequence[str], text: str) -> float:
     """Share of the wanted terms that occur in a text, 0..1; 0.0 where none is wanted."""
-    held = set(terms(text))
-    return sum(word in held for word in wanted) / len(wanted) if wanted else 0.0
+    present = set(terms(text))
+    return sum(word in present for word in wanted) / len(wanted) if wanted else 0.0
 
 
 def placed(claim: str, answer: str, after: int = 0) -> tuple[int, int] | None:

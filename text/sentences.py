@@ -223,10 +223,10 @@ def _lines(text: str) -> Iterator[tuple[int, int]]:
 
 def _fences(text: str) -> dict[int, int]:
     """Where each closed code fence starts, with where it ends; an unclosed fence is an ordinary line."""
-    found: dict[int, int] = {}
+    fences: dict[int, int] = {}
     opened: tuple[int, str] | None = None
     if "```" not in text and "~~~" not in text:
-        return found
+        return fences
     for left, right in _lines(text):
         match = _FENCE.match(text, left, right)
         if not match:
@@ -234,9 +234,9 @@ def _fences(text: str) -> dict[int, int]:
         if opened is None:
             opened = (left, match.group(1)[0])
         elif match.group(1)[0] == opened[1]:
-            found[opened[0]] = right
+            fences[opened[0]] = right
             opened = None
-    return found
+    return fences
 
 
 def _is_row(line: str) -> bool:

@@ -57,13 +57,13 @@ def tokens(text: str) -> list[str]:
     Korean characters; ``10-K`` is two."""
     if not text.isascii():
         text = unicodedata.normalize("NFKC", text)
-    found: list[str] = []
+    parts: list[str] = []
     for token in _TOKEN.findall(_CONTRACTED.sub("", plain_years(text))):
         if token[0] >= "\u3040" and len(token) > 1 and (token[0] <= "\u9fff" or "\uac00" <= token[0] <= "\ud7af"):
-            found += [token[i : i + 2] for i in range(len(token) - 1)]
+            parts += [token[i : i + 2] for i in range(len(token) - 1)]
         else:
-            found.append(token)
-    return found
+            parts.append(token)
+    return parts
 
 
 @lru_cache(maxsize=16384)
@@ -118,10 +118,10 @@ def topic(text: str) -> frozenset[str]:
     return frozenset(term for term in terms(text) if term not in _LIGHT and not term[0].isdigit())
 
 
-def share(wanted: Collection[str], held: Collection[str]) -> float:
+def share(wanted: Collection[str], present: Collection[str]) -> float:
     """Share of some terms, by weight, that are among others, 0..1; 0.0 for none."""
     total = sum(map(weight, wanted))
-    return sum(weight(term) for term in wanted if term in held) / total if total else 0.0
+    return sum(weight(term) for term in wanted if term in present) / total if total else 0.0
 
 
 @lru_cache(maxsize=16384)
@@ -132,7 +132,7 @@ def pairs(text: str) -> frozenset[tuple[str, str]]:
 
 def plain_years(text: str) -> str:
     """The text with ``FY2023``, ``FY23`` and ``CY'23`` as ``2023``, which is what most documents write."""
-    return _FISCAL.sub(lambda found: (found["century"] or "20") + found["year"], text)
+    return _FISCAL.sub(lambda match: (match["century"] or "20") + match["year"], text)
 
 
 def slipped(word: str, other: str, letters: int = 0) -> bool:
@@ -166,14 +166,14 @@ def others(term: str) -> tuple[str, ...]:
 
 @cache
 def _others() -> dict[str, list[str]]:
-    found: dict[str, list[str]] = {}
+    synonyms: dict[str, list[str]] = {}
     groups = [[word, *same] for word, same in SAME.items()]
     groups += [[key, *line.split()] for key, line in LEXICON["same_deed"].items()]
     for group in groups:
         for word in group:
             same = (other.replace("_", " ") for other in group if other != word)
-            found.setdefault(stem(word.replace("_", "-")), []).extend(same)
-    return found
+            synonyms.setdefault(stem(word.replace("_", "-")), []).extend(same)
+    return synonyms
 
 
 def numbers(text: str) -> list[str]:
@@ -190,8 +190,8 @@ def _term(token: str) -> tuple[str, bool]:
     light = is_stopword(token)
     if not folded.isascii() and folded[0] < "\u3040":
         folded = "".join(c for c in unicodedata.normalize("NFKD", folded) if not unicodedata.combining(c))
-    found: str = _STEMMER.stemWord(_IRREGULAR.get(folded, folded)) if folded.isascii() else folded
-    return found, light
+    stemmed: str = _STEMMER.stemWord(_IRREGULAR.get(folded, folded)) if folded.isascii() else folded
+    return stemmed, light
 
 
 _LIGHT: Final = frozenset(term for word in STOPWORDS for term in (word, _term(word)[0]))

@@ -19,12 +19,12 @@ def extract(text: str) -> tuple[Fact, ...]:
     """
     figures = list(numbers(text))
     measured = {fact.start for fact in figures if fact.written}
-    found: list[Fact] = []
+    facts: list[Fact] = []
     for fact in (*(date for date in dates(text) if date.start not in measured), *figures):
-        if not _overlaps(fact, found):
-            found.append((numbered(text, fact) if fact.bare else None) or fact)
-    found += [fact for fact in names(text) if not _overlaps(fact, found)]
-    return tuple(sorted(found, key=lambda fact: (fact.start, fact.end)))
+        if not _overlaps(fact, facts):
+            facts.append((numbered(text, fact) if fact.bare else None) or fact)
+    facts += [fact for fact in names(text) if not _overlaps(fact, facts)]
+    return tuple(sorted(facts, key=lambda fact: (fact.start, fact.end)))
 
 
 def _overlaps(fact: Fact, others: Sequence[Fact]) -> bool:

@@ -53,10 +53,10 @@ def compare(claim: Iterable[Fact], evidence: Sequence[Fact], text: str = "") -> 
     that the claim does not have; it is missing when the evidence has nothing of that kind.
     """
     claimed = list(claim)
-    held, scales = (_words(text), _scales(text)) if claimed else (frozenset(), frozenset())
+    words, scales = (_words(text), _scales(text)) if claimed else (frozenset(), frozenset())
     matched, missing, conflicting = [], [], []
     for fact in claimed:
-        if matches(fact, evidence, held, scales):
+        if matches(fact, evidence, words, scales):
             matched.append(fact)
             continue
         other = _other_value(fact, claimed, evidence, scales)
@@ -75,15 +75,15 @@ def _words(text: str) -> frozenset[str]:
 @lru_cache(maxsize=4096)
 def _scales(text: str) -> frozenset[float]:
     """What a table's heading multiplies its numbers by."""
-    return frozenset(_SCALE_OF[word.lower()] for found in _SCALED.findall(text) for word in found if word)
+    return frozenset(_SCALE_OF[word.lower()] for heading in _SCALED.findall(text) for word in heading if word)
 
 
 def matches(
-    fact: Fact, evidence: Sequence[Fact], held: frozenset[str] = frozenset(), scales: Iterable[float] = ()
+    fact: Fact, evidence: Sequence[Fact], words: frozenset[str] = frozenset(), scales: Iterable[float] = ()
 ) -> bool:
-    """Whether a fact is in the evidence; `held` are the evidence's words, `scales` those of its table headings."""
+    """Whether a fact is in the evidence; `words` are those of the evidence, `scales` those of its table headings."""
     if fact.kind == "name":
-        return _name_held(fact, evidence, held)
+        return _name_held(fact, evidence, words)
     if fact.kind == "date":
         return _date_held(fact, [other for other in evidence if other.kind in ("date", "quarter")], evidence)
     if fact.kind == "quarter":
@@ -168,17 +168,17 @@ def _date_held(fact: Fact, dates: Sequence[Fact], evidence: Sequence[Fact]) -> b
     return month is None and any(other.bare and other.value == year for other in evidence)
 
 
-def _name_held(fact: Fact, evidence: Sequence[Fact], held: frozenset[str]) -> bool:
+def _name_held(fact: Fact, evidence: Sequence[Fact], present: frozenset[str]) -> bool:
     """Whether a name is in the evidence: all its words, its surname, its initials, or the words behind an acronym."""
     if fact.words[-1][0].isdigit():
         rivals = [other.words for other in evidence if other.kind == "name" and other.words[0] == fact.words[0]]
         if any(other[-1][0].isdigit() for other in rivals):
             return fact.words in rivals
-        return fact.words[-1] in held
+        return fact.words[-1] in present
     words = [part for word in fact.words for part in re.findall(r"\w+", word)]
-    if not words or all(word in held or (len(word) > 4 and word.removesuffix("s") in held) for word in words):
+    if not words or all(word in present or (len(word) > 4 and word.removesuffix("s") in present) for word in words):
         return not _mixed(fact, evidence)
-    if len(words) > 1 and fact.unit != "acronym" and words[-1] in held and len(words[-1]) > 3:
+    if len(words) > 1 and fact.unit != "acronym" and words[-1] in present and len(words[-1]) > 3:
         return True
     others = [other for other in evidence if other.kind == "name"]
     if fact.unit == "acronym":
@@ -251,20 +251,20 @@ def reckoned(fact: Fact, claim: str, facts: Sequence[Fact], text: str) -> str:
         years = [replace(f, value=f.date[0] * _YEAR) for f in facts if f.kind == "date" and f.date[0] and not f.unit]
         if formula := next(_differences(fact, years), ""):
             return formula
-    found = alike[:MOST]
+    few = alike[:MOST]
     if _SUM.search(claim):
         for count in (2, 3, 4):
-            for some in combinations(found, count):
+            for some in combinations(few, count):
                 if _equal(fact, sum(f.value for f in some)):
                     return f"{fact.said.strip()} = {' + '.join(f.said.strip() for f in some)}"
     # A small bare number is soon a difference of others: it must be said right beside it that it is one.
     beside = claim[max(0, fact.start - 8) : fact.end + 12] if fact.bare else claim
     level = _LEVEL.search(claim[: fact.start]) is not None
     changed = not level and fact.value > 2 and (_UP.search(beside) or _DOWN.search(beside) or _BETWEEN.search(beside))
-    if changed and (formula := next(_differences(fact, found), "")):
+    if changed and (formula := next(_differences(fact, few), "")):
         return formula
     if _HALF.search(text):
-        for other in found:
+        for other in few:
             if _equal(fact, other.value / 2):
                 return f"{fact.said.strip()} = half of {other.said.strip()}"
             if _equal(fact, other.value * 2):

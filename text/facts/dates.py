@@ -77,8 +77,8 @@ def _date(text: str, match: re.Match[str]) -> Fact | None:
 
 
 def _quarter(text: str, match: re.Match[str]) -> Fact:
-    said = match.group("q1") or match.group("q2")
-    number = int(said) if said else _QUARTERS[match.group("q3").lower()]
+    figure = match.group("q1") or match.group("q2")
+    number = int(figure) if figure else _QUARTERS[match.group("q3").lower()]
     year = match.group("year")
     return Fact("quarter", match.group(), *match.span(), value=float(number), date=(_full(year), None, None))
 

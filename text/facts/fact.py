@@ -78,8 +78,10 @@ def names(text: str) -> Iterator[Fact]:
         words = tuple(word for word in words if word and word not in _NOT_NAMES)
         if words and not all(word.isdigit() for word in words):
             start = parts[0].start()
-            said = _POSSESSIVE.sub("", text[start : parts[-1].end()])
-            yield Fact("name", said, start, start + len(said), words=words, unit="acronym" if is_acronym(said) else "")
+            written = _POSSESSIVE.sub("", text[start : parts[-1].end()])
+            yield Fact(
+                "name", written, start, start + len(written), words=words, unit="acronym" if is_acronym(written) else ""
+            )
 
 
 def numbered(text: str, figure: Fact) -> Fact | None:

@@ -75,8 +75,8 @@ def label_unit(text: str, start: int, end: int) -> LabelUnit | None:
     """
     if not _FIELD_ENDS.match(text, end):
         return None
-    found = _LABEL.search(text, max(0, start - 64), start)
-    if not found or len(re.split(r"[\s_]+", label := found["label"].strip("\"'*_ \t"))) > _MOST_WORDS:
+    field = _LABEL.search(text, max(0, start - 64), start)
+    if not field or len(re.split(r"[\s_]+", label := field["label"].strip("\"'*_ \t"))) > _MOST_WORDS:
         return None
     if bracketed := _IN_BRACKETS.search(label):
         return _of_bracket(bracketed["inner"], label)
@@ -85,9 +85,9 @@ def label_unit(text: str, start: int, end: int) -> LabelUnit | None:
 
 def _of_bracket(inner: str, label: str) -> LabelUnit | None:
     """The unit in brackets: ``kg``, ``in US$ millions``, ``%``."""
-    said = re.sub(r"^in\s+", "", inner.strip().lower())
-    if not (unit := _named_unit(said)):
-        return _money_in(said) or _degrees(said, label)
+    content = re.sub(r"^in\s+", "", inner.strip().lower())
+    if not (unit := _named_unit(content)):
+        return _money_in(content) or _degrees(content, label)
     return unit
 
 
@@ -115,9 +115,9 @@ def _named_unit(name: str) -> LabelUnit | None:
     return None
 
 
-def _money_in(said: str) -> LabelUnit | None:
+def _money_in(content: str) -> LabelUnit | None:
     """``USD millions``, ``$m``, ``million euros``: an amount with its scale."""
-    words = [word for word in re.split(r"[\s,]+|(?<=[$€£¥])", said) if word and word not in ("of", "in")]
+    words = [word for word in re.split(r"[\s,]+|(?<=[$€£¥])", content) if word and word not in ("of", "in")]
     if len(words) != 2:
         return None
     for money, scale in (words, words[::-1]):
@@ -293,12 +293,12 @@ def _measured(text: str, start: int, end: int, value: float, step: float, curren
 
 def _labelled(text: str, fact: Fact) -> Fact:
     """A bare number with the unit that the name of its field gives it."""
-    found = label_unit(text, fact.start, fact.end)
-    if found is None or (found.unit == "duration" and fact.said.isdigit() and 1500 <= fact.value <= 2100):
+    unit = label_unit(text, fact.start, fact.end)
+    if unit is None or (unit.unit == "duration" and fact.said.isdigit() and 1500 <= fact.value <= 2100):
         return fact
-    size = 1.0 if found.scale else found.size
+    size = 1.0 if unit.scale else unit.size
     return replace(
-        fact, kind=found.kind, unit=found.unit, value=found.value(fact.value), step=fact.step * size, written=fact
+        fact, kind=unit.kind, unit=unit.unit, value=unit.value(fact.value), step=fact.step * size, written=fact
     )
 
 
@@ -316,17 +316,17 @@ def _unit(text: str, end: int, value: float, step: float, currency: str) -> tupl
         code, _, part = CURRENCIES[money.group("money").lower()].partition("/")
         size = 1 / float(part or 1)
         return "money", code, value * size, step * size, money.end()
-    if found := _UNIT.match(text, end):
-        name = found.group().strip().strip("-").strip().lower()
+    if measure := _UNIT.match(text, end):
+        name = measure.group().strip().strip("-").strip().lower()
         if name in TEMPERATURES:
-            return "measure", "temperature", kelvin(value, TEMPERATURES[name]), step, found.end()
+            return "measure", "temperature", kelvin(value, TEMPERATURES[name]), step, measure.end()
         dimension, size = UNITS[name]
-        return "measure", dimension, value * size, step * size, found.end()
+        return "measure", dimension, value * size, step * size, measure.end()
     return "number", "", value, step, end
 
 
 def _bound(text: str, start: int) -> str:
-    said = _ABOUT.search(text[max(0, start - 24) : start])
-    if not said:
+    words = _ABOUT.search(text[max(0, start - 24) : start])
+    if not words:
         return ""
-    return "~" if said.group("about") else ">" if said.group("more") else "<"
+    return "~" if words.group("about") else ">" if words.group("more") else "<"

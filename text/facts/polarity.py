@@ -75,7 +75,7 @@ def denied_stretches(text: str) -> tuple[tuple[int, int, frozenset[str]], ...]:
 
     "Not as tall", "not all" and "not until" deny no more than a degree and are left out.
     """
-    return tuple(found for found in _denied(text) if found[2] and not _DEGREE.match(text, found[0]))
+    return tuple(stretch for stretch in _denied(text) if stretch[2] and not _DEGREE.match(text, stretch[0]))
 
 
 def _denied(text: str) -> Iterator[tuple[int, int, frozenset[str]]]:
@@ -99,8 +99,8 @@ def negation_differs(one: str, other: str) -> bool:
     first, second = denials(one), denials(other)
     if bool(first) == bool(second):
         return False
-    said = frozenset(terms(other if first else one))
-    return any(denied and denied <= said for denied in first or second)
+    spoken = frozenset(terms(other if first else one))
+    return any(denied and denied <= spoken for denied in first or second)
 
 
 def negative(text: str) -> bool:
@@ -119,8 +119,8 @@ def opposite_words(claim: str, evidence: str) -> tuple[str, str] | None:
     A word that is denied says its opposite: "closed" is not against "not open".
     """
     mine, theirs = (frozenset().union(*denials(text)) for text in (claim, evidence))
-    found = next(_opposed(claim, evidence, mine, theirs, opposites()), None)
-    return found and (_as_written(found[0], claim), _as_written(found[1], evidence))
+    pair = next(_opposed(claim, evidence, mine, theirs, opposites()), None)
+    return pair and (_as_written(pair[0], claim), _as_written(pair[1], evidence))
 
 
 def plain_opposites(claim: str, evidence: str) -> Iterator[tuple[str, str, str]]:
@@ -129,10 +129,10 @@ def plain_opposites(claim: str, evidence: str) -> Iterator[tuple[str, str, str]]
     Left out is a word for which the evidence has another that means the same, and "all" beside "not all".
     """
     mine, theirs = (frozenset().union(*(d for _, _, d in denied_stretches(text))) for text in (claim, evidence))
-    held = stems(evidence)
+    present = stems(evidence)
     for term, other in _opposed(claim, evidence, mine, theirs, opposites(wide=True)):
         degree = is_light(term) and negations(claim) + negations(evidence)
-        if not degree and not _alike().get(term, frozenset()) & held:
+        if not degree and not _alike().get(term, frozenset()) & present:
             yield term, _as_written(term, claim), _as_written(other, evidence)
 
 
@@ -140,9 +140,9 @@ def _opposed(
     claim: str, evidence: str, mine: frozenset[str], theirs: frozenset[str], table: Mapping[str, frozenset[str]]
 ) -> Iterator[tuple[str, str]]:
     """Stems of the claim with their opposites in the evidence, neither of them among those that its side denies."""
-    said, held = stems(claim), stems(evidence)
-    for term in sorted(said - held - mine):
-        if against := table.get(term, frozenset()) & held - said - theirs:
+    mentioned, present = stems(claim), stems(evidence)
+    for term in sorted(mentioned - present - mine):
+        if against := table.get(term, frozenset()) & present - mentioned - theirs:
             yield term, min(against)
 
 
