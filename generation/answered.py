@@ -37,23 +37,23 @@ class ReaderScorer:
 
         An answer to one part alone is worth no more than `PARTLY`.
         """
-        said = plain(without_markers(answer))
+        written = plain(without_markers(answer))
         spans: list[AnswerSpan] = []
         chances: list[float | None] = []
         verbatim = False
         for part in split_question(question):
             ranking = self.ranker(part, passages)
-            quoted, given = given_in(said, ranking)
-            quoted = quoted or any(plain(row.text) in said for row in ranking.rows)
+            quoted, given = given_in(written, ranking)
+            quoted = quoted or any(plain(row.text) in written for row in ranking.rows)
             spans += [_span(s, passages) for s in given[:MOST_SPANS] if s.answer.strip()]
             if ranking.answered is None:
                 chances.append(None)
                 continue
             verbatim = verbatim or quoted
             if not quoted:
-                chances.append(self.ranker.sure_of_words(reworded_features(self.ranker, part, said, ranking)))
+                chances.append(self.ranker.sure_of_words(reworded_features(self.ranker, part, written, ranking)))
                 continue
-            if ranking.rows and all(plain(row.text) in said for row in ranking.rows[:MOST_ROWS]):
+            if ranking.rows and all(plain(row.text) in written for row in ranking.rows[:MOST_ROWS]):
                 chances.append(ranking.answered)
                 continue
             chances.append(max(self.ranker.sure(certainty(ranking, s), s) for s in given[:3]))
@@ -63,9 +63,9 @@ class ReaderScorer:
         return Answered(max(min(known), min(PARTLY, max(known))), tuple(spans), verbatim)
 
 
-def reworded_features(ranker: AnswerRanker, question: str, said: str, ranking: Ranking) -> dict[str, float]:
+def reworded_features(ranker: AnswerRanker, question: str, written: str, ranking: Ranking) -> dict[str, float]:
     """What tells whether an answer in other words answers: the candidate nearest to it, and how near that is."""
-    new = set(content_words(said)) - set(content_words(question))
+    new = set(content_words(written)) - set(content_words(question))
 
     def shared(s: Scored) -> float:
         return len(new & set(content_words(f"{s.candidate.opener} {s.candidate.text}"))) / len(new) if new else 0.0
@@ -79,17 +79,17 @@ def reworded_features(ranker: AnswerRanker, question: str, said: str, ranking: R
         "bias": 1.0,
         "chance": chance,
         "shared": shared(near),
-        "span": len(best & set(content_words(said))) / len(best) if best else 0.0,
+        "span": len(best & set(content_words(written))) / len(best) if best else 0.0,
         "both": chance * shared(near),
     }
 
 
-def given_in(said: str, ranking: Ranking) -> tuple[bool, list[Scored]]:
+def given_in(written: str, ranking: Ranking) -> tuple[bool, list[Scored]]:
     """Whether an answer quotes candidates, and which; where it quotes none, the best whose answer it gives."""
-    quoted = [s for s in ranking.scored if plain(s.candidate.text) and plain(s.candidate.text) in said]
+    quoted = [s for s in ranking.scored if plain(s.candidate.text) and plain(s.candidate.text) in written]
     if quoted:
         return True, quoted
-    reworded = [s for s in ranking.scored if plain(s.answer) and f" {plain(s.answer)} " in f" {said} "]
+    reworded = [s for s in ranking.scored if plain(s.answer) and f" {plain(s.answer)} " in f" {written} "]
     return False, reworded[:1]
 
 

@@ -63,8 +63,8 @@ class ExtractiveGenerator:
                 notes.degraded(UNREAD)
             else:
                 notes.ran("reader", self.ranker.name)
-            found = choose(read_question(part), ranking, kept, self.max_sentences, self.floor)
-            chosen += [candidate for candidate in found if candidate not in chosen]
+            sentences = choose(read_question(part), ranking, kept, self.max_sentences, self.floor)
+            chosen += [candidate for candidate in sentences if candidate not in chosen]
         if not chosen and not kept:
             return IDK
         return _written(kept, chosen)
@@ -96,10 +96,10 @@ def choose(question: Question, ranking: Ranking, kept: Sequence[Kept], most: int
         return [s.candidate for s in rows[:MOST_ROWS]] or [best.candidate]
     room = min(question.sentences, most - len(kept))
     chosen: list[Scored] = []
-    said = [set(content_words(sentence.text)) for sentence in kept]
+    worded = [set(content_words(sentence.text)) for sentence in kept]
     for item in ranking.scored:
         own = set(content_words(item.candidate.text))
-        repeats = any(_overlap(own, other) > 0.7 for other in said)
+        repeats = any(_overlap(own, other) > 0.7 for other in worded)
         if not chosen:
             fits = room > 0 and not repeats
         elif item.features["evidence"] <= 0 or item.trust < 1 or any(_same(item, other) for other in chosen):
@@ -110,7 +110,7 @@ def choose(question: Question, ranking: Ranking, kept: Sequence[Kept], most: int
             fits = len(chosen) < room and item.score >= MARGIN * best.score and not repeats
         if fits:
             chosen.append(item)
-            said.append(own)
+            worded.append(own)
     if chosen == [best] and question.kind not in QUOTED_KINDS:
         chosen += [s for s in ranking.scored[1:] if _goes_on(best, s)][:1]
     return [item.candidate for item in chosen]
@@ -145,14 +145,14 @@ def _written(kept: Sequence[Kept], chosen: Sequence[Candidate]) -> str:
     """Kept sentences first, then quotations: passage by passage in the order of their best, each in text order."""
     lines: list[tuple[str, bool]] = [(f"{sentence.text} [{sentence.passage + 1}]", False) for sentence in kept]
     rank = {number: place for place, number in reversed(list(enumerate(c.passage for c in chosen)))}
-    said: set[str] = set()
+    quotes: set[str] = set()
     for candidate in sorted(chosen, key=lambda c: (rank[c.passage], c.start)):
         marker = f"[{candidate.passage + 1}]"
         for part in ("" if names_its_columns(candidate) else candidate.header, candidate.opener, candidate.text):
             # Line breaks of a page's layout are no part of what is said.
             quote = " ".join(part.split())
-            if quote and quote not in said:
-                said.add(quote)
+            if quote and quote not in quotes:
+                quotes.add(quote)
                 lines.append((f"{quote} {marker}", candidate.is_row))
     text = ""
     for line, is_row in lines:
@@ -182,7 +182,7 @@ def kept_sentences(brief: Brief) -> list[Kept]:
 
 def failed_texts(brief: Brief) -> list[str]:
     """What failed, in a form that quotations can be compared with."""
-    return [said for verdict in brief.failed if (said := plain(without_markers(verdict["text"])))]
+    return [claim for verdict in brief.failed if (claim := plain(without_markers(verdict["text"])))]
 
 
 def is_failed(text: str, failed: Sequence[str]) -> bool:
@@ -196,7 +196,7 @@ def _carrier(text: str, brief: Brief) -> int | None:
     for number, passage in enumerate(brief.passages):
         if text in passage["text"]:
             return number
-        held = len(wanted & set(content_words(passage["text"]))) / max(1, len(wanted))
-        if held > share:
-            best, share = number, held
+        covered = len(wanted & set(content_words(passage["text"]))) / max(1, len(wanted))
+        if covered > share:
+            best, share = number, covered
     return best

@@ -46,14 +46,14 @@ class FollowUps:
 
     def __call__(self, question: str, messages: Sequence[Any], notes: Notes) -> str:
         """The question that stands alone; as it came where it already does. Messages come oldest first."""
-        said = [text for speaker, text in map(as_message, messages) if speaker and text]
-        found = stand_alone(question, [without_markers(text) for text in said])
-        if found == question and points_back(question):
+        turns = [text for speaker, text in map(as_message, messages) if speaker and text]
+        alone = stand_alone(question, [without_markers(text) for text in turns])
+        if alone == question and points_back(question):
             notes.degraded(
                 "The conversation so far was not used: it does not say what the question points back to. Name it, or "
                 "set a chat model."
             )
-        return found
+        return alone
 
 
 def points_back(question: str) -> bool:
@@ -61,15 +61,17 @@ def points_back(question: str) -> bool:
     return bool(_ABOUT.match(question) or _PERSON.search(question) or _THING.search(question))
 
 
-def stand_alone(question: str, said: Sequence[str]) -> str:
+def stand_alone(question: str, conversation: Sequence[str]) -> str:
     """The question with what it points to put in; as it came where it points to nothing, or nothing is found.
 
-    `said` is the conversation before it, turn by turn, the person's last question being the last but one.
+    `conversation` is what was written before it, turn by turn, the person's last question being the last but one.
     """
-    if not said:
+    if not conversation:
         return question
-    place = next((n for n in range(len(said) - 1, -1, -1) if _ASKS.search(said[n])), len(said) - 1)
-    asked = said[place]
+    place = next(
+        (n for n in range(len(conversation) - 1, -1, -1) if _ASKS.search(conversation[n])), len(conversation) - 1
+    )
+    asked = conversation[place]
     rest = _ABOUT.sub("", question).strip()
     if _ABOUT.match(question) and rest and not _VERB.search(rest):
         return _filled(asked, rest.rstrip("?. "))
@@ -80,11 +82,11 @@ def stand_alone(question: str, said: Sequence[str]) -> str:
     if pronoun.search(question) is None:
         return question
     # Who was asked for counts first, then what was asked about, then what the conversation began with.
-    answered, before = said[place + 1 :][::-1], said[:place]
+    answered, before = conversation[place + 1 :][::-1], conversation[:place]
     sought = person and re.match(r"\W*who(?:se|m)?\b", asked, re.I) is not None
     turns = [*(answered if sought else []), asked, *before, *answered]
-    meant = next((name for text in turns if (name := _meant(text, person, question))), "")
-    return pronoun.sub(lambda match: _put(match.group(), meant), question) if meant else question
+    meaning = next((name for text in turns if (name := _meant(text, person, question))), "")
+    return pronoun.sub(lambda match: _put(match.group(), meaning), question) if meaning else question
 
 
 def _filled(asked: str, rest: str) -> str:
@@ -123,7 +125,7 @@ def _names(text: str) -> list[Fact]:
     return [fact for fact in extract(text) if fact.kind == "name"]
 
 
-def _put(pronoun: str, meant: str) -> str:
+def _put(pronoun: str, name: str) -> str:
     if pronoun.casefold() in _OWNING:
-        return f"{meant}'" if meant.endswith("s") else f"{meant}'s"
-    return meant
+        return f"{name}'" if name.endswith("s") else f"{name}'s"
+    return name

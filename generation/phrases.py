@@ -55,31 +55,31 @@ _REWORDED: Final = tuple(
 
 def reworded(question: str, texts: str) -> str:
     """The question in the words of the texts: their noun for what it asks, their word where they lack its own."""
-    for asked, plain, said in _REWORDED:
-        if asked.search(question) and said.search(texts):
+    for asked, plain, noun in _REWORDED:
+        if asked.search(question) and noun.search(texts):
             return asked.sub(plain, question, count=1)
-    found = {word.casefold() for word in re.findall(r"[^\W\d_]{3,}", texts)}
-    stems = {stem for word in found for stem in content_words(word)}
+    written = {word.casefold() for word in re.findall(r"[^\W\d_]{3,}", texts)}
+    stems = {stem for word in written for stem in content_words(word)}
 
     def put(match: re.Match[str]) -> str:
         word = match.group()
         if word not in SAME or not stems.isdisjoint(content_words(word)):
             return word
-        return next((other for other in SAME[word] if other in found), word)
+        return next((other for other in SAME[word] if other in written), word)
 
     return re.sub(r"\b[a-z]{3,}\b", put, question)
 
 
 def corrected(question: str, texts: str, known: Callable[[str], bool]) -> str:
     """The question with its misspelt words put right: a word that nobody knows becomes the nearest one of the texts."""
-    said = Counter(re.findall(r"[^\W\d_]{4,}", texts.casefold()))
+    written = Counter(re.findall(r"[^\W\d_]{4,}", texts.casefold()))
 
     def put(match: re.Match[str]) -> str:
         word = match.group().casefold()
-        if word in said or known(word):
+        if word in written or known(word):
             return match.group()
-        near = [other for other in said if slipped(word, other)]
-        return max(near, key=lambda other: (other[0] == word[0], said[other]), default=match.group())
+        near = [other for other in written if slipped(word, other)]
+        return max(near, key=lambda other: (other[0] == word[0], written[other]), default=match.group())
 
     return re.sub(r"(?<![\w-])[^\W\d_]{4,}(?![\w-])", put, question)
 

@@ -261,15 +261,15 @@ class Question:
             sentence = _SHARE.sub(" ", sentence)
         if self.kind in (Kind.MONEY, Kind.NUMBER):
             sentence = _DATE.sub(" ", sentence)
-        found = offers(sentence)
+        offered = offers(sentence)
         if self.kind in QUOTED_KINDS:
             asked = self.text.casefold()
             if self.kind is Kind.PERSON:
                 # "Acme Services" names nobody where Acme is asked about.
                 known = set(re.findall(r"\w+", asked))
-                found = [item for item in found if not known & set(re.findall(r"\w+", item.casefold()))]
-            found = [item for item in found if item.casefold().strip(" $(").removesuffix("s") not in asked]
-        return float(bool(found))
+                offered = [item for item in offered if not known & set(re.findall(r"\w+", item.casefold()))]
+            offered = [item for item in offered if item.casefold().strip(" $(").removesuffix("s") not in asked]
+        return float(bool(offered))
 
 
 def read_question(text: str) -> Question:

@@ -19,13 +19,13 @@ from cragraph.generation.scoring import (
     Features,
     by_words,
     coverage,
-    found_words,
     kind_of,
     mistaken,
     news,
     own_words,
     question_weights,
     rarity,
+    read_words,
     similarities,
 )
 from cragraph.models.cache import LRU
@@ -116,43 +116,43 @@ class AnswerRanker:
 
     def __call__(self, text: str, passages: Sequence[Passage], among: Sequence[Candidate] | None = None) -> Ranking:
         """Rank the candidates of the passages, or those given."""
-        found = tuple(candidates(passages) if among is None else among)
+        pool = tuple(candidates(passages) if among is None else among)
         # What the generator had ranked, the verifier asks for once more.
-        key = (text, found, *((p["text"], p["filename"], heading_of(p), _stood(p)) for p in passages))
+        key = (text, pool, *((p["text"], p["filename"], heading_of(p), _stood(p)) for p in passages))
         known = self.known.get(key)
         if known is None:
-            known = self._ranked(text, passages, found)
+            known = self._ranked(text, passages, pool)
             self.known.put(key, known)
         return known
 
-    def _ranked(self, text: str, passages: Sequence[Passage], found: Sequence[Candidate]) -> Ranking:
+    def _ranked(self, text: str, passages: Sequence[Passage], pool: Sequence[Candidate]) -> Ranking:
         if reads(text, passages):
-            said = " ".join(p["text"] for p in passages)
-            text = reworded(corrected(text, said, self.reader.knows), said)
+            texts = " ".join(p["text"] for p in passages)
+            text = reworded(corrected(text, texts, self.reader.knows), texts)
         question = read_question(text)
-        if not found or not content_words(question.text):
+        if not pool or not content_words(question.text):
             return Ranking((), 0.0, {})
-        words = _Words(question, passages, found)
+        words = _Words(question, passages, pool)
         if not reads(question.text, passages):
             chosen = words.best(BY_WORDS)
             words.compare(chosen, self.embeddings)
-            scored = [Scored(found[i], {}, words.score(i), found[i].start, found[i].end) for i in chosen]
+            scored = [Scored(pool[i], {}, words.score(i), pool[i].start, pool[i].end) for i in chosen]
             return Ranking(tuple(sorted(scored, key=_order)), None, {})
-        parts = _parts(question, passages, found)
+        parts = _parts(question, passages, pool)
         read: dict[int, tuple[_Part, ReadText]] = {}
         for part, reading in zip(parts, self.reader.read(question.text, [p.read for p in parts]), strict=True):
             for i in part.holds:
-                if i not in read or _likes(reading, part, found[i]) > _likes(read[i][1], read[i][0], found[i]):
+                if i not in read or _likes(reading, part, pool[i]) > _likes(read[i][1], read[i][0], pool[i]):
                     read[i] = part, reading
-        liked = sorted(read, key=lambda i: -_likes(read[i][1], read[i][0], found[i]))[:BY_READER]
+        liked = sorted(read, key=lambda i: -_likes(read[i][1], read[i][0], pool[i]))[:BY_READER]
         chosen = sorted({*(i for i in words.best(BY_WORDS) if i in read), *liked})
         words.compare(chosen, self.embeddings)
         head = self.reader.heads["choice"]
-        scored = [words.judged(i, _scored(found[i], *read[i], words.features(i), head)) for i in chosen]
+        scored = [words.judged(i, _scored(pool[i], *read[i], words.features(i), head)) for i in chosen]
         ranking = Ranking(tuple(sorted(scored, key=_order)), None, {})
         features = certainty(ranking, ranking.scored[0])
         answered = self.sure(features, ranking.scored[0])
-        named = (lookup(question, found, passages), answer_below(question, passages))
+        named = (lookup(question, pool, passages), answer_below(question, passages))
         looked = max((one for one in named if one), key=lambda one: one.chance, default=None)
         if looked and looked.chance > answered:
             ranking = replace(ranking, scored=_looked_up(looked, ranking.scored), rows=looked.rows)
@@ -176,27 +176,27 @@ def reads(question: str, passages: Sequence[Passage]) -> bool:
 
 def certainty(ranking: Ranking, chosen: Scored) -> dict[str, float]:
     """What tells whether a candidate answers: its own features, and how far the next other answer is behind."""
-    said = plain(chosen.answer)
+    own = plain(chosen.answer)
     others = ((s, plain(s.answer)) for s in ranking.scored if s is not chosen)
-    rival = next((s for s, other in others if other not in said and said not in other), None)
+    rival = next((s for s, other in others if other not in own and own not in other), None)
     margin = _logit(chosen.score) - _logit(rival.score * rival.trust) if rival else 0.0
-    found = {**chosen.features, "margin": _squash(margin), "alone": 0.0 if rival else 1.0}
-    return {name: found[name] for name in SURE}
+    features = {**chosen.features, "margin": _squash(margin), "alone": 0.0 if rival else 1.0}
+    return {name: features[name] for name in SURE}
 
 
 class _Words:
     """What words say of each candidate: coverage, meaning, kind; meaning only where it was compared."""
 
-    def __init__(self, question: Question, passages: Sequence[Passage], found: Sequence[Candidate]) -> None:
-        self.question, self.found = question, found
-        own = [own_words(c) for c in found]
+    def __init__(self, question: Question, passages: Sequence[Passage], pool: Sequence[Candidate]) -> None:
+        self.question, self.pool = question, pool
+        own = [own_words(c) for c in pool]
         rare = rarity(own)
         asked, wanted = meaning_words(question.text), question_weights(question, rare)
         self.seen = [
             Features(
-                coverage(wanted, found_words(c)), 0.0, kind_of(question, c), news(asked, said), _standing(passages, c)
+                coverage(wanted, read_words(c)), 0.0, kind_of(question, c), news(asked, words), _standing(passages, c)
             )
-            for c, said in zip(found, own, strict=True)
+            for c, words in zip(pool, own, strict=True)
         ]
 
     def score(self, i: int) -> float:
@@ -205,17 +205,17 @@ class _Words:
 
     def best(self, most: int) -> list[int]:
         """The candidates with the highest scores."""
-        return sorted(range(len(self.found)), key=lambda i: -self.score(i))[:most]
+        return sorted(range(len(self.pool)), key=lambda i: -self.score(i))[:most]
 
     def compare(self, chosen: Sequence[int], embeddings: Embeddings) -> None:
         """Compare some candidates with the question in meaning, in one batch."""
-        cosines = similarities(embeddings, self.question.text, [self.found[i].read for i in chosen])
+        cosines = similarities(embeddings, self.question.text, [self.pool[i].read for i in chosen])
         for i, cosine in zip(chosen, cosines, strict=True):
             self.seen[i] = replace(self.seen[i], similarity=float(cosine))
 
     def trust(self, i: int) -> float:
         """1, or `DOUBT` for a sentence that cannot answer whatever it resembles."""
-        c = self.found[i]
+        c = self.pool[i]
         if not c.is_row and self.question.unanswered_by(c.text, self.seen[i].kind):
             return DOUBT
         if self.question.subject and self.question.subject not in content_words(f"{c.header} {c.opener} {c.text}"):
@@ -224,7 +224,7 @@ class _Words:
 
     def judged(self, i: int, scored: Scored) -> Scored:
         """A candidate with what the form of question and sentence says of it."""
-        score, c = scored.score, self.found[i]
+        score, c = scored.score, self.pool[i]
         label = set(content_words(c.text.partition(": ")[0])) if _LABEL.match(c.text) else set()
         labelled = bool(label) and label <= set(content_words(self.question.text))
         if labelled:
@@ -277,26 +277,26 @@ class _Part:
         return hash((self.passage, self.start))
 
 
-def _parts(question: Question, passages: Sequence[Passage], found: Sequence[Candidate]) -> list[_Part]:
+def _parts(question: Question, passages: Sequence[Passage], pool: Sequence[Candidate]) -> list[_Part]:
     """The parts of passages that hold the candidates, cut between candidates; the most promising, in order."""
     parts: list[_Part] = []
     for number, passage in enumerate(passages):
-        own = [i for i, c in enumerate(found) if c.passage == number]
+        own = [i for i, c in enumerate(pool) if c.passage == number]
         heading, start = heading_of(passage), 0
         while own:
-            first = start if found[own[0]].start - start < WINDOW // 3 else found[own[0]].start
+            first = start if pool[own[0]].start - start < WINDOW // 3 else pool[own[0]].start
             # Rows and sentences are read apart: what stands in a table would drown the line of text above it.
-            turn = next((n for n, i in enumerate(own) if found[i].is_row != found[own[0]].is_row), len(own))
+            turn = next((n for n, i in enumerate(own) if pool[i].is_row != pool[own[0]].is_row), len(own))
             alike = own[:turn]
-            inside = [i for i in alike if found[i].end - first <= WINDOW] or own[:1]
-            last = max(found[i].end for i in inside)
-            lead = _lead(heading, found[inside[0]])
+            inside = [i for i in alike if pool[i].end - first <= WINDOW] or own[:1]
+            last = max(pool[i].end for i in inside)
+            lead = _lead(heading, pool[inside[0]])
             parts.append(_Part(lead, passage["text"][first:last], first, number, tuple(inside)))
             rest = own[len(inside) :]
             # A sentence read at the end of one part is read again at the head of the next, for what it refers to.
             again = len(inside) > 1 and len(inside) < len(alike)
             own = [inside[-1], *rest] if again else rest
-            start = found[own[0]].start if own else 0
+            start = pool[own[0]].start if own else 0
     if len(parts) <= MOST_WINDOWS:
         return parts
     asked = set(content_words(question.text))

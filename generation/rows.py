@@ -104,15 +104,15 @@ class _Fit:
 
 def cells(row: str) -> list[_Cell]:
     """The cells of a row such as "Lamp | price: 9 | colour: red"; a cell without a column's name has an empty one."""
-    found, at = [], 0
+    read, at = [], 0
     for part in row.split(" | "):
         match = _CELL.fullmatch(part)
         name, value = (match[1].strip(), match[2]) if match else ("", part)
         start = at + (match.start(2) if match else 0)
         start += len(value) - len(value.lstrip(" |"))
-        found.append(_Cell(name, value.strip(" |\n"), start))
+        read.append(_Cell(name, value.strip(" |\n"), start))
         at += len(part) + len(" | ")
-    return found
+    return read
 
 
 def names_its_columns(row: Candidate) -> bool:
@@ -122,14 +122,14 @@ def names_its_columns(row: Candidate) -> bool:
     return 2 * sum(name in names for name in headings) > len(headings)
 
 
-def lookup(question: Question, found: Sequence[Candidate], passages: Sequence[Passage]) -> Lookup | None:
+def lookup(question: Question, pool: Sequence[Candidate], passages: Sequence[Passage]) -> Lookup | None:
     """The rows that hold what is asked for: "what does the lamp cost" asks for the price of the row that says lamp.
 
     A question for all of them gets each: "which orders are open" asks for `status: open`, "which are not" for the other
     rows, "which cost more than 20" for those. Rows come from one table, the one that accounts for most of the question.
     """
     tables: dict[str, list[tuple[Candidate, list[_Cell]]]] = {}
-    for candidate in found:
+    for candidate in pool:
         read = cells(candidate.text) if candidate.is_row else []
         if any(cell.name for cell in read):
             passage = passages[candidate.passage]
@@ -177,17 +177,17 @@ class _Asked:
 
     def __init__(self, question: Question, rows: Sequence[tuple[Candidate, list[_Cell]]]) -> None:
         self.question, self.rows = question, rows
-        said = question.text
+        asked = question.text
         for phrase, word in _PHRASES:
-            said = phrase.sub(word, said)
-        self.words = frozenset(map(_base, asked_words(said)))
+            asked = phrase.sub(word, asked)
+        self.words = frozenset(map(_base, asked_words(asked)))
         self.others = {stem(same): word for word in self.words for same in others(word) if " " not in same}
         self.figures = set(numbers(question.text))
         self.dates = [fact for fact in dates(question.text) if fact.kind == "date"]
         self.columns = {name: _meant_by(name) for _, row in rows for name in (cell.name for cell in row) if name}
         self.of_columns = {word for groups in self.columns.values() for group in groups for word in group}
-        self.said = {name: self._said_of(groups) for name, groups in self.columns.items()}
-        self.said_of_columns = frozenset().union(*self.said.values())
+        self.words_for = {name: self._words_meaning(groups) for name, groups in self.columns.items()}
+        self.column_words = frozenset().union(*self.words_for.values())
         about = rows[0][0].context.replace("_", " ").replace("-", " ")
         self.about = frozenset(content_words(about)) if about else frozenset()
         self.values: dict[str, list[str]] = {}
@@ -197,15 +197,15 @@ class _Asked:
 
     def answer(self) -> Lookup | None:
         """The rows that account for most of the question."""
-        held = " ".join(candidate.text for candidate, _ in self.rows) + " ".join(self.columns) + " ".join(self.about)
-        if not self.words or any(year not in held for year in re.findall(r"\b(?:19|20)\d\d\b", self.question.text)):
+        table = " ".join(candidate.text for candidate, _ in self.rows) + " ".join(self.columns) + " ".join(self.about)
+        if not self.words or any(year not in table for year in re.findall(r"\b(?:19|20)\d\d\b", self.question.text)):
             return None
         if (many := self._many()) is not None:
             return many
         fits = [fit for candidate, row in self.rows if (fit := self._fit(candidate, row)).named]
         if not fits:
             return None
-        chances = [self._chance(fit.named | self.said_of_columns, fit.whole, fit.asked is not None) for fit in fits]
+        chances = [self._chance(fit.named | self.column_words, fit.whole, fit.asked is not None) for fit in fits]
         best = max(chances)
         chosen = [fit for fit, chance in zip(fits, chances, strict=True) if chance > best - 1e-9]
         if self.question.kind in _TYPED and not any(fit.asked for fit in chosen):
@@ -226,20 +226,20 @@ class _Asked:
         if not (self.question.wants_rows or extreme):
             return None
         wanted: dict[str, set[str]] = {}
-        said: set[str] = set(content_words(sold_out[0])) if sold_out else set()
+        accounted: set[str] = set(content_words(sold_out[0])) if sold_out else set()
         for _, row in self.rows:
             for cell in row:
                 if sold_out and _STOCK.search(cell.name):
                     wants = frozenset({""}) if _NONE.fullmatch(cell.value) else frozenset()
                 elif cell.name in self.flags:
                     fits = (_NONE if denied else _TRUE).fullmatch(cell.value)
-                    wants = self.said[cell.name] if fits else frozenset()
+                    wants = self.words_for[cell.name] if fits else frozenset()
                 else:
                     wants = self._named_by(cell)
                     wants = wants if len(wants) >= len(cell.words) else frozenset()
                 if wants:
                     wanted.setdefault(cell.name, set()).add(cell.value)
-                    said |= wants
+                    accounted |= wants
         rows = [(candidate, {cell.name: cell for cell in row}) for candidate, row in self.rows]
         if denied and not sold_out and wanted and self.flags.isdisjoint(wanted):
             rows = [(c, r) for c, r in rows if any(n in r and r[n].value not in w for n, w in wanted.items())]
@@ -249,7 +249,7 @@ class _Asked:
             column = self._compared()
             if column is None:
                 return None
-            said |= self.said[column] | _OF_EXTREMES | set(content_words(" ".join(self.figures)))
+            accounted |= self.words_for[column] | _OF_EXTREMES | set(content_words(" ".join(self.figures)))
             rows = self._compare([(c, r) for c, r in rows if column in r], column, extreme is not None)
         elif not wanted or not self.question.wants_rows or (len(rows) == len(self.rows) and len(rows) > 1):
             return None
@@ -258,7 +258,7 @@ class _Asked:
         asked = self._asked_column(set(wanted))
         if self.question.kind in _TYPED and asked is None:
             return None
-        chance = self._chance(frozenset(said) | self.said_of_columns, True, True)
+        chance = self._chance(frozenset(accounted) | self.column_words, True, True)
         chance -= SEVERAL * (len(rows) > 1 and self.question.kind in FIGURES)
         return self._found([(c, r.get(asked or "-")) for c, r in rows], chance)
 
@@ -269,8 +269,8 @@ class _Asked:
             values = self.values[name]
             return len(values) > 1 and all(_value(value) is not None for value in values)
 
-        named = [name for name in self.columns if self.said[name] and figures(name)]
-        return max(named, key=lambda name: len(self.said[name]), default=None)
+        named = [name for name in self.columns if self.words_for[name] and figures(name)]
+        return max(named, key=lambda name: len(self.words_for[name]), default=None)
 
     def _compare(
         self, rows: list[tuple[Candidate, dict[str, _Cell]]], column: str, extreme: bool
@@ -327,7 +327,7 @@ class _Asked:
             return own | others
         return own - self.of_columns - self.about if len(cell.words) <= 4 and _PROPER.match(cell.value) else frozenset()
 
-    def _said_of(self, groups: Sequence[Sequence[str]]) -> frozenset[str]:
+    def _words_meaning(self, groups: Sequence[Sequence[str]]) -> frozenset[str]:
         """The words of the question that mean a column; `groups` are the words that mean each of its heading's."""
         others = (self.others.get(group[0]) for group in groups)
         return frozenset(w for w in self.words if any(w in group for group in groups)).union(filter(None, others))
@@ -339,10 +339,10 @@ class _Asked:
         implied = _IMPLIED.get(self.question.kind, frozenset())
         fitting = {}
         for name, value in values.items():
-            meant = any(implied & set(group) for group in self.columns[name])
+            fits = any(implied & set(group) for group in self.columns[name])
             code = _CODE.fullmatch(value) is not None
-            if typed(value) or (meant and not code) if typed else not code:
-                fitting[name] = sum(map(weight, self.said[name])) + IMPLIED * meant
+            if typed(value) or (fits and not code) if typed else not code:
+                fitting[name] = sum(map(weight, self.words_for[name])) + IMPLIED * fits
         # "When was it opened" means the column "Opened", and not "Opening hours".
         best = max(fitting, key=lambda name: (fitting[name], -len(self.columns[name])), default=None)
         return best if best and (fitting[best] or (typed and len(fitting) == 1)) else None
@@ -417,9 +417,9 @@ def _base(word: str) -> str:
     return plain if plain != word and any(plain in group for group in _MEANINGS) else word
 
 
-def _same_date(asked: Fact, said: Fact) -> bool:
+def _same_date(asked: Fact, other: Fact) -> bool:
     """Whether a date is the one asked for, or in the month that is."""
-    return asked.date[1] is not None and all(a in (None, b) for a, b in zip(asked.date, said.date, strict=True))
+    return asked.date[1] is not None and all(a in (None, b) for a, b in zip(asked.date, other.date, strict=True))
 
 
 def _value(text: str) -> float | None:

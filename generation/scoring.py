@@ -71,10 +71,10 @@ def question_weights(question: Question, rare: Mapping[str, float]) -> dict[str,
     return {w: rare[w] * (ASKED_FOR if w in named else 1) for w in meaning_words(question.text)}
 
 
-def coverage(weights: Mapping[str, float], found: Mapping[str, float]) -> float:
-    """Share of the question's words found, by weight; `found` says how much each word found counts (0..1)."""
+def coverage(weights: Mapping[str, float], counts: Mapping[str, float]) -> float:
+    """Share of the question's words that are there, by weight; `counts` says how much each word counts (0..1)."""
     total = sum(weights.values())
-    return sum(weight * found.get(word, 0.0) for word, weight in weights.items()) / total if total else 0.0
+    return sum(weight * counts.get(word, 0.0) for word, weight in weights.items()) / total if total else 0.0
 
 
 def news(asked: Sequence[str], own: Sequence[str]) -> float:
@@ -144,9 +144,9 @@ def own_words(candidate: Candidate) -> tuple[str, ...]:
     return meaning_words(f"{candidate.header} {candidate.text}")
 
 
-def found_words(candidate: Candidate) -> dict[str, float]:
+def read_words(candidate: Candidate) -> dict[str, float]:
     """The words that the candidate is read with, and how much each counts."""
-    found = dict.fromkeys(meaning_words(candidate.context), IN_CONTEXT)
-    found.update(dict.fromkeys(meaning_words(candidate.subject), IN_SUBJECT))
-    found.update(dict.fromkeys(own_words(candidate), 1.0))
-    return found
+    counts = dict.fromkeys(meaning_words(candidate.context), IN_CONTEXT)
+    counts.update(dict.fromkeys(meaning_words(candidate.subject), IN_SUBJECT))
+    counts.update(dict.fromkeys(own_words(candidate), 1.0))
+    return counts
