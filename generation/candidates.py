@@ -150,7 +150,6 @@ def _is_header(row: str) -> bool:
     cells = [cell.strip() for cell in re.split(r"\||\t", row) if cell.strip()]
     if len(cells) == 1:
         cells = row.split()[-_trailing_figures(row.split()) :]
-    # A cell may carry the name of its column: "2022: 14,544".
     if 2 * sum(": " in cell for cell in cells) > len(cells):
         # Every cell carries the name of its column: "Day: Monday | Hours: closed".
         return False

@@ -255,7 +255,7 @@ class Question:
         if offers is None:
             return None
         if self.wants_level:
-            # How much something is is not said by how much it changed.
+            # "Sales rose by $5" does not say how high they were.
             sentence = _CHANGE.sub(" ", sentence)
         if self.kind is Kind.MONEY and self.wants_level:
             sentence = _SHARE.sub(" ", sentence)

@@ -46,13 +46,13 @@ BY_READER: Final = 3
 MOST_ROWS: Final = 12
 """Rows that are listed at most where a question asks for all of them."""
 DOUBT: Final = 0.3
-"""What is left of the chance of a candidate without the figure that is asked for, or that speaks of somebody else."""
-REMEMBERED: Final = 32
-"""Rankings that are kept, for the verifier and the next pass."""
+"""Factor on the chance of a candidate that lacks the figure asked for, or speaks of somebody else."""
 ASIDE: Final = 0.5
 """The same where it does not name what a yes-or-no question is about."""
+REMEMBERED: Final = 32
+"""Rankings that are kept, for the verifier and the next pass."""
 LABELLED: Final = 0.4
-"""What a line gains of the chance that it lacks where its label is what is asked for: "Cause: …"; set by hand."""
+"""Share of the missing chance that a line gains whose label is asked for ("Cause: …"); set by hand."""
 HEADING: Final = 90
 """Characters of heading and title that are read before a text."""
 
@@ -76,7 +76,7 @@ class Scored:
     answer_end: int
     """Character range of the answer in the passage's text."""
     trust: float = 1.0
-    """What is left of its chance to answer where it is a known kind of near miss."""
+    """Factor on its chance to answer; below 1 for known kinds of near misses."""
     labelled: bool = False
     """Whether it begins with a label and a colon, and the label is what is asked for."""
 

@@ -38,30 +38,28 @@ _OF_EXTREMES: Final = frozenset(
 )
 
 SAME_QUESTION: Final = 0.5
-"""Share of the words of each of two questions that the other has, multiplied, from which both ask the same."""
+"""Two questions ask the same from here on: the product of the shares of each one's words that the other has."""
 SENTENCES: Final = 3
 """Sentences that are quoted of the answer below it at most."""
 MOST_TOGETHER: Final = 3
 """Rows that are given at most where one was asked for and several fit as well."""
 CERTAIN: Final = 0.89
-"""The chance of rows that account for every word of the question. This, `UNSAID` and `UNASKED` were fitted on made
-questions and on those of three sets of new users, as `benchmarks.table_cells` counts them; the rest by looking at
-these, a fourth set and tables of filings."""
+"""Chance of rows that account for every word of the question; what follows is taken off it. This, `UNSAID` and `UNASKED`
+were fitted with `benchmarks.table_cells`, on made questions and three sets of new users'; the rest was set by hand."""
 UNSAID: Final = 0.8
-"""What the share of the question that neither row, column nor document accounts for takes from it."""
+"""Taken off, times the share of the question that neither row, column nor document accounts for."""
 MOST_UNSAID: Final = 0.4
-"""The share from which on rows are not the question's: of 28 such questions of new users they answered one."""
+"""Rows are not the question's from this share on: of 28 such questions of new users they answered one."""
 UNASKED: Final = 0.12
-"""What it takes from it that no column is asked for."""
+"""Taken off where no column is asked for."""
 PARTLY: Final = 0.35
-"""What it takes that a row is named by a part of its cell alone: 5 in 13 were right, of made ones 1 in 14."""
+"""Taken off where a part of a cell names the row: 5 in 13 were right, of made ones 1 in 14."""
 SEVERAL: Final = 0.3
-"""What it takes that several rows fit where one thing, or a figure or time, was asked for: of new users' three such
-questions none was answered right."""
+"""Taken off where several rows fit a question for one thing, figure or time: none of new users' three was right."""
 FLAGS: Final = 0.6
 """Share of a column's cells that must say yes or no for the column to be a flag."""
 WORTH: Final = 0.4
-"""A lower chance is none."""
+"""The least chance that counts."""
 
 
 @dataclass(frozen=True)
@@ -386,7 +384,7 @@ _IMPLIED: Final = {
 }
 """What a column means that the question asks for without a word for it: "how much is the lamp"."""
 IMPLIED: Final = 0.5
-"""What that counts; a word of the question counts 0.15 to 1.6."""
+"""Weight of a column that is meant without a word for it; a word of the question weighs 0.15 to 1.6."""
 _TIME: Final = re.compile(
     r"day\b|\d:\d\d|\d ?[ap]\.?m\b|\buhr\b|^(?:1[5-9]|20)\d\d$|\bQ[1-4]\b|\d ?(?:weeks?|days?)\b", re.I
 )
