@@ -44,7 +44,7 @@ SENTENCES: Final = 3
 MOST_TOGETHER: Final = 3
 """Rows that are given at most where one was asked for and several fit as well."""
 CERTAIN: Final = 0.89
-"""Chance of rows that account for every word of the question; what follows is taken off it. This, `UNSAID` and `UNASKED`
+"""Chance of rows that account for every word of the question; what follows is taken off. This, `UNSAID` and `UNASKED`
 were fitted with `benchmarks.table_cells`, on made questions and three sets of new users'; the rest was set by hand."""
 UNSAID: Final = 0.8
 """Taken off, times the share of the question that neither row, column nor document accounts for."""
