@@ -22,6 +22,9 @@ _WISHING: Final = pattern("wishing")
 _OF_WISHES: Final = re.compile(
     r"\b(?:want|wish|like|love|hope|ask|request|prefer|need|wünsch|möcht|woll|bitte)\w*", re.I
 )
+_HOW_OLD: Final = re.compile(r"\bhow old\b|\bage\b|\bwie alt\b", re.I)
+_AGED: Final = re.compile(r"((?:[A-ZÄÖÜ][\w’'-]+ ?)+)(?:, | ?\()(?:aged? |who is )?\d{1,3}\b(?! ?[:/.-]\d)")
+"""Whom an age belongs to: "Ann Lee, aged 16", "Ann Lee (16)"."""
 _CORPORATE: Final = r"(?:Inc|Corp\w*|Company|Companies|Co|Ltd|plc|PLC|LLC|AG|GmbH|Group|Limited)\b"
 _RIVALS: Final = tuple(frozenset(content_words(line)) for line in LEXICON["rivals"].strip().splitlines())
 """Words of one kind, of which a thing is called by one: who asks for the summer course does not mean the spring one."""
@@ -114,14 +117,18 @@ def kind_of(question: Question, candidate: Candidate) -> float:
 def mistaken(question: Question, candidate: Candidate) -> bool:
     """Whether a candidate speaks of somebody or something else than the question, or of what is only wished for.
 
-    It holds the name that is asked about in longer ones only: "Acme Paints" and the "Acme Foundation" are not Acme. Or
-    it has another word of a kind of which the question names one: the spring course is not the summer course.
+    It holds the name that is asked about in longer ones only: "Acme Paints" and the "Acme Foundation" are not Acme; it
+    tells the age of others; or it has another word of a kind of which the question names one: the spring course is not the summer course.
     """
     text = f"{candidate.opener} {candidate.text}"
     if _WISHING.search(candidate.text) and not _OF_WISHES.search(question.text):
         return True
     if question.kind is Kind.PERSON and any(_only_within(name, text) for name in question.names):
         return True
+    if _HOW_OLD.search(question.text) and (aged := _AGED.findall(text)):
+        asked = set(" ".join(question.names).split())
+        if asked and asked.isdisjoint(word for name in aged for word in name.split()):
+            return True
     if question.kind is Kind.YES_NO:
         return False
     asked, own = set(content_words(question.text)), set(content_words(f"{candidate.context} {text}"))
