@@ -118,7 +118,8 @@ def mistaken(question: Question, candidate: Candidate) -> bool:
     """Whether a candidate speaks of somebody or something else than the question, or of what is only wished for.
 
     It holds the name that is asked about in longer ones only: "Acme Paints" and the "Acme Foundation" are not Acme; it
-    tells the age of others; or it has another word of a kind of which the question names one: the spring course is not the summer course.
+    tells the age of others; or it has another word of a kind of which the question names one: the spring course is not
+    the summer course.
     """
     text = f"{candidate.opener} {candidate.text}"
     if _WISHING.search(candidate.text) and not _OF_WISHES.search(question.text):
