@@ -32,6 +32,10 @@ for _variable, _value in SILENCED.items():
     os.environ.setdefault(_variable, _value)
 
 if TYPE_CHECKING:
+    from cragraph import build as build
+    from cragraph import metrics as metrics
+    from cragraph import run as run
+    from cragraph import settings as settings
     from cragraph.api import (
         CorrectionResult,
         averify,

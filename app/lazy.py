@@ -3,7 +3,9 @@
 from collections.abc import Callable, Mapping, Sequence
 from functools import cached_property
 from importlib import import_module
+from importlib.util import find_spec
 from threading import RLock
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Final
 
 if TYPE_CHECKING:
@@ -22,13 +24,15 @@ else:
 _LOCK: Final = RLock()
 
 
-def exports(package: str, homes: Mapping[str, Sequence[str]]) -> Callable[[str], Any]:
-    """A package's `__getattr__`; `homes` lists the public names of each of its modules."""
+def exports(package: str, homes: Mapping[str, Sequence[str]] = MappingProxyType({})) -> Callable[[str], Any]:
+    """A package's `__getattr__`: its modules, and the names that `homes` lists by module, imported when first used."""
     home = {name: f"{package}.{module}" for module, names in homes.items() for name in names}
 
     def __getattr__(name: str) -> Any:
-        if name not in home:
-            raise AttributeError(f"module {package!r} has no attribute {name!r}")
-        return getattr(import_module(home[name]), name)
+        if name in home:
+            return getattr(import_module(home[name]), name)
+        if not name.startswith("_") and find_spec(f"{package}.{name}"):
+            return import_module(f"{package}.{name}")
+        raise AttributeError(f"module {package!r} has no attribute {name!r}")
 
     return __getattr__

@@ -174,35 +174,6 @@ def quantile(values: Sequence[float], share: float) -> float:
     return ordered[max(math.ceil(share * len(ordered)), 1) - 1] if ordered else 0.0
 
 
-def table(summary: Mapping[str, Any]) -> Any:
-    """The summary as tables for a terminal."""
-    from rich.console import Group
-    from rich.table import Table
-
-    rates = Table(title=f"{summary['runs']} runs", show_header=False)
-    for name in (
-        "abstention_rate", "rejection_rate", "trigger_rate", "success_rate", "grounded_rate", "confidence",
-        "cited_claims", "citation_accuracy", "false_positive_rate", "false_negative_rate", "rerank_gain",
-        "selection_rate", "llm_calls", "degraded_rate", "bad_lines",
-    ):  # fmt: skip
-        rates.add_row(name.replace("_", " "), _shown(name, summary[name]))
-    judges = ", ".join(f"{name} ({count})" for name, count in summary["judges"].items())
-    rates.add_row("judges", judges or "none")
-    targets = Table("figure", "measured", "target", "met", title="Targets")
-    for row in summary["targets"]:
-        met = "-" if row["met"] is None else "yes" if row["met"] else "no"
-        value = row["value"]
-        shown = "-" if value is None else f"{value:.0f} ms" if "ms" in row["target"] else f"{value:.1%}"
-        targets.add_row(row["name"], shown, row["target"], met)
-    latency = Table("node", "p50", "p95", "p99", "runs", title="Milliseconds")
-    for node, figures in summary["latency_ms"].items():
-        latency.add_row(node, *(f"{figures[p]:.0f}" for p in ("p50", "p95", "p99")), str(figures["runs"]))
-    degraded = Table("degraded", "runs")
-    for sentence, count in summary["degraded"].items():
-        degraded.add_row(sentence, str(count))
-    return Group(*([rates, targets, latency] + ([degraded] if summary["degraded"] else [])))
-
-
 def _read(file: Path) -> tuple[list[Mapping[str, Any]], int]:
     """The runs of a log, and the number of lines that are not runs."""
     runs: list[Mapping[str, Any]] = []
@@ -234,9 +205,3 @@ def _mean(runs: Runs, field: str) -> float | None:
 
 def _number(value: object) -> bool:
     return isinstance(value, int | float) and not isinstance(value, bool) and math.isfinite(value)
-
-
-def _shown(name: str, value: float | None) -> str:
-    if value is None:
-        return "-"
-    return f"{value:.1%}" if name.endswith("_rate") or name.startswith(("citation", "cited")) else f"{value:.3g}"

@@ -2,17 +2,24 @@
 
 import sys
 from importlib import import_module
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 import typer
 from typer.core import TyperGroup
 
+from cragraph import __version__
 from cragraph.cli.console import FAILURE, INTERRUPTED, USAGE, complain, status
 from cragraph.errors import CragError, InputError, SettingsError
+from cragraph.lazy import exports
+
+if TYPE_CHECKING:
+    from cragraph.cli import render as render
+
+__getattr__ = exports(__name__)
 
 COMMANDS: Final = {
-    "ingest": "ingest", "ask": "ask", "chat": "chat", "verify": "verify", "calibrate": "evaluate", "search": "search",
-    "serve": "serve", "mcp": "serve", "docs": "docs", "forget": "docs", "graph": "about", "config": "about",
+    "ingest": "store", "ask": "ask", "chat": "chat", "verify": "verify", "calibrate": "evaluate", "search": "store",
+    "serve": "serve", "mcp": "serve", "docs": "store", "forget": "store", "graph": "about", "config": "about",
     "doctor": "doctor", "stats": "about", "eval": "evaluate",
 }  # fmt: skip
 """The file that each command is in."""
@@ -69,8 +76,6 @@ def root(
 ) -> None:
     """Cited answers from your own documents, every claim checked, on your own machine."""
     if version:
-        from cragraph import __version__
-
         typer.echo(f"cragraph {__version__}")
         raise typer.Exit
 
@@ -79,10 +84,9 @@ def main() -> None:
     """Run the command line; every error becomes one message on stderr and an exit code."""
     try:
         code = app(standalone_mode=False)
-    except (SettingsError, InputError) as error:
-        code = _failed(str(error), USAGE)
     except CragError as error:
-        code = _failed(str(error), FAILURE)
+        complain(str(error))
+        code = USAGE if isinstance(error, SettingsError | InputError) else FAILURE
     except KeyboardInterrupt:
         code = INTERRUPTED
     except BrokenPipeError:
@@ -94,18 +98,9 @@ def main() -> None:
         if not hasattr(error, "format_message"):
             raise
         if said := error.format_message():
-            many = (
-                "--source takes one path, give it again for each; "
-                if "extra" in said and "--source" in sys.argv
-                else ""
-            )
+            many = "--source takes one path, give it again for each; " * ("extra" in said and "--source" in sys.argv)
             complain(f"{said.rstrip('.')}: {many}see `cragraph --help`.")
         code = USAGE
     if code == INTERRUPTED:
         complain("interrupted; what was complete is kept")
     sys.exit(code if isinstance(code, int) else 0)
-
-
-def _failed(message: str, code: int) -> int:
-    complain(message)
-    return code

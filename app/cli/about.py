@@ -1,10 +1,14 @@
 """`cragraph config`, `graph` and `stats`: what is set, how the graph is drawn, what the metrics log says."""
 
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Annotated, Any
 
 import typer
+from rich.console import Group
+from rich.table import Table
 
+import cragraph
 from cragraph.cli.console import emit, show
 from cragraph.cli.options import JsonOption, with_settings
 from cragraph.errors import InputError, mask
@@ -16,17 +20,11 @@ def config(settings_of: Any, json: JsonOption = False) -> None:
 
     Example: `cragraph config | grep model`
     """
-    from cragraph.settings import source_of
-
     settings = settings_of()
-    rows = [
-        {
-            "setting": name,
-            "value": mask(value) if isinstance(value, str) else value,
-            "from": source_of(name) if name in settings.model_fields_set else "default",
-        }
-        for name, value in settings.model_dump(mode="json").items()
-    ]
+    rows = []
+    for name, value in settings.model_dump(mode="json").items():
+        source = cragraph.settings.source_of(name) if name in settings.model_fields_set else "default"
+        rows.append({"setting": name, "value": mask(value) if isinstance(value, str) else value, "from": source})
 
     def lines(rows: Any) -> str:
         shown = [(row, "-" if row["value"] in (None, "") else row["value"]) for row in rows]
@@ -40,11 +38,9 @@ def graph(name: Annotated[str, typer.Argument(help="crag or verify.")] = "crag",
 
     Example: `cragraph graph crag`
     """
-    from cragraph.api import drawn
-
     if name not in ("crag", "verify"):
         raise InputError(f"there is no graph {name!r}; there are crag and verify.")
-    drawing = drawn(name)
+    drawing = cragraph.api.drawn(name)
     if json:
         emit(drawing.to_json())
     else:
@@ -58,6 +54,36 @@ def stats(
 
     Example: `CRAG_METRICS_LOG=runs.jsonl cragraph ask "..."; cragraph stats runs.jsonl`
     """
-    from cragraph.metrics import summarise, table
+    show(json, cragraph.metrics.summarise(file), table)
 
-    show(json, summarise(file), table)
+
+def table(summary: Mapping[str, Any]) -> Group:
+    """The summary as tables."""
+    rates = Table(title=f"{summary['runs']} runs", show_header=False)
+    for name in (
+        "abstention_rate", "rejection_rate", "trigger_rate", "success_rate", "grounded_rate", "confidence",
+        "cited_claims", "citation_accuracy", "false_positive_rate", "false_negative_rate", "rerank_gain",
+        "selection_rate", "llm_calls", "degraded_rate", "bad_lines",
+    ):  # fmt: skip
+        rates.add_row(name.replace("_", " "), _shown(name, summary[name]))
+    judges = ", ".join(f"{name} ({count})" for name, count in summary["judges"].items())
+    rates.add_row("judges", judges or "none")
+    targets = Table("figure", "measured", "target", "met", title="Targets")
+    for row in summary["targets"]:
+        met = "-" if row["met"] is None else "yes" if row["met"] else "no"
+        value = row["value"]
+        shown = "-" if value is None else f"{value:.0f} ms" if "ms" in row["target"] else f"{value:.1%}"
+        targets.add_row(row["name"], shown, row["target"], met)
+    latency = Table("node", "p50", "p95", "p99", "runs", title="Milliseconds")
+    for node, figures in summary["latency_ms"].items():
+        latency.add_row(node, *(f"{figures[p]:.0f}" for p in ("p50", "p95", "p99")), str(figures["runs"]))
+    degraded = Table("degraded", "runs")
+    for sentence, count in summary["degraded"].items():
+        degraded.add_row(sentence, str(count))
+    return Group(*([rates, targets, latency] + ([degraded] if summary["degraded"] else [])))
+
+
+def _shown(name: str, value: float | None) -> str:
+    if value is None:
+        return "-"
+    return f"{value:.1%}" if name.endswith("_rate") or name.startswith(("citation", "cited")) else f"{value:.3g}"

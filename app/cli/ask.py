@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING, Annotated, Any, Final
 
 import typer
 
-from cragraph.cli.console import ABSTAINED, complain, emit, err, ingesting, status
+import cragraph
+from cragraph.cli.console import ABSTAINED, complain, err, ingesting, show, status
 from cragraph.cli.options import JsonOption, QuietOption, ReportOption, with_settings
 from cragraph.errors import InputError
 
@@ -42,20 +43,16 @@ def ask(
 
     Example: `cragraph ask "What was revenue in 2023?" --source report.pdf`
     """
-    from cragraph.models.weights import open_ahead
-
-    open_ahead(("encoder", "reader"))
+    cragraph.models.weights.open_ahead(("encoder", "reader"))
     gc.disable()  # what is imported stays: looking for garbage in it takes a tenth of a cold answer
-    from cragraph.cli.render import show_answer
-    from cragraph.run import Assistant
-
+    assistant_of, show_answer = cragraph.run.Assistant, cragraph.cli.render.show_answer
     gc.freeze()
     gc.enable()
     settings = settings_of(
         show_claims=True if show_claims or report or not json else None,
         sources=tuple(str(path.absolute()) for path in source) if source else None,
     )
-    assistant = Assistant(settings)
+    assistant = assistant_of(settings)
     if source:
         with ingesting(shown=not quiet) as advance:
             read = assistant.ingest(source, progress=advance)
@@ -63,11 +60,9 @@ def ask(
             complain(f"{path}: {reason}")
         if not (read.added or read.changed or read.unchanged):
             raise InputError("Nothing could be read from --source: give files or folders that `cragraph ingest` takes.")
-    if settings.model is None and not quiet and sys.stderr.isatty():
-        from cragraph.models.servers import ollama_hint
-
-        if hint := ollama_hint(settings.ollama_host):
-            status(hint)
+    hinted = settings.model is None and not quiet and sys.stderr.isatty()
+    if hinted and (hint := cragraph.models.servers.ollama_hint(settings.ollama_host)):
+        status(hint)
     run = assistant.ask(question, context={"show_claims": settings.show_claims})
     searched = "" if assistant.parts.foreign else settings.store or ""
     if searched and "://" not in searched and not Path(searched).exists():
@@ -78,10 +73,7 @@ def ask(
         assistant.report(done).save(report)
         if not quiet:
             status(f"wrote {report}")
-    if json:
-        emit(response)
-    else:
-        show_answer(response)
+    show(json, response, show_answer)
     if response["abstained"]:
         raise typer.Exit(ABSTAINED)
 
@@ -125,9 +117,7 @@ def stopping_calls() -> Iterator[None]:
 
     def interrupt(_number: int, _frame: Any) -> None:
         if "cragraph.models.chat" in sys.modules:
-            from cragraph.models.chat import stop_all_calls
-
-            stop_all_calls()
+            cragraph.models.chat.stop_all_calls()
         raise KeyboardInterrupt
 
     before = signal.signal(signal.SIGINT, interrupt)

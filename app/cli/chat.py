@@ -10,6 +10,8 @@ from typing import TYPE_CHECKING, Annotated, Any, Final
 import typer
 from rich.text import Text
 
+import cragraph
+from cragraph.cli.ask import shown
 from cragraph.cli.console import complain, err, out, status
 from cragraph.cli.options import QuietOption, with_settings
 from cragraph.errors import CragError
@@ -78,22 +80,20 @@ class Conversation:
 
     def __call__(self, line: str) -> None:
         """Answer a question, or obey a command."""
-        from cragraph.cli.render import citation_line, indented, show_answer
-
         name, _, rest = line.partition(" ")
-        given = rest.strip()
+        given, render = rest.strip(), cragraph.cli.render
         match name:
             case "/source":
                 cited = self.last.response["citations"] if self.last else []
                 chosen = [citation for citation in cited if given in ("", str(citation["number"]))]
                 for citation in chosen:
-                    out().print(citation_line(citation))
+                    out().print(render.citation_line(citation))
                     if given:
-                        indented(out(), Text(citation["text"]), 2)
+                        render.indented(out(), Text(citation["text"]), 2)
                 if not chosen:
                     status(f"There is no source {given}".rstrip() + ".")
             case "/why" if self.last:
-                show_answer(self.last.response)
+                render.show_answer(self.last.response)
             case "/why":
                 status("Nothing was asked yet.")
             case "/report" if self.last and given:
@@ -115,9 +115,6 @@ class Conversation:
                 self._answer(line)
 
     def _answer(self, question: str) -> None:
-        from cragraph.cli.ask import shown
-        from cragraph.cli.render import verdict_line
-
         asks = {"ask_on_low_confidence": True} if self.ask else {}
         run = self._assistant.ask(question, messages=self.messages, context=asks, person=self.ask)
         while (done := shown(run, quiet=self.quiet)).kind == "review":
@@ -126,26 +123,24 @@ class Conversation:
         answer = done.response["answer"]
         self.messages += [{"role": "user", "content": question}, {"role": "assistant", "content": answer}]
         out().print(answer)
-        out().print(verdict_line(done.response))
+        out().print(cragraph.cli.render.verdict_line(done.response))
         for sentence in [*done.response["issues"], *done.response["degraded"]]:
             status(sentence)
 
     def _begin(self, **chosen: str) -> None:
-        from cragraph.run import Assistant
-
         settings = self.settings_of(**chosen)
-        assistant = Assistant(settings.model_copy(update={"model": None}) if chosen == {"model": "none"} else settings)
+        if chosen == {"model": "none"}:
+            settings = settings.model_copy(update={"model": None})
+        assistant = cragraph.run.Assistant(settings)
         _ = assistant.graph  # a model's name that is wrong is told now
         self._assistant = assistant
 
 
 def decided(waits: dict[str, Any]) -> Any:
     """What a person chooses to do with an answer below the threshold; no answer where nobody is there any more."""
-    from cragraph.cli.render import claim_line
-
     err().print(Text(waits["answer"]))
     for claim in waits["claims"]:
-        err().print(claim_line(claim))
+        err().print(cragraph.cli.render.claim_line(claim))
     for sentence in [*waits["issues"], *([waits["error"]] if "error" in waits else [])]:
         status(sentence)
     try:

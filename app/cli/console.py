@@ -74,12 +74,12 @@ def emit(data: Any) -> None:
 
 
 def show(as_json: bool, data: Any, *forms: Callable[[Any], Any]) -> None:
-    """Print data as JSON, else in its forms for a person."""
+    """Print data as JSON, else what its forms for a person return, where that is anything."""
     if as_json:
         emit(data)
         return
-    for form in forms:
-        out().print(form(data))
+    for shown in filter(None, (form(data) for form in forms)):
+        out().print(shown)
 
 
 def complain(message: str) -> None:

@@ -1,12 +1,22 @@
-"""`cragraph doctor`: is everything here that a run needs?"""
+"""`cragraph doctor`: what a run needs, checked one by one, each with the line that mends it."""
 
-from typing import Any
+import sys
+from collections.abc import Callable, Sequence
+from dataclasses import asdict, dataclass
+from importlib import import_module
+from typing import Any, Final
 
 import typer
 from rich.text import Text
 
+import cragraph
 from cragraph.cli.console import FAILURE, emit, out
 from cragraph.cli.options import JsonOption, with_settings
+from cragraph.errors import CragError, ModelError, StoreError, mask, plain
+
+PATIENCE_S: Final = 5.0
+CHARACTERS_A_TOKEN: Final = 3.5
+"""Fewer than English prose has, as tables and names have fewer."""
 
 
 @with_settings("store", "model")
@@ -17,8 +27,6 @@ def doctor(settings_of: Any, json: JsonOption = False) -> None:
 
     Example: `cragraph doctor --model ollama:llama3.2`
     """
-    from cragraph.doctor import examine, healthy
-
     checks = examine(settings_of())
     if json:
         emit({"ok": healthy(checks), "checks": [check.to_dict() for check in checks]})
@@ -31,3 +39,164 @@ def doctor(settings_of: Any, json: JsonOption = False) -> None:
                 console.print(f"     mend it: {check.fix}")
     if not healthy(checks):
         raise typer.Exit(FAILURE)
+
+
+@dataclass(frozen=True)
+class Check:
+    """One finding. `fix` is the line that mends it, empty where all is well."""
+
+    name: str
+    ok: bool
+    detail: str
+    fix: str = ""
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "detail", mask(plain(self.detail)))
+        object.__setattr__(self, "fix", mask(plain(self.fix)))
+
+    def to_dict(self) -> dict[str, Any]:
+        """The check as JSON."""
+        return asdict(self)
+
+
+def examine(settings: Any) -> list[Check]:
+    """All checks, in the order in which their fixes make sense. Nothing is changed and nothing is downloaded."""
+    checks = [python(), package("onnxruntime"), package("chromadb")]
+    if settings.embeddings == "embedded":
+        checks.append(_probed("weights", weights))
+    return [*checks, _probed("store", lambda: store(settings)), *models(settings)]
+
+
+def healthy(checks: Sequence[Check]) -> bool:
+    """Whether all is well: the exit code of ``cragraph doctor`` follows it."""
+    return all(check.ok for check in checks)
+
+
+def python(version: tuple[int, int] = sys.version_info[:2]) -> Check:
+    """Python 3.11 to 3.13."""
+    found = f"{version[0]}.{version[1]}"
+    if (3, 11) <= version <= (3, 13):
+        return Check("python", True, f"Python {found}")
+    return Check("python", False, f"Python {found}; wanted 3.11 to 3.13", "install Python 3.13 and cragraph into it")
+
+
+def package(name: str) -> Check:
+    """Whether a package that cragraph is built on can be imported."""
+    try:
+        module = import_module(name)
+    except ImportError as error:  # also where its compiled part does not fit this machine
+        return Check(name, False, f"{name} cannot be imported: {error}", f"pip install --force-reinstall {name}")
+    return Check(name, True, f"{name} {getattr(module, '__version__', '')}".strip())
+
+
+def weights() -> str:
+    """What the embedded encoder is, once it has embedded something."""
+    encoder = cragraph.models.encoder.Encoder()
+    return f"{encoder.name}, {len(encoder.embed_query('ready?'))} dimensions"
+
+
+def store(settings: Any) -> str:
+    """What the store holds, in a few words."""
+    with cragraph.build.Parts(settings).store as opened:
+        if problems := opened.problems():
+            raise StoreError(" ".join(problems))
+        return f"{settings.store}: {len(opened.documents())} documents, {opened.count()} chunks"
+
+
+def models(settings: Any) -> list[Check]:
+    """The models by name: without any, the embedded parts answer, and that is well too."""
+    chosen = (settings.model, settings.judge_model, settings.embeddings)
+    named = [name for name in dict.fromkeys(chosen) if name and name != "embedded"]
+    if not named:
+        hint = cragraph.models.servers.ollama_hint(settings.ollama_host)
+        return [Check("models", True, f"no chat model chosen: the embedded parts answer. {hint}".strip(". "))]
+    ollama = [name for name in named if name.startswith("ollama:")]
+    checks = [_buildable(name) for name in named if name not in ollama]
+    return checks + (_ollama(ollama, settings) if ollama else [])
+
+
+def _ollama(names: Sequence[str], settings: Any) -> list[Check]:
+    # Imported here: httpx costs start-up time that `--help` does not have.
+    import httpx
+
+    checks: list[Check] = []
+    try:
+        url = cragraph.models.servers.ollama_url(settings.base_url or settings.ollama_host)
+        with httpx.Client(base_url=url, timeout=PATIENCE_S) as client:
+            version = client.get("/api/version").raise_for_status().json()["version"]
+            checks.append(Check("ollama server", True, f"Ollama {version} at {url}"))
+            for name in names:
+                shown = client.post("/api/show", json={"model": name.removeprefix("ollama:")})
+                checks += _model(name, shown.status_code, shown.json(), settings)
+    except httpx.TimeoutException:
+        fix = "restart `ollama serve`, or wait until it has loaded its model"
+        checks.append(Check("ollama server", False, f"the server at {url} did not answer in {PATIENCE_S:g} s", fix))
+    except httpx.TransportError:
+        fix = "start it with `ollama serve`, or set OLLAMA_HOST"
+        checks.append(Check("ollama server", False, f"no Ollama server can be reached at {url}", fix))
+    except ModelError as error:
+        checks.append(_failed("ollama server", error))
+    except (httpx.HTTPError, ValueError, KeyError, TypeError) as error:
+        what = f"what answers at {url} is not Ollama ({type(error).__name__})"
+        checks.append(Check("ollama server", False, what, "set OLLAMA_HOST to the address of an Ollama server"))
+    return checks
+
+
+def _model(name: str, status: int, shown: Any, settings: Any) -> list[Check]:
+    plain = name.removeprefix("ollama:")
+    if status == 404:
+        return [Check(f"model {name}", False, f"the model {plain!r} is not pulled", f"ollama pull {plain}")]
+    if status >= 400:
+        said = shown.get("error", "")
+        return [Check(f"model {name}", False, f"the server answered {status}: {said}", f"ollama pull {plain}")]
+    able = shown.get("capabilities") or []
+    wanted = "embedding" if name == settings.embeddings else "completion"
+    if able and wanted not in able:
+        what = f"the model {plain!r} can do {', '.join(able)}; wanted {wanted}"
+        return [Check(f"model {name}", False, what, f"choose a model for {wanted} from `ollama list`")]
+    checks = [Check(f"model {name}", True, f"pulled, {shown.get('details', {}).get('parameter_size', 'size unknown')}")]
+    if wanted == "completion":
+        info: dict[str, Any] = shown.get("model_info") or {}
+        longest = next((value for key, value in info.items() if key.endswith(".context_length")), None)
+        checks.append(_context(name, settings, longest))
+    return checks
+
+
+def _context(name: str, settings: Any, longest: int | None) -> Check:
+    """Whether the largest prompt, with the passages of a correction and the reply, fits into the context."""
+    budget = cragraph.models.budget
+    room = min(settings.num_ctx, longest or settings.num_ctx)
+    prompts = [cragraph.build.Parts(settings).prompts[task] for task in ("generate", "regenerate", "judge")]
+    frame = max(budget.estimated_tokens(prompt.system + prompt.user) for prompt in prompts)
+    passages = int((settings.context().resolved().second_pass_k or 0) * settings.chunk_size / CHARACTERS_A_TOKEN)
+    reply = min(settings.num_predict, room // 2)
+    # An answer as long as it may be is part of the prompt of the judge and of the correction.
+    needed = int((frame + passages + reply) * (1 + budget.MARGIN)) + reply
+    title = f"context of {name}"
+    if needed <= room:
+        return Check(title, True, f"the largest prompt needs about {needed} of {room} tokens")
+    detail = f"the largest prompt needs about {needed} tokens, and the context has {room}: passages will be left out"
+    if longest is not None and longest < needed:
+        return Check(title, False, detail, "lower second_pass_k or chunk_size, or choose a model with a longer context")
+    return Check(title, False, detail, f"set CRAG_NUM_CTX={-(-needed // 1024) * 1024}")
+
+
+def _buildable(name: str) -> Check:
+    try:
+        cragraph.models.servers.chat_model(name)
+    except CragError as error:
+        return _failed(f"model {name}", error)
+    return Check(f"model {name}", True, "can be built; its server was not asked")
+
+
+def _probed(name: str, probe: Callable[[], str]) -> Check:
+    try:
+        return Check(name, True, probe())
+    except CragError as error:
+        return _failed(name, error)
+
+
+def _failed(name: str, error: CragError) -> Check:
+    """Our messages end with what to do, after the last colon."""
+    detail, _, fix = str(error).rpartition(": ")
+    return Check(name, False, detail or str(error), fix.rstrip("."))

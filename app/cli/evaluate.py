@@ -1,11 +1,13 @@
 """`cragraph eval` and `cragraph calibrate`: what labelled data says of retrieval, grounding and answers."""
 
+from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Annotated, Any
 
 import typer
 from rich.table import Table
 
+import cragraph
 from cragraph.cli.console import counting, show, status
 from cragraph.cli.options import JsonOption, QuietOption, with_settings
 
@@ -31,21 +33,15 @@ def grounding(
     Beside the judges, `coverage` (share of the claim's words that the passages hold) and `similarity` (cosine to the
     closest window) are the baselines. Example: `cragraph eval grounding dev/*.jsonl --judge coverage,lexical,encoder`
     """
-    from dataclasses import replace
-
-    from cragraph.build import make_verifier
-    from cragraph.evals.grounding import run, simple_judges
-    from cragraph.evals.report import grounding_table, write_report
-
-    settings = settings_of()
+    settings, evals = settings_of(), cragraph.evals
     names = [name.strip() for name in judge.split(",") if name.strip()]
-    verifier = make_verifier(settings)
-    verifier = replace(verifier, judges={**simple_judges(verifier.embeddings), **verifier.judges})
+    verifier = cragraph.build.make_verifier(settings)
+    verifier = replace(verifier, judges={**evals.grounding.simple_judges(verifier.embeddings), **verifier.judges})
     with counting("rows", shown=not quiet) as progress:
-        result = run(files, names, verifier, policy=settings.policy, limit=limit, progress=progress)
+        result = evals.grounding.run(files, names, verifier, policy=settings.policy, limit=limit, progress=progress)
     if report is not None:
-        write_report(result, report)
-    show(json, result, grounding_table)
+        evals.report.write_report(result, report)
+    show(json, result, evals.report.grounding_table)
 
 
 @app.command()
@@ -65,16 +61,12 @@ def retrieval(
 
     Example: `cragraph eval retrieval data/cranfield`
     """
-    from cragraph.build import Parts
-    from cragraph.evals.report import plot_retrieval, retrieval_table
-    from cragraph.evals.retrieval import run
-
-    settings = settings_of()
+    embeddings, evals = cragraph.build.Parts(settings_of()).embeddings, cragraph.evals
     with counting("queries", shown=not quiet) as progress:
-        result = run(folder, Parts(settings).embeddings, limit=limit, progress=progress, foreign=retriever)
+        result = evals.retrieval.run(folder, embeddings, limit=limit, progress=progress, foreign=retriever)
     if plot is not None:
-        plot_retrieval(result, plot)
-    show(json, result, retrieval_table)
+        evals.report.plot_retrieval(result, plot)
+    show(json, result, evals.report.retrieval_table)
 
 
 @app.command()
@@ -95,21 +87,18 @@ def answers(
 
     Example: `cragraph eval answers ../shared/data/qa/dev/squad2_train_500.jsonl --noise some,only --baseline`
     """
-    from cragraph.build import Parts, graph_of
-    from cragraph.evals.answers import graph_answerer, question_sets, run, simple_answerer
-    from cragraph.evals.report import answers_table, causes_table, plot_answers
-
-    settings = settings_of(store="")
-    sets = question_sets(files, noise.split(","), limit)
-    parts = Parts(settings)
+    parts, evals = cragraph.build.Parts(settings_of(store="")), cragraph.evals
+    sets = evals.answers.question_sets(files, noise.split(","), limit)
     with counting("questions", shown=not quiet) as progress:
-        answerers = {"cragraph": graph_answerer(graph_of(parts).compile(), parts.ranker)}
+        graph = cragraph.build.graph_of(parts).compile()
+        answerers = {"cragraph": evals.answers.graph_answerer(graph, parts.ranker)}
         if baseline:
-            answerers["nearest sentence, tuned here"] = simple_answerer(parts.embeddings.embed_documents, sets)
-        result = run(sets, answerers, progress)
+            simple = evals.answers.simple_answerer(parts.embeddings.embed_documents, sets)
+            answerers["nearest sentence, tuned here"] = simple
+        result = evals.answers.run(sets, answerers, progress)
     if plot is not None:
-        plot_answers(result, plot)
-    show(json, result, answers_table, causes_table)
+        evals.report.plot_answers(result, plot)
+    show(json, result, evals.report.answers_table, evals.report.causes_table)
 
 
 @with_settings("judge", "refused_good")
@@ -125,21 +114,14 @@ def calibrate(
     A row is `{"answer", "passages": [text…], "label": "supported" or "unsupported"}`. The fit goes into the settings
     file. Example: `cragraph calibrate labelled.jsonl`
     """
-    from dataclasses import asdict, replace
-
-    from cragraph.build import make_verifier
-    from cragraph.evals.calibrate import calibrate as fit
-    from cragraph.evals.calibrate import store
-    from cragraph.evals.data import read_rows
-    from cragraph.settings import config_path
-
-    settings = settings_of()
-    file = config_path() or Path("cragraph.yaml")
-    verifier = make_verifier(settings.model_copy(update={"calibration": {}}))
+    settings, evals = settings_of(), cragraph.evals
+    file = cragraph.settings.config_path() or Path("cragraph.yaml")
+    verifier = cragraph.build.make_verifier(settings.model_copy(update={"calibration": {}}))
     verifier = replace(verifier, options=replace(verifier.options, measure=()), scorer=None)
-    found = fit(read_rows(rows), verifier, settings.judge, refused=settings.refused_good, threshold=settings.threshold)
+    accepts = {"refused": settings.refused_good, "threshold": settings.threshold}
+    found = evals.calibrate.calibrate(evals.data.read_rows(rows), verifier, settings.judge, **accepts)
     if not dry_run:
-        store(found, file)
+        evals.calibrate.store(found, file)
     table = Table("of rows not fitted on", "before", "after")
     for name in found.before:
         table.add_row(name.replace("_", " "), f"{found.before[name]:.3f}", f"{found.after[name]:.3f}")

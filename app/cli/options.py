@@ -1,5 +1,6 @@
 """Options that several commands share, and how they become settings."""
 
+import os
 from collections.abc import Callable
 from functools import partial, wraps
 from inspect import Parameter, Signature, signature
@@ -8,7 +9,9 @@ from typing import Annotated, Any, Final
 
 import typer
 
+import cragraph
 from cragraph.errors import SettingsError
+from cragraph.retrieval import store
 from cragraph.tables import JUDGES
 
 JsonOption = Annotated[bool, typer.Option("--json", help="Print JSON for a program to read.")]
@@ -84,17 +87,11 @@ def with_settings(*names: str) -> Callable[[Callable[..., None]], Callable[..., 
 
 def _settings(options: dict[str, Any], **more: Any) -> Any:
     """Settings in which only the options that were given count as explicit."""
-    import os
-
-    from cragraph.settings import load_settings
-
     given = {name: value for name, value in (options | more).items() if value is not None}
     if config := given.pop("config", None):
         if not config.is_file():
             raise SettingsError(f"--config names {config}, which is not a file: correct the path.")
         os.environ["CRAG_CONFIG"] = str(config)
     if where := given.pop("where", None):
-        from cragraph.retrieval.store import parse_where
-
-        given["where"] = parse_where(where)
-    return load_settings(**given)
+        given["where"] = store.parse_where(where)
+    return cragraph.settings.load_settings(**given)

@@ -1,5 +1,7 @@
 """`cragraph serve` and `cragraph mcp`: a page to ask and the same over HTTP, and tools for agents."""
 
+import secrets
+import socket
 from importlib import import_module
 from pathlib import Path
 from typing import Annotated, Any
@@ -27,9 +29,6 @@ def serve(
 
     Example: `cragraph serve --port 8765`
     """
-    import secrets
-    import socket
-
     extra = _extra("serve")
     settings = settings_of()
     if token is None and host not in extra.LOCAL:

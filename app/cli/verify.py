@@ -14,7 +14,8 @@ from xml.etree import ElementTree
 import typer
 from rich.table import Table
 
-from cragraph.cli.console import FAILURE, emit, err, status
+import cragraph
+from cragraph.cli.console import FAILURE, err, show, status
 from cragraph.cli.console import out as out_console
 from cragraph.cli.options import JsonOption, QuietOption, ReportOption, with_settings
 from cragraph.errors import CragError, InputError
@@ -47,11 +48,7 @@ def verify(
 
     Many rows: `cragraph verify --jsonl rows.jsonl --out verdicts.jsonl --fail-under .8 --junit report.xml`
     """
-    from cragraph.cli.render import show_verification
-    from cragraph.report import Report
-    from cragraph.run import Assistant
-
-    assistant = Assistant(settings_of())
+    assistant = cragraph.run.Assistant(settings_of())
     if jsonl is not None:
         if answer is not None or source:
             raise InputError("--jsonl came with --answer or --source; rows bring their own: leave those out.")
@@ -76,12 +73,8 @@ def verify(
     text = sys.stdin.read() if answer == "-" else answer
     verification = assistant.verify(text, assistant.read(source), question)
     if report is not None:
-        Report(verification).save(report)
-    found = verification.to_dict()
-    if json:
-        emit(found)
-    else:
-        show_verification(found)
+        cragraph.Report(verification).save(report)
+    show(json, verification.to_dict(), cragraph.cli.render.show_verification)
     if fail_under is not None and verification.is_grounded < fail_under:
         raise typer.Exit(BELOW)
 
@@ -123,24 +116,14 @@ def _verify_rows(
         if report is None:
             deque(judged(lines, sink), maxlen=0)
         else:
-            from cragraph.report import table_of
-
             with report.open("w", encoding="utf-8") as page:
-                page.writelines(table_of(judged(lines, sink)))
+                page.writelines(cragraph.report.table_of(judged(lines, sink)))
     return kept, skipped
 
 
 _KEPT: Final = (
-    "id",
-    "confidence",
-    "level",
-    "is_grounded",
-    "threshold",
-    "ms",
-    "unverified_claims",
-    "warnings",
-    "degraded",
-)
+    "id", "confidence", "level", "is_grounded", "threshold", "ms", "unverified_claims", "warnings", "degraded"
+)  # fmt: skip
 
 
 def verified_rows(lines: Iterable[str], verify: Callable[..., Any], workers: int) -> Iterator[tuple[int, Row, str]]:

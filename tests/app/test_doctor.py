@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from cragraph.doctor import Check, examine, healthy, models, package, python
+from cragraph.cli.doctor import Check, examine, healthy, models, package, python
 from cragraph.run import Assistant
 from cragraph.settings import Settings
 from tests.support.ollama import ModelInfo, OllamaServer

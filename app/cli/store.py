@@ -1,0 +1,99 @@
+"""`cragraph ingest`, `docs`, `forget` and `search`: what goes into the store, what is in it, and what it finds."""
+
+from dataclasses import asdict
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+import cragraph
+from cragraph.cli.console import FAILURE, emit, err, ingesting, out, show, status
+from cragraph.cli.options import JsonOption, QuietOption, with_settings
+
+
+@with_settings("store")
+def ingest(
+    settings_of: Any,
+    paths: Annotated[list[Path], typer.Argument(help="Files and folders.", show_default=False)],
+    prune: Annotated[bool, typer.Option("--prune", help="Remove documents that have vanished.")] = False,
+    dry_run: Annotated[bool, typer.Option("--dry-run", help="Say what would change; change nothing.")] = False,
+    watch: Annotated[bool, typer.Option("--watch", help="Follow the paths until interrupted.")] = False,
+    json: JsonOption = False,
+    quiet: QuietOption = False,
+) -> None:
+    """Read documents into the store: md, txt, rst, html, pdf, docx, pptx, xlsx, epub, eml, csv, json,
+    jsonl.
+
+    Unchanged files cost nothing; changed ones replace what was there.
+
+    Example: `cragraph ingest docs/ report.pdf --prune`
+    """
+    assistant = cragraph.run.Assistant(settings_of())
+    with ingesting(shown=not quiet) as advance:
+        report = assistant.ingest(paths, prune=prune, dry_run=dry_run, progress=advance)
+    show_report(report, as_json=json, dry_run=dry_run)
+    if watch and not dry_run:
+        status("following; press Ctrl-C to stop")
+        for change in assistant.watch(paths):
+            show_report(change, as_json=json, dry_run=False)
+    if report.failed:
+        raise typer.Exit(FAILURE)
+
+
+def show_report(report: Any, *, as_json: bool, dry_run: bool) -> None:
+    """Print what an ingest did, as a sentence a group or as JSON."""
+    if as_json:
+        emit(report.to_dict())
+        return
+    console = out()
+    would = "would be " if dry_run else ""
+    counts = {word: len(getattr(report, word)) for word in ("added", "changed", "unchanged", "removed")}
+    said = ", ".join(f"{count} {would}{word}" for word, count in counts.items() if count) or "nothing to read"
+    console.print(f"{said}: {report.chunks} chunks in {report.seconds:.1f} s")
+    for word, items in (("skipped", report.skipped), ("partly", report.partial), ("failed", report.failed)):
+        for path, reason in items:
+            err().print(f"{word} {path}: {reason}")
+
+
+@with_settings("store")
+def docs(settings_of: Any, json: JsonOption = False) -> None:
+    """List the documents in the store.
+
+    Example: `cragraph docs --json`
+    """
+    documents = [asdict(document) for document in cragraph.build.Parts(settings_of()).store.documents()]
+    show(json, documents, lambda rows: "\n".join(f"{row['source']}  {row['chunks']} chunks" for row in rows))
+    if not (documents or json):
+        err().print("the store is empty")
+
+
+@with_settings("store")
+def forget(
+    settings_of: Any,
+    path: Annotated[
+        str, typer.Argument(help="A file or folder as `cragraph docs` shows it, or a file's name.", show_default=False)
+    ],
+    json: JsonOption = False,
+) -> None:
+    """Remove a document, or all below a folder, from the store; the files stay.
+
+    A file's name will do where one document alone has it.
+
+    Example: `cragraph forget old-report.pdf`
+    """
+    removed = cragraph.run.Assistant(settings_of()).forget(path)
+    show(json, {"removed": removed}, lambda _: "\n".join(f"removed {source}" for source in removed))
+
+
+@with_settings("store", "where")
+def search(
+    settings_of: Any,
+    query: Annotated[str, typer.Argument(help="What to search for.", show_default=False)],
+    k: Annotated[int, typer.Option("-k", "--k", min=1, max=200, help="Passages to show.")] = 5,
+    json: JsonOption = False,
+) -> None:
+    """Search the store, without answering.
+
+    Example: `cragraph search "net revenue" --where year=2023 -k 3`
+    """
+    show(json, cragraph.run.Assistant(settings_of()).search(query, k), cragraph.cli.render.show_passages)
