@@ -1,25 +1,25 @@
 """What a program calls: the graphs, and functions that verify an answer and correct it without one on screen."""
 
+from asyncio import to_thread
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from threading import Lock
 from typing import TYPE_CHECKING, Any
 
-from cragraph.build import Parts, graph_of, make_verifier
+import cragraph
+from cragraph.build import Parts, graph_of
 from cragraph.graph.context import Context, JudgingContext
 from cragraph.nodes.verify import VerifyGiven, verified
 from cragraph.passages import as_passages
-from cragraph.protocols import Embeddings, Notes
+from cragraph.protocols import Embeddings, Judge, Notes
 from cragraph.settings import Settings, context_schema, load_settings
 from cragraph.types import OnLowConfidence
 from cragraph.verification.result import Verification
+from cragraph.verification.verifier import Verifier
 
 if TYPE_CHECKING:
     from langchain_core.language_models import BaseChatModel
     from langgraph.graph import StateGraph
-
-    from cragraph.protocols import Judge
-    from cragraph.verification.verifier import Verifier
 
 
 def create_graph(
@@ -30,7 +30,7 @@ def create_graph(
     store: Any = None,
     retriever: Any = None,
     reranker: Any = None,
-    judge: "Judge | None" = None,
+    judge: Judge | None = None,
 ) -> "StateGraph[Any, Any, Any, Any]":
     """The corrective loop, uncompiled: compile it with the checkpointer of your choice, or none.
 
@@ -39,8 +39,9 @@ def create_graph(
     LangChain `BaseRetriever` or `VectorStore` to search instead of a store; `reranker` a part of the reranker protocol
     or a LangChain `BaseDocumentCompressor`; `judge` a part of the judge protocol.
     """
-    own = {"chat_model": chat_model, "embeddings": embeddings, "store": store, "retriever": retriever}
-    return graph_of(Parts(settings or load_settings(), **own, reranker=reranker, judge=judge))
+    searched = {"store": store, "retriever": retriever, "reranker": reranker}
+    chosen = settings or load_settings()
+    return graph_of(Parts(chosen, chat_model=chat_model, embeddings=embeddings, judge=judge, **searched))
 
 
 def create_verifier(
@@ -48,15 +49,13 @@ def create_verifier(
     *,
     chat_model: "BaseChatModel | None" = None,
     embeddings: Embeddings | None = None,
-    judge: "Judge | None" = None,
+    judge: Judge | None = None,
 ) -> "StateGraph[Any, Any, Any, Any]":
     """A graph that verifies a given answer against given passages, uncompiled."""
-    from cragraph.graph.build import build_verifier, step
-
-    settings = settings or load_settings()
-    check = VerifyGiven(make_verifier(settings, chat_model=chat_model, embeddings=embeddings, judge=judge))
+    graph, settings = cragraph.graph.build, settings or load_settings()
+    check = VerifyGiven(Parts(settings, chat_model=chat_model, embeddings=embeddings, judge=judge).verifier)
     form = context_schema(settings, JudgingContext)
-    return build_verifier(check=step("verify", check, settings.context()), context_schema=form)
+    return graph.build_verifier(check=graph.step("verify", check, settings.context()), context_schema=form)
 
 
 def drawn(name: str) -> Any:
@@ -90,9 +89,7 @@ class CorrectionResult:
 
     def _repr_html_(self) -> str:
         """The report, in a notebook."""
-        from cragraph.report import Report
-
-        return Report(self)._repr_html_()
+        return cragraph.Report(self)._repr_html_()
 
 
 def verify(
@@ -102,8 +99,8 @@ def verify(
     *,
     settings: Settings | None = None,
     chat_model: "BaseChatModel | None" = None,
-    embeddings: "Embeddings | None" = None,
-    judge: "str | Judge | None" = None,
+    embeddings: Embeddings | None = None,
+    judge: str | Judge | None = None,
     policy: str | None = None,
     policy_scores: bool = False,
     known_facts: Sequence[str] = (),
@@ -117,7 +114,7 @@ def verify(
     own = None if isinstance(judge, str) else judge
     given = {"judge": "custom" if own else judge, "policy": policy, "known_facts": tuple(known_facts)}
     return verified(
-        _verifier(options, chat_model, embeddings, own),
+        _verifier(options, chat_model=chat_model, embeddings=embeddings, judge=own),
         question or "",
         answer,
         as_passages(passages),
@@ -129,8 +126,6 @@ def verify(
 
 async def averify(answer: str, passages: Iterable[Any], question: str | None = None, **options: Any) -> Verification:
     """`verify` in a thread, so that an event loop stays free."""
-    from asyncio import to_thread
-
     return await to_thread(verify, answer, passages, question, **options)
 
 
@@ -141,9 +136,9 @@ def verify_and_correct(
     *,
     settings: Settings | None = None,
     chat_model: "BaseChatModel | None" = None,
-    embeddings: "Embeddings | None" = None,
+    embeddings: Embeddings | None = None,
     store: Any = None,
-    judge: "str | Judge | None" = None,
+    judge: str | Judge | None = None,
     max_crag_attempts: int | None = None,
     confidence_threshold: float | None = None,
     on_low_confidence: OnLowConfidence = "flag",
@@ -185,24 +180,21 @@ async def averify_and_correct(
     question: str, answer: str, passages: Iterable[Any] | None = None, **options: Any
 ) -> CorrectionResult:
     """`verify_and_correct` in a thread, so that an event loop stays free."""
-    from asyncio import to_thread
-
     return await to_thread(verify_and_correct, question, answer, passages, **options)
 
 
-_shared: "dict[str, Verifier]" = {}
+_shared: dict[str, Verifier] = {}
 """The verifier of the last settings, so that calls in a row load nothing twice and share one gate."""
 
 _SHARED_LOCK = Lock()
 
 
-def _verifier(settings: Settings, chat_model: Any, embeddings: Any, judge: Any) -> "Verifier":
-    if any(own is not None for own in (chat_model, embeddings, judge)):
-        return make_verifier(settings, chat_model=chat_model, embeddings=embeddings, judge=judge)
+def _verifier(settings: Settings, **own: Any) -> Verifier:
+    if any(part is not None for part in own.values()):
+        return Parts(settings, **own).verifier
     key = settings.model_dump_json()
     with _SHARED_LOCK:
         if key not in _shared:
-            made = make_verifier(settings)
             _shared.clear()
-            _shared[key] = made
+            _shared[key] = Parts(settings).verifier
         return _shared[key]

@@ -1,7 +1,7 @@
 """Builds the parts of a graph from settings and joins them: the only place that chooses implementations.
 
-What takes long to import (the store, search, the chat models) is imported where it is built, so that verifying an
-answer loads no database and `--help` loads nothing.
+What takes long to import (the store, the chat models, LangGraph) is named by its package, which imports it at its first
+use: verifying an answer loads no database, and `--help` nothing.
 """
 
 from collections.abc import Callable, Mapping
@@ -9,6 +9,7 @@ from dataclasses import dataclass, replace
 from functools import partial
 from typing import TYPE_CHECKING, Any, Final
 
+import cragraph
 from cragraph import tables
 from cragraph.errors import SettingsError, StoreMissingError
 from cragraph.graph.steps import Act
@@ -20,17 +21,22 @@ from cragraph.nodes.rerank import Rerank
 from cragraph.nodes.retrieve import Retrieve
 from cragraph.nodes.review import Review
 from cragraph.nodes.verify import Verify
-from cragraph.protocols import Embeddings, Generator, Judge, QueryWriter, Reranker, Retriever
+from cragraph.protocols import Judge
+from cragraph.retrieval import rerankers
+from cragraph.retrieval import store as stores
+from cragraph.retrieval.search import SearchRetriever, unanswered_parts
+from cragraph.retrieval.search.neighbours import Neighbours
 from cragraph.settings import Settings, context_schema
 from cragraph.tables import Part
+from cragraph.verification.signals import SignalOptions
+from cragraph.verification.signals.wording import UNCERTAINTY_PHRASES
+from cragraph.verification.verifier import Verifier, VerifierOptions
 
 if TYPE_CHECKING:
     from langchain_core.language_models import BaseChatModel
     from langgraph.graph import StateGraph
 
-    from cragraph.models.chat import ChatCaller
     from cragraph.retrieval.store import Store
-    from cragraph.verification.verifier import Verifier
 
 FETCHED: Final = {"llm": 10}
 KEPT: Final = {"llm": 3}
@@ -86,54 +92,45 @@ class Parts:
     """How far sources are relied on."""
 
     @once
-    def chat(self) -> "ChatCaller | None":
+    def chat(self) -> Any:
         """The chat model that writes and judges, or None."""
         own = self.own.get("chat_model")
         return self._caller(None if own else self.settings.model, own)
 
     @once
-    def judging_chat(self) -> "ChatCaller | None":
+    def judging_chat(self) -> Any:
         """The chat model that judges."""
         own = self.settings.judge_model
         return self._caller(own) if own else self.chat
 
-    def _caller(self, spec: str | None, model: "BaseChatModel | None" = None) -> "ChatCaller | None":
-        if spec is None and model is None:
-            return None
-        from cragraph.models.chat import ChatCaller
-        from cragraph.models.servers import chat_model
-
+    def _caller(self, spec: str | None, model: "BaseChatModel | None" = None) -> Any:
         chosen = self.settings
         if spec is not None:
             url = chosen.base_url or (chosen.ollama_host if spec.startswith("ollama:") else None)
-            lengths: dict[str, Any] = {"num_ctx": chosen.num_ctx, "num_predict": chosen.num_predict}
-            model = chat_model(spec, base_url=url, timeout_s=chosen.timeout_s, **lengths)
-        assert model is not None
-        return ChatCaller(model, spec or "", timeout_s=chosen.timeout_s, gate=self.gate)
+            lengths = {"num_ctx": chosen.num_ctx, "num_predict": chosen.num_predict}
+            model = cragraph.models.servers.chat_model(spec, base_url=url, timeout_s=chosen.timeout_s, **lengths)
+        if model is None:
+            return None
+        return cragraph.models.chat.ChatCaller(model, spec or "", timeout_s=chosen.timeout_s, gate=self.gate)
 
     @once
-    def embeddings(self) -> Embeddings:
+    def embeddings(self) -> Any:
         """The embedding model."""
         spec, chosen = self.settings.embeddings, self.settings
         if own := self.own.get("embeddings"):
-            return own  # type: ignore[no-any-return]
+            return own
         if spec == "embedded":
-            from cragraph.models.encoder import Encoder
-
-            return Encoder(threads=chosen.threads)
-        from cragraph.models.embeddings import ServerEncoder
-
+            return cragraph.models.encoder.Encoder(threads=chosen.threads)
         url = chosen.ollama_host if spec.startswith("ollama:") else chosen.base_url
-        return ServerEncoder(spec, base_url=url, timeout_s=chosen.timeout_s)
+        return cragraph.models.embeddings.ServerEncoder(spec, base_url=url, timeout_s=chosen.timeout_s)
 
     @once
     def nli_model(self) -> Any:
         """The classifier of the nli judge, None where none is set."""
         if self.settings.nli_model is None:
             return None
-        from cragraph.verification.judges.nli import load_nli
-
-        return replace(load_nli(self.settings.nli_model), threads=self.settings.threads or 0)
+        loaded = cragraph.verification.judges.nli.load_nli(self.settings.nli_model)
+        return replace(loaded, threads=self.settings.threads or 0)
 
     # -- retrieval ---------------------------------------------------------------------------------------------
 
@@ -145,74 +142,53 @@ class Parts:
     @once
     def store(self) -> "Store":
         """The store, opened. Raises StoreError where there is none, or where it was never filled."""
-        from cragraph.retrieval.store import Store, open_store
-
         target = self.own.get("store", self.settings.store)
-        if isinstance(target, Store):
+        if isinstance(target, stores.Store):
             return target
         if not target:
             raise StoreMissingError("There is no store: set CRAG_STORE or pass --store, then `cragraph ingest PATH`.")
-        return open_store(target, self.embeddings, collection=self.settings.collection, create=False)
+        return stores.open_store(target, self.embeddings, collection=self.settings.collection, create=False)
 
     def store_to_fill(self) -> "Store":
         """The settings' store, made where there is none."""
-        from cragraph.retrieval.store import open_store
-
-        return open_store(self.settings.store or None, self.embeddings, collection=self.settings.collection)
+        return stores.open_store(self.settings.store or None, self.embeddings, collection=self.settings.collection)
 
     @once
-    def retriever(self) -> Retriever:
+    def retriever(self) -> Any:
         """What finds passages in the store."""
         if self.foreign:
-            from cragraph.retrieval.search.foreign import ForeignRetriever, load_retriever
-
+            foreign = cragraph.retrieval.search.foreign
             own = self.own.get("retriever")
-            source = load_retriever(self.settings.retriever or "") if own is None else own
-            return ForeignRetriever(source, self.settings.timeout_s)
-        from cragraph.retrieval.search import SearchRetriever
-
+            source = foreign.load_retriever(self.settings.retriever or "") if own is None else own
+            return foreign.ForeignRetriever(source, self.settings.timeout_s)
         options: dict[str, Any] = {"weights": self.source_weights}
         if self.chat is not None and self.settings.multi_query:
-            from cragraph.retrieval.search.llm_queries import MultiQuery
-
-            options["expand"] = MultiQuery(self.chat, self.prompts)
+            options["expand"] = cragraph.retrieval.search.llm_queries.MultiQuery(self.chat, self.prompts)
         return SearchRetriever(self.store, **options)
 
     @once
-    def reranker(self) -> Reranker:
+    def reranker(self) -> Any:
         """What orders the passages."""
         given: Any = self.own.get("reranker")
         if hasattr(given, "compress_documents"):
-            from cragraph.retrieval.rerankers import CompressorReranker
-
-            return CompressorReranker(given)
+            return rerankers.CompressorReranker(given)
         name = "lexical" if self.settings.reranker == "auto" else self.settings.reranker
-        reranker: Reranker = self.part(tables.RERANKERS, name, "reranker") if given is None else given
-        return reranker
+        return self.part(tables.RERANKERS, name, "reranker") if given is None else given
 
     def neighbours(self, *arguments: Any) -> Any:
         """The chunks around passages, from the store."""
-        from cragraph.retrieval.search.neighbours import Neighbours
-
         return Neighbours(self.store)(*arguments)
 
     def unanswered(self, question: str, answer: str) -> list[str]:
         """Parts of a question that an answer does not address."""
-        from cragraph.retrieval.search import unanswered_parts
-
         return unanswered_parts(question, answer, self.cached_embeddings)
 
     # -- generation and verification ---------------------------------------------------------------------------
 
-    @once
-    def generator(self) -> Generator:
-        """What writes answers."""
-        return self.with_chat(tables.GENERATORS)  # type: ignore[no-any-return]
-
-    @once
-    def query_writer(self) -> QueryWriter:
-        """What writes targeted queries."""
-        return self.with_chat(tables.QUERY_WRITERS)  # type: ignore[no-any-return]
+    generator = once(lambda parts: parts.with_chat(tables.GENERATORS))
+    """What writes answers."""
+    query_writer = once(lambda parts: parts.with_chat(tables.QUERY_WRITERS))
+    """What writes targeted queries."""
 
     @once
     def judges(self) -> Mapping[str, Judge]:
@@ -230,9 +206,7 @@ class Parts:
             # Who is asked for by name judges whatever its size; `auto` leaves judging to what can do it.
             chat = replace(chat, smallest=SMALLEST_JUDGE)
         if best is not None and chat is not None:
-            from cragraph.verification.judges.cascade import CascadeJudge
-
-            best = CascadeJudge(best, chat)
+            best = cragraph.verification.judges.cascade.CascadeJudge(best, chat)
         judges["auto"] = best or chat or judges["encoder"]
         return judges
 
@@ -243,28 +217,21 @@ class Parts:
         return self._judges[name]
 
     @once
-    def verifier(self) -> "Verifier":
+    def verifier(self) -> Verifier:
         """What judges an answer and measures it; a judge that fails is stood in for by the embedded ones."""
-        from cragraph.generation.answered import ReaderScorer
-        from cragraph.verification.signals import SignalOptions
-        from cragraph.verification.signals.wording import UNCERTAINTY_PHRASES
-        from cragraph.verification.verifier import Verifier, VerifierOptions
-
         chosen = self.settings
         scorers: dict[str, Any] = {"source_weight": self.source_weights} if chosen.source_weights else {}
         if self.judging_chat is not None:
-            from cragraph.verification.chat import LLMScorer, LLMScores
-
-            scores, title = LLMScores(self.judging_chat, self.prompts), self.judging_chat.title
-            scorers["alignment"] = LLMScorer(scores.alignment, title)
-            scorers["consistency"] = LLMScorer(scores.consistency, title)
+            chat, title = cragraph.verification.chat, self.judging_chat.title
+            scores = chat.LLMScores(self.judging_chat, self.prompts)
+            scorers |= {name: chat.LLMScorer(getattr(scores, name), title) for name in ("alignment", "consistency")}
         return Verifier(
             judges=self.judges,
             fallback=("encoder", "embedding", "lexical"),
             extractor=self.part(tables.CLAIM_EXTRACTORS, chosen.claim_extractor, "claim extractor"),
             embeddings=self.cached_embeddings,
             **scorers,
-            scorer=ReaderScorer(self.ranker),
+            scorer=cragraph.generation.answered.ReaderScorer(self.ranker),
             options=VerifierOptions(
                 threshold=chosen.threshold,
                 refused_good=chosen.refused_good,
@@ -293,7 +260,7 @@ class LazySearch:
     @property
     def name(self) -> str:
         """The retriever's name."""
-        return self.parts.retriever.name
+        return str(self.parts.retriever.name)
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         """Search."""
@@ -302,15 +269,10 @@ class LazySearch:
 
 def graph_of(parts: Parts) -> "StateGraph[Any, Any, Any, Any]":
     """The corrective loop of some parts, uncompiled."""
-    from cragraph.graph.build import build_graph, rescue, step
-
-    defaults = parts.settings.context()
-    return build_graph(
-        **{name: step(name, act, defaults) for name, act in acts_of(parts).items()},
-        defaults=defaults,
-        context_schema=context_schema(parts.settings),
-        rescue=rescue,
-    )
+    graph, defaults = cragraph.graph.build, parts.settings.context()
+    nodes = {name: graph.step(name, act, defaults) for name, act in acts_of(parts).items()}
+    form = context_schema(parts.settings)
+    return graph.build_graph(**nodes, defaults=defaults, context_schema=form, rescue=graph.rescue)
 
 
 def acts_of(parts: Parts) -> dict[str, Act[Any]]:
@@ -318,11 +280,7 @@ def acts_of(parts: Parts) -> dict[str, Act[Any]]:
     settings, kept = parts.settings, KEPT.get(parts.settings.reranker, 5)
     stored = not parts.foreign
     search = LazySearch(parts) if parts.foreign or "store" in parts.own or settings.store else None
-    log = None
-    if settings.metrics_log is not None:
-        from cragraph.metrics import log_run
-
-        log = partial(log_run, settings.metrics_log)
+    log = partial(cragraph.metrics.log_run, settings.metrics_log) if settings.metrics_log is not None else None
     return {
         "retrieve": Retrieve(
             search,
@@ -340,8 +298,3 @@ def acts_of(parts: Parts) -> dict[str, Act[Any]]:
         "review": Review(),
         "finalize": Finalize(parts.unanswered, log, parts.weights),
     }
-
-
-def make_verifier(settings: Settings, **own: Any) -> "Verifier":
-    """The verifier of some settings, with the caller's own chat model, embeddings or judge."""
-    return Parts(settings, **own).verifier

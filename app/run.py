@@ -7,6 +7,7 @@ from pathlib import Path
 from secrets import token_hex
 from typing import TYPE_CHECKING, Any, Final, Literal
 
+import cragraph
 from cragraph.build import FETCHED, Parts, acts_of, graph_of
 from cragraph.errors import InputError, StoreMissingError
 from cragraph.graph.context import Context
@@ -16,6 +17,7 @@ from cragraph.nodes.verify import verified
 from cragraph.passages import as_passages, as_question
 from cragraph.protocols import Notes
 from cragraph.report import Report
+from cragraph.retrieval import store
 from cragraph.settings import Settings
 from cragraph.types import IDK, Passage
 from cragraph.verification.result import Verification
@@ -146,12 +148,9 @@ class Assistant:
         given = {"show_claims": True} | ({} if person else {"ask_on_low_confidence": False}) | dict(context or {})
         options = Context(**given)
         if not options.over(self.settings.context()).ask_on_low_confidence:
-            run = (
-                walked(self.parts, inputs, options)
-                if self.parts.chat is None
-                else streamed(self.graph, inputs, options)
-            )
-            return events(run)
+            if self.parts.chat is None:
+                return events(walked(self.parts, inputs, options))
+            return events(streamed(self.graph, inputs, options))
         if not person:
             raise InputError(
                 "ask_on_low_confidence came where nobody can be asked: use the page of `cragraph serve`, "
@@ -196,15 +195,12 @@ class Assistant:
 
         Raises InputError for a path that does not exist, DocumentError for a file that cannot be read.
         """
-        from cragraph.retrieval.documents import Limits, discover, load, split
-        from cragraph.retrieval.documents.files import Found
-
-        paths, limits = list(paths), Limits(seconds=self.settings.file_seconds)
+        documents, paths = cragraph.retrieval.documents, list(paths)
+        limits = documents.Limits(seconds=self.settings.file_seconds)
         sizes = {"chunk_size": self.settings.chunk_size, "chunk_overlap": self.settings.chunk_overlap}
-        found = [
-            item.path for folder in paths if folder.is_dir() for item in discover(folder) if isinstance(item, Found)
-        ]
-        files = [path for path in paths if not path.is_dir()] + found
+        items = [item for folder in paths if folder.is_dir() for item in documents.discover(folder)]
+        files = [path for path in paths if not path.is_dir()]
+        files += [item.path for item in items if isinstance(item, documents.Found)]
         if missing := [str(path) for path in files if not path.is_file()]:
             raise InputError(f"{missing[0]} is not a file: give files or folders to verify against.")
         if not files:
@@ -212,8 +208,8 @@ class Assistant:
         return [
             passage
             for path in files
-            for document in load(path, source=str(path), limits=limits)
-            for passage in split(document, **sizes)
+            for document in documents.load(path, source=str(path), limits=limits)
+            for passage in documents.split(document, **sizes)
         ]
 
     def search(self, query: str, k: int, where: Mapping[str, Any] | None = None) -> list[dict[str, Any]]:
@@ -235,31 +231,23 @@ class Assistant:
 
     def ingest(self, paths: Sequence[Path], **options: Any) -> "IngestReport":
         """Read files and folders into the store; `options` are `prune`, `dry_run` and `progress`."""
-        from cragraph.retrieval.store import ingest
-
-        return ingest(paths, self.parts.store_to_fill(), **self._reading(), **options)
+        return store.ingest(paths, self.parts.store_to_fill(), **self._reading(), **options)
 
     def watch(self, paths: Sequence[Path]) -> "Iterator[IngestReport]":
         """Follow files and folders, with what vanishes: a report for the first ingest, then one for every change."""
-        from cragraph.retrieval.store import watch
-
-        return watch(paths, self.parts.store_to_fill(), prune=True, **self._reading())
+        return store.watch(paths, self.parts.store_to_fill(), prune=True, **self._reading())
 
     def forget(self, path: str) -> list[str]:
         """Take a document, or all below a folder, out of the store; returns what was removed."""
-        from cragraph.retrieval.store import forget
-
-        return forget(self.parts.store, path)
+        return store.forget(self.parts.store, path)
 
     def _reading(self) -> dict[str, Any]:
         """How documents are read and split."""
-        from cragraph.retrieval.documents import Limits
-        from cragraph.retrieval.store import SplitOptions
-
+        chosen = self.settings
         return {
-            "split_options": SplitOptions(self.settings.chunk_size, self.settings.chunk_overlap),
-            "limits": Limits(seconds=self.settings.file_seconds),
-            "max_bytes": int(self.settings.max_file_mb * MB),
+            "split_options": store.SplitOptions(chosen.chunk_size, chosen.chunk_overlap),
+            "limits": cragraph.retrieval.documents.Limits(seconds=chosen.file_seconds),
+            "max_bytes": int(chosen.max_file_mb * MB),
         }
 
 

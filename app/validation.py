@@ -10,8 +10,9 @@ from typing import TYPE_CHECKING, Any, Final
 from pydantic import AliasChoices, Field, ValidationError, ValidationInfo, field_validator
 from pydantic_settings import BaseSettings, SettingsConfigDict
 
+import cragraph
 from cragraph.api import create_graph, verify, verify_and_correct
-from cragraph.build import Parts, make_verifier
+from cragraph.build import Parts
 from cragraph.errors import InputError, ModelError, SettingsError
 from cragraph.graph.context import Context
 from cragraph.models.embeddings import as_embeddings
@@ -226,15 +227,13 @@ def verify_supported(
     if not split_claims(answer):
         return {"supported": False, "reason": "The answer makes no claim that could be checked."}
     if chat_model is not None and judge is None:
-        from cragraph.verification.chat import LLMScores
-
         parts = Parts(load_settings(), chat_model=chat_model)
-        assert parts.chat is not None
         try:
-            return LLMScores(parts.chat, parts.prompts).supported(question, answer, passages, Notes())
+            scores = cragraph.verification.chat.LLMScores(parts.chat, parts.prompts)
+            return dict(scores.supported(question, answer, passages, Notes()))
         except ModelError as error:
             return {"supported": False, "reason": f"The verifier gave no verdict: {error}"}
-    verifier = _embedded().verifier if judge is None else make_verifier(load_settings(), judge=judge)
+    verifier = _embedded().verifier if judge is None else Parts(load_settings(), judge=judge).verifier
     found = verifier(question, answer, passages, Notes(), judge="custom" if judge is not None else "auto")
     if not found.counted:
         return {"supported": False, "reason": "The answer holds nothing but opinions."}

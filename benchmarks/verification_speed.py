@@ -100,9 +100,9 @@ def timed(call: Callable[[int], Any], runs: int) -> Times:
 
 def cases(judge: str, scores: bool, runs: int) -> dict[str, Times]:
     """The three cases, with all policies and signals or with the `claims` policy."""
-    from cragraph.build import make_verifier
+    from cragraph.build import Parts
 
-    verifier = make_verifier(load_settings(model=None))
+    verifier = Parts(load_settings(model=None)).verifier
 
     def verify(run: int, shown: list[Passage]) -> Any:
         return verifier(QUESTION, answer(run), shown, Notes(), judge=judge, policy_scores=scores)

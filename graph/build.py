@@ -79,18 +79,12 @@ def context_of(runtime: Runtime[Context], defaults: Context) -> Context:
 
 def build_graph(
     *,
-    retrieve: Node,
-    rerank: Node,
-    generate: Node,
-    verify: Node,
-    requery: Node,
-    review: Node,
-    finalize: Node,
     defaults: Context | None = None,
     context_schema: type[Context] = Context,
     rescue: Callable[..., Any] | None = None,
+    **nodes: Node,
 ) -> StateGraph[Channels, Context, CragInput, CragOutput]:
-    """Join seven nodes into the corrective loop; returns it uncompiled, so that the embedder picks the checkpointer.
+    """Join the seven nodes into the loop; returns it uncompiled, so that the embedder picks the checkpointer.
 
     `rescue` handles the failure of any node that works on a correction.
     """
@@ -103,15 +97,6 @@ def build_graph(
         return routing.after_verify(state, context_of(runtime, options))
 
     graph = BoundedGraph(Channels, input_schema=CragInput, output_schema=CragOutput, context_schema=context_schema)
-    nodes = {
-        "retrieve": retrieve,
-        "rerank": rerank,
-        "generate": generate,
-        "verify": verify,
-        "requery": requery,
-        "review": review,
-        "finalize": finalize,
-    }
     for name, node in nodes.items():
         graph.add_node(name, cast(Any, node), error_handler=None if name in UNRESCUED else rescue)
     graph.add_edge(START, "retrieve")

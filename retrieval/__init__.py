@@ -1,1 +1,5 @@
 """Documents, stores, search and rerankers."""
+
+from cragraph.lazy import exports
+
+__getattr__ = exports(__name__)

@@ -50,13 +50,13 @@ class Answer:
 
 def collect(files: Iterable[Path], judge: str, limit: int) -> Iterator[dict[str, Any]]:
     """Judge the rows of the English files with both labels by the judge's own scores, one JSON object an answer."""
-    from cragraph.build import make_verifier
+    from cragraph.build import Parts
     from cragraph.settings import Settings
     from cragraph.verification.judges import verdicts
 
     # The scores before any curve.
     verdicts.curves = dict
-    verifier = make_verifier(Settings(policy="claims"))
+    verifier = Parts(Settings(policy="claims")).verifier
     verifier = replace(verifier, options=replace(verifier.options, measure=()), scorer=None)
     for file in files:
         rows = read_rows(file, limit)

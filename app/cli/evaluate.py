@@ -35,7 +35,7 @@ def grounding(
     """
     settings, evals = settings_of(), cragraph.evals
     names = [name.strip() for name in judge.split(",") if name.strip()]
-    verifier = cragraph.build.make_verifier(settings)
+    verifier = cragraph.build.Parts(settings).verifier
     verifier = replace(verifier, judges={**evals.grounding.simple_judges(verifier.embeddings), **verifier.judges})
     with counting("rows", shown=not quiet) as progress:
         result = evals.grounding.run(files, names, verifier, policy=settings.policy, limit=limit, progress=progress)
@@ -116,7 +116,7 @@ def calibrate(
     """
     settings, evals = settings_of(), cragraph.evals
     file = cragraph.settings.config_path() or Path("cragraph.yaml")
-    verifier = cragraph.build.make_verifier(settings.model_copy(update={"calibration": {}}))
+    verifier = cragraph.build.Parts(settings.model_copy(update={"calibration": {}})).verifier
     verifier = replace(verifier, options=replace(verifier.options, measure=()), scorer=None)
     accepts = {"refused": settings.refused_good, "threshold": settings.threshold}
     found = evals.calibrate.calibrate(evals.data.read_rows(rows), verifier, settings.judge, **accepts)

@@ -161,10 +161,10 @@ def test_what_nobody_judged_lowers_the_confidence_and_is_named() -> None:
 @pytest.mark.parametrize("policy", ["calibrated", "claims", "weighted", "reliability"])
 def test_an_answer_that_contradicts_itself_is_not_grounded_under_any_policy(policy: str) -> None:
     passages = as_passages(["The mill has four wheels, says the mayor.", "The mill has six wheels, says the vicar."])
-    from cragraph.build import make_verifier
+    from cragraph.build import Parts
     from cragraph.settings import Settings
 
-    verifier = make_verifier(Settings(store=None))
+    verifier = Parts(Settings(store=None)).verifier
     given: dict[str, Any] = {"policy": policy, "judge": "lexical"}
     found = verifier("", "The mill has four wheels. The mill has six wheels.", passages, Notes(), **given)
     alone = verifier("", "The mill has four wheels.", passages, Notes(), **given)
@@ -178,21 +178,21 @@ def test_an_answer_that_contradicts_itself_is_not_grounded_under_any_policy(poli
 def test_quotations_that_contradict_each_other_cost_nothing_and_say_so(split: bool) -> None:
     answer = "The mill has four wheels. The mill has six wheels."
     texts = [f"{part.rstrip('.')}." for part in answer.split(". ")] if split else [answer]
-    from cragraph.build import make_verifier
+    from cragraph.build import Parts
     from cragraph.settings import Settings
 
-    found = make_verifier(Settings(store=None))("", answer, as_passages(texts), Notes(), judge="lexical")
+    found = Parts(Settings(store=None)).verifier("", answer, as_passages(texts), Notes(), judge="lexical")
     assert found.is_grounded
     assert any("which the confidence does not count" in issue for issue in found.issues)
 
 
 def test_the_same_answer_gives_the_same_figures_bit_for_bit() -> None:
-    from cragraph.build import make_verifier
+    from cragraph.build import Parts
     from cragraph.settings import Settings
 
     answer = "The mill is old. It stands by a lake. Nobody owns the mill."
     runs = [
-        make_verifier(Settings(store=None))("Is it old?", answer, PASSAGES, Notes(), judge="encoder").to_dict()
+        Parts(Settings(store=None)).verifier("Is it old?", answer, PASSAGES, Notes(), judge="encoder").to_dict()
         for _ in range(2)
     ]
     assert runs[0] | {"ms": 0} == runs[1] | {"ms": 0}

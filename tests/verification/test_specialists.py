@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from cragraph.build import Parts, make_verifier
+from cragraph.build import Parts
 from cragraph.errors import ModelError, SettingsError
 from cragraph.passages import as_passages
 from cragraph.protocols import Notes
@@ -33,7 +33,7 @@ def server() -> Iterator[OllamaServer]:
 
 def verified(server: OllamaServer, judge: str, answer: str = TRUE, **settings: Any) -> Verification:
     given = Settings(store=None, ollama_host=server.url, judge=judge, **settings)  # type: ignore[arg-type]
-    return make_verifier(given)("", answer, PASSAGES, Notes(), judge=judge)
+    return Parts(given).verifier("", answer, PASSAGES, Notes(), judge=judge)
 
 
 def test_minicheck_gets_document_and_claim_and_yes_is_support(server: OllamaServer) -> None:

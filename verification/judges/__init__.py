@@ -1,1 +1,5 @@
 """Judges: one file an implementation."""
+
+from cragraph.lazy import exports
+
+__getattr__ = exports(__name__)
