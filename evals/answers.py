@@ -6,6 +6,7 @@ quotation does not say which.
 """
 
 import re
+import sys
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass
@@ -19,7 +20,7 @@ import numpy as np
 
 from cragraph.errors import InputError
 from cragraph.evals.data import json_rows
-from cragraph.evals.metrics import auroc, calibration_error, reliability, times
+from cragraph.evals.metrics import auroc, calibration_error, means, reliability, times
 from cragraph.generation.questions import read_question
 from cragraph.passages import as_passages
 from cragraph.text.markers import without_markers
@@ -58,10 +59,9 @@ class AskedRow:
         said, words = _plain(text), set(content_words(text))
         if any(_plain(s) and (_plain(s) in said or _recall(s, words) >= 0.9) for s in self.sentences):
             return True
-        for answer in filter(_plain, self.answers):
-            plain = _plain(answer)
+        for answer, plain in ((answer, _plain(answer)) for answer in self.answers):
             short = len(plain.split()) <= SHORT
-            if f" {plain} " in f" {said} " if short else plain in said or _recall(answer, words) >= RECALL:
+            if plain and (f" {plain} " in f" {said} " if short else plain in said or _recall(answer, words) >= RECALL):
                 return True
         return False
 
@@ -217,7 +217,7 @@ def run(
                 if progress is not None:
                     progress(number, len(rows))
             each[title] = figures(rows, outcomes)
-        result[name] = {"sets": each, "pooled": pooled(list(each.values()))}
+        result[name] = {"sets": each, "pooled": means(each.values(), MEANS)}
     return result
 
 
@@ -227,34 +227,24 @@ MEANS: Final = (
 )  # fmt: skip
 
 
-def pooled(each: Iterable[Mapping[str, Any]]) -> dict[str, float | None]:
-    """The mean over sets of every figure that a set has."""
-    sets = list(each)
-    known = {name: [figure[name] for figure in sets if figure[name] is not None] for name in MEANS}
-    return {name: sum(values) / len(values) if values else None for name, values in known.items()}
-
-
 def question_sets(paths: Sequence[Path], noise: Sequence[str], limit: int | None = None) -> dict[str, list[AskedRow]]:
     """The rows of files and folders by name, as they are, and with the kinds of noise asked for (`some`, `only`)."""
-    unknown = set(noise) - {"none", "some", "only"}
-    if unknown:
+    if unknown := set(noise) - {"none", "some", "only"}:
         raise InputError(f"--noise is {', '.join(sorted(unknown))}; wanted none, some or only, comma-separated.")
     files = [file for path in paths for file in (sorted(path.glob("*.jsonl")) if path.is_dir() else [path])]
     found: dict[str, list[AskedRow]] = {}
     for file in files:
         rows = read(file)
-        made = {file.stem: rows}
+        found[file.stem] = rows
         if "some" in noise:
-            made[f"{file.stem}, 1 of 5"] = with_noise(rows, 5, gold=True)
+            found[f"{file.stem}, 1 of 5"] = with_noise(rows, 5, gold=True)
         if "only" in noise:
-            made[f"{file.stem}, noise"] = with_noise(rows, 5, gold=False)
-        for name, every in made.items():
-            some = Random(SEED).sample(every, limit) if limit is not None and limit < len(every) else every
-            if some:
-                found[name] = some
+            found[f"{file.stem}, noise"] = with_noise(rows, 5, gold=False)
+    found = {name: rows for name, rows in found.items() if rows}
     if not found:
         raise InputError(f"no question stands in {', '.join(map(str, paths))}; wanted JSONL files of questions.")
-    return found
+    most = limit or sys.maxsize
+    return {name: Random(SEED).sample(rows, most) if most < len(rows) else rows for name, rows in found.items()}
 
 
 def graph_answerer(graph: Any, ranker: "AnswerRanker | None" = None) -> Answerer:
@@ -291,11 +281,11 @@ def simple_answerer(embed: Callable[[list[str]], Any], sets: Mapping[str, Sequen
 
     rows = [row for every in sets.values() for row in every]
     found = [nearest(row.question, row.passages) for row in rows]
-    right = np.array([row.is_right(text) for row, (text, _) in zip(rows, found, strict=True)], dtype=bool)
-    refusable = np.array([not row.answerable for row in rows], dtype=bool)
-    scores = np.array([cosine for _, cosine in found])
+    outcomes = [
+        (cosine, row.is_right(text), not row.answerable) for row, (text, cosine) in zip(rows, found, strict=True)
+    ]
     levels = sorted({round(cosine, 2) for _, cosine in found} | {1.01})
-    threshold = max(levels, key=lambda at: np.where(scores >= at, right, refusable).sum())
+    threshold = max(levels, key=lambda at: sum(right if c >= at else refused for c, right, refused in outcomes))
 
     def answer(question: str, passages: Sequence[dict[str, Any]]) -> Outcome:
         text, cosine = nearest(question, (p["text"] for p in passages))

@@ -80,9 +80,9 @@ _ROWS: Final = TypeAdapter(Row)
 def _row(data: dict[str, Any], where: str) -> Row:
     name = str(data.get("id", where))
     read = {"id": name, "group": _PART.sub("", name), "question": data.get("question") or ""}
-    read["kind"] = str(data.get("kind") or "")
+    read |= {"kind": str(data.get("kind") or ""), "spans": data.get("spans") or ()}
     try:
-        return _ROWS.validate_python(data | read | {"spans": data.get("spans") or ()})
+        return _ROWS.validate_python(data | read)
     except ValidationError as error:
         first = error.errors()[0]
         raise InputError(

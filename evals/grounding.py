@@ -5,13 +5,12 @@ from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from statistics import mean
 from time import perf_counter
 from typing import Any, Final
 
 from cragraph.errors import InputError
 from cragraph.evals.data import Row, read_rows
-from cragraph.evals.metrics import auroc, calibration_error, classified, precision_recall, reliability, times
+from cragraph.evals.metrics import auroc, calibration_error, classified, means, precision_recall, reliability, times
 from cragraph.passages import as_passages
 from cragraph.protocols import Embeddings, Judge, Notes
 from cragraph.text.markers import without_markers
@@ -29,28 +28,9 @@ APART: Final = ("financebench", "xnli_ko")
 """Data sets outside the `macro_core` mean: labelled by correctness rather than grounding, or not English."""
 
 MEANS: Final = ("balanced_accuracy", "f1_unsupported", "auroc", "ece", "confidence_auroc", "confidence_ece", "span_f1")
-
-
 _WORD: Final = re.compile(r"\w+(?:[.,'’-]\w+)*")
 
 Span = tuple[int, int]
-
-
-@dataclass(frozen=True)
-class Count:
-    """Words that were marked rightly, marked in all, and to be marked; counts add up over answers."""
-
-    hits: int = 0
-    found: int = 0
-    wanted: int = 0
-
-    def __add__(self, other: "Count") -> "Count":
-        return Count(self.hits + other.hits, self.found + other.found, self.wanted + other.wanted)
-
-    @property
-    def f1(self) -> float | None:
-        """Word-level F1; None where nothing was to be marked."""
-        return precision_recall(self.hits, self.found, self.wanted)["f1"]
 
 
 @dataclass(frozen=True)
@@ -65,8 +45,8 @@ class Judged:
     score: float | None
     predicted: bool
     confidence: float
-    words: Count
-    baseline: Count
+    words: Counter[str]
+    baseline: Counter[str]
     judge: str
     ms: float
     degraded: tuple[str, ...] = ()
@@ -89,8 +69,8 @@ def figures_of(rows: Sequence[Judged]) -> dict[str, Any]:
         "unjudged": sum(row.score is None for row in rows),
         "confidence_auroc": auroc(truth, confidences),
         "confidence_ece": calibration_error(reliability(truth, confidences)),
-        "span_f1": sum((row.words for row in rows), Count()).f1,
-        "span_f1_new_words": sum((row.baseline for row in rows), Count()).f1,
+        "span_f1": f1(sum((row.words for row in rows), Counter())),
+        "span_f1_new_words": f1(sum((row.baseline for row in rows), Counter())),
         **times([row.ms for row in rows]),
         "judged_by": dict(Counter(row.judge for row in rows).most_common()),
         "degraded": dict(Counter(s for row in rows for s in row.degraded).most_common(5)),
@@ -110,9 +90,8 @@ def run(
     """Judge every row of the files with every judge.
 
     Returns ``{"policy", "limit", "judges": {name: {"data_sets": {file: figures}, "macro": means, "macro_core": means,
-    "ms_p50", "ms_p95"}}}``. A mean is over the files that have the figure, so balanced accuracy and AUROC over those
-    with both labels. `limit` is how many rows (claims) a file is sampled to. `progress` is called with rows done, rows
-    in all, and what is being judged. Raises InputError for a file of another shape.
+    "ms_p50", "ms_p95"}}}``; a mean is over the files that have the figure. `limit` is how many rows (claims) a file is
+    sampled to; `progress` gets rows done, rows in all, and what is judged. Raises InputError for a file that is none.
     """
     if not files or not judges:
         raise InputError("there is nothing to evaluate: name at least one file and one judge.")
@@ -145,9 +124,7 @@ def run(
 
 def judge_row(row: Row, judge: str, verifier: Verifier, policy: str = "claims") -> Judged:
     """One row judged; the time is that of the whole verification."""
-    start = perf_counter()
-    notes = Notes()
-    passages = as_passages(row.passages)
+    start, notes, passages = perf_counter(), Notes(), as_passages(row.passages)
     found = verifier(row.question, row.answer, passages, notes, judge=judge, policy=policy)
     ms = (perf_counter() - start) * 1000
     verdicts: Sequence[Verdict] = found.counted or found.claims
@@ -172,30 +149,31 @@ def judge_row(row: Row, judge: str, verifier: Verifier, policy: str = "claims") 
 def macro(sets: Mapping[str, Mapping[str, Any]]) -> dict[str, float | None]:
     """The unweighted mean of each figure over the data sets that have both labels (for spans: marked words)."""
     both = [figures for figures in sets.values() if figures["supported"] and figures["unsupported"]]
-    known = {name: [figures[name] for figures in both if figures[name] is not None] for name in MEANS}
-    means: dict[str, float | None] = {name: mean(values) if values else None for name, values in known.items()}
-    return {"data_sets": float(len(both))} | means
+    return {"data_sets": float(len(both))} | means(both, MEANS)
 
 
-def count(answer: str, marked: Sequence[Span], truth: Sequence[Span]) -> Count:
-    """Marked words against the truth; a word belongs to a span that it overlaps."""
+def f1(words: Counter[str]) -> float | None:
+    """Word-level F1 of what `count` counted, over many answers; None where nothing was to be marked."""
+    return precision_recall(words["hits"], words["found"], words["wanted"])["f1"]
+
+
+def count(answer: str, marked: Sequence[Span], truth: Sequence[Span]) -> Counter[str]:
+    """Words that were marked rightly, marked in all, and to be marked; a word belongs to a span that it overlaps."""
 
     def within(spans: Sequence[Span]) -> set[Span]:
         words = (match.span() for match in _WORD.finditer(answer))
         return {word for word in words if any(start < word[1] and word[0] < end for start, end in spans)}
 
     found, wanted = within(marked), within(truth)
-    return Count(len(found & wanted), len(found), len(wanted))
+    return Counter(hits=len(found & wanted), found=len(found), wanted=len(wanted))
 
 
 def marked_by(verdicts: Sequence[Verdict]) -> list[Span]:
     """What a judge marks: the spans that it names, else the whole of a claim that it does not support."""
     spans: list[Span] = []
     for verdict in verdicts:
-        if verdict.get("unsupported_spans"):
-            spans += [(start, end) for start, end in verdict["unsupported_spans"]]
-        elif verdict["verdict"] in AGAINST:
-            spans.append((verdict["start"], verdict["end"]))
+        whole = [(verdict["start"], verdict["end"])] if verdict["verdict"] in AGAINST else []
+        spans += verdict.get("unsupported_spans") or whole
     return spans
 
 
@@ -221,8 +199,7 @@ class SimpleJudge:
         self, claims: Sequence[Claim], passages: Sequence[Passage], notes: Notes, *, question: str = ""
     ) -> list[Verdict]:
         """One verdict per claim, in order."""
-        verdicts = []
-        found = self.support([without_markers(claim["text"]) for claim in claims], passages)
+        verdicts, found = [], self.support([without_markers(claim["text"]) for claim in claims], passages)
         for claim, share in zip(claims, found, strict=True):
             support = min(1.0, max(0.0, float(share)))
             label: Label = "supported" if support >= THRESHOLD else "unsupported"
@@ -236,11 +213,9 @@ def simple_judges(embeddings: Embeddings | None) -> Mapping[str, Judge]:
 
     `similarity`, where there are embeddings, is the cosine to the closest of the three windows that share most of them.
     """
-    found: dict[str, Judge] = {
-        "coverage": SimpleJudge("coverage", lambda texts, passages: space(texts, passages).whole)
-    }
+    judges: dict[str, Judge] = {"coverage": SimpleJudge("coverage", lambda texts, found: space(texts, found).whole)}
     if embeddings is not None:
-        found["similarity"] = SimpleJudge(
-            "similarity", lambda texts, passages: by_vectors(embeddings, "", "", texts, passages, whole=False).best
+        judges["similarity"] = SimpleJudge(
+            "similarity", lambda texts, found: by_vectors(embeddings, "", "", texts, found, whole=False).best
         )
-    return found
+    return judges

@@ -5,8 +5,9 @@ to graded relevance; 0 and below mean judged and not relevant, and count like un
 """
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass
+from statistics import fmean
 from typing import Any
 
 import numpy as np
@@ -36,17 +37,14 @@ def balanced_accuracy(truth: Sequence[bool], predicted: Sequence[bool]) -> float
 
 
 def unsupported_class(truth: Sequence[bool], predicted: Sequence[bool]) -> dict[str, float | None]:
-    """``{"precision", "recall", "f1"}`` of finding the unsupported rows; None where there is nothing to find or judge.
-
-    F1 is 0.0 when unsupported rows exist and none was found.
-    """
+    """Precision, recall and F1 of finding the unsupported rows; None where there is nothing to find or judge."""
     _same(truth, predicted)
     hits = sum(not real and not guess for real, guess in zip(truth, predicted, strict=True))
     return precision_recall(hits, sum(not guess for guess in predicted), sum(not real for real in truth))
 
 
 def precision_recall(hits: int, found: int, wanted: int) -> dict[str, float | None]:
-    """Precision, recall and F1 from counts; F1 is None where nothing was wanted."""
+    """Precision, recall and F1 from counts; F1 is None where nothing was wanted, and 0 where none of it was found."""
     return {
         "precision": hits / found if found else None,
         "recall": hits / wanted if wanted else None,
@@ -57,10 +55,8 @@ def precision_recall(hits: int, found: int, wanted: int) -> dict[str, float | No
 def auroc(truth: Sequence[bool], scores: Sequence[float]) -> float | None:
     """Chance that a supported row scores above an unsupported one, ties counting half; None unless there are both."""
     _same(truth, scores)
-    labels = np.asarray(truth, dtype=bool)
-    values = np.asarray(scores, dtype=float)
-    positive = int(labels.sum())
-    negative = len(labels) - positive
+    labels, values = np.asarray(truth, dtype=bool), np.asarray(scores, dtype=float)
+    positive, negative = int(labels.sum()), int((~labels).sum())
     if not positive or not negative:
         return None
     _, inverse, counts = np.unique(values, return_inverse=True, return_counts=True)
@@ -92,15 +88,12 @@ def calibration_error(curve: Sequence[Bin]) -> float | None:
 def classified(truth: Sequence[bool], scores: Sequence[float], predicted: Sequence[bool]) -> dict[str, Any]:
     """All of the above for one data set."""
     curve = reliability(truth, scores)
-    found = unsupported_class(truth, predicted)
     return {
         "rows": len(truth),
         "supported": sum(truth),
         "unsupported": len(truth) - sum(truth),
         "balanced_accuracy": balanced_accuracy(truth, predicted),
-        "precision_unsupported": found["precision"],
-        "recall_unsupported": found["recall"],
-        "f1_unsupported": found["f1"],
+        **{f"{name}_unsupported": value for name, value in unsupported_class(truth, predicted).items()},
         "auroc": auroc(truth, scores),
         "ece": calibration_error(curve),
         "reliability": [asdict(b) for b in curve],
@@ -110,6 +103,12 @@ def classified(truth: Sequence[bool], scores: Sequence[float], predicted: Sequen
 def times(ms: Sequence[float]) -> dict[str, float]:
     """Median and 95th percentile of milliseconds."""
     return {"ms_p50": round(quantile(ms, 0.5), 2), "ms_p95": round(quantile(ms, 0.95), 2)}
+
+
+def means(sets: Iterable[Mapping[str, Any]], names: Iterable[str]) -> dict[str, float | None]:
+    """The mean over data sets of every figure, of those that have it; None where none has."""
+    known = {name: [figures[name] for figures in sets if figures[name] is not None] for name in names}
+    return {name: mean(values) if values else None for name, values in known.items()}
 
 
 def _same(one: Sequence[object], other: Sequence[object]) -> None:
@@ -148,13 +147,12 @@ def recall(ranking: Sequence[str], gains: Gains, k: int) -> float:
 
 def reciprocal_rank(ranking: Sequence[str], gains: Gains) -> float:
     """1 / the rank of the first relevant, 0 where none is found; favours one good hit at the top."""
-    wanted = relevant(gains)
-    return next((1.0 / rank for rank, item in enumerate(_once(ranking), start=1) if item in wanted), 0.0)
+    return next((1.0 / rank for rank, item in enumerate(_once(ranking), start=1) if gains.get(item, 0) > 0), 0.0)
 
 
 def mean(values: Sequence[float]) -> float:
     """The arithmetic mean; 0 without values."""
-    return sum(values) / len(values) if values else 0.0
+    return fmean(values) if values else 0.0
 
 
 def _once(ranking: Sequence[str]) -> list[str]:

@@ -75,10 +75,8 @@ def causes_table(result: Mapping[str, Any]) -> Table:
 
 def retrieval_table(result: Mapping[str, Any]) -> Table:
     """A line per stage, the baselines first."""
-    title = (
-        f"{result['collection']}: {result['passages']} passages, {result['queries']} queries, "
-        f"{result['embeddings']}, reranker {result['reranker']}"
-    )
+    size = f"{result['passages']} passages, {result['queries']} queries"
+    title = f"{result['collection']}: {size}, {result['embeddings']}, reranker {result['reranker']}"
     return _table(title, ("stage",), STAGES, [((name,), figures) for name, figures in _stages(result).items()])
 
 

@@ -12,11 +12,13 @@ from typing import Any, Final
 import numpy as np
 from numpy.typing import NDArray
 
+import cragraph
 from cragraph.evals.data import Collection, read_collection
 from cragraph.evals.metrics import mean, ndcg, recall, reciprocal_rank, times
 from cragraph.models.cache import unit
 from cragraph.passages import content_id, contextual_text
 from cragraph.protocols import Embeddings, Notes, Reranker, Retriever
+from cragraph.retrieval import store as stores
 from cragraph.retrieval.rerankers import LexicalReranker, rerank_gain
 from cragraph.retrieval.search import SearchRetriever
 
@@ -77,10 +79,6 @@ class RememberedEmbeddings(Embeddings):
             with np.load(self._file) as kept:
                 self._known = dict(zip(kept["ids"].tolist(), kept["vectors"].tolist(), strict=True))
 
-    def embed_documents(self, texts: list[str]) -> list[list[float]]:
-        """The vectors of texts, embedding those that are new."""
-        return self.embed(texts)
-
     def embed_query(self, text: str) -> list[float]:
         """The vector of a query."""
         key = content_id(text)
@@ -90,8 +88,10 @@ class RememberedEmbeddings(Embeddings):
             self.query_ms.append((perf_counter() - started) * 1000)
         return self._known[key]
 
-    def embed(self, texts: Sequence[str], progress: Callable[[int, int], None] | None = None) -> list[list[float]]:
-        """The vectors of texts, in order; `progress` gets how many of how many are done."""
+    def embed_documents(
+        self, texts: Sequence[str], progress: Callable[[int, int], None] | None = None
+    ) -> list[list[float]]:
+        """The vectors of texts, embedding those that are new; `progress` gets how many of how many are done."""
         keys = [content_id(text) for text in texts]
         missing = list({key: text for key, text in zip(keys, texts, strict=True) if key not in self._known}.items())
         for start in range(0, len(missing), _BATCH):
@@ -147,27 +147,24 @@ def run(
     Raises:
         InputError: the folder holds no readable collection.
     """
-    from cragraph.retrieval.store import open_store
-
     collection = read_collection(folder)
     queries = collection.judged[:limit]
     ids = [p["chunk_id"] for p in collection.passages]
     texts = [contextual_text(p) for p in collection.passages]
     vectors = RememberedEmbeddings(embeddings, cache)
     told, reranker = progress or (lambda *done: None), LexicalReranker()
-    vectors.embed(texts, lambda done, of: told(done, of, "embedding"))
+    vectors.embed_documents(texts, lambda done, of: told(done, of, "embedding"))
     for done, query in enumerate(queries, start=1):
         vectors.embed_query(collection.queries[query])
         told(done, len(queries), "queries")
-    rows = unit(vectors.embed(texts), len(texts))
+    rows = unit(vectors.embed_documents(texts), len(texts))
 
     def nearest(query: str) -> list[str]:
-        return [
-            ids[row] for row in np.argsort(-(rows @ unit([vectors.embed_query(query)], 1)[0]), kind="stable")[:DEPTH]
-        ]
+        cosines = rows @ unit([vectors.embed_query(query)], 1)[0]
+        return [ids[row] for row in np.argsort(-cosines, kind="stable")[:DEPTH]]
 
     baselines: dict[str, Stage] = {"bm25": PlainBM25(ids, texts), "encoder": nearest}
-    with open_store(None, vectors) as store:
+    with stores.open_store(None, vectors) as store:
         store.add(collection.passages)
         hybrid = SearchRetriever(store)
         reranked = Reranked(hybrid, reranker)
@@ -215,15 +212,14 @@ def score(
 
 
 def _foreign(spec: str, collection: Collection) -> Retriever:
-    from langchain_core.documents import Document
+    from langchain_core.documents import Document  # takes longer to import than all the rest
 
-    from cragraph.retrieval.search.foreign import ForeignRetriever, load_retriever
-
+    foreign = cragraph.retrieval.search.foreign
     documents = [
         Document(page_content=contextual_text(p), id=p["chunk_id"], metadata={"chunk_id": p["chunk_id"]})
         for p in collection.passages
     ]
-    return ForeignRetriever(load_retriever(spec, documents))
+    return foreign.ForeignRetriever(foreign.load_retriever(spec, documents))  # type: ignore[no-any-return]
 
 
 def _stage(retriever: Retriever) -> Stage:

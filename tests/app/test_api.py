@@ -149,7 +149,7 @@ def test_many_first_calls_share_one_verifier_and_so_one_gate() -> None:
 
     def first(_: int) -> int:
         ready.wait()
-        return id(_verifier(settings, None, None, None))
+        return id(_verifier(settings))
 
     with ThreadPoolExecutor(12) as pool:
         assert len(set(pool.map(first, range(12)))) == 1
