@@ -105,6 +105,8 @@ def measured(name: str, folder: str, text: str) -> Module:
             module.imports |= {node.module} | {f"{node.module}.{alias.name}" for alias in node.names}
         elif isinstance(node, ast.Import):
             module.imports |= {alias.name for alias in node.names}
+        elif isinstance(node, ast.Attribute) and (named := ast.unparse(node)).startswith("cragraph."):
+            module.imports.add(named)  # its package imports it when it is named
         elif isinstance(node, ast.ClassDef):
             module.settings += options(node)
     return module
