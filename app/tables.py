@@ -71,9 +71,7 @@ JUDGES: Final[Mapping[str, Part]] = {
     ),
     "llm": Part("verification.judges.llm:LLMJudge", lambda p: (p.judging_chat, p.prompts), CHAT_MODEL),
     "cascade": Part(
-        "verification.judges.cascade:CascadeJudge",
-        lambda p: (p.judge("encoder"), p.judge("llm")),
-        CHAT_MODEL,
+        "verification.judges.cascade:CascadeJudge", lambda p: (p.judge("encoder"), p.judge("llm")), CHAT_MODEL
     ),
 }
 """Who judges claims; beside them `ollama:<model>` for a model that was made to judge."""
@@ -112,9 +110,7 @@ RERANKERS: Final[Mapping[str, Part]] = {
         lambda p: (p.grounding_scorer, ENCODER_SHARE, p.part(RERANKERS, "lexical")),
     ),
     "llm": Part(
-        "retrieval.rerankers.llm:LLMReranker",
-        lambda p: (p.chat, p.prompts, p.settings.max_concurrency),
-        CHAT_MODEL,
+        "retrieval.rerankers.llm:LLMReranker", lambda p: (p.chat, p.prompts, p.settings.max_concurrency), CHAT_MODEL
     ),
 }
 """What orders the passages; `auto` is lexical."""

@@ -208,12 +208,7 @@ def _embedded() -> Parts:
 
 
 def verify_supported(
-    question: str,
-    context: Any,
-    answer: str,
-    *,
-    chat_model: "BaseChatModel | None" = None,
-    judge: Judge | None = None,
+    question: str, context: Any, answer: str, *, chat_model: "BaseChatModel | None" = None, judge: Judge | None = None
 ) -> dict[str, Any]:
     """Whether the context supports all of the answer: ``{"supported": bool, "reason": str}``.
 

@@ -71,9 +71,7 @@ app = typer.Typer(
 
 
 @app.callback(invoke_without_command=True)
-def root(
-    version: bool = typer.Option(False, "--version", help="Print the version and leave.", is_eager=True),
-) -> None:
+def root(version: bool = typer.Option(False, "--version", help="Print the version and leave.", is_eager=True)) -> None:
     """Cited answers from your own documents, every claim checked, on your own machine."""
     if version:
         typer.echo(f"cragraph {__version__}")
