@@ -3,7 +3,7 @@
 import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, cast
+from typing import Any
 
 from cragraph.generation.candidates import is_row
 from cragraph.generation.ranking import MOST_ROWS
@@ -55,7 +55,6 @@ class Finalize:
     weights: Mapping[str, Weights] | None = None
 
     def __call__(self, state: State, context: Context, notes: Notes) -> dict[str, Any]:
-        """Return the response's fields."""
         response = respond(state, context, self.weights or {})
         withheld, checked = response.pop("withheld"), response.pop("checked")
         response["nearest"] = nearest(state) if response["abstained"] else []
@@ -69,10 +68,7 @@ class Finalize:
         if response["verification"] is not None:
             response["verification"]["crag_attempts"] = len(state.attempts) - 1
         hidden = INTERNAL - {"verification"} if context.show_claims else INTERNAL | (WRITTEN if withheld else set())
-        response["attempts"] = [
-            cast(Attempt, {name: value for name, value in attempt.items() if name not in hidden})
-            for attempt in state.attempts
-        ]
+        response["attempts"] = [{k: v for k, v in attempt.items() if k not in hidden} for attempt in state.attempts]
         response["timings_ms"] = state.timings_ms | {"total": round((time.time() - state.started) * 1000, 3)}
         if self.log is not None:
             whole = {"attempts": state.attempts, "verification": checked and checked.to_dict()}
@@ -114,9 +110,7 @@ def respond(state: State, context: Context, weights: Mapping[str, Weights] | Non
 
 def low(checked: Verification) -> list[str]:
     """The sentence on a confidence below the threshold; none where it is not."""
-    if checked.accepted or reaches(checked.confidence, checked.threshold):
-        return []
-    return [below(checked)]
+    return [] if checked.accepted or reaches(checked.confidence, checked.threshold) else [below(checked)]
 
 
 def below(checked: Verification) -> str:
@@ -160,23 +154,18 @@ def answered(
 def abstention(*issues: str, checked: Verification | None = None, context: Context | None = None) -> dict[str, Any]:
     """`IDK`, and why; `checked` is the verification of the answer that was withheld."""
     confidence = checked.confidence if checked else 0.0
-    return {
-        "answer": IDK,
-        "abstained": True,
+    shown = {
         "confidence": confidence,
         "confidence_level": level_of(confidence),
-        "is_grounded": False,
-        "citations": [],
-        "verification": block(checked, context) if context else None,
-        "issues": list(issues),
-        "withheld": True,
-        "checked": checked,
+        "verification": block(checked, context),
     }
+    unsaid = {"answer": IDK, "abstained": True, "is_grounded": False, "citations": [], "withheld": True}
+    return unsaid | shown | {"issues": list(issues), "checked": checked}
 
 
-def block(checked: Verification | None, context: Context) -> dict[str, Any] | None:
+def block(checked: Verification | None, context: Context | None) -> dict[str, Any] | None:
     """The response's `verification`; all of it only where it was asked for, nothing where nothing was judged."""
-    if checked is None or (not checked.claims_checked and unjudged(checked)):
+    if checked is None or context is None or (not checked.claims_checked and unjudged(checked)):
         return None
     if context.show_claims:
         # The response says of the evidence which chunk holds it, too.
@@ -204,12 +193,11 @@ def nearest(state: State) -> list[Nearest]:
     def shared(text: str) -> float:
         return sum(weight(term) for term in asked & set(content_words(text)))
 
-    found = []
+    found: list[Any] = []
     for passage in state.held[:SHOWN]:
         best = max(sentences(passage["text"]), key=shared, default="")
-        place = {"source": passage["source"], "filename": passage["filename"], "page": passage["page"]}
-        text = best if shared(best) else passage["text"][:EXCERPT]
-        found.append(cast(Nearest, {"text": text, **place, "chunk_id": passage["chunk_id"]}))
+        place = {name: passage.get(name) for name in ("source", "filename", "page", "chunk_id")}
+        found.append({"text": best if shared(best) else passage["text"][:EXCERPT]} | place)
     return found
 
 

@@ -1,6 +1,6 @@
 """Generate: write the answer from numbered passages, or correct the one before."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from cragraph.errors import SettingsError
@@ -9,7 +9,6 @@ from cragraph.graph.routing import best, failed_claims
 from cragraph.graph.state import State
 from cragraph.protocols import Brief, Generator, Notes
 from cragraph.retrieval.search.neighbours import read_wide
-from cragraph.types import Verdict
 
 WARMTH = 0.4
 """Added to the temperature for each further candidate of a best-of-N pass."""
@@ -31,24 +30,9 @@ class Generate:
                 "each time; wanted a chat model: set `model`, or leave best_of at 1."
             )
         notes.ran("generator", self.generator.name)
-        previous: str = ""
-        failed: list[Verdict] = []
+        brief = Brief(question=state.asked or state.question, passages=read_wide(state.held))
         if state.attempts:
             attempt = best(state.attempts)
-            previous = attempt["answer"]
-            failed = failed_claims(attempt)
-        passages = read_wide(state.held)
-        drafts = [
-            self.generator(
-                Brief(
-                    question=state.asked or state.question,
-                    passages=passages,
-                    previous=previous,
-                    failed=failed,
-                    temperature=WARMTH * n,
-                ),
-                notes,
-            )
-            for n in range(context.best_of)
-        ]
+            brief = replace(brief, previous=attempt["answer"], failed=failed_claims(attempt))
+        drafts = [self.generator(replace(brief, temperature=WARMTH * n), notes) for n in range(context.best_of)]
         return {"drafts": list(dict.fromkeys(drafts))}

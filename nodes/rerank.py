@@ -16,9 +16,7 @@ from cragraph.types import Attempt, Passage
 
 MOST_ROWS = 20
 """Rows that are kept beside the best passages where a question asks for all that match."""
-NeighbourFinder = Callable[
-    [Sequence[Passage], Size, Mapping[str, Any] | None, Notes], list[Passage]
-]  # fmt: skip
+NeighbourFinder = Callable[[Sequence[Passage], Size, Mapping[str, Any] | None, Notes], list[Passage]]
 """Gives passages the chunks `around` them."""
 
 
@@ -53,20 +51,16 @@ class Rerank:
             # What was read keeps its place, so that a model's server need not read it again.
             place = {p["chunk_id"]: n for n, p in enumerate(state.held) if p["chunk_id"] in state.read}
             kept.sort(key=lambda p: place.get(p["chunk_id"], len(place)))
-        kept = self._widened(kept, state, context, notes)
-        # Counted before the cut, so that a small `top_k` does not look like little evidence.
-        relevant = sum(relevance(passage) >= context.relevance_floor for passage in ranked)
-        new = sum(p["chunk_id"] not in state.read for p in kept)
-        read = state.read + [p["chunk_id"] for p in all_read(kept) if p["chunk_id"] not in state.read]
-        return more | {"held": kept, "relevant": relevant, "read": read, "new_passages": new}
-
-    def _widened(self, kept: list[Passage], state: State, context: Context, notes: Notes) -> list[Passage]:
         kept = [without_around(passage) for passage in kept]
         if context.passage_window and self.neighbours is None:
             notes.degraded(NO_STORE)
         elif context.passage_window and self.neighbours and state.searched:
             kept = self.neighbours(kept, context.passage_window, context.where, notes)
-        return kept
+        # Counted before the cut, so that a small `top_k` does not look like little evidence.
+        relevant = sum(relevance(passage) >= context.relevance_floor for passage in ranked)
+        new = sum(p["chunk_id"] not in state.read for p in kept)
+        read = state.read + [p["chunk_id"] for p in all_read(kept) if p["chunk_id"] not in state.read]
+        return more | {"held": kept, "relevant": relevant, "read": read, "new_passages": new}
 
 
 def pinned(ranked: Sequence[Passage], proven: set[str], size: int) -> list[Passage]:

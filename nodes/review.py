@@ -95,11 +95,8 @@ def shown(state: State) -> dict[str, Any]:
     `action_request` and `config` in its older form.
     """
     attempt = chosen(state)
-    checked = verification_of(attempt)
-    args = {"answer": attempt["answer"]}
-    said = "The passages that were found do not answer the question."
-    if checked:
-        said = below(checked)
+    checked, args = verification_of(attempt), {"answer": attempt["answer"]}
+    said = below(checked) if checked else "The passages that were found do not answer the question."
     if state.decided == "search" and not state.new_passages:
         said = f"The search found nothing new. {said}"
     return {
