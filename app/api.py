@@ -21,6 +21,8 @@ if TYPE_CHECKING:
     from langchain_core.language_models import BaseChatModel
     from langgraph.graph import StateGraph
 
+    import cragraph.graph.build
+
 
 def create_graph(
     settings: Settings | None = None,

@@ -36,6 +36,7 @@ if TYPE_CHECKING:
     from langchain_core.language_models import BaseChatModel
     from langgraph.graph import StateGraph
 
+    import cragraph.graph.build
     from cragraph.retrieval.store import Store
 
 FETCHED: Final = {"llm": 10}

@@ -55,6 +55,7 @@ class Finalize:
     weights: Mapping[str, Weights] | None = None
 
     def __call__(self, state: State, context: Context, notes: Notes) -> dict[str, Any]:
+        """Return the response's fields."""
         response = respond(state, context, self.weights or {})
         withheld, checked = response.pop("withheld"), response.pop("checked")
         response["nearest"] = nearest(state) if response["abstained"] else []
@@ -154,13 +155,9 @@ def answered(
 def abstention(*issues: str, checked: Verification | None = None, context: Context | None = None) -> dict[str, Any]:
     """`IDK`, and why; `checked` is the verification of the answer that was withheld."""
     confidence = checked.confidence if checked else 0.0
-    shown = {
-        "confidence": confidence,
-        "confidence_level": level_of(confidence),
-        "verification": block(checked, context),
-    }
     unsaid = {"answer": IDK, "abstained": True, "is_grounded": False, "citations": [], "withheld": True}
-    return unsaid | shown | {"issues": list(issues), "checked": checked}
+    measured = {"confidence": confidence, "confidence_level": level_of(confidence), "checked": checked}
+    return unsaid | measured | {"verification": block(checked, context), "issues": list(issues)}
 
 
 def block(checked: Verification | None, context: Context | None) -> dict[str, Any] | None:

@@ -34,6 +34,7 @@ class Retrieve:
     sources: Callable[[], Sequence[str]] | None = None
 
     def __call__(self, state: State, context: Context, notes: Notes) -> dict[str, Any]:
+        """Return the held passages and how many of them are new."""
         if state.queries:
             return self._more(state, state.queries, context, notes)
         return self._begin(state, context, notes)

@@ -32,6 +32,7 @@ class Verify:
     verifier: Verifier
 
     def __call__(self, state: State, context: Context, notes: Notes) -> dict[str, Any]:
+        """Return the attempts with this one appended."""
         judged = [self._attempt(draft, state, context, notes) for draft in state.drafts]
         chosen = max(judged, key=lambda attempt: attempt["confidence"] or 0.0)
         if len(judged) > 1:
@@ -97,6 +98,7 @@ class VerifyGiven:
     verifier: Verifier
 
     def __call__(self, state: VerifyState, context: Context, notes: Notes) -> dict[str, Any]:
+        """Return the verification's fields."""
         passages = as_passages(state.passages)
         verification = verified(self.verifier, state.question or "", state.answer, passages, context, notes)
         return {name: value for name, value in verification.to_dict().items() if name in FIELDS}
