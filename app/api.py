@@ -62,8 +62,7 @@ def create_verifier(
 
 def drawn(name: str) -> Any:
     """A graph's drawing: `crag` or `verify`."""
-    graphs = {"crag": create_graph, "verify": create_verifier}
-    return graphs[name](Settings.model_construct()).compile().get_graph()
+    return {"crag": create_graph, "verify": create_verifier}[name](Settings.model_construct()).compile().get_graph()
 
 
 @dataclass(frozen=True)

@@ -92,8 +92,7 @@ class Documents(MCPServer[Any]):
         def told(step: Any) -> None:
             from_thread.run(context.report_progress, float(step.done), float(step.total), f"{step.chunks} chunks")
 
-        report = await _called(lambda: self.assistant.ingest([self._allowed(path)], progress=told))
-        return dict(report.to_dict())
+        return (await _called(lambda: self.assistant.ingest([self._allowed(path)], progress=told))).to_dict()
 
     async def document(self, name: str) -> str:
         """The text of a document in the store."""

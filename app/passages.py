@@ -9,7 +9,6 @@ from cragraph.types import Passage
 
 _OWN: Final = frozenset(Passage.__annotations__) - {"around", "parts"}
 
-
 LONGEST_QUESTION: Final = 20_000
 """Characters that a question may have: reading one takes time in proportion, a second for this many."""
 
@@ -41,10 +40,8 @@ def as_message(message: Any) -> tuple[str, str]:
         role, text = getattr(message, "type", ""), getattr(message, "content", "")
     if isinstance(text, list):
         text = " ".join(str(part.get("text", "")) if isinstance(part, Mapping) else str(part) for part in text)
-    speaker = {"user": "person", "human": "person", "assistant": "assistant", "ai": "assistant"}.get(
-        str(role).lower(), ""
-    )
-    return speaker, str(text or "").strip()
+    speakers = {"user": "person", "human": "person", "assistant": "assistant", "ai": "assistant"}
+    return speakers.get(str(role).lower(), ""), str(text or "").strip()
 
 
 def content_id(*parts: str) -> str:

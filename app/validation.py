@@ -274,11 +274,10 @@ class VerificationResult:
     def of(cls, found: Verification) -> "VerificationResult":
         """The verification in the founding document's fields."""
         claims = []
-        for verdict in found.counted:
-            label, evidence = verdict["verdict"], verdict["evidence"]
-            status = ClaimStatus("unsupported" if label in ("contradicted", "unjudged") else label)
-            quote = evidence["quote"] if evidence else None
-            claims.append(VerifiedClaim(verdict["text"], status, quote, verdict["reasoning"]))
+        for v in found.counted:
+            status = ClaimStatus("unsupported" if v["verdict"] in ("contradicted", "unjudged") else v["verdict"])
+            quote = v["evidence"]["quote"] if v["evidence"] else None
+            claims.append(VerifiedClaim(v["text"], status, quote, v["reasoning"]))
         return cls(found.confidence, found.is_grounded, claims, found.suggested_corrections)
 
 
@@ -300,8 +299,7 @@ def verify_response(
 
     `context` is a text or a list of chunks.
     """
-    found = verify(response, _texts(context), query, settings=_settings(user_model))
-    return VerificationResult.of(found)
+    return VerificationResult.of(verify(response, _texts(context), query, settings=_settings(user_model)))
 
 
 def corrective_rag_loop(
@@ -352,8 +350,7 @@ async def chat_with_verification(
 
 
 def _settings(model: str | None, **more: Any) -> Settings:
-    chosen = {"model": model} if model is not None else {}
-    return load_settings(policy="claims", **chosen, **more)
+    return load_settings(policy="claims", **({} if model is None else {"model": model}), **more)
 
 
 def _texts(context: str | Iterable[Any]) -> list[Passage]:

@@ -65,8 +65,7 @@ def calibrate(
             f"{len(known)} of {len(rows)} rows could be judged, {good.sum()} of them supported; wanted at least "
             f"{FEWEST} supported and {FEWEST} others: label more answers."
         )
-    logits = np.array([logit for _, logit, _, _ in known])
-    accepted = np.array([kept for _, _, kept, _ in known])
+    logits, accepted = np.array([row[1] for row in known]), np.array([row[2] for row in known])
     fold = np.random.default_rng(0).permutation(len(known)) % FOLDS
     chances, after = np.zeros(len(known)), np.zeros(len(known), dtype=bool)
     for number in range(FOLDS):

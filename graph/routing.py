@@ -11,10 +11,8 @@ from cragraph.types import Attempt, Passage, Verdict
 
 def relevance(passage: Passage) -> float:
     """A passage's rerank score, else its retrieval score, else 1 (a passage that was given is relevant)."""
-    for score in (passage["rerank_score"], passage["retrieval_score"]):
-        if score is not None:
-            return score
-    return 1.0
+    scores = (passage["rerank_score"], passage["retrieval_score"])
+    return next((score for score in scores if score is not None), 1.0)
 
 
 def relevant(state: State, context: Context) -> int:
@@ -29,10 +27,8 @@ def wanted_chunks(state: State, context: Context) -> int:
 
     A mode never asks for more passages than there are in all, except `high`; an explicit `min_chunks` is exact.
     """
-    preset = context.resolved().min_chunks or 0
-    if context.min_chunks is not None or context.mode == "high":
-        return preset
-    return min(preset, max(state.available, 1))
+    preset, exact = context.resolved().min_chunks or 0, context.min_chunks is not None or context.mode == "high"
+    return preset if exact else min(preset, max(state.available, 1))
 
 
 def after_rerank(state: State, context: Context) -> Literal["generate", "review", "finalize"]:
@@ -56,13 +52,9 @@ def after_verify(state: State, context: Context) -> Literal["requery", "review",
 
     What a person wrote is corrected by nobody.
     """
-    if accepted(state.attempts[-1], context) or state.decided == "edit":
-        return ended(state, context)
-    if state.halted or len(state.attempts) > context.max_crag_attempts:
-        return ended(state, context)
-    if not progressed(state.attempts) or out_of_time(state, context):
-        return ended(state, context)
-    return "requery"
+    good = accepted(state.attempts[-1], context) or state.decided == "edit"
+    stuck = state.halted or len(state.attempts) > context.max_crag_attempts or not progressed(state.attempts)
+    return ended(state, context) if good or stuck or out_of_time(state, context) else "requery"
 
 
 def ended(state: State, context: Context) -> Literal["review", "finalize"]:
@@ -75,9 +67,9 @@ def after_review(state: State) -> Literal["finalize", "verify", "retrieve", "req
     """What a person chose; a search without queries of their own gets them from the failed claims."""
     if state.drafts:
         return "verify"
-    if state.decided == "search":
-        return "retrieve" if state.queries else "requery"
-    return "finalize"
+    if state.decided != "search":
+        return "finalize"
+    return "retrieve" if state.queries else "requery"
 
 
 def accepted(attempt: Attempt, context: Context) -> bool:
@@ -106,9 +98,8 @@ def best(attempts: Sequence[Attempt]) -> Attempt:
 
 def out_of_time(state: State, context: Context, now: float | None = None) -> bool:
     """Whether the run's deadline has passed."""
-    if context.deadline_s is None:
-        return False
-    return (time.time() if now is None else now) - state.started >= context.deadline_s
+    now = time.time() if now is None else now
+    return context.deadline_s is not None and now - state.started >= context.deadline_s
 
 
 def failed_claims(attempt: Attempt) -> list[Verdict]:

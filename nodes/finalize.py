@@ -102,8 +102,7 @@ def respond(state: State, context: Context, weights: Mapping[str, Weights] | Non
         return abstention(*issues, checked=checked, context=context)
     text, left = pruned(answer, checked, weights or {})
     if not text:
-        why = "No sentence of the answer is supported."
-        return abstention(*issues, why, checked=checked, context=context)
+        return abstention(*issues, "No sentence of the answer is supported.", checked=checked, context=context)
     removed = len(checked.claims) - len(left.claims)
     said = f"{removed} unsupported claims were removed from the answer, whose confidence was {checked.confidence:.2f}."
     return answered(text, passages, left, context, [said, *low(left), *halted, *left.issues]) | {"withheld": True}

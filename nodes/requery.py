@@ -31,6 +31,5 @@ class Requery:
             # All hold, but not surely enough: look for the one with the least support.
             counted = [v for v in attempt.get("verdicts", []) if v["type"] != "opinion"]
             failed = sorted(counted, key=lambda verdict: verdict["support"])[:1]
-        queries = self.writer(question, failed, gaps, notes, read_wide(state.held))
-        wanted = [q for q in queries if q.strip()]
-        return {"queries": wanted or [question or attempt["answer"]]}
+        queries = [q for q in self.writer(question, failed, gaps, notes, read_wide(state.held)) if q.strip()]
+        return {"queries": queries or [question or attempt["answer"]]}

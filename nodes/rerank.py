@@ -43,8 +43,7 @@ class Rerank:
             kept, more = ranked[:size], {"rerank_gain": rerank_gain(state.held, ranked, size)}
             if read_question(query).wants_rows:
                 tables = {p["source"] for p in kept if "row" in p["metadata"]}
-                rows = [p for p in ranked[size:] if p["source"] in tables and "row" in p["metadata"]]
-                kept += rows[:MOST_ROWS]
+                kept += [p for p in ranked[size:] if p["source"] in tables and "row" in p["metadata"]][:MOST_ROWS]
         else:
             ids = {p["chunk_id"] for p in proven}
             kept, more = pinned(ranked, ids, context.second_pass_k or self.top_k), {}
@@ -66,7 +65,7 @@ class Rerank:
 def pinned(ranked: Sequence[Passage], proven: set[str], size: int) -> list[Passage]:
     """The best `size` passages in rank order, among them every proven one."""
     others = [p["chunk_id"] for p in ranked if p["chunk_id"] not in proven]
-    chosen = proven | set(others[: max(size - len(proven), 0)])
+    chosen = proven.union(others[: max(size - len(proven), 0)])
     return [p for p in ranked if p["chunk_id"] in chosen]
 
 

@@ -66,12 +66,10 @@ def table(summary: Mapping[str, Any]) -> Group:
         "selection_rate", "llm_calls", "degraded_rate", "bad_lines",
     ):  # fmt: skip
         rates.add_row(name.replace("_", " "), _shown(name, summary[name]))
-    judges = ", ".join(f"{name} ({count})" for name, count in summary["judges"].items())
-    rates.add_row("judges", judges or "none")
+    rates.add_row("judges", ", ".join(f"{name} ({n})" for name, n in summary["judges"].items()) or "none")
     targets = Table("figure", "measured", "target", "met", title="Targets")
     for row in summary["targets"]:
-        met = "-" if row["met"] is None else "yes" if row["met"] else "no"
-        value = row["value"]
+        value, met = row["value"], {None: "-", True: "yes", False: "no"}[row["met"]]
         shown = "-" if value is None else f"{value:.0f} ms" if "ms" in row["target"] else f"{value:.1%}"
         targets.add_row(row["name"], shown, row["target"], met)
     latency = Table("node", "p50", "p95", "p99", "runs", title="Milliseconds")

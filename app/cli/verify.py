@@ -206,13 +206,10 @@ def junit_of(rows: list[Row], skipped: Skipped) -> bytes:
     """The rows as test cases: one that is not grounded has failed, one that could not be read is an error."""
     failed = sum(not row["is_grounded"] for row in rows)
     counts = {"tests": len(rows) + len(skipped), "failures": failed, "errors": len(skipped)}
-    named = {name: str(count) for name, count in counts.items()}
-    suite = ElementTree.Element("testsuite", {"name": "cragraph verify", **named})
+    suite = ElementTree.Element("testsuite", {"name": "cragraph verify"} | {k: str(v) for k, v in counts.items()})
     for row in rows:
-        seconds = f"{row['ms'] / 1000:.3f}"
-        case = ElementTree.SubElement(
-            suite, "testcase", classname="cragraph", name=_XML.sub("", str(row["id"])), time=seconds
-        )
+        about = {"name": _XML.sub("", str(row["id"])), "time": f"{row['ms'] / 1000:.3f}"}
+        case = ElementTree.SubElement(suite, "testcase", {"classname": "cragraph"} | about)
         if not row["is_grounded"]:
             why = f"confidence {row['confidence']:.2f}, threshold {row['threshold']:.2f}"
             failure = ElementTree.SubElement(case, "failure", type="not grounded", message=why)

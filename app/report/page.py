@@ -58,8 +58,7 @@ class Report:
 
     def __str__(self) -> str:
         """The whole page."""
-        title = self.data["question"] or "Verification"
-        head = HEAD.format(title=e(title), style=style(), scripts="'none'")
+        head = HEAD.format(title=e(self.data["question"] or "Verification"), style=style(), scripts="'none'")
         return f"{head}<main>{self.fragment}</main></body></html>\n"
 
     def _repr_html_(self) -> str:
@@ -100,8 +99,7 @@ class Report:
     @cached_property
     def known(self) -> list[Passage]:
         """The passages that are at hand, those that evidence counts first."""
-        given = self.passages or getattr(self.result, "passages", None) or ()
-        found = as_passages(given)
+        found = as_passages(self.passages or getattr(self.result, "passages", None) or ())
         ids = {passage["chunk_id"] for passage in found}
         cited = [c | {k: c["metadata"].get(k) for k in ("page", "source")} for c in self.data.get("citations") or ()]
         return found + [p for p in as_passages(cited) if p["chunk_id"] not in ids]

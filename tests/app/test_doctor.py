@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from cragraph.cli.doctor import Check, examine, healthy, models, package, python
+from cragraph.cli.doctor import Check, examine, models, package, python
 from cragraph.run import Assistant
 from cragraph.settings import Settings
 from tests.support.ollama import ModelInfo, OllamaServer
@@ -25,16 +25,16 @@ def filled(tmp_path: Path) -> Settings:
 def test_without_a_chat_model_all_is_well(filled: Settings) -> None:
     checks = examine(filled)
     assert [c.name for c in checks] == ["python", "onnxruntime", "chromadb", "weights", "store", "models"]
-    assert healthy(checks)
+    assert all(check.ok for check in checks)
     detail = f"{filled.store}: 1 documents, 1 chunks"
-    assert checks[4].to_dict() == {"name": "store", "ok": True, "detail": detail, "fix": ""}
+    assert vars(checks[4]) == {"name": "store", "ok": True, "detail": detail, "fix": ""}
 
 
 def test_a_part_that_fails_is_shown_with_what_to_do(tmp_path: Path) -> None:
     checks = examine(Settings(store=str(tmp_path / "nowhere")))
     assert (checks[4].name, checks[4].ok) == ("store", False)
     assert "cragraph ingest" in checks[4].fix
-    assert not healthy(checks)
+    assert not all(check.ok for check in checks)
 
 
 @pytest.mark.parametrize(("version", "ok"), [((3, 10), False), ((3, 11), True), ((3, 13), True), ((3, 14), False)])
@@ -70,7 +70,7 @@ class TestOllama:
         assert list(checks) == [
             "ollama server", f"model {MODEL}", f"context of {MODEL}", "model ollama:nomic-embed-text",
         ]  # fmt: skip
-        assert healthy(list(checks.values()))
+        assert all(check.ok for check in checks.values())
 
     def test_a_running_server_without_a_model_set_is_pointed_out(self, server: OllamaServer) -> None:
         [check] = models(Settings(ollama_host=server.url))
