@@ -22,7 +22,7 @@ def estimated_tokens(text: str) -> int:
     """About how many tokens a text has, rather too many than too few.
 
     Counted by runs: an ASCII word is one token up to six letters and one more for each six after, digits are
-    three a token, punctuation and line breaks one each; letters of other scripts one each, because
+    three per token, punctuation and line breaks one each; letters of other scripts one each, because
     vocabularies of small models split them.
     """
     total = sum(ord(letter) > 127 and letter.isalnum() for letter in text)

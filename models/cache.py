@@ -72,7 +72,7 @@ class CachedEmbeddings:
         return str(getattr(self.embeddings, "name", type(self.embeddings).__name__))
 
     def embed_documents(self, texts: list[str]) -> list[list[float]]:
-        """One vector a text, in order."""
+        """One vector per text, in order."""
         return self._remembered("document", texts, self.embeddings.embed_documents)
 
     def embed_query(self, text: str) -> list[float]:
@@ -88,7 +88,7 @@ class CachedEmbeddings:
         if len(vectors) != len(new):
             raise ModelError(
                 f"embedding model {self.name!r} returned {len(vectors)} vectors for {len(new)} texts; "
-                "wanted one a text."
+                "wanted one per text."
             )
         for text, vector in zip(new, vectors, strict=True):
             known[text] = vector

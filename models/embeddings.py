@@ -12,7 +12,7 @@ from cragraph.models.encoder import Encoder
 from cragraph.models.servers import KEEP_SECONDS, Target, client_options, ollama_url, own_server, run, translate, tried
 
 BATCH = 64
-"""Texts a request: large enough to keep the server busy, small enough to report progress and to try again."""
+"""Texts per request: large enough to keep the server busy, small enough to report progress and to try again."""
 
 
 class EmbeddedEncoder(Encoder, Embeddings):

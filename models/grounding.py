@@ -166,7 +166,7 @@ class GroundingModel:
         return readable(text)
 
     def judge(self, claims: Sequence[str], passages: Sequence[str]) -> list[Grounding]:
-        """One grounding a claim, in order, each against all the passages together."""
+        """One grounding per claim, in order, each against all the passages together."""
         head, network = self._head, Network(opened("grounding", self._folder))
         readings = read_claims(self._reader, claims, passages)
         logits = network.many([(r.pieces.ids, r.passage) for r in readings], self.threads)
@@ -187,7 +187,7 @@ class GroundingModel:
         )
 
     def score(self, pairs: Sequence[tuple[str, str]]) -> list[Grounding]:
-        """One grounding a (claim, passage) pair, in order; pairs of the same passage are read together."""
+        """One grounding per (claim, passage) pair, in order; pairs of the same passage are read together."""
         groundings: dict[tuple[str, str], Grounding] = {}
         for passage in dict.fromkeys(passage for _, passage in pairs):
             claims = list(dict.fromkeys(claim for claim, other in pairs if other == passage))

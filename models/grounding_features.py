@@ -100,7 +100,7 @@ def _pieces(encoding: "Encoding") -> Pieces:
 
 
 STEP = 1 / 16
-"""One idf step: the table ships as one byte a word piece."""
+"""One idf step: the table ships as one byte per word piece."""
 
 
 def pack_idf(idf: Floats) -> str:
@@ -114,7 +114,7 @@ def unpack_idf(packed: str) -> Floats:
 
 
 def open_reader(parts: Weights, folder: Path) -> PieceReader:
-    """The reader of these weights, one a process; raises WeightsError where tokenizer and table do not fit."""
+    """The reader of these weights, one per process; raises WeightsError where tokenizer and table do not fit."""
     return _open_reader(folder, str(parts.card["idf"]))
 
 

@@ -103,7 +103,7 @@ def open_ahead(cards: Sequence[str], folder: Path = DATA) -> None:
 
 
 def opened(card: str, folder: Path = DATA) -> Any:
-    """The session of a card's network, opened by the first caller; one a process."""
+    """The session of a card's network, opened by the first caller; one per process."""
     with _OPENING:
         session = _sessions[card, folder] if (card, folder) in _sessions else _open(card, folder)
         _sessions[card, folder] = session.result() if isinstance(session, Future) else session
@@ -117,7 +117,7 @@ def _open(card: str, folder: Path) -> Any:
 def open_session(path: Path, threads: int = 1) -> Any:
     """An onnxruntime session on the processor; raises WeightsError where onnxruntime cannot read the file.
 
-    One thread a call is the default: sums are then always added in the same order, and several calls run side by side.
+    One thread per call is the default: sums are then always added in the same order, and several calls run side by side.
     """
     # Imported here because onnxruntime takes longer to import than a command line should take to print its help.
     import onnxruntime
