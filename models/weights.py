@@ -117,7 +117,7 @@ def _open(card: str, folder: Path) -> Any:
 def open_session(path: Path, threads: int = 1) -> Any:
     """An onnxruntime session on the processor; raises WeightsError where onnxruntime cannot read the file.
 
-    One thread per call is the default: sums are then always added in the same order, and several calls run side by side.
+    One thread per call is the default: sums are then always added in the same order, and calls run side by side.
     """
     # Imported here because onnxruntime takes longer to import than a command line should take to print its help.
     import onnxruntime
