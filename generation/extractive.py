@@ -51,7 +51,7 @@ class ExtractiveGenerator:
     floor: float = FLOOR
     name: str = "extractive"
     varies: bool = False
-    """Whether warmth makes another answer."""
+    """Whether a higher temperature gives another answer."""
 
     def __call__(self, brief: Brief, notes: Notes) -> str:
         """The answer with ``[n]`` markers that count the brief's passages from 1, or `IDK`."""

@@ -50,7 +50,7 @@ _REWORDED: Final = tuple(
          "present"),
     )
 )  # fmt: skip
-"""What is asked in one way and written in another: a form, a data sheet or minutes has the noun."""
+"""Questions with a verb or adjective where forms, data sheets and minutes have a noun: the noun's question, the noun."""
 
 
 def reworded(question: str, texts: str) -> str:

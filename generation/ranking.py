@@ -194,7 +194,11 @@ class _Words:
         asked, wanted = meaning_words(question.text), question_weights(question, rare)
         self.seen = [
             Features(
-                coverage(wanted, read_words(c)), 0.0, kind_of(question, c), news(asked, words), _standing(passages, c)
+                coverage(wanted, read_words(c)),
+                0.0,
+                kind_of(question, c),
+                news(asked, words),
+                _passage_score(passages, c),
             )
             for c, words in zip(pool, own, strict=True)
         ]
@@ -236,10 +240,10 @@ class _Words:
 
     def features(self, i: int) -> dict[str, float]:
         """Its features for the two heads."""
-        return {"words": self.score(i), "cosine": self.seen[i].similarity, "place": self.seen[i].standing}
+        return {"words": self.score(i), "cosine": self.seen[i].similarity, "place": self.seen[i].passage_score}
 
 
-def _standing(passages: Sequence[Passage], candidate: Candidate) -> float:
+def _passage_score(passages: Sequence[Passage], candidate: Candidate) -> float:
     """How well its passage was ranked, 0..1."""
     score = _stood(passages[candidate.passage])
     return 1 - candidate.passage / len(passages) if score is None else min(1.0, max(0.0, score))

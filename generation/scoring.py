@@ -43,20 +43,20 @@ class Features:
 
     `coverage` is the share of the question's words that it holds, rare words counting more; `similarity` the cosine
     to the question; `kind` whether it offers the kind of answer asked for (0.5 where any would do); `news` whether
-    it says anything beyond the question; `standing` how well its passage was ranked.
+    it says anything beyond the question; `passage_score` how well its passage was ranked.
     """
 
     coverage: float
     similarity: float
     kind: float
     news: float
-    standing: float
+    passage_score: float
 
 
 def by_words(features: Features) -> float:
     """How well a candidate answers, 0..1; favours sentences that are on topic *and* offer something new."""
     f = features
-    total = 0.35 * f.coverage + 0.45 * f.similarity + 0.15 * f.kind + 0.05 * f.standing
+    total = 0.35 * f.coverage + 0.45 * f.similarity + 0.15 * f.kind + 0.05 * f.passage_score
     return total * (0.5 + 0.5 * f.news)
 
 

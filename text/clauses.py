@@ -24,7 +24,7 @@ _PLANNING: Final = re.compile(
     r"attempt|fail|refus|due$|set$|schedul|going$|likely$|discuss|suggest|threaten|seek|sought|need|decid|agree|"
     r"prepar|allow|abl[e]$|unable|ask|urg|want)"
 )
-"""Words before an infinitive that do not say that it came to pass."""
+"""Words before an infinitive after which it may not have happened."""
 _ADVERB: Final = re.compile(
     r"(?:not|n't|never|also|only|just|still|already|now|later|soon|again|first|then|once|\w+ly)$"
 )
@@ -44,10 +44,10 @@ _PRONOUN: Final = frozenset(listed("he she it they him them this these those who
 _PAST: Final = words_of("irregular_past")
 """Forms of irregular verbs, as participles too."""
 _PARTICIPLES: Final = words_of("irregular_participles")
-"""Those that are nothing else."""
+"""Irregular participles that are no past tense."""
 BASES: Final = meanings(LEXICON["verb_forms"])
 _PRESENT: Final = words_of("present_verbs")
-"""Verbs whose present tense is known for one; all others only as *-ed* or after an auxiliary."""
+"""Verbs that are known in the present tense; all others are verbs as *-ed* or after an auxiliary only."""
 _PLURAL: Final = frozenset(
     listed("people staff children men women police who we you they i most some many several few")
 )

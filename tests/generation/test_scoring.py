@@ -8,7 +8,7 @@ from cragraph.generation.scoring import Features, by_words, coverage, mistaken, 
 from cragraph.passages import as_passages
 from cragraph.text.words import content_words
 
-GOOD = Features(coverage=0.8, similarity=0.7, kind=1.0, news=1.0, standing=0.5)
+GOOD = Features(coverage=0.8, similarity=0.7, kind=1.0, news=1.0, passage_score=0.5)
 
 
 @pytest.mark.parametrize(
@@ -23,7 +23,7 @@ def test_only_what_the_question_does_not_say_is_news(sentence: str, share: float
     assert news(content_words("When was the bridge opened?"), content_words(sentence)) == share
 
 
-@pytest.mark.parametrize("feature", ["coverage", "similarity", "kind", "news", "standing"])
+@pytest.mark.parametrize("feature", ["coverage", "similarity", "kind", "news", "passage_score"])
 def test_every_feature_counts(feature: str) -> None:
     assert by_words(replace(GOOD, **{feature: 0.0})) < by_words(GOOD)
 

@@ -225,7 +225,7 @@ def _comparable_dates(one: Fact, other: Fact) -> bool:
 
 
 MOST: Final = 12
-"""Figures of one kind that are put together at most: among more of them something always fits."""
+"""Most figures of one kind that are combined: among more, some combination always fits."""
 _SUM: Final = re.compile(r"\b(?:total|together|combined|altogether|in all|sum|overall|both)\b", re.IGNORECASE)
 _UP: Final = pattern("up")
 _DOWN: Final = pattern("down")
@@ -236,7 +236,7 @@ _YEAR: Final = 31556952.0
 
 
 _LEVEL: Final = re.compile(r"\b(?:to|at|from|reach(?:ed|es)?)\s+[$€£]?$", re.I)
-"""What stands before a figure that something has reached: no difference."""
+"""Words before a level that was reached ("rose to 5"), which is no difference."""
 
 
 def reckoned(fact: Fact, claim: str, facts: Sequence[Fact], text: str) -> str:
