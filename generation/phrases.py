@@ -50,7 +50,7 @@ _REWORDED: Final = tuple(
          "present"),
     )
 )  # fmt: skip
-"""Questions with a verb or adjective where forms, data sheets and minutes have a noun: the noun's question, the noun."""
+"""Questions with a verb where forms, data sheets and minutes have a noun: with the noun, and the noun."""
 
 
 def reworded(question: str, texts: str) -> str:
