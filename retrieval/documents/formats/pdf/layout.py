@@ -3,14 +3,14 @@
 import math
 import re
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
+from functools import reduce
 from statistics import median
-from typing import Literal, NamedTuple
 
 from cragraph.retrieval.documents.document import Writer
-from cragraph.retrieval.documents.formats.pdf.tables import tables_in, with_labels, word_tables
+from cragraph.retrieval.documents.formats.pdf.tables import Span, tables_in, with_labels, word_tables
 from cragraph.retrieval.documents.formats.pdf.words import Line, Vocabulary, weighted_median
-from cragraph.retrieval.documents.tables import SEPARATOR, Table
+from cragraph.retrieval.documents.tables import SEPARATOR
 
 EDGE = 3
 """Lines at the top and at the bottom of a page that may be header and footer."""
@@ -67,49 +67,39 @@ _STEP = 4.0
 _SHARE = 0.2
 
 
-def in_reading_order(lines: Sequence[Line]) -> list[list[Line]]:
+def in_reading_order(lines: Sequence[Line]) -> list[Sequence[Line]]:
     """Runs of lines that belong together, in the order a reader takes them."""
-    if len(lines) < 2 * LEAST_LINES:
-        return [list(lines)] if lines else []
-    best = _best_gutter(lines)
+    best = _best_gutter(lines) if len(lines) >= 2 * LEAST_LINES else None
     if best is None:
-        return [list(lines)]
+        return [lines] if lines else []
     gutter, start, end = best
-    left, right = _sides(lines[start:end], gutter)
-    return [
-        *in_reading_order(lines[:start]),
-        *in_reading_order(left),
-        *in_reading_order(right),
-        *in_reading_order(lines[end:]),
-    ]
+    parts = (lines[:start], *_sides(lines[start:end], gutter), lines[end:])
+    return [run for part in parts for run in in_reading_order(part)]
 
 
 def _best_gutter(lines: Sequence[Line]) -> tuple[float, int, int] | None:
     """The gutter with the longest band of lines that it parts into two columns of prose."""
     left, right = min(line.x0 for line in lines), max(line.x1 for line in lines)
     width = right - left
-    best: tuple[int, float, int, int] | None = None
+    best: tuple[float, int, int] | None = None
+    longest = (LEAST_LINES - 1, 0.0)
     refused: set[tuple[int, int, int]] = set()
     crossed = [_crossed(line, left) for line in lines]
     for step in range(int(width * _SHARE / _STEP), int(width * (1 - _SHARE) / _STEP) + 1):
         gutter = left + step * _STEP
-        for start, end in _bands(crossed, step):
-            if end - start < LEAST_LINES or (best is not None and end - start < best[0]):
-                continue
+        start = 0
+        for end in (*(index for index, bits in enumerate(crossed) if bits >> step & 1), len(lines)):
             # Of the places within one gutter the middle is taken: nearest to half the page.
-            off = abs(gutter - (left + right) / 2)
-            if best is not None and end - start == best[0] and off >= best[1]:
-                continue
-            # Gutters with the same segments on their left are one and the same.
-            key = (start, end, sum(s.x1 <= gutter for line in lines[start:end] for s in line.segments))
-            if key in refused:
-                continue
-            if all(_is_prose(side, width) for side in _sides(lines[start:end], gutter)):
-                best = (end - start, off, start, end)
-                chosen = gutter
-            else:
-                refused.add(key)
-    return None if best is None else (chosen, best[2], best[3])
+            rank = (end - start, -abs(gutter - (left + right) / 2))
+            if end - start >= LEAST_LINES and rank > longest:
+                # Gutters with the same segments on their left are one and the same.
+                key = (start, end, sum(s.x1 <= gutter for line in lines[start:end] for s in line.segments))
+                if key not in refused and all(_is_prose(side, width) for side in _sides(lines[start:end], gutter)):
+                    best, longest = (gutter, start, end), rank
+                else:
+                    refused.add(key)
+            start = end + 1
+    return best
 
 
 def _crossed(line: Line, left: float) -> int:
@@ -121,33 +111,18 @@ def _crossed(line: Line, left: float) -> int:
     return bits
 
 
-def _bands(crossed: Sequence[int], step: int) -> list[tuple[int, int]]:
-    """Runs of lines that no segment carries across the gutter at a step."""
-    bands: list[tuple[int, int]] = []
-    start = 0
-    for index, bits in enumerate(crossed):
-        if bits >> step & 1:
-            if index > start:
-                bands.append((start, index))
-            start = index + 1
-    if start < len(crossed):
-        bands.append((start, len(crossed)))
-    return bands
-
-
-def _sides(lines: Sequence[Line], gutter: float) -> tuple[list[Line], list[Line]]:
-    def side(left: bool) -> list[Line]:
+def _sides(lines: Sequence[Line], gutter: float) -> list[list[Line]]:
+    """The lines to the left and to the right of a gutter."""
+    sides: list[list[Line]] = []
+    for left in (True, False):
         parts = ((line, [s for s in line.segments if (s.x1 <= gutter) is left]) for line in lines)
-        return [line if len(part) == len(line.segments) else Line(part) for line, part in parts if part]
-
-    return side(True), side(False)
+        sides.append([line if len(part) == len(line.segments) else Line(part) for line, part in parts if part])
+    return sides
 
 
 def _is_prose(lines: Sequence[Line], width: float) -> bool:
     """Whether lines fill a column of their own with words, one segment a line."""
-    if len(lines) < LEAST_LINES:
-        return False
-    if sum(len(line.segments) == 1 for line in lines) < 0.75 * len(lines):
+    if len(lines) < LEAST_LINES or sum(len(line.segments) == 1 for line in lines) < 0.75 * len(lines):
         return False
     extent = max(line.x1 for line in lines) - min(line.x0 for line in lines)
     if extent <= _SHARE * width or median(line.x1 - line.x0 for line in lines) < 0.6 * extent:
@@ -163,41 +138,88 @@ LONGEST_HEADING = 200
 
 _BULLET = re.compile(r"^(?:[•·●○◦▪■□➢►‣∙\uf0b7\uf0a7oØ§–—-]|\(?(?:\d{1,2}|[a-z]|[ivx]{1,4})[.)])(?=\s+\S)")
 _END = re.compile(r"[.!?:;][\"”’)\]]*$")
-_PART = re.compile(r"^PART\s+[IVX]+\b", re.IGNORECASE)
-_ITEM = re.compile(r"^ITEM\s+\d+[A-C]?\b", re.IGNORECASE)
-_NOTE = re.compile(r"^NOTE\s+\d+\b", re.IGNORECASE)
+_NAMED = [re.compile(rf"^{name}\b", re.IGNORECASE) for name in (r"PART\s+[IVX]+", r"ITEM\s+\d+[A-C]?", r"NOTE\s+\d+")]
 
 
-class Piece(NamedTuple):
-    """A paragraph, list item, heading or row of words; `level` is that of a heading."""
+class PageWriter:
+    """Writes pages, keeping in mind how the last one ended: a paragraph may go on over the page break."""
 
-    kind: Literal["text", "item", "heading", "row"]
-    text: str
-    level: int = 0
+    def __init__(self, writer: Writer) -> None:
+        self._writer = writer
+        self._open = self._begun = False
+
+    def write(self, pages: Sequence[Sequence[Line]], across: Sequence[Sequence[str]]) -> None:
+        """Write pages; `across` holds the words that stand across the direction of each."""
+        self._words = Vocabulary(line.text for lines in pages for line in lines)
+        self._body = weighted_median((line.height, len(line.text)) for lines in pages for line in lines)
+        for lines, aside in zip(pages, across, strict=True):
+            self._writer.page()
+            self._begun = False
+            for run in in_reading_order(with_labels(lines)):
+                done = 0
+                for span in _tables(run):
+                    self._prose(run[done : span.start], run)
+                    self._writer.table(span.table, labelled=True)
+                    self._open, self._begun = False, True
+                    done = span.end
+                self._prose(run[done:], run)
+            if aside:
+                self._writer.paragraph(" ".join(aside))
+
+    def _prose(self, lines: Sequence[Line], column: Sequence[Line]) -> None:
+        left, right = min(line.x0 for line in column), max(line.x1 for line in column)
+        group: list[Line] = []
+        for line in lines:
+            if group and _starts_new(group, line, left, right):
+                self._piece(group)
+                group = []
+            group.append(line)
+        if group:
+            self._piece(group)
+
+    def _piece(self, group: Sequence[Line]) -> None:
+        """Write lines that are one heading, item, paragraph or row of words."""
+        goes_on = self._open and not self._begun
+        self._open, self._begun = False, True
+        text = self._words.mended(reduce(self._words.joined, (line.text for line in group)))
+        if len(group) == 1 and _is_row(group[0]):
+            self._writer.line(SEPARATOR.join(segment.text for segment in group[0].segments if segment.text))
+        elif level := _heading_level(group, text, self._body):
+            self._writer.heading(text, level)
+        elif bullet := _BULLET.match(text):
+            self._writer.item(text[bullet.end() :].strip(), bullet[0] if bullet[0][-1] in ".)" else "-")
+        else:
+            self._writer.paragraph(text, joined=goes_on and text[0].islower())
+            self._open = text[-1] not in ".!?:"
 
 
-def pieces_of(lines: Sequence[Line], edges: tuple[float, float], body: float, words: Vocabulary) -> Iterator[Piece]:
-    """The pieces of lines in one column with these edges; `body` is the height of the document's running text."""
-    left, right = edges
-    group: list[Line] = []
-    for line in lines:
-        if group and _starts_new(group, line, left, right, body):
-            yield _piece(group, body, words)
-            group = []
-        group.append(line)
-    if group:
-        yield _piece(group, body, words)
+def _tables(lines: Sequence[Line]) -> Iterator[Span]:
+    """The tables of figures in a column, and those of words between them."""
+    done = 0
+    for span in (*tables_in(lines), None):
+        end = span.start if span else len(lines)
+        # The marks of items and of numbered headings stand in a column of their own too.
+        marked = (n for n in range(done, end) if _BULLET.match(lines[n].text) or _named_level(lines[n].text))
+        start = done
+        for stop in (*marked, end):
+            yield from (Span(start + s, start + e, table) for s, e, table in word_tables(lines[start:stop]))
+            start = stop + 1
+        if span:
+            yield span
+            done = span.end
 
 
-def _starts_new(group: Sequence[Line], line: Line, left: float, right: float, body: float) -> bool:
+def _starts_new(group: Sequence[Line], line: Line, left: float, right: float) -> bool:
     last = group[-1]
-    if line.top - last.bottom > 0.4 * min(line.height, last.height):
-        return True
-    if abs(line.height - last.height) > 0.08 * last.height or line.bold != last.bold:
-        return True
-    if _BULLET.match(line.text) or _is_row(line) or _is_row(last):
-        return True
-    if _named_level(line.text) and line.bold:
+    if (
+        line.top - last.bottom > 0.4 * min(line.height, last.height)
+        or abs(line.height - last.height) > 0.08 * last.height
+        or line.bold != last.bold
+        or _BULLET.match(line.text)
+        or _is_row(line)
+        or _is_row(last)
+        or (line.bold and _named_level(line.text))
+    ):
         return True
     if line.text[0].islower():
         return False
@@ -213,115 +235,19 @@ def _is_row(line: Line) -> bool:
     return len(line.segments) > 1 and not _BULLET.match(line.text) and not _named_level(line.text)
 
 
-def _piece(group: Sequence[Line], body: float, words: Vocabulary) -> Piece:
-    text = joined((line.text for line in group), words)
-    if len(group) == 1 and _is_row(group[0]):
-        return Piece("row", SEPARATOR.join(segment.text for segment in group[0].segments if segment.text))
-    level = _heading_level(group, text, body)
-    if level:
-        return Piece("heading", text, level)
-    bullet = _BULLET.match(text)
-    if bullet:
-        mark = bullet[0] if bullet[0][-1] in ".)" else "-"
-        return Piece("item", f"{mark} {text[bullet.end() :].strip()}")
-    return Piece("text", text)
-
-
-def joined(texts: Iterable[str], words: Vocabulary) -> str:
-    """Lines as one, words that were cut at a line end put together."""
-    result = ""
-    for text in texts:
-        result = words.joined(result, text) if result else text
-    return words.mended(result)
-
-
 def _heading_level(group: Sequence[Line], text: str, body: float) -> int:
     """1 to 3 for parts, items and notes of a filing, then by size, capitals and weight; 0 for what is no heading."""
     if len(text) > LONGEST_HEADING or len(group) > 3 or not any(sign.isalpha() for sign in text):
         return 0
-    if text[-1] in ",;" or text[0].islower() or text[0] == "(":
-        return 0
     height = max(line.height for line in group)
-    bold = all(line.bold for line in group)
     larger = height > 1.12 * body and len(text) <= 120
     capitals = text.isupper() and len(text) > 3 and len(group) == 1
-    if not (bold or larger or capitals):
+    stands_out = larger or capitals or all(line.bold for line in group)
+    if not stands_out or text[-1] in ",;" or text[0].islower() or text[0] == "(":
         return 0
-    named = _named_level(text)
-    if named:
-        return named
-    for level, ratio in ((4, 1.6), (5, 1.3), (6, 1.12)):
-        if height > ratio * body:
-            return level
-    return 7 if capitals else 8
+    sized = (level for level, ratio in ((4, 1.6), (5, 1.3), (6, 1.12)) if height > ratio * body)
+    return _named_level(text) or next(sized, 7 if capitals else 8)
 
 
 def _named_level(text: str) -> int:
-    return 1 if _PART.match(text) else 2 if _ITEM.match(text) else 3 if _NOTE.match(text) else 0
-
-
-class PageWriter:
-    """Writes pages, keeping in mind how the last one ended: a paragraph may go on over the page break."""
-
-    def __init__(self, writer: Writer) -> None:
-        self._writer = writer
-        self._open = False
-
-    def write(self, pages: Sequence[Sequence[Line]], across: Sequence[Sequence[str]]) -> None:
-        """Write pages; `across` holds the words that stand across the direction of each."""
-        words = Vocabulary(line.text for lines in pages for line in lines)
-        body = weighted_median((line.height, len(line.text)) for lines in pages for line in lines)
-        for lines, aside in zip(pages, across, strict=True):
-            self._writer.page()
-            first = True
-            for piece in page_pieces(lines, body, words):
-                self._piece(piece, first)
-                first = False
-            if aside:
-                self._writer.paragraph(" ".join(aside))
-
-    def _piece(self, piece: Piece | Table, first: bool) -> None:
-        was_open, self._open = self._open, False
-        if isinstance(piece, Table):
-            self._writer.table(piece, labelled=True)
-        elif piece.kind == "heading":
-            self._writer.heading(piece.text, piece.level)
-        elif piece.kind == "item":
-            self._writer.item(piece.text, "")
-        elif piece.kind == "row":
-            self._writer.line(piece.text)
-        else:
-            self._writer.paragraph(piece.text, joined=first and was_open and piece.text[0].islower())
-            self._open = piece.text[-1] not in ".!?:"
-
-
-def page_pieces(lines: Sequence[Line], body: float, words: Vocabulary) -> Iterator[Piece | Table]:
-    """The pieces of one page in reading order."""
-    for run in in_reading_order(with_labels(lines)):
-        edges = (min(line.x0 for line in run), max(line.x1 for line in run))
-
-        def prose(part: Sequence[Line], edges: tuple[float, float] = edges) -> Iterator[Piece | Table]:
-            done = 0
-            for start, end in _stretches(part):
-                for span in word_tables(part[start:end]):
-                    yield from pieces_of(part[done : start + span.start], edges, body, words)
-                    yield span.table
-                    done = start + span.end
-            yield from pieces_of(part[done:], edges, body, words)
-
-        done = 0
-        for span in tables_in(run):
-            yield from prose(run[done : span.start])
-            yield span.table
-            done = span.end
-        yield from prose(run[done:])
-
-
-def _stretches(lines: Sequence[Line]) -> Iterator[tuple[int, int]]:
-    """Runs of lines without items and numbered headings, whose marks stand in a column of their own too."""
-    start = 0
-    for index, line in enumerate(lines):
-        if _BULLET.match(line.text) or _named_level(line.text):
-            yield start, index
-            start = index + 1
-    yield start, len(lines)
+    return next((level for level, named in enumerate(_NAMED, start=1) if named.match(text)), 0)

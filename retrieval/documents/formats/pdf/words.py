@@ -5,11 +5,12 @@ import math
 import re
 from collections import Counter
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
+from typing import Any, NamedTuple
 
 import pypdfium2.raw as pdfium
+
+from cragraph.retrieval.documents.tables import SIGNS, TAILS, is_number, is_period
 
 _BOLD = re.compile(rb"bold|black|heavy|demi", re.IGNORECASE)
 # PDFium writes these for a hyphen at the end of a line.
@@ -18,8 +19,7 @@ _SPACES = frozenset({0xA0, 0x3000})
 _TURNS = 4
 
 
-@dataclass(frozen=True, slots=True)
-class PageWord:
+class PageWord(NamedTuple):
     """A run of signs without white space; points from the left and the top of the page as it is shown."""
 
     text: str
@@ -161,47 +161,42 @@ _LEADER = re.compile(r"^[.·•_…]{3,}$")
 _TRAILING_LEADER = re.compile(r"(?:\s?[.·_…]){4,}$")
 
 
-class Run:
-    """Words from left to right, and the edges around them."""
+class Cell(NamedTuple):
+    """Text between two edges, in points from the left."""
 
-    words: tuple[PageWord, ...]
-
-    @cached_property
-    def x0(self) -> float:
-        """Left edge."""
-        return self.words[0].x0
-
-    @cached_property
-    def x1(self) -> float:
-        """Right edge."""
-        return max(word.x1 for word in self.words)
-
-    @cached_property
-    def top(self) -> float:
-        """Upper edge of the highest word."""
-        return min(word.top for word in self.words)
-
-    @cached_property
-    def bottom(self) -> float:
-        """Lower edge of the lowest word."""
-        return max(word.bottom for word in self.words)
+    text: str
+    x0: float
+    x1: float
 
 
-class Segment(Run):
+class Segment:
     """Words of a line that stand together; `text` leaves dot leaders out."""
 
     def __init__(self, words: Sequence[PageWord]) -> None:
-        self.words = tuple(words)
+        self.words = words
         self.text = _TRAILING_LEADER.sub("", " ".join(word.text for word in words)).strip()
+        self.x0, self.x1 = words[0].x0, max(word.x1 for word in words)
+
+    def parts(self) -> list[Cell]:
+        """The segment as a cell, or as several where it ends in an amount or is nothing else (`$ 689 $ 775`)."""
+        words = [Cell(word.text, word.x0, word.x1) for word in self.words]
+        if len(words) > 1 and all(is_number(word.text) or word.text in SIGNS | TAILS for word in words):
+            return words
+        if len(words) > 1 and words[-1].text in SIGNS:
+            # A label that runs up to the currency sign of the first amount.
+            return [Cell(" ".join(word.text for word in words[:-1]), words[0].x0, words[-2].x1), words[-1]]
+        return [Cell(self.text, self.x0, self.x1)] if self.text else []
 
 
-class Line(Run):
+class Line:
     """Segments on one height, from left to right."""
 
     def __init__(self, segments: Sequence[Segment]) -> None:
-        self.segments = tuple(segments)
-        self.words = tuple(word for segment in segments for word in segment.words)
+        self.segments = segments
+        self.words = [word for segment in segments for word in segment.words]
         self.text = " ".join(segment.text for segment in segments if segment.text)
+        self.x0, self.x1 = segments[0].x0, max(segment.x1 for segment in segments)
+        self.top, self.bottom = min(word.top for word in self.words), max(word.bottom for word in self.words)
 
     @cached_property
     def height(self) -> float:
@@ -214,6 +209,26 @@ class Line(Run):
         signs = sum(len(word.text) for word in self.words)
         return sum(len(word.text) for word in self.words if word.bold) > 0.8 * signs
 
+    @cached_property
+    def cells(self) -> list[Cell]:
+        """The segments, with currency signs, brackets and percent signs joined to their amounts.
+
+        A currency sign widens its amount to where the sign stands, which is where its column begins.
+        """
+        cells: list[Cell] = []
+        for part in (part for segment in self.segments for part in segment.parts()):
+            last = cells[-1] if cells else None
+            if last and (part.text in TAILS if last.text not in SIGNS else is_number(part.text)):
+                cells[-1] = Cell(last.text + part.text, last.x0, part.x1)
+            else:
+                cells.append(part)
+        return cells
+
+    @cached_property
+    def figures(self) -> bool:
+        """Whether it is a row of amounts: two cells or more, one after the first an amount and no period."""
+        return any(is_number(cell.text) and not is_period(cell.text) for cell in self.cells[1:])
+
 
 def lines_of(words: Sequence[PageWord]) -> list[Line]:
     """Words gathered in lines from top to bottom; raised and lowered signs stay on their line."""
@@ -224,11 +239,10 @@ def lines_of(words: Sequence[PageWord]) -> list[Line]:
             row.append(word)
         else:
             rows.append([word])
-    return [line for line in (line_of(row) for row in rows) if line.segments]
+    return [Line(segments) for segments in map(_segments, rows) if segments]
 
 
-def line_of(words: Iterable[PageWord]) -> Line:
-    """A line of words, cut into segments."""
+def _segments(words: Iterable[PageWord]) -> list[Segment]:
     ordered = sorted(words, key=lambda word: word.x0)
     height = weighted_median((word.height, len(word.text)) for word in ordered)
     segments: list[list[PageWord]] = []
@@ -242,7 +256,7 @@ def line_of(words: Iterable[PageWord]) -> Line:
             segments.append([])
         segments[-1].append(word)
         right, apart = max(word.x1, right) if len(segments[-1]) > 1 else word.x1, False
-    return Line([Segment(segment) for segment in segments])
+    return [Segment(segment) for segment in segments]
 
 
 def weighted_median(values: Iterable[tuple[float, int]]) -> float:
