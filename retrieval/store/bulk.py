@@ -4,7 +4,6 @@ import os
 from collections.abc import Callable, Generator, Iterable, Iterator
 from contextlib import closing, nullcontext, suppress
 from dataclasses import asdict, dataclass, field, replace
-from itertools import repeat
 from pathlib import Path
 from threading import Event
 from time import monotonic, time_ns
@@ -21,9 +20,8 @@ from cragraph.retrieval.store.store import BATCH, Store
 class IngestReport:
     """The sources (absolute paths) by what happened to them; with `dry_run`, by what would have happened.
 
-    `skipped` are files that ingest does not take, `failed` those it would take but cannot read, `partial` those that
-    are in without some of their pages; each with the reason.
-    What a failed file gave before stays in the store. `chunks` counts the chunks written.
+    `skipped` are files that ingest does not take, `failed` those it would take but cannot read (what they gave before
+    stays in the store), `partial` those that are in without some of their pages; each with the reason.
     """
 
     added: list[str] = field(default_factory=list)
@@ -44,11 +42,10 @@ class IngestReport:
 
     def to_dict(self) -> dict[str, Any]:
         """Plain JSON: lists of paths, and objects of path and reason."""
-        reasons = {
-            name: [{"path": path, "reason": reason} for path, reason in getattr(self, name)]
-            for name in ("skipped", "failed", "partial")
-        }
-        return asdict(self) | reasons | {"seconds": round(self.seconds, 3)}
+        given = asdict(self) | {"seconds": round(self.seconds, 3)}
+        for name in ("skipped", "failed", "partial"):
+            given[name] = [{"path": path, "reason": reason} for path, reason in given[name]]
+        return given
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,8 +78,7 @@ def source_of(path: str | os.PathLike[str]) -> str:
 
 def roots_of(paths: Paths) -> list[Path]:
     """The paths as a list."""
-    given = [paths] if isinstance(paths, str | os.PathLike) else list(paths)
-    return [Path(path).expanduser() for path in given]
+    return [Path(path).expanduser() for path in ([paths] if isinstance(paths, str | os.PathLike) else paths)]
 
 
 def _below(roots: Iterable[str | os.PathLike[str]], known: Iterable[str]) -> list[str]:
@@ -104,10 +100,10 @@ def ingest(
 ) -> IngestReport:
     """Read what is new or changed under the paths into the store, and with `prune` remove what has vanished there.
 
-    A file is unchanged when its size and time of change, or else its hash, are as recorded; it costs no work. A file's
-    new chunks, its record and the removal of its old ones are one step, so a run that is killed anywhere leaves each
-    file as it was or as it is, and the next one goes on. `dry_run` changes nothing. Files are read by a process of
-    their own within `limits`; None reads them in this one, without limits of time and memory.
+    A file is unchanged when its size and time of change, or else its hash, are as recorded. A file's new chunks, its
+    record and the removal of its old ones are one step, so a run that is killed anywhere leaves each file as it was or
+    as it is, and the next one goes on. Files are read by a process of their own within `limits`; None reads them in
+    this one, without limits of time and memory.
 
     Raises:
         InputError: a path does not exist.
@@ -125,9 +121,7 @@ class Ingest:
     """An ingest: the files below some paths by what is to be done, and what was read of them, going into the store.
 
     `jobs` are to be read. A file's size and time of change decide, and its hash where these are not enough.
-
-    Raises:
-        InputError: where a path does not exist.
+    Raises InputError where a path does not exist.
     """
 
     def __init__(
@@ -140,8 +134,7 @@ class Ingest:
         tell: OnProgress | None = None,
     ) -> None:
         self.jobs: dict[str, Origin] = {}
-        self._store, self._known = store, store.index.sources()
-        self._tell: OnProgress = tell or (lambda _: None)
+        self._store, self._known, self._tell = store, store.index.sources(), tell
         self._start = monotonic()
         self._done = self._chunks = self._part = 0
         self._items: list[Item] = []
@@ -158,24 +151,19 @@ class Ingest:
                 continue
             try:
                 status = item.path.stat()
-                self._survey(item.path, Origin(source, "", status.st_size, status.st_mtime_ns, options.name, -1))
+                now = Origin(source, "", status.st_size, status.st_mtime_ns, options.name, -1)
+                old = self._known.get(source)
+                alike = old and (old.options, old.size) == (now.options, now.size)
+                if old and alike and (old.mtime_ns == now.mtime_ns or sha256_of(item.path) == old.sha256):
+                    self._report.unchanged.append(source)
+                    self._touched += [old._replace(mtime_ns=now.mtime_ns)] if old.mtime_ns != now.mtime_ns else []
+                else:
+                    self.jobs[source] = now
             except OSError as error:
                 self._report.failed.append((source, error.strerror or str(error)))
         if prune:
             below = _below(roots_of(paths), store.index.names())
             self._vanished += [source for source in below if not Path(source).exists()]
-
-    def _survey(self, path: Path, now: Origin) -> None:
-        old = self._known.get(now.source)
-        if old is None or (old.options, old.size) != (now.options, now.size):
-            self.jobs[now.source] = now
-        elif old.mtime_ns == now.mtime_ns:
-            self._report.unchanged.append(now.source)
-        elif sha256_of(path) != old.sha256:
-            self.jobs[now.source] = now
-        else:
-            self._report.unchanged.append(now.source)
-            self._touched.append(old._replace(mtime_ns=now.mtime_ns))
 
     def dry(self) -> IngestReport:
         """What would be done."""
@@ -184,10 +172,7 @@ class Ingest:
         return replace(self._report, added=added, changed=changed, removed=self._vanished, dry_run=True)
 
     def done(self, read: Generator[Message, None, None]) -> IngestReport:
-        """Write what comes of the jobs, then remove what vanished; says what was done.
-
-        `read` is closed also where writing fails, so that no reader goes on.
-        """
+        """Write what comes of the jobs, then remove what vanished; says what was done."""
         index = self._store.index
         for source in self._report.unchanged:
             self._finished(source)
@@ -195,7 +180,7 @@ class Ingest:
             with index.write() as db:
                 index.record(db, origin.source, origin)
         try:
-            with closing(read):
+            with closing(read):  # also where writing fails, so that no reader goes on
                 for message in read:
                     self._give_up(message) if isinstance(message, Failed) else self._take(message)
             self._flush()
@@ -217,8 +202,8 @@ class Ingest:
         # file has, so that it is hashed at the next run.
         settled = job.mtime_ns if time_ns() - job.mtime_ns > _RACY_NS else 0
         origin = job._replace(sha256=piece.sha256, mtime_ns=settled, chunks=piece.total)
-        vectors = piece.vectors if piece.vectors is not None else repeat(None, len(piece.passages))
-        self._items += [Item(one, (origin,), vector) for one, vector in zip(piece.passages, vectors, strict=True)]
+        vectors = iter(() if piece.vectors is None else piece.vectors)
+        self._items += [Item(passage, (origin,), next(vectors, None)) for passage in piece.passages]
         if piece.last:
             self._ended.append(origin)
             if piece.passages and (pages := piece.passages[-1]["metadata"].get("unread_pages")):
@@ -259,14 +244,14 @@ class Ingest:
     def _progress(self, source: str) -> None:
         chunks, seconds = self._chunks + self._part, monotonic() - self._start
         files = len(self.jobs) + len(self._report.unchanged)
-        self._tell(Progress(self._done, files, chunks, chunks / seconds if seconds else 0.0, source))
+        if self._tell:
+            self._tell(Progress(self._done, files, chunks, chunks / seconds if seconds else 0.0, source))
 
 
 def forget(store: Store, path: str | os.PathLike[str]) -> list[str]:
-    """Remove a file, or everything under a folder, from the store; the files themselves are not touched.
+    """Remove a file, or everything under a folder, from the store; gives the sources removed.
 
     A path need not exist any more. The name of a file will do where no path fits and one document alone has it.
-    Returns the sources removed.
 
     Raises:
         InputError: nothing in the store came from there, several documents have that name, or it is empty.
@@ -280,24 +265,20 @@ def forget(store: Store, path: str | os.PathLike[str]) -> list[str]:
         found = _below([given], [document.source for document in documents])
         if not found:
             found = sorted(d.source for d in documents if given in (d.filename, d.source.rsplit("/", 1)[-1]))
+            if not found:
+                raise InputError(f"nothing in the store came from {given}; `cragraph docs` lists what is in it.")
             if len(found) > 1:
                 raise InputError(
                     f"{len(found)} documents in the store are called {given}; wanted one of {', '.join(found)}: give "
                     "its path."
                 )
-        if not found:
-            raise InputError(f"nothing in the store came from {given}; `cragraph docs` lists what is in it.")
         for source in found:
             store.release(source)
         return found
 
 
-# -- watching ------------------------------------------------------------------------------------------------------
-
 INTERVAL: Final = 1.0
 """Seconds between looks. Looking asks the file system for sizes and times only; it works on every system and share."""
-
-_Sight = dict[str, tuple[int, int]]
 
 
 def watch(
@@ -317,10 +298,10 @@ def watch(
     """
     roots = roots_of(paths)
     stop = stop or Event()
-    seen: _Sight | None = None
-    last: _Sight = {}
+    seen: dict[str, tuple[int, int]] | None = None
+    last: dict[str, tuple[int, int]] = {}
     while not stop.is_set():
-        sight: _Sight = {}
+        sight: dict[str, tuple[int, int]] = {}
         for item in discover([root for root in roots if root.exists()], max_bytes=max_bytes):
             with suppress(OSError):
                 status = item.path.stat()

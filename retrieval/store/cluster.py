@@ -4,7 +4,7 @@ For folders that one machine would take days over. The files must lie where ever
 Needs the `cluster` extra.
 """
 
-from collections.abc import Callable, Generator, Sequence
+from collections.abc import Callable, Generator, Iterator, Sequence
 from dataclasses import replace
 from functools import cache
 from itertools import islice
@@ -38,13 +38,8 @@ def ingest_on(
     """Like `ingest`, with the reading, splitting and embedding done by the workers of a Dask client.
 
     `make_embeddings` is called once in each worker process and must give the model of the store; it travels by pickle,
-    so it is a function or class of an importable module, such as `cragraph.models.embeddings.EmbeddedEncoder`. What is
-    incremental, safe to kill and reported is as in `ingest`. A worker that dies is replaced by another; a file that
-    takes down several is reported as failed.
-
-    Raises:
-        InputError: a path does not exist.
-        StoreError: the store cannot be written.
+    so it is a function or class of an importable module, such as `cragraph.models.embeddings.EmbeddedEncoder`. A worker
+    that dies is replaced by another; a file that takes down several is reported as failed.
     """
     options = split_options or SplitOptions()
     with store.writing():
@@ -60,15 +55,14 @@ def read_and_embed(source: str, options: SplitOptions, make_embeddings: "Callabl
     for message in read([source], options):
         if not isinstance(message, Failed) and message.passages:
             texts = [contextual_text(passage) for passage in message.passages]
-            vectors = _kept(make_embeddings).embed_documents(texts)
+            vectors = _model(make_embeddings).embed_documents(texts)
             message = replace(message, vectors=np.asarray(vectors, dtype=np.float32))
         messages.append(message)
     return messages
 
 
 @cache
-def _kept(make_embeddings: "Callable[[], Embeddings]") -> "Embeddings":
-    """The model, made once a process."""
+def _model(make_embeddings: "Callable[[], Embeddings]") -> "Embeddings":
     return make_embeddings()
 
 
@@ -82,12 +76,13 @@ def _messages(
     threads = max(1, sum(dict(dask.Client.nthreads(client)).values()))
     running: dict[Any, str] = {}
 
-    def submitted(source: str) -> Any:
-        future = client.submit(read_and_embed, source, options, make_embeddings, pure=False)
-        running[future] = source
-        return future
+    def submitted(most: int) -> Iterator[Any]:
+        for source in islice(rest, most):
+            future = client.submit(read_and_embed, source, options, make_embeddings, pure=False)
+            running[future] = source
+            yield future
 
-    done = dask.as_completed([submitted(source) for source in islice(rest, threads * _AHEAD)])
+    done = dask.as_completed([*submitted(threads * _AHEAD)])
     for future in done:
         source = running.pop(future)
         if future.status == "finished":
@@ -95,5 +90,4 @@ def _messages(
         else:
             yield Failed(source, f"the workers could not read it ({future.exception()})")
         future.release()
-        for following in islice(rest, 1):
-            done.add(submitted(following))
+        done.update([*submitted(1)])

@@ -1,7 +1,7 @@
 """One SQLite file for one writer and many readers, in processes of their own: opened, checked, sealed.
 
-Every change is one transaction in a write-ahead log, so a kill loses at most the transaction under way. Beside the file
-lies a seal that says how it was left; where it does not fit, the file is checked before it is used.
+Every change is one transaction in a write-ahead log, so a kill loses at most that one. A seal beside the file says how
+it was left; where it does not fit, the file is checked before it is used.
 """
 
 import json
@@ -92,7 +92,7 @@ _EXPLAINED: Final = {
 
 
 def row_crc(row: Sequence[Any]) -> int:
-    """The checksum of a passage's columns, in the order of `COLUMNS`."""
+    """The checksum of the `COLUMNS` of a passage."""
     return crc32("\x1f".join(map(str, row)).encode("utf-8", "surrogatepass"))
 
 
@@ -104,14 +104,12 @@ def marks(values: Sequence[Any]) -> str:
 class Database:
     """One connection, used by one thread at a time; `path` None keeps it in memory.
 
-    Raises:
-        StoreError: where the file cannot be used. `create` False wants it to be there.
+    Raises StoreError where the file cannot be used, or is not there and `create` is False.
     """
 
     def __init__(self, path: Path | None, *, create: bool = True) -> None:
         self.path = path
-        self.read_only = False
-        self.wrote = False
+        self.read_only = self.wrote = False
         self._open(create)
 
     def _open(self, create: bool) -> None:
@@ -128,7 +126,7 @@ class Database:
                 self._db = _connected(f"{uri}?mode=rw", create)
             except sqlite3.OperationalError as error:
                 # In a folder that cannot be written, SQLite can read a finished file only when told nobody writes.
-                if not self.path.exists() or not _has(error, _UNWRITABLE):
+                if not self.path.exists() or not any(sign in str(error) for sign in _UNWRITABLE):
                     raise
                 self._db, self.read_only = _connected(f"{uri}?mode=ro&immutable=1", create=False), True
 
@@ -138,17 +136,16 @@ class Database:
         try:
             yield
         except sqlite3.DatabaseError as error:
-            said = next(said for signs, said in _EXPLAINED.items() if _has(error, signs))
+            said = next(said for signs, said in _EXPLAINED.items() if any(sign in str(error) for sign in signs))
             raise StoreError(said.format(path=self.path or "the store in memory", text=error)) from error
 
     @property
     def connection(self) -> sqlite3.Connection:
         """The connection of this process: one that was forked from the opener gets its own."""
         if self._pid != os.getpid():
-            if self.path is None:
-                self.lock, self._pid = RLock(), os.getpid()  # memory is copied by a fork
-            else:
+            if self.path:
                 self._open(create=False)
+            self.lock, self._pid = RLock(), os.getpid()  # memory is copied by a fork
         return self._db
 
     @contextmanager
@@ -167,6 +164,11 @@ class Database:
                 raise
             self.wrote = True
             self._seal(self.generation)
+
+    def keep(self, **meta: Any) -> None:
+        """Keep values with the data."""
+        with self.write(**meta):
+            pass
 
     def rows(self, sql: str, parameters: Sequence[Any] = ()) -> list[tuple[Any, ...]]:
         """Run a query."""
@@ -210,10 +212,7 @@ class Database:
         with suppress(Exception):  # it may never have been opened
             self.close()
 
-    # -- checking --------------------------------------------------------------------------------------------------
-
     def _seal(self, generation: int) -> None:
-        """Write down how the file was left."""
         if self.path and not self.read_only:
             with suppress(OSError):
                 status, seal = self.path.stat(), self.path.with_suffix(".seal")
@@ -221,10 +220,7 @@ class Database:
                 seal.write_text(json.dumps([generation, status.st_size, status.st_mtime_ns]))
 
     def left(self) -> tuple[bool, int]:
-        """Whether the file is as its last user left it, and how many writes are gone that were once made.
-
-        Writes are gone where the log beside the file was taken away or damaged.
-        """
+        """Whether the file is as its last user left it, and how many writes are gone, with the log beside it."""
         if self.path is None:
             return True, 0
         status = self.path.stat()
@@ -234,10 +230,7 @@ class Database:
         return False, 0
 
     def damage(self, *, vectors: bool = True) -> list[str]:
-        """What is wrong with the data, in plain words; empty where all of it can be read and is what was written.
-
-        `vectors` wants one for each passage.
-        """
+        """What cannot be read or is not what was written, in plain words; `vectors` wants one for each passage."""
         found: list[str] = []
         with self.lock:
             try:
@@ -308,32 +301,22 @@ def _version(db: sqlite3.Connection) -> int:
     return int(db.execute("PRAGMA user_version").fetchone()[0])
 
 
-def _has(error: sqlite3.Error, signs: Sequence[str]) -> bool:
-    return any(sign in str(error) for sign in signs)
-
-
-_SECONDS: Final = 1.0
-"""How long to try: readers hold the lock for an instant to see whether somebody writes."""
-
-
 class WriteLock:
     """The lock of a folder: the operating system frees it when its holder dies, however it died.
 
-    `folder` None is a store that only threads share: in memory, or on a server, which orders writes itself. The file
-    beside the lock only says who holds it; one left behind by a dead process does no harm.
+    `folder` None is a store that only threads share: in memory, or on a server, which orders writes itself.
     """
 
     def __init__(self, folder: Path | None) -> None:
         self._folder, self._threads = folder, RLock()
-        self._lock = folder and FileLock(folder / "write.lock", timeout=_SECONDS, thread_local=False, mode=0o600)
+        # Tried for a second: readers hold the lock for an instant to see whether somebody writes.
+        self._lock = folder and FileLock(folder / "write.lock", timeout=1.0, thread_local=False, mode=0o600)
 
     @contextmanager
     def __call__(self) -> Iterator[None]:
         """Hold it; waits for other threads of this store, not for other processes.
 
-        Raises:
-            StoreLockedError: where another process (or another store of this one) holds it.
-            StoreError: where the folder cannot be written.
+        Raises StoreLockedError where somebody else holds it, StoreError where the folder cannot be written.
         """
         with self._threads:
             if not self._lock or not self._folder or self._lock.is_locked:
@@ -357,7 +340,7 @@ class WriteLock:
                     "permission: change its permissions or choose another with --store."
                 ) from error
             try:
-                with suppress(OSError):  # only a courtesy: the lock itself is held
+                with suppress(OSError):  # a courtesy: the lock is held, and what a dead process leaves does no harm
                     owner.touch(mode=0o600)
                     since = datetime.now(UTC).isoformat(timespec="seconds")
                     owner.write_text(json.dumps({"pid": os.getpid(), "host": platform.node(), "since": since}))

@@ -32,17 +32,18 @@ GRAPH_FROM: Final = 100_000
 _STALE: Final = 0.1
 _BATCH: Final = 2000
 _SPARE: Final = 2.0
+_NAME: Final = "passages"
+
 MOST: Final = 3_000
 """Nearest passages at most that a filter is held against; where these are too few, those it lets through are listed."""
-
-_NAME: Final = "passages"
 
 DAMAGED: Final = (
     "The graph of the vectors is not as it was written, so every vector is compared instead, exact but slower; the "
     "next cragraph ingest makes the graph again."
 )
 
-Near = list[tuple[int, float]]
+Near = list[tuple[float, int]]
+"""Negative cosines and rows, best first."""
 
 
 class Dense:
@@ -76,14 +77,17 @@ class Dense:
             wide = int(_SPARE * k / max(self._index.share(where), 1e-6)) + 1 if where else k
             while not where or wide <= MOST:
                 near = self._near(query, wide)
-                found = self._index.get_rows([row for row, _ in near], where)
+                found = self._index.get_rows([row for _, row in near], where)
                 if not where or len(found) >= k or wide >= self._index.count():
-                    return _scored(near, found, k)
+                    break
                 wide *= 3
-            clause, values = condition(where)
-            rows = [row[0] for row in self._index.rows(f"SELECT c.id FROM chunks AS c WHERE {clause}", values)]
-            near = sorted(self._cosines(query, rows), key=_nearest_first)[:k]
-            return _scored(near, self._index.get_rows([row for row, _ in near]), k)
+            else:
+                clause, values = condition(where)
+                rows = [row[0] for row in self._index.rows(f"SELECT c.id FROM chunks AS c WHERE {clause}", values)]
+                near = sorted(self._cosines(query, rows))[:k]
+                found = self._index.get_rows([row for _, row in near])
+        best = [(found[row], -apart) for apart, row in near if row in found][:k]
+        return [Passage(**{**one, "retrieval_score": min(1.0, max(0.0, cosine))}) for one, cosine in best]
 
     def vectors(self, chunk_ids: Sequence[str]) -> dict[str, Floats]:
         """The vectors of these passages, by id."""
@@ -107,7 +111,7 @@ class Dense:
             self.note = ""
 
     def _refresh(self) -> None:
-        """Read in the vectors that were written since the last time, and forget those that are gone."""
+        """Read in the vectors that were written since, and forget those that are gone."""
         generation = self._index.generation
         if generation == self._generation:
             return
@@ -129,35 +133,22 @@ class Dense:
         self._generation = generation
 
     def _near(self, query: Floats, k: int) -> Near:
-        """The rows of the passages nearest to a unit vector with their cosines, best first."""
         near: Near = []
         if len(self._rows):
             # By one core: BLAS shares so short a product among all, which then wait for each other on a busy machine.
             cosines = np.einsum("ij,j->i", self._matrix, query)
             best = np.argpartition(-cosines, k - 1)[:k] if len(cosines) > k else slice(None)
-            near += zip(self._rows[best].tolist(), cosines[best].tolist(), strict=True)
+            near += zip((-cosines[best]).tolist(), self._rows[best].tolist(), strict=True)
         if self._graph:
             near += self._cosines(query, self._graph.nearest(query, k), self._graph.generation)
-        return sorted(near, key=_nearest_first)[:k]
+        return sorted(near)[:k]
 
     def _cosines(self, query: Floats, rows: Sequence[int], until: int | None = None) -> Near:
         """The cosines of these rows by the vectors in the tables; those written later than `until` are left out."""
         sql = "SELECT id, vector FROM vectors WHERE id IN (?)" + (f" AND written <= {until}" if until else "")
         found = list(self._index.rows_in(sql, rows))
-        if not found:
-            return []
-        cosines = unit(from_bytes([row[1] for row in found])) @ query
-        return [(row[0], float(cosine)) for row, cosine in zip(found, cosines, strict=True)]
-
-
-def _nearest_first(one: tuple[int, float]) -> tuple[float, int]:
-    return (-one[1], one[0])
-
-
-def _scored(near: Near, found: Mapping[int, Passage], k: int) -> list[Passage]:
-    return [
-        Passage(**{**found[row], "retrieval_score": min(1.0, max(0.0, cosine))}) for row, cosine in near if row in found
-    ][:k]
+        cosines = unit(from_bytes([row[1] for row in found])) @ query if found else ()
+        return [(-float(cosine), row[0]) for row, cosine in zip(found, cosines, strict=True)]
 
 
 class Graph:
@@ -182,13 +173,12 @@ class Graph:
         left. Its own database changes with every opening; that one is checked by SQLite.
         """
         record = index.meta("graph", "")
-        if not record or index.path is None:
-            return None
-        made = json.loads(record)
-        folder = index.path.parent / made["folder"]
         with suppress(Exception):  # whatever Chroma makes of its database: the graph can be made again
-            if all(_intact(folder / name, mark) for name, mark in made["files"].items()):
-                return cls(record, folder)
+            if record and index.path:
+                made = json.loads(record)
+                folder = index.path.parent / made["folder"]
+                if all(_intact(folder / name, mark) for name, mark in made["files"].items()):
+                    return cls(record, folder)
         return None
 
     @classmethod
@@ -223,8 +213,8 @@ class Graph:
             server.close(client)
         files = {str(path.relative_to(folder)): _mark(path) for path in sorted(folder.rglob("*")) if path.is_file()}
         made = {"folder": folder.name, "generation": generation, "count": index.count(), "files": files}
-        with index.write(graph=json.dumps(made)):
-            return folder.name
+        index.keep(graph=json.dumps(made))
+        return folder.name
 
     def stale(self, index: Index) -> int:
         """How many vectors were written or removed since."""
@@ -253,7 +243,6 @@ class _Given:
     given: Any = ()
 
     def embed_documents(self, texts: list[str]) -> Any:
-        """The given vectors."""
         return self.given
 
 
@@ -265,7 +254,7 @@ def _collection(client: Any) -> "Chroma":
 
 
 def _mark(path: Path) -> list[Any]:
-    """What tells a file from any other."""
+    """Size, time of change and digest of a file."""
     with path.open("rb") as file:
         digest = file_digest(file, lambda: blake2b(digest_size=16)).hexdigest()
     status = path.stat()

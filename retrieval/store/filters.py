@@ -69,6 +69,8 @@ def _joined(name: str, parts: list[dict[str, Any]]) -> dict[str, Any]:
 def _operand(key: str, name: str, operand: Any, type_: str) -> Any:
     if name not in OPERATORS:
         raise InputError(f"{name!r} on {key} is no operator; wanted one of {', '.join(OPERATORS)}.")
+    if name in ("$eq", "$ne"):
+        return _value(key, operand, type_)
     if name in RANGES:
         if "number" not in type_:
             raise InputError(f"{key} holds {type_}; wanted a field of numbers for a range: compare it with = or in.")
@@ -76,8 +78,6 @@ def _operand(key: str, name: str, operand: Any, type_: str) -> Any:
         if not _is_number(value):
             raise InputError(f"{key} was compared with {operand!r}; wanted a number.")
         return value
-    if name in ("$eq", "$ne"):
-        return _value(key, operand, type_)
     if not isinstance(operand, list | tuple | set | frozenset) or not operand:
         raise InputError(f'{name} on {key} came with {operand!r}; wanted a list of values, {{"$in": ["a", "b"]}}.')
     return [_value(key, item, type_) for item in operand]
@@ -90,8 +90,7 @@ def _value(key: str, operand: Any, type_: str) -> str | int | float | bool:
     if type_ == "text" and not isinstance(operand, str):
         return str(operand).lower() if isinstance(operand, bool) else str(operand)
     if type_ == "number" and isinstance(operand, str):
-        number = _number(operand)
-        if number is None:
+        if (number := _number(operand)) is None:
             raise InputError(f"{key} holds numbers and was compared with {operand!r}; wanted a number.")
         return number
     if type_ == "true/false" and not isinstance(operand, bool):
@@ -120,33 +119,25 @@ def condition(where: Mapping[str, Any] | None) -> tuple[str, list[Any]]:
         return "1", []
     ((key, value),) = where.items()
     if key in ("$and", "$or"):
-        return _any_of([condition(part) for part in value], key[1:].upper())
+        return _either([condition(part) for part in value], key[1:].upper())
     ((name, operand),) = value.items()
-    if name in RANGES:
-        column, kind, own = _column(key)
-        sign = RANGES[name][0]
-        return f"coalesce({kind} IN ('integer', 'real') AND {column} {sign} ?, 0)", [*own, *own, operand]
-    among, values = _any_of([_equals(key, option) for option in (operand if name in ("$in", "$nin") else [operand])])
+    own = [] if key in FIELDS else [f'$."{key}"']
+    column = f"c.{key}" if key in FIELDS else "json_extract(c.metadata, ?)"
+    kind = f"typeof(c.{key})" if key in FIELDS else "json_type(c.metadata, ?)"
+    sign = RANGES[name][0] if name in RANGES else "="
+    tests: list[tuple[str, list[Any]]] = []
+    for option in operand if name in ("$in", "$nin") else [operand]:
+        if isinstance(option, bool):
+            tests.append((f"coalesce({kind} = ?, 0)", [*own, str(option).lower()]))
+        else:
+            kinds = "('text')" if isinstance(option, str) else "('integer', 'real')"
+            tests.append((f"coalesce({kind} IN {kinds} AND {column} {sign} ?, 0)", [*own, *own, option]))
+    among, values = _either(tests, "OR")
     return f"NOT {among}" if name in ("$ne", "$nin") else among, values
 
 
-def _any_of(parts: list[tuple[str, list[Any]]], joint: str = "OR") -> tuple[str, list[Any]]:
+def _either(parts: list[tuple[str, list[Any]]], joint: str) -> tuple[str, list[Any]]:
     return f"({f' {joint} '.join(part for part, _ in parts)})", [value for _, values in parts for value in values]
-
-
-def _equals(key: str, value: Any) -> tuple[str, list[Any]]:
-    column, kind, own = _column(key)
-    if isinstance(value, bool):
-        return f"coalesce({kind} = ?, 0)", [*own, "true" if value else "false"]
-    kinds = "('text')" if isinstance(value, str) else "('integer', 'real')"
-    return f"coalesce({kind} IN {kinds} AND {column} = ?, 0)", [*own, *own, value]
-
-
-def _column(key: str) -> tuple[str, str, list[Any]]:
-    """The value of a field, the kind of value it is, and the values that each of the two takes."""
-    if key in FIELDS:
-        return f"c.{key}", f"typeof(c.{key})", []
-    return "json_extract(c.metadata, ?)", "json_type(c.metadata, ?)", [f'$."{key}"']
 
 
 def fits(passage: Passage, where: Mapping[str, Any] | None) -> bool:
@@ -158,19 +149,16 @@ def _holds(passage: Passage, key: str, wanted: Any) -> bool:
     if key in ("$and", "$or"):
         return (all if key == "$and" else any)(fits(passage, part) for part in wanted)
     value = passage[key] if key in (*FIELDS, "chunk_id") else passage["metadata"].get(key)  # type: ignore[literal-required]
-    tests = wanted if isinstance(wanted, Mapping) else {"$eq": wanted}
-    return all(_passes(value, name, operand) for name, operand in tests.items())
-
-
-def _passes(value: Any, name: str, operand: Any) -> bool:
-    if name in RANGES:
-        return _is_number(value) and _is_number(operand) and RANGES[name][1](value, operand)
-    options = operand if name in ("$in", "$nin") else [operand]
-    return any(_kind(value) is _kind(option) and value == option for option in options) is (name in ("$eq", "$in"))
-
-
-def _kind(value: Any) -> type:
-    return float if _is_number(value) else type(value)
+    for name, operand in (wanted if isinstance(wanted, Mapping) else {"$eq": wanted}).items():
+        if name in RANGES:
+            passes = _is_number(value) and _is_number(operand) and RANGES[name][1](value, operand)
+        else:
+            options = operand if name in ("$in", "$nin") else [operand]
+            among = any(value == option and isinstance(value, bool) is isinstance(option, bool) for option in options)
+            passes = among is (name in ("$eq", "$in"))
+        if not passes:
+            return False
+    return True
 
 
 def _is_number(value: Any) -> bool:
@@ -200,45 +188,42 @@ def parse_where(expressions: str | Iterable[str]) -> dict[str, Any]:
 
 
 class _Parser:
-    """Reads one expression from left to right."""
-
     def __init__(self, text: str) -> None:
         self._text, self._at = text, 0
 
-    def whole(self) -> dict[str, Any]:
-        """The filter, up to the end of the text."""
-        where = self._combined("or")
+    def whole(self) -> Any:
+        where = self._any_of()
         self._need(r"\Z", "and, or, or the end")
         return where
 
-    def _combined(self, joint: str) -> dict[str, Any]:
-        inner = partial(self._combined, "and") if joint == "or" else self._one
-        parts = [inner()]
-        while self._took(joint):
-            parts.append(inner())
-        return _joined(f"${joint}", parts)
+    def _any_of(self) -> Any:
+        return self._several("or", partial(self._several, "and", self._one))
 
-    def _one(self) -> dict[str, Any]:
+    def _several(self, joint: str, part: Callable[[], Any]) -> Any:
+        parts = [part()]
+        while self._took(joint):
+            parts.append(part())
+        return parts if joint == "," else _joined(f"${joint}", parts)
+
+    def _one(self) -> Any:
         if self._took(r"\("):
-            where = self._combined("or")
+            where = self._any_of()
             self._need(r"\)", "a closing bracket")
             return where
         field = _unquoted(self._need(_VALUE, "the name of a field"))
         negated = self._took("not")
         if self._took("in"):
             bracketed = self._took(r"\(")
-            values = [_typed(self._value())]
-            while self._took(","):
-                values.append(_typed(self._value()))
+            values = self._several(",", lambda: _typed(self._value()))
             if bracketed:
                 self._need(r"\)", "a closing bracket")
             return {field: {"$nin" if negated else "$in": values}}
-        sign = self._need("(?!)" if negated else "[=!<>]=|[=<>]", "one of = != > >= < <= in, not in")
+        sign = _SIGNS[self._need("(?!)" if negated else "[=!<>]=|[=<>]", "one of = != > >= < <= in, not in")]
         value = self._value()
-        if ".." in value and value[0] not in "\"'" and _SIGNS[sign] == "$eq":
+        if ".." in value and value[0] not in "\"'" and sign == "$eq":
             first, _, last = value.partition("..")
             return {"$and": [{field: {"$gte": _typed(first)}}, {field: {"$lte": _typed(last)}}]}
-        return {field: _typed(value) if _SIGNS[sign] == "$eq" else {_SIGNS[sign]: _typed(value)}}
+        return {field: _typed(value) if sign == "$eq" else {sign: _typed(value)}}
 
     def _value(self) -> str:
         return self._need(_VALUE, "a value (in quotes where it has spaces or signs)")
@@ -255,11 +240,10 @@ class _Parser:
             return taken
         rest = self._text[self._at :].strip()
         came = re.match(rf"{_VALUE}|[=!<>]=|[=<>(),]|\Z", rest)
-        if came is None:
-            raise InputError(f"the filter {self._text!r} cannot be read from {rest!r} on; write it {_EXAMPLE}.")
-        raise InputError(
-            f"the filter {self._text!r} has {came[0] or 'the end'!r} where {wanted} was wanted; write it {_EXAMPLE}."
+        where = (
+            f"has {came[0] or 'the end'!r} where {wanted} was wanted" if came else f"cannot be read from {rest!r} on"
         )
+        raise InputError(f"the filter {self._text!r} {where}; write it {_EXAMPLE}.")
 
 
 def _unquoted(token: str) -> str:

@@ -12,6 +12,7 @@ from cragraph.retrieval.store.database import COLUMNS, Database, marks, row_crc
 from cragraph.retrieval.store.filters import condition
 from cragraph.retrieval.store.records import (
     FIELDS,
+    Identity,
     Item,
     Origin,
     StoredDocument,
@@ -37,7 +38,10 @@ _FILES: Final = (
 class Index(Database):
     """Everything that is stored, in its tables. Every change is numbered: `generation` is the last one's number."""
 
-    # -- writing, inside a transaction -----------------------------------------------------------------------------
+    @property
+    def identity(self) -> Identity:
+        """The model that made the vectors."""
+        return Identity(str(self.meta("model")), int(self.meta("dimension", 0)))
 
     def put(self, db: Connection, items: Sequence[Item], generation: int) -> None:
         """Add or rewrite passages with their words, fields and files, no others; and vectors where they bring them."""
@@ -57,9 +61,7 @@ class Index(Database):
             sql = f"INSERT OR REPLACE INTO chunks (id, {COLUMNS}, crc) VALUES (?, {marks(row)}, ?) RETURNING id"
             chunk = int(db.execute(sql, (chunk, *row, row_crc(row))).fetchone()[0])
             if old != text:
-                if old is not None:
-                    _unindex(db, chunk, old)
-                db.execute("INSERT INTO words(rowid, terms) VALUES (?, ?)", (chunk, _indexed(text)))
+                _words(db, chunk, old=old, new=text)
             db.execute("DELETE FROM holdings WHERE chunk = ?", (chunk,))
             held = [(chunk, _origin_id(db, origin)) for origin in item.origins]
             db.executemany("INSERT OR IGNORE INTO holdings VALUES (?, ?)", held)
@@ -72,7 +74,7 @@ class Index(Database):
     def drop(self, db: Connection, chunk_ids: Iterable[str]) -> None:
         """Remove passages; unknown ids do no harm."""
         for chunk, text in self.embedded(chunk_ids).values():
-            _unindex(db, chunk, text)
+            _words(db, chunk, old=text)
             for table, key in (("chunks", "id"), ("vectors", "id"), ("holdings", "chunk")):
                 db.execute(f"DELETE FROM {table} WHERE {key} = ?", (chunk,))
 
@@ -81,8 +83,6 @@ class Index(Database):
         row = _origin_id(db, origin) if origin else -1
         db.execute("DELETE FROM origins WHERE source = ? AND id <> ?", (source, row))
         db.execute("DELETE FROM staged WHERE source = ?", (source,))
-
-    # -- reading passages ------------------------------------------------------------------------------------------
 
     def count(self) -> int:
         """How many passages there are."""
@@ -104,10 +104,12 @@ class Index(Database):
         sql = f"SELECT {SELECTED}, c.id FROM chunks AS c WHERE c.id IN (?) AND {clause}"
         return {row[-1]: passage_of(row) for row in self.rows_in(sql, rows, values)}
 
-    def between(self, doc_id: str, first: int, last: int, but: int) -> list[Passage]:
-        """The passages of a document from one `chunk_index` to another, both included, but for one."""
+    def adjacent(self, passage: Passage, before: int, after: int) -> list[Passage]:
+        """The passages next to one in its document, in order; without the passage itself."""
+        place = passage["chunk_index"]
         sql = f"SELECT {COLUMNS} FROM chunks WHERE doc_id = ? AND chunk_index BETWEEN ? AND ? AND chunk_index <> ?"
-        return [passage_of(row) for row in self.rows(f"{sql} ORDER BY chunk_index", (doc_id, first, last, but))]
+        given = (passage["doc_id"], place - before, place + after, place)
+        return [passage_of(row) for row in self.rows(f"{sql} ORDER BY chunk_index", given)]
 
     def embedded(self, chunk_ids: Iterable[str]) -> dict[str, tuple[int, str]]:
         """The row of each of these passages that is here, and what was embedded of it."""
@@ -133,20 +135,16 @@ class Index(Database):
     def readable(self) -> Iterator[Item | None]:
         """Every passage that can be read and is what was written, with its files and its vector; None for the rest."""
         ids = {row[0] for table in ("chunks", "vectors") for row in self.read(f"SELECT id FROM {table}")}
-        origins = ", ".join(f"o.{name}" for name in _ORIGIN.split(", "))
         for chunk in sorted(ids):
             row = next(self.read(f"SELECT {COLUMNS}, crc FROM chunks WHERE id = {chunk}"), ())
             if not row or row_crc(row[:-1]) != row[-1]:
                 yield None
                 continue
-            sql = f"SELECT {origins} FROM holdings AS h JOIN origins AS o ON o.id = h.origin WHERE h.chunk = {chunk}"
+            held = f"SELECT {_ORIGIN} FROM holdings JOIN origins ON id = origin WHERE chunk = {chunk}"
+            origins = [Origin(*origin) for origin in self.read(held)]
             vector, crc = next(self.read(f"SELECT vector, crc FROM vectors WHERE id = {chunk}"), (None, 0))
             whole = isinstance(vector, bytes) and crc32(vector) == crc
-            yield Item(
-                passage_of(row), [Origin(*o) for o in self.read(sql)], from_bytes([vector])[0] if whole else None
-            )
-
-    # -- reading the record of files -------------------------------------------------------------------------------
+            yield Item(passage_of(row), origins, from_bytes([vector])[0] if whole else None)
 
     def sources(self) -> dict[str, Origin]:
         """Every source that is in, whole, by its name."""
@@ -165,7 +163,7 @@ class Index(Database):
     def holders(self, chunk_ids: Iterable[str]) -> dict[str, list[Origin]]:
         """Every state of every file that holds each of these passages."""
         held: dict[str, list[Origin]] = {}
-        columns = ", ".join(f"o.{name}" for name in _ORIGIN.split(", "))
+        columns = _ORIGIN.replace("source", "o.source")
         sql = (
             f"SELECT c.chunk_id, {columns} FROM chunks AS c JOIN holdings AS h ON h.chunk = c.id "
             "JOIN origins AS o ON o.id = h.origin WHERE c.chunk_id IN (?) ORDER BY o.id"
@@ -178,11 +176,11 @@ class Index(Database):
         """The ids of the passages that a source holds; with `unheld`, also those from it that no file holds."""
         sql = (
             "SELECT DISTINCT c.chunk_id FROM origins AS o JOIN holdings AS h ON h.origin = o.id "
-            "JOIN chunks AS c ON c.id = h.chunk WHERE o.source = ?"
+            "JOIN chunks AS c ON c.id = h.chunk WHERE o.source = ?1"
         )
         if unheld:
-            sql += " UNION SELECT chunk_id FROM chunks WHERE source = ? AND id NOT IN (SELECT chunk FROM holdings)"
-        return [row[0] for row in self.rows(sql, (source, source) if unheld else (source,))]
+            sql += " UNION SELECT chunk_id FROM chunks WHERE source = ?1 AND id NOT IN (SELECT chunk FROM holdings)"
+        return [row[0] for row in self.rows(sql, (source,))]
 
     def documents(self) -> list[StoredDocument]:
         """What the store holds, a source a row, in order of name."""
@@ -197,8 +195,6 @@ class Index(Database):
             StoredDocument(source, filename_of(source), documents, chunks, size, sha256, bool(complete))
             for source, documents, chunks, size, sha256, complete in rows
         ]
-
-    # -- staged ----------------------------------------------------------------------------------------------------
 
     def stage(self, items: Iterable[Item], origin: Origin) -> None:
         """Keep passages of a file that is still being read, with their vectors, out of sight of every search."""
@@ -241,18 +237,17 @@ def passage_of(row: Sequence[Any]) -> Passage:
 
 def _origin_id(db: Connection, origin: Origin) -> int:
     """The row of a state of a file, made where it is new."""
-    row = db.execute(
+    sql = (
         f"INSERT INTO origins ({_ORIGIN}) VALUES ({marks(origin)}) ON CONFLICT (source, sha256, options) "
-        "DO UPDATE SET size = excluded.size, mtime_ns = excluded.mtime_ns, chunks = excluded.chunks RETURNING id",
-        origin,
-    ).fetchone()
-    return int(row[0])
+        "DO UPDATE SET size = excluded.size, mtime_ns = excluded.mtime_ns, chunks = excluded.chunks RETURNING id"
+    )
+    return int(db.execute(sql, origin).fetchone()[0])
 
 
-def _indexed(text: str) -> str:
-    """What the lexical index keeps of a text: its terms."""
-    return " ".join(terms.__wrapped__(text))
-
-
-def _unindex(db: Connection, chunk: int, text: str) -> None:
-    db.execute("INSERT INTO words(words, rowid, terms) VALUES ('delete', ?, ?)", (chunk, _indexed(text)))
+def _words(db: Connection, chunk: int, *, old: str | None = None, new: str | None = None) -> None:
+    """Put the terms of a new text in the place of those of an old one."""
+    if old is not None:
+        row = (chunk, " ".join(terms.__wrapped__(old)))
+        db.execute("INSERT INTO words(words, rowid, terms) VALUES ('delete', ?, ?)", row)
+    if new is not None:
+        db.execute("INSERT INTO words(rowid, terms) VALUES (?, ?)", (chunk, " ".join(terms.__wrapped__(new))))

@@ -15,6 +15,10 @@ K1: Final = 1.2
 """The term saturation of SQLite's `bm25()`."""
 
 BUDGET: Final = 50_000
+_RANKED: Final = (
+    f"SELECT {SELECTED}, c.id, w.rank FROM {{}} AS w JOIN chunks AS c ON c.id = w.rowid "
+    "WHERE {} ORDER BY w.rank, c.chunk_id LIMIT ?"
+)
 _AGAIN, _LEAST = 10, 1000
 _SPARE: Final = 1.5
 _WIDER: Final = 10
@@ -32,9 +36,9 @@ _SPELT: Final = 5
 class Lexical:
     """Finds passages by their words; counts of words are remembered until the index changes.
 
-    BM25 over a common word scores every passage that has it. Where the words of a query stand in more than `budget`
-    passages together, its rarest words choose the candidates, several times as many as were asked for, and its words
-    rank those, all but the most common where they stand in ten times as many. Below the budget the search is exact.
+    Where the words of a query stand in more than `budget` passages together, its rarest words choose the candidates,
+    several times as many as were asked for, and its words rank those, all but the most common where they stand in ten
+    times as many. Below the budget the search is exact.
     """
 
     def __init__(self, index: Index, budget: int = BUDGET) -> None:
@@ -91,30 +95,17 @@ class Lexical:
         # Reading every passage with a word, to see whether the filter lets it through, costs more than ranking them
         # all. So where the filter lets many through, the best are looked at first, and the rest where too few pass.
         if not where or self._index.share(where) * _AGAIN > _SPARE:
-            best = (
-                f"SELECT {SELECTED}, c.id, w.rank FROM "
-                "(SELECT rowid, rank FROM words WHERE words MATCH ? ORDER BY rank LIMIT ?) AS w "
-                f"JOIN chunks AS c ON c.id = w.rowid WHERE {clause} ORDER BY w.rank, c.chunk_id LIMIT ?"
-            )
-            found = self._index.rows(best, (match, _AGAIN * k if where else k, *values, k))
+            best = "(SELECT rowid, rank FROM words WHERE words MATCH ? ORDER BY rank LIMIT ?)"
+            found = self._index.rows(_RANKED.format(best, clause), (match, _AGAIN * k if where else k, *values, k))
             if not where or len(found) >= k:
                 return found
-        sql = (
-            f"SELECT {SELECTED}, c.id, w.rank FROM words AS w JOIN chunks AS c ON c.id = w.rowid "
-            f"WHERE w.words MATCH ? AND {clause} ORDER BY w.rank, c.chunk_id LIMIT ?"
-        )
-        return self._index.rows(sql, (match, *values, k))
+        return self._index.rows(_RANKED.format("words", f"w.words MATCH ? AND {clause}"), (match, *values, k))
 
     def _rows_among(self, match: str, k: int, ids: list[int]) -> list[tuple[Any, ...]]:
         # The plus keeps SQLite from looking up the ids one by one: passing over the rest costs less, because BM25 is
         # worked out for the rows that are let through alone.
-        some = ",".join(map(str, ids))
-        sql = (
-            f"SELECT {SELECTED}, c.id, w.rank FROM "
-            f"(SELECT rowid, rank FROM words WHERE words MATCH ? AND +rowid IN ({some})) "
-            "AS w JOIN chunks AS c ON c.id = w.rowid ORDER BY w.rank, c.chunk_id LIMIT ?"
-        )
-        return self._index.rows(sql, (match, k))
+        among = f"(SELECT rowid, rank FROM words WHERE words MATCH ? AND +rowid IN ({','.join(map(str, ids))}))"
+        return self._index.rows(_RANKED.format(among, "1"), (match, k))
 
     def _frequency(self, asked: list[str]) -> tuple[dict[str, int], int]:
         """How many passages each term is in, and how many there are."""
@@ -134,10 +125,10 @@ def match_any(words: Iterable[str]) -> str:
 
 
 def discriminating(frequency: Mapping[str, int], documents: int) -> list[str]:
-    """The terms worth searching for: those in some passages but not in most, rarest first, at most 64.
+    """The terms worth searching for, rarest first, at most 64.
 
-    A term in more than half of the passages weighs nothing in SQLite's BM25, whatever the language, so leaving it out
-    changes no order and spares scoring nearly every passage. Where all are that common, all are kept.
+    A term in more than half of the passages weighs nothing in SQLite's BM25, so leaving it out changes no order and
+    spares scoring nearly every passage. Where all are that common, all are kept.
     """
     known = [term for term, count in frequency.items() if count]
     rare = [term for term in known if frequency[term] * 2 <= documents] or known
@@ -154,11 +145,6 @@ def affordable(words: list[str], counts: list[int], budget: int) -> list[str]:
     return words
 
 
-def fts_idf(documents: int, holding: int) -> float:
-    """The weight SQLite's `bm25()` gives a term that `holding` of `documents` contain (Robertson's, floored)."""
-    return max(1e-6, math.log((documents - holding + 0.5) / (holding + 0.5)))
-
-
 def positive_idf(documents: int, holding: int) -> float:
     """How much a term tells, never negative: ln(1 + (N - n + 0.5) / (n + 0.5))."""
     return math.log1p((documents - holding + 0.5) / (holding + 0.5))
@@ -167,13 +153,13 @@ def positive_idf(documents: int, holding: int) -> float:
 def lexical_share(bm25: float, known: Mapping[str, int], asked: Mapping[str, int], documents: int) -> float:
     """BM25 as the share of what the best possible passage would score, 0..1.
 
-    `bm25` is positive, larger is better. A term adds at most idf * (k1 + 1), when it fills the passage, so the first
-    factor is the share of that ceiling over the terms the store knows (`known`: term to number of passages). The
-    second is the share of the whole query's information that those terms carry, so that a question of words the store
-    has never seen scores low however well the one familiar word fits. Both depend on the query alone apart from
-    `bm25`, so for one query the order is BM25's. A passage of average length with every term once gets 1/2.2 = 0.45.
+    `bm25` is positive, larger is better. A term adds at most idf * (k1 + 1), when it fills the passage: the first
+    factor is the share of that ceiling over the terms the store knows (`known`: term to number of passages). The second is the
+    share of the whole query's information that those terms carry, so that a question of words the store has never seen
+    scores low however well the one familiar word fits. For one query the order is BM25's.
     """
-    ceiling = sum(fts_idf(documents, n) for n in known.values()) * (K1 + 1)
+    # The weight that SQLite's `bm25()` gives a term (Robertson's, floored).
+    ceiling = sum(max(1e-6, math.log((documents - n + 0.5) / (n + 0.5))) for n in known.values()) * (K1 + 1)
     information = sum(positive_idf(documents, n) for n in asked.values())
     if ceiling <= 0.0 or information <= 0.0:
         return 0.0

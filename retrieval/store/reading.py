@@ -1,7 +1,6 @@
 """Reading files: in a process of its own with limits of time and memory, as a stream of small messages.
 
-The process reads ahead while this one embeds and writes. A file that takes it down, or goes over a limit, is reported
-as failed, and another process goes on with the next.
+A file that takes the process down, or goes over a limit, is reported as failed, and another goes on with the next.
 """
 
 import pickle
@@ -10,7 +9,7 @@ import subprocess
 import sys
 from collections.abc import Generator, Iterable, Iterator, Sequence
 from contextlib import suppress
-from dataclasses import astuple, dataclass
+from dataclasses import dataclass
 from hashlib import file_digest
 from pathlib import Path
 from typing import Any, BinaryIO, Final
@@ -95,11 +94,10 @@ def read(sources: Iterable[str], options: SplitOptions, limits: Limits | None = 
 
 
 def _pieces(source: str, options: SplitOptions, limits: Limits) -> Iterator[Portion]:
-    path = Path(source)
-    digest = sha256_of(path)
+    digest = sha256_of(Path(source))
     passages: list[Passage] = []
     seen: set[str] = set()
-    for document in load(path, source=source, limits=limits):
+    for document in load(source, source=source, limits=limits):
         for passage in split(document, chunk_size=options.chunk_size, chunk_overlap=options.chunk_overlap):
             if passage["chunk_id"] in seen:
                 continue
@@ -142,7 +140,7 @@ def _ahead(rest: list[str], options: SplitOptions, limits: Limits) -> Generator[
         assert process.stdout is not None
         try:
             with suppress(OSError), process.stdin:
-                pickle.dump((rest, options, astuple(limits)), process.stdin)
+                pickle.dump((rest, options, limits), process.stdin)
             with suppress(EOFError, pickle.UnpicklingError, OSError, ValueError):  # the end, expected or not
                 while True:
                     message = pickle.load(process.stdout)
@@ -157,14 +155,10 @@ def _ahead(rest: list[str], options: SplitOptions, limits: Limits) -> Generator[
             process.kill()
 
 
-# -- in the process that reads ---------------------------------------------------------------------------------------
-
-
 def serve() -> None:
-    """Read the files that stdin names and write their messages to stdout."""
+    """In the process that reads: read the files that stdin names and write their messages to stdout."""
     out, sys.stdout = sys.stdout.buffer, sys.stderr  # what a library prints must not get among the messages
     sources, options, limits = pickle.load(sys.stdin.buffer)
-    limits = Limits(*limits)
     with suppress(ImportError, ValueError, OSError):  # bounds what this process may allocate, where the system can
         import resource
 

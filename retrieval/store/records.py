@@ -25,8 +25,8 @@ FIELDS: Final[Mapping[str, str]] = {
 class Origin(NamedTuple):
     """The file that chunks came from, as it was when they were made.
 
-    `sha256` is of the file's bytes, `mtime_ns` its time of change, `options` names how it was split, `chunks` how many
-    it gave, -1 while that is not known. A source is whole when that many of its chunks are in the store.
+    `options` names how it was split, `chunks` how many it gave, -1 while that is not known. A source is whole when that
+    many of its chunks are in the store.
     """
 
     source: str
@@ -38,7 +38,7 @@ class Origin(NamedTuple):
 
     @property
     def state(self) -> tuple[str, str, str]:
-        """What tells it from other states of the same file, and from other files."""
+        """What tells it from other states and other files."""
         return (self.source, self.sha256, self.options)
 
 
@@ -72,11 +72,8 @@ class Item(NamedTuple):
 
 
 def checked(passage: Passage) -> Passage:
-    """The passage as it can be stored; in its metadata, what JSON or UTF-8 cannot hold is put into words.
-
-    Raises:
-        InputError: for half of a surrogate pair in its text, which is no character and fits no file.
-    """
+    """The passage as it can be stored: what JSON or UTF-8 cannot hold in its metadata is put into words, and half of a
+    surrogate pair in its text, which is no character, raises InputError."""
     try:
         passage["text"].encode("utf-8")
     except UnicodeEncodeError as error:
@@ -102,14 +99,14 @@ def _plain(value: Any) -> Any:
 def filterable(metadata: Mapping[str, Any]) -> dict[str, str | int | float | bool]:
     """The entries that can be filtered by: text, numbers of 64 bits and booleans under a plain name."""
 
-    def fits(key: str, value: Any) -> bool:
-        if not key or key in FIELDS or key[0] in "_$#" or {'"', ":"} & {*key}:
-            return False
-        if isinstance(value, int):
-            return -(1 << 63) <= value < 1 << 63
-        return isinstance(value, str) or (isinstance(value, float) and math.isfinite(value))
-
-    return {key: value for key, value in metadata.items() if fits(key, value)}
+    return {
+        key: value
+        for key, value in metadata.items()
+        if key and key not in FIELDS and key[0] not in "_$#" and not {'"', ":"} & {*key}
+        if isinstance(value, str)
+        or (isinstance(value, int) and -(1 << 63) <= value < 1 << 63)
+        or (isinstance(value, float) and math.isfinite(value))
+    }
 
 
 def filename_of(source: str) -> str:
@@ -124,15 +121,8 @@ def batched(values: Iterable[T], size: int) -> Iterator[list[T]]:
         yield batch
 
 
-# -- vectors ---------------------------------------------------------------------------------------------------------
-
-
 def as_floats(vectors: Iterable[Sequence[float]]) -> Floats:
-    """Vectors as float32 (n, dimension).
-
-    Raises:
-        StoreError: where they are of different lengths or hold something that is no finite number.
-    """
+    """Vectors as float32 (n, dimension); StoreError where they differ in length or hold what is no finite number."""
     try:
         array = np.asarray(list(vectors) or np.empty((0, 0)), dtype=np.float32)
         if array.ndim != 2 or not np.isfinite(array).all():
@@ -156,7 +146,7 @@ def unit(matrix: Floats) -> Floats:
 
 
 class Identity(NamedTuple):
-    """An embedding model by name, its dimension (0 while unknown) and the metric its vectors are compared by."""
+    """An embedding model, its dimension (0 while unknown) and the metric that its vectors are compared by."""
 
     model: str
     dimension: int = 0
@@ -164,18 +154,14 @@ class Identity(NamedTuple):
 
     @classmethod
     def of(cls, embeddings: "Embeddings") -> "Identity":
-        """What the embeddings say of themselves: `name` (else `model`, else the class) and `dimension` where given."""
+        """What the embeddings say of themselves: `name` (else `model`, else the class) and `dimension`, if they do."""
         own = getattr(embeddings, "name", None) or getattr(embeddings, "model", None)
         return cls(str(own or type(embeddings).__name__), int(getattr(embeddings, "dimension", 0) or 0))
 
     def check(self, stored: "Identity", where: str) -> None:
-        """Hold this model against the one that a store was built with.
-
-        Raises:
-            StoreMismatchError: says both, and the one-line fix.
-        """
+        """Raises StoreMismatchError where the store at `where` was built with another model."""
         dimensions = {self.dimension, stored.dimension} - {0}
-        if self.model != stored.model or self.metric != stored.metric or len(dimensions) > 1:
+        if (self.model, self.metric) != (stored.model, stored.metric) or len(dimensions) > 1:
             raise StoreMismatchError(
                 f"{where} holds vectors of {stored}; this run embeds with {self}. Use the model it was built with, or "
                 "ingest again into a new store: cragraph ingest PATH --store NEW"

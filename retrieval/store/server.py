@@ -1,7 +1,7 @@
 """Chroma: the collection on a server that keeps the passages of several machines, and the clients that speak to it.
 
-The server holds the truth. The tables beside it, for search by words, are a copy that each machine fetches and follows
-by the numbers of the writes; they can be thrown away.
+The tables beside it, for search by words, are a copy that each machine fetches and follows by the numbers of the
+writes; they can be thrown away.
 """
 
 import json
@@ -47,9 +47,8 @@ ALONE: Final = "Words are searched as they were when the server last answered: {
 class Server:
     """One collection of a Chroma server, and the tables that follow it, which are set once it is opened.
 
-    Raises:
-        StoreError: where no Chroma server answers, or the collection is not there and `create` is False.
-        StoreMismatchError: where its vectors were made by another model.
+    Raises StoreError where no Chroma server answers, or the collection is not there and `create` is False, and
+    StoreMismatchError where its vectors were made by another model.
     """
 
     index: Index
@@ -94,6 +93,7 @@ class Server:
     def _ask(self, done: str, ask: Callable[[], Any]) -> Any:
         """What the server answers; what Chroma and its HTTP client raise becomes a StoreError."""
         from chromadb.errors import ChromaError
+        from httpx import HTTPError
 
         try:
             return ask()
@@ -102,9 +102,7 @@ class Server:
         except (ChromaError, ValueError, OSError) as error:
             text = str(error) or type(error).__name__
             raise StoreError(f"{self.where} cannot be {done}: {text}; what was stored before is safe.") from error
-        except Exception as error:
-            if type(error).__module__.split(".")[0] not in ("httpx", "httpcore"):
-                raise
+        except HTTPError as error:
             raise StoreError(
                 f"{self.where} does not answer ({error}); wanted a running Chroma server: start it and try again."
             ) from error
@@ -112,10 +110,8 @@ class Server:
     def _get(self, include: list[Any], **which: Any) -> Any:
         return self._ask("read", lambda: self._collection.get(include=include, **which))
 
-    # -- writing -----------------------------------------------------------------------------------------------
-
     def generation(self) -> int:
-        """The number of the last write, as the server has it now."""
+        """The number of the last write."""
         fresh = self._ask("read", lambda: self._client.get_collection(self.name, embedding_function=None))
         return int((fresh.metadata or {}).get(_GENERATION, 0))
 
@@ -123,10 +119,11 @@ class Server:
         """The dimension of the vectors; 0 before the first was added."""
         return int((self._collection.metadata or {}).get(_DIMENSION, 0))
 
-    def write(self, number: int, dimension: int, batches: Iterable[Sequence[Item]], gone: Sequence[str]) -> None:
+    def write(
+        self, number: int, batches: Iterable[Sequence[Item]], gone: Iterable[str], dimension: int | None = None
+    ) -> None:
         """One numbered write: items with their vectors, or their metadata alone; `gone` are removed last."""
-        metadata = {**(self._collection.metadata or {}), _GENERATION: number}
-        metadata |= {_DIMENSION: dimension} if dimension else {}
+        metadata = {**(self._collection.metadata or {}), _GENERATION: number, _DIMENSION: dimension or self.dimension()}
         self._ask("written", lambda: self._collection.modify(metadata=metadata))
         for items in (part for batch in batches for part in batched(batch, _MOST)):
             for full in (True, False):
@@ -143,8 +140,6 @@ class Server:
         else:
             self._collection.update(**given)
 
-    # -- reading -----------------------------------------------------------------------------------------------
-
     def count(self) -> int:
         """How many records there are."""
         return int(self._ask("read", self._collection.count))
@@ -153,8 +148,8 @@ class Server:
         """The records with these ids, in no order, in batches."""
         for batch in batched(chunk_ids, _MOST):
             found = self._get(["documents", "metadatas"], ids=batch)
-            rows = zip(found["documents"], found["metadatas"], strict=True)
-            yield [from_chroma(text, metadata) for text, metadata in rows]
+            records = zip(found["documents"], (json.loads(one[RECORD]) for one in found["metadatas"]), strict=True)
+            yield [Item(own | {"text": text}, [Origin(*one) for one in origins]) for text, (own, origins) in records]
 
     def vectors(self, chunk_ids: Sequence[str]) -> dict[str, Floats]:
         """The vectors of these records, by id."""
@@ -181,13 +176,10 @@ class Server:
             if chunk_id in passages
         ]
 
-    # -- the copy ----------------------------------------------------------------------------------------------
-
     def follow(self, *, now: bool = False) -> None:
-        """Bring the tables up to the server, if it was not asked a moment ago.
+        """Bring the tables up to the server, if it was not asked a moment ago, or else `now`.
 
-        `now` asks in any case, and raises StoreError where the server does not answer; else the tables stay as they
-        are and `note` says so.
+        Where the server does not answer, the tables stay as they are and `note` says so; with `now`, StoreError.
         """
         if not now and monotonic() - self._looked < _LOOK_SECONDS:
             return
@@ -203,7 +195,7 @@ class Server:
                 self.note = ALONE.format(reason=str(error).split(";")[0])
 
     def followed(self) -> bool:
-        """Whether the tables hold the last write that the server knows of, and as many passages."""
+        """Whether the tables are at the server's last write and hold as many passages."""
         return self.index.generation == self.generation() and self.index.count() == self.count()
 
     def _fetch(self) -> None:
@@ -229,9 +221,6 @@ class Server:
         close(self._client)
 
 
-# -- what lies in Chroma ---------------------------------------------------------------------------------------------
-
-
 def to_chroma(item: Item, number: int) -> dict[str, Any]:
     """The metadata of a record in Chroma: what can be filtered by, and as one JSON string what is read back.
 
@@ -244,12 +233,6 @@ def to_chroma(item: Item, number: int) -> dict[str, Any]:
         GENERATION: number,
         RECORD: json.dumps([passage, item.origins], ensure_ascii=False, default=str),
     }
-
-
-def from_chroma(text: str, metadata: Mapping[str, Any]) -> Item:
-    """Read back what `to_chroma` wrote."""
-    passage, origins = json.loads(metadata[RECORD])
-    return Item(passage | {"text": text}, [Origin(*origin) for origin in origins])
 
 
 def chroma_where(where: Mapping[str, Any]) -> Any:
@@ -269,22 +252,15 @@ def _as_float(value: Any) -> Any:
     return float(value) if isinstance(value, int) and not isinstance(value, bool) else value
 
 
-# -- clients ---------------------------------------------------------------------------------------------------------
-
-
 def in_folder(folder: Path) -> "ClientAPI":
-    """A client on a folder."""
+    """A client of a folder."""
     import chromadb
 
     return chromadb.PersistentClient(path=folder, settings=_settings())
 
 
 def on_server(url: str) -> "ClientAPI":
-    """A client of a Chroma server.
-
-    Raises:
-        StoreError: where nothing answers at the URL, or what answers is no Chroma server.
-    """
+    """A client of a Chroma server; raises StoreError where nothing answers, or what answers is no Chroma server."""
     import chromadb
     import httpx
 

@@ -1,15 +1,14 @@
 """The store: what was ingested, found by meaning and by words.
 
-One interface over one truth: in a folder (or in memory) the tables of a SQLite file, on a Chroma server its collection,
-which the tables then follow.
+Its one truth is, in a folder or in memory, the tables of a SQLite file; on a Chroma server the collection, which the
+tables then follow.
 """
 
 import os
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from hashlib import sha256
-from itertools import repeat
 from pathlib import Path
 from time import time_ns
 from typing import TYPE_CHECKING, Any, Final, Self
@@ -78,8 +77,7 @@ class Store:
     ) -> None:
         self.index, self.location = index, location
         self._embeddings, self._lock, self._server = embeddings, lock, server
-        self._dense = Dense(index, graph_from)
-        self._vectors: Server | Dense = server or self._dense
+        self._vectors: Server | Dense = server or Dense(index, graph_from)
         self._lexical = Lexical(index)
         self._notes = [note]
         self._closed = False
@@ -92,9 +90,9 @@ class Store:
         filters = self._filters(where)
         if k < 1 or not query.strip() or not self.fields():  # which an empty store has none of
             return []
-        vector = as_floats([self._embeddings.embed_query(query)])[0]
-        self._check_dimension(len(vector))
-        return self._vectors.nearest(vector, k, filters)
+        vectors = as_floats([self._embeddings.embed_query(query)])
+        self._check(vectors)
+        return self._vectors.nearest(vectors[0], k, filters)
 
     def lexical(self, query: str, k: int, where: Mapping[str, Any] | None = None) -> list[Passage]:
         """The `k` passages that share the rarest words, best first; `retrieval_score` is BM25 in 0..1."""
@@ -124,20 +122,17 @@ class Store:
     def vectors(self, chunk_ids: Sequence[str]) -> Floats:
         """The vectors of these passages, float32 (n, dimension), of unit length, in the order asked.
 
-        Raises:
-            StoreError: for an id that is not in the store.
+        Raises StoreError for an id that is not in the store.
         """
         found = self._vectors.vectors(chunk_ids)
         if missing := [chunk_id for chunk_id in chunk_ids if chunk_id not in found]:
             raise StoreError(f"{self.location} holds no vector of {missing[0]}; wanted ids of passages that are in it.")
-        if not chunk_ids:
-            return np.empty((0, int(self.index.meta("dimension", 0))), dtype=np.float32)
-        return unit(np.stack([found[chunk_id] for chunk_id in chunk_ids]))
+        none = np.empty((0, self.index.identity.dimension), dtype=np.float32)
+        return unit(np.stack([found[chunk_id] for chunk_id in chunk_ids]) if chunk_ids else none)
 
     def adjacent(self, passage: Passage, before: int = 1, after: int = 1) -> list[Passage]:
         """The passages next to one in its document, in order; without the passage itself."""
-        place = passage["chunk_index"]
-        return self.index.between(passage["doc_id"], place - before, place + after, place)
+        return self.index.adjacent(passage, before, after)
 
     def fields(self) -> dict[str, str]:
         """The fields that can be filtered by, with their types: text, number or true/false."""
@@ -168,19 +163,15 @@ class Store:
 
     @contextmanager
     def writing(self) -> Iterator[None]:
-        """Hold the store's lock over several writes.
-
-        Raises:
-            StoreLockedError: where another process is writing.
-        """
+        """Hold the store's lock over several writes; raises StoreLockedError where another process is writing."""
         with self._lock():
             self._depth += 1
             try:
-                if self._depth == 1 and self._server:
-                    self._server.follow(now=True)
+                if self._depth == 1:
+                    self._follow(now=True)
                 yield
-                if self._depth == 1 and not self._server:
-                    self._dense.maintain()
+                if self._depth == 1 and isinstance(self._vectors, Dense):
+                    self._vectors.maintain()
             finally:
                 self._depth -= 1
 
@@ -190,16 +181,16 @@ class Store:
         What is in already with the same text is not embedded again. `origin` names the file that they come from.
         `vectors`, float32 (n, dimension), are stored instead of embedding where given.
         """
-        rows: Iterable[Any] = repeat(None) if vectors is None else vectors
         origins = (origin,) if origin else ()
-        items = (Item(passage, origins, row) for passage, row in zip(passages, rows, strict=False))
+        rows = iter(() if vectors is None else vectors)
+        items = (Item(passage, origins, next(rows, None)) for passage in passages)
         with self.writing():
             return sum(self.commit([], batch) for batch in batched(items, BATCH))
 
     def delete(self, chunk_ids: Sequence[str]) -> None:
         """Remove passages by id; unknown ids do no harm."""
         with self.writing():
-            self._write([], {}, list(chunk_ids), [])
+            self._write([], {}, chunk_ids, [])
 
     def release(self, source: str) -> int:
         """Remove the passages that only this source holds, and its record; returns how many."""
@@ -219,8 +210,8 @@ class Store:
     def commit(self, files: Sequence[tuple[str, Origin | None]], items: Sequence[Item]) -> int:
         """Make files hold exactly these passages and what was staged of them, all at once; returns how many are new.
 
-        A file without an origin is taken out. What it held in another state and nothing else holds goes; on a server,
-        which knows no transactions, last. Items of no file in `files` are added.
+        A file without an origin is taken out. What nothing holds any more goes; on a server, which knows no
+        transactions, last. Items of no file in `files` are added.
         """
         with self.writing():
             origins = dict(files)
@@ -240,19 +231,19 @@ class Store:
                 holders[chunk_id][origin.state] = origin
             gone = {i for i in mine - new if not holders[i]}
             kept = {i: list(held.values()) for i, held in holders.items() if i not in gone}
-            self._write(self._embedded(items, known), kept, list(gone), files)
+            self._write(self._embedded(items, known), kept, gone, files)
             return len(new - known.keys())
 
     def _write(
         self,
         fresh: Sequence[Item],
         holders: Mapping[str, Sequence[Origin]],
-        gone: Sequence[str],
+        gone: Collection[str],
         files: Sequence[tuple[str, Origin | None]],
     ) -> None:
         """One numbered change: passages, those staged of `files`, and those that have other holders than before."""
         number = self.index.generation + 1
-        dimension = next((len(item.vector) // 4 for item in fresh if item.vector), 0)
+        meta = next(({"dimension": len(item.vector) // 4} for item in fresh if item.vector), {})
 
         def batches() -> Iterator[list[Item]]:
             done = {item.chunk_id for item in fresh}
@@ -270,8 +261,8 @@ class Store:
         if self._server:
             # The time in milliseconds, so that the numbers of two writers to one server do not collide.
             number = max(number, self._server.generation() + 1, time_ns() // 1_000_000)
-            self._server.write(number, dimension, batches(), gone)
-        with self.index.write(generation=number, **({"dimension": dimension} if dimension else {})) as db:
+            self._server.write(number, batches(), gone, **meta)
+        with self.index.write(generation=number, **meta) as db:
             for batch in batches():
                 self.index.put(db, [item._replace(vector=None) for item in batch] if self._server else batch, number)
             self.index.drop(db, gone)
@@ -284,16 +275,16 @@ class Store:
         texts = {i: contextual_text(item.passage) for i, item in distinct.items()}
         new = [i for i, item in distinct.items() if item.vector is not None or known.get(i, (0, None))[1] != texts[i]]
         asked = [texts[i] for i in new if distinct[i].vector is None]
-        made = iter(self._embeddings.embed_documents(asked) if asked else [])
+        made = iter(self._embeddings.embed_documents(asked) if asked else ())
         matrix = as_floats(next(made) if distinct[i].vector is None else distinct[i].vector for i in new)
         if new:
-            self._check_dimension(matrix.shape[1])
+            self._check(matrix)
         vectors = {i: row.tobytes() for i, row in zip(new, matrix, strict=True)}
         return [item._replace(vector=vectors.get(i)) for i, item in distinct.items()]
 
-    def _check_dimension(self, dimension: int) -> None:
-        stored = Identity(str(self.index.meta("model")), int(self.index.meta("dimension", 0)))
-        stored._replace(dimension=dimension).check(stored, self.location)
+    def _check(self, vectors: Floats) -> None:
+        stored = self.index.identity
+        stored._replace(dimension=vectors.shape[1]).check(stored, self.location)
 
     # -- the rest ----------------------------------------------------------------------------------------------
 
@@ -310,9 +301,9 @@ class Store:
     def __exit__(self, *_: object) -> None:
         self.close()
 
-    def _follow(self) -> None:
+    def _follow(self, *, now: bool = False) -> None:
         if self._server:
-            self._server.follow()
+            self._server.follow(now=now)
 
     def _filters(self, where: Mapping[str, Any] | None) -> dict[str, Any] | None:
         fields = self.fields() if where else {}
@@ -338,8 +329,7 @@ class Store:
         meta = dict(self.index.read("SELECT * FROM meta WHERE key <> 'graph'"))
         kept = count = 0
         with Store(Index(path), self._embeddings, WriteLock(None), self.location) as spare:
-            with spare.index.write(**meta):
-                pass
+            spare.index.keep(**meta)
             for items in batched(self.index.readable(), BATCH):
                 sound = spare._embedded([item for item in items if item], {})
                 with spare.index.write() as db:
@@ -364,9 +354,6 @@ def _held(passage: Passage, holders: Mapping[str, Sequence[Origin]]) -> Item:
     return Item(passage, origins)
 
 
-# -- opening ---------------------------------------------------------------------------------------------------------
-
-
 def open_store(
     target: str | os.PathLike[str] | None,
     embeddings: "Embeddings",
@@ -378,12 +365,11 @@ def open_store(
 ) -> Store:
     """Open the store at a folder or the `http(s)://host:port` of a Chroma server; None keeps it in memory.
 
-    `embeddings` must be the model that the store was built with. With `create` False, a store that does not exist is an
-    error. `cache` is where the tables of a server are kept, by default the user's cache folder. From `graph_from`
-    passages on, a folder gets a graph of its vectors.
+    `cache` is where the tables of a server are kept, by default the user's cache folder. From `graph_from` passages on,
+    a folder gets a graph of its vectors.
 
     Raises:
-        StoreError: where it cannot be opened.
+        StoreError: where it cannot be opened, or is not there and `create` is False.
         StoreMismatchError: where its vectors were made by another model.
     """
     if not _NAME.fullmatch(collection):
@@ -391,7 +377,9 @@ def open_store(
             f"{collection!r} is no name of a collection; wanted 3 to 400 letters, digits, dots, dashes or underscores."
         )
     if str(target).lower().startswith(("http://", "https://")):
-        return _on_server(str(target).rstrip("/"), embeddings, collection, create, cache)
+        base = os.environ.get("XDG_CACHE_HOME") or os.environ.get("LOCALAPPDATA") or Path.home() / ".cache"
+        folder = Path(cache) if cache else Path(base, "cragraph")
+        return _on_server(str(target).rstrip("/"), embeddings, collection, create, folder)
     if target is None:
         store = Store(Index(None), embeddings, WriteLock(None), "the store in memory")
     else:
@@ -401,12 +389,10 @@ def open_store(
     try:
         with suppress(StoreLockedError):
             store._mend()
-        wanted, model = Identity.of(embeddings), store.index.meta("model")
-        if model is None:
-            with store.index.write(model=wanted.model, dimension=wanted.dimension):
-                pass
-        else:
-            wanted.check(Identity(str(model), int(store.index.meta("dimension", 0))), store.location)
+        wanted = Identity.of(embeddings)
+        if store.index.meta("model") is None:
+            store.index.keep(model=wanted.model, dimension=wanted.dimension)
+        wanted.check(store.index.identity, store.location)
     except BaseException:
         store.close()
         raise
@@ -438,20 +424,14 @@ def _file(folder: Path, collection: str, create: bool) -> Path:
     return path
 
 
-def _on_server(
-    url: str, embeddings: "Embeddings", collection: str, create: bool, cache: str | os.PathLike[str] | None
-) -> Store:
+def _on_server(url: str, embeddings: "Embeddings", collection: str, create: bool, cache: Path) -> Store:
     from cragraph.retrieval.store.server import Server
 
-    base = os.environ.get("XDG_CACHE_HOME") or os.environ.get("LOCALAPPDATA") or Path.home() / ".cache"
-    folder = Path(base, "cragraph") if cache is None else Path(cache)
     wanted = Identity.of(embeddings)
     server = Server(url, collection, wanted, create=create)
     try:
-        index = _copy(folder / f"{sha256(url.encode()).hexdigest()[:16]}.{collection}.db")
-        with index.write(model=wanted.model, dimension=server.dimension()):
-            pass
-        server.index = index
+        server.index = index = _copy(cache / f"{sha256(url.encode()).hexdigest()[:16]}.{collection}.db")
+        index.keep(model=wanted.model, dimension=server.dimension())
         server.follow(now=True)
     except BaseException:
         server.close()
