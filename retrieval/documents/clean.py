@@ -3,6 +3,7 @@
 import codecs
 import re
 import unicodedata
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -26,13 +27,12 @@ class Limits:
     pages: int = 20_000
 
     def __post_init__(self) -> None:
-        """Raises InputError where a limit is not positive."""
         for name in self.__slots__:
             if not getattr(self, name) > 0:
                 raise InputError(f"the limit {name} is {getattr(self, name)}; wanted a number above 0.")
 
     def check(self, limit: str, count: int, what: str) -> None:
-        """Raises DocumentError, to which `load` adds the name of the file, where there is more than a limit allows."""
+        """Raises DocumentError, to which `load` adds the file's name, where there is more than a limit allows."""
         most = getattr(self, limit)
         if count > most:
             raise DocumentError(
@@ -41,7 +41,6 @@ class Limits:
 
 
 DEFAULT = Limits()
-
 
 LINE_ENDS = re.compile("\r\n?|[\x0b\x0c\x85\u2028\u2029]")
 SPACES = re.compile("[\u00a0\u1680\u2000-\u200a\u202f\u205f\u3000]")
@@ -91,8 +90,7 @@ def encoding_of(path: Path) -> str:
     decoder = codecs.getincrementaldecoder("utf-8")()
     with path.open("rb") as file:
         head = file.read(SAMPLE)
-        known = marked(head) or unmarked_utf16(head)
-        if known:
+        if known := plain_encoding(head):
             return known
         piece = head
         try:
@@ -101,44 +99,35 @@ def encoding_of(path: Path) -> str:
                 piece = file.read(1 << 20)
             decoder.decode(b"", final=True)
         except UnicodeDecodeError:
-            return guessed(head)
+            # The Western encodings differ in a few signs only and short texts fit several; this one is in use.
+            best = from_bytes(head).best()
+            western = best is None or {best.encoding, *best.could_be_from_charset} & _WESTERN
+            return best.encoding if best and not western else "cp1252"
     return "utf-8"
 
 
-def marked(head: bytes) -> str | None:
-    """The encoding that a byte order mark names."""
-    return next((name for mark, name in _MARKS if head.startswith(mark)), None)
-
-
-def unmarked_utf16(head: bytes) -> str | None:
-    """UTF-16 without a mark: Western text in it has a zero in nearly every second byte."""
+def plain_encoding(head: bytes) -> str | None:
+    """The encoding that a byte order mark names, or that zeros in nearly every second byte of Western text show."""
+    if named := next((name for mark, name in _MARKS if head.startswith(mark)), None):
+        return named
     sample = head[:4096]
-    half = len(sample) // 2
-    if half < 4:
-        return None
+    half = max(len(sample) // 2, 1)
     even, odd = sample[0::2].count(0) / half, sample[1::2].count(0) / half
-    if odd > 0.4 and even < 0.05:
-        return "utf-16-le"
-    if even > 0.4 and odd < 0.05:
-        return "utf-16-be"
+    if half >= 4 and max(even, odd) > 0.4 and min(even, odd) < 0.05:
+        return "utf-16-le" if odd > even else "utf-16-be"
     return None
 
 
-def guessed(head: bytes) -> str:
-    """The likeliest encoding of bytes that are not UTF-8.
+def read_text(path: Path, limits: Limits = DEFAULT, declared: re.Pattern[bytes] | None = None) -> str:
+    """The text of a file; bytes that its encoding does not know become U+FFFD.
 
-    The Western encodings differ in a few signs only and short texts fit several; Windows-1252 is the one in use.
+    Where its bytes do not show an encoding, `declared` finds the name of one in what the file says of itself.
     """
-    best = from_bytes(head).best()
-    if best is None:
-        return "cp1252"
-    names = {best.encoding, *best.could_be_from_charset}
-    return "cp1252" if names & _WESTERN else best.encoding
-
-
-def read_text(path: Path, limits: Limits = DEFAULT) -> str:
-    """The text of a file; bytes that its encoding does not know become U+FFFD."""
     limits.check("characters", path.stat().st_size // 4, "characters at least")
-    text = path.read_bytes().decode(encoding_of(path), errors="replace")
+    data, encoding = path.read_bytes(), encoding_of(path)
+    text = data.decode(encoding, errors="replace")
+    if declared and not encoding.startswith("utf-") and (found := declared.search(data[:4096])):
+        with suppress(LookupError, UnicodeError):  # of an encoding that is not, or not that of every byte
+            text = data.decode(found[1].decode())
     limits.check("characters", len(text), "characters")
     return text

@@ -10,8 +10,6 @@ from cragraph.retrieval.documents.clean import DEFAULT, Limits, clean, one_line
 from cragraph.retrieval.documents.tables import Table, header_line, row_lines
 
 NOTHING: Final[Mapping[str, Any]] = MappingProxyType({})
-"""The fields of what is no record."""
-
 LONGEST_VALUE: Final = 4096
 """Characters of one value of metadata that are kept: every chunk carries it."""
 
@@ -34,9 +32,9 @@ class Heading:
 class Block:
     """A stretch of text that is better not cut: a paragraph, a list item, a table row, a line of code, a heading.
 
-    `header` is the heading row of the table a row belongs to, empty elsewhere. `joined` marks a block that goes on
-    from the one before it (a paragraph over a page break), so that a chunk may cross the boundary. `fields` are the
-    values of a record by column; a block that has some is a chunk of its own, with them in its metadata.
+    `header` is the heading row of the table a row belongs to. `joined` marks a block that goes on from the one before
+    it (a paragraph over a page break). `fields` are the values of a record by column; a block that has some is a chunk
+    of its own, with them in its metadata.
     """
 
     start: int
@@ -49,10 +47,9 @@ class Block:
 
 @dataclass(frozen=True, slots=True)
 class Draft:
-    """What a loader makes of a file.
+    """What a loader makes of a file; all offsets count characters of `text`, which is clean.
 
-    All offsets count characters of `text`, which is normalised already. `page_starts[i]` is where page i+1 begins,
-    empty for formats without pages. Blocks are in order and do not overlap.
+    `page_starts[i]` is where page i+1 begins, empty for formats without pages. Blocks are in order and do not overlap.
     """
 
     text: str
@@ -70,10 +67,9 @@ class Draft:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Document(Draft):
-    """One document (a file, or a group of rows of one), with where it came from.
+    """One document (a file, or a group of rows of one), with where it came from and what it says of itself.
 
-    `metadata` holds scalars only: title, author, and what the file says about itself. `doc_id` is made from the text,
-    so the same text has the same id wherever it lies.
+    `doc_id` is made from the text, so the same text has the same id wherever it lies.
     """
 
     source: str
@@ -84,11 +80,8 @@ class Document(Draft):
     @property
     def title(self) -> str:
         """What to call the document: its own title, or its file name without suffix, as words."""
-        own = str(self.metadata.get("title", ""))
-        if own:
-            return own
         stem = self.filename.rsplit(".", 1)[0] if "." in self.filename[1:] else self.filename
-        return stem.replace("_", " ")
+        return str(self.metadata.get("title", "")) or stem.replace("_", " ")
 
 
 def scalar(value: str | int | float) -> str | int | float:
@@ -113,14 +106,8 @@ def scalars(metadata: Mapping[str, Any], limits: Limits = DEFAULT) -> dict[str, 
     return kept
 
 
-_TIGHT: frozenset[BlockKind] = frozenset({"item", "row", "code"})
-
-
 class Writer:
-    """Takes headings, paragraphs, items, tables and code in reading order; `draft()` gives the whole.
-
-    Pieces are cleaned here, so offsets count what is kept. Blank pieces leave nothing behind.
-    """
+    """Takes headings, paragraphs, items, tables and code in reading order, cleans them, and leaves blank ones out."""
 
     def __init__(self, limits: Limits = DEFAULT) -> None:
         self._limits = limits
@@ -146,14 +133,12 @@ class Writer:
 
     def paragraph(self, text: str, *, joined: bool = False) -> None:
         """Write a paragraph; line breaks within it are kept."""
-        text = clean(text).strip()
-        if text:
+        if text := clean(text).strip():
             self._write(text, "text", joined=joined)
 
     def item(self, text: str, marker: str = "-") -> None:
         """Write a list item."""
-        text = one_line(text)
-        if text:
+        if text := one_line(text):
             self._write(f"{marker} {text}".strip(), "item")
 
     def code(self, text: str) -> None:
@@ -164,31 +149,27 @@ class Writer:
 
     def line(self, text: str, fields: Mapping[str, Any] = NOTHING) -> None:
         """Write one line of a record; with `fields` to filter by it becomes a chunk of its own."""
-        text = one_line(text)
-        if text:
+        if text := one_line(text):
             self._write(text, "row", fields=fields)
 
     def table(self, table: Table, *, labelled: bool | None = None) -> None:
         """Write a table as rows that carry their column headings."""
-        header = one_line(header_line(table))[:LONGEST_VALUE]
-        first = True
+        header, apart = one_line(header_line(table))[:LONGEST_VALUE], True
         for line, is_header in row_lines(table, labelled=labelled):
-            line = one_line(line)
-            if line:
-                self._write(line, "row", header="" if is_header else header, apart=first)
-                first = False
+            if line := one_line(line):
+                self._write(line, "row", header="" if is_header else header, apart=apart)
+                apart = False
 
     def draft(self, metadata: Mapping[str, Any] | None = None) -> Draft:
         """The finished text with its map."""
         self._open_pages()
-        return Draft(
-            "".join(self._parts), tuple(self._blocks), tuple(self._headings), tuple(self._pages), metadata or {}
-        )
+        text = "".join(self._parts)
+        return Draft(text, tuple(self._blocks), tuple(self._headings), tuple(self._pages), metadata or {})
 
     def _write(self, text: str, kind: BlockKind, *, apart: bool = False, **about: Any) -> int:
         """Write a piece below the last, `apart` from it where it is of its kind; `about` is what its block says."""
         if self._parts:
-            alike = kind in _TIGHT and kind == self._blocks[-1].kind and not apart
+            alike = kind in ("item", "row", "code") and kind == self._blocks[-1].kind and not apart
             self._parts.append("\n" if alike or about.get("joined") else "\n\n")
             self._length += len(self._parts[-1])
         start = self._length

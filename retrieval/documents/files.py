@@ -1,18 +1,18 @@
-"""Files: found under some paths, each with why it is passed over where it is, and read as documents."""
+"""Files: found under some paths, or passed over for a reason, and read as documents."""
 
 import os
 import re
 import stat
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from importlib import import_module
 from pathlib import Path
-from typing import Any, Final
+from typing import Final
 
 from cragraph.errors import DocumentError, InputError
 from cragraph.passages import content_id
-from cragraph.retrieval.documents.clean import DEFAULT, Limits, clean, marked, read_text, unmarked_utf16
+from cragraph.retrieval.documents.clean import DEFAULT, Limits, clean, plain_encoding, read_text
 from cragraph.retrieval.documents.document import Document, Draft, scalars
 
 
@@ -45,7 +45,6 @@ FORMATS: Final = (
 """Modules are named, not imported, so that no start-up pays for the libraries of formats that it does not meet."""
 
 BY_SUFFIX: Final[Mapping[str, Format]] = {suffix: form for form in FORMATS for suffix in form.suffixes.split()}
-"""Suffix, in small letters, to format."""
 
 _ARCHIVES = ".zip .tar .gz .tgz .bz2 .tbz2 .xz .txz .zst .7z .rar .lz4 .lzma .jar .whl .iso .dmg .deb .rpm"
 _SAVE_AS = {
@@ -60,15 +59,21 @@ _ADVICE = {old: new for new, olds in _SAVE_AS.items() for old in olds.split()}
 MAX_BYTES: Final = 100 * 1024 * 1024
 """Files larger than this are passed over unless told otherwise."""
 
-_HEAD = 4096
 _MAGIC = (b"%PDF-", b"\x7fELF", b"\x89PNG", b"PK\x03\x04", b"\x1f\x8b", b"GIF8", b"\xff\xd8\xff", b"SQLite format 3")
+_FAULTS: Final[Mapping[type[Exception], str]] = {
+    DocumentError: "{error}",
+    RecursionError: "is nested too deeply to be read; flatten it.",
+    MemoryError: "needs more memory than there is; split it.",
+    OSError: "cannot be read: {why}; check that it exists and that you may read it.",
+    Exception: "cannot be read ({kind}: {error}); mend it, or leave it out.",
+}
 # Bytes that are not UTF-8 come as lone surrogates; control characters would steer a terminal that shows the name.
 _BAD_NAME = re.compile("[\x00-\x1f\x7f-\x9f\ud800-\udfff]")
 _HIDDEN_SIGNS = re.compile("[\x00-\x1f\x7f-\x9f\u200e\u200f\u2028-\u202e\u2066-\u2069\ud800-\udfff]")
 
 
 def format_of(path: Path) -> Format | None:
-    """The format a path's suffix stands for, whatever its case; None for one that is not read."""
+    """The format that a path's suffix stands for; None for one that is not read."""
     return BY_SUFFIX.get(path.suffix.lower())
 
 
@@ -125,86 +130,69 @@ def discover(
             f"{', '.join(missing)} does not exist; wanted files or folders: check the spelling, or the folder this "
             f"runs in ({Path.cwd()})."
         )
-    walk = _Walk(max_bytes)
-    return (item for root in roots for item in walk.visit(root))
+    seen: dict[tuple[int, int], Path] = {}
+    return (item for root in roots for item in _visited(root, (), seen, max_bytes))
 
 
-class _Walk:
-    """Visits files and folders, each once."""
-
-    def __init__(self, max_bytes: int | None) -> None:
-        self._max_bytes = max_bytes
-        self._seen: dict[tuple[int, int], Path] = {}
-
-    def visit(self, path: Path, above: tuple[tuple[int, int], ...] = ()) -> Iterator[Found | Skipped]:
-        """What lies at a path and below it; `above` are the folders on the way."""
-        if _BAD_NAME.search(str(path)):
-            yield Skipped(path, "its name is not UTF-8 or holds control characters; rename it")
-            return
-        try:
-            yield from self._looked_at(path, above)
-        except FileNotFoundError:
-            yield Skipped(path, "a link to something that is not there")
-        except PermissionError:
-            yield Skipped(path, "no permission to read it")
-        except OSError as error:
-            yield Skipped(path, f"cannot be read: {error.strerror or error}")
-
-    def _looked_at(self, path: Path, above: tuple[tuple[int, int], ...]) -> Iterator[Found | Skipped]:
+def _visited(
+    path: Path, above: tuple[tuple[int, int], ...], seen: dict[tuple[int, int], Path], max_bytes: int | None
+) -> Iterator[Found | Skipped]:
+    """What lies at a path and below it; `above` are the folders on the way, `seen` what was visited already."""
+    if _BAD_NAME.search(str(path)):
+        yield Skipped(path, "its name is not UTF-8 or holds control characters; rename it")
+        return
+    try:
         status = path.stat()
         key = (status.st_dev, status.st_ino)
         if key in above:
             yield Skipped(path, "a link back into a folder it lies in (a loop)")
-        elif key in self._seen:
-            yield Skipped(path, f"the same as {self._seen[key]}, which is already in")
+        elif key in seen:
+            yield Skipped(path, f"the same as {seen[key]}, which is already in")
         elif stat.S_ISREG(status.st_mode):
-            self._seen[key] = path
-            yield self._file(path, status.st_size)
+            seen[key] = path
+            yield _looked_at(path, status.st_size, max_bytes)
         elif not stat.S_ISDIR(status.st_mode):
             yield Skipped(path, "not a regular file")
         else:
-            self._seen[key] = path
+            seen[key] = path
             for inner in sorted(path.iterdir()):
                 if inner.name.startswith("."):
                     yield Skipped(inner, "hidden; name it outright to take it in")
                 else:
-                    yield from self.visit(inner, (*above, key))
-
-    def _file(self, path: Path, size: int) -> Found | Skipped:
-        form = format_of(path)
-        if form is None:
-            return Skipped(path, why_unread(path))
-        if size == 0:
-            return Skipped(path, "empty")
-        if self._max_bytes is not None and size > self._max_bytes:
-            sizes = f"{_mb(size)} is over the limit of {_mb(self._max_bytes)}"
-            return Skipped(path, f"{sizes}; raise max_bytes to take it in")
-        with path.open("rb") as file:
-            binary = is_binary(file.read(_HEAD))
-        if form.textual and binary:
-            return Skipped(path, f"binary data, although the name ends in {path.suffix}")
-        return Found(path, form.name, size)
+                    yield from _visited(inner, (*above, key), seen, max_bytes)
+    except FileNotFoundError:
+        yield Skipped(path, "a link to something that is not there")
+    except PermissionError:
+        yield Skipped(path, "no permission to read it")
+    except OSError as error:
+        yield Skipped(path, f"cannot be read: {error.strerror or error}")
 
 
-def is_binary(head: bytes) -> bool:
-    """Whether the first bytes of a file are no text in any encoding: the mark of another format, or zeros."""
-    if head.startswith(_MAGIC):
-        return True
-    return b"\x00" in head and not marked(head) and not unmarked_utf16(head)
+def _looked_at(path: Path, size: int, max_bytes: int | None) -> Found | Skipped:
+    form = format_of(path)
+    if form is None:
+        return Skipped(path, why_unread(path))
+    if size == 0:
+        return Skipped(path, "empty")
+    if max_bytes is not None and size > max_bytes:
+        return Skipped(path, f"{_mb(size)} is over the limit of {_mb(max_bytes)}; raise max_bytes to take it in")
+    with path.open("rb") as file:
+        head = file.read(4096)
+    # The mark of another format, or zeros: no text in any encoding.
+    if form.textual and (head.startswith(_MAGIC) or (b"\x00" in head and not plain_encoding(head))):
+        return Skipped(path, f"binary data, although the name ends in {path.suffix}")
+    return Found(path, form.name, size)
 
 
 def _mb(size: int) -> str:
     return f"{size / 1024 / 1024:.1f} MB" if size >= 100_000 else f"{size} bytes"
 
 
-# -- reading --------------------------------------------------------------------------------------------------------
-
-
 def load(path: str | os.PathLike[str], *, source: str | None = None, limits: Limits = DEFAULT) -> Iterator[Document]:
     """The documents of a file, in order; `source` is what to call its place, its path by default.
 
     Lazy: a file of rows is read as it is consumed, and an error in the middle comes after the documents before it.
-    `limits` holds for fields, characters and pages; time and memory are those of the process that this runs in.
+    The `limits` of time and memory are left to the process that this runs in.
 
     Raises:
         DocumentError: the file cannot be read, or there is no text in it; says what to do.
@@ -214,8 +202,7 @@ def load(path: str | os.PathLike[str], *, source: str | None = None, limits: Lim
     form = format_of(path)
     if form is None:
         raise DocumentError(f"{name} cannot be read: {why_unread(path)}.")
-    module = import_module(f"cragraph.retrieval.documents.formats.{form.module}")
-    made: Callable[..., Any] = getattr(module, form.function)
+    made = getattr(import_module(f"cragraph.retrieval.documents.formats.{form.module}"), form.function)
     seen: Counter[str] = Counter()
     try:
         if form.function == "draft":
@@ -240,19 +227,9 @@ def load(path: str | os.PathLike[str], *, source: str | None = None, limits: Lim
                 blocks=draft.blocks,
             )
             seen[key] += 1
-    except DocumentError as error:
-        raise DocumentError(f"{name} {error}") from error
-    except RecursionError as error:
-        raise DocumentError(f"{name} is nested too deeply to be read; flatten it.") from error
-    except MemoryError as error:
-        raise DocumentError(f"{name} needs more memory than there is; split it.") from error
-    except OSError as error:
-        raise DocumentError(
-            f"{name} cannot be read: {error.strerror or error}; check that it exists and that you may read it."
-        ) from error
     except Exception as error:  # a library may raise anything at a broken file, and the other files still go in
-        raise DocumentError(
-            f"{name} cannot be read ({type(error).__name__}: {error}); mend it, or leave it out."
-        ) from error
+        said = next(said for kind, said in _FAULTS.items() if isinstance(error, kind))
+        why = getattr(error, "strerror", None) or error
+        raise DocumentError(f"{name} {said.format(error=error, why=why, kind=type(error).__name__)}") from error
     if not seen:
         raise DocumentError(f"{name} holds no text; wanted a file with words in it: leave it out, or fill it.")

@@ -7,7 +7,7 @@ from pathlib import Path
 from urllib.parse import unquote
 
 from cragraph.errors import DocumentError
-from cragraph.retrieval.documents.clean import Limits, marked
+from cragraph.retrieval.documents.clean import Limits, plain_encoding
 from cragraph.retrieval.documents.document import Draft, Writer
 from cragraph.retrieval.documents.formats.html import write
 from cragraph.retrieval.documents.package import package, stated
@@ -36,5 +36,5 @@ def read(path: Path, limits: Limits) -> Iterator[Draft]:
         writer = Writer(limits)
         for chapter in chapters:
             data = parts.bytes(chapter)
-            write(data.decode(marked(data) or "utf-8", "replace"), writer, limits)
+            write(data.decode(plain_encoding(data) or "utf-8", "replace"), writer, limits)
         yield writer.draft(stated(book)).titled()

@@ -3,13 +3,12 @@
 import re
 from collections import Counter
 from collections.abc import Iterator, Mapping
-from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
 from lxml import etree
 
-from cragraph.retrieval.documents.clean import DEFAULT, Limits, encoding_of, one_line
+from cragraph.retrieval.documents.clean import DEFAULT, Limits, one_line, read_text
 from cragraph.retrieval.documents.document import Draft, Writer
 from cragraph.retrieval.documents.tables import Table, table_of
 
@@ -39,14 +38,7 @@ _DEEPEST = 200
 
 def read(path: Path, limits: Limits) -> Iterator[Draft]:
     """The whole file as one draft."""
-    limits.check("characters", path.stat().st_size // 4, "characters at least")
-    data = path.read_bytes()
-    encoding = encoding_of(path)
-    text = data.decode(encoding, errors="replace")
-    if not encoding.startswith(("utf-8", "utf-16", "utf-32")) and (declared := _CHARSET.search(data[:4096])):
-        with suppress(LookupError, UnicodeError):  # of an encoding that is not, or not that of every byte
-            text = data.decode(declared[1].decode())
-    yield draft(text, limits)
+    yield draft(read_text(path, limits, _CHARSET), limits)
 
 
 def draft(markup: str, limits: Limits = DEFAULT) -> Draft:
