@@ -3,8 +3,8 @@
 import posixpath
 import zipfile
 import zlib
-from collections.abc import Iterator
-from contextlib import contextmanager
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
@@ -21,11 +21,7 @@ _TREE = 10
 
 @contextmanager
 def package(path: Path, limits: Limits) -> Iterator["Package"]:
-    """The package in a file.
-
-    Raises:
-        DocumentError: it is encrypted or of the old kind, no such package, or cut short.
-    """
+    """The package in a file; raises DocumentError where it is encrypted, of the old kind, none, or cut short."""
     suffix = path.suffix.lower()
     with path.open("rb") as file:
         if file.read(4) == _OLE:
@@ -47,7 +43,7 @@ class Package:
         self._limits = limits
 
     def bytes(self, name: str) -> bytes:
-        """A part; raises KeyError where there is none of that name, DocumentError where it is too large to unpack."""
+        """A part; raises KeyError where there is none, DocumentError where it is too large to unpack."""
         size = self._file.getinfo(name).file_size
         self._limits.check("memory_mb", size * _TREE >> 20, f"MB to unpack in {name}")
         return self._file.read(name)
@@ -59,17 +55,12 @@ class Package:
     def relations(self, part: str) -> dict[str, tuple[str, str]]:
         """The kinds and names of the parts that a part names, by their ids; of the package itself for ''."""
         folder, name = posixpath.split(part)
-        try:
-            found = self.xml(posixpath.join(folder, "_rels", f"{name}.rels"))
-        except KeyError:
-            return {}
-        return {
-            one.get("Id", ""): (
-                one.get("Type", ""),
-                posixpath.normpath(posixpath.join("/", folder, one.get("Target", ""))).lstrip("/"),
-            )
-            for one in found
-        }
+        found: dict[str, tuple[str, str]] = {}
+        with suppress(KeyError):
+            for one in self.xml(posixpath.join(folder, "_rels", f"{name}.rels")):
+                target = posixpath.normpath(posixpath.join("/", folder, one.get("Target", "")))
+                found[one.get("Id", "")] = (one.get("Type", ""), target.lstrip("/"))
+        return found
 
     def related(self, part: str, *kinds: str) -> list[str]:
         """The parts of some kinds that a part names."""
@@ -77,15 +68,29 @@ class Package:
 
     def main(self) -> str:
         """The part that an Office file begins with."""
-        found = self.related("", "/officeDocument")
-        if not found:
-            raise KeyError("it names no document")
-        return found[0]
+        for name in self.related("", "/officeDocument"):
+            return name
+        raise KeyError("it names no document")
 
     def properties(self) -> dict[str, Any]:
         """What an Office file says about itself."""
         parts = self.related("", "/core-properties")
         return stated(self.xml(parts[0])) if parts else {}
+
+
+def grid_of(rows: Iterable[Iterable[tuple[str, int, bool]]], limits: Limits) -> list[list[str]]:
+    """A table of cells, each a text, the columns that it spans, and whether it goes on from the cell above.
+
+    One that goes on says what that says; one over several columns stands in the first.
+    """
+    grid: list[list[str]] = []
+    for row in rows:
+        cells, above = list[str](), grid[-1] if grid else []
+        for text, span, goes_on in row:
+            limits.check("fields", len(cells) + span, "columns")
+            cells += [above[len(cells)] if goes_on and len(cells) < len(above) else text, *[""] * (span - 1)]
+        grid.append(cells)
+    return grid
 
 
 def stated(metadata: Any) -> dict[str, Any]:

@@ -55,15 +55,12 @@ def record_drafts(
     `reading` makes a value of a text: `value_of` for formats without types of their own.
     """
     records = iter(records)
-    first = next(records, None)
-    if first is None:
-        return
-    everything = chain([first], records)
-    body = text_field(first)
-    if body is None:
-        yield from grouped((row_of(record, limits, reading) for record in everything), limits)
-    else:
-        yield from (record_draft(record, body, limits, reading) for record in everything)
+    for first in records:
+        everything = chain([first], records)
+        if body := text_field(first):
+            yield from (record_draft(record, body, limits, reading) for record in everything)
+        else:
+            yield from grouped((row_of(record, limits, reading) for record in everything), limits)
 
 
 def text_field(record: Mapping[str, Any]) -> str | None:
@@ -79,9 +76,9 @@ def record_draft(record: Mapping[str, Any], body: str, limits: Limits = DEFAULT,
         if key == body or value is None:
             continue
         if str(key) == "metadata" and isinstance(value, Mapping):
-            metadata.update((_untaken(str(inner)), leaf) for inner, leaf in value.items())
+            metadata.update((_untaken(inner), leaf) for inner, leaf in value.items())
         else:
-            metadata[_untaken(str(key))] = reading(value.strip()) if isinstance(value, str) else value
+            metadata[_untaken(key)] = reading(value.strip()) if isinstance(value, str) else value
     title = one_line(str(metadata.get("title") or ""))
     text = clean(str(record.get(body) or ""))
     plain = plain_draft(text)
@@ -110,16 +107,13 @@ def row_of(record: Mapping[str, Any], limits: Limits = DEFAULT, reading: Reading
 def line_of(leaf: Leaf) -> str:
     """`name: value` of one leaf."""
     name, value = leaf
-    text = one_line("true" if value is True else "false" if value is False else str(value))
+    text = one_line(str(value).lower() if isinstance(value, bool) else str(value))
     return f"{name}: {text}" if name else text
 
 
 def grouped(rows: Iterable[RowText], limits: Limits = DEFAULT) -> Iterator[Draft]:
-    """Rows in groups that end where the content says so.
-
-    A group ends after a line whose checksum hits one in 32, so that a line put in or taken out changes the group it
-    lies in and not every one after it.
-    """
+    """Rows in groups; one ends after a line whose checksum hits one in 32, so that a line put in or taken out changes
+    the group it lies in and not every one after it."""
     writer, first, number = Writer(limits), 1, 0
     for number, row in enumerate(rows, start=1):
         writer.line(row.line, {"row": number, **row.fields} if row.fields else NOTHING)
@@ -160,6 +154,6 @@ def leaves(value: Any, name: str = "") -> Iterator[Leaf]:
         yield name, value if isinstance(value, str | int | float) else str(value)
 
 
-def _untaken(name: str) -> str:
+def _untaken(name: Any) -> str:
     """A field's name, if it does not say something of every passage already."""
-    return field_name(name) if field_name(name).startswith("column.") else name
+    return named if (named := field_name(str(name))).startswith("column.") else str(name)

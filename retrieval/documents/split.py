@@ -17,11 +17,7 @@ from cragraph.types import Passage
 class Break(IntEnum):
     """How good a place the start of a unit is for a cut, from worst to best."""
 
-    WORD = 0
-    SENTENCE = 1
-    BLOCK = 2
-    PAGE = 3
-    SECTION = 4
+    WORD, SENTENCE, BLOCK, PAGE, SECTION = range(5)
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,11 +29,6 @@ class Unit:
     cut: Break
     block: Block
     leads: bool = False
-
-    @property
-    def prose(self) -> bool:
-        """Whether it may be repeated: rows and lines of code are not."""
-        return self.block.kind not in ("row", "code")
 
 
 def units_of(document: Document, size: int) -> Iterator[Unit]:
@@ -51,7 +42,7 @@ def units_of(document: Document, size: int) -> Iterator[Unit]:
             cut = Break.SECTION
         elif block.joined:
             cut = Break.SENTENCE
-        elif at < len(pages) and pages[at] == block.start:
+        elif pages[at : at + 1] == (block.start,):
             cut = Break.PAGE
         if block.kind in ("text", "item"):
             spans = [(block.start + s, block.start + e) for s, e in sentence_spans(text[block.start : block.end])]
@@ -79,26 +70,21 @@ def covering(text: str, blocks: Sequence[Block]) -> list[Block]:
 def _leads(text: str, block: Block, following: Block) -> bool:
     if block.kind == "row":
         return following.kind == "row" and bool(following.header) and not block.header
-    asks = (
-        text[block.end - 1] == "?" and block.end - block.start <= QUESTION and "\n" not in text[block.start : block.end]
-    )
-    listed = text[block.end - 1] == ":" and following.kind in ("item", "row", "code")
-    return block.kind == "heading" or asks or listed
+    own = text[block.start : block.end]
+    asks = own[-1] == "?" and len(own) <= QUESTION and "\n" not in own
+    return block.kind == "heading" or asks or (own[-1] == ":" and following.kind in ("item", "row", "code"))
 
 
 def _words(text: str, start: int, end: int, size: int) -> Iterator[tuple[int, int]]:
     """Stretches of at most `size`, cut after white space where there is any in the last half, else anywhere."""
-    span = _trimmed(text, start, end)
-    while span:
-        start, _ = span
-        stop = min(end, start + size)
+    while span := _trimmed(text, start, end):
+        stop = min(end, span[0] + size)
         if stop < end and not text[stop].isspace():
-            space = max(text.rfind(sign, start + size // 2, stop) for sign in " \n\t")
-            stop = space if space > start else stop
-        piece = _trimmed(text, start, stop)
-        if piece:
+            space = max(text.rfind(sign, span[0] + size // 2, stop) for sign in " \n\t")
+            stop = space if space > span[0] else stop
+        if piece := _trimmed(text, span[0], stop):
             yield piece
-        span = _trimmed(text, stop, end)
+        start = stop
 
 
 def _trimmed(text: str, start: int, end: int) -> tuple[int, int] | None:
@@ -119,8 +105,6 @@ ROWS: Final = 0.65
 """Share of the size that a chunk with table rows has at most: an encoder needs twice as many pieces for figures as for
 words, and what is beyond its 256 is not seen."""
 
-Paths = Sequence[tuple[Heading, ...]]
-
 QUESTION: Final = 120
 """Characters of a line that ends with a question mark at most for it to head what stands below it."""
 
@@ -139,9 +123,17 @@ def split(document: Document, *, chunk_size: int = CHUNK_SIZE, chunk_overlap: in
         InputError: `chunk_size` is below 1, or `chunk_overlap` not in 0..chunk_size-1.
     """
     check_sizes(chunk_size, chunk_overlap)
-    spans = chunk_spans(list(units_of(document, chunk_size)), chunk_size, chunk_overlap)
-    paths = heading_paths(document.headings)
-    return [_passage(document, units, index, paths) for index, units in enumerate(spans)]
+    paths: list[tuple[Heading, ...]] = []  # of each heading those above it, from the highest level down, and itself
+    for heading in document.headings:
+        paths.append((*(above for above in (paths[-1] if paths else ()) if above.level < heading.level), heading))
+    units = list(units_of(document, chunk_size))
+    passages: list[Passage] = []
+    first = fresh = 0
+    while fresh < len(units):
+        last = _reach(units, first, fresh, chunk_size)
+        passages.append(_passage(document, units[first:last], len(passages), paths))
+        first, fresh = _overlapping(units, first, last, chunk_size, chunk_overlap), last
+    return passages
 
 
 def check_sizes(chunk_size: int, chunk_overlap: int) -> None:
@@ -151,15 +143,6 @@ def check_sizes(chunk_size: int, chunk_overlap: int) -> None:
             f"chunk_size {chunk_size} and chunk_overlap {chunk_overlap} do not go together; wanted a size of at least "
             "1 and an overlap from 0 to below the size."
         )
-
-
-def chunk_spans(units: Sequence[Unit], size: int, overlap: int) -> Iterator[Sequence[Unit]]:
-    """Runs of units, each at most `size` characters from the start of the first to the end of the last."""
-    first = fresh = 0
-    while fresh < len(units):
-        last = _reach(units, first, fresh, size)
-        yield units[first:last]
-        first, fresh = _overlapping(units, first, last, size, overlap), last
 
 
 def _reach(units: Sequence[Unit], first: int, fresh: int, size: int) -> int:
@@ -186,12 +169,13 @@ def _reach(units: Sequence[Unit], first: int, fresh: int, size: int) -> int:
 
 def _overlapping(units: Sequence[Unit], first: int, last: int, size: int, overlap: int) -> int:
     """The first of the units at the end of a chunk that the next one repeats: prose, whole, within the overlap."""
-    if last >= len(units) or units[last].cut >= Break.PAGE or not units[last].prose:
+    whole = ("row", "code")
+    if last >= len(units) or units[last].cut >= Break.PAGE or units[last].block.kind in whole:
         return last
     start = last
     while (
         start - 1 > first
-        and units[start - 1].prose
+        and units[start - 1].block.kind not in whole
         and units[last - 1].end - units[start - 1].start <= overlap
         and units[last].end - units[start - 1].start <= size
     ):
@@ -199,7 +183,7 @@ def _overlapping(units: Sequence[Unit], first: int, last: int, size: int, overla
     return start
 
 
-def _passage(document: Document, units: Sequence[Unit], index: int, paths: Paths) -> Passage:
+def _passage(document: Document, units: Sequence[Unit], index: int, paths: Sequence[tuple[Heading, ...]]) -> Passage:
     start, end = units[0].start, units[-1].end
     text = document.text[start:end]
     metadata = {**document.metadata, "format": document.format, "title": document.title, **units[0].block.fields}
@@ -228,14 +212,6 @@ def _passage(document: Document, units: Sequence[Unit], index: int, paths: Paths
         retrieval_score=None,
         rerank_score=None,
     )
-
-
-def heading_paths(headings: Sequence[Heading]) -> Paths:
-    """For each heading those above it, from the highest level to the lowest, and itself."""
-    paths: list[tuple[Heading, ...]] = []
-    for heading in headings:
-        paths.append((*(above for above in (paths[-1] if paths else ()) if above.level < heading.level), heading))
-    return paths
 
 
 def _page(document: Document, offset: int) -> int | None:

@@ -67,16 +67,11 @@ def table_of(grid: Sequence[Sequence[str]], marked: int = 0, caption: str = "") 
 
 def full_names(table: Table) -> list[str]:
     """One heading a column: its heading cells from top to bottom, repeats left out."""
-    width = max((len(row) for row in table.rows), default=0)
-    names = []
-    for column in range(width):
-        parts: list[str] = []
-        for row in table.rows[: table.headers]:
-            cell = " ".join(row[column].split()) if column < len(row) else ""
-            if cell and cell not in parts:
-                parts.append(cell)
-        names.append(" ".join(parts))
-    return names
+    parts: list[dict[str, None]] = [{} for _ in range(max(map(len, table.rows), default=0))]
+    for row in table.rows[: table.headers]:
+        for cell, part in zip(row, parts, strict=False):
+            part[" ".join(cell.split())] = None
+    return [" ".join(filter(None, part)) for part in parts]
 
 
 def column_names(table: Table) -> list[str]:
@@ -121,24 +116,19 @@ def row_lines(table: Table, *, labelled: bool | None = None) -> Iterator[tuple[s
         yield row_line(row, names, bare_first=labelled), False
 
 
-def joined_signs(row: Sequence[str]) -> list[str]:
-    """The row with currency signs, closing brackets and percent signs that stand in cells of their own moved to
-    their amounts; the columns stay where they are."""
-    cells = [" ".join(cell.split()) for cell in row]
-    for column, cell in enumerate(cells):
-        if cell in SIGNS and column + 1 < len(cells) and cells[column + 1][:1] in _AMOUNT:
-            cells[column + 1] = f"{cell}{cells[column + 1]}"
-            cells[column] = ""
-        elif cell in TAILS and column and cells[column - 1]:
-            cells[column - 1] += cell
-            cells[column] = ""
-    return cells
-
-
 def row_line(row: Sequence[str], names: Sequence[str], *, bare_first: bool) -> str:
-    """One row: `label | name: cell | name: cell`."""
+    """One row, `label | name: cell | name: cell`; currency signs, closing brackets and percent signs that stand in
+    cells of their own go to their amounts."""
+    given = [" ".join(cell.split()) for cell in row]
+    for column, cell in enumerate(given):
+        if cell in SIGNS and column + 1 < len(given) and given[column + 1][:1] in _AMOUNT:
+            given[column + 1] = f"{cell}{given[column + 1]}"
+            given[column] = ""
+        elif cell in TAILS and column and given[column - 1]:
+            given[column - 1] += cell
+            given[column] = ""
     cells = []
-    for column, cell in enumerate(joined_signs(row)):
+    for column, cell in enumerate(given):
         name = names[column] if column < len(names) else ""
         if not cell:
             continue

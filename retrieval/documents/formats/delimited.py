@@ -2,7 +2,7 @@
 
 import csv
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from itertools import chain
+from itertools import chain, islice
 from pathlib import Path
 from typing import Any, Final
 
@@ -73,17 +73,11 @@ def _rows(lines: Iterable[str], delimiter: str, limits: Limits) -> Iterator[list
 
 def _records(rows: Iterator[list[str]]) -> Iterator[Mapping[str, Any]]:
     filled = (row for row in rows if any(cell.strip() for cell in row))
-    first = next(filled, None)
-    if first is None:
-        return
-    second = next(filled, None)
-    rest = filled if second is None else chain([second], filled)
-    cells = [cell.strip() for cell in first if cell.strip()]
-    if second is None or not is_heading(cells) or len(set(cells)) < len(cells):
-        rest = chain([first], rest)
-        first = []
-    for row in rest:
-        yield {_name(first, column): cell for column, cell in enumerate(row)}
+    start = list(islice(filled, 2))
+    cells = [cell.strip() for cell in start[0] if cell.strip()] if start else []
+    names = start.pop(0) if len(start) > 1 and is_heading(cells) and len(set(cells)) == len(cells) else []
+    for row in chain(start, filled):
+        yield {_name(names, column): cell for column, cell in enumerate(row)}
 
 
 def _name(names: Sequence[str], column: int) -> str:

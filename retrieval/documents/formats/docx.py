@@ -7,18 +7,14 @@ from typing import Any
 
 from cragraph.retrieval.documents.clean import Limits
 from cragraph.retrieval.documents.document import Draft, Writer
-from cragraph.retrieval.documents.package import Package, package
+from cragraph.retrieval.documents.package import Package, grid_of, package
 from cragraph.retrieval.documents.tables import table_of
 
 _W = "{http://schemas.openxmlformats.org/wordprocessingml/2006/main}"
 _HEADING = re.compile(r"^heading (\d)$", re.IGNORECASE)
 _SIGNS = {f"{_W}tab": "\t", f"{_W}br": "\n", f"{_W}cr": "\n", f"{_W}noBreakHyphen": "-"}
 # Deleted and moved text is gone for the reader; a fallback repeats the drawing before it.
-_GONE = {
-    f"{_W}del",
-    f"{_W}moveFrom",
-    "{http://schemas.openxmlformats.org/markup-compatibility/2006}Fallback",
-}
+_GONE = {f"{_W}del", f"{_W}moveFrom", "{http://schemas.openxmlformats.org/markup-compatibility/2006}Fallback"}
 
 
 def read(path: Path, limits: Limits) -> Iterator[Draft]:
@@ -29,9 +25,7 @@ def read(path: Path, limits: Limits) -> Iterator[Draft]:
 
 class _Body:
     def __init__(self, package: Package, limits: Limits) -> None:
-        self._package = package
-        self._limits = limits
-        self._writer = Writer(limits)
+        self._package, self._limits, self._writer = package, limits, Writer(limits)
         self._styles: dict[str, str] = {}
 
     def draft(self) -> Draft:
@@ -72,30 +66,22 @@ class _Body:
             self._writer.paragraph(text)
 
     def _table(self, table: Any) -> None:
-        rows: list[list[str]] = []
-        for row in table.iterchildren(f"{_W}tr"):
-            rows.append(self._row(row, rows[-1] if rows else []))
+        rows = grid_of(map(self._cells, table.iterchildren(f"{_W}tr")), self._limits)
         if any(len(row) > 1 for row in rows if any(row)):
             self._writer.table(table_of(rows))
         else:
             for row in rows:
                 self._writer.paragraph("".join(row))
 
-    def _row(self, row: Any, above: list[str]) -> list[str]:
-        """The cells of a row; one that is merged with the cell above says what that says, one over several columns
-        stands in the first."""
-        cells: list[str] = [""] * self._number(row, f"{_W}trPr/{_W}gridBefore")
+    def _cells(self, row: Any) -> Iterator[tuple[str, int, bool]]:
+        if before := self._number(row, f"{_W}trPr/{_W}gridBefore"):
+            yield "", before, False
         for cell in row.iter(f"{_W}tc"):
-            if cell.getparent() is not row and next(cell.iterancestors(f"{_W}tr")) is not row:
-                continue
-            merged = cell.find(f"{_W}tcPr/{_W}vMerge")
-            goes_on = merged is not None and merged.get(f"{_W}val", "continue") == "continue"
-            column = len(cells)
-            text = above[column] if goes_on and column < len(above) else " ".join(visible_text(cell).split())
-            span = max(1, self._number(cell, f"{_W}tcPr/{_W}gridSpan"))
-            self._limits.check("fields", column + span, "columns")
-            cells.extend([text, *[""] * (span - 1)])
-        return cells
+            if cell.getparent() is row or next(cell.iterancestors(f"{_W}tr")) is row:
+                merged = cell.find(f"{_W}tcPr/{_W}vMerge")
+                goes_on = merged is not None and merged.get(f"{_W}val", "continue") == "continue"
+                span = max(1, self._number(cell, f"{_W}tcPr/{_W}gridSpan"))
+                yield " ".join(visible_text(cell).split()), span, goes_on
 
     def _number(self, element: Any, path: str) -> int:
         found = element.find(path)
@@ -105,21 +91,19 @@ class _Body:
 
 def visible_text(element: Any) -> str:
     """The text below an element as a reader sees it: insertions and links in, deletions and hidden runs out."""
-    parts: list[str] = []
-    _collect(element, parts)
-    return "".join(parts).strip()
+    return "".join(_runs(element)).strip()
 
 
-def _collect(element: Any, parts: list[str]) -> None:
+def _runs(element: Any) -> Iterator[str]:
     for child in element:
         vanish = child.find(f"{_W}rPr/{_W}vanish") if child.tag == f"{_W}r" else None
         if child.tag in _GONE or (vanish is not None and vanish.get(f"{_W}val") not in ("0", "false")):
             continue
         if child.tag == f"{_W}t":
-            parts.append(child.text or "")
+            yield child.text or ""
         elif child.tag in _SIGNS:
-            parts.append(_SIGNS[child.tag])
+            yield _SIGNS[child.tag]
         else:
-            _collect(child, parts)
+            yield from _runs(child)
             if child.tag == f"{_W}p":
-                parts.append("\n")
+                yield "\n"

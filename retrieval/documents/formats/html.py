@@ -3,6 +3,7 @@
 import re
 from collections import Counter
 from collections.abc import Iterator, Mapping
+from itertools import takewhile
 from pathlib import Path
 from typing import Any
 
@@ -13,16 +14,15 @@ from cragraph.retrieval.documents.document import Draft, Writer
 from cragraph.retrieval.documents.tables import Table, table_of
 
 _UNREAD_NAMES = (
-    "script style noscript template nav footer aside form svg math iframe object button select dialog canvas "
-    "audio video map"
+    "script style noscript template nav footer aside form svg math iframe object button select dialog canvas audio "
+    "video map"
 )
-_UNREAD = frozenset(_UNREAD_NAMES.split())
 _BLOCK_NAMES = (
     "address article blockquote body center dd details div dl dt fieldset figcaption figure h1 h2 h3 h4 h5 h6 "
     "header hgroup hr html legend li main menu ol p pre section summary table tbody td tfoot th thead tr ul"
 )
-_BLOCKS = frozenset(_BLOCK_NAMES.split())
-_HEADINGS = frozenset(("h1", "h2", "h3", "h4", "h5", "h6"))
+_UNREAD, _BLOCKS = frozenset(_UNREAD_NAMES.split()), frozenset(_BLOCK_NAMES.split())
+_HEADINGS = ("h1", "h2", "h3", "h4", "h5", "h6")
 _HIDDEN_STYLE = re.compile(
     r"display\s*:\s*none|visibility\s*:\s*(?:hidden|collapse)|font-size\s*:\s*0(?![.\d])|opacity\s*:\s*0(?![.\d])",
     re.IGNORECASE,
@@ -67,11 +67,9 @@ class _Visible:
 
     def __init__(self) -> None:
         self._builder = etree.TreeBuilder()
-        self._depth = 0
-        self._hidden_from = 0
+        self._depth = self._hidden_from = 0
 
     def start(self, tag: str, attributes: Mapping[str, str]) -> None:
-        """Open an element."""
         self._depth += 1
         if not self._hidden_from and _is_unseen(tag, attributes):
             self._hidden_from = self._depth
@@ -82,7 +80,6 @@ class _Visible:
                 self._builder.data(" ")
 
     def end(self, tag: str) -> None:
-        """Close an element."""
         if not self._hidden_from and self._depth <= _DEEPEST:
             self._builder.end(_name(tag))
         elif self._hidden_from == self._depth:
@@ -90,12 +87,10 @@ class _Visible:
         self._depth -= 1
 
     def data(self, text: str) -> None:
-        """Take text."""
         if not self._hidden_from:
             self._builder.data(text)
 
     def close(self) -> Any:
-        """The root of the tree."""
         return self._builder.close()
 
 
@@ -106,11 +101,9 @@ def _name(tag: str) -> str:
 
 class _Reader:
     def __init__(self, writer: Writer, main: Any, limits: Limits) -> None:
-        self._writer = writer
-        self._limits = limits
+        self._writer, self._limits = writer, limits
         self._items: Counter[Any] = Counter()
-        self._holders: set[Any] = set()
-        """The elements with a block somewhere below them."""
+        self._holders: set[Any] = set()  # the elements with a block somewhere below them
         for tag in main.iter(*_BLOCKS):
             while (tag := tag.getparent()) is not None and tag not in self._holders:
                 self._holders.add(tag)
@@ -144,8 +137,7 @@ class _Reader:
         inline = [_squeezed(tag.text)]
         nested = []
         for child in tag:
-            own = child.tag in ("p", "div") or child.tag not in _BLOCKS
-            if not own or child in self._holders:
+            if child in self._holders or (child.tag in _BLOCKS and child.tag not in ("p", "div")):
                 nested.append(child)
             else:
                 inline.append(_inline(child) + (" " if child.tag in _BLOCKS else ""))
@@ -201,9 +193,8 @@ def _metadata(root: Any) -> dict[str, str]:
 
 def _is_layout(table: Any) -> bool:
     """Whether a table only arranges a page: it nests tables or headings, or has a single column or cell."""
-    if table.get("role") in ("presentation", "none"):
-        return True
-    if any(True for _ in table.iterdescendants("table", "h1", "h2", "h3", "h4")):
+    nested = next(table.iterdescendants("table", "h1", "h2", "h3", "h4"), None)
+    if nested is not None or table.get("role") in ("presentation", "none"):
         return True
     rows = list(table.iter("tr"))
     widest = max((len(row.findall("td")) + len(row.findall("th")) for row in rows), default=0)
@@ -212,13 +203,15 @@ def _is_layout(table: Any) -> bool:
 
 def read_table(table: Any, limits: Limits) -> Table:
     """The cells of a table; a cell over several columns heads each of them, in the body it stands once."""
-    rows = list(table.iter("tr"))
-    marked = _marked_headers(rows)
+    rows = [(row, list(row.iterchildren("td", "th"))) for row in table.iter("tr")]
+    # The rows at the top that the page itself marks as headings.
+    marks = (c and (row.getparent().tag == "thead" or all(cell.tag == "th" for cell in c)) for row, c in rows)
+    marked = sum(1 for _ in takewhile(bool, marks))
     grid: list[list[str]] = []
     from_above: dict[int, tuple[int, str]] = {}
-    for number, row in enumerate(rows):
+    for number, (_, given) in enumerate(rows):
         cells: list[str] = []
-        for cell in row.iterchildren("td", "th"):
+        for cell in given:
             _fill(cells, from_above)
             text = _spaced(cell)
             across, down = _count(cell, "colspan", most=limits.fields), _count(cell, "rowspan", most=len(rows))
@@ -232,17 +225,6 @@ def read_table(table: Any, limits: Limits) -> Table:
         grid.append(cells)
     caption = table.find("caption")
     return table_of(grid, marked, "" if caption is None else _spaced(caption))
-
-
-def _marked_headers(rows: list[Any]) -> int:
-    """How many rows at the top the page itself marks as headings."""
-    count = 0
-    for row in rows:
-        cells = list(row.iterchildren("td", "th"))
-        if not cells or not (row.getparent().tag == "thead" or all(cell.tag == "th" for cell in cells)):
-            break
-        count += 1
-    return count
 
 
 def _fill(cells: list[str], from_above: dict[int, tuple[int, str]]) -> None:

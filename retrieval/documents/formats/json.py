@@ -28,8 +28,7 @@ def read(path: Path, limits: Limits) -> Iterator[Draft]:
     if isinstance(value, list) and value and all(isinstance(record, Mapping) for record in value):
         yield from record_drafts(value, limits)
         return
-    body = text_field(value) if isinstance(value, Mapping) else None
-    if body is not None:
+    if isinstance(value, Mapping) and (body := text_field(value)):
         yield record_draft(value, body, limits)
         return
     lists: dict[str, Sequence[Mapping[str, Any]]] = {}

@@ -29,7 +29,8 @@ FRONT_LIMIT: Final = 1 << 16
 def draft(text: str, limits: Limits = DEFAULT) -> Draft:
     """Map markdown: headings, paragraphs, items, table rows and code."""
     metadata, body = front_matter(text, limits)
-    body = without_comments(body)
+    # Comments go, those in code aside; one that never ends hides the rest.
+    body = _CODE_OR_COMMENT.sub(lambda found: found[0] if found[0][:1] in " `~" else "", body)
     copy = _Copy(body)
     title = ""
     table: list[tuple[int, int]] = []
@@ -157,11 +158,6 @@ def _leaves(node: Any, most: int) -> int:
         elif isinstance(node, yaml.SequenceNode):
             waiting.extend(node.value)
     return count
-
-
-def without_comments(text: str) -> str:
-    """The text without HTML comments, those in code aside; one that never ends hides the rest."""
-    return _CODE_OR_COMMENT.sub(lambda found: found[0] if found[0][:1] in " `~" else "", text)
 
 
 def _plain(inline: Token) -> str:

@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Iterator
+from itertools import pairwise
 
 from cragraph.retrieval.documents.clean import DEFAULT, Limits
 from cragraph.retrieval.documents.document import Block, Draft, Heading
@@ -52,10 +53,7 @@ def heading_level(paragraph: str) -> int:
 def paragraph_blocks(text: str, start: int, end: int) -> Iterator[Block]:
     """A paragraph as one block, or as one block an item where its lines begin with list marks."""
     cuts = [start + match.start() for match in ITEM.finditer(text[start:end])]
-    if not cuts:
-        yield Block(start, end, "text")
-        return
-    if cuts[0] > start:
-        yield Block(start, cuts[0] - 1, "text")
-    for cut, following in zip(cuts, [*(c - 1 for c in cuts[1:]), end], strict=True):
-        yield Block(cut, following, "item")
+    if not cuts or cuts[0] > start:
+        yield Block(start, cuts[0] - 1 if cuts else end, "text")
+    for cut, following in pairwise([*cuts, end + 1]):
+        yield Block(cut, following - 1, "item")

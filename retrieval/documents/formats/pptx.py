@@ -6,7 +6,7 @@ from typing import Any
 
 from cragraph.retrieval.documents.clean import Limits
 from cragraph.retrieval.documents.document import Draft, Writer
-from cragraph.retrieval.documents.package import Package, package
+from cragraph.retrieval.documents.package import Package, grid_of, package
 from cragraph.retrieval.documents.tables import Table, table_of
 
 _A = "{http://schemas.openxmlformats.org/drawingml/2006/main}"
@@ -40,10 +40,8 @@ def read(path: Path, limits: Limits) -> Iterator[Draft]:
 
 class _Slide:
     def __init__(self, parts: Package, name: str, limits: Limits, writer: Writer) -> None:
-        self._parts = parts
+        self._parts, self._limits, self._writer = parts, limits, writer
         self._relations = parts.relations(name)
-        self._limits = limits
-        self._writer = writer
 
     def write(self, slide: Any, number: int) -> None:
         """Write the slide: its title first, then its shapes in their order, then its notes."""
@@ -68,24 +66,19 @@ class _Slide:
 
     def _graphic(self, frame: Any) -> None:
         if (table := frame.find(f".//{_A}tbl")) is not None:
-            rows: list[list[str]] = []
-            for row in table.iterchildren(f"{_A}tr"):
-                rows.append(self._row(row, rows[-1] if rows else []))
-            self._writer.table(table_of(rows))
+            rows = (
+                [
+                    (" ".join(" ".join(_lines(cell)).split()), 1, cell.get("vMerge") in ("1", "true"))
+                    for cell in row.iterchildren(f"{_A}tc")
+                ]
+                for row in table.iterchildren(f"{_A}tr")
+            )
+            self._writer.table(table_of(grid_of(rows, self._limits)))
         elif (chart := frame.find(f".//{_C}chart")) is not None:
             self._writer.table(self._chart(self._parts.xml(self._relations[chart.get(f"{_R}id")][1])))
         elif (diagram := frame.find(f".//{_D}relIds")) is not None:
             for point in self._parts.xml(self._relations[diagram.get(f"{_R}dm")][1]).iter(f"{_D}t"):
                 self._writer.item(" ".join(_lines(point)))
-
-    def _row(self, row: Any, above: list[str]) -> list[str]:
-        """The cells of a row; one that is merged with the cell above says what that says."""
-        cells: list[str] = []
-        for cell in row.iterchildren(f"{_A}tc"):
-            at, text = len(cells), " ".join(" ".join(_lines(cell)).split())
-            cells.append(above[at] if cell.get("vMerge") in ("1", "true") and at < len(above) else text)
-            self._limits.check("fields", at + 1, "columns")
-        return cells
 
     def _chart(self, chart: Any) -> Table:
         """The figures that a chart is drawn from: a row per category, a column per series."""
@@ -125,6 +118,5 @@ def _lines(element: Any) -> list[str]:
 
 def _points(part: Any) -> dict[int, str]:
     """The values that a chart holds, by their index."""
-    if part is None:
-        return {}
-    return {int(point.get("idx", "0")): point.findtext(f"{_C}v") or "" for point in part.iter(f"{_C}pt")}
+    points = () if part is None else part.iter(f"{_C}pt")
+    return {int(point.get("idx", "0")): point.findtext(f"{_C}v") or "" for point in points}

@@ -18,11 +18,10 @@ def draft(text: str, limits: Limits = DEFAULT) -> Draft:
     headings: list[Heading] = []
     code = False
     for match in PARAGRAPH.finditer(text):
-        start, found = match.start(), _heading(match[0])
-        if found:
+        start = match.start()
+        if found := _heading(match[0]):
             title, style, length = found
-            if style not in styles:
-                styles.append(style)
+            styles += [style] if style not in styles else []
             headings.append(Heading(start, styles.index(style) + 1, title))
             blocks.append(Block(start, start + length, "heading"))
             start += length + 1

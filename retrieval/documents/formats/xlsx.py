@@ -60,8 +60,7 @@ def read(path: Path, limits: Limits) -> Iterator[Draft]:
 def _drafts(found: Iterable[Record], limits: Limits) -> Iterator[Draft]:
     for caption, group in groupby(found, lambda record: record.caption):
         first = next(group)
-        body = text_field(first.values)
-        if body is not None:
+        if body := text_field(first.values):
             drafts: Iterator[Draft] = (record_draft(record.values, body, limits) for record in chain([first], group))
         else:
             rows = ((record.number, row_of(record.values, limits)) for record in chain([first], group))
@@ -99,15 +98,9 @@ def records(rows: Iterable[tuple[int, Cells]]) -> Iterator[Record]:
 
 def _names_columns(filled: Sequence[Scalar], below: Cells, *, known: bool) -> bool:
     words = [str(cell) for cell in filled]
-    under = [cell for cell in below if cell is not None]
-    figures = any(isinstance(cell, int | float) for cell in under)
-    return (
-        len(words) > 1
-        and len(under) > 0
-        and len(set(words)) == len(words)
-        and is_heading(words)
-        and (figures or not known)
-    )
+    figures = any(isinstance(cell, int | float) for cell in below)
+    under = figures or (not known and any(cell is not None for cell in below))
+    return under and len(set(words)) == len(words) > 1 and is_heading(words)
 
 
 def _name(names: Sequence[Any], column: int) -> str:
