@@ -16,15 +16,19 @@ from pydantic import Field
 from cragraph.errors import InputError, SettingsError, WeightsError
 from cragraph.text.markers import without_markers
 from cragraph.types import Label, Verdict
-from cragraph.verification.result import AGAINST, CREDIT, counted
+from cragraph.verification.result import AGAINST, CREDIT, counted, reliance
 
 Weights = Mapping[str, float]
-Formula = Callable[[Sequence[Verdict], Mapping[str, float], Weights], float]
+Signals = Mapping[str, float]
 
 PENALTY: Final = 0.1
 """What the claims policy takes off for each unsupported claim."""
 BONUS: Final = 0.1
 """What it adds when every claim was judged and none is unsupported."""
+UNCERTAINTY_COST: Final = 0.3
+"""What full uncertainty takes off the similarity policy: 0.1 a phrase, up to three."""
+CONSISTENT: Final = ("internal_consistency", "knowledge_consistency")
+"""What counts in every policy: one that has no weight for it is multiplied by it."""
 
 
 @dataclass(frozen=True)
@@ -32,17 +36,14 @@ class Policy:
     """A named formula with the signals it needs and its default weights."""
 
     name: str
-    formula: Formula = field(repr=False)
+    formula: Callable[[Sequence[Verdict], Signals, Weights], float] = field(repr=False)
     needs: tuple[str, ...] = ()
     weights: Weights = field(default_factory=dict)
 
     def __call__(
-        self,
-        verdicts: Sequence[Verdict],
-        signals: Mapping[str, float] | None = None,
-        weights: Weights | None = None,
+        self, verdicts: Sequence[Verdict], signals: Signals | None = None, weights: Weights | None = None
     ) -> float:
-        """The confidence, 0..1. Raises InputError when a signal that it needs was not measured."""
+        """The formula's value, 0..1. Raises InputError when a signal that it needs was not measured."""
         signals = signals or {}
         missing = [name for name in self.needs if name not in signals]
         if missing:
@@ -51,6 +52,14 @@ class Policy:
                 f"{', '.join(self.needs)}: measure them first or choose the policy 'claims'."
             )
         return clamp(self.formula(verdicts, signals, checked_weights(self, weights)))
+
+    def discounted(self, verdicts: Sequence[Verdict], signals: Signals, weights: Weights | None) -> float:
+        """The value less what contradictions with itself and known facts, and weaker sources, cost the answer."""
+        value = self(verdicts, signals, weights)
+        for name in CONSISTENT:
+            if name not in self.needs:
+                value *= signals.get(name, 1.0)
+        return value * reliance(verdicts)
 
 
 def clamp(value: float) -> float:
@@ -64,8 +73,7 @@ def checked_weights(policy: Policy, weights: Weights | None) -> Weights:
     """The policy's weights with the caller's in their place; raises SettingsError unless they sum to 1."""
     if not weights:
         return policy.weights
-    unknown = sorted(weights.keys() - policy.weights.keys())
-    if unknown:
+    if unknown := sorted(weights.keys() - policy.weights.keys()):
         raise SettingsError(
             f"policy {policy.name!r} has no weight {', '.join(unknown)}; it has {', '.join(policy.weights) or 'none'}."
         )
@@ -77,18 +85,6 @@ def checked_weights(policy: Policy, weights: Weights | None) -> Weights:
             f"the weights of policy {policy.name!r} are {listed} (sum {total:g}); wanted weights of 0..1 that sum to 1."
         )
     return merged
-
-
-CONSISTENT: Final = ("internal_consistency", "knowledge_consistency")
-"""What counts in every policy: one that has no weight for it is multiplied by it."""
-
-
-def discounted(policy: Policy, value: float, signals: Mapping[str, float]) -> float:
-    """A policy's value less what contradictions of the answer with itself and with known facts cost it."""
-    for name in CONSISTENT:
-        if name not in policy.needs:
-            value *= signals.get(name, 1.0)
-    return value
 
 
 def confidence_of_labels(labels: Sequence[Label]) -> float:
@@ -108,77 +104,46 @@ def confidence_of_labels(labels: Sequence[Label]) -> float:
     return clamp(round(base - PENALTY * against + bonus, 9))
 
 
-def _weighted(_verdicts: Sequence[Verdict], signals: Mapping[str, float], weights: Weights) -> float:
-    """0.4 alignment + 0.3 citation coverage + 0.3 facts (weighted verification formula).
-
-    It favours answers in the words of their sources that name them, and forgives one wrong fact.
-    """
-    return (
-        weights["alignment"] * signals["alignment"]
-        + weights["citation"] * signals["citation_coverage"]
-        + weights["facts"] * signals["fact_score"]
-    )
+def _weighed(weights: Weights, **values: float) -> float:
+    return sum(weights[name] * value for name, value in values.items())
 
 
-def _reliability(_verdicts: Sequence[Verdict], signals: Mapping[str, float], weights: Weights) -> float:
-    """0.3 retrieval quality + 0.25 source agreement + 0.25 (1 - hallucination) + 0.2 consistency (reliability formula).
-
-    It favours answers that many well-matching sources share, even where single claims are weakly supported.
-    """
-    return (
-        weights["retrieval_quality"] * signals["retrieval_quality"]
-        + weights["source_agreement"] * signals["source_agreement"]
-        + weights["hallucination_score"] * (1.0 - signals["hallucination"])
-        + weights["consistency_score"] * min(signals["internal_consistency"], signals["knowledge_consistency"])
-    )
-
-
-def _similarity(_verdicts: Sequence[Verdict], signals: Mapping[str, float], weights: Weights) -> float:
-    """0.35 relevance + 0.40 faithfulness + 0.25 completeness - uncertainty penalty (answer-validation formula).
-
-    It favours fluent answers close to question and sources; it cannot see a contradiction.
-    """
-    return (
-        weights["relevance"] * signals["relevance"]
-        + weights["faithfulness"] * signals["faithfulness"]
-        + weights["completeness"] * signals["completeness"]
-        - UNCERTAINTY_COST * signals["uncertainty"]
-    )
-
-
-UNCERTAINTY_COST: Final = 0.3
-"""What full uncertainty takes off the similarity policy: 0.1 a phrase, up to three."""
-
-
-_WEIGHTED: Final = Policy(
-    "weighted",
-    _weighted,
-    ("alignment", "citation_coverage", "fact_score"),
-    {"alignment": 0.4, "citation": 0.3, "facts": 0.3},
+_POLICIES: Final = (
+    # Claim-verification formula, see `confidence_of_labels`.
+    Policy("claims", lambda verdicts, *_: confidence_of_labels([v["verdict"] for v in counted(verdicts)])),
+    # The chance, fitted on labelled answers, that every claim is supported.
+    Policy("calibrated", lambda verdicts, *_: calibrated_confidence(verdicts)),
+    # Weighted verification formula. Favours answers in the words of their sources that name them, and forgives one
+    # wrong fact.
+    Policy(
+        "weighted",
+        lambda _, s, w: _weighed(w, alignment=s["alignment"], citation=s["citation_coverage"], facts=s["fact_score"]),
+        ("alignment", "citation_coverage", "fact_score"),
+        {"alignment": 0.4, "citation": 0.3, "facts": 0.3},
+    ),
+    # Reliability formula. Favours answers that many well-matching sources share, even where single claims are weakly
+    # supported.
+    Policy(
+        "reliability",
+        lambda _, s, w: _weighed(
+            w,
+            retrieval_quality=s["retrieval_quality"],
+            source_agreement=s["source_agreement"],
+            hallucination_score=1.0 - s["hallucination"],
+            consistency_score=min(s["internal_consistency"], s["knowledge_consistency"]),
+        ),
+        ("retrieval_quality", "source_agreement", "hallucination", "internal_consistency", "knowledge_consistency"),
+        {"retrieval_quality": 0.3, "source_agreement": 0.25, "hallucination_score": 0.25, "consistency_score": 0.2},
+    ),
+    # Answer-validation formula. Favours fluent answers close to question and sources; cannot see a contradiction.
+    Policy(
+        "similarity",
+        lambda _, s, w: _weighed(w, **{name: s[name] for name in w}) - UNCERTAINTY_COST * s["uncertainty"],
+        ("relevance", "faithfulness", "completeness", "uncertainty"),
+        {"relevance": 0.35, "faithfulness": 0.40, "completeness": 0.25},
+    ),
 )
-_RELIABILITY: Final = Policy(
-    "reliability",
-    _reliability,
-    ("retrieval_quality", "source_agreement", "hallucination", "internal_consistency", "knowledge_consistency"),
-    {"retrieval_quality": 0.3, "source_agreement": 0.25, "hallucination_score": 0.25, "consistency_score": 0.2},
-)
-_SIMILARITY: Final = Policy(
-    "similarity",
-    _similarity,
-    ("relevance", "faithfulness", "completeness", "uncertainty"),
-    {"relevance": 0.35, "faithfulness": 0.40, "completeness": 0.25},
-)
-POLICIES: Final[Mapping[str, Policy]] = {
-    policy.name: policy
-    for policy in (
-        Policy("claims", lambda verdicts, *_: confidence_of_labels([v["verdict"] for v in counted(verdicts)])),
-        Policy("calibrated", lambda verdicts, *_: calibrated_confidence(verdicts)),
-        _WEIGHTED,
-        _RELIABILITY,
-        _SIMILARITY,
-    )
-}
-"""Every policy by its name."""
+POLICIES: Final[Mapping[str, Policy]] = {policy.name: policy for policy in _POLICIES}
 
 AUTO: Final = "auto"
 """Stands for the best policy for the verdicts at hand, see `best_policy`."""
@@ -203,15 +168,11 @@ def calculate_confidence(verification: Any) -> float:
     if verdicts and len(verdicts) == len(items):
         typed = all("type" in v for v in verdicts)
         items = [v["verdict"] for v in (counted([cast(Verdict, v) for v in verdicts]) if typed else verdicts)]
-    return confidence_of_labels([_label(item) for item in items])
-
-
-def _label(value: object) -> Label:
-    text = value.value if isinstance(value, Enum) else value
-    name = str(text).strip().lower()
-    if name not in CREDIT:
-        raise InputError(f"a claim is labelled {value!r}; wanted one of {', '.join(CREDIT)}.")
-    return name
+    names = [str(item.value if isinstance(item, Enum) else item).strip().lower() for item in items]
+    for item, name in zip(items, names, strict=True):
+        if name not in CREDIT:
+            raise InputError(f"a claim is labelled {item!r}; wanted one of {', '.join(CREDIT)}.")
+    return confidence_of_labels(cast(list[Label], names))
 
 
 FITTED: Final = Path(__file__).with_name("confidence.json")
@@ -311,13 +272,9 @@ def own_threshold(
     """The confidence from which a policy accepts where nobody set one: 0.7 but for the calibrated one."""
     if policy != "calibrated":
         return FOUNDING
+    fitted = {judge: found.threshold for judge, found in (own or {}).items() if found.threshold is not None}
     judges = _judges(counted(verdicts)) & curves().keys()
-    fitted = {judge: own[judge].threshold for judge in judges if own and judge in own}
-    lines = [fitted.get(judge) for judge in judges]
-    return max(
-        (curves()[judge].threshold(refused) if at is None else at for judge, at in zip(judges, lines, strict=True)),
-        default=LINE,
-    )
+    return max((fitted[j] if j in fitted else curves()[j].threshold(refused) for j in judges), default=LINE)
 
 
 def calibrated_confidence(verdicts: Sequence[Verdict]) -> float:

@@ -10,11 +10,10 @@ from cragraph.protocols import Notes
 from cragraph.text.lexicon import pattern
 from cragraph.text.sentences import sentence_spans
 from cragraph.types import Verdict
-from cragraph.verification.policies import POLICIES, Weights, discounted
+from cragraph.verification.policies import POLICIES, Weights
 from cragraph.verification.result import UNCHECKED, UNJUDGED, Verification, is_counted
 from cragraph.verification.signals import ISSUES, Material, issues_of, measure
 from cragraph.verification.signals.closeness import Closeness
-from cragraph.verification.sources import reliance
 
 _LISTED: Final = re.compile(r"^[ \t>]*(?:[-*+•]|\(?\d{1,3}[.)])[ \t]+", re.MULTILINE)
 _NUMBERED: Final = re.compile(r"^(?P<indent>[ \t]*)(?P<number>\d{1,3})(?=[.)][ \t])", re.MULTILINE)
@@ -57,8 +56,7 @@ def pruned(answer: str, whole: Verification, weights: Mapping[str, Weights]) -> 
     again, _ = measure([name for name in BY_VERDICT if name in whole.signals], material, Notes())
     signals = {**whole.signals, **again}
     policy = POLICIES[whole.policy]
-    value = discounted(policy, policy(kept, signals, weights.get(policy.name)), signals)
-    supported = round(value * reliance(kept), 6)
+    supported = round(policy.discounted(kept, signals, weights.get(policy.name)), 6)
     joined = whole.answered is not None and whole.confidence != whole.supported
     confidence = round(supported * (whole.answered or 0.0), 6) if joined else supported
     about_removed = {text for _, text in ISSUES.values()}

@@ -43,6 +43,17 @@ def mean_support(verdicts: Sequence[Verdict]) -> float:
     return sum(0.0 if v["verdict"] == "unjudged" else v["support"] for v in verdicts) / len(verdicts)
 
 
+def reliance(verdicts: Sequence[Verdict]) -> float:
+    """The share of the supported claims' credit that their sources are good for, 0..1; 1.0 where all are relied on.
+
+    A policy's confidence is multiplied by it, whatever the policy: half as much for an answer that rests on a source of
+    weight 0.5, three quarters where half of its claims do. It says nothing of claims that no source supports.
+    """
+    good = [v for v in counted(verdicts) if v["verdict"] in IN_FAVOUR]
+    credit = sum(CREDIT[v["verdict"]] for v in good)
+    return sum(CREDIT[v["verdict"]] * v.get("source_weight", 1.0) for v in good) / credit if credit else 1.0
+
+
 LEVELS: tuple[tuple[float, Level], ...] = ((0.9, "high"), (0.7, "medium"), (0.5, "low"))
 """Lower bounds of the levels, highest first; what is below the last one is very low."""
 

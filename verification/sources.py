@@ -6,7 +6,7 @@ from typing import Final
 from cragraph.passages import own_text
 from cragraph.types import Claim, Passage, Verdict
 from cragraph.verification.conflicts import stated_in
-from cragraph.verification.result import CREDIT, IN_FAVOUR, counted
+from cragraph.verification.result import CREDIT, IN_FAVOUR, counted, reliance
 
 SourceWeight = Callable[[Passage], float]
 """How far the source of a passage is to be relied on, 0..1."""
@@ -68,17 +68,6 @@ def weigh_sources(
                 found[i] = second
                 open_.remove(i)
     return [_with_weight(verdict, weights) for verdict in found]
-
-
-def reliance(verdicts: Sequence[Verdict]) -> float:
-    """The share of the supported claims' credit that their sources are good for, 0..1; 1.0 where all are relied on.
-
-    A policy's confidence is multiplied by it, whatever the policy: half as much for an answer that rests on a source of
-    weight 0.5, three quarters where half of its claims do. It says nothing of claims that no source supports.
-    """
-    good = [v for v in counted(verdicts) if v["verdict"] in IN_FAVOUR]
-    credit = sum(CREDIT[v["verdict"]] for v in good)
-    return sum(CREDIT[v["verdict"]] * v.get("source_weight", 1.0) for v in good) / credit if credit else 1.0
 
 
 def weak_source_issues(verdicts: Sequence[Verdict], passages: Sequence[Passage], weights: Sequence[float]) -> list[str]:

@@ -26,7 +26,6 @@ from cragraph.verification.policies import (
     Weights,
     best_policy,
     checked_weights,
-    discounted,
     own_threshold,
     recalibrated,
 )
@@ -47,7 +46,6 @@ from cragraph.verification.sources import (
     SourceWeight,
     attributed,
     claim_of,
-    reliance,
     weak_source_issues,
     weigh_sources,
     weights_of,
@@ -57,14 +55,9 @@ logger = logging.getLogger(__name__)
 T = TypeVar("T")
 
 ALWAYS: Final = (
-    "fact_score",
-    "hallucination",
-    "attribution_coverage",
-    "retrieval_quality",
-    "completeness",
-    "uncertainty",
+    "fact_score", "hallucination", "attribution_coverage", "retrieval_quality", "completeness", "uncertainty",
     "internal_consistency",
-)
+)  # fmt: skip
 """Signals that are measured whatever the policy, because they cost little."""
 
 JOINED: Final = frozenset({AUTO, "calibrated"})
@@ -182,9 +175,7 @@ class Verifier:
         self, claims: Sequence[Claim], passages: Sequence[Passage], notes: Notes, *, judge: str, question: str = ""
     ) -> list[Verdict]:
         """Verdicts on given claims, by the judge that was asked for or those that stand in for it."""
-        if not _any_text(passages):
-            return [_without_passages(claim) for claim in claims]
-        return self._chain(judge)(claims, passages, notes, question=question)
+        return _judged(self._chain(judge), claims, passages, notes, question)
 
     def _verified(self, case: "_Case") -> Verification:
         """Claims, verdicts, what they rest on, signals, confidence."""
@@ -192,15 +183,15 @@ class Verifier:
         wanted = dict.fromkeys([*self.options.measure, *needed])
         if case.known_facts:
             wanted["knowledge_consistency"] = None
+        weights = weights_of(case.passages, self.source_weight)
         pool = ThreadPoolExecutor(3, "cragraph-check")
         try:
             # What waits for a model's server runs beside the judging.
             waiting = {name: _beside(pool, call) for name, call in self._model_calls(case, wanted, needed).items()}
-            verdicts = self._verdicts(case)
+            verdicts = self._verdicts(case, weights)
             if case.known_facts and verdicts:
                 facts, claims = as_passages(case.known_facts), [claim_of(verdict) for verdict in verdicts]
                 waiting["knowledge"] = _beside(pool, lambda: case.chain(claims, facts, case.notes))
-            weights = weights_of(case.passages, self.source_weight)
             closeness = self._closeness(wanted, case, verdicts)
             verdicts = attributed(verdicts, case.passages, closeness.rows, self.options.signals.attribution_threshold)
             said = {name: wait() for name, wait in waiting.items()}
@@ -223,42 +214,39 @@ class Verifier:
         signals, missing = measure(wanted, material, case.notes)
         if "fact_score" in signals and judge_failed(key_claims(verdicts)):
             case.notes.degraded("No judge could verify the facts: the fact score of 0.5 only says that nobody knows.")
-        answered = said.get("answered") or Answered(None)
-        return self._weighed(case, material, signals, missing, answered, asked="answered" in said)
+        return self._weighed(case, material, signals, missing, said)
 
     def _model_calls(
         self, case: "_Case", wanted: Collection[str], needed: Collection[str]
     ) -> dict[str, Callable[[], Any]]:
         """The calls of scorers and reader that this answer needs, by what they say."""
-        alignment, consistency, scorer, notes = self.alignment, self.consistency, self.scorer, case.notes
-        given = (case.question, case.answer, case.passages, notes)
         calls: dict[str, Callable[[], Any]] = {}
-        if scorer is not None and case.question.strip() and case.answer.strip() and case.passages:
-            unknown = "whether the answer fits the question is not known"
-            calls["answered"] = partial(_scored, f"The reader {scorer.name!r}", partial(scorer, *given), unknown, notes)
-        if consistency is not None and "internal_consistency" in needed:
-            call = partial(consistency, case.answer, case.known_facts, notes)
-            said = "consistency was measured by facts, opposites and negation"
-            part = f"The consistency scorer {consistency.name!r}"
-            calls["consistency"] = partial(_scored, part, call, said, notes)
-        if alignment is not None and "alignment" in wanted and case.passages:
-            said, part = "alignment was measured by keyword overlap", f"The alignment scorer {alignment.name!r}"
-            calls["alignment"] = partial(_scored, part, partial(alignment, *given), said, notes)
+
+        def add(name: str, part: str, scorer: Scorer | AnswerScorer | None, given: Sequence[Any], instead: str) -> None:
+            if scorer is not None:
+                calls[name] = partial(_scored, f"The {part} {scorer.name!r}", partial(scorer, *given), instead, notes)
+
+        notes, whole = case.notes, (case.question, case.answer, case.passages, case.notes)
+        if case.question.strip() and case.answer.strip() and case.passages:
+            add("answered", "reader", self.scorer, whole, "whether the answer fits the question is not known")
+        if "internal_consistency" in needed:
+            instead = "consistency was measured by facts, opposites and negation"
+            facts = (case.answer, case.known_facts, notes)
+            add("consistency", "consistency scorer", self.consistency, facts, instead)
+        if "alignment" in wanted and case.passages:
+            instead = "alignment was measured by keyword overlap"
+            add("alignment", "alignment scorer", self.alignment, whole, instead)
         return calls
 
-    def _verdicts(self, case: "_Case") -> list[Verdict]:
+    def _verdicts(self, case: "_Case", weights: Sequence[float]) -> list[Verdict]:
         """The claims of the answer, judged; sources of lower weight give way to others that support the same."""
-        claims = self._claims(case.answer, case.notes) if case.answer.strip() else []
-        if not _any_text(case.passages):
-            return [_without_passages(claim) for claim in claims]
 
         def judge(some: Sequence[Claim], passages: Sequence[Passage]) -> list[Verdict]:
-            return case.chain(some, passages, case.notes, question=case.question)
+            return _judged(case.chain, some, passages, case.notes, case.question)
 
-        verdicts = judge(claims, case.passages) if claims else []
-        if self.options.calibration:
-            verdicts = [recalibrated(verdict, self.options.calibration) for verdict in verdicts]
-        return weigh_sources(verdicts, case.passages, weights_of(case.passages, self.source_weight), judge)
+        claims = self._claims(case.answer, case.notes) if case.answer.strip() else []
+        verdicts = [recalibrated(verdict, self.options.calibration) for verdict in judge(claims, case.passages)]
+        return weigh_sources(verdicts, case.passages, weights, judge)
 
     def _weighed(
         self,
@@ -266,24 +254,37 @@ class Verifier:
         material: Material,
         signals: dict[str, float],
         missing: Mapping[str, str],
-        answered: Answered,
-        *,
-        asked: bool,
+        said: Mapping[str, Any],
     ) -> Verification:
         """What the policy makes of verdicts and signals, joined with what the reader says of the answer."""
         verdicts, notes = material.verdicts, case.notes
+        answered = said.get("answered") or Answered(None)
         calibrated = case.policy in JOINED
         policy = best_policy(verdicts) if case.policy == AUTO else case.policy
-        uncovered = tuple(uncovered_parts(case.answer, verdicts))
+        uncovered = uncovered_parts(case.answer, verdicts)
         # What nobody judged is worth nothing.
         checked = 1 - sum(part["end"] - part["start"] for part in uncovered) / max(1, len(case.answer))
-        scores = self._scores(case.chosen or [policy], verdicts, signals, missing, checked, notes)
+
+        def score(names: Sequence[str]) -> dict[str, float]:
+            """The policies' values, as far as the answer was checked; none without its signals."""
+            found = {}
+            for formula in (POLICIES[name] for name in names):
+                try:
+                    value = formula.discounted(verdicts, signals, self.options.weights.get(formula.name))
+                except InputError as error:
+                    reasons = [missing[signal] for signal in formula.needs if signal in missing]
+                    notes.degraded(f"Policy {formula.name!r} could not be computed: {'; '.join(reasons) or error}.")
+                else:
+                    found[formula.name] = round(value * checked, 6)
+            return found
+
+        scores = score(case.chosen or [policy])
         if policy not in scores:
             notes.degraded(f"The confidence is that of the policy 'claims' instead of {policy!r}.")
             policy = "claims"
-            scores |= self._scores([policy], verdicts, signals, missing, checked, notes)
+            scores |= score([policy])
         judges = {verdict["judge"] for verdict in verdicts if verdict["verdict"] != "unjudged"}
-        unread = calibrated and asked and judges <= EMBEDDED and answered.probability is None
+        unread = calibrated and "answered" in said and judges <= EMBEDDED and answered.probability is None
         if capped := unread and scores[policy] > MOST_UNREAD:
             scores[policy] = MOST_UNREAD
             notes.degraded(UNREAD)
@@ -308,7 +309,7 @@ class Verifier:
             judge=judge_names(verdicts),
             policy=policy,
             policy_scores=scores,
-            uncovered=uncovered,
+            uncovered=tuple(uncovered),
             answered=answered.probability,
             supported=scores[policy],
             answer_spans=answered.spans,
@@ -340,28 +341,6 @@ class Verifier:
         asked = case.question if "relevance" in wanted else ""
         texts, whole = [verdict["text"] for verdict in verdicts], "source_agreement" in wanted
         return measure_closeness(self.embeddings, asked, case.answer, texts, case.passages, case.notes, whole=whole)
-
-    def _scores(
-        self,
-        names: Sequence[str],
-        verdicts: Sequence[Verdict],
-        signals: Mapping[str, float],
-        missing: Mapping[str, str],
-        checked: float,
-        notes: Notes,
-    ) -> dict[str, float]:
-        """The policies' values, as far as sources are good for and the answer was checked; none without its signals."""
-        scores = {}
-        for name in names:
-            policy = POLICIES[name]
-            try:
-                value = discounted(policy, policy(verdicts, signals, self.options.weights.get(name)), signals)
-            except InputError as error:
-                reasons = [missing[signal] for signal in policy.needs if signal in missing]
-                notes.degraded(f"Policy {name!r} could not be computed: {'; '.join(reasons) or error}.")
-            else:
-                scores[name] = round(value * reliance(verdicts) * checked, 6)
-        return scores
 
 
 @dataclass(frozen=True)
@@ -404,12 +383,13 @@ def _beside(pool: ThreadPoolExecutor, call: Callable[[], T]) -> Callable[[], T]:
     return pool.submit(copy_context().run, call).result
 
 
-def _without_passages(claim: Claim) -> Verdict:
-    return verdict_of(claim, "unsupported", 0.0, 0.0, None, "There is no passage to support it.", "none")
-
-
-def _any_text(passages: Sequence[Passage]) -> bool:
-    return any(passage["text"].strip() for passage in passages)
+def _judged(
+    chain: JudgeChain, claims: Sequence[Claim], passages: Sequence[Passage], notes: Notes, question: str
+) -> list[Verdict]:
+    if not any(passage["text"].strip() for passage in passages):
+        why = "There is no passage to support it."
+        return [verdict_of(claim, "unsupported", 0.0, 0.0, None, why, "none") for claim in claims]
+    return chain(claims, passages, notes, question=question)
 
 
 def _known(kind: str, name: str, table: Mapping[str, T]) -> T:

@@ -11,10 +11,9 @@ from cragraph.types import Passage, Verdict
 from cragraph.verification.claims import SentenceExtractor
 from cragraph.verification.judges.lexical import LexicalJudge
 from cragraph.verification.policies import POLICIES
-from cragraph.verification.result import Verification
+from cragraph.verification.result import Verification, reliance
 from cragraph.verification.signals import SIGNALS
 from cragraph.verification.signals.closeness import Closeness
-from cragraph.verification.sources import reliance
 from cragraph.verification.verifier import Verifier
 
 GOLD = "Gold is a dense yellow metal."
