@@ -6,6 +6,7 @@ from typing import Final
 from cragraph.passages import own_text
 from cragraph.types import Claim, Passage, Verdict
 from cragraph.verification.conflicts import stated_in
+from cragraph.verification.judges.verdicts import claim_of
 from cragraph.verification.result import CREDIT, IN_FAVOUR, counted, reliance
 
 SourceWeight = Callable[[Passage], float]
@@ -113,8 +114,3 @@ def _moved(verdict: Verdict, positions: Sequence[int], passages: Sequence[Passag
     position = positions[verdict["evidence"]["passage"]]
     own = {"passage": position, "chunk_id": passages[position]["chunk_id"]}
     return {**verdict, "evidence": {**verdict["evidence"], **own}}  # type: ignore[typeddict-item]
-
-
-def claim_of(verdict: Verdict) -> Claim:
-    """The claim that a verdict is on."""
-    return Claim(text=verdict["text"], start=verdict["start"], end=verdict["end"], type=verdict["type"])

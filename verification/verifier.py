@@ -17,7 +17,7 @@ from cragraph.types import EVADES, Claim, Passage, Verdict
 from cragraph.verification.claims import SentenceExtractor, uncovered_parts
 from cragraph.verification.conflicts import find_conflicts
 from cragraph.verification.fallback import JudgeChain, VerdictCache, judge_names, reason_of, stand_in
-from cragraph.verification.judges.verdicts import unjudged, verdict_of
+from cragraph.verification.judges.verdicts import claim_of, unjudged, verdict_of
 from cragraph.verification.policies import (
     AUTO,
     POLICIES,
@@ -45,7 +45,6 @@ from cragraph.verification.signals.closeness import Closeness, measure_closeness
 from cragraph.verification.sources import (
     SourceWeight,
     attributed,
-    claim_of,
     weak_source_issues,
     weigh_sources,
     weights_of,

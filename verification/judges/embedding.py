@@ -7,7 +7,7 @@ from typing import Final
 from cragraph.models.cache import CachedEmbeddings, unit
 from cragraph.protocols import Embeddings, Notes
 from cragraph.types import Claim, Passage, Verdict
-from cragraph.verification.judges.reading import Reading, Readings, clearest, fitted, support_of
+from cragraph.verification.judges.reading import Readings, clearest, support_of
 from cragraph.verification.judges.verdicts import THRESHOLDS, decide
 
 WINDOWS: Final = 3
@@ -38,13 +38,14 @@ class EmbeddingJudge:
         found = Readings(claims, passages)
         chosen = [found.space.best(number, WINDOWS) for number in range(len(claims))]
         cosines = self._cosines(found, chosen)
+        notes.ran("judge embeddings", self._cached.name)
         verdicts = []
         for number, claim in enumerate(claims):
             readings = [found.read(number, place, cosines[number, place]) for place in chosen[number]]
-            best = clearest(readings, _support)
-            support = _support(best) if best else 0.0
-            verdicts.append(decide(claim, best, support, 0.0, THRESHOLDS, passages, self.name, overlap=True))
-        notes.ran("judge embeddings", self._cached.name)
+            best = clearest(readings, "embedding")
+            verdicts.append(
+                decide(claim, best, support_of(best, "embedding"), 0.0, THRESHOLDS, passages, self.name, overlap=True)
+            )
         return verdicts
 
     def _cosines(self, found: Readings, chosen: Sequence[Sequence[int]]) -> Mapping[tuple[int, int], float]:
@@ -60,7 +61,3 @@ class EmbeddingJudge:
             for number, own in enumerate(chosen)
             for place in own
         }
-
-
-def _support(reading: Reading) -> float:
-    return support_of(reading, fitted()["embedding"])

@@ -14,7 +14,7 @@ from cragraph.verification.judges.verdicts import Thresholds, can_point, decide,
 from cragraph.verification.policies import plain
 
 if TYPE_CHECKING:
-    from cragraph.models.grounding import ClaimWord, Grounding, GroundingModel
+    from cragraph.models.grounding import Grounding, GroundingModel
 
 THRESHOLDS: Final = Thresholds(supported=0.5, partial=0.25, contradicted=0.5)
 
@@ -42,29 +42,24 @@ class EncoderJudge:
         """One verdict per claim, in order."""
         notes.ran("encoder judge", self.model.name)
         texts = [passage["text"] if self.model.reads(passage["text"]) else "" for passage in passages]
-        left_out = any(passage["text"] and not text for passage, text in zip(passages, texts, strict=True))
         own = [claim for claim in claims if any(texts) and self.model.reads(claim["text"])]
         rest = [claim for claim in claims if claim not in own]
-        if left_out and own:
+        if own and any(passage["text"] and not text for passage, text in zip(passages, texts, strict=True)):
             notes.degraded("The encoder judge reads English only: passages in another language were left out.")
         verdicts = iter(self._read(own, texts, passages))
         others = iter(self._unread(rest, passages, notes, question) if rest else ())
         return [next(verdicts) if claim in own else next(others) for claim in claims]
 
     def _read(self, claims: Sequence[Claim], texts: Sequence[str], passages: Sequence[Passage]) -> list[Verdict]:
-        readings = self.words.readings(claims, passages)
-        copied = [is_copied(claim, reading) for claim, reading in zip(claims, readings, strict=True)]
-        new = [
-            _written(claim, reading)
-            for claim, reading, known in zip(claims, readings, copied, strict=True)
-            if not known
-        ]
+        pairs = list(zip(claims, self.words.readings(claims, passages), strict=True))
+        copied = [is_copied(*pair) for pair in pairs]
+        new = [_written(*pair) for pair, known in zip(pairs, copied, strict=True) if not known]
         groundings = iter(self.model.judge(new, texts) if new else ())
         return [
-            decide(claim, reading, 1.0, 0.0, THRESHOLDS, passages, self.name)
+            decide(*pair, 1.0, 0.0, THRESHOLDS, passages, self.name)
             if known
-            else self._verdict(claim, next(groundings), reading, passages)
-            for claim, reading, known in zip(claims, readings, copied, strict=True)
+            else self._verdict(*pair, next(groundings), passages)
+            for pair, known in zip(pairs, copied, strict=True)
         ]
 
     def _unread(
@@ -81,30 +76,29 @@ class EncoderJudge:
         return list(self.other(claims, passages, notes, question=question))
 
     def _verdict(
-        self, claim: Claim, grounding: "Grounding", reading: Reading | None, passages: Sequence[Passage]
+        self, claim: Claim, reading: Reading | None, grounding: "Grounding", passages: Sequence[Passage]
     ) -> Verdict:
         objected = reading is not None and reading.objects()
         found = self.model.blend(grounding, self.words.support(reading), objected)
-        support, contradiction = _chance(found.supported), _chance(found.contradicted)
-        verdict = decide(claim, reading, support, contradiction, THRESHOLDS, passages, self.name)
+        support, against = (min(max(float(value), 0.0), 1.0) for value in (found.supported, found.contradicted))
+        verdict = decide(claim, reading, support, against, THRESHOLDS, passages, self.name)
         doubtful = [word for word in found.words if word.unsupported >= self.model.word_threshold]
-        if (
-            verdict["verdict"] != "supported"
-            and doubtful
-            and can_point(claim)
-            and _written(claim, reading) == claim["text"]
-        ):
+        as_read = can_point(claim) and _written(claim, reading) == claim["text"]
+        if verdict["verdict"] != "supported" and doubtful and as_read:
             own = [(claim["start"] + word.start, claim["start"] + word.end) for word in doubtful]
             verdict["unsupported_spans"] = joined([*verdict.get("unsupported_spans", []), *own])
             if not objected:
-                verdict["reasoning"] = f"Without support: {_named(claim['text'], doubtful)}; {verdict['reasoning']}"
+                worst = sorted(sorted(doubtful, key=lambda word: -word.unsupported)[:3], key=lambda word: word.start)
+                named = ", ".join(repr(claim["text"][word.start : word.end]) for word in worst)
+                verdict["reasoning"] = f"Without support: {named}; {verdict['reasoning']}"
         return verdict
 
 
 def _written(claim: Claim, reading: Reading | None) -> str:
     """The claim as the network reads it, with its figures as the passages write them."""
-    same = reading is None or reading.written == without_markers(claim["text"])
-    return claim["text"] if same or reading is None else reading.written
+    if reading is None or reading.written == without_markers(claim["text"]):
+        return claim["text"]
+    return reading.written
 
 
 def is_copied(claim: Claim, reading: Reading | None) -> bool:
@@ -113,13 +107,3 @@ def is_copied(claim: Claim, reading: Reading | None) -> bool:
         return False
     text, window = plain(without_markers(claim["text"])), reading.window.text
     return bool(text) and text in (plain(window), *map(plain, sentences(window)))
-
-
-def _named(text: str, doubtful: "Sequence[ClaimWord]") -> str:
-    """The three most doubtful words as the claim has them, in its order."""
-    worst = sorted(doubtful, key=lambda word: -word.unsupported)[:3]
-    return ", ".join(repr(text[word.start : word.end]) for word in sorted(worst, key=lambda word: word.start))
-
-
-def _chance(value: float) -> float:
-    return min(max(float(value), 0.0), 1.0)

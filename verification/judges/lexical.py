@@ -6,7 +6,7 @@ from typing import Final
 
 from cragraph.protocols import Notes
 from cragraph.types import Claim, Passage, Verdict
-from cragraph.verification.judges.reading import Reading, Readings, clearest, fitted, support_of
+from cragraph.verification.judges.reading import Reading, Readings, clearest, support_of
 from cragraph.verification.judges.verdicts import THRESHOLDS, decide
 
 WINDOWS: Final = 3
@@ -35,10 +35,10 @@ class LexicalJudge:
         """Each claim against the window that supports it best, in order; None where there is no text."""
         found = Readings(claims, passages)
         return [
-            clearest([found.read(number, place) for place in found.space.best(number, WINDOWS)], self.support)
+            clearest([found.read(number, place) for place in found.space.best(number, WINDOWS)], "lexical")
             for number in range(len(claims))
         ]
 
     def support(self, reading: Reading | None) -> float:
         """The support, 0..1, that the measured values give, before facts hold anything against it."""
-        return support_of(reading, fitted()["lexical"]) if reading else 0.0
+        return support_of(reading, "lexical")

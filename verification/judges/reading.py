@@ -2,7 +2,7 @@
 
 import json
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cache
 from math import exp, log1p
@@ -251,18 +251,18 @@ def _counts_known(fact: Fact, claim: str) -> bool:
     )
 
 
-def clearest(readings: Sequence[Reading], support: Callable[[Reading], float]) -> Reading | None:
+def clearest(readings: Sequence[Reading], judge: str) -> Reading | None:
     """The window to judge a claim by: the one that supports it best, or where that is off its matter, one that differs.
 
     "Sales rose" scores lower for "sales fell" than a sentence that has nothing to do with it; it is the evidence all
     the same.
     """
-    best = max(readings, key=support, default=None)
+    best = max(readings, key=lambda reading: support_of(reading, judge), default=None)
     if best is None:
         return None
     least = best.coverage + CLOSER if best.coverage >= SOME else 0.0
     opposing = [reading for reading in readings if reading.against() > 0.0 and reading.matter >= least]
-    return max(opposing, key=lambda reading: reading.coverage) if opposing else best
+    return max(opposing, key=lambda reading: reading.coverage, default=best)
 
 
 @cache
@@ -272,8 +272,11 @@ def fitted() -> Mapping[str, Any]:
     return found
 
 
-def support_of(reading: Reading, weights: Mapping[str, float]) -> float:
-    """The logistic function of the weighted values, 0..1; a chance as far as the weights were fitted to one."""
+def support_of(reading: Reading | None, judge: str) -> float:
+    """The logistic function of the values, weighted as a judge does, 0..1; a chance as far as it was fitted to one."""
+    if reading is None:
+        return 0.0
+    weights = fitted()[judge]
     total = weights.get("bias", 0.0) + sum(
         weights.get(name, 0.0) * value for name, value in zip(FEATURES, reading.values, strict=True)
     )

@@ -1,10 +1,10 @@
 """Verdicts: from scores and facts to a label with a reason, and making sound what any judge returns."""
 
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from math import isfinite
-from typing import Any, Final
+from typing import Any, Final, cast
 
 from cragraph.errors import ModelError
 from cragraph.text.facts import Fact
@@ -16,20 +16,18 @@ from cragraph.types import Claim, Evidence, Label, Passage, Verdict
 from cragraph.verification.judges.conflict import Conflict, find_conflict
 from cragraph.verification.judges.reading import SOME, Reading, fitted
 from cragraph.verification.policies import curves
+from cragraph.verification.result import CREDIT
 from cragraph.verification.windows import Window
 
-LABELS: Final[tuple[Label, ...]] = ("supported", "partially_supported", "unsupported", "contradicted", "unjudged")
+LABELS: Final = tuple(CREDIT)
 LOWERED: Final[dict[Label, Label]] = {"supported": "partially_supported", "partially_supported": "unsupported"}
 """What a verdict becomes when its quote is not in the passages."""
 WITHOUT_EVIDENCE: Final = 0.45
 """What the support of a verdict without its evidence is at most."""
-
-
 IN_SPITE: Final = 0.15
 """The support of such a claim is at most this: of the training claims with an opposite word one in seven is true."""
 SHOWN: Final = 0.9
 """The contradiction of a claim for which a conflict is shown is at least this."""
-
 
 Span = tuple[int, int]
 
@@ -81,28 +79,18 @@ def best_sentence(claim: str, passages: Sequence[Passage], likely: int = 0, shar
     return best[1] if best else None
 
 
+def claim_of(verdict: Claim) -> Claim:
+    """The claim that a verdict is on."""
+    return Claim(text=verdict["text"], start=verdict["start"], end=verdict["end"], type=verdict["type"])
+
+
 def verdict_of(
-    claim: Claim,
-    label: Label,
-    support: float,
-    contradiction: float,
-    evidence: Evidence | None,
-    reasoning: str,
-    judge: str,
+    claim: Claim, label: Label, support: float, against: float, evidence: Evidence | None, reasoning: str, judge: str
 ) -> Verdict:
-    """A verdict on a claim."""
-    return Verdict(
-        text=claim["text"],
-        start=claim["start"],
-        end=claim["end"],
-        type=claim["type"],
-        verdict=label,
-        support=support,
-        contradiction=contradiction,
-        evidence=evidence,
-        reasoning=reasoning,
-        judge=judge,
-    )
+    """A verdict on a claim; `against` is its contradiction."""
+    own = claim_of(claim)
+    scores = {"verdict": label, "support": support, "contradiction": against}
+    return cast(Verdict, {**own, **scores, "evidence": evidence, "reasoning": reasoning, "judge": judge})
 
 
 def unjudged(claim: Claim, reasoning: str, judge: str = "none") -> Verdict:
@@ -207,21 +195,15 @@ def can_point(claim: Claim) -> bool:
     return len(claim["text"]) == claim["end"] - claim["start"]
 
 
-def _objected_spans(claim: Claim, reading: Reading, lacking: Sequence[Fact]) -> list[tuple[int, int]]:
+def _objected_spans(claim: Claim, reading: Reading, lacking: Sequence[Fact]) -> list[Span]:
     """Answer ranges of the figures, names and opposite words that speak against a claim; none where it is rephrased."""
-    if not can_point(claim) or not claim["text"].startswith(without_markers(claim["text"])):
+    text, offset = claim["text"], claim["start"]
+    if not can_point(claim) or not text.startswith(without_markers(text)):
         return []
-    offset = claim["start"]
-    return joined((start + offset, end + offset) for start, end in _places(claim["text"], reading, lacking))
-
-
-def _places(text: str, reading: Reading, lacking: Iterable[Fact]) -> Iterator[Span]:
-    for fact in (*lacking, *reading.strangers):
-        yield fact.start, fact.end
-    if reading.opposite:
-        word = re.search(rf"\b{re.escape(reading.opposite[0])}\b", text, re.IGNORECASE)
-        if word:
-            yield word.span()
+    places = [(fact.start, fact.end) for fact in (*lacking, *reading.strangers)]
+    if reading.opposite and (word := re.search(rf"\b{re.escape(reading.opposite[0])}\b", text, re.IGNORECASE)):
+        places.append(word.span())
+    return joined((start + offset, end + offset) for start, end in places)
 
 
 def checked(found: Any, claims: Sequence[Claim], passages: Sequence[Passage], name: str) -> list[Verdict]:
@@ -245,8 +227,7 @@ def sanitised(verdict: Any, claim: Claim, passages: Sequence[Passage], name: str
     label = verdict.get("verdict")
     if label not in LABELS:
         raise ModelError(f"judge {name!r} returned the verdict {label!r}; wanted one of {', '.join(LABELS)}.")
-    support = _score(verdict, "support", name)
-    contradiction = _score(verdict, "contradiction", name)
+    support, contradiction = _score(verdict, "support", name), _score(verdict, "contradiction", name)
     reasoning = str(verdict.get("reasoning") or "")
     evidence, invented = _evidence(verdict.get("evidence"), passages)
     if invented:
@@ -261,8 +242,12 @@ def sanitised(verdict: Any, claim: Claim, passages: Sequence[Passage], name: str
         sound["objected"] = True
     if isinstance(verdict.get("correction"), str):
         sound["correction"] = verdict["correction"]
-    if verdict.get("unsupported_spans"):
-        sound["unsupported_spans"] = _spans(verdict["unsupported_spans"], claim)
+    if spans := verdict.get("unsupported_spans"):
+        sound["unsupported_spans"] = [
+            (start, end)
+            for start, end in spans
+            if isinstance(start, int) and isinstance(end, int) and claim["start"] <= start < end <= claim["end"]
+        ]
     return sound
 
 
@@ -280,23 +265,9 @@ def _evidence(given: Any, passages: Sequence[Passage]) -> tuple[Evidence | None,
     quote = given.get("quote") if isinstance(given, dict) else None
     if not isinstance(quote, str) or not quote.strip():
         return None, True
-    number, start, end = given.get("passage"), given.get("start"), given.get("end")
-    if _is_place(number, start, end, passages) and passages[number]["text"][start:end] == quote:
+    number, start, end = (given.get(name) for name in ("passage", "start", "end"))
+    whole = all(type(value) is int for value in (number, start, end))
+    if whole and 0 <= number < len(passages) and 0 <= start < end and passages[number]["text"][start:end] == quote:
         return evidence_at(number, start, end, passages), False
     found = quoted(quote, passages, number if isinstance(number, int) else -1)
     return found, found is None
-
-
-def _is_place(number: Any, start: Any, end: Any, passages: Sequence[Passage]) -> bool:
-    whole = all(isinstance(value, int) and not isinstance(value, bool) for value in (number, start, end))
-    return whole and 0 <= number < len(passages) and 0 <= start < end
-
-
-def _spans(given: Any, claim: Claim) -> list[tuple[int, int]]:
-    """The spans that lie within the claim."""
-    found: list[tuple[int, int]] = []
-    for span in given:
-        start, end = span
-        if isinstance(start, int) and isinstance(end, int) and claim["start"] <= start < end <= claim["end"]:
-            found.append((start, end))
-    return found
