@@ -3,12 +3,13 @@
 import json
 import re
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from functools import cached_property
 from importlib.util import find_spec
 from pathlib import Path
 from threading import Lock
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -50,6 +51,9 @@ OBVIOUS: Final = (
 CLEAR: Final = 0.3
 """How much likelier a label must be where the claim follows than where it is contradicted."""
 
+INPUTS: Final = {"input_ids": "ids", "attention_mask": "attention_mask", "token_type_ids": "type_ids"}
+"""What a model may want, by the names that the tokenizer has for it."""
+
 Scores = NDArray[np.float32]
 Pairs = Sequence[tuple[str, str]]
 
@@ -82,8 +86,7 @@ class NLIJudge:
         for number, (claim, places) in enumerate(zip(claims, chosen, strict=True)):
             place, support, against = _clearest(next(scores), places, number, found.space)
             reading = found.read(number, place) if place is not None else None
-            given = (claim, reading, support, against, THRESHOLDS, passages, self.name)
-            verdicts.append(decide(*given, by_words=False))
+            verdicts.append(decide(claim, reading, support, against, THRESHOLDS, passages, self.name, by_words=False))
         return verdicts
 
 
@@ -100,16 +103,12 @@ def _clearest(scores: Scores, places: Sequence[int], claim: int, found: Space) -
     return places[best], support, contradiction * (1 - support)
 
 
-@dataclass(frozen=True)
-class Roles:
-    """Which output says that the claim is entailed and which that it is contradicted (None where none does).
-
-    `said` tells how that is known: by the config or by obvious pairs.
-    """
+class Roles(NamedTuple):
+    """Which output says that a claim is entailed, which (if any) that it is contradicted, and by what that is known."""
 
     entailment: int
     contradiction: int | None
-    said: str = "id2label"
+    said: str
 
 
 @dataclass(frozen=True)
@@ -134,17 +133,15 @@ class NLIModel:
     def __call__(self, pairs: Pairs) -> Scores:
         """Probabilities of entailment and contradiction for (premise, claim) pairs: float32, shape (len(pairs), 2)."""
         scores = np.zeros((len(pairs), 2), dtype=np.float32)
-        entailment, against = self.roles.entailment, self.roles.contradiction
+        entailment, against, _ = self.roles
         # Like lengths together, so that little of a batch is padding.
         order = sorted(range(len(pairs)), key=lambda number: len(pairs[number][0]) + len(pairs[number][1]))
         for first in range(0, len(order), BATCH):
             rows = order[first : first + BATCH]
             shares = self.outputs([pairs[row] for row in rows])
             if shares.shape[1] <= max(entailment, against or 0):
-                raise WeightsError(
-                    f"{self.file} returned an output of shape {shares.shape}; wanted a logit for each label of its "
-                    "config."
-                )
+                wanted = "wanted a logit for each label of its config"
+                raise WeightsError(f"{self.file} returned an output of shape {shares.shape}; {wanted}.")
             scores[rows, 0] = shares[:, entailment]
             scores[rows, 1] = 0.0 if against is None else shares[:, against]
         return scores
@@ -152,8 +149,8 @@ class NLIModel:
     @cached_property
     def roles(self) -> Roles:
         """What the outputs mean, by the config or, where that names nothing, by obvious pairs; raises WeightsError."""
-        if _names_labels(self.config):
-            return roles(self.config, self.folder)
+        if named := named_roles(self.config, self.folder):
+            return named
         follows = self.outputs([(premise, claim) for premise, claim, _ in OBVIOUS]).mean(axis=0)
         gain = follows - self.outputs([(premise, claim) for premise, _, claim in OBVIOUS]).mean(axis=0)
         if gain.max() < CLEAR:
@@ -171,18 +168,14 @@ class NLIModel:
             # A model that was exported for so many pairs at once gets one pair in every place.
             return np.array([self.outputs([pair] * size)[0] for pair in pairs], dtype=np.float32)
         encoded = tokenizer.encode_batch([(whole(premise), whole(claim)) for premise, claim in pairs])
-        inputs = {
-            "input_ids": np.array([one.ids for one in encoded], dtype=np.int64),
-            "attention_mask": np.array([one.attention_mask for one in encoded], dtype=np.int64),
-            "token_type_ids": np.array([one.type_ids for one in encoded], dtype=np.int64),
-        }
         wanted = {entry.name for entry in session.get_inputs()}
-        if not wanted <= inputs.keys():
+        if not wanted <= INPUTS.keys():
             raise WeightsError(
-                f"{self.file} wants the inputs {', '.join(sorted(wanted))}; wanted at most {', '.join(inputs)}: "
+                f"{self.file} wants the inputs {', '.join(sorted(wanted))}; wanted at most {', '.join(INPUTS)}: "
                 "export it as a sequence classification model."
             )
-        logits = np.asarray(session.run(None, {key: inputs[key] for key in wanted})[0], np.float32)
+        inputs = {key: np.array([getattr(one, INPUTS[key]) for one in encoded], dtype=np.int64) for key in wanted}
+        logits = np.asarray(session.run(None, inputs)[0], np.float32)
         raised = np.exp(logits - logits.max(axis=-1, keepdims=True))
         shares = raised / raised.sum(axis=-1, keepdims=True) if logits.shape[-1] > 1 else 1 / (1 + np.exp(-logits))
         if logits.ndim == 3:
@@ -204,7 +197,7 @@ class NLIModel:
         tokenizer = read_tokenizer(self.folder / "tokenizer.json")
         own, fixed = self.config.get("max_position_embeddings"), session.get_inputs()[0].shape[-1]
         length = fixed if isinstance(fixed, int) else None
-        longest = min(LONGEST, own if isinstance(own, int) else LONGEST, length or LONGEST)
+        longest = min(limit for limit in (LONGEST, own, length or None) if isinstance(limit, int))
         # The claim must stay whole: only the premise is cut. Room for special tokens is the tokenizer's to keep.
         tokenizer.enable_truncation(longest, strategy="only_first")
         tokens = ((tokenizer.padding or {}).get("pad_token"), "[PAD]", "<pad>")
@@ -235,19 +228,18 @@ def load_nli(where: str | Path) -> NLIModel:
         raise WeightsError(f"{path} cannot be read ({error}); wanted the model's config as JSON.") from error
     if not isinstance(config, dict):
         raise WeightsError(f"{path} holds a {type(config).__name__}; wanted an object with id2label.")
-    model = NLIModel(files[0], config)
-    if _names_labels(config):
-        roles(config, folder)  # says at once what is wrong with them
-    return model
+    named_roles(config, folder)  # says at once what is wrong with them
+    return NLIModel(files[0], config)
 
 
-def roles(config: dict[str, Any], folder: Path) -> Roles:
-    """What the outputs mean, by ``id2label``; raises WeightsError when no label, or more than one, is entailment."""
+def named_roles(config: dict[str, Any], folder: Path) -> Roles | None:
+    """What the outputs mean, by ``id2label``; None where that names nothing.
+
+    Raises WeightsError when no label, or more than one, is entailment.
+    """
     labels = config.get("id2label")
-    if not isinstance(labels, dict) or not labels:
-        raise WeightsError(
-            f"{folder / 'config.json'} has no id2label; wanted the name of each output, such as entailment."
-        )
+    if not isinstance(labels, dict) or all(_UNNAMED.match(str(label)) for label in labels.values()):
+        return None
     said = {int(number): re.sub(r"[\s-]+", "_", str(label).strip().lower()) for number, label in labels.items()}
     entails = [number for number, label in said.items() if _ENTAILS.match(label)]
     against = [number for number, label in said.items() if _CONTRADICTS.match(label)]
@@ -261,27 +253,18 @@ def roles(config: dict[str, Any], folder: Path) -> Roles:
 
 
 def _folder(where: str | Path) -> Path:
-    folder = Path(where).expanduser()
+    folder, package = Path(where).expanduser(), None
     if folder.is_dir():
         return folder
     if isinstance(where, str) and re.fullmatch(r"[A-Za-z_]\w*(?:\.[A-Za-z_]\w*)*", where):
-        try:
-            spec = find_spec(where)
-        except ModuleNotFoundError:
-            spec = None
-        for place in (spec.submodule_search_locations or []) if spec else []:
-            found = sorted(Path(place).rglob("tokenizer.json"), key=lambda path: (len(path.parts), path))
-            if found:
-                return found[0].parent
-        if spec:
-            raise WeightsError(
-                f"the package {where!r} holds no tokenizer.json; wanted one with an ONNX model beside it."
-            )
-    raise WeightsError(
-        f"{str(where)!r} is neither a folder nor an installed package; wanted one that holds model.onnx, "
-        "tokenizer.json and config.json."
-    )
-
-
-def _names_labels(config: dict[str, Any]) -> bool:
-    return not all(_UNNAMED.match(str(label)) for label in (config.get("id2label") or {"": "0"}).values())
+        with suppress(ModuleNotFoundError):
+            package = find_spec(where)
+    if package is None:
+        raise WeightsError(
+            f"{str(where)!r} is neither a folder nor an installed package; wanted one that holds model.onnx, "
+            "tokenizer.json and config.json."
+        )
+    held = [path for place in package.submodule_search_locations or [] for path in Path(place).rglob("tokenizer.json")]
+    if not held:
+        raise WeightsError(f"the package {where!r} holds no tokenizer.json; wanted one with an ONNX model beside it.")
+    return min(held, key=lambda path: (len(path.parts), path)).parent
