@@ -18,14 +18,14 @@ from cragraph.text.quotes import placed
 from cragraph.types import Claim, ClaimType, Passage
 
 
-def read_type(value: Any) -> str:
+def _read_type(value: Any) -> str:
     """The claim's type; what is neither opinion nor conditional is factual, and so is checked."""
     word = str(value).strip().lower()
     return word if word in ("opinion", "conditional") else "factual"
 
 
 _SORT_SCHEMA = {"type": "string", "enum": ["factual", "opinion", "conditional"]}
-Sort = Annotated[ClaimType, BeforeValidator(read_type), WithJsonSchema(_SORT_SCHEMA)]
+Sort = Annotated[ClaimType, BeforeValidator(_read_type), WithJsonSchema(_SORT_SCHEMA)]
 
 
 class FoundRow(BaseModel):
@@ -98,8 +98,7 @@ class LLMScores:
 
     def alignment(self, question: str, answer: str, passages: Sequence[Passage], notes: Notes) -> float:
         """0..1: the answer addresses the question, the top five passages support it, and it contradicts none."""
-        messages = self._messages("alignment", question, answer, passages[:TOP], notes)
-        return ask(self.caller, messages, Rating, notes).score
+        return ask(self.caller, self._about("alignment", question, answer, passages[:TOP], notes), Rating, notes).score
 
     def consistency(self, answer: str, known_facts: Sequence[str], notes: Notes) -> float:
         """0..1: 0 where the answer contradicts itself or one of the known facts."""
@@ -112,14 +111,13 @@ class LLMScores:
 
     def supported(self, question: str, answer: str, passages: Sequence[Passage], notes: Notes) -> dict[str, Any]:
         """``{"supported", "reason"}``: is all of the answer in the passages. An unreadable reply raises."""
-        messages = self._messages("verify_supported", question, answer, passages, notes)
+        messages = self._about("verify_supported", question, answer, passages, notes)
         return ask(self.caller, messages, Support, notes).model_dump()
 
-    def _messages(self, task: str, question: str, answer: str, passages: Sequence[Passage], notes: Notes) -> Messages:
-        prompt = self.prompts[task]
-        notes.ran(f"prompt:{task}", prompt.digest)
+    def _about(self, task: str, question: str, answer: str, passages: Sequence[Passage], notes: Notes) -> Messages:
+        notes.ran(f"prompt:{task}", self.prompts[task].digest)
         quoted, asked = {"answer": answer}, question or "(not known)"
-        messages = partial(prompt.on, seed=self.caller.seed, quoted=quoted, question=asked)
+        messages = partial(self.prompts[task].on, seed=self.caller.seed, quoted=quoted, question=asked)
         return messages(self.caller.fitted(passages, messages, notes, task))
 
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from functools import cache, partial
 from typing import Annotated, Any, Final
 
-from pydantic import BaseModel, BeforeValidator, Field, WithJsonSchema, model_validator
+from pydantic import AliasChoices, BaseModel, BeforeValidator, Field, WithJsonSchema
 from pydantic.json_schema import SkipJsonSchema
 
 from cragraph.errors import ModelError
@@ -42,25 +42,19 @@ STATUSES: Final[Mapping[str, Label]] = {
 }  # fmt: skip
 """What models write for a status, and the verdict that it is; anything else is no verdict."""
 
-_ALIASES: Final[Mapping[str, tuple[str, ...]]] = {
-    "status": ("verdict", "label", "supported", "verified", "judgement", "judgment"),
-    "claim": ("text", "statement", "sentence"),
-    "evidence": ("quote", "supporting_evidence", "evidence_quote"),
-    "passage": ("source", "passage_number", "supporting_sources", "sources"),
-    "reasoning": ("reason", "explanation", "rationale"),
-    "correction": ("suggested_correction", "fix", "corrected"),
-    "n": ("number", "id", "index", "claim_number"),
-}
 
-
-def read_status(value: Any) -> str:
+def _read_status(value: Any) -> str:
     """The status as one of `STATUSES`' verdicts, or ``unjudged`` when it is none of them."""
-    word = re.sub(r"[^a-z]+", "_", str(value).lower()).strip("_")
-    return STATUSES.get(word, "unjudged")
+    return STATUSES.get(re.sub(r"[^a-z]+", "_", str(value).lower()).strip("_"), "unjudged")
 
 
 _STATUS_SCHEMA = {"type": "string", "enum": ["SUPPORTED", "PARTIALLY_SUPPORTED", "UNSUPPORTED", "CONTRADICTED"]}
-Status = Annotated[Label, BeforeValidator(read_status), WithJsonSchema(_STATUS_SCHEMA)]
+Status = Annotated[Label, BeforeValidator(_read_status), WithJsonSchema(_STATUS_SCHEMA)]
+
+
+def _field(*names: str, **schema: Any) -> Any:
+    """A field that models also write under other names."""
+    return Field(validation_alias=AliasChoices(*names), json_schema_extra=schema or None)
 
 
 class JudgedClaim(BaseModel):
@@ -70,26 +64,20 @@ class JudgedClaim(BaseModel):
     rests on it, and last what most rows do not need, since a small model on a laptop writes thirty tokens a second.
     """
 
-    n: Whole = 0
-    evidence: Annotated[Text, Field(json_schema_extra={"maxLength": 300})] = ""
-    status: Status
-    reasoning: Annotated[Text, Field(json_schema_extra={"optional": True, "maxLength": 160})] = ""
-    correction: Annotated[Text, Field(json_schema_extra={"optional": True, "maxLength": 240})] = ""
-    claim: SkipJsonSchema[Text] = ""
-    passage: SkipJsonSchema[Whole] = 0
+    n: Annotated[Whole, _field("n", "number", "id", "index", "claim_number")] = 0
+    evidence: Annotated[Text, _field("evidence", "quote", "supporting_evidence", "evidence_quote", maxLength=300)] = ""
+    status: Annotated[Status, _field("status", "verdict", "label", "supported", "verified", "judgement", "judgment")]
+    reasoning: Annotated[
+        Text, _field("reasoning", "reason", "explanation", "rationale", optional=True, maxLength=160)
+    ] = ""
+    correction: Annotated[
+        Text, _field("correction", "suggested_correction", "fix", "corrected", optional=True, maxLength=240)
+    ] = ""
+    claim: Annotated[SkipJsonSchema[Text], _field("claim", "text", "statement", "sentence")] = ""
+    passage: Annotated[
+        SkipJsonSchema[Whole], _field("passage", "source", "passage_number", "supporting_sources", "sources")
+    ] = 0
     """Where the model says so unasked: a quote is looked for in all passages."""
-
-    @model_validator(mode="before")
-    @classmethod
-    def _other_names(cls, value: Any) -> Any:
-        if not isinstance(value, dict):
-            return value
-        renamed = dict(value)
-        for name, others in _ALIASES.items():
-            found = next((other for other in others if other in renamed), None)
-            if name not in renamed and found is not None:
-                renamed[name] = renamed[found]
-        return renamed
 
 
 class JudgedClaims(BaseModel):
@@ -143,40 +131,30 @@ class LLMJudge:
     def _batch(
         self, claims: Sequence[Claim], passages: Sequence[Passage], notes: Notes, question: str
     ) -> list[Verdict]:
-        caller = self.caller
-        prompt = partial(
-            self.prompts["judge"].on,
-            seed=caller.seed,
-            quoted={"claims": "\n".join(f"{number}. {claim['text']}" for number, claim in enumerate(claims, start=1))},
-            count=len(claims),
-            question=question or "(not known)",
-        )
+        caller, count = self.caller, len(claims)
+        listed = "\n".join(f"{number}. {claim['text']}" for number, claim in enumerate(claims, start=1))
+        quoted, asked = {"claims": listed}, question or "(not known)"
+        prompt = partial(self.prompts["judge"].on, seed=caller.seed, quoted=quoted, question=asked, count=count)
         notes.ran("prompt:judge", self.prompts["judge"].digest)
         used = caller.fitted(passages, prompt, notes, "judge")
-        found = ask(
-            caller, prompt(used), JudgedClaims, notes, most=(len(claims) + 1) * ROW_TOKENS, schema=rows_on(len(claims))
-        )
-        if len(found.suggested_corrections) == len(found.claims):
-            for row, correction in zip(found.claims, found.suggested_corrections, strict=True):
+        most = (count + 1) * ROW_TOKENS
+        reply = ask(caller, prompt(used), JudgedClaims, notes, most=most, schema=rows_on(count))
+        if len(reply.suggested_corrections) == len(reply.claims):
+            for row, correction in zip(reply.claims, reply.suggested_corrections, strict=True):
                 row.correction = row.correction or correction
-        rows = _by_number(found.claims, claims)
+        rows = _by_number(reply.claims, claims)
         if not rows:
-            raise ModelError(f"{caller.title} judged none of the {len(claims)} claims; wanted a verdict on each.")
-        if missing := len(claims) - len(rows):
-            notes.degraded(f"{caller.title} left out {missing} of {len(claims)} claims; they are unjudged.")
+            raise ModelError(f"{caller.title} judged none of the {count} claims; wanted a verdict on each.")
+        if missing := count - len(rows):
+            notes.degraded(f"{caller.title} left out {missing} of {count} claims; they are unjudged.")
         none = JudgedClaim(status="none", reasoning="The judge's reply left this claim out.")
         verdicts = [self._verdict(claim, rows.get(number, none), used) for number, claim in enumerate(claims)]
-        doubtful = sum(rows[n].status in IN_FAVOUR and verdicts[n]["verdict"] == "unjudged" for n in rows)
-        if doubtful:
-            notes.degraded(
-                f"{caller.title} quoted nothing that supports {doubtful} of {len(claims)} claims as it says."
-            )
+        if doubtful := sum(rows[n].status in IN_FAVOUR and verdicts[n]["verdict"] == "unjudged" for n in rows):
+            notes.degraded(f"{caller.title} quoted nothing that supports {doubtful} of {count} claims as it says.")
         return verdicts
 
     def _verdict(self, claim: Claim, row: JudgedClaim, passages: Sequence[Passage]) -> Verdict:
-        label, evidence, why = _held(
-            claim["text"], row.status, row.evidence if _SAYS(row.evidence) else "", row.passage - 1, passages
-        )
+        label, evidence, why = _borne_out(claim["text"], row, passages)
         # A status has no degrees, and a small model's own numbers mislead.
         against = float("contradicted" in (label, row.status if label == "unsupported" else label))
         reasoning = f"{row.reasoning} {why}".strip()
@@ -214,17 +192,12 @@ def _by_number(rows: Sequence[JudgedClaim], claims: Sequence[Claim]) -> dict[int
     """Rows by claim index: by their numbers, else by the words of the claim that they repeat, else by position."""
     found: dict[int, JudgedClaim] = {}
     for row in rows:
-        place = row.n - 1 if row.n else _about(row.claim, claims)
+        repeated = (place for place, claim in enumerate(claims) if row.claim and placed(row.claim, claim["text"]))
+        place = row.n - 1 if row.n else next(repeated, -1)
         if 0 <= place < len(claims):
             found.setdefault(place, row)
     unnumbered = not any(row.n or row.claim for row in rows)
     return dict(enumerate(rows)) if unnumbered and len(rows) == len(claims) else found
-
-
-def _about(words: str, claims: Sequence[Claim]) -> int:
-    """The claim that some words stand in; -1 where they stand in none."""
-    found = (number for number, claim in enumerate(claims) if words and placed(words, claim["text"]))
-    return next(found, -1)
 
 
 _SAYS: Final = re.compile(r"\w").search
@@ -233,10 +206,9 @@ _SAYS: Final = re.compile(r"\w").search
 _FIGURES: frozenset[Kind] = frozenset(("number", "percent", "points", "money", "measure", "date", "quarter", "time"))
 
 
-def _held(
-    claim: str, label: Label, quote: str, likely: int, passages: Sequence[Passage]
-) -> tuple[Label, Evidence | None, str]:
+def _borne_out(claim: str, row: JudgedClaim, passages: Sequence[Passage]) -> tuple[Label, Evidence | None, str]:
     """The verdict as far as the passages bear it out, with its evidence and what was found against it."""
+    label, likely, quote = row.status, row.passage - 1, row.evidence if _SAYS(row.evidence) else ""
     if label in ("unsupported", "unjudged"):
         return label, None, ""
     found = quoted(quote, passages, likely) if quote else best_sentence(claim, passages, likely)
