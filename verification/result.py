@@ -55,17 +55,12 @@ def reliance(verdicts: Sequence[Verdict]) -> float:
 
 
 LEVELS: tuple[tuple[float, Level], ...] = ((0.9, "high"), (0.7, "medium"), (0.5, "low"))
-"""Lower bounds of the levels, highest first; what is below the last one is very low."""
+"""Lower bounds of the levels, highest first."""
 
 
 def level_of(confidence: float) -> Level:
-    """The level of a confidence in 0..1 as it is shown, with two digits: from 0.90 high, 0.70 medium, 0.50 low, else
-    very low.
-    """
-    for bound, level in LEVELS:
-        if round(confidence, 2) >= bound:
-            return level
-    return "very low"
+    """The level of a confidence in 0..1 as it is shown, with two digits; very low below all of `LEVELS`."""
+    return next((level for bound, level in LEVELS if round(confidence, 2) >= bound), "very low")
 
 
 ADDRESSED: Final = 0.5
@@ -96,8 +91,6 @@ WEIGHTED: Final[Mapping[str, str]] = {
 UNCHECKED: Final = "Part of the answer was not checked"
 UNJUDGED: Final = "claim(s) could not be judged"
 """Issues that `prune` mends by removing what they are about."""
-
-
 _WIDTH: Final = 88
 """Characters of a claim in the printed table."""
 
@@ -164,9 +157,8 @@ class Verification:
     @property
     def joined(self) -> bool:
         """Whether the confidence holds what the reader says of the answer, beside what the passages support."""
-        if self.answered is None or self.supported is None:
-            return False
-        return self.confidence == round(self.supported * self.answered, 6)
+        known = self.answered is not None and self.supported is not None
+        return known and self.confidence == round((self.supported or 0.0) * (self.answered or 0.0), 6)
 
     @property
     def accepted(self) -> bool:
@@ -184,14 +176,13 @@ class Verification:
     def _holds(self, chance: float) -> bool:
         # A calibrated confidence says that all of it is supported: no claim may speak against that.
         agreed = self.policy != "calibrated" or self.is_grounded
-        return (
-            agreed and reaches(self._value, self.threshold) and (not self.joined or reaches(self.answered or 0, chance))
-        )
+        return agreed and self._reached and (not self.joined or reaches(self.answered or 0, chance))
 
     @property
-    def _value(self) -> float:
-        """What the threshold is held to: the confidence without what the reader says of the answer."""
-        return self.supported if self.joined and self.supported is not None else self.confidence
+    def _reached(self) -> bool:
+        """Whether the confidence without what the reader says of the answer is at the threshold."""
+        value = self.supported if self.joined and self.supported is not None else self.confidence
+        return reaches(value, self.threshold)
 
     @property
     def counted(self) -> list[Verdict]:
@@ -211,8 +202,7 @@ class Verification:
     @property
     def hallucination_score(self) -> float:
         """1 - mean support of the claims that count; 0.0 where there is none."""
-        claims = self.counted
-        return round(1.0 - mean_support(claims), 9) if claims else 0.0
+        return round(1.0 - mean_support(self.counted), 9) if self.counted else 0.0
 
     @property
     def is_grounded(self) -> bool:
@@ -227,9 +217,9 @@ class Verification:
         if not labels or self.failed or labels & {"unjudged", "contradicted"}:
             return False
         if self.policy == "calibrated":
-            return labels == {"supported"} and reaches(self._value, self.threshold)
+            return labels == {"supported"} and self._reached
         lacking = 1.0 - sum(CREDIT[v["verdict"]] for v in claims) / len(claims)
-        return round(lacking, 9) < HALLUCINATED and reaches(self._value, self.threshold)
+        return round(lacking, 9) < HALLUCINATED and self._reached
 
     @property
     def attribution_coverage(self) -> float | None:
@@ -307,9 +297,9 @@ class Verification:
     @classmethod
     def from_dict(cls, data: Mapping[str, Any], claims: Sequence[Verdict]) -> Self:
         """The verification that `to_dict` wrote down, with its verdicts."""
-        known: dict[str, Any] = {f.name: data[f.name] for f in fields(cls) if f.name in data}
+        known: dict[str, Any] = {f.name: data[f.name] for f in fields(cls) if f.name in data} | {"claims": [*claims]}
         known |= {name: tuple(value) for name, value in known.items() if isinstance(value, list)}
-        return cls(**known | {"claims": tuple(claims)})
+        return cls(**known)
 
 
 def low_values(values: Iterable[tuple[str, float, float]]) -> list[str]:
@@ -335,17 +325,14 @@ def sources_of(verdict: Verdict) -> list[str]:
 
 def claim_row(verdict: Verdict) -> dict[str, Any]:
     """A verdict as plain JSON; what the judge did not say is left out, but `evidence` is null."""
-    row = {name: value for name, value in verdict.items() if value or name not in _OPTIONAL}
-    row.pop("objected", None)
-    if spans := verdict.get("unsupported_spans"):
-        row["unsupported_spans"] = [list(span) for span in spans]
+    row: dict[str, Any] = {name: _plain(value) for name, value in verdict.items() if name != "objected"}
+    for name in ("reasoning", "correction", "sources", "unsupported_spans"):
+        if not row.get(name):
+            row.pop(name, None)
     if sources := sources_of(verdict):
         row["sources"] = sources
     evidence = verdict["evidence"]
     return row | {"evidence": evidence and {key: evidence[key] for key in ("quote", "passage", "start", "end")}}
-
-
-_OPTIONAL: Final = frozenset({"reasoning", "correction", "sources", "unsupported_spans"})
 
 
 def _plain(value: Any) -> Any:

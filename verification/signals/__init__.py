@@ -24,15 +24,15 @@ from cragraph.verification.signals.wording import (
 from cragraph.verification.windows import is_table_row
 
 ALIGNED: Final = 5
-"""How many passages alignment looks at."""
+"""Passages that alignment looks at."""
 KEY_CLAIMS: Final = 5
-"""How many claims the fact score is about."""
+"""Claims that the fact score is about."""
 VERIFYING: Final = 10
-"""How many passages may verify a claim of the fact score."""
+"""Passages that may verify a claim of the fact score."""
 UNKNOWN: Final = 0.5
 """The fact score when its judge failed, and the relevance of a passage that nobody scored."""
 COMPARED: Final = 40
-"""How many claims are compared pairwise; later ones are left out so that time does not grow without bound."""
+"""Claims that are compared pairwise; later ones are left out so that time does not grow without bound."""
 
 _FIGURE: Final = re.compile(r"\d")
 _NAME: Final = re.compile(r"(?<=[\w,] )[A-Z][\w-]+")
@@ -95,22 +95,20 @@ def internal_consistency(material: Material) -> float:
     """
     if material.consistency is not None:
         return material.consistency
-    claims = counted(material.verdicts)[:COMPARED]
-    texts, quoted = [verdict["text"] for verdict in claims], [_quotes(verdict) for verdict in claims]
-    pairs = (pair for pair in combinations(range(len(texts)), 2) if not (quoted[pair[0]] and quoted[pair[1]]))
-    involved = {index for pair in pairs if contradict(texts[pair[0]], texts[pair[1]]) for index in pair}
-    return 1.0 - len(involved) / len(texts) if texts else 1.0
+    claims = [(number, v["text"], _quotes(v)) for number, v in enumerate(counted(material.verdicts)[:COMPARED])]
+    involved: set[int] = set()
+    for (one, text, quoted), (other, against, copied) in combinations(claims, 2):
+        if not (quoted and copied) and contradict(text, against):
+            involved |= {one, other}
+    return 1.0 - len(involved) / len(claims) if claims else 1.0
 
 
 def quoted_contradictions(verdicts: Sequence[Verdict]) -> list[str]:
     """An issue for each two quotations of the answer that contradict each other; rows of a table do not."""
     claims = [v for v in counted(verdicts)[:COMPARED] if _quotes(v) and not is_table_row(v["evidence"]["quote"])]  # type: ignore[index]
-    return [
-        f"The answer quotes what contradicts itself, which the confidence does not count: “{one['text']}” — "
-        f"“{other['text']}”"
-        for one, other in combinations(claims, 2)
-        if contradict(one["text"], other["text"])
-    ]
+    said = "The answer quotes what contradicts itself, which the confidence does not count"
+    pairs = combinations([claim["text"] for claim in claims], 2)
+    return [f"{said}: “{one}” — “{other}”" for one, other in pairs if contradict(one, other)]
 
 
 def _quotes(verdict: Verdict) -> bool:
@@ -123,10 +121,10 @@ def knowledge_consistency(material: Material) -> float:
     """1 - the share of the claims that known facts contradict; 1.0 without known facts (consistency check)."""
     if material.knowledge is None:
         raise NotMeasured("no judge could compare the answer with the known facts")
-    claims = counted(material.knowledge)
-    if any(verdict["verdict"] == "unjudged" for verdict in claims):
+    labels = [verdict["verdict"] for verdict in counted(material.knowledge)]
+    if "unjudged" in labels:
         raise NotMeasured("no judge could compare every claim with the known facts")
-    return 1.0 - sum(v["verdict"] == "contradicted" for v in claims) / len(claims) if claims else 1.0
+    return 1.0 - labels.count("contradicted") / len(labels) if labels else 1.0
 
 
 # -- answer and passages ---------------------------------------------------------------------------------------
@@ -178,28 +176,26 @@ def fact_score(material: Material) -> float:
         return 0.0
     if judge_failed(claims):
         return UNKNOWN
-    return sum(_is_verified(claim) for claim in claims) / len(claims)
+    evidence = [claim["evidence"] for claim in claims if claim["verdict"] == "supported"]
+    return sum(found is None or found["passage"] < VERIFYING for found in evidence) / len(claims)
 
 
 def key_claims(verdicts: Sequence[Verdict], most: int = KEY_CLAIMS) -> list[Verdict]:
     """The claims most worth checking, at most five, in the answer's order: figures first, then names, then length."""
     claims = counted(verdicts)
-    ranked = sorted(range(len(claims)), key=lambda i: (-_weight(claims[i]["text"]), i))[:most]
-    return [claims[i] for i in sorted(ranked)]
+
+    def weight(place: int) -> float:
+        text = claims[place]["text"]
+        words = min(len(set(content_words(text))), 12) / 4
+        return 10 * bool(_FIGURE.search(text)) + 5 * bool(_NAME.search(text)) + words
+
+    ranked = sorted(range(len(claims)), key=weight, reverse=True)[:most]
+    return [claims[place] for place in sorted(ranked)]
 
 
 def judge_failed(claims: Sequence[Verdict]) -> bool:
     """Whether there were claims and no judge could judge any of them."""
     return bool(claims) and all(claim["verdict"] == "unjudged" for claim in claims)
-
-
-def _is_verified(claim: Verdict) -> bool:
-    evidence = claim["evidence"]
-    return claim["verdict"] == "supported" and (evidence is None or evidence["passage"] < VERIFYING)
-
-
-def _weight(text: str) -> float:
-    return 10 * bool(_FIGURE.search(text)) + 5 * bool(_NAME.search(text)) + min(len(set(content_words(text))), 12) / 4
 
 
 # -- passages --------------------------------------------------------------------------------------------------
@@ -208,8 +204,8 @@ def _weight(text: str) -> float:
 def attribution_coverage(material: Material) -> float:
     """Share of the claims more than 0.7 similar to some passage; 0.0 without claims (source attribution)."""
     pairs = zip(material.closeness.best, material.verdicts, strict=True)
-    best = [score for score, verdict in pairs if is_counted(verdict)]
-    return sum(score > material.options.attribution_threshold for score in best) / len(best) if best else 0.0
+    near = [score > material.options.attribution_threshold for score, verdict in pairs if is_counted(verdict)]
+    return sum(near) / len(near) if near else 0.0
 
 
 def retrieval_quality(material: Material) -> float:
@@ -238,22 +234,14 @@ def source_agreement(material: Material) -> float:
     """
     if not material.passages:
         return 0.0
-    against = {
-        verdict["evidence"]["passage"]
-        for verdict in material.verdicts
-        if verdict["verdict"] == "contradicted" and verdict["evidence"]
-    }
+    contradicted = (v["evidence"] for v in material.verdicts if v["verdict"] == "contradicted")
+    against = {evidence["passage"] for evidence in contradicted if evidence}
     pairs = zip(material.closeness.by_passage, material.verdicts, strict=True)
     rows = [row for row, verdict in pairs if is_counted(verdict)]
-    threshold = material.options.agreement_threshold
+    near = [max(column) >= material.options.agreement_threshold for column in zip(*rows, strict=True)]
     weights = material.weights or [1.0] * len(material.passages)
-    agreeing = sum(
-        weight
-        for position, weight in enumerate(weights)
-        if position not in against and any(row[position] >= threshold for row in rows)
-    )
-    total = sum(weights)
-    return agreeing / total if total else 0.0
+    agreeing = sum(weights[place] for place, agrees in enumerate(near) if agrees and place not in against)
+    return agreeing / sum(weights) if sum(weights) else 0.0
 
 
 # -- the table -------------------------------------------------------------------------------------------------
@@ -294,18 +282,13 @@ def issues_of(signals: Mapping[str, float]) -> list[str]:
     return [text for name, (bound, text) in ISSUES.items() if name in signals and signals[name] < bound]
 
 
-def measure(
-    wanted: Collection[str],
-    material: Material,
-    notes: Notes,
-    table: Mapping[str, Callable[[Material], float]] = SIGNALS,
-) -> tuple[dict[str, float], dict[str, str]]:
+def measure(wanted: Collection[str], material: Material, notes: Notes) -> tuple[dict[str, float], dict[str, str]]:
     """The wanted signals, each 0..1, and for each that could not be measured the reason; one that breaks is noted."""
     signals: dict[str, float] = {}
     missing: dict[str, str] = {}
     for name in wanted:
         try:
-            value = float(table[name](material))
+            value = float(SIGNALS[name](material))
             if not isfinite(value):
                 raise ValueError(f"it came out as {value}")
         except NotMeasured as reason:

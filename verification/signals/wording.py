@@ -2,7 +2,6 @@
 
 import re
 from collections.abc import Mapping, Sequence
-from functools import lru_cache
 from pathlib import PurePath
 from typing import Any, Final
 
@@ -63,19 +62,13 @@ def uncertainty(answer: str, phrases: Sequence[str] = UNCERTAINTY_PHRASES) -> fl
 
 
 def _occurs(phrase: str, text: str) -> bool:
-    matches = _pattern(phrase).finditer(text)
-    # "May 2023" and "in May" name a month.
-    return any(match.group() != "May" or not _is_month(text, match.start(), match.end()) for match in matches)
-
-
-def _is_month(text: str, start: int, end: int) -> bool:
-    return bool(_MONTH_BEFORE.search(text[:start]) or _MONTH_AFTER.match(text[end:]))
-
-
-@lru_cache(maxsize=256)
-def _pattern(phrase: str) -> re.Pattern[str]:
     pieces = (re.escape(piece) for piece in phrase.replace("’", "'").split())
-    return re.compile(r"(?<!\w)" + r"\s+".join(pieces) + r"(?!\w)", re.IGNORECASE)
+    for match in re.finditer(r"(?<!\w)" + r"\s+".join(pieces) + r"(?!\w)", text, re.IGNORECASE):
+        # "May 2023" and "in May" name a month.
+        month = _MONTH_BEFORE.search(text[: match.start()]) or _MONTH_AFTER.match(text[match.end() :])
+        if match[0] != "May" or not month:
+            return True
+    return False
 
 
 IDENTIFIER_FIELDS: Final = ("ticker", "year", "filing_type")
@@ -104,11 +97,8 @@ def coverage(answer: str, passages: Sequence[Passage], fields: Sequence[str] = I
     """
     if not passages:
         return 0.0
-    numbered: set[int] = set()
-    for match in _NUMBERED.finditer(answer):
-        for part in match.group(1).split(","):
-            ends = [int(number) for number in re.findall(r"\d+", part)]
-            numbered.update(range(ends[0], min(ends[-1], 999) + 1))
+    ranges = [re.findall(r"\d+", part) for found in _NUMBERED.findall(answer) for part in found.split(",")]
+    numbered = {number for ends in ranges for number in range(int(ends[0]), min(int(ends[-1]), 999) + 1)}
     cited = sum(
         position in numbered or any(names(answer, value) for value in identifiers(passage, fields))
         for position, passage in enumerate(passages, start=1)
@@ -134,4 +124,4 @@ def names(answer: str, identifier: str) -> bool:
     Short tickers such as ``A`` or ``IT`` would otherwise be found in every text.
     """
     flags = 0 if identifier.isupper() and identifier.isalpha() else re.IGNORECASE
-    return re.search(rf"(?<![\w]){re.escape(identifier)}(?![\w])", answer, flags) is not None
+    return re.search(rf"(?<!\w){re.escape(identifier)}(?!\w)", answer, flags) is not None
