@@ -82,23 +82,21 @@ def _core(answer: str, start: int, end: int) -> tuple[int, int]:
     lead = _LEADING.match(answer, start, end)
     left = lead.end() if lead else start
     trail = _TRAILING.search(answer, left, end)
-    right = trail.start() if trail else end
-    while left < right and answer[left].isspace():
-        left += 1
-    while right > left and answer[right - 1].isspace():
-        right -= 1
-    return left, right
+    return _stripped(answer, left, trail.start() if trail else end)
+
+
+def _stripped(answer: str, start: int, end: int, marks: str | None = None) -> tuple[int, int]:
+    """The offsets without blanks, or without `marks`, at both ends."""
+    text = answer[start:end]
+    return end - len(text.lstrip(marks)), start + len(text.rstrip(marks))
 
 
 def _is_claim(sentence: str, text: str) -> bool:
     bare = without_markers(text).strip(" \t\n*_>\"'“”")
-    if not _WORD.search(bare) or sentence.lstrip().startswith(("```", "~~~")):
+    if not _WORD.search(bare) or sentence.lstrip().startswith(("```", "~~~")) or bare.endswith(("?", "？", "؟")):
         return False
-    if _HEADING.match(sentence) or bare.endswith(("?", "？", "؟")):
-        return False
-    if bare.rstrip(".") == IDK.rstrip("."):
-        return False
-    return not (_LEAD_IN.match(bare) or _GREETING.match(bare))
+    says_nothing = _HEADING.match(sentence) or _LEAD_IN.match(bare) or _GREETING.match(bare)
+    return not says_nothing and bare.rstrip(".") != IDK.rstrip(".")
 
 
 def _statements(answer: str, start: int, end: int) -> Iterator[tuple[int, int]]:
@@ -142,9 +140,7 @@ def uncovered_parts(answer: str, claims: Sequence[Claim]) -> list[Uncovered]:
         for start, end in gaps:
             said = {term for term in terms(without_markers(answer[start:end])) if not is_light(term)}
             if said and (whole or len(said) > FEW):
-                text = answer[start:end]
-                left = start + len(text) - len(text.lstrip(_EDGE))
-                right = start + len(text.rstrip(_EDGE))
+                left, right = _stripped(answer, start, end, _EDGE)
                 parts.append(Uncovered(text=answer[left:right], start=left, end=right))
     return parts
 

@@ -60,7 +60,7 @@ def find_conflicts(passages: Sequence[Passage], most: int = MOST) -> list[Passag
         (window, context)
         for number, passage in enumerate(passages)
         for window in sentence_windows(number, passage["text"])
-        if ROW not in window.text and len(context := _context(window.text)) >= FEWEST
+        if ROW not in window.text and len(context := topic(window.text) - _counts(window.text)) >= FEWEST
     ][:SENTENCES]
     if len(found) < 2:
         return []
@@ -77,10 +77,6 @@ def find_conflicts(passages: Sequence[Passage], most: int = MOST) -> list[Passag
             if len(conflicts) == most:
                 break
     return conflicts
-
-
-def _context(text: str) -> frozenset[str]:
-    return topic(text) - _counts(text)
 
 
 def _counts(text: str) -> frozenset[str]:
@@ -159,7 +155,9 @@ def contradict(one: str, other: str) -> bool:
     whether they are on the same matter, they do not either.
     """
     first, second = extract(one), extract(other)
-    if _at_different_times(first, second) or _numbered(first) ^ _numbered(second):
+    when, then = _of(first, _WHEN), _of(second, _WHEN)
+    times = compare(when, then)
+    if bool(when) != bool(then) or times.conflicting or times.missing or _numbered(first) ^ _numbered(second):
         return False
     opposite = opposite_words(one, other)
     instead = frozenset().union(*(stems(word) for word in opposite or ()))
@@ -167,20 +165,10 @@ def contradict(one: str, other: str) -> bool:
     # Every word of the shorter one: "Apple's revenue" and "Google's revenue" may differ as they please.
     if not smaller or not smaller <= larger or len(smaller) < MATTER * len(larger):
         return False
-    if negations(one) % 2 != negations(other) % 2:
-        return opposite is None and not _other_figures(first, second)
-    return opposite is not None or _other_figures(first, second)
-
-
-def _at_different_times(first: tuple[Fact, ...], second: tuple[Fact, ...]) -> bool:
-    one, other = _of(first, _WHEN), _of(second, _WHEN)
-    compared = compare(one, other)
-    return bool(one) != bool(other) or bool(compared.conflicting or compared.missing)
-
-
-def _other_figures(first: tuple[Fact, ...], second: tuple[Fact, ...]) -> bool:
-    found = compare(_of(first, _WHEN | {"name"}, others=True), _of(second, _WHEN | {"name"}, others=True))
-    return bool(found.conflicting) and not found.matched
+    mine, theirs = (_of(facts, _WHEN | {"name"}, others=True) for facts in (first, second))
+    figures = compare(mine, theirs)
+    differs = opposite is not None or (bool(figures.conflicting) and not figures.matched)
+    return differs != (negations(one) % 2 != negations(other) % 2)
 
 
 def _numbered(facts: Sequence[Fact]) -> frozenset[tuple[str, ...]]:

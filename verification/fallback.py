@@ -5,6 +5,7 @@ from collections.abc import Callable, Sequence
 from concurrent.futures import Future
 from contextvars import copy_context
 from dataclasses import dataclass, field
+from itertools import zip_longest
 from threading import Thread
 from typing import Final, ParamSpec, TypeVar
 
@@ -20,6 +21,7 @@ T = TypeVar("T")
 VerdictCache = LRU[tuple[int, bytes, bytes], list[Verdict]]
 
 NOBODY: Final = "No judge could judge this claim."
+LAST: Final = "no judge is left, and what is open stays unjudged"
 
 
 def reason_of(error: Exception) -> str:
@@ -84,30 +86,26 @@ class JudgeChain:
     cache: VerdictCache = field(default_factory=lambda: LRU(0), repr=False)
 
     def __call__(
-        self,
-        claims: Sequence[Claim],
-        passages: Sequence[Passage],
-        notes: Notes,
-        *,
-        question: str = "",
+        self, claims: Sequence[Claim], passages: Sequence[Passage], notes: Notes, *, question: str = ""
     ) -> list[Verdict]:
         """One verdict per claim, in order."""
         verdicts = [unjudged(claim, NOBODY) for claim in claims]
         left = list(range(len(claims)))
-        for judge in self.judges:
+        for judge, following in zip_longest(self.judges, self.judges[1:]):
             if not left:
                 break
+            then = f"{following.name!r} took over" if following else LAST
             try:
-                found = self._claims(judge, [claims[number] for number in left], passages, notes, question)
+                own = self._claims(judge, [claims[number] for number in left], passages, notes, question)
             # A judge may be the caller's own or a model's server: whatever it raises, the next one takes over.
             except Exception as error:
-                note_failure(f"Judge {judge.name!r}", error, self._next(judge), notes)
+                note_failure(f"Judge {judge.name!r}", error, then, notes)
                 continue
-            for number, verdict in zip(left, found, strict=True):
+            for number, verdict in zip(left, own, strict=True):
                 verdicts[number] = verdict
             left = [number for number in left if verdicts[number]["verdict"] == "unjudged"]
             if left:
-                notes.degraded(f"Judge {judge.name!r} left {len(left)} claims unjudged; {self._next(judge)}.")
+                notes.degraded(f"Judge {judge.name!r} left {len(left)} claims unjudged; {then}.")
         if len(left) < len(claims):
             notes.ran("judge", judge_names(verdicts))
         return verdicts
@@ -138,12 +136,6 @@ class JudgeChain:
         if left == 0:
             raise TimeoutError("the deadline of the run has passed")
         return min((limit for limit in (self.timeout, left) if limit is not None), default=None)
-
-    def _next(self, judge: Judge) -> str:
-        place = next(number for number, other in enumerate(self.judges) if other is judge) + 1
-        if place == len(self.judges):
-            return "no judge is left, and what is open stays unjudged"
-        return f"{self.judges[place].name!r} took over"
 
 
 def judge_names(verdicts: Sequence[Verdict]) -> str:

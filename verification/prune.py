@@ -3,7 +3,7 @@
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from itertools import accumulate
+from itertools import accumulate, takewhile
 from typing import Final
 
 from cragraph.protocols import Notes
@@ -20,7 +20,6 @@ _NUMBERED: Final = re.compile(r"^(?P<indent>[ \t]*)(?P<number>\d{1,3})(?=[.)][ \
 _LEFTOVER: Final = re.compile(r"^[\s>]*(?:[-*+•]|\(?\d{1,3}[.)])?[\s*_~]*(?:\[[\d,\s–-]+\]\s*)*[\s*_~]*$")
 _HEADING: Final = re.compile(r"^[ \t]*(?P<level>#{1,6})[ \t]|^[ \t]*(?:\*\*|__)[^*_\n]+(?:\*\*|__):?[ \t]*$")
 _CONNECTIVE: Final = pattern("connective")
-
 
 BY_VERDICT: Final = ("fact_score", "hallucination", "internal_consistency")
 """Signals that need no more than the verdicts."""
@@ -91,12 +90,11 @@ def prune(answer: str, verdicts: Sequence[Verdict]) -> tuple[str, list[Verdict]]
     _tidy(pieces)
     text = "".join(pieces)
     at = [0, *accumulate(len(piece) for piece in pieces)]
+    kept = [(s.start, s.end) for s in sentences if s.kept]
     return text, [
-        _moved(verdict, answer, text, at)
-        for verdict in verdicts
-        if verdict["verdict"] == "supported"
-        and is_counted(verdict)
-        and any(s.kept and s.start < verdict["end"] and verdict["start"] < s.end for s in sentences)
+        _moved(v, answer, text, at)
+        for v in verdicts
+        if v["verdict"] == "supported" and is_counted(v) and any(s < v["end"] and v["start"] < e for s, e in kept)
     ]
 
 
@@ -108,51 +106,46 @@ def _read(answer: str, start: int, end: int, verdicts: Sequence[Verdict]) -> _Se
 
 def _structured(answer: str, sentences: list[_Sentence]) -> list[_Sentence]:
     """The sentences with headings, lead-ins and table heads kept where they still hold something."""
-    result = list(sentences)
-    for index in range(len(sentences) - 1, -1, -1):
-        sentence, after = sentences[index], result[index + 1 :]
-        if sentence.judged:
-            continue
-        if sentence.level:
-            under: list[_Sentence] = []
-            for other in after:
-                if other.level and other.level <= sentence.level:
-                    break
-                under.append(other)
-        elif sentence.leads_in:
-            under = _announced(answer, after)
-        elif sentence.text.lstrip().startswith("|"):
-            under = [other for other in after if other.text.lstrip().startswith("|")]
-        else:
-            continue
-        if any(other.kept and other.judged for other in under):
-            result[index] = _Sentence(sentence.start, sentence.end, sentence.text, True, False)
-    return result
+    return [
+        sentence
+        if sentence.judged
+        else replace(sentence, kept=any(s.kept and s.judged for s in _under(answer, sentence, sentences[index + 1 :])))
+        for index, sentence in enumerate(sentences)
+    ]
+
+
+def _under(answer: str, sentence: _Sentence, after: Sequence[_Sentence]) -> list[_Sentence]:
+    """What stands under a heading, behind a lead-in or below the head of a table; nothing where it is none."""
+    if level := sentence.level:
+        return list(takewhile(lambda other: not other.level or other.level > level, after))
+    if sentence.leads_in:
+        return _announced(answer, after)
+    if sentence.text.lstrip().startswith("|"):
+        return [other for other in after if other.text.lstrip().startswith("|")]
+    return []
 
 
 def _announced(answer: str, after: Sequence[_Sentence]) -> list[_Sentence]:
     """What a lead-in announces: the list items that follow, else the next sentence."""
-    items = []
-    for other in after:
-        line = answer.rfind("\n", 0, other.start) + 1
-        if not _LISTED.match(answer, line):
-            break
-        items.append(other)
-    return items or list(after[:1])
+    items = takewhile(lambda other: _LISTED.match(answer, answer.rfind("\n", 0, other.start) + 1), after)
+    return list(items) or list(after[:1])
+
+
+def _opening(answer: str, sentence: _Sentence) -> int:
+    """Where a sentence begins behind the mark of its list item."""
+    mark = _LISTED.match(answer, sentence.start)
+    return mark.end() if mark else sentence.start
 
 
 def _cut_sentences(answer: str, pieces: list[str], sentences: Sequence[_Sentence]) -> None:
     for sentence in sentences:
-        if sentence.kept:
-            continue
-        end = sentence.end
-        while end < len(answer) and answer[end] in " \t":
-            end += 1
-        mark = _LISTED.match(answer, sentence.start)
-        # The mark stays for the item's other sentences; where there is none, its line goes as an empty one.
-        for position in range(mark.end() if mark else sentence.start, end):
-            if pieces[position] != "\n" or position < sentence.end:
-                pieces[position] = ""
+        if not sentence.kept:
+            end = sentence.end
+            while end < len(answer) and answer[end] in " \t":
+                end += 1
+            # The mark stays for the item's other sentences; where there is none, its line goes as an empty one.
+            opening = _opening(answer, sentence)
+            pieces[opening:end] = [""] * len(pieces[opening:end])
 
 
 def _cut_empty_lines(answer: str, pieces: list[str]) -> None:
@@ -171,8 +164,7 @@ def _mend_openings(answer: str, pieces: list[str], sentences: Sequence[_Sentence
     for index, sentence in enumerate(sentences):
         if not (sentence.kept and sentence.judged):
             continue
-        mark = _LISTED.match(answer, sentence.start)
-        opening = mark.end() if mark else sentence.start
+        opening = _opening(answer, sentence)
         if index and not sentences[index - 1].kept and (match := _CONNECTIVE.match(answer, opening)):
             pieces[match.start() : match.end()] = [""] * (match.end() - match.start())
             pieces[match.end()] = pieces[match.end()].upper()

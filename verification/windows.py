@@ -2,8 +2,8 @@
 
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
-from functools import lru_cache
+from dataclasses import dataclass
+from functools import cached_property, lru_cache
 from typing import Final
 
 import numpy as np
@@ -36,13 +36,17 @@ class Window:
     first: int
     last: int
 
+    def overlaps(self, other: "Window") -> bool:
+        """Whether the two share characters."""
+        return self.passage == other.passage and self.start < other.end and other.start < self.end
+
 
 @dataclass(frozen=True)
 class Space:
     """Every window of some passages, and how much of each claim it covers: `coverage[window, claim]` in 0..1.
 
     `coverage` weighs single words, `phrases` neighbouring pairs of them; `likely` is both, less `WIDER` a sentence.
-    `whole` is each claim's coverage by all passages together; `singles` says which window each sentence is alone.
+    `whole` is each claim's coverage by all passages together.
     """
 
     sentences: Sequence[Window]
@@ -50,26 +54,24 @@ class Space:
     coverage: Floats
     phrases: Floats
     whole: Floats
-    likely: Floats = field(init=False)
-    singles: Sequence[int] = field(init=False)
 
-    def __post_init__(self) -> None:
+    @cached_property
+    def likely(self) -> Floats:
+        """How likely each claim rests on each window: ``likely[window, claim]``."""
         extra = np.array([[window.last - window.first] for window in self.windows], dtype=np.float32)
-        likely = (1 - PAIRS) * self.coverage + PAIRS * self.phrases - WIDER * extra.reshape(-1, 1)
-        object.__setattr__(self, "likely", likely)
-        alone = [place for place, window in enumerate(self.windows) if window.first == window.last]
-        object.__setattr__(self, "singles", alone)
+        return np.asarray((1 - PAIRS) * self.coverage + PAIRS * self.phrases - WIDER * extra.reshape(-1, 1))
+
+    @cached_property
+    def singles(self) -> Sequence[int]:
+        """Which window each sentence is alone."""
+        return [place for place, window in enumerate(self.windows) if window.first == window.last]
 
     def best(self, claim: int, count: int = 1) -> list[int]:
         """The likeliest windows of a claim, best first; of those that overlap, only the best one."""
-        order = np.argsort(-self.likely[:, claim], kind="stable")
         chosen: list[int] = []
-        for index in order[: count * 8].tolist():
-            window = self.windows[index]
-            if not any(_overlap(window, self.windows[other]) for other in chosen):
+        for index in np.argsort(-self.likely[:, claim], kind="stable")[: count * 8].tolist():
+            if len(chosen) < count and not any(self.windows[index].overlaps(self.windows[o]) for o in chosen):
                 chosen.append(index)
-                if len(chosen) == count:
-                    break
         return chosen
 
 
@@ -105,10 +107,7 @@ def _space(claims: tuple[str, ...], texts: tuple[str, ...]) -> Space:
 
 def _joined(held: NDArray[np.bool_], found: Sequence[Window]) -> Floats:
     """What each window holds: its first sentence, and the others up to its last."""
-    if not found:
-        return np.zeros((0, held.shape[1]), dtype=np.float32)
-    first = np.array([window.first for window in found])
-    last = np.array([window.last for window in found])
+    first, last = (np.array([getattr(w, end) for w in found], dtype=np.intp) for end in ("first", "last"))
     joined = held[first]
     for step in range(1, SPAN):
         joined = joined | held[np.minimum(first + step, last)]
@@ -119,13 +118,10 @@ def _weights(claims: Sequence[str], vocabulary: dict[object, int], *, whole: boo
     """Weights of the vocabulary for each claim that add up to 1; of pairs where `whole`, else of single terms."""
     table = np.zeros((len(vocabulary), len(claims)), dtype=np.float32)
     for column, claim in enumerate(claims):
-        own = set(terms(claim))
-        if whole and pairs(claim):
-            for pair in pairs(claim):
-                table[vocabulary[pair], column] = weight(pair[0]) + weight(pair[1])
-        else:
-            for term in own:
-                table[vocabulary[term], column] = weight(term)
+        for pair in pairs(claim) if whole else ():
+            table[vocabulary[pair], column] = weight(pair[0]) + weight(pair[1])
+        for term in terms(claim) if not whole or not pairs(claim) else ():
+            table[vocabulary[term], column] = weight(term)
     total = table.sum(axis=0, keepdims=True)
     return np.asarray(table / np.where(total > 0, total, 1), dtype=np.float32)
 
@@ -162,17 +158,15 @@ def _widened(text: str, sentences: Sequence[Window], offset: int = 0) -> list[Wi
     Two rows of a table never share one: the figure of one row would do for the name in another.
     """
     found: list[Window] = []
-    for index, sentence in enumerate(sentences):
+    for sentence in sentences:
         rows = 0
-        for last in sentences[index : index + SPAN]:
+        for last in sentences[sentence.first : sentence.first + SPAN]:
             rows += is_table_row(last.text)
             if rows > 1:
                 break
             if last is sentence or last.end - sentence.start <= LONGEST:
-                whole = text[sentence.start : last.end]
-                found.append(
-                    Window(sentence.passage, sentence.start, last.end, whole, offset + index, offset + last.first)
-                )
+                ends = offset + sentence.first, offset + last.first
+                found.append(Window(sentence.passage, sentence.start, last.end, text[sentence.start : last.end], *ends))
     return found
 
 
@@ -181,7 +175,3 @@ def is_table_row(text: str) -> bool:
     """Whether a text is a row whose cells carry the headings of their columns: ``Revenue | 2023: 394 | 2022: 383``."""
     first, *others = _CELL_END.split(text)
     return bool(others) and all(": " in cell for cell in others) and "\n" not in first
-
-
-def _overlap(one: Window, other: Window) -> bool:
-    return one.passage == other.passage and one.start < other.end and other.start < one.end
