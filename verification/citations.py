@@ -20,6 +20,7 @@ MOST: Final = 5
 
 OWN: Final = ("chunk_id", "doc_id", "chunk_index", "start_index", "filename", "source")
 """Fields of a passage that its citation's metadata repeats."""
+
 PREFIX: Final = 120
 """Passages without a chunk id are the same when they share this many characters."""
 
@@ -48,28 +49,24 @@ def cite(
     """
     markers = find_markers(answer)
     sentences = sentence_spans(answer)
-    pointers = [_checked(marker, answer, markers, sentences, verdicts, passages) for marker in markers]
+    pointers = [_pointing(marker, answer, markers, sentences, verdicts, passages) for marker in markers]
     pointers += _added(answer, sentences, verdicts, passages, pointers)
     pointers.sort(key=lambda pointer: (pointer.start, pointer.end))
     seen: dict[str, int] = {}
     first = [seen.setdefault(p["chunk_id"] or p["text"][:PREFIX], position) for position, p in enumerate(passages)]
-    numbers: dict[int, int] = {}
+    cited = dict.fromkeys(first[position] for pointer in pointers for position in pointer.passages)
+    numbers = {passage: number for number, passage in enumerate(list(cited)[:most], start=1)}
     edits = []
     for pointer in pointers:
-        shown = []
-        for passage in dict.fromkeys(first[position] for position in pointer.passages):
-            if passage not in numbers and len(numbers) < most:
-                numbers[passage] = len(numbers) + 1
-            if passage in numbers:
-                shown.append(f"[{numbers[passage]}]")
-        edits.append((pointer.start, pointer.end, "".join(shown)))
+        shown = dict.fromkeys(numbers[first[p]] for p in pointer.passages if first[p] in numbers)
+        edits.append((pointer.start, pointer.end, "".join(f"[{number}]" for number in shown)))
     return spliced(answer, edits), [
         _citation(number, passages[passage], [p for p in pointers if passage in (first[i] for i in p.passages)])
         for passage, number in numbers.items()
     ]
 
 
-def _checked(
+def _pointing(
     marker: Marker,
     answer: str,
     markers: Sequence[Marker],
@@ -87,21 +84,16 @@ def _checked(
     said = without_markers(answer[since : marker.start])
     if not carriers or all(v["verdict"] == "unjudged" for v in carriers):
         return Pointer(marker.start, marker.end, [_holder(n, said, passages) for n in named], verified=False)
-    good = [v for v in carriers if v["verdict"] in IN_FAVOUR]
+    good = [v["evidence"] for v in carriers if v["verdict"] in IN_FAVOUR]
     if not good:
         return Pointer(marker.start, marker.end, [], verified=False)
     quotes: dict[int, list[str]] = {}
-    for verdict in good:
-        if evidence := verdict["evidence"]:
-            quotes.setdefault(evidence["passage"], []).append(evidence["quote"])
+    for evidence in filter(None, good):
+        quotes.setdefault(evidence["passage"], []).append(evidence["quote"])
     kept = [n for n in named if n in quotes or (said and stated_in(said, passages[n]["text"], ENOUGH))]
-    return Pointer(
-        marker.start,
-        marker.end,
-        kept or [position for position in quotes if position < len(passages)],
-        verified=all(v["verdict"] == "supported" for v in carriers),
-        quotes=quotes,
-    )
+    right = kept or [position for position in quotes if position < len(passages)]
+    verified = all(v["verdict"] == "supported" for v in carriers)
+    return Pointer(marker.start, marker.end, right, verified, quotes)
 
 
 def _holder(named: int, said: str, passages: Sequence[Passage]) -> int:
@@ -128,13 +120,12 @@ def _added(
     code = code_spans(answer)
     added: dict[int, Pointer] = {}
     for verdict in verdicts:
-        evidence = verdict["evidence"]
+        evidence, own = verdict["evidence"], (verdict["start"], verdict["end"])
         if verdict["verdict"] != "supported" or not is_counted(verdict) or evidence is None:
             continue
-        if evidence["passage"] >= len(passages) or verdict["start"] >= verdict["end"]:
+        if evidence["passage"] >= len(passages) or own[0] >= own[1]:
             continue
-        whole = next(((s, e) for s, e in sentences if s < verdict["end"] and verdict["start"] < e), None)
-        start, end = whole or (verdict["start"], verdict["end"])
+        start, end = next(((s, e) for s, e in sentences if s < own[1] and own[0] < e), own)
         if any(pointer.passages and start <= pointer.start < end for pointer in written):
             continue
         place = insertion_point(answer, min(verdict["end"], len(answer)), start, end, code)
@@ -149,14 +140,10 @@ def _added(
 
 def _sentence_of(marker: Marker, sentences: Sequence[tuple[int, int]]) -> tuple[int, int]:
     """The sentence that carries a marker: the one around it, else the last one before it."""
-    for start, end in sentences:
-        if start <= marker.start < end:
-            # A line that holds nothing but the marker cites what stands above it.
-            if (start, end) == (marker.start, marker.end):
-                break
-            return start, end
-    before = [(start, end) for start, end in sentences if end <= marker.start]
-    return before[-1] if before else (marker.start, marker.end)
+    own = (marker.start, marker.end)
+    around = next((span for span in sentences if span[0] <= marker.start < span[1]), own)
+    # A line that holds nothing but the marker cites what stands above it.
+    return around if around != own else next((s for s in reversed(sentences) if s[1] <= marker.start), own)
 
 
 def _citation(number: int, passage: Passage, pointers: Sequence[Pointer]) -> Citation:
@@ -220,12 +207,11 @@ def spliced(text: str, edits: Iterable[tuple[int, int, str]]) -> str:
     pieces: list[str] = []
     position = 0
     for start, end, new in edits:
-        before = text[position:start]
-        following = text[end : end + 1]
+        before, following = text[position:start], text[end : end + 1]
         if not new:
             # A dropped marker takes the blank before it along, unless a word follows directly.
-            if not following or following in _TIGHT:
-                before = before.rstrip(" \t") if before.strip(" \t") or pieces else before
+            if following in _TIGHT and (before.strip(" \t") or pieces):
+                before = before.rstrip(" \t")
         elif start == end and before and not before[-1].isspace() and before[-1] not in "([":
             before += " "
         pieces += [before, new]

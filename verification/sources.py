@@ -16,6 +16,8 @@ JudgeAgain = Callable[[Sequence[Claim], Sequence[Passage]], list[Verdict]]
 
 _NAMED: Final = 3
 """Sources that an issue names at most."""
+_SIDING: Final = {*IN_FAVOUR, "contradicted"}
+"""Labels of verdicts that rest on a source."""
 
 
 def attributed(
@@ -26,14 +28,13 @@ def attributed(
     A passage supports a claim in whose favour the verdict is when it is more than `threshold` similar to it
     (`closeness`, a row per verdict), has all its figures, and has no sentence against it.
     """
-    found = []
-    for verdict, row in zip(verdicts, closeness or [()] * len(verdicts), strict=True):
+    found = list(verdicts)
+    for number, (verdict, row) in enumerate(zip(verdicts, closeness or [()] * len(verdicts), strict=True)):
         if verdict["verdict"] in IN_FAVOUR:
             own = verdict["evidence"]["passage"] if verdict["evidence"] else None
             near = [passages[p] for p, score in enumerate(row) if score > threshold and p != own]
             ids = [p["chunk_id"] for p in near if stated_in(verdict["text"], own_text(p)["text"])]
-            verdict = {**verdict, "sources": ids}
-        found.append(verdict)
+            found[number] = {**verdict, "sources": ids}
     return found
 
 
@@ -55,7 +56,7 @@ def weigh_sources(
     if not weights:
         return list(verdicts)
     found = list(verdicts)
-    open_ = [i for i, v in enumerate(found) if v["verdict"] in {*IN_FAVOUR, "contradicted"}]
+    open_ = [i for i, v in enumerate(found) if v["verdict"] in _SIDING]
     for tier in sorted(set(weights), reverse=True):
         weak = [i for i in open_ if _weight(found[i], weights) < tier]
         # Every claim left rests on sources as good as these: further down there is nothing stronger.
@@ -68,7 +69,12 @@ def weigh_sources(
             if _decides(second, found[i], weights):
                 found[i] = second
                 open_.remove(i)
-    return [_with_weight(verdict, weights) for verdict in found]
+    return [
+        {**verdict, "source_weight": weight}
+        if (weight := _weight(verdict, weights)) < 1.0 and verdict["verdict"] in _SIDING
+        else verdict
+        for verdict in found
+    ]
 
 
 def weak_source_issues(verdicts: Sequence[Verdict], passages: Sequence[Passage], weights: Sequence[float]) -> list[str]:
@@ -98,13 +104,6 @@ def _decides(second: Verdict, first: Verdict, weights: Sequence[float]) -> bool:
         return first["verdict"] in IN_FAVOUR
     worth = [CREDIT[v["verdict"]] * _weight(v, weights) for v in (second, first)]
     return worth[0] > worth[1]
-
-
-def _with_weight(verdict: Verdict, weights: Sequence[float]) -> Verdict:
-    weight = _weight(verdict, weights)
-    if weight >= 1.0 or verdict["verdict"] not in {*IN_FAVOUR, "contradicted"}:
-        return verdict
-    return {**verdict, "source_weight": weight}
 
 
 def _moved(verdict: Verdict, positions: Sequence[int], passages: Sequence[Passage]) -> Verdict:

@@ -38,8 +38,9 @@ class CascadeJudge:
         """One verdict per claim, in order; raises what the cheap judge raises."""
         if not claims:
             return []
+        low, high = self.band
         verdicts = list(self.cheap(claims, passages, notes, question=question))
-        unsure = [number for number, verdict in enumerate(verdicts) if self._is_unsure(verdict)]
+        unsure = [n for n, v in enumerate(verdicts) if v["verdict"] == "unjudged" or low <= v["support"] <= high]
         notes.ran("cascade: escalated", f"{len(unsure)} of {len(claims)}")
         if not unsure:
             return verdicts
@@ -52,7 +53,3 @@ class CascadeJudge:
             note_failure(part, error, f"the verdicts of {self.cheap.name!r} stand", notes)
             return verdicts
         return [better.get(number, verdict) for number, verdict in enumerate(verdicts)]
-
-    def _is_unsure(self, verdict: Verdict) -> bool:
-        low, high = self.band
-        return verdict["verdict"] == "unjudged" or low <= verdict["support"] <= high

@@ -90,14 +90,9 @@ class SpecialistJudge:
 
     def _asked(self, client: Any, document: str, claim: str) -> float | None:
         """The support of a claim, 0..1; None where the model said neither yes nor no."""
-        if self._minicheck:
-            messages = [{"role": "user", "content": f"Document: {document}\nClaim: {claim}"}]
-        else:
-            messages = [
-                {"role": "system", "content": "groundedness"},
-                {"role": "user", "content": document},
-                {"role": "assistant", "content": claim},
-            ]
+        whole = {"user": f"Document: {document}\nClaim: {claim}"}
+        parts = whole if self._minicheck else {"system": "groundedness", "user": document, "assistant": claim}
+        messages = [{"role": role, "content": content} for role, content in parts.items()]
         options = {"temperature": 0.0, "seed": 0, "num_predict": 16, "num_ctx": self.num_ctx}
         body = {"model": self.model, "messages": messages, "options": options, "logprobs": True, "top_logprobs": 10}
         reply = client.post("/api/chat", json=body | {"stream": False}).raise_for_status().json()
