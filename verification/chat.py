@@ -11,8 +11,7 @@ from cragraph.errors import ModelError
 from cragraph.models.budget import Messages
 from cragraph.models.chat import ChatCaller, ask
 from cragraph.models.replies import Flag, Score, Text
-from cragraph.prompts.data import marker_for, neutral
-from cragraph.prompts.load import Prompts
+from cragraph.prompts.load import Prompts, marker_for, neutral
 from cragraph.protocols import Notes
 from cragraph.text.quotes import placed
 from cragraph.types import Claim, ClaimType, Passage

@@ -1,19 +1,303 @@
 """The HTML report: one self-contained page of an answer, its claims, and the evidence of each in its passage.
 
-Many verified answers are one page too: a table to sort and filter, each row opening on its claims.
+All interaction is by links within it, so that it works printed, without script and under a strict policy. Many verified
+answers are one page too: a table to sort and filter, each row opening on its claims.
 """
 
+import re
 from base64 import b64encode
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from difflib import SequenceMatcher
+from functools import cache, cached_property
 from hashlib import sha256
+from html import escape
 from importlib.resources import files
-from typing import Any
+from itertools import pairwise
+from pathlib import Path
+from typing import Any, Final
 
-from cragraph.report.page import HEAD, Report, e, mark, said, style
+from cragraph.errors import plain
+from cragraph.passages import as_passages, place_of
+from cragraph.report.pages import PagePictures
+from cragraph.text.markers import find_markers
+from cragraph.types import MARKS, Passage, standing
 
-__all__ = ["Report", "table_of"]
+Neighbours = Callable[[Passage], Sequence[Passage]]
+"""The chunks beside a passage, in document order."""
 
-COLUMNS = ("id", "confidence", "grounded", "claims held", "answer")
+HEAD: Final = (
+    '<!doctype html>\n<html lang="en"><head><meta charset="utf-8">'
+    '<meta name="viewport" content="width=device-width,initial-scale=1">'
+    "<meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; style-src 'unsafe-inline'; "
+    'img-src data:; script-src {scripts}"><title>{title}</title><style>{style}</style></head><body>\n'
+)
+MEANING: Final = {
+    "calibrated": "of 100 answers with this confidence, about {n} can be expected to be right",
+    "claims": "counted from the verdicts: the share of the claims that hold, not a probability",
+}
+NO_MEANING: Final = "the value of the policy {policy}, not a probability"
+AROUND: Final = 300
+"""Characters of a chunk beside a passage that are shown."""
+COLUMNS: Final = ("id", "confidence", "grounded", "claims held", "answer")
+
+
+@dataclass(frozen=True)
+class Report:
+    """A response, a verification or a correction as HTML: `str()` is the page, `save` writes it, notebooks show it.
+
+    `result` is what a graph or `verify` returned. A response of a graph has its claims only under `show_claims`;
+    `passages` are those that it was judged against, which add the text around each quote. `neighbours` finds the
+    chunks beside a passage, and `pictures` shows the pages of PDF sources with the quotes boxed.
+    """
+
+    result: Any
+    passages: Iterable[Any] = ()
+    answer: str = ""
+    question: str = ""
+    neighbours: Neighbours | None = None
+    pictures: bool = True
+    prefix: str = ""
+    """Set before every id, so that several answers can stand on one page."""
+
+    def __str__(self) -> str:
+        """The whole page."""
+        head = HEAD.format(title=e(self.data["question"] or "Verification"), style=style(), scripts="'none'")
+        return f"{head}<main>{self.fragment}</main></body></html>\n"
+
+    def _repr_html_(self) -> str:
+        """The page in a frame of its own: its style stays inside, and a notebook's outside."""
+        page = str(self).replace("<head>", '<head><base href="about:srcdoc">', 1)  # or its links lead to the notebook
+        return (
+            f'<iframe srcdoc="{escape(page)}" sandbox="" style="width:100%;height:34rem;border:0" '
+            'title="Report of cragraph"></iframe>'
+        )
+
+    def save(self, path: str | Path) -> Path:
+        """Write the page; returns its path."""
+        (target := Path(path)).write_text(str(self), encoding="utf-8")
+        return target
+
+    @cached_property
+    def data(self) -> dict[str, Any]:
+        """The result as one shape: the fields of a response, with those of a verification under `verification`."""
+        result = getattr(self.result, "response", self.result)  # a correction has its response
+        if not isinstance(result, Mapping):
+            given = {"question": result.question, "answer": result.answer}
+            result = given | result.to_dict() | {"claims": [*result.claims]}
+        data = dict(result)
+        if "attempts" not in data:
+            absent = {"answer": None, "question": None, "confidence": None, "is_grounded": None}
+            models = {"judge": data["judge"]} if data.get("judge") else data.get("models") or {}
+            shaped = {"verification": data, "confidence_level": data.get("level"), "models": models}
+            data = absent | {"issues": [], "degraded": [], "attempts": []} | data | shaped
+        data["answer"] = self.answer or data["answer"] or ""
+        data["question"] = self.question or data["question"] or ""
+        return data
+
+    @cached_property
+    def claims(self) -> list[dict[str, Any]]:
+        """The claims with their verdicts; none where they were not asked for."""
+        return list((self.data["verification"] or {}).get("claims") or [])
+
+    @cached_property
+    def known(self) -> list[Passage]:
+        """The passages that are at hand, those that evidence counts first."""
+        found = as_passages(self.passages or getattr(self.result, "passages", None) or ())
+        ids = {passage["chunk_id"] for passage in found}
+        cited = [c | {k: c["metadata"].get(k) for k in ("page", "source")} for c in self.data.get("citations") or ()]
+        return found + [p for p in as_passages(cited) if p["chunk_id"] not in ids]
+
+    @cached_property
+    def fragment(self) -> str:
+        """The report without the page around it."""
+        data, pictures = self.data, PagePictures() if self.pictures else None
+        parts = [f"<h1>{e(data['question'])}</h1>" if data["question"] else "<h1>Verification</h1>"]
+        parts.append(f'<div class="cols"><div class="left"><section aria-label="Answer"><p class="answer">{self.text}')
+        parts.append(f"</p>{self._confidence()}{self._said()}</section>{self._attempts()}{self._ran()}</div>")
+        parts.append(f'<section class="right" aria-label="Evidence">{self._evidence(pictures)}</section></div>')
+        if pictures and pictures.left_out:
+            parts.append(f'<p class="note">{pictures.left_out} further pages are not shown as pictures.</p>')
+        return f'<article class="cragraph">{"".join(parts)}</article>'
+
+    @cached_property
+    def text(self) -> str:
+        """The answer with every claim as a link to its evidence."""
+        answer, places = self.data["answer"], self.places
+        pieces, at = [], 0
+        for number, (start, end, doubts) in sorted(places.items(), key=lambda item: item[1][:2]):
+            if start < at:  # several claims on the same words: the first has the link, each its card
+                continue
+            claim = self.claims[number]
+            pieces.append(self._cited(answer[at:start]))
+            cuts = sorted({start, end, *(min(max(place, start), end) for span in doubts for place in span)})
+            words = "".join(
+                f"<u>{e(answer[a:b])}</u>" if any(s <= a and b <= t for s, t in doubts) else e(answer[a:b])
+                for a, b in pairwise(cuts)
+            )
+            label = f"{said(claim['verdict'])}, claim {number + 1}"
+            pieces.append(
+                f'<a class="claim {e(claim["verdict"])}" href="#{self.prefix}e{number + 1}" '
+                f'id="{self.prefix}a{number + 1}" title="{e(label)}">{words}'
+                f'<sup aria-hidden="true">{mark(claim)}</sup><span class="sr"> ({e(label)})</span></a>'
+            )
+            at = end
+        pieces.append(self._cited(answer[at:]))
+        return "".join(pieces)
+
+    @cached_property
+    def places(self) -> dict[int, tuple[int, int, list[tuple[int, int]]]]:
+        """Where each claim stands in the answer that is shown, and its doubtful words; markers may differ."""
+        draft = self.data["answer"]
+        shown, at_shown = bare(draft)
+        for attempt in self.data["attempts"]:
+            judged = (attempt.get("verification") or {}).get("claims") or ()
+            spans = [[(c["text"], c["start"], c["end"]) for c in claims] for claims in (judged, self.claims)]
+            if spans[0] == spans[1]:
+                draft = attempt.get("answer", draft)
+        places, after = {}, 0
+        for number, claim in enumerate(self.claims):
+            first, last = claim["start"], claim["end"]
+            words, at_words = bare(draft[first:last] if last > first else claim["text"])
+            at = shown.find(words, after)
+            at = shown.find(words) if at < 0 else at
+            if not words or at < 0:
+                continue
+            doubts = []
+            for start, end in claim.get("unsupported_spans") or ():
+                inside = [i for i, offset in enumerate(at_words) if start <= first + offset < end]
+                if inside:
+                    doubts.append((at_shown[at + inside[0]], at_shown[at + inside[-1]] + 1))
+            after = at + len(words)
+            places[number] = (at_shown[at], at_shown[after - 1] + 1, doubts)
+        return places
+
+    def _cited(self, text: str) -> str:
+        numbers = {str(citation["number"]) for citation in self.data.get("citations") or ()}
+
+        def link(found: re.Match[str]) -> str:
+            linked = f'<a class="cite" href="#{self.prefix}c{found[1]}">{found[0]}</a>'
+            return linked if found[1] in numbers else found[0]
+
+        return re.sub(r"\[(\d+)\]", link, e(text))
+
+    def _confidence(self) -> str:
+        data, checked = self.data, self.data["verification"] or {}
+        if data["confidence"] is None:
+            return '<p class="note">Not verified.</p>'
+        value, policy = data["confidence"], checked.get("policy") or ""
+        grounded = "abstained" if data.get("abstained") else standing(data["is_grounded"], data["issues"])
+        meaning = MEANING.get(policy, NO_MEANING).format(n=round(value * 100), policy=policy) if policy else ""
+        if checked.get("answered") is not None:
+            meaning += (
+                f"; the chance that it answers the question {checked['answered']:.2f}, "
+                f"that the passages support it {checked['supported']:.2f}"
+            )
+        return (
+            f'<p class="confidence"><b>Confidence {value:.2f}</b> ({e(data["confidence_level"])}) · {grounded}'
+            f'<meter min="0" max="1" low=".5" high=".7" optimum="1" value="{value:.3f}" aria-hidden="true"></meter>'
+            f'<span class="note">{e(meaning[:1].upper() + meaning[1:])}</span></p>'
+        )
+
+    def _said(self) -> str:
+        """What is wrong with the answer, and what did not run as asked."""
+        found = [(kind.removesuffix("s"), sentence) for kind in ("issues", "degraded") for sentence in self.data[kind]]
+        rows = "".join(f'<li class="{kind}">{e(sentence)}</li>' for kind, sentence in found)
+        return f'<ul class="said">{rows}</ul>' if rows else ""
+
+    def _evidence(self, pictures: PagePictures | None) -> str:
+        cards = [self._card(number, claim, pictures) for number, claim in enumerate(self.claims)]
+        cited = [
+            f'<li id="{self.prefix}c{c["number"]}">[{c["number"]}] {where(c["metadata"])}'
+            f"{'' if c['verified'] else ' <em>not verified</em>'}"
+            + "".join(f"<blockquote>{e(quote)}</blockquote>" for quote in c["quotes"] or [c["text"]])
+            + "</li>"
+            for c in self.data.get("citations") or ()
+        ]
+        near = [f"<li>{where(p)}<blockquote>{e(p['text'])}</blockquote></li>" for p in self.data.get("nearest") or ()]
+        listed = {"Sources": cited, "Nearest passages": near}
+        lists = [f'<h2>{name}</h2><ol class="sources">{"".join(rows)}</ol>' for name, rows in listed.items() if rows]
+        return ("<h2>Claims</h2>" + "".join(cards) if cards else "") + "".join(lists)
+
+    def _card(self, number: int, claim: Mapping[str, Any], pictures: PagePictures | None) -> str:
+        verdict, back = claim["verdict"], f"{e(claim['text'])} <em>(not in the answer that is shown)</em>"
+        if number in self.places:
+            back = f'<a href="#{self.prefix}a{number + 1}">{e(claim["text"])}</a>'
+        rows = [
+            f'<h3><span class="mark {e(verdict)}">{mark(claim)} {said(verdict)}</span> {claim["support"]:.2f}</h3>'
+            f"<p>{back}</p>"
+        ]
+        rows += [f'<p class="note">{e(claim["reasoning"])}</p>'] if claim.get("reasoning") else []
+        rows += [f"<p>Should say: {e(claim['correction'])}</p>"] if claim.get("correction") else []
+        if evidence := claim.get("evidence"):
+            passage = self._passage(evidence)
+            if passage is None:
+                rows.append(f"<blockquote><mark>{e(evidence['quote'])}</mark></blockquote>")
+            else:
+                before, after = self._beside(passage)
+                quote = marked(passage["text"], evidence["quote"], evidence["start"])
+                rows.append(f"<p>{where(passage | passage['metadata'])}</p>")
+                rows.append(f"<blockquote>{before}{quote}{after}</blockquote>")
+                if pictures and (picture := pictures(passage, evidence["quote"])):
+                    rows.append(f"<details><summary>The page</summary>{picture}</details>")
+        else:
+            rows.append('<p class="note">No evidence was found.</p>')
+        first = (claim.get("evidence") or {}).get("chunk_id") or next(iter(claim.get("sources") or ()), "")
+        if others := [source for source in claim.get("sources") or () if source != first]:
+            names = {p["chunk_id"]: where(p | p["metadata"]) for p in self.known}
+            named = dict.fromkeys(names.get(chunk_id, e(chunk_id)) for chunk_id in others)
+            rows.append(f'<p class="note">Also supported by {", ".join(named)}.</p>')
+        return f'<div class="card {e(verdict)}" id="{self.prefix}e{number + 1}">{"".join(rows)}</div>'
+
+    def _passage(self, evidence: Mapping[str, Any]) -> Passage | None:
+        """The passage that holds the evidence, by id, else by position; None where it is not at hand."""
+        if "chunk_id" in evidence:
+            return next((passage for passage in self.known if passage["chunk_id"] == evidence["chunk_id"]), None)
+        held = self.known[evidence["passage"] :][:1]
+        return held[0] if held and evidence["quote"] in held[0]["text"] else None
+
+    def _beside(self, passage: Passage) -> tuple[str, str]:
+        """The ends of the chunks before and after a passage, without what it says itself: chunks may overlap."""
+        found = self.neighbours(passage) if self.neighbours else self.known
+        by_index = {p["chunk_index"]: p for p in found if p["doc_id"] == passage["doc_id"]}
+        before, after = (by_index.get(passage["chunk_index"] + step) for step in (-1, 1))
+        end = passage["start_index"] + len(passage["text"])
+        head = before["text"][: max(passage["start_index"] - before["start_index"], 0)] if before else ""
+        tail = after["text"][max(end - after["start_index"], 0) :] if after else ""
+        head = f"… {head[-AROUND:].partition(' ')[2]}" if len(head) > AROUND else head
+        tail = f"{tail[:AROUND].rpartition(' ')[0]} …" if len(tail) > AROUND else tail
+        head, tail = (f'<span class="beside">{e(text)}</span>' if text.strip() else "" for text in (head, tail))
+        return head, tail
+
+    def _attempts(self) -> str:
+        """What was tried: what was searched for, what failed, and what changed in the answer."""
+        rows, before = [], ""
+        for attempt in self.data["attempts"]:
+            confidence = "" if attempt["confidence"] is None else f" · confidence {attempt['confidence']:.2f}"
+            head = (
+                f"<b>Attempt {attempt['attempt']}</b>{confidence} · {attempt['claims_supported']} of "
+                f"{attempt['claims_checked']} claims supported · {attempt['new_passages']} new passages"
+            )
+            searched = "".join(f"<li>searched for “{e(query)}”</li>" for query in attempt["queries"])
+            failed = "".join(
+                f"<li>{mark(claim)} {said(claim['verdict'])}: {e(claim['text'])}</li>"
+                for claim in (attempt.get("verification") or {}).get("claims") or ()
+                if claim["verdict"] != "supported"
+            )
+            answer = attempt.get("answer", "")
+            changed = f'<p class="diff">{changes(before, answer) if before else e(answer)}</p>' if answer else ""
+            rows.append(f"<li>{head}<ul>{searched}</ul>{changed}<ul>{failed}</ul></li>")
+            before = answer or before
+        return f'<section><h2>Attempts</h2><ol class="timeline">{"".join(rows)}</ol></section>' if rows else ""
+
+    def _ran(self) -> str:
+        data = self.data
+        shown = [f"{role.replace('_', ' ')} {name}" for role, name in data["models"].items() if ":" not in role]
+        ms = (data.get("timings_ms") or {}).get("total") or data.get("ms")
+        shown += [f"{data['llm_calls']} model calls"] if data.get("llm_calls") else []
+        shown += [f"{count:,} tokens {what}" for what, count in (data.get("tokens") or {}).items()]
+        shown += [f"{ms:.0f} ms"] if ms else []
+        return f'<footer class="note">Ran: {e(", ".join(shown))}</footer>' if shown else ""
 
 
 def table_of(rows: Iterable[Mapping[str, Any]]) -> Iterator[str]:
@@ -54,3 +338,57 @@ def _row(row: Mapping[str, Any], prefix: str) -> str:
         f'{row["confidence"]:.2f}</td><td>{grounded}</td><td class="n" data-v="{share:.4f}">{held}</td><td>{question}'
         f"{report.text}<details><summary>Claims and evidence</summary><ol>{claims}</ol></details></td></tr>"
     )
+
+
+def bare(text: str) -> tuple[str, list[int]]:
+    """A text without citation markers and white space, and where each of its characters stands in the whole."""
+    hidden = {i for marker in find_markers(text) for i in range(marker.start, marker.end)}
+    offsets = [i for i, c in enumerate(text) if i not in hidden and not c.isspace()]
+    return "".join(text[i] for i in offsets), offsets
+
+
+def changes(before: str, after: str) -> str:
+    """The second text with what it took out of the first and put in marked, word by word."""
+    old, new = re.findall(r"\s*\S+", before), re.findall(r"\s*\S+", after)
+    pieces = []
+    for kind, a, b, c, d in SequenceMatcher(None, old, new, autojunk=False).get_opcodes():
+        if kind == "equal":
+            pieces.append(e("".join(new[c:d])))
+            continue
+        pieces += [f"<del>{e(''.join(old[a:b]))}</del>"] if b > a else []
+        pieces += [f"<ins>{e(''.join(new[c:d]))}</ins>"] if d > c else []
+    return "".join(pieces)
+
+
+def marked(text: str, quote: str, start: int | None = None) -> str:
+    """A text with the quote in it highlighted: at `start` where it stands there, else where it is first found."""
+    at = start if start is not None and text.startswith(quote, start) else text.find(quote)
+    if not quote or at < 0:
+        return e(text)
+    return f"{e(text[:at])}<mark>{e(quote)}</mark>{e(text[at + len(quote) :])}"
+
+
+def where(metadata: Mapping[str, Any]) -> str:
+    """A source as people name it, with its whole path behind it."""
+    return f'<cite title="{e(metadata.get("source") or "")}">{e(place_of(metadata) or "given text")}</cite>'
+
+
+def mark(claim: Mapping[str, Any]) -> str:
+    """The sign of a claim's verdict."""
+    return MARKS.get(claim["verdict"], "?")
+
+
+def said(verdict: str) -> str:
+    """A verdict in words."""
+    return verdict.replace("_", " ")
+
+
+def e(text: Any) -> str:
+    """Text for HTML: escaped, and without what reorders or hides it."""
+    return escape(plain(str(text)))
+
+
+@cache
+def style() -> str:
+    """The style sheet of reports."""
+    return files("cragraph.report").joinpath("report.css").read_text(encoding="utf-8")

@@ -26,7 +26,7 @@ from cragraph import __version__
 from cragraph.errors import CragError, InputError, SettingsError, StoreMissingError, plain
 from cragraph.graph.context import OTHER_NAMES
 from cragraph.graph.state import CragOutput
-from cragraph.report.page import style
+from cragraph.report import style
 from cragraph.run import MB, Assistant, Event
 from cragraph.settings import Settings, context_schema
 

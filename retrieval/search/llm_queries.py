@@ -12,8 +12,7 @@ from cragraph.errors import CragError, ModelError
 from cragraph.models.chat import ChatCaller, ask
 from cragraph.models.replies import Lines, Text
 from cragraph.passages import as_message
-from cragraph.prompts.data import marker_for, neutral
-from cragraph.prompts.load import Prompt, Prompts
+from cragraph.prompts.load import Prompt, Prompts, marker_for, neutral
 from cragraph.protocols import Notes, QueryWriter
 from cragraph.types import Passage, Verdict
 

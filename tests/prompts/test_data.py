@@ -9,8 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from cragraph.passages import as_passages
-from cragraph.prompts.data import delimited, folded, marker_for, neutral
-from cragraph.prompts.load import Prompts
+from cragraph.prompts.load import Prompts, delimited, folded, marker_for, neutral
 
 ATTACKS = [
     json.loads(line)

@@ -28,7 +28,7 @@ def test_a_persons_own_prompt_replaces_the_shipped_one_and_only_that_one(tmp_pat
     (tmp_path / "rerank.md").write_text("# system\nRate.\n# user\n{{marker}} {{passages}} {{question}}\n")
     own, shipped = Prompts(tmp_path), Prompts()
     assert own["rerank"].fill(marker="m", passages="p", question="q") == [("system", "Rate."), ("human", "m p q")]
-    assert {n for n in VARIABLES if own.digests[n] != shipped.digests[n]} == {"rerank"}
+    assert {n for n in VARIABLES if own[n].digest != shipped[n].digest} == {"rerank"}
 
 
 def test_the_hash_changes_with_every_character(tmp_path: Path) -> None:
