@@ -1,6 +1,6 @@
 """Fit the curves that turn raw retrieval scores into relevance, and check the scores that search and reranking give.
 
-    python benchmarks/calibration.py [FOLDER] [--cache FOLDER] [--limit N]
+    python -m benchmarks.calibration [FOLDER] [--cache FOLDER] [--limit N]
 
 FOLDER holds one folder a collection; default: $CRAG_DATA/retrieval. Each collection weighs the same, whatever its
 size; the first 20 passages of each query are looked at. Prints the curves for
@@ -18,8 +18,8 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
+from benchmarks.vectors import RememberedEmbeddings
 from cragraph.evals.data import Collection, read_collection
-from cragraph.evals.retrieval import RememberedEmbeddings
 from cragraph.models.embeddings import EmbeddedEncoder
 from cragraph.protocols import Notes
 from cragraph.retrieval.rerankers import logit

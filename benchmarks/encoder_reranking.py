@@ -1,6 +1,6 @@
 """What a model that reads question and passage adds as a reranker, beside no reranking and the lexical reranker.
 
-    python benchmarks/encoder_reranking.py [FOLDER] [--limit N] [--sets NAME,NAME] [--candidates N] [--cache FOLDER]
+    python -m benchmarks.encoder_reranking [FOLDER] [--limit N] [--sets NAME,NAME] [--candidates N] [--cache FOLDER]
 
 FOLDER holds one folder a collection; default: $CRAG_DATA/retrieval. nDCG@10 of each collection; `share` is the model's
 say beside retrieval's. Scores are taken once a query, so that every share is measured on the same ones.
@@ -14,9 +14,9 @@ from pathlib import Path
 from statistics import pstdev
 from time import perf_counter
 
+from benchmarks.vectors import RememberedEmbeddings
 from cragraph.evals.data import Collection, read_collection
 from cragraph.evals.metrics import mean, ndcg
-from cragraph.evals.retrieval import RememberedEmbeddings
 from cragraph.generation.ranking import WINDOW
 from cragraph.models.embeddings import EmbeddedEncoder
 from cragraph.models.grounding import GroundingModel

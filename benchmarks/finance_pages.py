@@ -17,7 +17,7 @@ from typing import Any
 
 import pypdfium2
 
-from cragraph.evals.retrieval import RememberedEmbeddings
+from benchmarks.vectors import RememberedEmbeddings
 from cragraph.models.embeddings import EmbeddedEncoder
 from cragraph.protocols import Notes
 from cragraph.retrieval.documents import Document, discover, load, split

@@ -24,8 +24,8 @@ from statistics import mean, median, stdev
 from time import perf_counter
 from typing import Any
 
+from benchmarks.vectors import RememberedEmbeddings
 from cragraph.evals.metrics import auroc
-from cragraph.evals.retrieval import RememberedEmbeddings
 from cragraph.generation.extractive import ExtractiveGenerator
 from cragraph.generation.ranking import AnswerRanker
 from cragraph.models.cache import CachedEmbeddings

@@ -1,6 +1,6 @@
 """Every stage of retrieval on every labelled collection of a folder, and their macro average.
 
-    python benchmarks/retrieval.py [FOLDER] [--cache FOLDER] [--limit N] [--json FILE] [--sets NAME,NAME]
+    python -m benchmarks.retrieval [FOLDER] [--cache FOLDER] [--limit N] [--json FILE] [--sets NAME,NAME]
 
 FOLDER holds one folder a collection (corpus.jsonl, queries.jsonl, qrels.tsv); default: $CRAG_DATA/retrieval.
 """
@@ -12,6 +12,7 @@ import sys
 from pathlib import Path
 from typing import Any
 
+from benchmarks.vectors import RememberedEmbeddings
 from cragraph.evals.retrieval import run
 from cragraph.models.embeddings import EmbeddedEncoder
 
@@ -33,7 +34,9 @@ def main() -> None:
     results = []
     for name in wanted:
         print(f"… {name}", file=sys.stderr, flush=True)
-        results.append(run(options.folder / name, EmbeddedEncoder(), limit=options.limit, cache=options.cache))
+        vectors = RememberedEmbeddings(EmbeddedEncoder(), options.cache)
+        results.append(run(options.folder / name, vectors, limit=options.limit))
+        vectors.save()
         if options.json:
             options.json.write_text(json.dumps(results, indent=1), encoding="utf-8")
     for figure in SHOWN:

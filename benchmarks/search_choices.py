@@ -1,6 +1,6 @@
 """What each choice in search is worth: run with and without it on labelled collections.
 
-    python benchmarks/search_choices.py [FOLDER] [--cache FOLDER] [--limit N] [--sets NAME,NAME]
+    python -m benchmarks.search_choices [FOLDER] [--cache FOLDER] [--limit N] [--sets NAME,NAME]
 
 FOLDER holds one folder a collection; default: $CRAG_DATA/retrieval. Queries are taken evenly from each collection.
 """
@@ -13,9 +13,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from statistics import pstdev
 
+from benchmarks.vectors import RememberedEmbeddings
 from cragraph.evals.data import Collection, read_collection
 from cragraph.evals.metrics import mean, ndcg, recall
-from cragraph.evals.retrieval import RememberedEmbeddings
 from cragraph.models.embeddings import EmbeddedEncoder
 from cragraph.protocols import Notes
 from cragraph.retrieval.rerankers import LexicalReranker

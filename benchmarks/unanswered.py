@@ -1,6 +1,6 @@
 """How well open parts of a question are noticed, on gold answers that are sentences.
 
-    python benchmarks/unanswered.py [FOLDER]
+    python -m benchmarks.unanswered [FOLDER]
 
 FOLDER is a collection whose queries have an `answer`; default: $CRAG_DATA/retrieval/clapnq_dev.
 """
@@ -10,7 +10,7 @@ import os
 import sys
 from pathlib import Path
 
-from cragraph.evals.retrieval import RememberedEmbeddings
+from benchmarks.vectors import RememberedEmbeddings
 from cragraph.models.embeddings import EmbeddedEncoder
 from cragraph.retrieval.search import unanswered_parts
 

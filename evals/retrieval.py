@@ -2,6 +2,7 @@
 
 import math
 import re
+import sys
 from collections import Counter, defaultdict
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
@@ -15,8 +16,8 @@ from numpy.typing import NDArray
 import cragraph
 from cragraph.evals.data import Collection, read_collection
 from cragraph.evals.metrics import mean, ndcg, recall, reciprocal_rank, times
-from cragraph.models.cache import unit
-from cragraph.passages import content_id, contextual_text
+from cragraph.models.cache import LRU, CachedEmbeddings, unit
+from cragraph.passages import contextual_text
 from cragraph.protocols import Embeddings, Notes, Reranker, Retriever
 from cragraph.retrieval import store as stores
 from cragraph.retrieval.rerankers import LexicalReranker, rerank_gain
@@ -63,53 +64,6 @@ class PlainBM25:
         return [self._ids[row] for row in order if scores[row] > 0.0]
 
 
-class RememberedEmbeddings(Embeddings):
-    """An embedding model whose vectors are kept in memory and, with a folder, in one file a model.
-
-    `query_ms` keeps what embedding each new text as a query took. Not for sharing between threads that write.
-    """
-
-    def __init__(self, embeddings: Embeddings, folder: Path | None = None) -> None:
-        self._embeddings = embeddings
-        self.name = str(getattr(embeddings, "name", type(embeddings).__name__))
-        self._file = folder / f"{content_id(self.name)}.npz" if folder else None
-        self._known: dict[str, list[float]] = {}
-        self.query_ms: list[float] = []
-        if self._file and self._file.is_file():
-            with np.load(self._file) as kept:
-                self._known = dict(zip(kept["ids"].tolist(), kept["vectors"].tolist(), strict=True))
-
-    def embed_query(self, text: str) -> list[float]:
-        """The vector of a query."""
-        key = content_id(text)
-        if key not in self._known:
-            started = perf_counter()
-            self._known[key] = list(self._embeddings.embed_query(text))
-            self.query_ms.append((perf_counter() - started) * 1000)
-        return self._known[key]
-
-    def embed_documents(
-        self, texts: Sequence[str], progress: Callable[[int, int], None] | None = None
-    ) -> list[list[float]]:
-        """The vectors of texts, embedding those that are new; `progress` gets how many of how many are done."""
-        keys = [content_id(text) for text in texts]
-        missing = list({key: text for key, text in zip(keys, texts, strict=True) if key not in self._known}.items())
-        for start in range(0, len(missing), _BATCH):
-            batch = missing[start : start + _BATCH]
-            vectors = self._embeddings.embed_documents([text for _, text in batch])
-            self._known.update((key, list(vector)) for (key, _), vector in zip(batch, vectors, strict=True))
-            if progress:
-                progress(min(start + _BATCH, len(missing)), len(missing))
-        return [self._known[key] for key in keys]
-
-    def save(self) -> None:
-        """Write the vectors down, where there is a folder for them."""
-        if self._file and self._known:
-            self._file.parent.mkdir(parents=True, exist_ok=True)
-            vectors = np.asarray(list(self._known.values()), dtype=np.float32)
-            np.savez(self._file, ids=np.array(list(self._known)), vectors=vectors)
-
-
 @dataclass
 class Reranked:
     """Hybrid search, its first `CANDIDATES` reranked; keeps the gain of each query."""
@@ -132,7 +86,6 @@ def run(
     *,
     limit: int | None = None,
     progress: Progress | None = None,
-    cache: Path | None = None,
     foreign: str | None = None,
 ) -> dict[str, Any]:
     """Measure every stage on the collection in a folder.
@@ -140,9 +93,8 @@ def run(
     Returns ``{"stages": {"lexical", "dense", "hybrid", "hybrid+rerank"}, "baselines": {"bm25", "encoder"}, …}``, each
     with `ndcg@10`, `recall@10`, `recall@100`, `mrr`, `ms_p50` and `ms_p95`. Only queries with a relevant passage
     count. Milliseconds are without embedding the query, which is under `embed_ms_p50`. `limit` takes the first so many
-    queries; `cache` is a folder that remembers vectors between runs. `foreign` names a LangChain retriever as
-    ``module:name`` (a function is given the collection as LangChain documents), measured as the stages `retriever` and
-    `retriever+rerank`.
+    queries. `foreign` names a LangChain retriever as ``module:name`` (a function is given the collection as LangChain
+    documents), measured as the stages `retriever` and `retriever+rerank`.
 
     Raises:
         InputError: the folder holds no readable collection.
@@ -151,11 +103,15 @@ def run(
     queries = collection.judged[:limit]
     ids = [p["chunk_id"] for p in collection.passages]
     texts = [contextual_text(p) for p in collection.passages]
-    vectors = RememberedEmbeddings(embeddings, cache)
+    vectors, took = CachedEmbeddings(embeddings, LRU(sys.maxsize)), []
     told, reranker = progress or (lambda *done: None), LexicalReranker()
-    vectors.embed_documents(texts, lambda done, of: told(done, of, "embedding"))
+    for start in range(0, len(texts), _BATCH):
+        vectors.embed_documents(texts[start : start + _BATCH])
+        told(min(start + _BATCH, len(texts)), len(texts), "embedding")
     for done, query in enumerate(queries, start=1):
+        started = perf_counter()
         vectors.embed_query(collection.queries[query])
+        took.append((perf_counter() - started) * 1000)
         told(done, len(queries), "queries")
     rows = unit(vectors.embed_documents(texts), len(texts))
 
@@ -178,7 +134,6 @@ def run(
             own = _foreign(foreign, collection)
             stages |= {"retriever": _stage(own), "retriever+rerank": Reranked(own, reranker)}
         scored = {name: score(name, stage, collection, queries, told) for name, stage in (baselines | stages).items()}
-    vectors.save()
     return {
         "collection": collection.name,
         "passages": len(collection.passages),
@@ -188,7 +143,7 @@ def run(
         "reranker": reranker.name,
         "candidates": CANDIDATES,
         "rerank_gain": round(mean(reranked.gains), 4),
-        "embed_ms_p50": times(vectors.query_ms)["ms_p50"],
+        "embed_ms_p50": times(took)["ms_p50"],
         "stages": {name: scored[name] for name in stages},
         "baselines": {name: scored[name] for name in baselines},
     }

@@ -7,10 +7,11 @@ from typing import Any
 import pytest
 from rich.console import Console
 
+from benchmarks.vectors import RememberedEmbeddings
 from cragraph.errors import InputError, SettingsError
 from cragraph.evals.data import read_collection
 from cragraph.evals.report import plot_retrieval, retrieval_table
-from cragraph.evals.retrieval import PlainBM25, RememberedEmbeddings, run
+from cragraph.evals.retrieval import PlainBM25, run
 from cragraph.testing import HashEmbeddings
 
 CORPUS = [
@@ -66,9 +67,11 @@ def test_progress_counts_texts_and_the_queries_of_each_stage(folder: Path) -> No
 
 def test_vectors_are_embedded_once_and_kept_between_runs(folder: Path, tmp_path: Path) -> None:
     first, second = HashEmbeddings(32), HashEmbeddings(32)
-    one = run(folder, first, cache=tmp_path / "cache")
+    kept = RememberedEmbeddings(first, tmp_path / "cache")
+    one = run(folder, kept)
+    kept.save()
     assert len(first.asked) == len(set(first.asked)) == 4 + 3
-    two = run(folder, second, cache=tmp_path / "cache")
+    two = run(folder, RememberedEmbeddings(second, tmp_path / "cache"))
     assert second.asked == []
     assert one["stages"]["dense"]["mrr"] == two["stages"]["dense"]["mrr"]
 
