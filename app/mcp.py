@@ -39,9 +39,9 @@ class Documents(MCPServer[Any]):
 
         `where` filters on metadata, such as {"year": {"$gte": 2020}}.
         """
-        found = await _called(self.assistant.search, query, max(1, min(k, 50)), where)
+        passages = await _called(self.assistant.search, query, max(1, min(k, 50)), where)
         kept = ("text", "source", "page", "chunk_id", "start_index", "metadata")
-        return [{name: passage[name] for name in kept} | {"score": passage["rerank_score"]} for passage in found]
+        return [{name: passage[name] for name in kept} | {"score": passage["rerank_score"]} for passage in passages]
 
     async def ask(
         self, question: str, context: Context[Any, Any], options: dict[str, Any] | None = None
@@ -83,8 +83,8 @@ class Documents(MCPServer[Any]):
                 raise InputError("verify came without anything to verify against: give `passages` or `files`.")
             return self.assistant.verify(answer, given, question).to_dict()
 
-        found = await _called(run)
-        return {name: found[name] for name in ("confidence", "level", "is_grounded", "claims", "issues", "degraded")}
+        result = await _called(run)
+        return {name: result[name] for name in ("confidence", "level", "is_grounded", "claims", "issues", "degraded")}
 
     async def ingest(self, path: str, context: Context[Any, Any]) -> dict[str, Any]:
         """Read a file or a folder, below the server's folder, into the store. Unchanged files cost nothing."""

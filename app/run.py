@@ -216,10 +216,10 @@ class Assistant:
         """The best passages for a query, after reranking, each with its scores by stage."""
         query, notes = as_question(query), Notes()
         fetched = max(k, FETCHED.get(self.settings.reranker, 30))
-        found = self.parts.retriever([query], fetched, notes, where=where or self.settings.where)
+        passages = self.parts.retriever([query], fetched, notes, where=where or self.settings.where)
         return [
             dict(passage) | {"scores": passage["metadata"].get("scores", {}) | {"rerank": passage["rerank_score"]}}
-            for passage in self.parts.reranker(query, found, notes)[:k]
+            for passage in self.parts.reranker(query, passages, notes)[:k]
         ]
 
     def documents(self) -> "list[StoredDocument]":
@@ -256,29 +256,29 @@ class Assistant:
 
 def described(node: str, update: Mapping[str, Any], before: Mapping[str, float]) -> str:
     """One line on what a node did; `before` has the milliseconds of its earlier passes."""
-    held: list[Passage] = update.get("held") or []
-    told = ""
+    passages: list[Passage] = update.get("held") or []
+    line = ""
     match node:
         case "retrieve":
             searched = update.get("searched") or []
-            told = f"{len(held)} passages" + (f" for {len(searched)} targeted queries" if len(searched) > 1 else "")
+            line = f"{len(passages)} passages" + (f" for {len(searched)} targeted queries" if len(searched) > 1 else "")
         case "rerank":
-            beside = sum(len(passage.get("around", [])) for passage in held)
-            told = f"kept {len(held)}, {update.get('new_passages', 0)} of them new"
-            told += f", read with {beside} chunks beside them" if beside else ""
+            beside = sum(len(passage.get("around", [])) for passage in passages)
+            line = f"kept {len(passages)}, {update.get('new_passages', 0)} of them new"
+            line += f", read with {beside} chunks beside them" if beside else ""
         case "generate":
-            told = f"{len(update.get('drafts') or [])} draft(s)"
+            line = f"{len(update.get('drafts') or [])} draft(s)"
         case "verify":
             last = update["attempts"][-1]
-            told = "no answer to judge" if last["answer"] == IDK else "off"
+            line = "no answer to judge" if last["answer"] == IDK else "off"
             if last["answer"] != IDK and last["confidence"] is not None:
-                told = f"{last['claims_supported']}/{last['claims_checked']} claims supported, "
-                told += f"confidence {last['confidence']:.2f}"
+                line = f"{last['claims_supported']}/{last['claims_checked']} claims supported, "
+                line += f"confidence {last['confidence']:.2f}"
         case "requery":
-            told = "; ".join(update.get("queries") or [])
+            line = "; ".join(update.get("queries") or [])
         case "review":
-            told = update.get("decided", "waits for you")
+            line = update.get("decided", "waits for you")
         case "finalize":
-            told = "abstained" if update.get("abstained") else "answered"
+            line = "abstained" if update.get("abstained") else "answered"
     ms = update.get("timings_ms", {}).get(node)
-    return told + (f" · {ms - before.get(node, 0.0):.0f} ms" if ms is not None else "")
+    return line + (f" · {ms - before.get(node, 0.0):.0f} ms" if ms is not None else "")

@@ -183,8 +183,8 @@ def in_dotenv() -> dict[str, Any]:
     """Our variables of `.env`, without their prefix; those of other programs, which may share it, are left alone."""
     read = DotEnvSettingsSource(Settings)
     ours = {name[len(PREFIX) :].lower() for name in read.env_vars if name.upper().startswith(PREFIX)}
-    found = {name: value for name, value in read().items() if name in Settings.model_fields}
-    return dict.fromkeys(ours - Settings.model_fields.keys()) | found
+    values = {name: value for name, value in read().items() if name in Settings.model_fields}
+    return dict.fromkeys(ours - Settings.model_fields.keys()) | values
 
 
 def aliases(variables: Mapping[str, str | None]) -> dict[str, Any]:

@@ -23,8 +23,8 @@ verify = create_verifier(_settings).compile(name="verify")
 
 async def answer(state: MessagesState, runtime: Runtime[Context]) -> dict[str, Any]:
     """Answer the last message with the sources below; the whole response comes with the message."""
-    said = [{"role": m.type, "content": m.additional_kwargs.get("answer", m.text)} for m in state["messages"]]
-    response = await crag.ainvoke({"messages": said}, context=runtime.context)
+    messages = [{"role": m.type, "content": m.additional_kwargs.get("answer", m.text)} for m in state["messages"]]
+    response = await crag.ainvoke({"messages": messages}, context=runtime.context)
     text = "\n\n".join([response["answer"], *map(source, response["citations"])])
     return {"messages": [AIMessage(text, additional_kwargs=response)]}
 

@@ -95,23 +95,23 @@ class AnswerValidator:
         config = self.config
         measured = _Measured(self, answer, query, chunks) if config.enabled else _Measured(self, "", query, ())
         details = measured.confidence()
-        found = [{"claim": claim, "support_score": score} for claim, score, bad in measured.checked() if bad]
+        unsupported = [{"claim": claim, "support_score": score} for claim, score, bad in measured.checked() if bad]
         reached = {"confidence": details["overall_score"]} | details
         names = ("confidence", "relevance", "faithfulness")
         warnings = low_values((name, reached[name], getattr(config, f"{name}_threshold")) for name in names)
-        if found:
-            warnings.append(f"Found {len(found)} unsupported claim(s)")
+        if unsupported:
+            warnings.append(f"Found {len(unsupported)} unsupported claim(s)")
         if details["has_uncertainty"]:
             warnings.append(f"Answer is uncertain: {', '.join(details['uncertainty_indicators'])}")
-        passed = reaches(details["overall_score"], config.confidence_threshold) and not found
+        passed = reaches(details["overall_score"], config.confidence_threshold) and not unsupported
         if not config.enabled:
             # Nothing was measured, so nothing is claimed.
             warnings, passed = ["Answer validation is disabled: nothing was checked"], True
         return {
             "confidence_score": details["overall_score"],
             "confidence_details": details,
-            "hallucinations": found,
-            "hallucination_count": len(found),
+            "hallucinations": unsupported,
+            "hallucination_count": len(unsupported),
             "citations": measured.citations(),
             "warnings": warnings,
             "passed": passed,
@@ -159,12 +159,12 @@ class _Measured:
         material = Material(self.answer, self.passages, (), self.close, question=self.query, options=options)
         signals = {name: SIGNALS[name](material) for name in ("faithfulness", "completeness", "uncertainty")}
         signals["relevance"] = self.close.question_to_answer
-        found = uncertainty_indicators(self.answer, words)
+        indicators = uncertainty_indicators(self.answer, words)
         return {
             "overall_score": round(POLICIES["similarity"]((), signals), 6),
             **{name: round(signals[name], 6) for name in ("relevance", "faithfulness", "completeness")},
-            "has_uncertainty": bool(found),
-            "uncertainty_indicators": found,
+            "has_uncertainty": bool(indicators),
+            "uncertainty_indicators": indicators,
         }
 
     def checked(self) -> list[tuple[str, float, bool]]:
@@ -178,7 +178,7 @@ class _Measured:
         return checked
 
     def citations(self) -> list[dict[str, Any]]:
-        found = []
+        cited = []
         for claim, row in zip(self.claims, self.close.by_passage, strict=True):
             ranked = sorted(enumerate(row), key=lambda item: -item[1])[:MOST_SOURCES]
             sources = [
@@ -187,8 +187,8 @@ class _Measured:
                 for passage in [self.passages[n]]
                 if reaches(score, self.config.hallucination_threshold)
             ]
-            found.append({"sentence": claim["text"], "sources": sources})
-        return found
+            cited.append({"sentence": claim["text"], "sources": sources})
+        return cited
 
 
 def validate_answer(
@@ -229,15 +229,15 @@ def verify_supported(
         except ModelError as error:
             return {"supported": False, "reason": f"The verifier gave no verdict: {error}"}
     verifier = _embedded().verifier if judge is None else Parts(load_settings(), judge=judge).verifier
-    found = verifier(question, answer, passages, Notes(), judge="custom" if judge is not None else "auto")
-    if not found.counted:
+    verification = verifier(question, answer, passages, Notes(), judge="custom" if judge is not None else "auto")
+    if not verification.counted:
         return {"supported": False, "reason": "The answer holds nothing but opinions."}
-    for verdict in found.counted:
+    for verdict in verification.counted:
         if verdict["verdict"] != "supported":
             why = f": {verdict['reasoning']}" if verdict["reasoning"] else ""
-            said = f"“{without_markers(verdict['text'])}” is {verdict['verdict'].replace('_', ' ')}{why}"
-            return {"supported": False, "reason": said}
-    return {"supported": True, "reason": f"The context supports all {len(found.counted)} claim(s)."}
+            reason = f"“{without_markers(verdict['text'])}” is {verdict['verdict'].replace('_', ' ')}{why}"
+            return {"supported": False, "reason": reason}
+    return {"supported": True, "reason": f"The context supports all {len(verification.counted)} claim(s)."}
 
 
 # -- verification and correction of a response -----------------------------------------------------------------
@@ -271,14 +271,14 @@ class VerificationResult:
     suggested_corrections: list[str] = field(default_factory=list)
 
     @classmethod
-    def of(cls, found: Verification) -> "VerificationResult":
+    def of(cls, verification: Verification) -> "VerificationResult":
         """The verification in the founding document's fields."""
         claims = []
-        for v in found.counted:
+        for v in verification.counted:
             status = ClaimStatus("unsupported" if v["verdict"] in ("contradicted", "unjudged") else v["verdict"])
             quote = v["evidence"]["quote"] if v["evidence"] else None
             claims.append(VerifiedClaim(v["text"], status, quote, v["reasoning"]))
-        return cls(found.confidence, found.is_grounded, claims, found.suggested_corrections)
+        return cls(verification.confidence, verification.is_grounded, claims, verification.suggested_corrections)
 
 
 @dataclass
@@ -322,7 +322,7 @@ def corrective_rag_loop(
     done = verify_and_correct(
         query, original_response, _texts(context), settings=settings, store=store, max_crag_attempts=max_attempts
     )
-    later = [Verification.from_dict(found, found["claims"]) for found in done.history[1:] if found]
+    later = [Verification.from_dict(record, record["claims"]) for record in done.history[1:] if record]
     history = [verification, *map(VerificationResult.of, later)]
     return CRAGResult(done.final_response, done.confidence, done.attempts, history, done.additional_context_used)
 

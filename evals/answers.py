@@ -56,12 +56,14 @@ class AskedRow:
         """Whether a text gives one of the answers; always False where there is none."""
         if not self.answerable or not text:
             return False
-        said, words = _plain(text), set(content_words(text))
-        if any(_plain(s) and (_plain(s) in said or _recall(s, words) >= 0.9) for s in self.sentences):
+        whole, words = _plain(text), set(content_words(text))
+        if any(_plain(s) and (_plain(s) in whole or _recall(s, words) >= 0.9) for s in self.sentences):
             return True
         for answer, plain in ((answer, _plain(answer)) for answer in self.answers):
             short = len(plain.split()) <= SHORT
-            if plain and (f" {plain} " in f" {said} " if short else plain in said or _recall(answer, words) >= RECALL):
+            if plain and (
+                f" {plain} " in f" {whole} " if short else plain in whole or _recall(answer, words) >= RECALL
+            ):
                 return True
         return False
 
@@ -149,22 +151,22 @@ def figures(rows: Sequence[AskedRow], outcomes: Sequence[Outcome]) -> dict[str, 
     """
     pairs = list(zip(rows, outcomes, strict=True))
     right = np.array([row.is_right(o.text) for row, o in pairs], dtype=bool)
-    told = np.array([not o.abstained for o in outcomes], dtype=bool)
+    answered = np.array([not o.abstained for o in outcomes], dtype=bool)
     wanted = np.array([row.answerable for row in rows], dtype=bool)
     scores = np.array([o.confidence for o in outcomes])
-    good = int((right & told).sum())
+    good = int((right & answered).sum())
     causes = [cause(row, outcome, bool(is_right)) for (row, outcome), is_right in zip(pairs, right, strict=True)]
     best = sum(not row.answerable or any(map(row.is_right, o.shortlist)) for row, o in pairs)
     return {
         "rows": len(rows),
-        "utility": (good + int((~told & ~wanted).sum())) / len(rows),
+        "utility": (good + int((~answered & ~wanted).sum())) / len(rows),
         "oracle": best / len(rows) if any(o.shortlist for o in outcomes) else None,
         "right": _share(good, wanted.sum()),
-        "refused_answerable": _share((~told & wanted).sum(), wanted.sum()),
-        "refused_unanswerable": _share((~told & ~wanted).sum(), (~wanted).sum()),
-        "precision": _share(good, told.sum()),
+        "refused_answerable": _share((~answered & wanted).sum(), wanted.sum()),
+        "refused_unanswerable": _share((~answered & ~wanted).sum(), (~wanted).sum()),
+        "precision": _share(good, answered.sum()),
         "auroc": auroc(right.tolist(), scores.tolist()),
-        "auroc_answered": auroc(right[told].tolist(), scores[told].tolist()) if told.any() else None,
+        "auroc_answered": auroc(right[answered].tolist(), scores[answered].tolist()) if answered.any() else None,
         "ece": calibration_error(reliability(right.tolist(), scores.tolist())),
         "in_passages": _share(sum(row.is_right(" ".join(row.passages)) for row in rows), wanted.sum()),
         **times([1000 * o.seconds for o in outcomes]),
@@ -232,19 +234,19 @@ def question_sets(paths: Sequence[Path], noise: Sequence[str], limit: int | None
     if unknown := set(noise) - {"none", "some", "only"}:
         raise InputError(f"--noise is {', '.join(sorted(unknown))}; wanted none, some or only, comma-separated.")
     files = [file for path in paths for file in (sorted(path.glob("*.jsonl")) if path.is_dir() else [path])]
-    found: dict[str, list[AskedRow]] = {}
+    sets: dict[str, list[AskedRow]] = {}
     for file in files:
         rows = read(file)
-        found[file.stem] = rows
+        sets[file.stem] = rows
         if "some" in noise:
-            found[f"{file.stem}, 1 of 5"] = with_noise(rows, 5, gold=True)
+            sets[f"{file.stem}, 1 of 5"] = with_noise(rows, 5, gold=True)
         if "only" in noise:
-            found[f"{file.stem}, noise"] = with_noise(rows, 5, gold=False)
-    found = {name: rows for name, rows in found.items() if rows}
-    if not found:
+            sets[f"{file.stem}, noise"] = with_noise(rows, 5, gold=False)
+    sets = {name: rows for name, rows in sets.items() if rows}
+    if not sets:
         raise InputError(f"no question stands in {', '.join(map(str, paths))}; wanted JSONL files of questions.")
     most = limit or sys.maxsize
-    return {name: Random(SEED).sample(rows, most) if most < len(rows) else rows for name, rows in found.items()}
+    return {name: Random(SEED).sample(rows, most) if most < len(rows) else rows for name, rows in sets.items()}
 
 
 def graph_answerer(graph: Any, ranker: "AnswerRanker | None" = None) -> Answerer:
@@ -280,11 +282,11 @@ def simple_answerer(embed: Callable[[list[str]], Any], sets: Mapping[str, Sequen
         return every[best], float(max(0.0, cosines[best]))
 
     rows = [row for every in sets.values() for row in every]
-    found = [nearest(row.question, row.passages) for row in rows]
+    choices = [nearest(row.question, row.passages) for row in rows]
     outcomes = [
-        (cosine, row.is_right(text), not row.answerable) for row, (text, cosine) in zip(rows, found, strict=True)
+        (cosine, row.is_right(text), not row.answerable) for row, (text, cosine) in zip(rows, choices, strict=True)
     ]
-    levels = sorted({round(cosine, 2) for _, cosine in found} | {1.01})
+    levels = sorted({round(cosine, 2) for _, cosine in choices} | {1.01})
     threshold = max(levels, key=lambda at: sum(right if c >= at else refused for c, right, refused in outcomes))
 
     def answer(question: str, passages: Sequence[dict[str, Any]]) -> Outcome:
@@ -303,6 +305,6 @@ def _plain(text: str) -> str:
     return " ".join(w for w in re.findall(r"\w+(?:\.\d+)?", text) if w not in ("the", "a", "an"))
 
 
-def _recall(text: str, said: set[str]) -> float:
+def _recall(text: str, others: set[str]) -> float:
     words = set(content_words(text))
-    return len(words & said) / len(words) if words else 0.0
+    return len(words & others) / len(words) if words else 0.0

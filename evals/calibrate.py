@@ -58,7 +58,7 @@ def calibrate(
     the rows; `threshold` is what was accepted from before, None for the policy's own.
     """
     judged = [_judged(row, verifier, judge, threshold) for row in rows]
-    known = [(row.supported, *found) for row, found in zip(rows, judged, strict=True) if found is not None]
+    known = [(row.supported, *judgement) for row, judgement in zip(rows, judged, strict=True) if judgement is not None]
     good = np.array([supported for supported, *_ in known], dtype=bool)
     if min(good.sum(), (~good).sum()) < FEWEST:
         raise InputError(
@@ -93,15 +93,17 @@ def calibrate(
 
 def _judged(row: Row, verifier: Verifier, judge: str, threshold: float | None) -> tuple[float, bool, str] | None:
     """The logit of an answer's chance, whether it was accepted, and its judge; None where it states nothing."""
-    found = verifier(
+    checked = verifier(
         row.question, row.answer, as_passages(row.passages), Notes(), judge=judge, policy="auto", threshold=threshold
     )
-    if not found.counted or not has_curve(found.claims):
-        if found.counted and found.judge not in ("none", ""):
-            raise InputError(f"the judge {found.judge} has no calibrated scores; choose encoder, embedding or lexical.")
+    if not checked.counted or not has_curve(checked.claims):
+        if checked.counted and checked.judge not in ("none", ""):
+            raise InputError(
+                f"the judge {checked.judge} has no calibrated scores; choose encoder, embedding or lexical."
+            )
         return None
-    chance = min(SUREST, max(1 - SUREST, calibrated_confidence(found.claims)))
-    return float(np.log(chance / (1 - chance))), found.is_grounded, found.judge
+    chance = min(SUREST, max(1 - SUREST, calibrated_confidence(checked.claims)))
+    return float(np.log(chance / (1 - chance))), checked.is_grounded, checked.judge
 
 
 def _fit(logits: Array, good: Array) -> tuple[float, float]:
@@ -149,7 +151,7 @@ def _interval(good: Array, before: Array, after: Array) -> tuple[float, float]:
     return float(np.quantile(gains, 0.025)), float(np.quantile(gains, 0.975))
 
 
-def store(found: Calibration, file: Path) -> None:
+def store(calibration: Calibration, file: Path) -> None:
     """Write the calibration into a settings file, in place of an earlier one; everything else in it stays.
 
     Raises InputError where the file has a calibration that this did not write.
@@ -160,9 +162,9 @@ def store(found: Calibration, file: Path) -> None:
     kept = f"{before.rstrip()}\n{after.lstrip()}".strip()
     if "calibration" in (yaml.safe_load(kept) or {}):
         raise InputError(f"{file} has a `calibration:` of its own; remove it, and this writes one in its place.")
-    fields = {name: value for name, value in asdict(found).items() if name in ("slope", "bias", "threshold")}
-    block = yaml.safe_dump({"calibration": {found.judge: fields}}, sort_keys=False)
-    whole = f"{kept}\n\n{BEGIN}\n# fitted on {found.rows} rows\n{block}{END}\n".lstrip()
+    fields = {name: value for name, value in asdict(calibration).items() if name in ("slope", "bias", "threshold")}
+    block = yaml.safe_dump({"calibration": {calibration.judge: fields}}, sort_keys=False)
+    whole = f"{kept}\n\n{BEGIN}\n# fitted on {calibration.rows} rows\n{block}{END}\n".lstrip()
     part = file.with_name(f".{file.name}.part")
     part.write_text(whole, encoding="utf-8")
     part.replace(file)

@@ -64,7 +64,7 @@ def read_rows(file: Path, limit: int | None = None) -> list[Row]:
     """
     rows = [
         row
-        for row in (_row(*found) for found in json_rows(file))
+        for row in (_row(*line) for line in json_rows(file))
         if not (row.id.startswith("begin:") and row.label == "partial")
     ]
     groups = list(dict.fromkeys(row.group for row in rows))
@@ -124,11 +124,11 @@ def read_collection(folder: Path) -> Collection:
         raise InputError(f"{folder} has no {', '.join(missing)}; wanted a folder with {', '.join(NAMES)}.")
     corpus, queries, judgements = (folder / name for name in NAMES)
     passages = [_passage(row, index, where) for index, (row, where) in enumerate(json_rows(corpus))]
-    asked = {_text(row, "id", where): _text(row, "text", where) for row, where in json_rows(queries)}
-    collection = Collection(folder.name, passages, asked, _qrels(judgements))
+    texts = {_text(row, "id", where): _text(row, "text", where) for row, where in json_rows(queries)}
+    collection = Collection(folder.name, passages, texts, _qrels(judgements))
     if not passages or not collection.judged:
         raise InputError(
-            f"{folder} has {len(passages)} passages, {len(asked)} queries and none of them with a relevant passage; "
+            f"{folder} has {len(passages)} passages, {len(texts)} queries and none of them with a relevant passage; "
             "check that the ids in qrels.tsv are those of queries.jsonl and corpus.jsonl."
         )
     return collection

@@ -125,9 +125,9 @@ def run(
 def judge_row(row: Row, judge: str, verifier: Verifier, policy: str = "claims") -> Judged:
     """One row judged; the time is that of the whole verification."""
     start, notes, passages = perf_counter(), Notes(), as_passages(row.passages)
-    found = verifier(row.question, row.answer, passages, notes, judge=judge, policy=policy)
+    verification = verifier(row.question, row.answer, passages, notes, judge=judge, policy=policy)
     ms = (perf_counter() - start) * 1000
-    verdicts: Sequence[Verdict] = found.counted or found.claims
+    verdicts: Sequence[Verdict] = verification.counted or verification.claims
     if not verdicts:
         # A reply without a statement (a greeting, a question) is labelled as a whole, so it is judged as a whole.
         whole = Claim(text=row.answer, start=0, end=len(row.answer), type="factual")
@@ -137,12 +137,12 @@ def judge_row(row: Row, judge: str, verifier: Verifier, policy: str = "claims") 
         row=row,
         score=None if open_claims else pooled_support([verdict["support"] for verdict in verdicts]),
         predicted=all(verdict["verdict"] == "supported" for verdict in verdicts),
-        confidence=found.confidence,
+        confidence=verification.confidence,
         words=count(row.answer, marked_by(verdicts), row.spans),
         baseline=count(row.answer, new_words(row.answer, row.passages), row.spans),
-        judge=found.judge,
+        judge=verification.judge,
         ms=ms,
-        degraded=found.degraded,
+        degraded=verification.degraded,
     )
 
 
@@ -164,8 +164,8 @@ def count(answer: str, marked: Sequence[Span], truth: Sequence[Span]) -> Counter
         words = (match.span() for match in _WORD.finditer(answer))
         return {word for word in words if any(start < word[1] and word[0] < end for start, end in spans)}
 
-    found, wanted = within(marked), within(truth)
-    return Counter(hits=len(found & wanted), found=len(found), wanted=len(wanted))
+    marks, wanted = within(marked), within(truth)
+    return Counter(hits=len(marks & wanted), found=len(marks), wanted=len(wanted))
 
 
 def marked_by(verdicts: Sequence[Verdict]) -> list[Span]:
@@ -179,8 +179,8 @@ def marked_by(verdicts: Sequence[Verdict]) -> list[Span]:
 
 def new_words(answer: str, passages: Sequence[str]) -> list[Span]:
     """The simplest way to mark: the words of the answer that occur in no passage."""
-    held = {match.group().lower() for text in passages for match in _WORD.finditer(text)}
-    return [match.span() for match in _WORD.finditer(answer) if match.group().lower() not in held]
+    known = {match.group().lower() for text in passages for match in _WORD.finditer(text)}
+    return [match.span() for match in _WORD.finditer(answer) if match.group().lower() not in known]
 
 
 # -- the yardsticks: word coverage and similarity -----------------------------------------------------------------
@@ -199,12 +199,12 @@ class SimpleJudge:
         self, claims: Sequence[Claim], passages: Sequence[Passage], notes: Notes, *, question: str = ""
     ) -> list[Verdict]:
         """One verdict per claim, in order."""
-        verdicts, found = [], self.support([without_markers(claim["text"]) for claim in claims], passages)
-        for claim, share in zip(claims, found, strict=True):
+        verdicts, shares = [], self.support([without_markers(claim["text"]) for claim in claims], passages)
+        for claim, share in zip(claims, shares, strict=True):
             support = min(1.0, max(0.0, float(share)))
             label: Label = "supported" if support >= THRESHOLD else "unsupported"
-            said = f"{support:.0%} by {self.name}."
-            verdicts.append(verdict_of(claim, label, support, 0.0, None, said, self.name))
+            reason = f"{support:.0%} by {self.name}."
+            verdicts.append(verdict_of(claim, label, support, 0.0, None, reason, self.name))
         return verdicts
 
 

@@ -43,12 +43,12 @@ def unsupported_class(truth: Sequence[bool], predicted: Sequence[bool]) -> dict[
     return precision_recall(hits, sum(not guess for guess in predicted), sum(not real for real in truth))
 
 
-def precision_recall(hits: int, found: int, wanted: int) -> dict[str, float | None]:
+def precision_recall(hits: int, marked: int, wanted: int) -> dict[str, float | None]:
     """Precision, recall and F1 from counts; F1 is None where nothing was wanted, and 0 where none of it was found."""
     return {
-        "precision": hits / found if found else None,
+        "precision": hits / marked if marked else None,
         "recall": hits / wanted if wanted else None,
-        "f1": 2 * hits / (found + wanted) if wanted else None,
+        "f1": 2 * hits / (marked + wanted) if wanted else None,
     }
 
 
@@ -135,8 +135,8 @@ def ndcg(ranking: Sequence[str], gains: Gains, k: int = 10) -> float:
     Linear gain, as trec_eval's ``ndcg_cut``; 0 where nothing is relevant.
     """
     ideal = dcg(sorted((gain for gain in gains.values() if gain > 0), reverse=True)[:k])
-    found = dcg([max(0.0, gains.get(item, 0.0)) for item in _once(ranking)[:k]])
-    return found / ideal if ideal else 0.0
+    gained = dcg([max(0.0, gains.get(item, 0.0)) for item in _once(ranking)[:k]])
+    return gained / ideal if ideal else 0.0
 
 
 def recall(ranking: Sequence[str], gains: Gains, k: int) -> float:

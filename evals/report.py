@@ -39,12 +39,12 @@ Row = tuple[Sequence[str], Mapping[str, Any]]
 def grounding_table(result: Mapping[str, Any]) -> Table:
     """A line per judge and data set, and the means over data sets."""
     rows: list[Row] = []
-    for judge, found in result["judges"].items():
-        rows += [((judge, name), figures) for name, figures in found["data_sets"].items()]
-        times = {key: found[key] for key in ("ms_p50", "ms_p95")}
+    for judge, measured in result["judges"].items():
+        rows += [((judge, name), figures) for name, figures in measured["data_sets"].items()]
+        times = {key: measured[key] for key in ("ms_p50", "ms_p95")}
         for name in ("macro", "macro_core"):
-            counted = {"rows": f"{found[name]['data_sets']:.0f} sets"}
-            rows.append(((judge, name.replace("_", " ")), found[name] | times | counted))
+            counted = {"rows": f"{measured[name]['data_sets']:.0f} sets"}
+            rows.append(((judge, name.replace("_", " ")), measured[name] | times | counted))
     sample = f", {result['limit']} rows a file" if result["limit"] else ""
     title = f"Grounding, policy {result['policy']}{sample}"
     return _table(title, ("judge", "data set"), GROUNDING, rows, ends_with="macro core")
@@ -54,8 +54,8 @@ def answers_table(result: Mapping[str, Any]) -> Table:
     """A line per answerer and set of questions, and the means over sets."""
     rows = [
         ((name, title), figures)
-        for name, found in result.items()
-        for title, figures in (*found["sets"].items(), ("mean of sets", found["pooled"]))
+        for name, measured in result.items()
+        for title, figures in (*measured["sets"].items(), ("mean of sets", measured["pooled"]))
     ]
     return _table("Answers", ("answers by", "questions"), ANSWERS, rows, ends_with="mean of sets")
 
@@ -63,9 +63,9 @@ def answers_table(result: Mapping[str, Any]) -> Table:
 def causes_table(result: Mapping[str, Any]) -> Table:
     """What became of the questions of every set, most frequent first."""
     rows: list[Row] = []
-    names = list(dict.fromkeys(title for found in result.values() for title in found["sets"]))
-    for name, found in result.items():
-        sets: dict[str, Counter[str]] = {title: Counter(row["causes"]) for title, row in found["sets"].items()}
+    names = list(dict.fromkeys(title for measured in result.values() for title in measured["sets"]))
+    for name, measured in result.items():
+        sets: dict[str, Counter[str]] = {title: Counter(row["causes"]) for title, row in measured["sets"].items()}
         every = sum(sets.values(), Counter[str]())
         for cause, count in every.most_common():
             rows.append(((name, cause), {"all": count} | {title: own[cause] for title, own in sets.items()}))
@@ -122,8 +122,8 @@ def plot_retrieval(result: Mapping[str, Any], path: Path) -> None:
 def plot_answers(result: Mapping[str, Any], path: Path) -> None:
     """Precision by the share of questions that are answered, and how often answers are right by their confidence."""
     figure, (by_coverage, by_confidence) = _figure(2)
-    for name, found in result.items():
-        outcomes = [outcome for figures in found["sets"].values() for outcome in figures["outcomes"]]
+    for name, measured in result.items():
+        outcomes = [outcome for figures in measured["sets"].values() for outcome in figures["outcomes"]]
         right, shares, precisions = 0, [], []
         for number, outcome in enumerate(sorted(outcomes, key=lambda o: -o["confidence"]), start=1):
             right += outcome["right"]
@@ -145,10 +145,10 @@ def write_report(result: Mapping[str, Any], folder: Path) -> list[Path]:
     data.write_text(json.dumps(result, indent=2, ensure_ascii=False), encoding="utf-8")
     figure, (curves, bars) = _figure(2)
     judges: Mapping[str, Any] = result["judges"]
-    for number, (judge, found) in enumerate(judges.items()):
-        curve = pooled(found["data_sets"])
+    for number, (judge, measured) in enumerate(judges.items()):
+        curve = pooled(measured["data_sets"])
         curves.plot([score for score, *_ in curve], [share for _, share, _ in curve], marker="o", label=judge)
-        ranked = [(name, row["auroc"]) for name, row in found["data_sets"].items() if row["auroc"] is not None]
+        ranked = [(name, row["auroc"]) for name, row in measured["data_sets"].items() if row["auroc"] is not None]
         places = [index + 0.8 * number / len(judges) for index in range(len(ranked))]
         bars.barh(places, [auroc for _, auroc in ranked], 0.8 / len(judges), label=judge)
         bars.set_yticks(places, [name for name, _ in ranked])

@@ -48,8 +48,8 @@ class PlainBM25:
             for word, often in count.items():
                 postings[word].append((row, often))
         self._weights: dict[str, tuple[NDArray[np.int64], NDArray[np.float64]]] = {}
-        for word, found in postings.items():
-            at, often = np.array(found, dtype=np.int64).T
+        for word, rows in postings.items():
+            at, often = np.array(rows, dtype=np.int64).T
             idf = math.log1p((len(counts) - len(at) + 0.5) / (len(at) + 0.5))
             self._weights[word] = (at, idf * often * (K1 + 1) / (often + norm[at]))
 
@@ -74,10 +74,10 @@ class Reranked:
 
     def __call__(self, query: str) -> list[str]:
         """The ids, best first."""
-        found = self.retriever([query], DEPTH, Notes())
-        ranked = self.reranker(query, found[:CANDIDATES], Notes())
-        self.gains.append(rerank_gain(found[:CANDIDATES], ranked))
-        return [p["chunk_id"] for p in (*ranked, *found[CANDIDATES:])]
+        passages = self.retriever([query], DEPTH, Notes())
+        ranked = self.reranker(query, passages[:CANDIDATES], Notes())
+        self.gains.append(rerank_gain(passages[:CANDIDATES], ranked))
+        return [p["chunk_id"] for p in (*ranked, *passages[CANDIDATES:])]
 
 
 def run(
@@ -104,15 +104,15 @@ def run(
     ids = [p["chunk_id"] for p in collection.passages]
     texts = [contextual_text(p) for p in collection.passages]
     vectors, took = CachedEmbeddings(embeddings, LRU(sys.maxsize)), []
-    told, reranker = progress or (lambda *done: None), LexicalReranker()
+    advance, reranker = progress or (lambda *done: None), LexicalReranker()
     for start in range(0, len(texts), _BATCH):
         vectors.embed_documents(texts[start : start + _BATCH])
-        told(min(start + _BATCH, len(texts)), len(texts), "embedding")
+        advance(min(start + _BATCH, len(texts)), len(texts), "embedding")
     for done, query in enumerate(queries, start=1):
         started = perf_counter()
         vectors.embed_query(collection.queries[query])
         took.append((perf_counter() - started) * 1000)
-        told(done, len(queries), "queries")
+        advance(done, len(queries), "queries")
     rows = unit(vectors.embed_documents(texts), len(texts))
 
     def nearest(query: str) -> list[str]:
@@ -133,7 +133,9 @@ def run(
         if foreign is not None:
             own = _foreign(foreign, collection)
             stages |= {"retriever": _stage(own), "retriever+rerank": Reranked(own, reranker)}
-        scored = {name: score(name, stage, collection, queries, told) for name, stage in (baselines | stages).items()}
+        scored = {
+            name: score(name, stage, collection, queries, advance) for name, stage in (baselines | stages).items()
+        }
     return {
         "collection": collection.name,
         "passages": len(collection.passages),

@@ -57,8 +57,8 @@ class CheckedGraph(CompiledStateGraph[Any, Any, Any, Any]):
             try:
                 cast(type[Context], self.builder.context_schema)(**context)
             except ValidationError as error:
-                said = [f"{'.'.join(map(str, e['loc']))} came as {e['input']!r}: {e['msg']}" for e in error.errors()]
-                raise InputError(f"The context cannot be used: {'; '.join(said)}.") from None
+                why = [f"{'.'.join(map(str, e['loc']))} came as {e['input']!r}: {e['msg']}" for e in error.errors()]
+                raise InputError(f"The context cannot be used: {'; '.join(why)}.") from None
         return input
 
 

@@ -40,7 +40,7 @@ def _with_other_names(schema: dict[str, Any]) -> None:
     """The other names too: LangGraph's server leaves out what is not in the schema before the graph sees it."""
     either = [{"type": "boolean"}, {"type": "null"}]
     schema["properties"] |= {
-        name: {"anyOf": either, "default": None, "description": said} for name, said in OTHER_NAMES.items()
+        name: {"anyOf": either, "default": None, "description": text} for name, text in OTHER_NAMES.items()
     }
 
 

@@ -39,9 +39,9 @@ def after_rerank(state: State, context: Context) -> Literal["generate", "review"
     if state.drafts and not state.attempts:
         return "generate"
     if state.attempts and not state.new_passages:
-        found, before = best(state.attempts), state.attempts[:-1]
+        attempt, before = best(state.attempts), state.attempts[:-1]
         # Would the next pass be given the same answer to correct, with the same faults?
-        if found is best(before) if before else not failed_claims(found):
+        if attempt is best(before) if before else not failed_claims(attempt):
             return ended(state, context)
     enough = state.held and relevant(state, context) >= max(wanted_chunks(state, context), 1)
     return "generate" if enough else ended(state, context)

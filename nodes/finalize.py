@@ -62,10 +62,10 @@ class Finalize:
         if response["nearest"] and state.attempts:
             response["issues"].append(to_try(state, context))
         if self.unanswered and context.verify and not response["abstained"]:
-            found = gaps(state.asked or state.question, response["answer"], self.unanswered)
+            open_parts = gaps(state.asked or state.question, response["answer"], self.unanswered)
             # The reader knows better than shared words whether the whole question is answered.
             read = checked is not None and checked.answered is not None
-            response["issues"] += [issue for issue in found if not (read and issue == EVADES)]
+            response["issues"] += [issue for issue in open_parts if not (read and issue == EVADES)]
         if response["verification"] is not None:
             response["verification"]["crag_attempts"] = len(state.attempts) - 1
         hidden = INTERNAL - {"verification"} if context.show_claims else INTERNAL | (WRITTEN if withheld else set())
@@ -104,8 +104,8 @@ def respond(state: State, context: Context, weights: Mapping[str, Weights] | Non
     if not text:
         return abstention(*issues, "No sentence of the answer is supported.", checked=checked, context=context)
     removed = len(checked.claims) - len(left.claims)
-    said = f"{removed} unsupported claims were removed from the answer, whose confidence was {checked.confidence:.2f}."
-    return answered(text, passages, left, context, [said, *low(left), *halted, *left.issues]) | {"withheld": True}
+    note = f"{removed} unsupported claims were removed from the answer, whose confidence was {checked.confidence:.2f}."
+    return answered(text, passages, left, context, [note, *low(left), *halted, *left.issues]) | {"withheld": True}
 
 
 def low(checked: Verification) -> list[str]:
@@ -184,17 +184,17 @@ def unjudged(checked: Verification) -> bool:
 
 def nearest(state: State) -> list[Nearest]:
     """The first passages that were read, each by the sentence that shares most with the question."""
-    asked = set(content_words(state.asked or state.question))
+    terms = set(content_words(state.asked or state.question))
 
     def shared(text: str) -> float:
-        return sum(weight(term) for term in asked & set(content_words(text)))
+        return sum(weight(term) for term in terms & set(content_words(text)))
 
-    found: list[Any] = []
+    places: list[Any] = []
     for passage in state.held[:SHOWN]:
         best = max(sentences(passage["text"]), key=shared, default="")
         place = {name: passage.get(name) for name in ("source", "filename", "page", "chunk_id")}
-        found.append({"text": best if shared(best) else passage["text"][:EXCERPT]} | place)
-    return found
+        places.append({"text": best if shared(best) else passage["text"][:EXCERPT]} | place)
+    return places
 
 
 def to_try(state: State, context: Context) -> str:
@@ -210,10 +210,10 @@ def to_try(state: State, context: Context) -> str:
 
 def too_little(state: State, context: Context) -> str:
     """Why the evidence gate closed, and what would open it."""
-    found, wanted = relevant(state, context), wanted_chunks(state, context)
+    count, wanted = relevant(state, context), wanted_chunks(state, context)
     if not state.held:
         return "No passage was found: ingest documents about this, or ask in other words."
     return (
-        f"Only {found} relevant passage{'s were' if found != 1 else ' was'} found and {wanted} are wanted: "
-        f"ingest more about this, or set min_chunks to {max(found, 1)}."
+        f"Only {count} relevant passage{'s were' if count != 1 else ' was'} found and {wanted} are wanted: "
+        f"ingest more about this, or set min_chunks to {max(count, 1)}."
     )

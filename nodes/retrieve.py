@@ -45,26 +45,26 @@ class Retrieve:
         question, conversation = asked_in("" if left_over else state.question, state.messages or [])
         question = _checked_question(question, state.answer)
         conversation = conversation or earlier(question, state)
-        asked = self._alone(question, conversation, notes)
+        standalone = self._alone(question, conversation, notes)
         halted = ""
         if state.passages is not None:
-            held = [p for p in as_passages(state.passages) if p["text"].strip()]
-            available, searched = len(held), []
+            passages = [p for p in as_passages(state.passages) if p["text"].strip()]
+            available, searched = len(passages), []
         else:
-            searched = [asked]
+            searched = [standalone]
             try:
-                held, available = self._found(searched, context, notes)
+                passages, available = self._found(searched, context, notes)
             except StoreMissingError as error:
-                held, available, halted = [], 0, str(error)
+                passages, available, halted = [], 0, str(error)
         # A new run on an old thread inherits nothing.
         fresh = State(
             question=question,
             started=time.time(),
             put=question,
-            asked=asked,
-            held=held,
+            asked=standalone,
+            held=passages,
             available=available,
-            seen=[p["chunk_id"] for p in held],
+            seen=[p["chunk_id"] for p in passages],
             searched=searched,
             drafts=[state.answer] if state.answer is not None else [],
             halted=halted,
@@ -79,10 +79,10 @@ class Retrieve:
                 "Give `passages`, or create the graph with a store."
             )
         where = self._where(context)
-        held = self.retriever(queries, self.candidates, notes, where=where)
+        passages = self.retriever(queries, self.candidates, notes, where=where)
         notes.ran("retriever", self.retriever.name)
         # A filter leaves fewer to search than the store holds.
-        return held, len(held) if where or self.available is None else self.available()
+        return passages, len(passages) if where or self.available is None else self.available()
 
     def _where(self, context: Context) -> Mapping[str, Any] | None:
         """The run's filter, narrowed to the sources that it is to answer from."""
@@ -103,10 +103,10 @@ class Retrieve:
         return {"$and": [context.where, only]} if context.where else only
 
     def _more(self, state: State, queries: Sequence[str], context: Context, notes: Notes) -> dict[str, Any]:
-        found: list[Passage] = []
+        passages: list[Passage] = []
         if self.retriever is not None:
-            found = self.retriever(queries, self.candidates, notes, where=self._where(context))
-        held = merge(state.held, found)
+            passages = self.retriever(queries, self.candidates, notes, where=self._where(context))
+        held = merge(state.held, passages)
         new = [p["chunk_id"] for p in held if p["chunk_id"] not in state.seen]
         return {"held": held, "seen": state.seen + new, "searched": list(queries)}
 
@@ -141,11 +141,11 @@ def lies_in(source: str, wanted: str) -> bool:
     return source in (wanted, path) or source.startswith(path + os.sep) or source.endswith(os.sep + end)
 
 
-def merge(held: Sequence[Passage], found: Sequence[Passage]) -> list[Passage]:
+def merge(known: Sequence[Passage], new: Sequence[Passage]) -> list[Passage]:
     """Held passages followed by those that are new, by `chunk_id` and by text."""
-    ids, texts = {p["chunk_id"] for p in held}, {p["text"].strip() for p in held}
-    merged = list(held)
-    for passage in found:
+    ids, texts = {p["chunk_id"] for p in known}, {p["text"].strip() for p in known}
+    merged = list(known)
+    for passage in new:
         text = passage["text"].strip()
         if text and passage["chunk_id"] not in ids and text not in texts:
             ids.add(passage["chunk_id"])

@@ -96,22 +96,22 @@ def shown(state: State) -> dict[str, Any]:
     """
     attempt = chosen(state)
     checked, args = verification_of(attempt), {"answer": attempt["answer"]}
-    said = below(checked) if checked else "The passages that were found do not answer the question."
+    reason = below(checked) if checked else "The passages that were found do not answer the question."
     if state.decided == "search" and not state.new_passages:
-        said = f"The search found nothing new. {said}"
+        reason = f"The search found nothing new. {reason}"
     return {
         "question": state.asked or state.question,
         "answer": attempt["answer"],
         "confidence": attempt["confidence"],
         "level": checked.level if checked else None,
         "claims": [claim_row(verdict) for verdict in attempt.get("verdicts", [])],
-        "issues": [said, *([state.halted] if state.halted else []), *(checked.issues if checked else ())],
+        "issues": [reason, *([state.halted] if state.halted else []), *(checked.issues if checked else ())],
         "choices": CHOICES,
-        "action_requests": [{"name": ACTION, "args": args, "description": said}],
+        "action_requests": [{"name": ACTION, "args": args, "description": reason}],
         "review_configs": [{"action_name": ACTION, "allowed_decisions": ["approve", "edit", "reject"]}],
         "action_request": {"action": ACTION, "args": args},
         "config": {f"allow_{name}": True for name in ("accept", "edit", "respond", "ignore")},
-        "description": said,
+        "description": reason,
     }
 
 

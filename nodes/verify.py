@@ -64,7 +64,7 @@ class Verify:
         return cast(Attempt, {**attempt, **own})
 
 
-def located(found: Verification, held: Sequence[Passage]) -> Verification:
+def located(verification: Verification, held: Sequence[Passage]) -> Verification:
     """A verification of what was read, its evidence and answers pointing into the chunks which hold them.
 
     `passage` counts the passages of `all_read`. What runs over several chunks is cut to the one that holds most of it,
@@ -72,7 +72,7 @@ def located(found: Verification, held: Sequence[Passage]) -> Verification:
     """
     wide, chunks = read_wide(held), all_read(held)
     if len(chunks) == len(held):
-        return found
+        return verification
     positions = {chunk["chunk_id"]: position for position, chunk in reversed(list(enumerate(chunks)))}
 
     def exact(at: Any, words: str) -> Any:
@@ -80,15 +80,15 @@ def located(found: Verification, held: Sequence[Passage]) -> Verification:
         place = locate(wide[passage], at["start"], at["end"])
         if place.chunk_id != chunks[passage]["chunk_id"]:
             passage = positions[place.chunk_id]
-        said = chunks[passage]["text"][place.start : place.end]
-        start = place.start + len(said) - len(said.lstrip())
-        said = said.strip()
-        new = {words: said, "passage": passage, "chunk_id": place.chunk_id, "start": start, "end": start + len(said)}
-        return at | new if said else None
+        quote = chunks[passage]["text"][place.start : place.end]
+        start = place.start + len(quote) - len(quote.lstrip())
+        quote = quote.strip()
+        new = {words: quote, "passage": passage, "chunk_id": place.chunk_id, "start": start, "end": start + len(quote)}
+        return at | new if quote else None
 
-    claims: list[Any] = [v | {"evidence": v["evidence"] and exact(v["evidence"], "quote")} for v in found.claims]
-    spans = [exact(span, "text") for span in found.answer_spans]
-    return replace(found, claims=tuple(claims), answer_spans=tuple(filter(None, spans)))
+    claims: list[Any] = [v | {"evidence": v["evidence"] and exact(v["evidence"], "quote")} for v in verification.claims]
+    spans = [exact(span, "text") for span in verification.answer_spans]
+    return replace(verification, claims=tuple(claims), answer_spans=tuple(filter(None, spans)))
 
 
 @dataclass(frozen=True)

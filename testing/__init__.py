@@ -103,8 +103,8 @@ class FakeRetriever:
     ) -> list[Passage]:
         """Passages in the order of the table, at most `k`."""
         self.history.append(tuple(queries))
-        found = [p for word, passages in self.table.items() if any(word in q for q in queries) for p in passages]
-        return as_passages(found)[:k]
+        listed = [p for word, passages in self.table.items() if any(word in q for q in queries) for p in passages]
+        return as_passages(listed)[:k]
 
 
 @dataclass
@@ -170,8 +170,8 @@ def judged(
 ) -> list[Verdict]:
     """A verdict for each sentence of an answer: its label, and the position of the passage that is its evidence."""
     spans = sentence_spans(answer)
-    held = [*evidence, *[None] * (len(spans) - len(evidence))]
+    places = [*evidence, *[None] * (len(spans) - len(evidence))]
     return [
         verdict(label, answer[start:end], start=start, evidence=None if place is None else quoted(passages, place))
-        for (start, end), label, place in zip(spans, labels, held, strict=True)
+        for (start, end), label, place in zip(spans, labels, places, strict=True)
     ]

@@ -95,9 +95,9 @@ def main() -> None:
         # The parser's own errors, whose classes are private to it.
         if not hasattr(error, "format_message"):
             raise
-        if said := error.format_message():
-            many = "--source takes one path, give it again for each; " * ("extra" in said and "--source" in sys.argv)
-            complain(f"{said.rstrip('.')}: {many}see `cragraph --help`.")
+        if message := error.format_message():
+            many = "--source takes one path, give it again for each; " * ("extra" in message and "--source" in sys.argv)
+            complain(f"{message.rstrip('.')}: {many}see `cragraph --help`.")
         code = USAGE
     if code == INTERRUPTED:
         complain("interrupted; what was complete is kept")

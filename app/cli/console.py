@@ -70,7 +70,7 @@ def _console(stream: Any) -> Console:
 def emit(data: Any) -> None:
     """Write one JSON document to stdout, as is: never wrapped or coloured."""
     text = json.dumps(data, ensure_ascii=False, indent=2)
-    sys.stdout.write(_HIDDEN.sub(lambda found: f"\\u{ord(found[0]):04x}", text) + "\n")
+    sys.stdout.write(_HIDDEN.sub(lambda match: f"\\u{ord(match[0]):04x}", text) + "\n")
 
 
 def show(as_json: bool, data: Any, *forms: Callable[[Any], Any]) -> None:
@@ -120,17 +120,17 @@ def counting(what: str, *, shown: bool) -> Iterator[Callable[..., None] | None]:
 @contextmanager
 def ingesting(*, shown: bool) -> Iterator[Callable[[Any], None]]:
     """A callback for the progress events of ingest: a bar on a terminal, a line every few seconds elsewhere."""
-    ended, began, said = Event(), monotonic(), ""
+    ended, began, progress = Event(), monotonic(), ""
 
     def tell() -> None:
         while not ended.wait(EVERY):
-            status(f"reading for {monotonic() - began:.0f} s{said}")
+            status(f"reading for {monotonic() - began:.0f} s{progress}")
 
     with counting("reading", shown=shown) as bar:
 
         def advance(event: Any) -> None:
-            nonlocal said
-            said = f": {event.done} of {event.total} files, {event.chunks} chunks are in"
+            nonlocal progress
+            progress = f": {event.done} of {event.total} files, {event.chunks} chunks are in"
             if bar is not None:
                 bar(event.done, event.total, event.source[-40:], f"{event.rate:.0f} chunks/s" if event.rate else "")
 

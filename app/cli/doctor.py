@@ -66,10 +66,10 @@ def examine(settings: Any) -> list[Check]:
 
 def python(version: tuple[int, int] = sys.version_info[:2]) -> Check:
     """Python 3.11 to 3.13."""
-    found = f"{version[0]}.{version[1]}"
+    running = f"{version[0]}.{version[1]}"
     if (3, 11) <= version <= (3, 13):
-        return Check("python", True, f"Python {found}")
-    return Check("python", False, f"Python {found}; wanted 3.11 to 3.13", "install Python 3.13 and cragraph into it")
+        return Check("python", True, f"Python {running}")
+    return Check("python", False, f"Python {running}; wanted 3.11 to 3.13", "install Python 3.13 and cragraph into it")
 
 
 def package(name: str) -> Check:
@@ -139,8 +139,8 @@ def _model(name: str, status: int, shown: Any, settings: Any) -> list[Check]:
     if status == 404:
         return [Check(f"model {name}", False, f"the model {plain!r} is not pulled", f"ollama pull {plain}")]
     if status >= 400:
-        said = shown.get("error", "")
-        return [Check(f"model {name}", False, f"the server answered {status}: {said}", f"ollama pull {plain}")]
+        reason = shown.get("error", "")
+        return [Check(f"model {name}", False, f"the server answered {status}: {reason}", f"ollama pull {plain}")]
     able = shown.get("capabilities") or []
     wanted = "embedding" if name == settings.embeddings else "completion"
     if able and wanted not in able:

@@ -119,17 +119,17 @@ def calibrate(
     verifier = cragraph.build.Parts(settings.model_copy(update={"calibration": {}})).verifier
     verifier = replace(verifier, options=replace(verifier.options, measure=()), scorer=None)
     accepts = {"refused": settings.refused_good, "threshold": settings.threshold}
-    found = evals.calibrate.calibrate(evals.data.read_rows(rows), verifier, settings.judge, **accepts)
+    fit = evals.calibrate.calibrate(evals.data.read_rows(rows), verifier, settings.judge, **accepts)
     if not dry_run:
-        evals.calibrate.store(found, file)
+        evals.calibrate.store(fit, file)
     table = Table("of rows not fitted on", "before", "after")
-    for name in found.before:
-        table.add_row(name.replace("_", " "), f"{found.before[name]:.3f}", f"{found.after[name]:.3f}")
+    for name in fit.before:
+        table.add_row(name.replace("_", " "), f"{fit.before[name]:.3f}", f"{fit.after[name]:.3f}")
     gain = (
-        f"{found.rows} rows, {found.good} good. Balanced accuracy gained: {found.gained:+.3f} "
-        f"(95 %: {found.least:+.3f} to {found.most:+.3f})"
+        f"{fit.rows} rows, {fit.good} good. Balanced accuracy gained: {fit.gained:+.3f} "
+        f"(95 %: {fit.least:+.3f} to {fit.most:+.3f})"
     )
-    shown = "." if found.least > 0 else ": no gain is shown, more rows would tell."
-    show(json, asdict(found) | {"file": None if dry_run else str(file)}, lambda _: table, lambda _: gain + shown)
+    shown = "." if fit.least > 0 else ": no gain is shown, more rows would tell."
+    show(json, asdict(fit) | {"file": None if dry_run else str(file)}, lambda _: table, lambda _: gain + shown)
     if not quiet and not json:
-        status("nothing was written" if dry_run else f"the judge {found.judge} is calibrated in {file}")
+        status("nothing was written" if dry_run else f"the judge {fit.judge} is calibrated in {file}")

@@ -74,8 +74,8 @@ def nearest_line(passage: Mapping[str, Any]) -> Text:
 def claim_line(claim: dict[str, Any]) -> Text:
     """A claim with its verdict and scores; the words that lack support are underlined."""
     label = claim["verdict"]
-    said = f"{MARKS[label]} {label.replace('_', ' ')} "
-    line = Text.assemble((said, COLOURS[label]), (f"{claim['support']:.2f}  ", "dim"))
+    verdict = f"{MARKS[label]} {label.replace('_', ' ')} "
+    line = Text.assemble((verdict, COLOURS[label]), (f"{claim['support']:.2f}  ", "dim"))
     text = Text(one_line(claim["text"]))
     for start, end in claim.get("unsupported_spans") or []:
         inside = (max(start - claim["start"], 0), max(end - claim["start"], 0))

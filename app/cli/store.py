@@ -48,8 +48,8 @@ def show_report(report: Any, *, as_json: bool, dry_run: bool) -> None:
     console = out()
     would = "would be " if dry_run else ""
     counts = {word: len(getattr(report, word)) for word in ("added", "changed", "unchanged", "removed")}
-    said = ", ".join(f"{count} {would}{word}" for word, count in counts.items() if count) or "nothing to read"
-    console.print(f"{said}: {report.chunks} chunks in {report.seconds:.1f} s")
+    sentence = ", ".join(f"{count} {would}{word}" for word, count in counts.items() if count) or "nothing to read"
+    console.print(f"{sentence}: {report.chunks} chunks in {report.seconds:.1f} s")
     for word, items in (("skipped", report.skipped), ("partly", report.partial), ("failed", report.failed)):
         for path, reason in items:
             err().print(f"{word} {path}: {reason}")

@@ -150,14 +150,14 @@ def _one(number: int, line: str, verify: Callable[..., Any]) -> tuple[int, Row, 
         for name, kind, wrong in _FIELDS:
             if not isinstance(row.get(name), kind):
                 return number, {}, wrong
-        found = verify(row["answer"], row["passages"], row.get("question")).to_dict()
+        verification = verify(row["answer"], row["passages"], row.get("question")).to_dict()
     except json.JSONDecodeError as error:
         return number, {}, f"not JSON ({error.msg} at character {error.pos + 1})"
     except CragError as error:
         return number, {}, str(error)
     return (
         number,
-        {"id": row.get("id", number), **found, **{name: row.get(name) for name in ("answer", "question")}},
+        {"id": row.get("id", number), **verification, **{name: row.get(name) for name in ("answer", "question")}},
         "",
     )
 
@@ -184,16 +184,16 @@ def figures_of(rows: list[Row], skipped: Skipped) -> dict[str, Any]:
     }
 
 
-def show_summary(found: dict[str, Any], form: str, console: Any) -> None:
+def show_summary(sums: dict[str, Any], form: str, console: Any) -> None:
     """Print the figures of many rows."""
     if form == "json":
-        console.print(json.dumps(found, ensure_ascii=False), soft_wrap=True)
+        console.print(json.dumps(sums, ensure_ascii=False), soft_wrap=True)
     elif form == "table":
         table = Table("rows", "skipped", "grounded", "mean confidence", "claims", "degraded")
-        share = f" ({found['share_grounded']:.0%})" if found["share_grounded"] is not None else ""
-        said = ", ".join(f"{count} {label.replace('_', ' ')}" for label, count in found["claims"].items())
-        mean = "-" if found["mean_confidence"] is None else f"{found['mean_confidence']:.2f}"
-        cells = [found["rows"], found["skipped"], f"{found['grounded']}{share}", mean, said, found["degraded"]]
+        share = f" ({sums['share_grounded']:.0%})" if sums["share_grounded"] is not None else ""
+        claims = ", ".join(f"{count} {label.replace('_', ' ')}" for label, count in sums["claims"].items())
+        mean = "-" if sums["mean_confidence"] is None else f"{sums['mean_confidence']:.2f}"
+        cells = [sums["rows"], sums["skipped"], f"{sums['grounded']}{share}", mean, claims, sums["degraded"]]
         table.add_row(*map(str, cells))
         console.print(table)
 

@@ -103,10 +103,10 @@ class Report:
     @cached_property
     def known(self) -> list[Passage]:
         """The passages that are at hand, those that evidence counts first."""
-        found = as_passages(self.passages or getattr(self.result, "passages", None) or ())
-        ids = {passage["chunk_id"] for passage in found}
+        passages = as_passages(self.passages or getattr(self.result, "passages", None) or ())
+        ids = {passage["chunk_id"] for passage in passages}
         cited = [c | {k: c["metadata"].get(k) for k in ("page", "source")} for c in self.data.get("citations") or ()]
-        return found + [p for p in as_passages(cited) if p["chunk_id"] not in ids]
+        return passages + [p for p in as_passages(cited) if p["chunk_id"] not in ids]
 
     @cached_property
     def fragment(self) -> str:
@@ -175,9 +175,9 @@ class Report:
     def _cited(self, text: str) -> str:
         numbers = {str(citation["number"]) for citation in self.data.get("citations") or ()}
 
-        def link(found: re.Match[str]) -> str:
-            linked = f'<a class="cite" href="#{self.prefix}c{found[1]}">{found[0]}</a>'
-            return linked if found[1] in numbers else found[0]
+        def link(match: re.Match[str]) -> str:
+            linked = f'<a class="cite" href="#{self.prefix}c{match[1]}">{match[0]}</a>'
+            return linked if match[1] in numbers else match[0]
 
         return re.sub(r"\[(\d+)\]", link, e(text))
 
@@ -201,8 +201,8 @@ class Report:
 
     def _said(self) -> str:
         """What is wrong with the answer, and what did not run as asked."""
-        found = [(kind.removesuffix("s"), sentence) for kind in ("issues", "degraded") for sentence in self.data[kind]]
-        rows = "".join(f'<li class="{kind}">{e(sentence)}</li>' for kind, sentence in found)
+        notes = [(kind.removesuffix("s"), sentence) for kind in ("issues", "degraded") for sentence in self.data[kind]]
+        rows = "".join(f'<li class="{kind}">{e(sentence)}</li>' for kind, sentence in notes)
         return f'<ul class="said">{rows}</ul>' if rows else ""
 
     def _evidence(self, pictures: PagePictures | None) -> str:
@@ -253,13 +253,13 @@ class Report:
         """The passage that holds the evidence, by id, else by position; None where it is not at hand."""
         if "chunk_id" in evidence:
             return next((passage for passage in self.known if passage["chunk_id"] == evidence["chunk_id"]), None)
-        held = self.known[evidence["passage"] :][:1]
-        return held[0] if held and evidence["quote"] in held[0]["text"] else None
+        counted = self.known[evidence["passage"] :][:1]
+        return counted[0] if counted and evidence["quote"] in counted[0]["text"] else None
 
     def _beside(self, passage: Passage) -> tuple[str, str]:
         """The ends of the chunks before and after a passage, without what it says itself: chunks may overlap."""
-        found = self.neighbours(passage) if self.neighbours else self.known
-        by_index = {p["chunk_index"]: p for p in found if p["doc_id"] == passage["doc_id"]}
+        chunks = self.neighbours(passage) if self.neighbours else self.known
+        by_index = {p["chunk_index"]: p for p in chunks if p["doc_id"] == passage["doc_id"]}
         before, after = (by_index.get(passage["chunk_index"] + step) for step in (-1, 1))
         end = passage["start_index"] + len(passage["text"])
         head = before["text"][: max(passage["start_index"] - before["start_index"], 0)] if before else ""
@@ -321,7 +321,7 @@ def table_of(rows: Iterable[Mapping[str, Any]]) -> Iterator[str]:
 
 def _row(row: Mapping[str, Any], prefix: str) -> str:
     report = Report(row, prefix=prefix, pictures=False)
-    held = f"{row['claims_supported']}/{row['claims_checked']}"
+    counts = f"{row['claims_supported']}/{row['claims_checked']}"
     grounded = "yes" if row["is_grounded"] else "no"
     share = row["claims_supported"] / (row["claims_checked"] or 1)
     claims = "".join(
@@ -335,7 +335,7 @@ def _row(row: Mapping[str, Any], prefix: str) -> str:
     question = f"<p><b>{e(row['question'])}</b></p>" if row.get("question") else ""
     return (
         f'<tr data-grounded="{grounded}"><td>{e(row["id"])}</td><td class="n" data-v="{row["confidence"]:.4f}">'
-        f'{row["confidence"]:.2f}</td><td>{grounded}</td><td class="n" data-v="{share:.4f}">{held}</td><td>{question}'
+        f'{row["confidence"]:.2f}</td><td>{grounded}</td><td class="n" data-v="{share:.4f}">{counts}</td><td>{question}'
         f"{report.text}<details><summary>Claims and evidence</summary><ol>{claims}</ol></details></td></tr>"
     )
 

@@ -221,12 +221,12 @@ def _fixed(content: str, kind: str) -> Callable[[], Response]:
     return lambda: Response(content, media_type=kind)
 
 
-def streamed(told: Iterator[tuple[str, dict[str, Any]]]) -> StreamingResponse:
+def streamed(events: Iterator[tuple[str, dict[str, Any]]]) -> StreamingResponse:
     """Server-sent events; what goes wrong is the last of them."""
 
     def lines() -> Iterator[str]:
         try:
-            for kind, data in told:
+            for kind, data in events:
                 yield f"event: {kind}\ndata: {json.dumps(data, ensure_ascii=False)}\n\n"
         except Exception as error:  # the stream has begun: a status code is too late
             why = str(error) if isinstance(error, CragError) else f"{type(error).__name__}: {plain(str(error))}"
