@@ -28,8 +28,7 @@ _CROSS_REFERENCE: Final = re.compile(
     re.I,
 )
 _NOTE: Final = re.compile(r"^\W*(?:source|sources|quelle|photo|image credit|contact|copyright|©)\s*[:©]", re.I)
-QUESTION: Final = 120
-"""Characters of a question at most that heads what stands below it."""
+QUESTION: Final = 120  # characters of a question at most that heads what stands below it
 READ: Final = 400
 """Characters of a sentence that the encoder reads: what it is about is said by then, and reading is what costs."""
 LONGEST: Final = 700

@@ -16,12 +16,8 @@ from cragraph.text.markers import CITED
 from cragraph.text.sentences import sentence_spans
 from cragraph.types import IDK, Verdict
 
-MOST_FAILED: Final = 12
-"""Failed claims that a correction is told about: more than a small model can attend to."""
-
-ANSWER_TOKENS: Final = 512
-"""Tokens of an answer at most: what is longer is a model that does not find its end."""
-
+MOST_FAILED: Final = 12  # failed claims that a correction is told about: more than a small model can attend to
+ANSWER_TOKENS: Final = 512  # tokens of an answer at most: what is longer is a model that does not find its end
 SECOND_TRY: Final = 0.4
 """Added to the temperature after an empty answer: at the same one, a seeded model would write nothing
 again.

@@ -17,18 +17,12 @@ from cragraph.types import IDK
 
 UNREAD: Final = "The reader knows English only: the answer was chosen by words, and nothing says whether it answers."
 
-FLOOR: Final = 0.3
-"""An answer that is less likely than this to answer is not worth writing, let alone verifying."""
-BY_WORDS: Final = 0.38
-"""The same for the score of words alone, where the reader does not know the language."""
-MARGIN: Final = 0.6
-"""Share of the best candidate's score that another sentence of the answer must have."""
-RIVAL: Final = 0.8
-"""The same for a sentence of another passage that gives another answer: both are shown."""
-NEAR: Final = 0.85
-"""The same for a second sentence where words alone choose."""
-_GROUNDED: Final = 0.6
-"""Share of a kept sentence's words that one passage must hold to be cited for it."""
+FLOOR: Final = 0.3  # an answer that is less likely than this to answer is not worth writing, let alone verifying
+BY_WORDS: Final = 0.38  # the same for the score of words alone, where the reader does not know the language
+MARGIN: Final = 0.6  # share of the best candidate's score that another sentence of the answer must have
+RIVAL: Final = 0.8  # the same for a sentence of another passage that gives another answer: both are shown
+NEAR: Final = 0.85  # the same for a second sentence where words alone choose
+_GROUNDED: Final = 0.6  # share of a kept sentence's words that one passage must hold to be cited for it
 
 
 @dataclass(frozen=True)

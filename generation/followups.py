@@ -37,8 +37,7 @@ _NOUNS: Final = re.compile(
 _ASKS: Final = re.compile(
     r"\?\s*$|^\W*(?:who|what|when|where|why|how|which|did|does|do|is|are|was|were|tell|give|list)\b", re.I
 )
-TITLE: Final = 4
-"""Words of a turn that only names what the conversation is about."""
+TITLE: Final = 4  # words of a turn that only names what the conversation is about
 
 
 class FollowUps:

@@ -284,8 +284,7 @@ _AND_ALSO: Final = re.compile(
 )
 
 
-MOST_PARTS: Final = 8
-"""Questions that a question may hold; one that seems to hold more is read as one."""
+MOST_PARTS: Final = 8  # questions that a question may hold; one that seems to hold more is read as one
 
 
 def split_question(text: str) -> list[str]:

@@ -39,23 +39,15 @@ WINDOW: Final = 850
 """Characters of a passage that are read at once; longer passages are read in parts that share a sentence."""
 MOST_WINDOWS: Final = 8
 """Parts of passages that are read for one question; those with the most words of the question go first."""
-BY_WORDS: Final = 3
-"""Candidates that words alone put first and that are compared in meaning."""
-BY_READER: Final = 3
-"""Candidates that the reader puts first and that are compared likewise."""
-MOST_ROWS: Final = 12
-"""Rows that are listed at most where a question asks for all of them."""
-DOUBT: Final = 0.3
-"""Factor on the chance of a candidate that lacks the figure asked for, or speaks of somebody else."""
-ASIDE: Final = 0.5
-"""The same where it does not name what a yes-or-no question is about."""
-REMEMBERED: Final = 32
-"""Rankings that are kept, for the verifier and the next pass."""
+BY_WORDS: Final = 3  # candidates that words alone put first and that are compared in meaning
+BY_READER: Final = 3  # candidates that the reader puts first and that are compared likewise
+MOST_ROWS: Final = 12  # rows that are listed at most where a question asks for all of them
+DOUBT: Final = 0.3  # factor on the chance of a candidate that lacks the figure asked for, or speaks of somebody else
+ASIDE: Final = 0.5  # the same where it does not name what a yes-or-no question is about
+REMEMBERED: Final = 32  # rankings that are kept, for the verifier and the next pass
 LABELLED: Final = 0.4
 """Share of the missing chance that a line gains whose label is asked for ("Cause: …"); set by hand."""
-HEADING: Final = 90
-"""Characters of heading and title that are read before a text."""
-
+HEADING: Final = 90  # characters of heading and title that are read before a text
 _LABEL: Final = re.compile(r"[A-ZÄÖÜ][^\n:|.]{1,30}: ")
 CHOICE: Final = ("bias", "span", "words", "cosine", "place", "short", "row")
 """Features of the head that orders candidates: the reader's span, what words say, and the cosine to the question."""

@@ -39,27 +39,20 @@ _OF_EXTREMES: Final = frozenset(
 
 SAME_QUESTION: Final = 0.5
 """Two questions ask the same from here on: the product of the shares of each one's words that the other has."""
-SENTENCES: Final = 3
-"""Sentences that are quoted of the answer below it at most."""
-MOST_TOGETHER: Final = 3
-"""Rows that are given at most where one was asked for and several fit as well."""
+SENTENCES: Final = 3  # sentences that are quoted of the answer below it at most
+MOST_TOGETHER: Final = 3  # rows that are given at most where one was asked for and several fit as well
 CERTAIN: Final = 0.89
 """Chance of rows that account for every word of the question; what follows is taken off. This, `UNSAID` and `UNASKED`
 were fitted with `benchmarks.table_cells`, on made questions and three sets of new users'; the rest was set by hand."""
-UNSAID: Final = 0.8
-"""Taken off, times the share of the question that neither row, column nor document accounts for."""
+UNSAID: Final = 0.8  # taken off, times the share of the question that neither row, column nor document accounts for
 MOST_UNSAID: Final = 0.4
 """Rows are not the question's from this share on: of 28 such questions of new users they answered one."""
-UNASKED: Final = 0.12
-"""Taken off where no column is asked for."""
-PARTLY: Final = 0.35
-"""Taken off where a part of a cell names the row: 5 in 13 were right, of made ones 1 in 14."""
+UNASKED: Final = 0.12  # taken off where no column is asked for
+PARTLY: Final = 0.35  # taken off where a part of a cell names the row: 5 in 13 were right, of made ones 1 in 14
 SEVERAL: Final = 0.3
 """Taken off where several rows fit a question for one thing, figure or time: none of new users' three was right."""
-FLAGS: Final = 0.6
-"""Share of a column's cells that must say yes or no for the column to be a flag."""
-WORTH: Final = 0.4
-"""The least chance that counts."""
+FLAGS: Final = 0.6  # share of a column's cells that must say yes or no for the column to be a flag
+WORTH: Final = 0.4  # the least chance that counts
 
 
 @dataclass(frozen=True)

@@ -29,12 +29,10 @@ _CORPORATE: Final = r"(?:Inc|Corp\w*|Company|Companies|Co|Ltd|plc|PLC|LLC|AG|Gmb
 _RIVALS: Final = tuple(frozenset(content_words(line)) for line in LEXICON["rivals"].strip().splitlines())
 """Words of one kind, of which a thing is called by one: who asks for the summer course does not mean the spring one."""
 
-IN_SUBJECT: Final = 0.9
-"""What a question word counts that stands where the sentence's opening pronoun points to."""
+IN_SUBJECT: Final = 0.9  # what a question word counts that stands where the sentence's opening pronoun points to
 ASKED_FOR: Final = 0.5
 """What "company" in "which company" weighs: the answer is a company's name and need not say that it is one."""
-IN_CONTEXT: Final = 0.6
-"""What a question word counts that stands only in a heading or title."""
+IN_CONTEXT: Final = 0.6  # what a question word counts that stands only in a heading or title
 
 
 @dataclass(frozen=True)

@@ -9,11 +9,9 @@ from cragraph.passages import own_text
 from cragraph.protocols import Notes
 from cragraph.types import Passage
 
-MARGIN: Final = 0.05
-"""Share of the context left free, because tokens are estimated and chat templates add some."""
+MARGIN: Final = 0.05  # share of the context left free, because tokens are estimated and chat templates add some
 
-Messages = Sequence[tuple[str, str]]
-"""(role, text) pairs; roles are ``system`` and ``human``."""
+Messages = Sequence[tuple[str, str]]  # (role, text) pairs; roles are ``system`` and ``human``
 
 _STRETCH = re.compile(r"[A-Za-z]+|\d+|[^\W\d_]+|[^\w\s]|_|\n+", re.A)
 

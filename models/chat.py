@@ -22,12 +22,9 @@ if TYPE_CHECKING:
     from langchain_core.language_models import BaseChatModel
     from langchain_core.messages import BaseMessageChunk
 
-QUIET: Final = "nostream"
-"""The tag that keeps a call's tokens out of LangGraph's ``stream_mode="messages"``."""
-READ_TOKENS: Final = 4000
-"""Tokens of a prompt that double the time that its first token may take."""
-LOOK: Final = 80
-"""Characters after which a reply is looked at for repetition."""
+QUIET: Final = "nostream"  # the tag that keeps a call's tokens out of LangGraph's ``stream_mode="messages"``
+READ_TOKENS: Final = 4000  # tokens of a prompt that double the time that its first token may take
+LOOK: Final = 80  # characters after which a reply is looked at for repetition
 UNREAD: Final = 0.5
 """Share of the estimated prompt below which it was not read whole: an estimate is off by less than that."""
 

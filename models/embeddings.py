@@ -11,8 +11,7 @@ from cragraph.errors import InputError, ModelError, SettingsError
 from cragraph.models.encoder import Encoder
 from cragraph.models.servers import KEEP_SECONDS, Target, client_options, ollama_url, own_server, run, translate, tried
 
-BATCH = 64
-"""Texts per request: large enough to keep the server busy, small enough to report progress and to try again."""
+BATCH = 64  # texts per request: large enough to keep the server busy, small enough to report progress and to try again
 
 
 class EmbeddedEncoder(Encoder, Embeddings):

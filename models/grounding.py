@@ -51,8 +51,7 @@ class Grounding:
     logit: float = -5.0
 
 
-UNREAD = Grounding(0.0, 1.0, 0.0)
-"""What a claim without a word gets: there is nothing that passages could support."""
+UNREAD = Grounding(0.0, 1.0, 0.0)  # what a claim without a word gets: there is nothing that passages could support
 
 
 @dataclass(frozen=True)

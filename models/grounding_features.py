@@ -20,15 +20,13 @@ from cragraph.text.words import stem
 if TYPE_CHECKING:
     from tokenizers import Encoding, Tokenizer
 
-MAX_CLAIM = 96
-"""Word pieces of a claim in one call of the network; longer claims are judged in parts."""
+MAX_CLAIM = 96  # word pieces of a claim in one call of the network; longer claims are judged in parts
 Ints = NDArray[np.int32]
 Floats = NDArray[np.float32]
 
 _NOISE = re.compile(r"\[\d+(?:\s*,\s*\d+)*\]|https?://\S+|-[LR][RS]B-")
 """Citation markers, addresses and treebank brackets: they say nothing of the claim."""
-MAX_SENTENCE = 400
-"""Characters after which a sentence is cut: tables and transcripts have no full stops."""
+MAX_SENTENCE = 400  # characters after which a sentence is cut: tables and transcripts have no full stops
 
 
 @dataclass(frozen=True)
@@ -99,8 +97,7 @@ def _pieces(encoding: "Encoding") -> Pieces:
     return Pieces(ids, offsets[:, 0], offsets[:, 1])
 
 
-STEP = 1 / 16
-"""One idf step: the table ships as one byte per word piece."""
+STEP = 1 / 16  # one idf step: the table ships as one byte per word piece
 
 
 def pack_idf(idf: Floats) -> str:
@@ -129,8 +126,7 @@ def _open_reader(folder: Path, packed: str) -> PieceReader:
     return PieceReader(tokenizer, idf)
 
 
-BUDGET = 128
-"""Word pieces in a digest."""
+BUDGET = 128  # word pieces in a digest
 
 
 @dataclass(frozen=True)
@@ -218,8 +214,7 @@ def digest(table: NDArray[np.float32], corpus: Corpus, budget: int = BUDGET) -> 
 
 _LETTER = re.compile(r"[^\W\d_]")
 _LATIN = re.compile(r"[A-Za-z\u00aa-\u024f\u1e00-\u1eff]")
-READABLE = 0.7
-"""The least share of Latin letters in a text that the model can read."""
+READABLE = 0.7  # the least share of Latin letters in a text that the model can read
 
 
 @dataclass(frozen=True)

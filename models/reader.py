@@ -20,14 +20,10 @@ Floats = NDArray[np.float32]
 
 CLS: Final = 101
 SEP: Final = 102
-MAX_QUESTION: Final = 48
-"""Word pieces of a question that are read."""
-MAX_PIECES: Final = 256
-"""Word pieces of question and text together; what stands after them is not read."""
-LONGEST_SPAN: Final = 40
-"""Word pieces of the longest answer that is looked for inside a sentence."""
-KEPT: Final = 2048
-"""Readings that are remembered, so that verification does not read again what generation has read."""
+MAX_QUESTION: Final = 48  # word pieces of a question that are read
+MAX_PIECES: Final = 256  # word pieces of question and text together; what stands after them is not read
+LONGEST_SPAN: Final = 40  # word pieces of the longest answer that is looked for inside a sentence
+KEPT: Final = 2048  # readings that are remembered, so that verification does not read again what generation has read
 
 
 @dataclass(frozen=True)

@@ -23,8 +23,7 @@ _THOUGHT = re.compile(
 )
 _FENCE = re.compile(r"```[\w-]*[ \t]*\n?(.*?)(?:```|\Z)", re.S)
 _QUOTES = {0x201C: '"', 0x201D: '"'}
-RUN: Final = 160
-"""Characters of a repetition at least, which also says the same at least three times."""
+RUN: Final = 160  # characters of a repetition at least, which also says the same at least three times
 DEEPEST = 32
 """Brackets inside brackets: no record has as many, and mending them takes time that grows with their square."""
 

@@ -26,10 +26,8 @@ OLLAMA_PORT: Final = 11434
 NUM_CTX: Final = 8192
 NUM_PREDICT: Final = 1024
 PATIENCE: Final = 4
-KEEP_SECONDS: Final = 600
-"""How long an Ollama server keeps a model loaded that was used."""
-HINT_S: Final = 0.5
-"""Seconds that a look for a running Ollama may take: the answer is only worth a hint."""
+KEEP_SECONDS: Final = 600  # how long an Ollama server keeps a model loaded that was used
+HINT_S: Final = 0.5  # seconds that a look for a running Ollama may take: the answer is only worth a hint
 
 # -- one event loop, one place that tries again ------------------------------------------------------------------
 

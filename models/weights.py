@@ -24,8 +24,7 @@ Item = TypeVar("Item")
 Result = TypeVar("Result")
 
 DATA: Final = Path(__file__).parent / "data"
-MAX_THREADS: Final = 4
-"""The default stops here: beyond it a laptop's other work suffers more than a model gains."""
+MAX_THREADS: Final = 4  # the default stops here: beyond it a laptop's other work suffers more than a model gains
 _REMEDY: Final = "reinstall cragraph (pip install --force-reinstall cragraph)"
 
 

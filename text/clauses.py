@@ -41,10 +41,8 @@ _BREAK: Final = frozenset(
 _STRONG: Final = frozenset(listed("but while whereas because since although though when if unless ; : . ! ? ( ) — –"))
 _RELATIVE: Final = frozenset(listed("which who that"))
 _PRONOUN: Final = frozenset(listed("he she it they him them this these those who which that we you i one"))
-_PAST: Final = words_of("irregular_past")
-"""Forms of irregular verbs, as participles too."""
-_PARTICIPLES: Final = words_of("irregular_participles")
-"""Irregular participles that are no past tense."""
+_PAST: Final = words_of("irregular_past")  # forms of irregular verbs, as participles too
+_PARTICIPLES: Final = words_of("irregular_participles")  # irregular participles that are no past tense
 BASES: Final = meanings(LEXICON["verb_forms"])
 _PRESENT: Final = words_of("present_verbs")
 """Verbs that are known in the present tense; all others are verbs as *-ed* or after an auxiliary only."""

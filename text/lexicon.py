@@ -44,8 +44,7 @@ def _same() -> dict[str, list[str]]:
     return same
 
 
-SAME: Final = _same()
-"""Words that mean the same: those on one side of an opposition."""
+SAME: Final = _same()  # words that mean the same: those on one side of an opposition
 
 
 _ENGLISH: Final = words_of("english")

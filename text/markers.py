@@ -4,8 +4,7 @@ import re
 from dataclasses import dataclass
 from typing import Final
 
-WIDEST: Final = 20
-"""Most passages that a range such as ``[1-3]`` may name; a wider one is not a citation."""
+WIDEST: Final = 20  # most passages that a range such as ``[1-3]`` may name; a wider one is not a citation
 
 CITATION: Final = (
     r"(?:\[(?:\^?\d{1,3}(?:\s?[,;–-]\s?\^?\d{1,3})*|\^\w{1,20}"

@@ -20,10 +20,8 @@ _SAME: Final = {
 """Characters that models and prompts write for one another."""
 
 LONGEST_QUOTE: Final = 700
-CLOSE: Final = 0.8
-"""Share of a claim's words in one sentence from which on it is a rephrasing of words there."""
-RELATED: Final = 0.4
-"""Share below which the claim is not of the answer at all."""
+CLOSE: Final = 0.8  # share of a claim's words in one sentence from which on it is a rephrasing of words there
+RELATED: Final = 0.4  # share below which the claim is not of the answer at all
 
 
 @dataclass(frozen=True)

@@ -24,8 +24,7 @@ _PROTECTED: Final = re.compile(
 )
 _NEXT: Final = re.compile(r"\s*[\"'“‘„«(\[*_`¿¡-]*([^\W\d_]+(?:['’][^\W\d_]+)?)?(?=(\.?))")
 _TOKEN: Final = re.compile(r"[^\s\"'“”‘’«»„()\[\]*_`]*$")
-_REACH: Final = 48
-"""How far to look around a mark for the words beside it; it bounds the work done for each."""
+_REACH: Final = 48  # how far to look around a mark for the words beside it; it bounds the work done for each
 _DOTTED: Final = re.compile(r"(?:[^\W\d_]\.-?)+[^\W\d_]?")
 """``U.S``, ``e.g``, ``z.B``, ``J.-C``: letters with full stops between them (the last one removed)."""
 _TITLES: Final = words_of("titles")

@@ -25,10 +25,8 @@ _FISCAL: Final = re.compile(r"\b(?:FY|CY)\s?['’]?(?P<century>19|20)?(?P<year>\
 _STEMMER: Final = Stemmer.Stemmer("english", 0)
 _IRREGULAR: Final = meanings(LEXICON["irregular"])
 
-TWO_SLIPS: Final = 8
-"""Letters of a word from which on two slips are forgiven."""
-LIGHT: Final = 0.15
-"""Weight of a stopword: its order and presence matter little to what is claimed."""
+TWO_SLIPS: Final = 8  # letters of a word from which on two slips are forgiven
+LIGHT: Final = 0.15  # weight of a stopword: its order and presence matter little to what is claimed
 
 
 def words(text: str) -> list[str]:

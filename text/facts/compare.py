@@ -11,14 +11,10 @@ from typing import Final
 from cragraph.text.facts.fact import Fact, Kind, initials
 from cragraph.text.lexicon import pattern, words_of
 
-ABOUT: Final = 0.05
-"""Relative distance that "about" forgives."""
-CONVERTED: Final = 0.01
-"""Relative distance that a conversion between units of one dimension forgives."""
+ABOUT: Final = 0.05  # relative distance that "about" forgives
+CONVERTED: Final = 0.01  # relative distance that a conversion between units of one dimension forgives
 _TITLES: Final = words_of("titles")
-BEYOND: Final = 0.25
-"""How far beyond a bound, relative to it, a value may lie and still be "more than" it."""
-
+BEYOND: Final = 0.25  # how far beyond a bound, relative to it, a value may lie and still be "more than" it
 NUMERIC: Final[frozenset[Kind]] = frozenset(["number", "percent", "points", "money", "measure", "ordinal", "time"])
 _SCALED: Final = re.compile(
     r"\bin (thousands|millions|billions)\b|\((?:in )?(?:US)?[$€£] ?(thousands|millions|billions)", re.IGNORECASE
@@ -224,8 +220,7 @@ def _comparable_dates(one: Fact, other: Fact) -> bool:
     )
 
 
-MOST: Final = 12
-"""Most figures of one kind that are combined: among more, some combination always fits."""
+MOST: Final = 12  # most figures of one kind that are combined: among more, some combination always fits
 _SUM: Final = re.compile(r"\b(?:total|together|combined|altogether|in all|sum|overall|both)\b", re.IGNORECASE)
 _UP: Final = pattern("up")
 _DOWN: Final = pattern("down")

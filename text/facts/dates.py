@@ -36,8 +36,7 @@ _LONE: Final = re.compile(r"(?<![\w.,$€£¥/-])(?P<year>(?:1[5-9]|20)\d\d)(?![
 _TIME: Final = re.compile(
     r"\b(?P<h>[01]?\d|2[0-3])(?::(?P<min>[0-5]\d)(?:\s?(?P<p>[ap])\.?m\b\.?)?|\s?(?P<p2>[ap])\.?m\b\.?)", re.IGNORECASE
 )
-_COUNTED: Final = pattern("counted")
-"""What a number of four digits counts, so that it is no year."""
+_COUNTED: Final = pattern("counted")  # what a number of four digits counts, so that it is no year
 
 
 def dates(text: str) -> Iterator[Fact]:

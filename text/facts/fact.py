@@ -9,8 +9,7 @@ from cragraph.text.lexicon import OPENERS, words_of
 
 Kind = Literal["number", "percent", "points", "money", "measure", "date", "quarter", "time", "ordinal", "name"]
 
-DatePart = tuple[int | None, int | None, int | None]
-"""Year, month, day; None where the text leaves it out."""
+DatePart = tuple[int | None, int | None, int | None]  # year, month, day; None where the text leaves it out
 
 
 @dataclass(frozen=True)

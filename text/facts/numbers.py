@@ -41,12 +41,9 @@ NEXT_FIELD: Final = re.compile(r"[ \t]*\n[ \t]*[\"'*_]*[^\W\d][^\n:=]{0,48}[:=][
 """A field on the next line: its name is no unit of the figure above, ``kilograms: 612`` over ``litres: 4``."""
 _FIELD_ENDS: Final = re.compile(r"[\"'*_]*\s*(?:$|[\n;|,}\])]|\.(?:\s|$))")
 _IN_BRACKETS: Final = re.compile(r"[(\[](?P<inner>[^()\[\]]{1,24})[)\]][\"'*_\s]*$")
-_MOST_WORDS: Final = 5
-"""Words of a field's name at most; more is a sentence."""
-
+_MOST_WORDS: Final = 5  # words of a field's name at most; more is a sentence
 _PERCENT_WORDS: Final = frozenset(("%", "percent", "percentage", "pct", "per cent"))
-_BESIDE_MONEY: Final = SCALES | SHORT_SCALES
-"""Scales beside a currency, where an ``m`` is no metre."""
+_BESIDE_MONEY: Final = SCALES | SHORT_SCALES  # scales beside a currency, where an ``m`` is no metre
 _NOT_ALONE: Final = words_of("no_units_alone")
 _AFTER_A_BAR: Final = words_of("units_after_a_bar")
 _DEGREES: Final = {"c": "C", "f": "F"}

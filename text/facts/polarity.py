@@ -13,8 +13,7 @@ _NO_NEGATION: Final = pattern("no_negation")
 _NEGATIVE: Final = pattern("negative")
 _DEGREE: Final = pattern("degree")
 _CLAUSE_END: Final = re.compile(r"[,;:.!?()](?!\d)|\b(?:but|although|because|while|aber|mais)\b", re.IGNORECASE)
-_SCOPE: Final = 60
-"""Characters behind a negation that it may reach."""
+_SCOPE: Final = 60  # characters behind a negation that it may reach
 _POSSIBLE: Final = pattern("possible")
 
 
