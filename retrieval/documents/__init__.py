@@ -6,17 +6,6 @@ from cragraph.retrieval.documents.files import MAX_BYTES, Found, Skipped, discov
 from cragraph.retrieval.documents.split import CHUNK_OVERLAP, CHUNK_SIZE, split
 
 __all__ = [
-    "CHUNK_OVERLAP",
-    "CHUNK_SIZE",
-    "MAX_BYTES",
-    "Block",
-    "Document",
-    "Found",
-    "Heading",
-    "Limits",
-    "Skipped",
-    "discover",
-    "load",
-    "shown_name",
-    "split",
-]
+    "CHUNK_OVERLAP", "CHUNK_SIZE", "MAX_BYTES", "Block", "Document", "Found", "Heading", "Limits", "Skipped",
+    "discover", "load", "shown_name", "split",
+]  # fmt: skip

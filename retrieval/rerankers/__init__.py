@@ -21,8 +21,7 @@ if TYPE_CHECKING:
 __all__ = ["CompressorReranker", "EncoderReranker", "LexicalReranker", "NoReranker"]
 
 __getattr__ = exports(
-    __name__,
-    {"compressor": ("CompressorReranker",), "encoder": ("EncoderReranker",), "lexical": ("LexicalReranker",)},
+    __name__, {"compressor": ("CompressorReranker",), "encoder": ("EncoderReranker",), "lexical": ("LexicalReranker",)}
 )
 
 

@@ -17,11 +17,11 @@ _KEY = "_cragraph_position"
 
 @dataclass(frozen=True)
 class CompressorReranker:
-    """Lets a `BaseDocumentCompressor` order and drop passages; what it returns is matched back to the passages.
+    """Lets a `BaseDocumentCompressor` order and drop passages.
 
     Its `relevance_score` (or `score`) in a document's metadata becomes the `rerank_score` where it is in 0..1;
-    otherwise the score falls evenly with the rank, from 1 for the first, and `notes` says so. A compressor that
-    rewrites texts decides which passages stay, not their text: citations quote the document.
+    otherwise the score falls evenly with the rank, from 1 for the first, and `notes` says so. Texts that it rewrites
+    are not taken over: citations quote the document.
     """
 
     compressor: "BaseDocumentCompressor"
@@ -32,11 +32,7 @@ class CompressorReranker:
         return type(self.compressor).__name__
 
     def __call__(self, query: str, passages: Sequence[Passage], notes: Notes) -> list[Passage]:
-        """Copies of the passages that the compressor kept, in its order.
-
-        Raises:
-            ModelError: it returned a document that it was not given.
-        """
+        """Copies of the passages that it kept, in its order; ModelError where it returned what it was not given."""
         from langchain_core.documents import Document
 
         if not passages:

@@ -28,11 +28,7 @@ class EncoderReranker:
     name: str = "encoder"
 
     def __call__(self, query: str, passages: Sequence[Passage], notes: Notes) -> list[Passage]:
-        """Copies with their `rerank_score`, best first.
-
-        Raises:
-            ModelError: the model gave another number of scores than it got pairs.
-        """
+        """Copies with their `rerank_score`, best first; ModelError where the model gave not one score a pair."""
         if not passages:
             return []
         if self.first is not None:

@@ -79,9 +79,10 @@ def matches(query: str, passages: Sequence[Passage]) -> list[Match]:
             if term in weight:
                 places.setdefault(term, []).append(position)
         above = set(terms(heading))
+        saturation = K1 * (1 - B + B * len(body) / mean)
         found.append(
             Match(
-                bm25=_bm25(places, weight, len(body) / mean) / total,
+                bm25=sum(weight[t] * len(at) / (len(at) + saturation) for t, at in places.items()) / total,
                 near=_near(places, weight) / total,
                 phrase=_phrase(asked, body),
                 exact=_exact(query, text),
@@ -89,11 +90,6 @@ def matches(query: str, passages: Sequence[Passage]) -> list[Match]:
             )
         )
     return found
-
-
-def _bm25(places: Mapping[str, Sequence[int]], weight: Mapping[str, float], length: float) -> float:
-    """BM25 over the most that one term can give."""
-    return sum(weight[term] * len(at) / (len(at) + K1 * (1 - B + B * length)) for term, at in places.items())
 
 
 def _near(places: Mapping[str, Sequence[int]], weight: Mapping[str, float]) -> float:
@@ -115,10 +111,7 @@ def _near(places: Mapping[str, Sequence[int]], weight: Mapping[str, float]) -> f
 
 
 def _phrase(asked: Sequence[str], body: Sequence[str]) -> float:
-    """The share of the question's neighbouring pairs that are neighbours in the passage too.
-
-    Stopwords between two words do not part them: ``revenue of Apple`` and ``revenue, Apple`` are the same pair.
-    """
+    """The share of the question's pairs of neighbours that are neighbours in the passage too, light words aside."""
     pairs = set(pairwise(asked))
     present = set(pairwise(term for term in body if not is_light(term)))
     return len(pairs & present) / len(pairs) if pairs else 0.0

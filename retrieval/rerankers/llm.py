@@ -3,17 +3,18 @@
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextvars import copy_context
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import partial
 from threading import Event
 
 from pydantic import BaseModel
 
 from cragraph.errors import DeadlineError, ModelError, ModelNotFoundError, ModelUnavailableError
-from cragraph.models.chat import ChatCaller, ask
+from cragraph.models.chat import ask
 from cragraph.models.replies import Score
-from cragraph.prompts.load import Prompts
+from cragraph.prompts.load import Prompt
 from cragraph.protocols import Notes
+from cragraph.retrieval.search.llm_queries import Asker
 from cragraph.types import Passage
 
 
@@ -24,47 +25,40 @@ class Relevance(BaseModel):
 
 
 @dataclass(frozen=True)
-class LLMReranker:
+class LLMReranker(Asker):
     """Scores every passage on its own, at temperature 0, at most `max_concurrency` at a time.
 
     A passage whose scoring fails keeps the score that it came with, and that is noted; once the server is gone or the
     deadline has passed, no further passage is tried.
     """
 
-    caller: ChatCaller
-    prompts: Prompts = field(default_factory=Prompts)
     max_concurrency: int = 4
-
-    @property
-    def name(self) -> str:
-        """The model's name."""
-        return self.caller.title
 
     def __call__(self, query: str, passages: Sequence[Passage], notes: Notes) -> list[Passage]:
         """Copies with `rerank_score`, best first; equal scores keep their order. One call a passage."""
         if not passages:
             return []
-        notes.ran("prompt:rerank", self.prompts["rerank"].digest)
+        prompt = self.prompt("rerank", notes)
         gone = Event()
         with ThreadPoolExecutor(min(self.max_concurrency, len(passages)), "cragraph-rerank") as pool:
-            futures = [
-                pool.submit(copy_context().run, self._score, query, passage, notes, gone) for passage in passages
-            ]
-            scores = [future.result() for future in futures]
+            calls = [pool.submit(copy_context().run, self._score, prompt, query, p, notes, gone) for p in passages]
+            scores = [call.result() for call in calls]
         failed = sum(score is None for score in scores)
         if failed:
             notes.degraded(f"{failed} of {len(passages)} passages kept the score they had, as {self.name} gave none.")
-        ranked: list[Passage] = [
-            {**passage, "rerank_score": _before(passage) if score is None else score}
-            for passage, score in zip(passages, scores, strict=True)
-        ]
+        ranked: list[Passage] = []
+        for passage, score in zip(passages, scores, strict=True):
+            known = next(
+                (s for s in (score, passage["rerank_score"], passage["retrieval_score"]) if s is not None), None
+            )
+            ranked.append({**passage, "rerank_score": known})
         return sorted(ranked, key=lambda passage: -(passage["rerank_score"] or 0.0))
 
-    def _score(self, query: str, passage: Passage, notes: Notes, gone: Event) -> float | None:
+    def _score(self, prompt: Prompt, query: str, passage: Passage, notes: Notes, gone: Event) -> float | None:
         if gone.is_set():
             return None
         try:
-            messages = partial(self.prompts["rerank"].on, seed=self.caller.seed, question=query)
+            messages = partial(prompt.on, seed=self.caller.seed, question=query)
             read = self.caller.fitted([passage], messages, notes, "rerank")
             return ask(self.caller, messages(read), Relevance, notes).score
         except (DeadlineError, ModelNotFoundError, ModelUnavailableError) as error:
@@ -74,7 +68,3 @@ class LLMReranker:
         except ModelError as error:
             notes.degraded(f"{self.name} could not score a passage: {error}")
         return None
-
-
-def _before(passage: Passage) -> float | None:
-    return passage["rerank_score"] if passage["rerank_score"] is not None else passage["retrieval_score"]

@@ -14,10 +14,10 @@ from itertools import chain
 from pathlib import Path
 from typing import Any, Final
 
-from cragraph.errors import InputError, SettingsError, StoreError
+from cragraph.errors import SettingsError, StoreError
 from cragraph.passages import as_passage
 from cragraph.protocols import Notes, remaining
-from cragraph.retrieval.search.fusion import fuse
+from cragraph.retrieval.search.fusion import distinct_queries, fuse
 from cragraph.retrieval.store.filters import fits
 from cragraph.types import Passage
 
@@ -58,9 +58,7 @@ class ForeignRetriever:
         self, queries: Sequence[str], k: int, notes: Notes, *, where: Mapping[str, Any] | None = None
     ) -> list[Passage]:
         """At most `k` passages, best first; raises StoreError where a search fails."""
-        asked = list(dict.fromkeys(query.strip() for query in queries if query.strip()))
-        if k < 1 or not asked:
-            raise InputError(f"The search was asked for {k} passages with {len(asked)} queries; wanted one of each.")
+        asked = distinct_queries(queries, k)
         left = remaining()
         seconds = self.timeout_s if left is None else min(left, self.timeout_s)
         pool = ThreadPoolExecutor(min(len(asked), 8), "cragraph-search")
@@ -85,10 +83,10 @@ class ForeignRetriever:
         try:
             return self._found(query, k, where, notes)
         except Exception as error:  # whatever another's client raises
-            said = f"{type(error).__name__}: {error}".rstrip(": ")
+            reason = f"{type(error).__name__}: {error}".rstrip(": ")
             if not again:
-                raise StoreError(f"The retriever {self.name} failed: {said}. Check that it answers.") from error
-        notes.degraded(f"The retriever {self.name} failed and was asked again: {said}.")
+                raise StoreError(f"The retriever {self.name} failed: {reason}. Check that it answers.") from error
+        notes.degraded(f"The retriever {self.name} failed and was asked again: {reason}.")
         time.sleep(PAUSE_S)
         return self._tried(query, k, where, notes, again=False)
 
@@ -109,14 +107,10 @@ class ForeignRetriever:
         return found[:k]
 
     def _searched(self, query: str, k: int, **options: Any) -> list[Passage]:
-        if hasattr(self.source, "similarity_search"):
-            return self._scored(query, k, **options)
-        if hasattr(self.source, "vectorstore"):
-            options["k"] = k
-        return [read(document, index) for index, document in enumerate(self.source.invoke(query, **options))]
-
-    def _scored(self, query: str, k: int, **options: Any) -> list[Passage]:
-        """The passages of a vector store, with its relevance where it has one."""
+        """What the source finds, with its relevance where it is a vector store that has one."""
+        if not hasattr(self.source, "similarity_search"):
+            own = options | ({"k": k} if hasattr(self.source, "vectorstore") else {})
+            return [read(document, index) for index, document in enumerate(self.source.invoke(query, **own))]
         try:
             with warnings.catch_warnings():
                 warnings.filterwarnings("ignore", "Relevance scores must be", UserWarning)
@@ -151,9 +145,8 @@ def fused(rankings: Sequence[Sequence[Passage]]) -> list[Passage]:
     """One ranking of several, by reciprocal ranks; a passage that several found keeps its best score."""
     if len(rankings) == 1:
         return list(rankings[0])
-    kept: dict[str, Passage] = {}
-    for passage in sorted(chain(*rankings), key=lambda passage: passage["retrieval_score"] or 0.0):
-        kept[passage["chunk_id"]] = passage
+    ascending = sorted(chain(*rankings), key=lambda passage: passage["retrieval_score"] or 0.0)
+    kept = {passage["chunk_id"]: passage for passage in ascending}
     return [kept[name] for name in fuse(([(p["chunk_id"], 0.0) for p in ranking], 1.0) for ranking in rankings)]
 
 

@@ -9,6 +9,7 @@ from typing import Any, Final, Literal
 import numpy as np
 from numpy.typing import NDArray
 
+from cragraph.errors import InputError
 from cragraph.passages import contextual_text
 from cragraph.retrieval.rerankers import logistic
 from cragraph.text.lexicon import STOPWORDS
@@ -21,6 +22,16 @@ Ranking = Sequence[tuple[str, float]]
 
 CONSTANT: Final = 60.0
 """How flat the reciprocal ranks are; the value of the paper that proposed them."""
+
+
+def distinct_queries(queries: Sequence[str], k: int) -> list[str]:
+    """The queries that have a word, each once; raises InputError where none has, or `k` is below 1."""
+    asked = list(dict.fromkeys(query.strip() for query in queries if query.strip()))
+    if k < 1 or not asked:
+        raise InputError(
+            f"The search was asked for {k} passages with {len(asked)} queries; wanted at least one of each."
+        )
+    return asked
 
 
 def fuse(rankings: Iterable[tuple[Ranking, float]], constant: float = CONSTANT) -> dict[str, float]:

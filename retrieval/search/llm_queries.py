@@ -16,9 +16,7 @@ from cragraph.prompts.load import Prompt, Prompts, marker_for, neutral
 from cragraph.protocols import Notes, QueryWriter
 from cragraph.types import Passage, Verdict
 
-MOST_QUERIES: Final = 5
-LAST_MESSAGES: Final = 10
-MESSAGE_CHARS: Final = 800
+MOST_QUERIES, LAST_MESSAGES, MESSAGE_CHARS = 5, 10, 800
 QUERY_CHARS: Final = 500
 """A longer "query" is an answer or a lecture."""
 QUERY_TOKENS: Final = 256
@@ -53,9 +51,8 @@ class Asker:
 
     def prompt(self, name: str, notes: Notes) -> Prompt:
         """A prompt; the notes get its digest."""
-        prompt = self.prompts[name]
-        notes.ran(f"prompt:{name}", prompt.digest)
-        return prompt
+        notes.ran(f"prompt:{name}", self.prompts[name].digest)
+        return self.prompts[name]
 
 
 @dataclass(frozen=True)
@@ -92,10 +89,7 @@ class ChatQueries(Asker):
         notes: Notes,
         passages: Sequence[Passage] = (),
     ) -> list[str]:
-        """At most `count` queries; raises `ModelError` only when there is no fallback.
-
-        Where every failed claim was contradicted by a passage that gives the right version, the fallback's queries do.
-        """
+        """At most `count` queries; raises `ModelError` only when there is no fallback."""
         settled = all(
             one["verdict"] == "contradicted" and one["evidence"] is not None and "correction" in one for one in failed
         )
@@ -104,13 +98,11 @@ class ChatQueries(Asker):
             return self.fallback(question, failed, unanswered, notes)
         prompt = self.prompt("requery", notes)
         faults = [f"- {one['text']}" + (f" ({one['reasoning']})" if one["reasoning"] else "") for one in failed]
+        quoted = {"failed": faults[: 2 * self.count], "unanswered": [f"- {part}" for part in unanswered]}
         messages = partial(
             prompt.on,
             seed=self.caller.seed,
-            quoted={
-                "failed": "\n".join(faults[: 2 * self.count]) or "(none)",
-                "unanswered": "\n".join(f"- {part}" for part in unanswered) or "(none)",
-            },
+            quoted={name: "\n".join(lines) or "(none)" for name, lines in quoted.items()},
             question=question or "(not known)",
             count=self.count,
         )
@@ -138,7 +130,10 @@ class Contextualizer(Asker):
         `messages` are the conversation before the question: mappings with role and content, (role, text) pairs, or
         LangChain messages. Only the last ten count.
         """
-        lines = [line for line in (_line(message) for message in messages[-LAST_MESSAGES:]) if line]
+        lines = []
+        for speaker, text in map(as_message, messages[-LAST_MESSAGES:]):
+            if speaker and (line := " ".join(text.split())):
+                lines.append(f"{speaker.title()}: {neutral(line, marker_for(line))[:MESSAGE_CHARS]}")
         if not lines:
             return question
         prompt = self.prompt("contextualize", notes)
@@ -153,18 +148,16 @@ class Contextualizer(Asker):
 def _usable(queries: Sequence[str], count: int, prompt: Prompt, besides: str = "") -> list[str]:
     """Queries as they can be searched for: each once, no lectures, no addresses, no words of the prompt itself."""
     seen, kept, ours = {besides.strip().lower()}, [], " ".join(prompt.user.lower().split())
-    for query in queries:
-        text = " ".join(query.split())
-        if not re.search(r"[^\W\d_]{2}", text):
-            continue  # a number of a passage is no query
+    for text in (" ".join(query.split()) for query in queries):
         echo = text.lower() in ours and text.count(" ") > 1
-        if text and len(text) <= QUERY_CHARS and text.lower() not in seen and not echo and not _NOTHING.fullmatch(text):
+        words = re.search(r"[^\W\d_]{2}", text)  # a number of a passage is no query
+        if (
+            words
+            and len(text) <= QUERY_CHARS
+            and text.lower() not in seen
+            and not echo
+            and not _NOTHING.fullmatch(text)
+        ):
             seen.add(text.lower())
             kept.append(text)
     return kept[:count]
-
-
-def _line(message: Any) -> str:
-    speaker, text = as_message(message)
-    line = " ".join(text.split())
-    return f"{speaker.title()}: {neutral(line, marker_for(line))[:MESSAGE_CHARS]}" if speaker and text else ""

@@ -81,12 +81,7 @@ def all_read(passages: Sequence[Passage]) -> list[Passage]:
 
 
 def surroundings(
-    passages: Sequence[Passage],
-    store: "Store",
-    size: Size,
-    *,
-    where: Mapping[str, Any] | None = None,
-    most: int = MOST,
+    passages: Sequence[Passage], store: "Store", size: Size, *, where: Mapping[str, Any] | None = None, most: int = MOST
 ) -> list[Passage]:
     """The passages with the chunks `around` each, best passage first, so that none is read twice.
 

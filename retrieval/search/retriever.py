@@ -5,9 +5,9 @@ from dataclasses import dataclass, field, replace
 from fnmatch import fnmatchcase
 from typing import TYPE_CHECKING, Any, Final
 
-from cragraph.errors import InputError, SettingsError
+from cragraph.errors import SettingsError
 from cragraph.protocols import Notes
-from cragraph.retrieval.search.fusion import Curves, Feedback, Mode, Ranking, falling, fuse, mmr
+from cragraph.retrieval.search.fusion import Curves, Feedback, Mode, Ranking, distinct_queries, falling, fuse, mmr
 from cragraph.retrieval.search.questions import Decompose
 from cragraph.text.words import keywords, plain_years
 from cragraph.types import Passage
@@ -30,11 +30,8 @@ Expander = Callable[[str, Notes], list[str]]
 class SourceWeights:
     """A reliability weight 0..1 by glob pattern of the source, e.g. ``{"drafts/*": 0.5, "*.txt": 0.8}``.
 
-    The first pattern that matches the source or its file name decides, so put the narrow ones first; 1 where none
-    does. `*` also matches `/`. A weight of 0 leaves the source out.
-
-    Raises:
-        SettingsError: a weight is outside 0..1.
+    The first pattern that matches the source or its file name decides; 1 where none does. `*` also matches `/`. A
+    weight of 0 leaves the source out. Raises SettingsError for a weight outside 0..1.
     """
 
     by_pattern: Mapping[str, float] = field(default_factory=dict)
@@ -50,10 +47,8 @@ class SourceWeights:
     def __call__(self, passage: Passage) -> float:
         """The weight of the passage's source."""
         names = (passage["source"], passage["filename"])
-        for pattern, weight in self.by_pattern.items():
-            if any(fnmatchcase(name, pattern) for name in names):
-                return weight
-        return 1.0
+        fitting = (w for pattern, w in self.by_pattern.items() if any(fnmatchcase(name, pattern) for name in names))
+        return next(fitting, 1.0)
 
     def __bool__(self) -> bool:
         return bool(self.by_pattern)
@@ -61,7 +56,7 @@ class SourceWeights:
 
 @dataclass(frozen=True)
 class Hit:
-    """A passage with what each stage said of it: raw scores where that side found it, and its relevance 0..1."""
+    """A passage with its relevance 0..1 and, where a side returned it, the raw score of that side."""
 
     passage: Passage
     relevance: float
@@ -109,17 +104,13 @@ class SearchRetriever:
         Raises:
             InputError: `k` is below 1, or no query has a word.
         """
-        asked = list(dict.fromkeys(query.strip() for query in queries if query.strip()))
-        if k < 1 or not asked:
-            raise InputError(
-                f"The search was asked for {k} passages with {len(asked)} queries; wanted at least one of each."
-            )
+        asked = distinct_queries(queries, k)
         for sentence in self.store.notes:
             notes.degraded(sentence)
         more = [query for one in asked for query in self.expand(one, notes)] if self.expand else []
         says = dict.fromkeys(more, self.part_say) | dict.fromkeys(asked, 1.0)
-        found = self._weighed(self._found({query: says[query] for query in (*asked, *more)}, k, where))
-        return [self._scored(candidate) for candidate in self._diverse(found, k)]
+        hits = self._weighed(self._found({query: says[query] for query in (*asked, *more)}, k, where))
+        return [self._scored(hit) for hit in self._diverse(hits, k)]
 
     def _found(self, says: Mapping[str, float], k: int, where: Where | None) -> list[Hit]:
         """What all queries find, each by its say, as one list."""
@@ -127,12 +118,12 @@ class SearchRetriever:
         near, alike = self.mode != "lexical", self.mode != "dense"
         dense = [self.store.dense(plain_years(query), depth, where) if near else [] for query in says]
         lexical = [self._by_words(query, depth, where) if alike else [] for query in says]
-        found = [self._fused(*sides, (), depth) for sides in zip(dense, lexical, strict=True)]
-        if self.feedback and self.mode == "hybrid" and 0.0 < max(map(_peak, found)) < self.feedback.weak_below:
-            longer = [self.feedback(query, [c.passage for c in one]) for query, one in zip(says, found, strict=True)]
+        hits = [self._fused(*sides, (), depth) for sides in zip(dense, lexical, strict=True)]
+        if self.feedback and self.mode == "hybrid" and 0.0 < max(map(_peak, hits)) < self.feedback.weak_below:
+            longer = [self.feedback(query, [hit.passage for hit in own]) for query, own in zip(says, hits, strict=True)]
             more = [self._by_words(query, depth, where) for query in longer]
-            found = [self._fused(*sides, depth) for sides in zip(dense, lexical, more, strict=True)]
-        return across(found, list(says.values()))
+            hits = [self._fused(*sides, depth) for sides in zip(dense, lexical, more, strict=True)]
+        return across(hits, list(says.values()))
 
     def _by_words(self, query: str, depth: int, where: Where | None) -> list[Passage]:
         # Words such as "what" and "much" are rare in documents, so that BM25 takes them for telling ones.
@@ -152,25 +143,24 @@ class SearchRetriever:
         unseen = min(near.values(), default=0.0) if len(near) >= depth else 0.0
         curve = getattr(self.calibration, self.mode)
         passages = {p["chunk_id"]: p for p in (*expanded, *lexical, *dense)}
-        return levelled(
-            [
-                Hit(passages[i], curve(near.get(i, unseen), alike.get(i)), near.get(i), alike.get(i), score)
-                for i, score in fused.items()
-            ]
+        hits = (
+            Hit(passages[i], curve(near.get(i, unseen), alike.get(i)), near.get(i), alike.get(i), score)
+            for i, score in fused.items()
         )
+        return levelled(list(hits))
 
-    def _weighed(self, found: Sequence[Hit]) -> list[Hit]:
+    def _weighed(self, found: list[Hit]) -> list[Hit]:
         if not self.weights:
-            return list(found)
+            return found
         # Order is decided by weighted fusion, as relevance alone has ties where `levelled` made them.
         order = {c.id: c.fused * self.weights(c.passage) for c in found}
         kept = [replace(c, relevance=c.relevance * self.weights(c.passage)) for c in found if order[c.id] > 0.0]
         return levelled(sorted(kept, key=lambda c: -order[c.id]))
 
-    def _diverse(self, found: Sequence[Hit], k: int) -> list[Hit]:
+    def _diverse(self, found: list[Hit], k: int) -> list[Hit]:
         pool = found[: 2 * k + 20]
         if len(pool) <= k or not self.redundancy:
-            return list(found[:k])
+            return found[:k]
         best = max(c.fused for c in pool)
         vectors = self.store.vectors([c.id for c in pool])
         picked = mmr([c.fused / best for c in pool], vectors, k, redundancy=self.redundancy, same=self.same)
@@ -188,18 +178,18 @@ class SearchRetriever:
 
 
 def across(found: Sequence[Sequence[Hit]], says: Sequence[float]) -> list[Hit]:
-    """The candidates of several queries as one list: fused by rank with relevance as the share, each kept at its best.
+    """The hits of several queries as one list: fused by rank with relevance as the share, each kept at its best.
 
-    `says` is the weight of each query. Relevance, not the fused score of each query, decides how much a query counts:
-    the best of a query that found nothing good must not stand beside the best of one that did.
+    A query counts by its weight, `says`, and by its best relevance: the best of a query that found nothing good must
+    not stand beside the best of one that did.
     """
     if len(found) == 1:
         return list(found[0])
     rankings = [([(c.id, c.relevance) for c in one], say * _peak(one)) for say, one in zip(says, found, strict=True)]
     best: dict[str, Hit] = {}
-    for candidate in (c for one in found for c in one):
-        if candidate.id not in best or candidate.relevance > best[candidate.id].relevance:
-            best[candidate.id] = candidate
+    for hit in (hit for hits in found for hit in hits):
+        if hit.id not in best or hit.relevance > best[hit.id].relevance:
+            best[hit.id] = hit
     return levelled([replace(best[chunk_id], fused=score) for chunk_id, score in fuse(rankings).items()])
 
 
@@ -214,5 +204,5 @@ def _ranking(passages: Sequence[Passage]) -> Ranking:
 
 
 def _peak(found: Sequence[Hit]) -> float:
-    """The relevance of the best candidate; 0 where nothing was found. Below a bound, this is what weak means."""
+    """The relevance of the best hit; 0 where there is none."""
     return found[0].relevance if found else 0.0

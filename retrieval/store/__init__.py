@@ -12,20 +12,9 @@ if TYPE_CHECKING:
     from cragraph.retrieval.store.store import Store, open_store
 
 __all__ = [
-    "IngestReport",
-    "Item",
-    "Origin",
-    "Progress",
-    "SplitOptions",
-    "Store",
-    "StoredDocument",
-    "checked_where",
-    "forget",
-    "ingest",
-    "open_store",
-    "parse_where",
-    "watch",
-]
+    "IngestReport", "Item", "Origin", "Progress", "SplitOptions", "Store", "StoredDocument",
+    "checked_where", "forget", "ingest", "open_store", "parse_where", "watch",
+]  # fmt: skip
 
 __getattr__ = exports(
     __name__,
