@@ -10,11 +10,8 @@ from cragraph.retrieval.documents.clean import DEFAULT, Limits, clean, one_line
 from cragraph.retrieval.documents.tables import Table, header_line, row_lines
 
 NOTHING: Final[Mapping[str, Any]] = MappingProxyType({})
-LONGEST_VALUE: Final = 4096
-"""Characters of one value of metadata that are kept: every chunk carries it."""
-
-LONGEST_TITLE: Final = 500
-"""Characters of a heading; what is longer is a paragraph."""
+LONGEST_VALUE: Final = 4096  # characters of one value of metadata that are kept: every chunk carries it
+LONGEST_TITLE: Final = 500  # characters of a heading; what is longer is a paragraph
 
 BlockKind = Literal["heading", "text", "item", "row", "code"]
 

@@ -56,9 +56,7 @@ _SAVE_AS = {
 }
 _ADVICE = {old: new for new, olds in _SAVE_AS.items() for old in olds.split()}
 
-MAX_BYTES: Final = 100 * 1024 * 1024
-"""Files larger than this are passed over unless told otherwise."""
-
+MAX_BYTES: Final = 100 * 1024 * 1024  # files larger than this are passed over unless told otherwise
 _MAGIC = (b"%PDF-", b"\x7fELF", b"\x89PNG", b"PK\x03\x04", b"\x1f\x8b", b"GIF8", b"\xff\xd8\xff", b"SQLite format 3")
 _FAULTS: Final[Mapping[type[Exception], str]] = {
     DocumentError: "{error}",

@@ -15,8 +15,7 @@ from cragraph.retrieval.documents.clean import Limits, one_line
 
 _DC = "{http://purl.org/dc/elements/1.1/}"
 _OLE = b"\xd0\xcf\x11\xe0"
-_TREE = 10
-"""How many times the size of its XML a parsed part takes in memory, at least."""
+_TREE = 10  # how many times the size of its XML a parsed part takes in memory, at least
 
 
 @contextmanager

@@ -22,9 +22,7 @@ Reading = Callable[[str], Scalar]
 TEXT_FIELDS: Final = ("text", "content", "body", "page_content", "contents", "passage", "document")
 """Fields whose text makes a record a document, first found first taken."""
 
-GROUP: Final = 64
-"""Records a group at most; about half of that on average."""
-
+GROUP: Final = 64  # records a group at most; about half of that on average
 LONGEST: Final = 256
 """Characters of a value that is filtered by at most: what is longer is text to be found, not a value to be equal to."""
 

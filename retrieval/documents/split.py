@@ -105,11 +105,8 @@ ROWS: Final = 0.65
 """Share of the size that a chunk with table rows has at most: an encoder needs twice as many pieces for figures as for
 words, and what is beyond its 256 is not seen."""
 
-QUESTION: Final = 120
-"""Characters of a line that ends with a question mark at most for it to head what stands below it."""
-
-_WHOLE = 0.25
-"""A chunk filled less than this goes on over the start of a section or page."""
+QUESTION: Final = 120  # characters of a line that ends with a question mark at most for it to head what stands below it
+_WHOLE = 0.25  # a chunk filled less than this goes on over the start of a section or page
 
 
 def split(document: Document, *, chunk_size: int = CHUNK_SIZE, chunk_overlap: int = CHUNK_OVERLAP) -> list[Passage]:

@@ -12,11 +12,8 @@ from cragraph.retrieval.rerankers import logistic, logit, ranked
 from cragraph.text.words import content_words, is_light, is_stopword, numbers, terms, words
 from cragraph.types import Passage
 
-K1, B = 1.2, 0.75
-"""BM25's usual saturation and length normalisation."""
-
-NEAR: Final = 24
-"""Words of a stretch in which question words stand together."""
+K1, B = 1.2, 0.75  # BM25's usual saturation and length normalisation
+NEAR: Final = 24  # words of a stretch in which question words stand together
 
 
 class Match(NamedTuple):

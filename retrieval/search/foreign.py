@@ -21,9 +21,7 @@ from cragraph.retrieval.search.fusion import distinct_queries, fuse
 from cragraph.retrieval.store.filters import fits
 from cragraph.types import Passage
 
-PAUSE_S: Final = 0.5
-"""Seconds before a search that failed is tried again."""
-
+PAUSE_S: Final = 0.5  # seconds before a search that failed is tried again
 UNSCORED: Final = "The retriever {} gives no relevance in 0..1, so its passages are reranked without one."
 UNFILTERED: Final = (
     "The retriever {} did not take the filter ({}), so its passages were filtered afterwards and may be few."

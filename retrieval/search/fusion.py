@@ -17,11 +17,9 @@ from cragraph.text.words import terms, words
 from cragraph.types import Passage
 
 Mode = Literal["hybrid", "dense", "lexical"]
-Ranking = Sequence[tuple[str, float]]
-"""Ids with their scores (0 or more), best first."""
+Ranking = Sequence[tuple[str, float]]  # ids with their scores (0 or more), best first
 
-CONSTANT: Final = 60.0
-"""How flat the reciprocal ranks are; the value of the paper that proposed them."""
+CONSTANT: Final = 60.0  # how flat the reciprocal ranks are; the value of the paper that proposed them
 
 
 def distinct_queries(queries: Sequence[str], k: int) -> list[str]:

@@ -20,12 +20,8 @@ if TYPE_CHECKING:
 
 Size = int | Literal["section"]
 
-MOST: Final = 4000
-"""Characters of a passage with its surroundings at most."""
-
-_SECTION: Final = 20
-"""Chunks to each side that are looked at for the rest of a section."""
-
+MOST: Final = 4000  # characters of a passage with its surroundings at most
+_SECTION: Final = 20  # chunks to each side that are looked at for the rest of a section
 _GAP: Final = 200
 """Characters of the document between two chunks that may be missing; beyond that they are not neighbours."""
 

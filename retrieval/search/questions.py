@@ -16,12 +16,8 @@ from cragraph.text.sentences import sentences
 from cragraph.text.words import content_words, is_stopword, keywords, numbers, others, plain_years, stem, terms, words
 from cragraph.types import IDK, Passage, Verdict
 
-AT_MOST: Final = 6
-"""Sub-questions at most; each costs a search."""
-
-SIMILAR: Final = 0.25
-"""Cosine of a part and an answer's sentence from which the sentence is about the part."""
-
+AT_MOST: Final = 6  # sub-questions at most; each costs a search
+SIMILAR: Final = 0.25  # cosine of a part and an answer's sentence from which the sentence is about the part
 TERSE: Final = 6
 """An answer of fewer words, such as "308 points", repeats nothing of the question; it is taken as an answer."""
 

@@ -15,9 +15,7 @@ from cragraph.types import Passage
 if TYPE_CHECKING:
     from cragraph.retrieval.store import Store
 
-DEPTH: Final = 100
-"""Passages that each side of a search gives at least."""
-
+DEPTH: Final = 100  # passages that each side of a search gives at least
 DENSE_WEIGHT: Final = 0.4
 """The say of the dense side; the lexical side has the rest of 1. Chosen by the figures in docs/results/retrieval.md."""
 

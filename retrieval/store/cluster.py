@@ -20,8 +20,7 @@ from cragraph.retrieval.store.reading import Failed, Message, SplitOptions, read
 if TYPE_CHECKING:
     from distributed import Client
 
-_AHEAD: Final = 2
-"""Files a worker thread may be ahead of the writer, which bounds what waits in memory."""
+_AHEAD: Final = 2  # files a worker thread may be ahead of the writer, which bounds what waits in memory
 
 
 def ingest_on(

@@ -42,8 +42,7 @@ DAMAGED: Final = (
     "next cragraph ingest makes the graph again."
 )
 
-Near = list[tuple[float, int]]
-"""Negative cosines and rows, best first."""
+Near = list[tuple[float, int]]  # negative cosines and rows, best first
 
 
 class Dense:

@@ -11,9 +11,7 @@ from cragraph.retrieval.store.index import SELECTED, Index, passage_of
 from cragraph.text.words import slipped, terms, tokens
 from cragraph.types import Passage
 
-K1: Final = 1.2
-"""The term saturation of SQLite's `bm25()`."""
-
+K1: Final = 1.2  # the term saturation of SQLite's `bm25()`
 BUDGET: Final = 50_000
 _RANKED: Final = (
     f"SELECT {SELECTED}, c.id, w.rank FROM {{}} AS w JOIN chunks AS c ON c.id = w.rowid "
@@ -21,12 +19,8 @@ _RANKED: Final = (
 )
 _AGAIN, _LEAST = 10, 1000
 _SPARE: Final = 1.5
-_WIDER: Final = 10
-"""Ranking what others chose costs a third of choosing; words beyond ten budgets say next to nothing."""
-
-_MOST_WORDS: Final = 64
-"""A pasted page makes a slow query and no better one: its rarest words decide."""
-
+_WIDER: Final = 10  # ranking what others chose costs a third of choosing; words beyond ten budgets say next to nothing
+_MOST_WORDS: Final = 64  # a pasted page makes a slow query and no better one: its rarest words decide
 _MOST_CHARS: Final = 20_000
 
 _SPELT: Final = 5

@@ -19,15 +19,9 @@ from cragraph.retrieval.documents import CHUNK_OVERLAP, CHUNK_SIZE, Limits, load
 from cragraph.retrieval.documents.split import check_sizes
 from cragraph.types import Passage
 
-_SPLITTER: Final = 3
-"""To be raised when loading or splitting changes so much that files should be read again."""
-
-PIECE: Final = 128
-"""Passages a message at most, which bounds what is held of a file that is larger than memory."""
-
-_AHEAD: Final = 1 << 20
-"""Bytes of messages that may wait to be embedded, where the system has pipes that hold as much."""
-
+_SPLITTER: Final = 3  # to be raised when loading or splitting changes so much that files should be read again
+PIECE: Final = 128  # passages a message at most, which bounds what is held of a file that is larger than memory
+_AHEAD: Final = 1 << 20  # bytes of messages that may wait to be embedded, where the system has pipes that hold as much
 _READY: Final = "ready"
 _SERVE: Final = "import sys; from cragraph.retrieval.store.reading import serve; serve()"
 

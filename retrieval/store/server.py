@@ -24,17 +24,11 @@ if TYPE_CHECKING:
     from chromadb.api import ClientAPI
     from chromadb.api.models.Collection import Collection
 
-GENERATION, RECORD = "_g", "_r"
-"""The keys of our own in a record's metadata."""
-
-_SECONDS: Final = 60.0
-"""How long a server may take over one request: a write of 2,000 chunks takes it a few."""
-
+GENERATION, RECORD = "_g", "_r"  # the keys of our own in a record's metadata
+_SECONDS: Final = 60.0  # how long a server may take over one request: a write of 2,000 chunks takes it a few
 _FIRST_SECONDS: Final = 10.0
 _LOOK_SECONDS: Final = 5.0
-_MOST: Final = 2000
-"""Records a request: well under Chroma's own limit, and a bound on what one write holds in memory."""
-
+_MOST: Final = 2000  # records a request: well under Chroma's own limit, and a bound on what one write holds in memory
 HNSW: Final[Any] = {"space": "cosine", "max_neighbors": 32, "ef_construction": 200, "ef_search": 200}
 """How densely a graph is linked, and how widely it is built and searched: twice Chroma's own figures, with which a
 passage among near-copies of others was now and then not found by its own text."""

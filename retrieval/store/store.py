@@ -40,9 +40,7 @@ from cragraph.types import Passage
 if TYPE_CHECKING:
     from cragraph.retrieval.store.server import Server
 
-BATCH: Final = 256
-"""Passages embedded and written at a time."""
-
+BATCH: Final = 256  # passages embedded and written at a time
 _NAME: Final = re.compile(r"[a-zA-Z0-9][a-zA-Z0-9._-]{1,400}[a-zA-Z0-9]")
 
 UNCACHED: Final = (

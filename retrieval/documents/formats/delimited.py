@@ -12,9 +12,7 @@ from cragraph.retrieval.documents.document import Draft
 from cragraph.retrieval.documents.records import record_drafts, value_of
 from cragraph.retrieval.documents.tables import is_heading
 
-CELL_LIMIT: Final = 16 << 20
-"""Characters in one cell at most; more means a quote that is never closed."""
-
+CELL_LIMIT: Final = 16 << 20  # characters in one cell at most; more means a quote that is never closed
 _DELIMITERS = ",;\t|"
 
 

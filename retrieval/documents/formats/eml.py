@@ -13,8 +13,7 @@ from cragraph.retrieval.documents.document import Draft, Writer
 from cragraph.retrieval.documents.formats.html import write
 from cragraph.retrieval.documents.formats.plain import PARAGRAPH
 
-_DEEPEST = 5
-"""Mails attached to one another that are read."""
+_DEEPEST = 5  # mails attached to one another that are read
 
 
 def read(path: Path, limits: Limits) -> Iterator[Draft]:

@@ -32,8 +32,7 @@ _CHARSET = re.compile(
     rb"""<(?:meta|\?xml)[^>]{0,200}?(?:charset|encoding)\s*=\s*["']?\s*([\w.:-]{2,40})""", re.IGNORECASE
 )
 _KEPT = ("name", "content", "lang", "role", "start", "colspan", "rowspan", "alt")
-_DEEPEST = 200
-"""Elements within one another that are told apart; what is deeper is read as one run of text."""
+_DEEPEST = 200  # elements within one another that are told apart; what is deeper is read as one run of text
 
 
 def read(path: Path, limits: Limits) -> Iterator[Draft]:

@@ -12,8 +12,7 @@ ITEM = re.compile(r"^[ \t]*(?:[-*+•‣▪◦]|\(?\d{1,3}[.)]|\(?[a-zA-Z][.)])[
 _NUMBERED = re.compile(r"^(\d+(?:\.\d+)*)\.?[ \t]+(\S.*)$")
 _NAMED = re.compile(r"^(?:chapter|part|section|article|appendix)\s+([ivxlcdm]+|\d+|[a-z])\b", re.IGNORECASE)
 
-BELOW_ALL = 6
-"""The level of a question that heads its answer."""
+BELOW_ALL = 6  # the level of a question that heads its answer
 
 
 def draft(text: str, limits: Limits = DEFAULT) -> Draft:

@@ -19,8 +19,7 @@ from cragraph.retrieval.documents.tables import is_heading
 
 Cells = list[Scalar | None]
 
-_LINES_ABOVE = 5
-"""Lines that may stand above a table; more are a list."""
+_LINES_ABOVE = 5  # lines that may stand above a table; more are a list
 
 
 class Record(NamedTuple):

@@ -22,8 +22,7 @@ from cragraph.retrieval.documents.document import Draft, Writer
 from cragraph.retrieval.documents.formats.pdf.layout import PageWriter, without_repeats
 from cragraph.retrieval.documents.formats.pdf.words import Line, PageWord, lines_of, weighted_median, words_of
 
-WINDOW: Final = 200
-"""Pages that are held in memory and compared with one another at a time."""
+WINDOW: Final = 200  # pages that are held in memory and compared with one another at a time
 
 # PDFium keeps global state and is not safe to call from two threads.
 _ONE_AT_A_TIME = Lock()
@@ -105,13 +104,9 @@ def _metadata(pdf: Any, unread: Sequence[int]) -> dict[str, Any]:
 
 # -- words in the pictures of pages: by RapidOCR, whose package holds its networks ---------------------------------
 
-INSTALL: Final = "pip install 'cragraph[ocr]'"
-"""The command that brings what reads pictures."""
-
-SCALE: Final = 150 / 72
-"""Pixels a point that a page is drawn with."""
-ALIKE: Final = 0.25
-"""Share of the usual height by which a line may differ and still count as set in the same size."""
+INSTALL: Final = "pip install 'cragraph[ocr]'"  # the command that brings what reads pictures
+SCALE: Final = 150 / 72  # pixels a point that a page is drawn with
+ALIKE: Final = 0.25  # share of the usual height by which a line may differ and still count as set in the same size
 
 
 def can_recognise() -> bool:

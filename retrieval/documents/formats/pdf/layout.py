@@ -12,13 +12,9 @@ from cragraph.retrieval.documents.formats.pdf.tables import Span, tables_in, wit
 from cragraph.retrieval.documents.formats.pdf.words import Line, Vocabulary, weighted_median
 from cragraph.retrieval.documents.tables import SEPARATOR
 
-EDGE = 3
-"""Lines at the top and at the bottom of a page that may be header and footer."""
-
+EDGE = 3  # lines at the top and at the bottom of a page that may be header and footer
 LEAST_PAGES = 3
-SHARE = 0.2
-"""A line is a header where it stands on this share of the pages, and on three at least."""
-
+SHARE = 0.2  # a line is a header where it stands on this share of the pages, and on three at least
 _NUMBERS = re.compile(r"\d+|\b[ivxlc]+\b")
 
 
@@ -60,9 +56,7 @@ def _key(line: Line) -> str:
     return _NUMBERS.sub("#", line.text.casefold())
 
 
-LEAST_LINES = 4
-"""A column has at least this many lines on either side of the gutter."""
-
+LEAST_LINES = 4  # a column has at least this many lines on either side of the gutter
 _STEP = 4.0
 _SHARE = 0.2
 
@@ -133,9 +127,7 @@ def _is_prose(lines: Sequence[Line], width: float) -> bool:
     return sum(map(str.isalpha, signs)) >= 0.7 * (len(signs) - sum(map(str.isspace, signs)))
 
 
-LONGEST_HEADING = 200
-"""Characters; a bold paragraph longer than this is a paragraph."""
-
+LONGEST_HEADING = 200  # characters; a bold paragraph longer than this is a paragraph
 _BULLET = re.compile(r"^(?:[•·●○◦▪■□➢►‣∙\uf0b7\uf0a7oØ§–—-]|\(?(?:\d{1,2}|[a-z]|[ivx]{1,4})[.)])(?=\s+\S)")
 _END = re.compile(r"[.!?:;][\"”’)\]]*$")
 _NAMED = [re.compile(rf"^{name}\b", re.IGNORECASE) for name in (r"PART\s+[IVX]+", r"ITEM\s+\d+[A-C]?", r"NOTE\s+\d+")]

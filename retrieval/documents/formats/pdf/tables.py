@@ -9,24 +9,15 @@ from typing import Final, NamedTuple
 from cragraph.retrieval.documents.formats.pdf.words import Cell, Line, Segment
 from cragraph.retrieval.documents.tables import Table, column_names, is_number, is_period, is_year
 
-Columns = Sequence[tuple[float, float]]
-"""Left and right edges, from left to right; the first holds the labels."""
+Columns = Sequence[tuple[float, float]]  # left and right edges, from left to right; the first holds the labels
 
-LEAST_ROWS: Final = 3
-"""Lines of several segments that a table of words has at least."""
-
-SAME_LEFT: Final = 3.0
-"""Points by which the left edges of cells in one column differ at most."""
-
+LEAST_ROWS: Final = 3  # lines of several segments that a table of words has at least
+SAME_LEFT: Final = 3.0  # points by which the left edges of cells in one column differ at most
 LONGEST_BREAK: Final = 3
 """Lines without figures (labels of sections, wrapped labels) between two rows of one table at most."""
 
-MOST_HEADERS: Final = 6
-"""Heading lines above the first row of figures at most."""
-
-MOST_LABELS: Final = 3
-"""Lines with the label of a section between the headings and the first row of figures at most."""
-
+MOST_HEADERS: Final = 6  # heading lines above the first row of figures at most
+MOST_LABELS: Final = 3  # lines with the label of a section between the headings and the first row of figures at most
 _SENTENCE_END = re.compile(r"[.!?][\"”’)]*$")
 
 

@@ -107,9 +107,7 @@ def _turned(word: PageWord, turn: int, width: float, height: float) -> PageWord:
     return PageWord(word.text, x0, x1, height - high, height - low, word.bold)
 
 
-WIDER = 1.35
-"""How much wider than the narrowest of its kind a letter is that stands for two."""
-
+WIDER = 1.35  # how much wider than the narrowest of its kind a letter is that stands for two
 NAME_BYTES = 96
 _LETTERS = frozenset(map(ord, "ft"))
 _SPACE = 0x20
@@ -151,12 +149,8 @@ def font_name(raw: Any, index: int) -> bytes:
     return bytes(_NAME.value)
 
 
-SAME_LINE = 0.4
-"""Words are on one line where their middles are nearer than this share of the higher one."""
-
-CELL_GAP = 0.9
-"""A gap wider than this share of the line's height parts two cells; justified words stand closer."""
-
+SAME_LINE = 0.4  # words are on one line where their middles are nearer than this share of the higher one
+CELL_GAP = 0.9  # a gap wider than this share of the line's height parts two cells; justified words stand closer
 _LEADER = re.compile(r"^[.·•_…]{3,}$")
 _TRAILING_LEADER = re.compile(r"(?:\s?[.·_…]){4,}$")
 
