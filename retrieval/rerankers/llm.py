@@ -48,10 +48,8 @@ class LLMReranker(Asker):
             notes.degraded(f"{failed} of {len(passages)} passages kept the score they had, as {self.name} gave none.")
         ranked: list[Passage] = []
         for passage, score in zip(passages, scores, strict=True):
-            known = next(
-                (s for s in (score, passage["rerank_score"], passage["retrieval_score"]) if s is not None), None
-            )
-            ranked.append({**passage, "rerank_score": known})
+            before = passage["retrieval_score"] if passage["rerank_score"] is None else passage["rerank_score"]
+            ranked.append({**passage, "rerank_score": before if score is None else score})
         return sorted(ranked, key=lambda passage: -(passage["rerank_score"] or 0.0))
 
     def _score(self, prompt: Prompt, query: str, passage: Passage, notes: Notes, gone: Event) -> float | None:

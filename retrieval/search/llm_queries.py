@@ -147,15 +147,9 @@ def _usable(queries: Sequence[str], count: int, prompt: Prompt, besides: str = "
     """Queries as they can be searched for: each once, no lectures, no addresses, no words of the prompt itself."""
     seen, kept, ours = {besides.strip().lower()}, [], " ".join(prompt.user.lower().split())
     for text in (" ".join(query.split()) for query in queries):
-        echo = text.lower() in ours and text.count(" ") > 1
+        known = text.lower() in seen or (text.lower() in ours and text.count(" ") > 1)
         words = re.search(r"[^\W\d_]{2}", text)  # a number of a passage is no query
-        if (
-            words
-            and len(text) <= QUERY_CHARS
-            and text.lower() not in seen
-            and not echo
-            and not _NOTHING.fullmatch(text)
-        ):
+        if words and not known and len(text) <= QUERY_CHARS and not _NOTHING.fullmatch(text):
             seen.add(text.lower())
             kept.append(text)
     return kept[:count]

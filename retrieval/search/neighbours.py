@@ -4,10 +4,9 @@ A passage carries its neighbours in `around`, chunks of their own in document or
 text for a generator or a judge, whose `parts` say which chunk each stretch is from; `locate` maps a stretch back.
 """
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from functools import partial
-from itertools import takewhile, zip_longest
+from itertools import zip_longest
 from typing import TYPE_CHECKING, Any, Final, Literal, NamedTuple
 
 from cragraph.errors import StoreError
@@ -90,10 +89,14 @@ def surroundings(
     wide: list[Passage] = []
     for passage in map(without_around, passages):
         near = store.adjacent(passage, reach, reach)
-        usable = partial(_usable, passage, size, taken, where)
-        left = takewhile(usable, [p for p in near if p["chunk_index"] < passage["chunk_index"]][::-1])
-        right = takewhile(usable, [p for p in near if p["chunk_index"] > passage["chunk_index"]])
-        chunks = [p for p in _nearest_first(passage, left, right, most) if p is not passage]
+        heading = passage["metadata"].get("heading")
+        usable = [
+            chunk["chunk_id"]
+            for chunk in near
+            if size != "section" or chunk["metadata"].get("heading") == heading
+            if chunk["chunk_id"] not in taken and fits(chunk, where)
+        ]
+        chunks = [p for p in _nearest_first(passage, near, usable, most) if p is not passage]
         taken.update(chunk["chunk_id"] for chunk in chunks)
         wide.append({**passage, "around": chunks} if chunks else passage)
     return wide
@@ -132,23 +135,20 @@ def locate(passage: Passage, start: int, end: int) -> Place:
     return Place(best["chunk_id"], first + offset, last + offset, passage["start_index"] + first)
 
 
-def _usable(passage: Passage, size: Size, taken: set[str], where: Mapping[str, Any] | None, chunk: Passage) -> bool:
-    """Whether a chunk may be read beside a passage."""
-    section = size != "section" or chunk["metadata"].get("heading") == passage["metadata"].get("heading")
-    return section and chunk["chunk_id"] not in taken and fits(chunk, where)
-
-
-def _nearest_first(passage: Passage, left: Iterable[Passage], right: Iterable[Passage], most: int) -> list[Passage]:
-    """The chunks in document order, taken in turn from both sides while they touch and there is room."""
+def _nearest_first(passage: Passage, near: Sequence[Passage], usable: Sequence[str], most: int) -> list[Passage]:
+    """The chunks in document order, taken in turn from both sides while they are usable, touch and leave room."""
     chosen = [passage]
     ended: set[str] = set()
+    left = [chunk for chunk in reversed(near) if chunk["chunk_index"] < passage["chunk_index"]]
+    right = [chunk for chunk in near if chunk["chunk_index"] > passage["chunk_index"]]
     for before, after in zip_longest(left, right):
         for side, candidate in (("left", before), ("right", after)):
             if candidate is None or side in ended:
                 continue
             row = [candidate, *chosen] if side == "left" else [*chosen, candidate]
             one, other = row[:2] if side == "left" else row[-2:]
-            if other["start_index"] - _end(one) <= _GAP and _end(row[-1]) - row[0]["start_index"] <= most:
+            touch = other["start_index"] - _end(one) <= _GAP
+            if touch and candidate["chunk_id"] in usable and _end(row[-1]) - row[0]["start_index"] <= most:
                 chosen = row
             else:
                 ended.add(side)
@@ -160,26 +160,23 @@ def _joined(passage: Passage, chunks: Sequence[Passage], others: Sequence[Passag
 
     The passage is laid down whole and its neighbours around it, so that its own text stands unbroken.
     """
+    place = passage["chunk_index"]
     spans = [(passage["start_index"], _end(passage), passage)]
-    lowest = max((_end(p) for p in others if p["chunk_index"] < passage["chunk_index"]), default=0)
-    highest = min((p["start_index"] for p in others if p["chunk_index"] > passage["chunk_index"]), default=None)
-    for chunk in reversed([c for c in chunks if c["chunk_index"] < passage["chunk_index"]]):
+    lowest = max((_end(other) for other in others if other["chunk_index"] < place), default=0)
+    highest = min((other["start_index"] for other in others if other["chunk_index"] > place), default=None)
+    for chunk in reversed([chunk for chunk in chunks if chunk["chunk_index"] < place]):
         first, last = max(chunk["start_index"], lowest), min(_end(chunk), spans[0][0])
-        if first < last:
-            spans.insert(0, (first, last, chunk))
-    for chunk in (c for c in chunks if c["chunk_index"] > passage["chunk_index"]):
-        first, last = max(chunk["start_index"], spans[-1][1]), _end(chunk)
-        last = last if highest is None else min(last, highest)
-        if first < last:
-            spans.append((first, last, chunk))
+        spans[:0] = [(first, last, chunk)] if first < last else []
+    for chunk in (chunk for chunk in chunks if chunk["chunk_index"] > place):
+        first, last = max(chunk["start_index"], spans[-1][1]), min(_end(chunk), highest or _end(chunk))
+        spans += [(first, last, chunk)] if first < last else []
     start = spans[0][0]
     text = ""
     parts: list[Part] = []
     for first, last, chunk in spans:
         skipped, at = first - chunk["start_index"], first - start
         blank = at - len(text)
-        text += "\n" + " " * (blank - 1) if blank > 0 else ""
-        text += chunk["text"][skipped : skipped + last - first]
+        text += "\n" * (blank > 0) + " " * (blank - 1) + chunk["text"][skipped : skipped + last - first]
         parts.append({"chunk_id": chunk["chunk_id"], "start": at, "end": at + last - first, "from": skipped})
     return text, start, parts
 

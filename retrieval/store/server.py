@@ -5,8 +5,7 @@ writes; they can be thrown away.
 """
 
 import json
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from functools import partial
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 from threading import RLock
 from time import monotonic
@@ -54,7 +53,7 @@ class Server:
         self._lock = RLock()
         self._client = on_server(url)
         try:
-            self._collection = self._ask("opened", lambda: self._opened(identity, create))
+            self._collection = self._ask("opened", self._opened, identity, create)
         except BaseException:
             close(self._client)
             raise
@@ -84,13 +83,13 @@ class Server:
         wanted.check(Identity(str(stated[_MODEL]), int(stated.get(_DIMENSION, 0)), str(space)), self.where)
         return found
 
-    def _ask(self, done: str, ask: Callable[[], Any]) -> Any:
+    def _ask(self, done: str, ask: Callable[..., Any], *given: Any, **named: Any) -> Any:
         """What the server answers; what Chroma and its HTTP client raise becomes a StoreError."""
         from chromadb.errors import ChromaError
         from httpx import HTTPError
 
         try:
-            return ask()
+            return ask(*given, **named)
         except StoreError:
             raise
         except (ChromaError, ValueError, OSError) as error:
@@ -101,12 +100,9 @@ class Server:
                 f"{self.where} does not answer ({error}); wanted a running Chroma server: start it and try again."
             ) from error
 
-    def _get(self, include: list[Any], **which: Any) -> Any:
-        return self._ask("read", lambda: self._collection.get(include=include, **which))
-
     def generation(self) -> int:
         """The number of the last write."""
-        fresh = self._ask("read", lambda: self._client.get_collection(self.name, embedding_function=None))
+        fresh = self._ask("read", self._client.get_collection, self.name, embedding_function=None)
         return int((fresh.metadata or {}).get(_GENERATION, 0))
 
     def dimension(self) -> int:
@@ -118,39 +114,35 @@ class Server:
     ) -> None:
         """One numbered write: items with their vectors, or their metadata alone; `gone` are removed last."""
         metadata = {**(self._collection.metadata or {}), _GENERATION: number, _DIMENSION: dimension or self.dimension()}
-        self._ask("written", lambda: self._collection.modify(metadata=metadata))
+        self._ask("written", self._collection.modify, metadata=metadata)
         for items in (part for batch in batches for part in batched(batch, _MOST)):
             for full in (True, False):
-                if some := [item for item in items if (item.vector is not None) is full]:
-                    self._ask("written", partial(self._put, some, number, full))
+                some = [item for item in items if (item.vector is not None) is full]
+                given: Any = {"ids": [i.chunk_id for i in some], "metadatas": [to_chroma(i, number) for i in some]}
+                if some and full:
+                    given["documents"] = [item.passage["text"] for item in some]
+                    given["embeddings"] = from_bytes([item.vector for item in some])
+                if some:
+                    self._ask("written", self._collection.upsert if full else self._collection.update, **given)
         for ids in batched(gone, _MOST):
-            self._ask("written", partial(self._collection.delete, ids=ids))
-
-    def _put(self, items: Sequence[Item], number: int, full: bool) -> None:
-        given: Any = {"ids": [i.chunk_id for i in items], "metadatas": [to_chroma(i, number) for i in items]}
-        if full:
-            texts = [item.passage["text"] for item in items]
-            self._collection.upsert(**given, embeddings=from_bytes([i.vector for i in items]), documents=texts)
-        else:
-            self._collection.update(**given)
+            self._ask("written", self._collection.delete, ids=ids)
 
     def count(self) -> int:
         """How many records there are."""
         return int(self._ask("read", self._collection.count))
 
-    def items(self, chunk_ids: Sequence[str]) -> Iterator[list[Item]]:
-        """The records with these ids, in no order, in batches."""
-        for batch in batched(chunk_ids, _MOST):
-            found = self._get(["documents", "metadatas"], ids=batch)
-            records = zip(found["documents"], (json.loads(one[RECORD]) for one in found["metadatas"]), strict=True)
-            yield [Item(own | {"text": text}, [Origin(*one) for one in origins]) for text, (own, origins) in records]
+    def items(self, chunk_ids: Sequence[str]) -> list[Item]:
+        """The records with these ids, in no order."""
+        records = self._ask("read", self._collection.get, ids=chunk_ids, include=["documents", "metadatas"])
+        rows = zip(records["documents"], (json.loads(one[RECORD]) for one in records["metadatas"]), strict=True)
+        return [Item(own | {"text": text}, [Origin(*one) for one in origins]) for text, (own, origins) in rows]
 
     def vectors(self, chunk_ids: Sequence[str]) -> dict[str, Floats]:
         """The vectors of these records, by id."""
         vectors: dict[str, Floats] = {}
         for batch in batched(chunk_ids, _MOST):
             with self._lock:
-                found = self._get(["embeddings"], ids=batch)
+                found = self._ask("read", self._collection.get, ids=batch, include=["embeddings"])
             vectors |= zip(found["ids"], np.asarray(found["embeddings"], dtype=np.float32), strict=True)
         return vectors
 
@@ -159,11 +151,11 @@ class Server:
         wanted: Any = {"query_embeddings": vector[None, :], "n_results": k, "include": ["distances"]}
         wanted |= {"where": chroma_where(where)} if where else {}
         with self._lock:
-            found = self._ask("searched", lambda: self._collection.query(**wanted))
+            found = self._ask("searched", self._collection.query, **wanted)
         ids, distances = found["ids"][0], found["distances"][0]
         passages = {passage["chunk_id"]: passage for passage in self.index.get(ids)}
         missing = [chunk_id for chunk_id in ids if chunk_id not in passages]  # not fetched yet
-        passages |= {item.chunk_id: item.passage for batch in self.items(missing) for item in batch}
+        passages |= {item.chunk_id: item.passage for item in self.items(missing)} if missing else {}
         return [
             Passage(**{**passages[chunk_id], "retrieval_score": min(1.0, max(0.0, 1.0 - distance))})
             for chunk_id, distance in zip(ids, distances, strict=True)
@@ -196,9 +188,10 @@ class Server:
         """Bring over what was written since, and compare the ids where the counts still differ."""
         index, generation, gone = self.index, self.generation(), set[str]()
         since = {"where": {GENERATION: {"$gt": index.generation}}} if index.generation else {}
-        self._bring(self._get([], **since)["ids"])
+        self._bring(self._ask("read", self._collection.get, include=[], **since)["ids"])
         if index.count() != self.count():
-            here, there = index.ids(), set(self._get([])["ids"])  # in this order: what is added meanwhile stays
+            here = index.ids()  # before what is there: what is added meanwhile stays
+            there = set(self._ask("read", self._collection.get, include=[])["ids"])
             self._bring(sorted(there - here))
             gone = here - there
         with index.write(generation=generation) as db:
@@ -206,7 +199,8 @@ class Server:
             db.execute("DELETE FROM origins WHERE chunks > 0 AND id NOT IN (SELECT origin FROM holdings)")
 
     def _bring(self, chunk_ids: Sequence[str]) -> None:
-        for items in self.items(chunk_ids):
+        for batch in batched(chunk_ids, _MOST):
+            items = self.items(batch)
             with self.index.write() as db:
                 self.index.put(db, items, 0)
 

@@ -47,7 +47,7 @@ def words_of(page: Any) -> tuple[list[PageWord], list[str]]:
     """
     text_page = page.get_textpage()
     try:
-        found = _placed(text_page.raw)
+        found = _placed(text_page)
     finally:
         text_page.close()
     turns = Counter(turn for _, turn in found)
@@ -57,11 +57,10 @@ def words_of(page: Any) -> tuple[list[PageWord], list[str]]:
     return upright, [word.text for word, turn in found if turn != main]
 
 
-def _placed(raw: Any) -> list[tuple[PageWord, int]]:
+def _placed(page: Any) -> list[tuple[PageWord, int]]:
     """Words in the coordinates of the file (origin at the bottom left, y upwards) with their quarter turns."""
-    count = pdfium.FPDFText_CountChars(raw)
-    codes = [pdfium.FPDFText_GetUnicode(raw, index) for index in range(count)]
-    twice = doubled(raw, codes)
+    codes = [pdfium.FPDFText_GetUnicode(page, index) for index in range(page.count_chars())]
+    twice = doubled(page, codes)
     found: list[tuple[PageWord, int]] = []
     signs: list[int] = []
     first = last = 0
@@ -73,26 +72,20 @@ def _placed(raw: Any) -> list[tuple[PageWord, int]]:
             last = index
             signs.extend([code, code] if index in twice else [code])
         elif signs and index - 1 not in twice:
-            found.append(_word(raw, signs, first, last))
+            found.append(_word(page, signs, first, last))
             signs = []
     return found
 
 
-def _word(raw: Any, signs: list[int], first: int, last: int) -> tuple[PageWord, int]:
-    boxes = [_box(raw, index) for index in {first, last}]
+def _word(page: Any, signs: list[int], first: int, last: int) -> tuple[PageWord, int]:
+    boxes = [page.get_charbox(index, loose=True) for index in {first, last}]
     lefts, bottoms, rights, tops = zip(*boxes, strict=True)
-    angle = pdfium.FPDFText_GetCharAngle(raw, first)
+    angle = pdfium.FPDFText_GetCharAngle(page, first)
     turn = round(angle / (math.pi / 2)) % _TURNS if angle > 0 else 0
     # PDFium hands out what lies beyond the first plane as two halves.
     text = "".join(map(chr, signs)).encode("utf-16-le", "surrogatepass").decode("utf-16-le", "replace")
-    bold = bool(_BOLD.search(font_name(raw, first)))
+    bold = bool(_BOLD.search(font_name(page, first)))
     return PageWord(text, min(lefts), max(rights), min(bottoms), max(tops), bold), turn
-
-
-def _box(raw: Any, index: int) -> tuple[float, float, float, float]:
-    """Left, bottom, right and top of a sign."""
-    pdfium.FPDFText_GetLooseCharBox(raw, index, _BOX)
-    return _BOX.left, _BOX.bottom, _BOX.right, _BOX.top
 
 
 def _turned(word: PageWord, turn: int, width: float, height: float) -> PageWord:
@@ -113,7 +106,7 @@ _LETTERS = frozenset(map(ord, "ft"))
 _SPACE = 0x20
 
 
-def doubled(raw: Any, codes: Sequence[int]) -> set[int]:
+def doubled(page: Any, codes: Sequence[int]) -> set[int]:
     """Indexes of the letters that stand for two; each is followed by a space that is not there."""
     suspects = [
         index
@@ -121,7 +114,7 @@ def doubled(raw: Any, codes: Sequence[int]) -> set[int]:
         if codes[index] in _LETTERS
         and codes[index + 1] == _SPACE
         and chr(codes[index + 2]).islower()
-        and pdfium.FPDFText_IsGenerated(raw, index + 1) == 1
+        and pdfium.FPDFText_IsGenerated(page, index + 1) == 1
     ]
     if not suspects:
         return set()
@@ -129,23 +122,22 @@ def doubled(raw: Any, codes: Sequence[int]) -> set[int]:
     narrowest: dict[tuple[int, bytes, float], float] = {}
     for index, code in enumerate(codes):
         if code in _LETTERS:
-            left, bottom, right, top = _box(raw, index)
-            kind = (code, font_name(raw, index), round(top - bottom, 1))
+            left, bottom, right, top = page.get_charbox(index, loose=True)
+            kind = (code, font_name(page, index), round(top - bottom, 1))
             widths[index] = kind, right - left
             narrowest[kind] = min(right - left, narrowest.get(kind, right - left))
     return {index for index in suspects if widths[index][1] > WIDER * narrowest[widths[index][0]]}
 
 
 # One buffer each for all calls: they come from within the lock that PDFium is used under.
-_BOX = pdfium.FS_RECTF()
 _NAME = ctypes.create_string_buffer(NAME_BYTES)
 _FLAGS = ctypes.c_int()
 
 
-def font_name(raw: Any, index: int) -> bytes:
+def font_name(page: Any, index: int) -> bytes:
     """The name of the font that a sign is set in."""
     _NAME[0] = b"\x00"
-    pdfium.FPDFText_GetFontInfo(raw, index, _NAME, NAME_BYTES, _FLAGS)
+    pdfium.FPDFText_GetFontInfo(page, index, _NAME, NAME_BYTES, _FLAGS)
     return bytes(_NAME.value)
 
 
