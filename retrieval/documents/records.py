@@ -1,8 +1,6 @@
-"""Records (rows of a file, objects of a JSON array) as drafts, and the fields that they are filtered by.
-
-A record with a body of text in it is a document of its own with its other fields as metadata; records of plain
-fields are gathered in groups, a line each, and every line keeps its fields.
-"""
+"""Records (rows of a file, objects of a JSON array) as drafts, and the fields that they are filtered by. A record with
+a body of text in it is a document of its own with its other fields as metadata; records of plain fields are gathered in
+groups, a line each, and every line keeps its fields."""
 
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
@@ -48,10 +46,8 @@ class RowText(NamedTuple):
 def record_drafts(
     records: Iterable[Mapping[str, Any]], limits: Limits = DEFAULT, reading: Reading = str
 ) -> Iterator[Draft]:
-    """Drafts of records in order, reading no further ahead than a group.
-
-    `reading` makes a value of a text: `value_of` for formats without types of their own.
-    """
+    """Drafts of records in order, reading no further ahead than a group. `reading` makes a value of a text: `value_of`
+    for formats without types of their own."""
     records = iter(records)
     for first in records:
         everything = chain([first], records)

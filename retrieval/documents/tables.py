@@ -1,8 +1,6 @@
-"""Tables as lines of text: every row on its own line, every cell with the heading of its column.
-
-`Revenue | 2023: 394 | 2022: 383` can be found, quoted and judged without the rest of the table. Cells keep their
-order; empty cells leave nothing behind.
-"""
+"""Tables as lines of text: every row on its own line, every cell with the heading of its column. `Revenue | 2023: 394 |
+2022: 383` can be found, quoted and judged without the rest of the table. Cells keep their order; empty cells leave
+nothing behind."""
 
 import re
 from collections.abc import Iterator, Sequence
@@ -25,10 +23,8 @@ _MONEY = re.compile(r"\d[.,]\d|[$%]")
 
 @dataclass(frozen=True)
 class Table:
-    """Cells by row; the first `headers` rows are headings. Short rows count as padded with empty cells.
-
-    `names` are the columns' headings where they stand above an earlier part of the same table.
-    """
+    """Cells by row; the first `headers` rows are headings. Short rows count as padded with empty cells. `names` are the
+    columns' headings where they stand above an earlier part of the same table."""
 
     rows: Sequence[Sequence[str]]
     headers: int = 0
@@ -99,11 +95,9 @@ def header_line(table: Table) -> str:
 
 
 def row_lines(table: Table, *, labelled: bool | None = None) -> Iterator[tuple[str, bool]]:
-    """Lines of the table with whether each is its heading.
-
-    `labelled` says whether the first column names the row and goes without its heading; None looks at the cells: it
-    does where the other columns hold amounts or where it has no heading.
-    """
+    """Lines of the table with whether each is its heading. `labelled` says whether the first column names the row and
+    goes without its heading; None looks at the cells: it does where the other columns hold amounts or where it has no
+    heading."""
     names = column_names(table)
     body = table.rows[table.headers :]
     head = header_line(table)

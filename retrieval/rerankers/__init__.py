@@ -1,7 +1,5 @@
-"""Rerankers, one strategy a file: each scores passages against the question (see `cragraph.protocols.Reranker`).
-
-Here is what all of them share: a score put on a passage, and what reranking gained.
-"""
+"""Rerankers, one strategy a file: each scores passages against the question (see `cragraph.protocols.Reranker`). Here
+is what all of them share: a score put on a passage, and what reranking gained."""
 
 import math
 from collections.abc import Iterable, Sequence
@@ -26,10 +24,8 @@ __getattr__ = exports(
 
 
 def ranked(passages: Sequence[Passage], scores: Iterable[float]) -> list[Passage]:
-    """Copies with their `rerank_score`, best first; ties keep their order.
-
-    The score is also kept beside those of the earlier stages, in ``metadata["scores"]["rerank"]``.
-    """
+    """Copies with their `rerank_score`, best first; ties keep their order. The score is also kept beside those of the
+    earlier stages, in ``metadata["scores"]["rerank"]``."""
     scored = [with_score(passage, score) for passage, score in zip(passages, scores, strict=True)]
     return sorted(scored, key=lambda passage: -(passage["rerank_score"] or 0.0))
 

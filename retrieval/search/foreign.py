@@ -149,10 +149,8 @@ def fused(rankings: Sequence[Sequence[Passage]]) -> list[Passage]:
 
 
 def load_retriever(spec: str, *arguments: Any) -> Any:
-    """The retriever that ``module:name`` names: an object, or what a function returns.
-
-    A function that takes an argument gets `arguments`. Raises SettingsError where there is no such thing.
-    """
+    """The retriever that ``module:name`` names: an object, or what a function returns. A function that takes an
+    argument gets `arguments`. Raises SettingsError where there is no such thing."""
     module, _, name = spec.partition(":")
     here = str(Path.cwd())
     if here not in sys.path:

@@ -1,7 +1,5 @@
 """The questions inside a question: taken apart to be searched, held against an answer, asked again where claims fail.
-
-All by rules and without a model; English but for years. `llm_queries` asks a chat model instead.
-"""
+All by rules and without a model; English but for years. `llm_queries` asks a chat model instead."""
 
 import re
 from collections.abc import Sequence
@@ -94,10 +92,8 @@ FIXED: Final = frozenset(
 
 
 def clauses(question: str) -> list[str]:
-    """The questions that a text asks one after the other, each able to stand alone; one item where there is one.
-
-    A later clause that points back ("when was it built?") gets the subject of the first one added at its end.
-    """
+    """The questions that a text asks one after the other, each able to stand alone; one item where there is one. A
+    later clause that points back ("when was it built?") gets the subject of the first one added at its end."""
     sentences = [part for part in _QUESTION_END.split(question.strip()) if len(words(part)) > 1]
     parts = [clause.strip(" ,;") for sentence in sentences for clause in _CLAUSE.split(sentence)]
     parts = [part for part in parts if len(words(part)) > 1]
@@ -174,11 +170,9 @@ _LONGEST_RANGE: Final = 6
 
 
 def sides(question: str) -> list[str]:
-    """The two things that a question compares, each with what they are compared by; none where it compares nothing.
-
-    A shortened second side gets what the first one has: ``revenue of A and B`` is ``revenue of B`` on the second,
-    ``A's revenue with B's`` is ``B's revenue``.
-    """
+    """The two things that a question compares, each with what they are compared by; none where it compares nothing. A
+    shortened second side gets what the first one has: ``revenue of A and B`` is ``revenue of B`` on the second, ``A's
+    revenue with B's`` is ``B's revenue``."""
     text = question.strip()
     for pattern in _SIDES:
         if found := pattern.search(text):

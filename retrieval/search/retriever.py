@@ -26,11 +26,9 @@ Expander = Callable[[str, Notes], list[str]]
 
 @dataclass(frozen=True)
 class SourceWeights:
-    """A reliability weight 0..1 by glob pattern of the source, e.g. ``{"drafts/*": 0.5, "*.txt": 0.8}``.
-
-    The first pattern that matches the source or its file name decides; 1 where none does. `*` also matches `/`. A
-    weight of 0 leaves the source out. Raises SettingsError for a weight outside 0..1.
-    """
+    """A reliability weight 0..1 by glob pattern of the source, e.g. ``{"drafts/*": 0.5, "*.txt": 0.8}``. The first
+    pattern that matches the source or its file name decides; 1 where none does. `*` also matches `/`. A weight of 0
+    leaves the source out. Raises SettingsError for a weight outside 0..1."""
 
     by_pattern: Mapping[str, float] = field(default_factory=dict)
 
@@ -176,11 +174,9 @@ class SearchRetriever:
 
 
 def across(found: Sequence[Sequence[Hit]], says: Sequence[float]) -> list[Hit]:
-    """The hits of several queries as one list: fused by rank with relevance as the share, each kept at its best.
-
-    A query counts by its weight, `says`, and by its best relevance: the best of a query that found nothing good must
-    not stand beside the best of one that did.
-    """
+    """The hits of several queries as one list: fused by rank with relevance as the share, each kept at its best. A
+    query counts by its weight, `says`, and by its best relevance: the best of a query that found nothing good must not
+    stand beside the best of one that did."""
     if len(found) == 1:
         return list(found[0])
     rankings = [([(c.id, c.relevance) for c in one], say * _peak(one)) for say, one in zip(says, found, strict=True)]

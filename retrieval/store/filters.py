@@ -1,8 +1,6 @@
-"""Metadata filters: typed by a person, checked against the fields of a store, and put in SQL or in Python.
-
-A filter means the same everywhere: a passage without the field is not equal to, nor among, any value, and types never
-match across (the text "1" is not the number 1).
-"""
+"""Metadata filters: typed by a person, checked against the fields of a store, and put in SQL or in Python. A filter
+means the same everywhere: a passage without the field is not equal to, nor among, any value, and types never match
+across (the text "1" is not the number 1)."""
 
 import operator
 import re

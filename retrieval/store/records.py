@@ -23,11 +23,8 @@ FIELDS: Final[Mapping[str, str]] = {
 
 
 class Origin(NamedTuple):
-    """The file that chunks came from, as it was when they were made.
-
-    `options` names how it was split, `chunks` how many it gave, -1 while that is not known. A source is whole when that
-    many of its chunks are in the store.
-    """
+    """The file that chunks came from, as it was when they were made. `options` names how it was split, `chunks` how
+    many it gave, -1 while that is not known. A source is whole when that many of its chunks are in the store."""
 
     source: str
     sha256: str
@@ -45,9 +42,7 @@ class Origin(NamedTuple):
 @dataclass(frozen=True, slots=True)
 class StoredDocument:
     """What the store holds of one source; `size` (bytes) is None where the source is no file that was ingested.
-
-    `complete` is False for a file of which only a part is in, because writing to a server was cut off.
-    """
+    `complete` is False for a file of which only a part is in, because writing to a server was cut off."""
 
     source: str
     filename: str

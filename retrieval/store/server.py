@@ -1,8 +1,6 @@
-"""Chroma: the collection on a server that keeps the passages of several machines, and the clients that speak to it.
-
-The tables beside it, for search by words, are a copy that each machine fetches and follows by the numbers of the
-writes; they can be thrown away.
-"""
+"""Chroma: the collection on a server that keeps the passages of several machines, and the clients that speak to it. The
+tables beside it, for search by words, are a copy that each machine fetches and follows by the numbers of the writes;
+they can be thrown away."""
 
 import json
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -38,11 +36,9 @@ ALONE: Final = "Words are searched as they were when the server last answered: {
 
 
 class Server:
-    """One collection of a Chroma server, and the tables that follow it, which are set once it is opened.
-
-    Raises StoreError where no Chroma server answers, or the collection is not there and `create` is False, and
-    StoreMismatchError where its vectors were made by another model.
-    """
+    """One collection of a Chroma server, and the tables that follow it, which are set once it is opened. Raises
+    StoreError where no Chroma server answers, or the collection is not there and `create` is False, and
+    StoreMismatchError where its vectors were made by another model."""
 
     index: Index
 
@@ -163,10 +159,8 @@ class Server:
         ]
 
     def follow(self, *, now: bool = False) -> None:
-        """Bring the tables up to the server, if it was not asked a moment ago, or else `now`.
-
-        Where the server does not answer, the tables stay as they are and `note` says so; with `now`, StoreError.
-        """
+        """Bring the tables up to the server, if it was not asked a moment ago, or else `now`. Where the server does not
+        answer, the tables stay as they are and `note` says so; with `now`, StoreError."""
         if not now and monotonic() - self._looked < _LOOK_SECONDS:
             return
         with self._lock:
@@ -210,10 +204,8 @@ class Server:
 
 
 def to_chroma(item: Item, number: int) -> dict[str, Any]:
-    """The metadata of a record in Chroma: what can be filtered by, and as one JSON string what is read back.
-
-    Numbers are stored and compared as floats: Chroma cuts a fraction down before it compares it with a whole number.
-    """
+    """The metadata of a record in Chroma: what can be filtered by, and as one JSON string what is read back. Numbers
+    are stored and compared as floats: Chroma cuts a fraction down before it compares it with a whole number."""
     passage: dict[str, Any] = {key: value for key, value in item.passage.items() if key != "text"}
     fields = {key: passage[key] for key in FIELDS if passage[key] is not None} | filterable(passage["metadata"])
     return {

@@ -1,8 +1,5 @@
-"""The store: what was ingested, found by meaning and by words.
-
-Its one truth is, in a folder or in memory, the tables of a SQLite file; on a Chroma server the collection, which the
-tables then follow.
-"""
+"""The store: what was ingested, found by meaning and by words. Its one truth is, in a folder or in memory, the tables
+of a SQLite file; on a Chroma server the collection, which the tables then follow."""
 
 import os
 import re
@@ -57,11 +54,9 @@ LOST: Final = (
 
 
 class Store:
-    """What was ingested; made by `open_store`, may be shared by threads.
-
-    `where` filters by metadata in Chroma's language ({"year": 2023}, {"year": {"$gte": 2020}}, "$in", "$and", "$or");
-    it is checked against `fields()` and raises InputError for a field that does not exist.
-    """
+    """What was ingested; made by `open_store`, may be shared by threads. `where` filters by metadata in Chroma's
+    language ({"year": 2023}, {"year": {"$gte": 2020}}, "$in", "$and", "$or"); it is checked against `fields()` and
+    raises InputError for a field that does not exist."""
 
     def __init__(
         self,
@@ -118,10 +113,8 @@ class Store:
         return self.index.staged_sources()
 
     def vectors(self, chunk_ids: Sequence[str]) -> Floats:
-        """The vectors of these passages, float32 (n, dimension), of unit length, in the order asked.
-
-        Raises StoreError for an id that is not in the store.
-        """
+        """The vectors of these passages, float32 (n, dimension), of unit length, in the order asked. Raises StoreError
+        for an id that is not in the store."""
         found = self._vectors.vectors(chunk_ids)
         if missing := [chunk_id for chunk_id in chunk_ids if chunk_id not in found]:
             raise StoreError(f"{self.location} holds no vector of {missing[0]}; wanted ids of passages that are in it.")
@@ -174,11 +167,9 @@ class Store:
                 self._depth -= 1
 
     def add(self, passages: Iterable[Passage], origin: Origin | None = None, vectors: Floats | None = None) -> int:
-        """Add passages, or rewrite those that are in; returns how many were new.
-
-        What is in already with the same text is not embedded again. `origin` names the file that they come from.
-        `vectors`, float32 (n, dimension), are stored instead of embedding where given.
-        """
+        """Add passages, or rewrite those that are in; returns how many were new. What is in already with the same text
+        is not embedded again. `origin` names the file that they come from. `vectors`, float32 (n, dimension), are
+        stored instead of embedding where given."""
         origins = (origin,) if origin else ()
         rows = iter(() if vectors is None else vectors)
         items = (Item(passage, origins, next(rows, None)) for passage in passages)
@@ -206,11 +197,9 @@ class Store:
             self.index.stage((i._replace(vector=i.vector or stored[i.chunk_id].tobytes()) for i in made), origin)
 
     def commit(self, files: Sequence[tuple[str, Origin | None]], items: Sequence[Item]) -> int:
-        """Make files hold exactly these passages and what was staged of them, all at once; returns how many are new.
-
-        A file without an origin is taken out. What nothing holds any more goes; on a server, which knows no
-        transactions, last. Items of no file in `files` are added.
-        """
+        """Make files hold exactly these passages and what was staged of them, all at once; returns how many are new. A
+        file without an origin is taken out. What nothing holds any more goes; on a server, which knows no transactions,
+        last. Items of no file in `files` are added."""
         with self.writing():
             origins = dict(files)
             given = [(i, origin) for origin in origins.values() if origin for i in self.index.staged_ids(origin)]

@@ -33,10 +33,8 @@ def draft(text: str, limits: Limits = DEFAULT) -> Draft:
 
 
 def heading_level(paragraph: str) -> int:
-    """The level of a paragraph that can only be a heading, else 0.
-
-    One short line without an end mark that is numbered (`2.1 Scope` is level 2), named (`Chapter 3`) or in capitals.
-    """
+    """The level of a paragraph that can only be a heading, else 0. One short line without an end mark that is numbered
+    (`2.1 Scope` is level 2), named (`Chapter 3`) or in capitals."""
     line = paragraph.strip()
     if "\n" in line or len(line) > 80 or line[-1] in ".!?,;:":
         return 0

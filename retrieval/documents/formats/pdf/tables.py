@@ -33,10 +33,8 @@ class Span(NamedTuple):
 
 
 def columns_of(rows: Sequence[Sequence[Cell]]) -> Columns:
-    """The columns of rows, from left to right: the stretches that cells cover, cut where few rows cross.
-
-    The first column ends where the first amounts begin, so that one long label does not swallow a column.
-    """
+    """The columns of rows, from left to right: the stretches that cells cover, cut where few rows cross. The first
+    column ends where the first amounts begin, so that one long label does not swallow a column."""
     behind = sorted((cell for row in rows for cell in row[1:]), key=lambda cell: cell.x0)
     columns: list[tuple[float, float]] = []
     for cell in (cell for cell in behind if is_number(cell.text)):
@@ -55,10 +53,8 @@ def columns_of(rows: Sequence[Sequence[Cell]]) -> Columns:
 
 
 def place(row: Sequence[Cell], columns: Columns, *, spread: bool = False) -> list[str]:
-    """A row with every cell in the column it overlaps most, or lies nearest to.
-
-    With `spread`, a cell over several columns (a heading of a group) stands in each of them.
-    """
+    """A row with every cell in the column it overlaps most, or lies nearest to. With `spread`, a cell over several
+    columns (a heading of a group) stands in each of them."""
     placed = [""] * len(columns)
     for cell in row:
         over = [number for number, (left, right) in enumerate(columns) if cell.x0 < right and cell.x1 > left]
@@ -74,11 +70,8 @@ def place(row: Sequence[Cell], columns: Columns, *, spread: bool = False) -> lis
 
 
 def _heading(row: Sequence[Cell], columns: Columns) -> list[str]:
-    """Heading cells by column.
-
-    Periods that head several columns each stand in the middle of theirs and need not reach over all of them: every
-    column belongs to the one whose middle is nearest.
-    """
+    """Heading cells by column. Periods that head several columns each stand in the middle of theirs and need not reach
+    over all of them: every column belongs to the one whose middle is nearest."""
     over = [cell for cell in row if cell.x1 > columns[1][0]]
     if not 2 <= len(over) <= len(columns) // 2 or not all(is_period(cell.text) for cell in over):
         return place(row, columns, spread=True)
@@ -138,11 +131,9 @@ def _bodies(lines: Sequence[Line]) -> Iterator[tuple[int, int]]:
 
 
 def _heading_lines(lines: Sequence[Line], lowest: int, first: int) -> tuple[int, int]:
-    """The heading lines `[start, end)` above a body: several cells, or words over its amounts.
-
-    Labels of sections (`Assets`) may stand between them and the first figures; with no heading above them, they are
-    not taken for part of the table.
-    """
+    """The heading lines `[start, end)` above a body: several cells, or words over its amounts. Labels of sections
+    (`Assets`) may stand between them and the first figures; with no heading above them, they are not taken for part of
+    the table."""
     lefts = [cell.x0 for line in lines[first : first + 3] for cell in line.cells[1:]]
     amounts = min(lefts) - 3 * lines[first].height
 
@@ -194,10 +185,8 @@ def _body(lines: Sequence[Line], columns: Columns) -> list[list[str]]:
 
 
 def with_labels(lines: Sequence[Line]) -> list[Line]:
-    """Lines in which amounts that stand halfway up a label of two lines are put together with it.
-
-    Lines of text stand clear of one another; a label beside its amounts overlaps them in height and ends before them.
-    """
+    """Lines in which amounts that stand halfway up a label of two lines are put together with it. Lines of text stand
+    clear of one another; a label beside its amounts overlaps them in height and ends before them."""
     merged: list[Line] = []
     rest = iter([*lines, None])
     line = next(rest)
@@ -225,10 +214,8 @@ def _is_label_of(label: Line, amounts: Line) -> bool:
 
 
 def word_tables(lines: Sequence[Line]) -> Iterator[Span]:
-    """Tables of words: lines whose segments begin below those of a line above, its cells over several lines each.
-
-    A first row in bold above others that are not heads the columns.
-    """
+    """Tables of words: lines whose segments begin below those of a line above, its cells over several lines each. A
+    first row in bold above others that are not heads the columns."""
     start = 0
     while start < len(lines):
         lefts = [segment.x0 for segment in lines[start].segments]
