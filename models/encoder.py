@@ -12,12 +12,21 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
-from cragraph.models.weights import DATA, Weights, open_tokenizer, opened, side_by_side, threads_of, weights, whole
+from cragraph.models.weights import (
+    CLS,
+    DATA,
+    SEP,
+    Weights,
+    open_tokenizer,
+    opened,
+    side_by_side,
+    threads_of,
+    weights,
+    whole,
+)
 
 Vectors = NDArray[np.float32]
 
-CLS: Final = 101
-SEP: Final = 102
 _LONGEST: Final = 16_384
 """Characters that are tokenised at most: far beyond 256 tokens of any prose, and a bound for pathological input."""
 

@@ -24,7 +24,7 @@ from cragraph.models.grounding_features import (
     read_claims,
     readable,
 )
-from cragraph.models.weights import DATA, Weights, open_session, opened, side_by_side, threads_of, weights
+from cragraph.models.weights import CLS, DATA, SEP, Weights, open_session, opened, side_by_side, threads_of, weights
 
 
 @dataclass(frozen=True)
@@ -55,34 +55,6 @@ UNREAD = Grounding(0.0, 1.0, 0.0)  # what a claim without a word gets: there is 
 
 
 @dataclass(frozen=True)
-class Head:
-    """The fitted numbers that turn the network's logits into chances of contradiction and of words without support."""
-
-    contradiction: tuple[float, float]
-    word: tuple[float, float, float]
-
-    @classmethod
-    def from_card(cls, card: Mapping[str, Any]) -> "Head":
-        """Read the head that the card of the weights carries."""
-        scale, bias = map(float, card["contradiction"])
-        near, absent, rest = map(float, card["word"])
-        return cls((scale, bias), (near, absent, rest))
-
-    def contradicted(self, logits: Floats) -> float:
-        """The probability that a claim which is not supported is contradicted, from the network's (3,) logits."""
-        scale, bias = self.contradiction
-        return _sigmoid(scale * float(logits[2] - logits[1]) + bias)
-
-    def words(self, word_logits: Floats, missing: Floats) -> Floats:
-        """The probability that each piece of the claim lacks support.
-
-        `word_logits` is (pieces,); `missing` is the piece's idf where the passages do not hold it, else 0.
-        """
-        scale, absent, bias = self.word
-        return np.asarray(1.0 / (1.0 + np.exp(-(scale * word_logits + absent * missing + bias))), np.float32)
-
-
-@dataclass(frozen=True)
 class Blend:
     """Joins the network's logit with what words say of the claim, and takes `cost` off where facts object to it.
 
@@ -110,10 +82,6 @@ def blended(opinions: Floats, logits: Floats, share: float, bound: float) -> Flo
     """The support by words as a logit, kept `bound` from 0 and 1, plus `share` times the network's; both are (n,)."""
     clipped = np.clip(opinions, bound, 1 - bound)
     return np.asarray(np.log(clipped / (1 - clipped)) + share * logits, np.float32)
-
-
-def _sigmoid(x: float) -> float:
-    return float(1.0 / (1.0 + np.exp(-np.clip(x, -30.0, 30.0))))
 
 
 class GroundingModel:
@@ -148,10 +116,6 @@ class GroundingModel:
         return weights("grounding", self._folder)
 
     @cached_property
-    def _head(self) -> Head:
-        return Head.from_card(self._weights.card["head"])
-
-    @cached_property
     def _blend(self) -> Blend:
         return Blend.from_card(self._weights.card["blend"])
 
@@ -166,12 +130,11 @@ class GroundingModel:
 
     def judge(self, claims: Sequence[str], passages: Sequence[str]) -> list[Grounding]:
         """One grounding per claim, in order, each against all the passages together."""
-        head, network = self._head, Network(opened("grounding", self._folder))
-        readings = read_claims(self._reader, claims, passages)
+        network, readings = Network(opened("grounding", self._folder)), read_claims(self._reader, claims, passages)
         logits = network.many([(r.pieces.ids, r.passage) for r in readings], self.threads)
         parts: list[list[Grounding]] = [[] for _ in claims]
         for reading, (scores, words) in zip(readings, logits, strict=True):
-            parts[reading.claim].append(_ground(head, self._blend, reading, scores, words))
+            parts[reading.claim].append(self._ground(reading, scores, words))
         return [_join(parts_of_claim) for parts_of_claim in parts]
 
     def blend(self, grounding: Grounding, opinion: float, objected: bool) -> Grounding:
@@ -193,23 +156,21 @@ class GroundingModel:
             groundings.update(zip(((claim, passage) for claim in claims), self.judge(claims, [passage]), strict=True))
         return [groundings[pair] for pair in pairs]
 
+    def _ground(self, reading: ReadClaim, scores: Floats, words: Floats) -> Grounding:
+        """What the network's logits (3,) of a part of a claim and (pieces,) of its words say, by the card's numbers."""
+        head, logit = self._weights.card["head"], support_logit(scores)
+        covered = 1.0 - float(reading.missing.sum()) / max(float(reading.weight.sum()), 1e-6)
+        supported = self._blend.support(covered, logit, objected=False)
+        scale, bias = head["contradiction"]
+        against = np.clip(scale * float(scores[2] - scores[1]) + bias, -30.0, 30.0)
+        contradicted = (1.0 - supported) * float(1.0 / (1.0 + np.exp(-against)))
+        scale, absent, bias = head["word"]
+        chances = np.asarray(1.0 / (1.0 + np.exp(-(scale * words + absent * reading.missing + bias))), np.float32)
+        rest = 1.0 - supported - contradicted
+        return Grounding(supported, rest, contradicted, tuple(_words(reading, chances)), reading.quote, logit)
+
     def __repr__(self) -> str:
         return f"GroundingModel(threads={self.threads})"
-
-
-def _ground(head: Head, blend: Blend, reading: ReadClaim, scores: Floats, words: Floats) -> Grounding:
-    logit = support_logit(scores)
-    covered = 1.0 - float(reading.missing.sum()) / max(float(reading.weight.sum()), 1e-6)
-    supported = blend.support(covered, logit, objected=False)
-    contradicted = (1.0 - supported) * head.contradicted(scores)
-    return Grounding(
-        supported,
-        1.0 - supported - contradicted,
-        contradicted,
-        tuple(_words(reading, head.words(words, reading.missing))),
-        reading.quote,
-        logit,
-    )
 
 
 def support_logit(scores: Floats) -> float:
@@ -238,8 +199,6 @@ def _join(parts: Sequence[Grounding]) -> Grounding:
     return Grounding(weakest.supported, weakest.unsupported, weakest.contradicted, words, weakest.quote, weakest.logit)
 
 
-CLS: Final = 101
-SEP: Final = 102
 MAX_PIECES: Final = 256
 
 

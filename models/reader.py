@@ -14,12 +14,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from cragraph.models.cache import LRU
-from cragraph.models.weights import DATA, open_tokenizer, opened, side_by_side, threads_of, weights, whole
+from cragraph.models.weights import CLS, DATA, SEP, open_tokenizer, opened, side_by_side, threads_of, weights, whole
 
 Floats = NDArray[np.float32]
 
-CLS: Final = 101
-SEP: Final = 102
 MAX_QUESTION: Final = 48  # word pieces of a question that are read
 MAX_PIECES: Final = 256  # word pieces of question and text together; what stands after them is not read
 LONGEST_SPAN: Final = 40  # word pieces of the longest answer that is looked for inside a sentence

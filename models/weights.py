@@ -24,6 +24,8 @@ Item = TypeVar("Item")
 Result = TypeVar("Result")
 
 DATA: Final = Path(__file__).parent / "data"
+CLS: Final = 101  # the word piece that opens what a network reads
+SEP: Final = 102  # the one that ends each text
 MAX_THREADS: Final = 4  # the default stops here: beyond it a laptop's other work suffers more than a model gains
 _REMEDY: Final = "reinstall cragraph (pip install --force-reinstall cragraph)"
 
