@@ -67,15 +67,13 @@ def _heavy(text: str) -> Terms:
 @cache
 def _same() -> dict[str, str]:
     """A stem, with a particle where it has one, to the stem that stands for it."""
-    table = {_key(form): _key(base) for form, base in BASES.items()}
-    for word, same in meanings(LEXICON["same_deed"]).items():
-        table[_key(word)] = _key(same)
-    return {word: table.get(key, key) for word, key in table.items()}
 
+    def key(words: str) -> str:
+        first, *particles = words.split()
+        return " ".join([stem(first), *particles])
 
-def _key(words: str) -> str:
-    first, *particles = words.split()
-    return " ".join([stem(first), *particles])
+    table = {key(form): key(base) for form, base in (BASES | meanings(LEXICON["same_deed"])).items()}
+    return {word: table.get(base, base) for word, base in table.items()}
 
 
 @lru_cache(maxsize=65536)
@@ -86,17 +84,17 @@ def alike(term: str) -> str:
 
 # -- who does what ---------------------------------------------------------------------------------------------
 
-_WEAK: Final = frozenset(
-    map(
-        stem,
-        listed("be have do make get go come take say become fall feel remain seem appear turn grow look stay keep"),
-    )
+
+def _stemmed(words: str) -> Terms:
+    return frozenset(map(stem, listed(words)))
+
+
+_WEAK: Final = _stemmed(
+    "be have do make get go come take say become fall feel remain seem appear turn grow look stay keep"
 )
 """Verbs that say little without what follows them."""
-_SAYING: Final = frozenset(map(stem, listed("say tell report announce claim add note state write explain use")))
-_MUTUAL: Final = frozenset(
-    map(stem, listed("marry meet merge fight face play equal border join resemble tie be become compare differ"))
-)
+_SAYING: Final = _stemmed("say tell report announce claim add note state write explain use")
+_MUTUAL: Final = _stemmed("marry meet merge fight face play equal border join resemble tie be become compare differ")
 """Verbs that say the same with both sides exchanged."""
 _GENERIC: Final = frozenset(map(stem, words_of("generic_nouns")))
 """Nouns that stand for a name which came before."""
@@ -120,10 +118,9 @@ def _deed(claim: str, held: Sequence[str], known: Terms) -> Mismatch | None:
             for clause in clauses(sentence):
                 if alike(clause.verb) != verb:
                     continue
-                beside = frozenset().union(
-                    *(c.subject for c in clauses(sentence) if c is not clause and not c.resolved)
-                )
-                things = [_like(c.patient) for c in clauses(sentence) if c is not clause]
+                others = [c for c in clauses(sentence) if c is not clause]
+                beside = frozenset().union(*(c.subject for c in others if not c.resolved))
+                things = [_like(c.patient) for c in others]
                 scene = Scene(known, names, beside, _stems(sentence[: clause.start]), things)
                 if why := _against(own, clause, scene) or _elsewhere(own, claim, clause, sentence):
                     found = found or Mismatch(sentence, why)
@@ -161,7 +158,7 @@ def _against(own: Clause, clause: Clause, scene: Scene) -> str:
     a, x = _like(own.agent), _like(clause.agent)
     b, y = _like(own.patient), _like(clause.patient)
     behind, whole = _like(own.patient | own.rest), _like(clause.said)
-    plain = not own.resolved and not clause.resolved
+    plain, weak = not own.resolved and not clause.resolved, own.verb in _WEAK
     # "Lasky followed her": a pronoun may stand for the agent that the claim names.
     turned = plain and a <= scene.known and (b & y or (x & b and not y))
     elsewhere = a & (whole - x) or (a and turned)
@@ -170,24 +167,15 @@ def _against(own: Clause, clause: Clause, scene: Scene) -> str:
     if plain and own.verb not in _SAYING:
         mine, theirs = (b, y) if own.passive and clause.passive and not (a and x) else (a, x)
         others = _like(own.said) - mine
-        enough = 0.6 if own.verb in _WEAK else MOST
-        alike_else = share(others, whole - theirs) >= enough if others else bool(mine & theirs)
+        alike_else = share(others, whole - theirs) >= (0.6 if weak else MOST) if others else bool(mine & theirs)
         if alike_else and _differs(mine, theirs, whole, scene):
             return "it is said of another"
-        if own.verb not in _WEAK and share(a, x) >= MOST and not b & y and _differs(b, y, whole, scene):
-            return "it is said of something else"
-        if (
-            share(a, x) >= MOST
-            and b & y
-            and b - y
-            and y - b
-            and any(b <= thing for thing in scene.things)
-            and own.verb not in _WEAK
-        ):
-            return "it is said of something else"
+        if not weak and share(a, x) >= MOST:
+            of_other = b - y and y - b and any(b <= thing for thing in scene.things)
+            if of_other if b & y else _differs(b, y, whole, scene):
+                return "it is said of something else"
     told = own.past and not (own.planned or own.possible or own.negated)
-    least = ALL if own.verb in _WEAK else MOST
-    if (clause.planned or clause.possible) and told and share(_like(own.said), whole) >= least:
+    if (clause.planned or clause.possible) and told and share(_like(own.said), whole) >= (ALL if weak else MOST):
         return "a plan is told as a fact" if clause.planned else "what may be is told as a fact"
     return ""
 
@@ -251,36 +239,22 @@ def _causes(sentence: str) -> tuple[tuple[Terms, Terms], ...]:
     return tuple((cause, effect) for cause, effect in found if cause and effect)
 
 
-def _afterwards(sentence: str) -> Iterator[tuple[Terms, Terms]]:
-    """What happened first and what after it: no cause, but what came later is none either."""
-    before, after, first = sentence.partition(" after ")
-    if after:
-        yield _heavy(first), _heavy(before)
-
-
 def _cause(claim: str, held: Sequence[str], known: Terms) -> Mismatch | None:
     for cause, effect in _causes(claim):
         stated = [(s, c, e) for s in held for c, e in _causes(s)]
         if any(share(cause, c) >= MOST and share(effect, e) >= MOST for _, c, e in stated):
             continue
-        for sentence, other, result in [*stated, *((s, c, e) for s in held for c, e in _afterwards(s))]:
+        # What happened first is no cause, but what came after it is none either.
+        told = [(s, s.partition(" after ")) for s in held if " after " in s]
+        for sentence, other, result in [*stated, *((s, _heavy(first), _heavy(then)) for s, (then, _, first) in told)]:
             crossed = min(share(cause, result), share(effect, other))
-            straight = max(share(cause, other), share(effect, result))
-            if crossed >= MOST and crossed > straight:
+            causes, effects = share(cause, other), share(effect, result)
+            if crossed >= MOST and crossed > max(causes, effects):
                 return Mismatch(sentence, "cause and effect are exchanged")
-            if (
-                (sentence, other, result) in stated
-                and share(effect, result) >= 0.6
-                and share(cause, other) < FEW
-                and share(cause, known) >= 0.8
-            ):
+            is_cause = (sentence, other, result) in stated and effects >= 0.6
+            if is_cause and causes < FEW and share(cause, known) >= 0.8:
                 return Mismatch(sentence, "another cause is given")
-            if (
-                " so that " in claim
-                and " so that " in sentence
-                and share(cause, other) >= 0.6
-                and share(effect, result) < FEW
-            ):
+            if " so that " in claim and " so that " in sentence and causes >= 0.6 and effects < FEW:
                 return Mismatch(sentence, "another purpose is given")
     return None
 
@@ -330,13 +304,12 @@ _ELLIPTIC: Final = re.compile(
 
 def _excepted(claim: str, held: Sequence[str], known: Terms) -> Mismatch | None:
     """Whom a sentence such as "Cats are allowed, dogs are not." takes out, where the claim takes out another."""
-    mine = _ELLIPTIC.search(claim)
-    for sentence in held if mine else ():
-        theirs = _ELLIPTIC.search(sentence)
-        if mine and theirs and stem(mine["who"]) != stem(theirs["who"]):
-            both = frozenset({alike(stem(mine["who"])), alike(stem(theirs["who"]))})
-            if both <= _heavy(sentence) and both <= _heavy(claim):
-                return Mismatch(sentence, f"it is not the {mine['who'].lower()} that are taken out")
+    if (mine := _ELLIPTIC.search(claim)) is None:
+        return None
+    for sentence, theirs in ((s, match) for s in held if (match := _ELLIPTIC.search(s))):
+        both = _like(frozenset(map(stem, (mine["who"], theirs["who"]))))
+        if stem(mine["who"]) != stem(theirs["who"]) and both <= _heavy(sentence) & _heavy(claim):
+            return Mismatch(sentence, f"it is not the {mine['who'].lower()} that are taken out")
     return None
 
 
@@ -385,8 +358,7 @@ _SOME: Final = re.compile(
 
 
 def _all(claim: str, held: Sequence[str], known: Terms) -> Mismatch | None:
-    match = _EVERY.search(claim)
-    if match is None:
+    if (match := _EVERY.search(claim)) is None:
         return None
     noun = alike(stem(match["noun"]))
     rest = _heavy(claim) - {noun}
@@ -421,8 +393,7 @@ _SCALES: Final = {
 
 
 def _comparison(claim: str, held: Sequence[str], known: Terms) -> Mismatch | None:
-    own = _THAN.search(claim)
-    if own is None:
+    if (own := _THAN.search(claim)) is None:
         return None
     how = own["how"].lower().split()
     subject = next((_like(c.subject) for c in clauses(claim) if c.subject), frozenset())
@@ -431,8 +402,7 @@ def _comparison(claim: str, held: Sequence[str], known: Terms) -> Mismatch | Non
     if not first or not second:
         return None
     for sentence in held:
-        found = _THAN.search(sentence)
-        if found is None:
+        if (found := _THAN.search(sentence)) is None:
             continue
         contrary = _degree(found["how"]) in opposites(wide=True).get(_degree(own["how"]), ())
         if contrary or _heavy(own["how"]) & _heavy(found["how"]):
@@ -491,8 +461,7 @@ _MULTIPLE: Final = re.compile(r"\b(?P<how>doubl|tripl|quadrupl|halv)(?:ed|es|e|i
 
 def _multiple(claim: str, held: Sequence[str], known: Terms) -> Mismatch | None:
     """ "Doubled", where the two figures of the sentence have another ratio."""
-    match = _MULTIPLE.search(claim)
-    if match is None:
+    if (match := _MULTIPLE.search(claim)) is None:
         return None
     rest = _heavy(claim[: match.start()] + claim[match.end() :])
     for sentence in held:
