@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from cragraph.text.clauses import Clause, Terms, clauses
+from cragraph.text.clauses import Terms, clauses
 from cragraph.text.facts import Fact, compare, extract
 from cragraph.text.facts.compare import matches
 from cragraph.text.facts.polarity import denied_stretches, negative, opposites, plain_opposites, stems
@@ -46,8 +46,8 @@ def find_conflict(claim: str, evidence: str, nowhere: Sequence[Fact], *, names: 
         found = (
             _figures(claim, sentence, nowhere)
             or _roles(claim, sentence)
-            or (None if _other_time(claim, sentence) else _negation(claim, sentence) or _opposite(claim, sentence))
-            or (_names(claim, sentence, nowhere) if names else None)
+            or (_at_one_time(claim, sentence) and (_negation(claim, sentence) or _opposite(claim, sentence)))
+            or (names and _names(claim, sentence, nowhere))
         )
         if found:
             return found
@@ -59,13 +59,10 @@ def _covered(claim: str, sentence: str) -> float:
     return share(topic(claim), terms(sentence)) if topic(claim) else 1.0
 
 
-def _other_time(claim: str, sentence: str) -> bool:
-    """Whether both are dated, and otherwise."""
+def _at_one_time(claim: str, sentence: str) -> bool:
+    """Whether they may be: not both are dated, or not otherwise."""
     one, other = ([f for f in extract(text) if f.kind in _WHEN] for text in (claim, sentence))
-    return bool(one) and bool(other) and not compare(one, other).matched
-
-
-# -- figures ---------------------------------------------------------------------------------------------------
+    return not one or not other or bool(compare(one, other).matched)
 
 
 def _figures(claim: str, sentence: str, nowhere: Sequence[Fact]) -> Conflict | None:
@@ -97,9 +94,6 @@ def _names(claim: str, sentence: str, nowhere: Sequence[Fact]) -> Conflict | Non
     return Conflict(strange[0].said, others[0].said) if strange and others else None
 
 
-# -- roles -----------------------------------------------------------------------------------------------------
-
-
 def _roles(claim: str, sentence: str) -> Conflict | None:
     """The same deed with who did it and to whom exchanged, where both are names."""
     for own in clauses(claim):
@@ -108,20 +102,15 @@ def _roles(claim: str, sentence: str) -> Conflict | None:
             continue
         for other in same:
             exchanged = own.agent & other.patient, own.patient & other.agent
-            if all(_is_name(found, claim) and _is_name(found, sentence) for found in exchanged):
-                return Conflict(_cited(claim, own), _cited(sentence, other))
+            if all(terms & _names_in(text) for terms in exchanged for text in (claim, sentence)):
+                cited = (f"“{text[c.start : c.end]}”" for text, c in ((claim, own), (sentence, other)))
+                return Conflict(*cited)
     return None
 
 
-def _is_name(found: Terms, text: str) -> bool:
-    return any(word[0].isupper() and stem(word) in found for word in _words(text))
-
-
-def _cited(text: str, clause: Clause) -> str:
-    return f"“{text[clause.start : clause.end]}”"
-
-
-# -- negation and opposites ------------------------------------------------------------------------------------
+def _names_in(text: str) -> Terms:
+    """The stems of a text's words with a capital."""
+    return frozenset(stem(word) for word in _words(text) if word[0].isupper())
 
 
 def _negation(claim: str, sentence: str) -> Conflict | None:

@@ -332,8 +332,7 @@ def _only(claim: str, held: Sequence[str], known: Terms) -> Mismatch | None:
         return None
     focus = _heavy(match["behind"])
     rest = _heavy(claim) - focus
-    limiting = [s for s in held if _ONLY.search(s)]
-    for sentence in limiting:
+    for sentence in filter(_ONLY.search, held):
         if share(rest, _heavy(sentence)) >= 0.8 and not focus & _heavy(sentence):
             return Mismatch(sentence, "“only” is said of something else")
         if focus & _heavy(sentence):

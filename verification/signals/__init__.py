@@ -73,9 +73,6 @@ class Material:
     options: SignalOptions = field(default_factory=SignalOptions)
 
 
-# -- question and answer ---------------------------------------------------------------------------------------
-
-
 def relevance(material: Material) -> float:
     """Similarity of question and answer (answer-validation formula).
 
@@ -125,9 +122,6 @@ def knowledge_consistency(material: Material) -> float:
     if "unjudged" in labels:
         raise NotMeasured("no judge could compare every claim with the known facts")
     return 1.0 - labels.count("contradicted") / len(labels) if labels else 1.0
-
-
-# -- answer and passages ---------------------------------------------------------------------------------------
 
 
 def faithfulness(material: Material) -> float:
@@ -198,9 +192,6 @@ def judge_failed(claims: Sequence[Verdict]) -> bool:
     return bool(claims) and all(claim["verdict"] == "unjudged" for claim in claims)
 
 
-# -- passages --------------------------------------------------------------------------------------------------
-
-
 def attribution_coverage(material: Material) -> float:
     """Share of the claims more than 0.7 similar to some passage; 0.0 without claims (source attribution)."""
     pairs = zip(material.closeness.best, material.verdicts, strict=True)
@@ -242,9 +233,6 @@ def source_agreement(material: Material) -> float:
     weights = material.weights or [1.0] * len(material.passages)
     agreeing = sum(weights[place] for place, agrees in enumerate(near) if agrees and place not in against)
     return agreeing / sum(weights) if sum(weights) else 0.0
-
-
-# -- the table -------------------------------------------------------------------------------------------------
 
 
 SIGNALS: Final[Mapping[str, Callable[[Material], float]]] = {

@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Final
 
 import numpy as np
@@ -64,18 +65,14 @@ def measure_closeness(
 
     `whole` is whether passages are compared as wholes too, which costs an embedding each.
     """
-    said = [without_markers(claim) for claim in claims]
-    texts = [passage["text"] for passage in passages]
+    bare = [without_markers(claim) for claim in claims]
+    instead, closeness = "similarities were measured by shared words", None
     if embeddings is None:
-        notes.degraded("There is no embedding model; similarities were measured by shared words.")
-        return by_words(question, answer, said, texts)
-    found = stand_in(
-        "The embedding model",
-        lambda: by_vectors(embeddings, question, answer, said, passages, whole=whole),
-        "similarities were measured by shared words",
-        notes,
-    )
-    return by_words(question, answer, said, texts) if found is None else found
+        notes.degraded(f"There is no embedding model; {instead}.")
+    else:
+        call = partial(by_vectors, embeddings, question, answer, bare, passages, whole=whole)
+        closeness = stand_in("The embedding model", call, instead, notes)
+    return closeness or by_words(question, answer, bare, [passage["text"] for passage in passages])
 
 
 def by_words(question: str, answer: str, claims: Sequence[str], texts: Sequence[str]) -> Closeness:
@@ -96,9 +93,9 @@ def by_vectors(
     """Closeness as cosine similarity, negative ones as 0.0; everything is embedded in one call."""
     # The question and the answer are embedded as documents too: they are compared as two statements.
     pair = [question, answer] if question.strip() and answer.strip() else []
-    found = space(claims, passages)
+    windows = space(claims, passages)
     texts = [passage["text"] for passage in passages] if whole and claims else []
-    chosen = [_telling(found, column, claim, whole=whole) for column, claim in enumerate(claims)]
+    chosen = [_telling(windows, column, claim, whole=whole) for column, claim in enumerate(claims)]
     pairs = [(claim, window.text) for claim, own in zip(claims, chosen, strict=True) for window in own]
     near = [text for one, other in pairs if plain(one) != plain(other) for text in (one, other)]
     wanted = list(dict.fromkeys([*pair, *near, *(claims if texts else ()), *texts]))
