@@ -21,12 +21,6 @@ from cragraph.verification.judges.structure import Mismatch, mismatch
 from cragraph.verification.policies import plain
 from cragraph.verification.windows import Space, Window, is_table_row, space
 
-FEATURES = (
-    "coverage", "phrases", "whole", "figures_missing", "figures_nowhere", "names_missing", "negation", "opposite",
-    "unsure", "new_words", "new_weight", "length", "cosine",
-)  # fmt: skip
-"""Names of the numbers of `Reading.values`, in order."""
-
 ON_TOPIC = 0.5
 """Coverage from which on a window is on the claim's matter: another figure or an opposite word in it contradicts.
 
@@ -49,7 +43,7 @@ CLOSE = 0.65
 
 @dataclass(frozen=True)
 class Reading:
-    """A claim against one window: the measured values (see `FEATURES`) and what they rest on.
+    """A claim against one window: the measured values, by the names that they are weighed by, and what they rest on.
 
     `facts` compares figures and names with the window, `elsewhere` the figures with all that speaks of the matter.
     `negation` says that one of the two sides is negated; `opposite` holds a word of the claim and its opposite in the
@@ -62,7 +56,7 @@ class Reading:
     """
 
     window: Window
-    values: tuple[float, ...]
+    values: Mapping[str, float]
     facts: Comparison
     elsewhere: Comparison
     negation: bool
@@ -77,10 +71,6 @@ class Reading:
     mismatch: Mismatch | None = None
     written: str = ""
 
-    def __getitem__(self, name: str) -> float:
-        """One measured value by its name."""
-        return self.values[FEATURES.index(name)]
-
     @property
     def lacking(self) -> list[Fact]:
         """The claim's figures and dates that no passage has."""
@@ -89,8 +79,7 @@ class Reading:
     @property
     def conflicts(self) -> list[tuple[Fact, Fact]]:
         """Figures for which the window has another value, and which no other passage has either."""
-        nowhere = self.lacking
-        return [pair for pair in self.facts.conflicting if pair[0] in nowhere]
+        return [pair for pair in self.facts.conflicting if pair[0] in self.lacking]
 
     def against(self, *, by_words: bool = True) -> float:
         """How strongly facts and (`by_words`) negation and opposite words contradict the claim, 0..1.
@@ -98,12 +87,13 @@ class Reading:
         Favours the sentence that says the same but for one figure or one word: the more of the claim it covers, the
         stronger the contradiction.
         """
-        opposite = by_words and self.opposite is not None
-        negation = by_words and self.negation
-        differs = self.coverage >= ON_TOPIC and bool(self.conflicts)
+        opposite, negation = by_words and self.opposite is not None, by_words and self.negation
         # "did not fall" and "rose" agree: a negation and an opposite word cancel each other.
-        differs = differs or (self.matter >= ON_TOPIC and opposite and not negation)
-        differs = differs or (self.coverage >= CLOSE and negation and not opposite)
+        differs = (
+            (self.coverage >= ON_TOPIC and bool(self.conflicts))
+            or (self.matter >= ON_TOPIC and opposite and not negation)
+            or (self.coverage >= CLOSE and negation and not opposite)
+        )
         return 0.5 + 0.5 * min(1.0, max(self.coverage, ON_TOPIC)) if differs else 0.0
 
     def objects(self, *, by_words: bool = True) -> bool:
@@ -120,10 +110,10 @@ class Readings:
         self.passages = passages
         self._own = [extract(passage["text"]) for passage in passages]
         self._facts = [fact for own in self._own for fact in own]
-        self._mismatches: dict[int, Mismatch | None] = {}
         self._text = "\n".join(passage["text"] for passage in passages)
         self.written = [self._as_passages_write(text) for text in self.texts]
         self.space: Space = space(self.written, passages)
+        self._mismatches = [self._mismatch(text) for text in self.texts]
 
     def read(self, number: int, place: int, cosine: float = 0.0) -> Reading:
         """Measure the claim with this number against the window with this number."""
@@ -157,21 +147,21 @@ class Readings:
         apart = new - set(terms(opposite[0])) if opposite else new
         return Reading(
             window,
-            (
-                coverage,
-                float(found.phrases[place, number]),
-                float(found.whole[number]),
-                len(lacking) / max(1, len(figures)),
-                len(nowhere) / max(1, len(figures)),
-                1 - named.share,
-                float(negated),
-                float(opposite is not None),
-                float(possible(sentence.text) and not possible(claim)),
-                log1p(len(new)),
-                max(map(weight, new), default=0.0) / total,
-                log1p(len(heavy)),
-                cosine,
-            ),
+            {
+                "coverage": coverage,
+                "phrases": float(found.phrases[place, number]),
+                "whole": float(found.whole[number]),
+                "figures_missing": len(lacking) / max(1, len(figures)),
+                "figures_nowhere": len(nowhere) / max(1, len(figures)),
+                "names_missing": 1 - named.share,
+                "negation": float(negated),
+                "opposite": float(opposite is not None),
+                "unsure": float(possible(sentence.text) and not possible(claim)),
+                "new_words": log1p(len(new)),
+                "new_weight": max(map(weight, new), default=0.0) / total,
+                "length": log1p(len(heavy)),
+                "cosine": cosine,
+            },
             facts=Comparison(near.matched + named.matched, near.missing + named.missing, near.conflicting),
             elsewhere=elsewhere,
             negation=negated,
@@ -186,7 +176,7 @@ class Readings:
             and opposite_words(claim, window.text) is None,
             misplaced=self._misplaced(new, window),
             reckoned=tuple(formula for formula in formulas.values() if formula),
-            mismatch=self._mismatch(number),
+            mismatch=self._mismatches[number],
             written=self.written[number],
         )
 
@@ -199,12 +189,9 @@ class Readings:
                     text = f"{text[: fact.start]}{other.said.strip()}{text[fact.end :]}"
         return text
 
-    def _mismatch(self, number: int) -> Mismatch | None:
-        if number not in self._mismatches:
-            copied = any(plain(own.text) == plain(self.texts[number]) for own in self.space.sentences)
-            texts = [passage["text"] for passage in self.passages]
-            self._mismatches[number] = None if copied else mismatch(self.texts[number], texts)
-        return self._mismatches[number]
+    def _mismatch(self, text: str) -> Mismatch | None:
+        copied = any(plain(own.text) == plain(text) for own in self.space.sentences)
+        return None if copied else mismatch(text, [passage["text"] for passage in self.passages])
 
     def _astray(self, fact: Fact, figures: Sequence[Fact], number: int, sentence: Window) -> Fact | None:
         """The measure that a sentence has in place of one which stands only in sentences of another matter.
@@ -243,12 +230,8 @@ class Readings:
 
 def _counts_known(fact: Fact, claim: str) -> bool:
     """Whether a number word only says how many known things are meant: "the two plants"."""
-    return (
-        fact.bare
-        and fact.said.isalpha()
-        and fact.value <= 4
-        and claim[: fact.start].lower().endswith(("the ", "these "))
-    )
+    few = fact.bare and fact.said.isalpha() and fact.value <= 4
+    return few and claim[: fact.start].lower().endswith(("the ", "these "))
 
 
 def clearest(readings: Sequence[Reading], judge: str) -> Reading | None:
@@ -266,10 +249,9 @@ def clearest(readings: Sequence[Reading], judge: str) -> Reading | None:
 
 
 @cache
-def fitted() -> Mapping[str, Any]:
+def fitted() -> dict[str, Any]:
     """The weights and thresholds of the judges that weigh measured values."""
-    found: Mapping[str, Any] = json.loads((Path(__file__).parent / "weights.json").read_text(encoding="utf-8"))
-    return found
+    return dict(json.loads(Path(__file__).with_name("weights.json").read_text(encoding="utf-8")))
 
 
 def support_of(reading: Reading | None, judge: str) -> float:
@@ -277,7 +259,5 @@ def support_of(reading: Reading | None, judge: str) -> float:
     if reading is None:
         return 0.0
     weights = fitted()[judge]
-    total = weights.get("bias", 0.0) + sum(
-        weights.get(name, 0.0) * value for name, value in zip(FEATURES, reading.values, strict=True)
-    )
+    total = weights.get("bias", 0.0) + sum(weights.get(name, 0.0) * value for name, value in reading.values.items())
     return 1.0 / (1.0 + exp(-max(-60.0, min(60.0, total))))
