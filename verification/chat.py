@@ -71,7 +71,6 @@ class LLMClaims:
 
 
 TOP: Final = 5
-"""Passages that alignment is scored over (weighted verification formula)."""
 
 
 class Rating(BaseModel):

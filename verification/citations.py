@@ -18,8 +18,7 @@ ENOUGH: Final = 0.75
 MOST: Final = 5
 """How many citations a response has at most; one that lists rows of a table has one for each row."""
 
-OWN: Final = ("chunk_id", "doc_id", "chunk_index", "start_index", "filename", "source")
-"""Fields of a passage that its citation's metadata repeats."""
+REPEATED: Final = ("chunk_id", "doc_id", "chunk_index", "start_index", "filename", "source")
 
 PREFIX: Final = 120
 """Passages without a chunk id are the same when they share this many characters."""
@@ -116,7 +115,6 @@ def _added(
     passages: Sequence[Passage],
     written: Sequence[Pointer],
 ) -> list[Pointer]:
-    """Pointers for the supported claims whose sentence has none."""
     code = code_spans(answer)
     added: dict[int, Pointer] = {}
     for verdict in verdicts:
@@ -148,7 +146,7 @@ def _sentence_of(marker: Marker, sentences: Sequence[tuple[int, int]]) -> tuple[
 
 def _citation(number: int, passage: Passage, pointers: Sequence[Pointer]) -> Citation:
     given: Mapping[str, Any] = passage
-    metadata = passage["metadata"] | {name: given[name] for name in OWN}
+    metadata = passage["metadata"] | {name: given[name] for name in REPEATED}
     metadata |= {} if passage["page"] is None else {"page": passage["page"]}
     quotes = dict.fromkeys(
         quote

@@ -146,7 +146,6 @@ def uncovered_parts(answer: str, claims: Sequence[Claim]) -> list[Uncovered]:
 
 
 def _gaps(start: int, end: int, claims: Sequence[Claim]) -> list[tuple[int, int]]:
-    """What of ``start:end`` lies outside the claims."""
     gaps, position = [], start
     for left, right in sorted((claim["start"], claim["end"]) for claim in claims):
         if left >= end:

@@ -132,7 +132,6 @@ def _in_facts(one: str, other: str, first: Sequence[Fact], second: Sequence[Fact
 
 
 def _of(facts: Sequence[Fact], kinds: Collection[str], *, others: bool = False) -> list[Fact]:
-    """The facts of these kinds, or of all `others`."""
     return [fact for fact in facts if (fact.kind in kinds) != others]
 
 

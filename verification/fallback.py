@@ -130,7 +130,6 @@ class JudgeChain:
         ]
 
     def _seconds(self, judge: Judge) -> float | None:
-        """How long a judge may take."""
         last = len(self.judges) > 1 and judge is self.judges[-1]
         left = None if last else remaining()
         if left == 0:

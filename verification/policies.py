@@ -22,9 +22,7 @@ Weights = Mapping[str, float]
 Signals = Mapping[str, float]
 
 PENALTY: Final = 0.1
-"""What the claims policy takes off for each unsupported claim."""
 BONUS: Final = 0.1
-"""What it adds when every claim was judged and none is unsupported."""
 UNCERTAINTY_COST: Final = 0.3
 """What full uncertainty takes off the similarity policy: 0.1 a phrase, up to three."""
 CONSISTENT: Final = ("internal_consistency", "knowledge_consistency")
@@ -184,7 +182,6 @@ LINE: Final = 0.5
 REFUSED: Final = 0.2
 """The share of good answers that the calibrated policy refuses where nobody says otherwise."""
 FOUNDING: Final = 0.7
-"""The threshold of the founding policies."""
 SUREST: Final = 0.995
 """Support is taken for at most this and at least the rest, so that its logit stays finite."""
 _EDGES: Final = re.compile(r"^\W+|\W+$")

@@ -22,7 +22,6 @@ _HEADING: Final = re.compile(r"^[ \t]*(?P<level>#{1,6})[ \t]|^[ \t]*(?:\*\*|__)[
 _CONNECTIVE: Final = pattern("connective")
 
 BY_VERDICT: Final = ("fact_score", "hallucination", "internal_consistency")
-"""Signals that need no more than the verdicts."""
 
 
 @dataclass(frozen=True)
@@ -132,7 +131,6 @@ def _announced(answer: str, after: Sequence[_Sentence]) -> list[_Sentence]:
 
 
 def _opening(answer: str, sentence: _Sentence) -> int:
-    """Where a sentence begins behind the mark of its list item."""
     mark = _LISTED.match(answer, sentence.start)
     return mark.end() if mark else sentence.start
 
@@ -149,7 +147,6 @@ def _cut_sentences(answer: str, pieces: list[str], sentences: Sequence[_Sentence
 
 
 def _cut_empty_lines(answer: str, pieces: list[str]) -> None:
-    """Cut the lines of which nothing but a bullet, a number or emphasis is left."""
     start = 0
     for line in answer.splitlines(keepends=True):
         end = start + len(line)
@@ -160,7 +157,6 @@ def _cut_empty_lines(answer: str, pieces: list[str]) -> None:
 
 
 def _mend_openings(answer: str, pieces: list[str], sentences: Sequence[_Sentence]) -> None:
-    """Cut connectives after a removed sentence, and close lead-ins whose list is gone."""
     for index, sentence in enumerate(sentences):
         if not (sentence.kept and sentence.judged):
             continue

@@ -55,7 +55,6 @@ def reliance(verdicts: Sequence[Verdict]) -> float:
 
 
 LEVELS: tuple[tuple[float, Level], ...] = ((0.9, "high"), (0.7, "medium"), (0.5, "low"))
-"""Lower bounds of the levels, highest first."""
 
 
 def level_of(confidence: float) -> Level:
@@ -79,7 +78,6 @@ DETAILS: Final = (
     "hallucination_count", "warnings", "passed", "threshold", "answered", "supported",
     "answer_spans", "failed", "accepted",
 )  # fmt: skip
-"""What `to_dict` adds to the summary and the claims."""
 
 WEIGHTED: Final[Mapping[str, str]] = {
     "answer_source_alignment": "alignment",
@@ -92,7 +90,6 @@ UNCHECKED: Final = "Part of the answer was not checked"
 UNJUDGED: Final = "claim(s) could not be judged"
 """Issues that `prune` mends by removing what they are about."""
 _WIDTH: Final = 88
-"""Characters of a claim in the printed table."""
 
 
 def reaches(value: float, threshold: float) -> bool:
@@ -144,7 +141,6 @@ class Verification:
         return "\n".join([head, *map(_line, self.claims), *(f"  issue: {issue}" for issue in self.issues)])
 
     def _repr_html_(self) -> str:
-        """The report, in a notebook."""
         from cragraph.report import Report
 
         return Report(self)._repr_html_()
@@ -336,7 +332,6 @@ def claim_row(verdict: Verdict) -> dict[str, Any]:
 
 
 def _plain(value: Any) -> Any:
-    """A value as JSON has it."""
     if isinstance(value, Mapping):
         return dict(value)
     return [_plain(item) for item in value] if isinstance(value, tuple | list) else value

@@ -14,8 +14,7 @@ SourceWeight = Callable[[Passage], float]
 
 JudgeAgain = Callable[[Sequence[Claim], Sequence[Passage]], list[Verdict]]
 
-_NAMED: Final = 3
-"""Sources that an issue names at most."""
+_MOST_NAMED: Final = 3
 _SIDING: Final = {*IN_FAVOUR, "contradicted"}
 """Labels of verdicts that rest on a source."""
 
@@ -85,7 +84,7 @@ def weak_source_issues(verdicts: Sequence[Verdict], passages: Sequence[Passage],
         return []
     places = sorted({v["evidence"]["passage"] for v in weak if v["evidence"]})
     named = dict.fromkeys(f"{passages[p]['source'] or passages[p]['filename']} ({weights[p]:g})" for p in places)
-    listed = f": {', '.join(list(named)[:_NAMED])}" + (" and others" if len(named) > _NAMED else "") if named else ""
+    listed = f": {', '.join(list(named)[:_MOST_NAMED])}" + (" and others" if len(named) > _MOST_NAMED else "") if named else ""
     return [
         f"{len(weak)} of {len(good)} supported claims rest only on sources of lower weight{listed}; the confidence "
         f"counts {reliance(verdicts):.2f} times"
@@ -99,7 +98,6 @@ def _weight(verdict: Verdict, weights: Sequence[float]) -> float:
 
 
 def _decides(second: Verdict, first: Verdict, weights: Sequence[float]) -> bool:
-    """Whether the stronger sources' verdict takes the place of the first one."""
     if second["verdict"] == "contradicted":
         return first["verdict"] in IN_FAVOUR
     worth = [CREDIT[v["verdict"]] * _weight(v, weights) for v in (second, first)]

@@ -218,7 +218,6 @@ class Verifier:
     def _model_calls(
         self, case: "_Case", wanted: Collection[str], needed: Collection[str]
     ) -> dict[str, Callable[[], Any]]:
-        """The calls of scorers and reader that this answer needs, by what they say."""
         calls: dict[str, Callable[[], Any]] = {}
 
         def add(name: str, part: str, scorer: Scorer | AnswerScorer | None, given: Sequence[Any], instead: str) -> None:
@@ -315,7 +314,6 @@ class Verifier:
         )
 
     def _chain(self, judge: str) -> JudgeChain:
-        """The judge that was asked for and then those that stand in for it."""
         _known("judge", judge, self.judges)
         # One judge may go by two names; it is not worth a second try.
         order = {id(found): found for found in (self.judges[name] for name in (judge, *self.fallback))}
@@ -357,7 +355,6 @@ class _Case:
 
 
 def _failed(answer: str, policy: str) -> Verification:
-    """What a caller gets when verification failed: the whole answer as one unjudged claim, confidence 0.0, and why."""
     whole = Claim(text=answer, start=0, end=len(answer), type="factual")
     why = "Verification failed: nothing was judged, and the confidence of 0.0 says only that"
     claims = (unjudged(whole, why + "."),) if answer.strip() else ()

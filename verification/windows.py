@@ -14,7 +14,6 @@ from cragraph.text.words import pairs, terms, weight
 from cragraph.types import Passage
 
 SPAN: Final = 3
-"""Sentences that a window holds at most."""
 LONGEST: Final = 900
 """Characters that a window of several sentences holds at most; a single longer sentence is cut into pieces."""
 WIDER: Final = 0.03

@@ -95,7 +95,6 @@ def _names(claim: str, sentence: str, nowhere: Sequence[Fact]) -> Conflict | Non
 
 
 def _roles(claim: str, sentence: str) -> Conflict | None:
-    """The same deed with who did it and to whom exchanged, where both are names."""
     for own in clauses(claim):
         same = [clause for clause in clauses(sentence) if same_deed(own, clause)]
         if any(own.agent & other.agent and own.patient & other.patient for other in same):
@@ -109,7 +108,6 @@ def _roles(claim: str, sentence: str) -> Conflict | None:
 
 
 def _names_in(text: str) -> Terms:
-    """The stems of a text's words with a capital."""
     return frozenset(stem(word) for word in _words(text) if word[0].isupper())
 
 
@@ -130,7 +128,6 @@ def _negation(claim: str, sentence: str) -> Conflict | None:
 
 
 def _opposite(claim: str, sentence: str) -> Conflict | None:
-    """A word of the claim against its opposite in the sentence."""
     for term, word, other in plain_opposites(claim, sentence):
         if _names_another(claim, sentence):
             return None
@@ -159,7 +156,6 @@ def _stretch(text: str, wanted: frozenset[str]) -> str:
 
 
 def _swapped(one: str, other: str) -> bool:
-    """Whether a word stands against its opposite."""
     said, held = stems(one), stems(other)
     return any(opposites(wide=True).get(term, frozenset()) & held - said for term in said - held)
 

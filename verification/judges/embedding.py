@@ -11,7 +11,6 @@ from cragraph.verification.judges.reading import Readings, clearest, support_of
 from cragraph.verification.judges.verdicts import THRESHOLDS, decide
 
 WINDOWS: Final = 3
-"""Windows of each claim that are embedded and measured; see `clearest` for which one counts."""
 
 
 @dataclass(frozen=True)

@@ -65,7 +65,6 @@ class EncoderJudge:
     def _unread(
         self, claims: Sequence[Claim], passages: Sequence[Passage], notes: Notes, question: str
     ) -> list[Verdict]:
-        """Verdicts on what is not English, or stands against passages that are not."""
         if self.other is None:
             notes.degraded("The encoder judge reads English only: what is in another language is unjudged.")
             return [unjudged(claim, "The encoder judge reads English only.", self.name) for claim in claims]

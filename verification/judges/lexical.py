@@ -10,7 +10,6 @@ from cragraph.verification.judges.reading import Reading, Readings, clearest, su
 from cragraph.verification.judges.verdicts import THRESHOLDS, decide
 
 WINDOWS: Final = 3
-"""Windows that each claim is measured against; see `clearest` for which one counts."""
 
 
 @dataclass(frozen=True)

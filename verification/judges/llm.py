@@ -53,7 +53,6 @@ Status = Annotated[Label, BeforeValidator(_read_status), WithJsonSchema(_STATUS_
 
 
 def _field(*names: str, **schema: Any) -> Any:
-    """A field that models also write under other names."""
     return Field(validation_alias=AliasChoices(*names), json_schema_extra=schema or None)
 
 

@@ -40,7 +40,6 @@ _UNNAMED: Final = re.compile(r"^(?:label[_ ]?)?\d+$", re.IGNORECASE)
 
 THRESHOLDS: Final = Thresholds(supported=0.5, partial=0.3, contradicted=0.6)
 WINDOWS: Final = 4
-"""Windows that each claim is compared with."""
 OBVIOUS: Final = (
     ("The shop is closed on Sundays.", "On Sundays the shop is closed.", "The shop is open on Sundays."),
     ("Anna sold the red car to her brother.", "Anna sold a car.", "Anna did not sell any car."),

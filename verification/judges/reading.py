@@ -222,7 +222,6 @@ class Readings:
         return frozenset(term for own in shared if not any(t[0].isdigit() for t in own) for term in own)
 
     def _sentence(self, claim: int, window: Window) -> Window:
-        """The sentence of a window that covers most of the claim."""
         found = self.space
         inside = range(window.first, window.last + 1)
         return found.sentences[max(inside, key=lambda number: found.coverage[found.singles[number], claim])]

@@ -92,7 +92,6 @@ def _stemmed(words: str) -> Terms:
 _WEAK: Final = _stemmed(
     "be have do make get go come take say become fall feel remain seem appear turn grow look stay keep"
 )
-"""Verbs that say little without what follows them."""
 _SAYING: Final = _stemmed("say tell report announce claim add note state write explain use")
 _MUTUAL: Final = _stemmed("marry meet merge fight face play equal border join resemble tie be become compare differ")
 """Verbs that say the same with both sides exchanged."""
@@ -224,7 +223,6 @@ _SO: Final = re.compile(
 
 @lru_cache(maxsize=4096)
 def _causes(sentence: str) -> tuple[tuple[Terms, Terms], ...]:
-    """Cause and effect, as often as a sentence names both."""
     if ";" in sentence:
         return tuple(pair for part in sentence.split(";") for pair in _causes(part.strip()))
     found = []
@@ -459,7 +457,6 @@ _MULTIPLE: Final = re.compile(r"\b(?P<how>doubl|tripl|quadrupl|halv)(?:ed|es|e|i
 
 
 def _multiple(claim: str, held: Sequence[str], known: Terms) -> Mismatch | None:
-    """ "Doubled", where the two figures of the sentence have another ratio."""
     if (match := _MULTIPLE.search(claim)) is None:
         return None
     rest = _heavy(claim[: match.start()] + claim[match.end() :])

@@ -259,7 +259,6 @@ def _score(verdict: dict[str, Any], key: str, name: str) -> float:
 
 
 def _evidence(given: Any, passages: Sequence[Passage]) -> tuple[Evidence | None, bool]:
-    """The evidence at its true place, and whether it was invented."""
     if given is None:
         return None, False
     quote = given.get("quote") if isinstance(given, dict) else None

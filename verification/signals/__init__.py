@@ -24,11 +24,8 @@ from cragraph.verification.signals.wording import (
 from cragraph.verification.windows import is_table_row
 
 ALIGNED: Final = 5
-"""Passages that alignment looks at."""
 KEY_CLAIMS: Final = 5
-"""Claims that the fact score is about."""
 VERIFYING: Final = 10
-"""Passages that may verify a claim of the fact score."""
 UNKNOWN: Final = 0.5
 """The fact score when its judge failed, and the relevance of a passage that nobody scored."""
 COMPARED: Final = 40
@@ -253,7 +250,6 @@ SIGNALS: Final[Mapping[str, Callable[[Material], float]]] = {
 """Every signal by its name. High is good but for `uncertainty` and `hallucination`."""
 
 BY_SIMILARITY: Final = frozenset({"relevance", "faithfulness", "attribution_coverage", "source_agreement"})
-"""Signals that need texts embedded."""
 
 ISSUES: Final[Mapping[str, tuple[float, str]]] = {
     "alignment": (0.5, "Answer may not be well-supported by retrieved sources"),

@@ -10,7 +10,6 @@ from cragraph.text.words import asked_words, terms, words
 from cragraph.types import IDK, Passage
 
 SUBSTANTIAL: Final = 8
-"""Words from which an answer counts as substantial: a short full sentence."""
 
 _END: Final = re.compile(r"""[.!?…。！？:;|)\]}"'”’»`*]\s*(?:\[[\d,\s–-]+\]\s*)*$|\d\s*$""")
 _LIST_ITEM: Final = re.compile(r"^\s*(?:[-*+•]|\d+[.)])\s", re.MULTILINE)
@@ -42,7 +41,6 @@ UNCERTAINTY_PHRASES: Final = (
 """What tells of an uncertain answer (answer-validation formula)."""
 
 FULL: Final = 3
-"""How many phrases make an answer wholly uncertain."""
 
 _MONTH_BEFORE: Final = re.compile(
     r"(?i:\b(?:in|of|since|until|by|from|to|last|next|this|early|late|mid|on|\d{1,2})[ -])$"
