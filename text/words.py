@@ -34,6 +34,12 @@ def words(text: str) -> list[str]:
     return _WORD.findall(text)
 
 
+def shortened(text: str, length: int = 160) -> str:
+    """One line of at most `length` characters, for people to read."""
+    line = " ".join(text.split())
+    return line if len(line) <= length else line[: length - 1].rstrip() + "…"
+
+
 def is_stopword(word: str) -> bool:
     """Whether a word as written is a stopword; ``US``, ``IT`` and the month ``May`` are not."""
     return word.casefold() in STOPWORDS and word != "May" and not (len(word) > 1 and word.isupper())

@@ -12,7 +12,7 @@ from cragraph.text.facts import Fact, compare, extract
 from cragraph.text.facts.polarity import negation_differs, negations, opposite_words, possible, stems
 from cragraph.text.markers import without_markers
 from cragraph.text.sentences import sentences
-from cragraph.text.words import content_words, terms, topic, weight
+from cragraph.text.words import content_words, shortened, terms, topic, weight
 from cragraph.types import Evidence, Passage
 from cragraph.verification.judges.conflict import find_conflict
 from cragraph.verification.judges.verdicts import evidence_of
@@ -29,7 +29,6 @@ ROW: Final = " | "
 """What a row of a table has between its cells. Rows of the same label in two tables speak of different things."""
 SENTENCES: Final = 600
 """Sentences that are compared at most: each with each."""
-_LONGEST: Final = 160
 
 
 @dataclass(frozen=True)
@@ -45,8 +44,8 @@ class PassageConflict:
         """The contradiction as an issue, with both quotes."""
         return (
             f"Passages {self.one['passage'] + 1} and {self.other['passage'] + 1} contradict each other "
-            f"({self.difference}), which the confidence does not count: “{_short(self.one['quote'])}” — "
-            f"“{_short(self.other['quote'])}”"
+            f"({self.difference}), which the confidence does not count: “{shortened(self.one['quote'])}” — "
+            f"“{shortened(self.other['quote'])}”"
         )
 
 
@@ -133,11 +132,6 @@ def _in_facts(one: str, other: str, first: Sequence[Fact], second: Sequence[Fact
 
 def _of(facts: Sequence[Fact], kinds: Collection[str], *, others: bool = False) -> list[Fact]:
     return [fact for fact in facts if (fact.kind in kinds) != others]
-
-
-def _short(quote: str) -> str:
-    flat = " ".join(quote.split())
-    return flat if len(flat) <= _LONGEST else flat[: _LONGEST - 1].rstrip() + "…"
 
 
 MATTER: Final = 0.4

@@ -4,6 +4,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, fields
 from typing import Any, Final, Self
 
+from cragraph.text.words import shortened
 from cragraph.types import MARKS, AnswerSpan, Label, Level, Passage, Verdict, standing
 from cragraph.verification.claims import Uncovered
 
@@ -338,6 +339,5 @@ def _plain(value: Any) -> Any:
 
 
 def _line(verdict: Verdict) -> str:
-    text = " ".join(verdict["text"].split())
-    text = text if len(text) <= _WIDTH else text[: _WIDTH - 1].rstrip() + "…"
-    return f"  {MARKS[verdict['verdict']]} {verdict['verdict']:<19} {verdict['support']:.2f}  {text}"
+    label, text = verdict["verdict"], shortened(verdict["text"], _WIDTH)
+    return f"  {MARKS[label]} {label:<19} {verdict['support']:.2f}  {text}"

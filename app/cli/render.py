@@ -9,11 +9,10 @@ from rich.text import Text
 
 from cragraph.cli.console import err, out
 from cragraph.passages import place_of
+from cragraph.text.words import shortened
 from cragraph.types import MARKS, standing
 
 COLOURS: Final = dict(zip(MARKS, ("green", "yellow", "red", "bold red", "magenta"), strict=True))
-QUOTE = 160
-"""Characters of a quote that are shown."""
 
 
 def show_answer(response: dict[str, Any]) -> None:
@@ -139,9 +138,3 @@ def show_passages(passages: Sequence[dict[str, Any]]) -> None:
 def one_line(text: str) -> str:
     """Text with every run of white space as one space."""
     return " ".join(text.split())
-
-
-def shortened(text: str, length: int = QUOTE) -> str:
-    """One line of at most `length` characters."""
-    line = one_line(text)
-    return line if len(line) <= length else line[: length - 1].rstrip() + "…"
