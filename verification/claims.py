@@ -3,7 +3,7 @@
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from itertools import pairwise
+from itertools import accumulate, pairwise
 from typing import Final, TypedDict
 
 from cragraph.protocols import Notes
@@ -146,11 +146,7 @@ def uncovered_parts(answer: str, claims: Sequence[Claim]) -> list[Uncovered]:
 
 
 def _gaps(start: int, end: int, claims: Sequence[Claim]) -> list[tuple[int, int]]:
-    gaps, position = [], start
-    for left, right in sorted((claim["start"], claim["end"]) for claim in claims):
-        if left >= end:
-            break
-        if left > position:
-            gaps.append((position, left))
-        position = max(position, right)
-    return [*gaps, (position, end)] if position < end else gaps
+    spans = sorted((claim["start"], claim["end"]) for claim in claims if claim["start"] < end)
+    reached = list(accumulate((right for _, right in spans), max, initial=start))
+    gaps = [(done, left) for done, (left, _) in zip(reached, spans, strict=False) if left > done]
+    return [*gaps, (reached[-1], end)] if reached[-1] < end else gaps
