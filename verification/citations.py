@@ -15,13 +15,10 @@ from cragraph.verification.result import IN_FAVOUR, is_counted
 ENOUGH: Final = 0.75
 """Share of the words beside a marker that its passage must hold where no judge settles it: it rather says no."""
 
-MOST: Final = 5
-"""How many citations a response has at most; one that lists rows of a table has one for each row."""
-
+MOST: Final = 5  # how many citations a response has at most; one that lists rows of a table has one for each row
 REPEATED: Final = ("chunk_id", "doc_id", "chunk_index", "start_index", "filename", "source")
 
-PREFIX: Final = 120
-"""Passages without a chunk id are the same when they share this many characters."""
+PREFIX: Final = 120  # passages without a chunk id are the same when they share this many characters
 
 
 @dataclass
@@ -176,10 +173,8 @@ _TIGHT: Final = " \t\n.,;:!?)…。"
 
 
 def insertion_point(text: str, claim_end: int, start: int, end: int, code: Sequence[tuple[int, int]]) -> int | None:
-    """Where a marker for a claim in the sentence ``text[start:end]`` goes: after its words, before the full stop.
-
-    None where there is no such place, as in a code block.
-    """
+    """Where a marker for a claim in the sentence ``text[start:end]`` goes: after its words, before the full stop. None
+    where there is no such place, as in a code block."""
     place = claim_end if start < claim_end <= end else end
     while place > start and text[place - 1] in " \t\n":
         place -= 1
@@ -198,10 +193,8 @@ def insertion_point(text: str, claim_end: int, start: int, end: int, code: Seque
 
 
 def spliced(text: str, edits: Iterable[tuple[int, int, str]]) -> str:
-    """The text with each ``text[start:end]`` replaced; blanks are added and taken so that it reads well.
-
-    `edits` are in order and do not overlap.
-    """
+    """The text with each ``text[start:end]`` replaced; blanks are added and taken so that it reads well. `edits` are in
+    order and do not overlap."""
     pieces: list[str] = []
     position = 0
     for start, end, new in edits:

@@ -20,15 +20,12 @@ from cragraph.verification.windows import Floats, sentence_windows
 
 ALIKE: Final = 0.7
 """Share of the words, weighed, that two sentences must have in common, each way, to be on the same thing."""
-NEARLY: Final = 0.5
-"""The same for two that have all words in common but a pair of opposites."""
-FEWEST: Final = 3
-"""Words that carry meaning which a sentence must have besides its figures."""
+NEARLY: Final = 0.5  # the same for two that have all words in common but a pair of opposites
+FEWEST: Final = 3  # words that carry meaning which a sentence must have besides its figures
 MOST: Final = 5
 ROW: Final = " | "
 """What a row of a table has between its cells. Rows of the same label in two tables speak of different things."""
-SENTENCES: Final = 600
-"""Sentences that are compared at most: each with each."""
+SENTENCES: Final = 600  # sentences that are compared at most: each with each
 
 
 @dataclass(frozen=True)
@@ -51,10 +48,8 @@ class PassageConflict:
 
 def find_conflicts(passages: Sequence[Passage], most: int = MOST) -> list[PassageConflict]:
     """Pairs of sentences of different passages that say the same but for a figure, a negation or an opposite word.
-
     Favours precision: rows of tables are left out; sentences on other years, with other names, or that share too few
-    words are taken to speak of other things. At most `most` are returned, the most alike first.
-    """
+    words are taken to speak of other things. At most `most` are returned, the most alike first."""
     found = [
         (window, context)
         for number, passage in enumerate(passages)
@@ -97,10 +92,8 @@ def _alike(contexts: Sequence[frozenset[str]]) -> Floats:
 
 
 def _difference(one: str, other: str, differing: frozenset[str], *, near: bool) -> str:
-    """What two sentences on the same thing disagree about; empty where they do not, or may speak of other things.
-
-    Where they are not `near` it is a word and its opposite, or the same names in swapped roles, and nothing else.
-    """
+    """What two sentences on the same thing disagree about; empty where they do not, or may speak of other things. Where
+    they are not `near` it is a word and its opposite, or the same names in swapped roles, and nothing else."""
     first, second = extract(one), extract(other)
     names, theirs = _of(first, ("name",)), _of(second, ("name",))
     if compare(names, theirs, other).missing or compare(theirs, names, one).missing:
@@ -142,11 +135,9 @@ _WHEN: Final = frozenset({"date", "quarter", "time"})
 
 
 def contradict(one: str, other: str) -> bool:
-    """Whether two sentences say the same with another figure, an opposite word, or one of them negated.
-
-    Sentences on different times or with different subjects do not contradict each other, and where it is unclear
-    whether they are on the same matter, they do not either.
-    """
+    """Whether two sentences say the same with another figure, an opposite word, or one of them negated. Sentences on
+    different times or with different subjects do not contradict each other, and where it is unclear whether they are on
+    the same matter, they do not either."""
     first, second = extract(one), extract(other)
     when, then = _of(first, _WHEN), _of(second, _WHEN)
     times = compare(when, then)

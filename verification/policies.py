@@ -23,8 +23,7 @@ Signals = Mapping[str, float]
 
 PENALTY: Final = 0.1
 BONUS: Final = 0.1
-UNCERTAINTY_COST: Final = 0.3
-"""What full uncertainty takes off the similarity policy: 0.1 a phrase, up to three."""
+UNCERTAINTY_COST: Final = 0.3  # what full uncertainty takes off the similarity policy: 0.1 a phrase, up to three
 CONSISTENT: Final = ("internal_consistency", "knowledge_consistency")
 """What counts in every policy: one that has no weight for it is multiplied by it."""
 
@@ -143,8 +142,7 @@ _POLICIES: Final = (
 )
 POLICIES: Final[Mapping[str, Policy]] = {policy.name: policy for policy in _POLICIES}
 
-AUTO: Final = "auto"
-"""Stands for the best policy for the verdicts at hand, see `best_policy`."""
+AUTO: Final = "auto"  # stands for the best policy for the verdicts at hand, see `best_policy`
 
 
 def best_policy(verdicts: Sequence[Verdict]) -> str:
@@ -154,9 +152,7 @@ def best_policy(verdicts: Sequence[Verdict]) -> str:
 
 def calculate_confidence(verification: Any) -> float:
     """The `claims` policy's confidence, 0..1, of a Verification, of verdicts, or of labels such as ``"supported"``.
-
-    Opinions and questions among verdicts are not counted. Raises InputError for a label that does not exist.
-    """
+    Opinions and questions among verdicts are not counted. Raises InputError for a label that does not exist."""
     items = getattr(verification, "claims", verification)
     if isinstance(items, str | Mapping) or not isinstance(items, Sequence):
         raise InputError(
@@ -175,15 +171,11 @@ def calculate_confidence(verification: Any) -> float:
 
 FITTED: Final = Path(__file__).with_name("confidence.json")
 """The fitted numbers; `python -m training.confidence` writes them."""
-BASE_RATE: Final = 0.6
-"""Share of answers that are good, in every file that the curves are fitted on."""
-LINE: Final = 0.5
-"""The chance from which a claim is supported."""
-REFUSED: Final = 0.2
-"""The share of good answers that the calibrated policy refuses where nobody says otherwise."""
+BASE_RATE: Final = 0.6  # share of answers that are good, in every file that the curves are fitted on
+LINE: Final = 0.5  # the chance from which a claim is supported
+REFUSED: Final = 0.2  # the share of good answers that the calibrated policy refuses where nobody says otherwise
 FOUNDING: Final = 0.7
-SUREST: Final = 0.995
-"""Support is taken for at most this and at least the rest, so that its logit stays finite."""
+SUREST: Final = 0.995  # support is taken for at most this and at least the rest, so that its logit stays finite
 _EDGES: Final = re.compile(r"^\W+|\W+$")
 
 

@@ -46,9 +46,7 @@ class _Sentence:
 
 def pruned(answer: str, whole: Verification, weights: Mapping[str, Weights]) -> tuple[str, Verification]:
     """What `prune` leaves of an answer, and its verification: scored by the policy that scored the whole answer.
-
-    Signals that are measured on verdicts are measured again; the others stay as they were.
-    """
+    Signals that are measured on verdicts are measured again; the others stay as they were."""
     text, kept = prune(answer, whole.claims)
     material = Material(answer=text, passages=(), verdicts=kept, closeness=Closeness())
     again, _ = measure([name for name in BY_VERDICT if name in whole.signals], material, Notes())

@@ -29,10 +29,8 @@ def is_counted(verdict: Verdict) -> bool:
 
 
 def counted(verdicts: Iterable[Verdict]) -> list[Verdict]:
-    """The verdicts on claims that count; in an answer of opinions alone, those that the passages support.
-
-    "The view is beautiful", quoted from a document, is an answer: with nothing else to go by it speaks for itself.
-    """
+    """The verdicts on claims that count; in an answer of opinions alone, those that the passages support. "The view is
+    beautiful", quoted from a document, is an answer: with nothing else to go by it speaks for itself."""
     every = list(verdicts)
     return [v for v in every if is_counted(v)] or [v for v in every if v["verdict"] == "supported"]
 
@@ -45,11 +43,9 @@ def mean_support(verdicts: Sequence[Verdict]) -> float:
 
 
 def reliance(verdicts: Sequence[Verdict]) -> float:
-    """The share of the supported claims' credit that their sources are good for, 0..1; 1.0 where all are relied on.
-
-    A policy's confidence is multiplied by it, whatever the policy: half as much for an answer that rests on a source of
-    weight 0.5, three quarters where half of its claims do. It says nothing of claims that no source supports.
-    """
+    """The share of the supported claims' credit that their sources are good for, 0..1; 1.0 where all are relied on. A
+    policy's confidence is multiplied by it, whatever the policy: half as much for an answer that rests on a source of
+    weight 0.5, three quarters where half of its claims do. It says nothing of claims that no source supports."""
     good = [v for v in counted(verdicts) if v["verdict"] in IN_FAVOUR]
     credit = sum(CREDIT[v["verdict"]] for v in good)
     return sum(CREDIT[v["verdict"]] * v.get("source_weight", 1.0) for v in good) / credit if credit else 1.0
@@ -63,8 +59,7 @@ def level_of(confidence: float) -> Level:
     return next((level for bound, level in LEVELS if round(confidence, 2) >= bound), "very low")
 
 
-ADDRESSED: Final = 0.5
-"""Chance from which an answer is taken to address its question."""
+ADDRESSED: Final = 0.5  # chance from which an answer is taken to address its question
 WORTH_SHOWING: Final = 0.3
 """Chance from which a supported answer is shown, with its doubt said, where nothing better was found."""
 HALLUCINATED: Final = 0.3
@@ -88,8 +83,7 @@ WEIGHTED: Final[Mapping[str, str]] = {
 """The weighted formula's names of the signals."""
 
 UNCHECKED: Final = "Part of the answer was not checked"
-UNJUDGED: Final = "claim(s) could not be judged"
-"""Issues that `prune` mends by removing what they are about."""
+UNJUDGED: Final = "claim(s) could not be judged"  # issues that `prune` mends by removing what they are about
 _WIDTH: Final = 88
 
 
@@ -159,10 +153,8 @@ class Verification:
 
     @property
     def accepted(self) -> bool:
-        """Whether the run takes the answer as it is: well enough supported, and more likely than not an answer.
-
-        A threshold that somebody set is held against the confidence as it is stated.
-        """
+        """Whether the run takes the answer as it is: well enough supported, and more likely than not an answer. A
+        threshold that somebody set is held against the confidence as it is stated."""
         return self._holds(ADDRESSED) and (not self.threshold_set or reaches(self.confidence, self.threshold))
 
     @property
@@ -203,12 +195,9 @@ class Verification:
 
     @property
     def is_grounded(self) -> bool:
-        """Whether the run accepts the answer and its verdicts agree.
-
-        What the policy says of the support reaches the threshold, every claim was judged, none is contradicted, and
-        less than 0.3 of the claims lack support; under the calibrated policy none of them does. An answer without a
-        claim is not grounded: nothing was to be judged.
-        """
+        """Whether the run accepts the answer and its verdicts agree. What the policy says of the support reaches the
+        threshold, every claim was judged, none is contradicted, and less than 0.3 of the claims lack support; under the
+        calibrated policy none of them does. An answer without a claim is not grounded: nothing was to be judged."""
         claims = self.counted
         labels = {v["verdict"] for v in claims}
         if not labels or self.failed or labels & {"unjudged", "contradicted"}:
@@ -273,10 +262,8 @@ class Verification:
         return not self.warnings
 
     def summary(self) -> dict[str, Any]:
-        """The response's `verification` block, without a claim in it.
-
-        The fields of the weighted verification formula are in it where its signals were measured.
-        """
+        """The response's `verification` block, without a claim in it. The fields of the weighted verification formula
+        are in it where its signals were measured."""
         block: dict[str, Any] = {name: getattr(self, name) for name in SUMMARY}
         if self.answered is not None:
             block |= {"answered": self.answered, "supported": self.supported}
@@ -301,9 +288,7 @@ class Verification:
 
 def low_values(values: Iterable[tuple[str, float, float]]) -> list[str]:
     """A warning for each (name, value, threshold) whose value is below its threshold; at the threshold there is none.
-
-    Values get as many digits as show the difference.
-    """
+    Values get as many digits as show the difference."""
     return [
         f"Low {name}: {value:.{digits}f} (threshold {bound:.{digits}f})"
         for name, value, bound in values

@@ -9,24 +9,20 @@ from cragraph.verification.conflicts import stated_in
 from cragraph.verification.judges.verdicts import claim_of
 from cragraph.verification.result import CREDIT, IN_FAVOUR, counted, reliance
 
-SourceWeight = Callable[[Passage], float]
-"""How far the source of a passage is to be relied on, 0..1."""
+SourceWeight = Callable[[Passage], float]  # how far the source of a passage is to be relied on, 0..1
 
 JudgeAgain = Callable[[Sequence[Claim], Sequence[Passage]], list[Verdict]]
 
 _MOST_NAMED: Final = 3
-_SIDING: Final = {*IN_FAVOUR, "contradicted"}
-"""Labels of verdicts that rest on a source."""
+_SIDING: Final = {*IN_FAVOUR, "contradicted"}  # labels of verdicts that rest on a source
 
 
 def attributed(
     verdicts: Sequence[Verdict], passages: Sequence[Passage], closeness: Sequence[Sequence[float]], threshold: float
 ) -> list[Verdict]:
-    """The verdicts with the chunks that support their claim beside their evidence, as `sources`.
-
-    A passage supports a claim in whose favour the verdict is when it is more than `threshold` similar to it
-    (`closeness`, a row per verdict), has all its figures, and has no sentence against it.
-    """
+    """The verdicts with the chunks that support their claim beside their evidence, as `sources`. A passage supports a
+    claim in whose favour the verdict is when it is more than `threshold` similar to it (`closeness`, a row per
+    verdict), has all its figures, and has no sentence against it."""
     found = list(verdicts)
     for number, (verdict, row) in enumerate(zip(verdicts, closeness or [()] * len(verdicts), strict=True)):
         if verdict["verdict"] in IN_FAVOUR:

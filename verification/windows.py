@@ -16,10 +16,8 @@ from cragraph.types import Passage
 SPAN: Final = 3
 LONGEST: Final = 900
 """Characters that a window of several sentences holds at most; a single longer sentence is cut into pieces."""
-WIDER: Final = 0.03
-"""What each further sentence of a window must add to its coverage to be worth it."""
-PAIRS: Final = 0.35
-"""Share of the coverage that neighbouring words make up; single words make up the rest."""
+WIDER: Final = 0.03  # what each further sentence of a window must add to its coverage to be worth it
+PAIRS: Final = 0.35  # share of the coverage that neighbouring words make up; single words make up the rest
 
 Floats = NDArray[np.float32]
 
@@ -43,10 +41,8 @@ class Window:
 @dataclass(frozen=True)
 class Space:
     """Every window of some passages, and how much of each claim it covers: `coverage[window, claim]` in 0..1.
-
     `coverage` weighs single words, `phrases` neighbouring pairs of them; `likely` is both, less `WIDER` a sentence.
-    `whole` is each claim's coverage by all passages together.
-    """
+    `whole` is each claim's coverage by all passages together."""
 
     sentences: Sequence[Window]
     windows: Sequence[Window]
@@ -76,9 +72,7 @@ class Space:
 
 def space(claims: Sequence[str], passages: Sequence[Passage]) -> Space:
     """The windows of the passages with their coverage of the claims; one multiplication of matrices does the work.
-
-    Judge and signals ask for the same one: it is built once per verification.
-    """
+    Judge and signals ask for the same one: it is built once per verification."""
     return _space(tuple(claims), tuple(passage["text"] for passage in passages))
 
 
@@ -152,10 +146,8 @@ def _pieces(text: str, start: int, end: int) -> Iterator[tuple[int, int]]:
 
 
 def _widened(text: str, sentences: Sequence[Window], offset: int = 0) -> list[Window]:
-    """One, two and three adjacent sentences of one passage; `offset` numbers its first sentence among all.
-
-    Two rows of a table never share one: the figure of one row would do for the name in another.
-    """
+    """One, two and three adjacent sentences of one passage; `offset` numbers its first sentence among all. Two rows of
+    a table never share one: the figure of one row would do for the name in another."""
     found: list[Window] = []
     for sentence in sentences:
         rows = 0

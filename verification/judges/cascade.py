@@ -9,8 +9,7 @@ from cragraph.protocols import Judge, Notes
 from cragraph.types import Claim, Passage, Verdict
 from cragraph.verification.fallback import note_failure
 
-BAND: Final = (0.35, 0.75)
-"""Support scores between which the cheap judge is not relied on."""
+BAND: Final = (0.35, 0.75)  # support scores between which the cheap judge is not relied on
 
 
 @dataclass(frozen=True)

@@ -15,10 +15,8 @@ from cragraph.verification.judges.structure import same_deed
 
 SAME_MATTER: Final = 0.5
 """Share of a claim's words, weighed, that a sentence must have beside what differs to speak of the same matter."""
-SAME_STATEMENT: Final = 0.65
-"""The same where only a negation differs."""
-NEAR: Final = 30
-"""Characters beside a figure that say what it is the figure of."""
+SAME_STATEMENT: Final = 0.65  # the same where only a negation differs
+NEAR: Final = 30  # characters beside a figure that say what it is the figure of
 _WHEN: Final = frozenset({"date", "quarter", "time"})
 
 

@@ -27,8 +27,7 @@ from cragraph.verification.result import CREDIT, IN_FAVOUR
 
 ROW_TOKENS: Final = 200
 """Tokens that the verdict on a claim may have: what its texts may have at most, and the names around them."""
-BATCH: Final = 10
-"""Claims a call: a small model's reply on more would not fit into the tokens it may write."""
+BATCH: Final = 10  # claims a call: a small model's reply on more would not fit into the tokens it may write
 
 STATUSES: Final[Mapping[str, Label]] = {
     **dict.fromkeys(("supported", "fully_supported", "true", "yes", "entailed", "verified", "correct"), "supported"),
@@ -57,11 +56,9 @@ def _field(*names: str, **schema: Any) -> Any:
 
 
 class JudgedClaim(BaseModel):
-    """The verdict on a numbered claim, also under the names that models like better.
-
-    The fields stand in the order in which a model held to the schema writes them: the evidence before the status that
-    rests on it, and last what most rows do not need, since a small model on a laptop writes thirty tokens a second.
-    """
+    """The verdict on a numbered claim, also under the names that models like better. The fields stand in the order in
+    which a model held to the schema writes them: the evidence before the status that rests on it, and last what most
+    rows do not need, since a small model on a laptop writes thirty tokens a second."""
 
     n: Annotated[Whole, _field("n", "number", "id", "index", "claim_number")] = 0
     evidence: Annotated[Text, _field("evidence", "quote", "supporting_evidence", "evidence_quote", maxLength=300)] = ""
@@ -163,8 +160,7 @@ class LLMJudge:
         return verdict
 
 
-_SIZES: Final[dict[tuple[str, str], float | None]] = {}
-"""The sizes that servers told, by address and model."""
+_SIZES: Final[dict[tuple[str, str], float | None]] = {}  # the sizes that servers told, by address and model
 _SIZE: Final = re.compile(r"(\d+(?:\.\d+)?)\s*([KMBT])", re.IGNORECASE)
 PATIENCE_S: Final = 5.0
 

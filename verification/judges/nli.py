@@ -35,9 +35,7 @@ _NEITHER: Final = re.compile(
     r"^(?:neutral|not_?entail(?:ment|ed)?|non_?entail(?:ment|ed)?|unsupported|not_?support(?:ed|s)?|inconsistent|"
     r"hallucinat(?:ed|ion)|not_?enough_?info|nei|unknown|false|no|not_?grounded)$"
 )
-_UNNAMED: Final = re.compile(r"^(?:label[_ ]?)?\d+$", re.IGNORECASE)
-"""A label that says nothing: ``LABEL_0``."""
-
+_UNNAMED: Final = re.compile(r"^(?:label[_ ]?)?\d+$", re.IGNORECASE)  # A label that says nothing: ``LABEL_0``
 THRESHOLDS: Final = Thresholds(supported=0.5, partial=0.3, contradicted=0.6)
 WINDOWS: Final = 4
 OBVIOUS: Final = (
@@ -47,9 +45,7 @@ OBVIOUS: Final = (
     ("The bridge was built in 1932 and is 410 metres long.", "The bridge dates from 1932.", "There is no bridge."),
 )
 """A premise, what follows from it and what it contradicts, each as plain as can be."""
-CLEAR: Final = 0.3
-"""How much likelier a label must be where the claim follows than where it is contradicted."""
-
+CLEAR: Final = 0.3  # how much likelier a label must be where the claim follows than where it is contradicted
 INPUTS: Final = {"input_ids": "ids", "attention_mask": "attention_mask", "token_type_ids": "type_ids"}
 """What a model may want, by the names that the tokenizer has for it."""
 
@@ -90,10 +86,8 @@ class NLIJudge:
 
 
 def _clearest(scores: Scores, places: Sequence[int], claim: int, found: Space) -> tuple[int | None, float, float]:
-    """The window that speaks most clearly, with its support and contradiction.
-
-    A contradiction counts as far as its window is on the claim's matter.
-    """
+    """The window that speaks most clearly, with its support and contradiction. A contradiction counts as far as its
+    window is on the claim's matter."""
     if not len(places):
         return None, 0.0, 0.0
     against = scores[:, 1] * np.minimum(1.0, found.coverage[list(places), claim] / ON_TOPIC)
@@ -207,10 +201,8 @@ class NLIModel:
 
 
 def load_nli(where: str | Path) -> NLIModel:
-    """The model in a folder, or in an installed package of that name; raises WeightsError saying what is missing.
-
-    Where its ``id2label`` does not say what the outputs mean, obvious pairs do.
-    """
+    """The model in a folder, or in an installed package of that name; raises WeightsError saying what is missing. Where
+    its ``id2label`` does not say what the outputs mean, obvious pairs do."""
     folder = _folder(where)
     files = [folder / name for name in MODELS if (folder / name).is_file()] or sorted(folder.glob("*.onnx"))
     if not files or (len(files) > 1 and files[0].relative_to(folder).as_posix() not in MODELS):
@@ -232,10 +224,8 @@ def load_nli(where: str | Path) -> NLIModel:
 
 
 def named_roles(config: dict[str, Any], folder: Path) -> Roles | None:
-    """What the outputs mean, by ``id2label``; None where that names nothing.
-
-    Raises WeightsError when no label, or more than one, is entailment.
-    """
+    """What the outputs mean, by ``id2label``; None where that names nothing. Raises WeightsError when no label, or more
+    than one, is entailment."""
     labels = config.get("id2label")
     if not isinstance(labels, dict) or all(_UNNAMED.match(str(label)) for label in labels.values()):
         return None

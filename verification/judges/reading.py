@@ -26,14 +26,12 @@ ON_TOPIC = 0.5
 
 Of the training claims whose window covers half of them and has a word's opposite, one in seven is supported.
 """
-SOME = 0.3
-"""Coverage below which a window shares nothing that could be called a part of the claim."""
+SOME = 0.3  # coverage below which a window shares nothing that could be called a part of the claim
 FORMS: Final[frozenset[Kind]] = frozenset(["measure", "money", "percent", "points"])
 """Facts that may be written in several ways."""
 ASTRAY = 0.5
 """A figure is another matter's where the sentences that hold it cover less than this share of what the window does."""
-CLOSER = 0.15
-"""How much more of a claim a window must cover that differs from it to be the one that it is judged by."""
+CLOSER = 0.15  # how much more of a claim a window must cover that differs from it to be the one that it is judged by
 NEGATED = 0.75
 """Coverage from which on a claim that denies what its window does not is not supported: of the training claims beyond
 it one in seven is, of those with half to three quarters of their words covered three in five."""
@@ -82,11 +80,9 @@ class Reading:
         return [pair for pair in self.facts.conflicting if pair[0] in self.lacking]
 
     def against(self, *, by_words: bool = True) -> float:
-        """How strongly facts and (`by_words`) negation and opposite words contradict the claim, 0..1.
-
-        Favours the sentence that says the same but for one figure or one word: the more of the claim it covers, the
-        stronger the contradiction.
-        """
+        """How strongly facts and (`by_words`) negation and opposite words contradict the claim, 0..1. Favours the
+        sentence that says the same but for one figure or one word: the more of the claim it covers, the stronger the
+        contradiction."""
         opposite, negation = by_words and self.opposite is not None, by_words and self.negation
         # "did not fall" and "rose" agree: a negation and an opposite word cancel each other.
         differs = (
@@ -194,10 +190,8 @@ class Readings:
         return None if copied else mismatch(text, [passage["text"] for passage in self.passages])
 
     def _astray(self, fact: Fact, figures: Sequence[Fact], number: int, sentence: Window) -> Fact | None:
-        """The measure that a sentence has in place of one which stands only in sentences of another matter.
-
-        "30 days" for receipts is no 30 days of paid leave where there are 28 of these.
-        """
+        """The measure that a sentence has in place of one which stands only in sentences of another matter. "30 days"
+        for receipts is no 30 days of paid leave where there are 28 of these."""
         found, claim = self.space, self.texts[number]
         if fact.kind not in ("measure", "percent", "money", "date") or fact.written:
             return None
@@ -235,10 +229,8 @@ def _counts_known(fact: Fact, claim: str) -> bool:
 
 def clearest(readings: Sequence[Reading], judge: str) -> Reading | None:
     """The window to judge a claim by: the one that supports it best, or where that is off its matter, one that differs.
-
     "Sales rose" scores lower for "sales fell" than a sentence that has nothing to do with it; it is the evidence all
-    the same.
-    """
+    the same."""
     best = max(readings, key=lambda reading: support_of(reading, judge), default=None)
     if best is None:
         return None

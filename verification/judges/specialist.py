@@ -14,11 +14,9 @@ from cragraph.types import Claim, Passage, Verdict
 from cragraph.verification.judges.reading import Readings
 from cragraph.verification.judges.verdicts import Thresholds, decide, unjudged
 
-PREFIX: Final = "ollama:"
-"""What the name of such a judge begins with: ``ollama:bespoke-minicheck``."""
+PREFIX: Final = "ollama:"  # what the name of such a judge begins with: ``ollama:bespoke-minicheck``
 THRESHOLDS: Final = Thresholds(supported=0.5, partial=0.3, contradicted=0.75)
-LETTERS: Final = 3
-"""Characters a token, at least: what of the passages does not fit into the context is left out."""
+LETTERS: Final = 3  # characters a token, at least: what of the passages does not fit into the context is left out
 _SAID: Final = re.compile(r"\b(yes|no)\b", re.IGNORECASE)
 
 

@@ -14,14 +14,10 @@ from cragraph.text.sentences import sentences
 from cragraph.text.words import share, stem, terms, topic
 from cragraph.verification.windows import is_table_row
 
-MOST: Final = 0.5
-"""Share of words, weighed, that two parts must have in common to speak of the same thing."""
-ALL: Final = 0.75
-"""Share of a claim's clause that one of a passage must have to say the same."""
-TERSE: Final = 6
-"""Words of a sentence such as "No oil, no glue.", which forbids what it names."""
-FEW: Final = 0.2
-"""The share below which they speak of different things."""
+MOST: Final = 0.5  # share of words, weighed, that two parts must have in common to speak of the same thing
+ALL: Final = 0.75  # share of a claim's clause that one of a passage must have to say the same
+TERSE: Final = 6  # words of a sentence such as "No oil, no glue.", which forbids what it names
+FEW: Final = 0.2  # the share below which they speak of different things
 
 
 @dataclass(frozen=True)
@@ -38,11 +34,9 @@ class Mismatch:
 
 
 def mismatch(claim: str, texts: Sequence[str]) -> Mismatch | None:
-    """What a claim puts together otherwise than the passages, None where nothing can be shown.
-
-    Reads roles, plans, causes, *only*, *all*, *except*, *without* and comparisons. Favours precision: a part of the
-    claim that stands in no passage may be other words for what they say, and shows nothing.
-    """
+    """What a claim puts together otherwise than the passages, None where nothing can be shown. Reads roles, plans,
+    causes, *only*, *all*, *except*, *without* and comparisons. Favours precision: a part of the claim that stands in no
+    passage may be other words for what they say, and shows nothing."""
     held = [found for text in texts for found in sentences(text)]
     known = _known(tuple(texts))
     for check in (_comparison if _THAN.search(claim) else _deed, _cause, _only, _all, _multiple, _lacking, _excepted):
@@ -95,8 +89,7 @@ _WEAK: Final = _stemmed(
 _SAYING: Final = _stemmed("say tell report announce claim add note state write explain use")
 _MUTUAL: Final = _stemmed("marry meet merge fight face play equal border join resemble tie be become compare differ")
 """Verbs that say the same with both sides exchanged."""
-_GENERIC: Final = frozenset(map(stem, words_of("generic_nouns")))
-"""Nouns that stand for a name which came before."""
+_GENERIC: Final = frozenset(map(stem, words_of("generic_nouns")))  # nouns that stand for a name which came before
 
 
 def same_deed(own: Clause, clause: Clause) -> bool:
@@ -180,10 +173,8 @@ def _against(own: Clause, clause: Clause, scene: Scene) -> str:
 
 
 def _differs(mine: Terms, theirs: Terms, whole: Terms, scene: Scene) -> bool:
-    """Whether two nouns name different things: each has words of its own, and the claim's stand elsewhere.
-
-    A name and a common noun may mean the same one, unless both are subjects of the sentence.
-    """
+    """Whether two nouns name different things: each has words of its own, and the claim's stand elsewhere. A name and a
+    common noun may mean the same one, unless both are subjects of the sentence."""
     own, other = mine - theirs, theirs - mine
     if not own or not other or not own <= scene.known or own & (whole | scene.before):
         return False

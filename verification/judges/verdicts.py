@@ -22,12 +22,10 @@ from cragraph.verification.windows import Window
 LABELS: Final = tuple(CREDIT)
 LOWERED: Final[dict[Label, Label]] = {"supported": "partially_supported", "partially_supported": "unsupported"}
 """What a verdict becomes when its quote is not in the passages."""
-WITHOUT_EVIDENCE: Final = 0.45
-"""What the support of a verdict without its evidence is at most."""
+WITHOUT_EVIDENCE: Final = 0.45  # what the support of a verdict without its evidence is at most
 IN_SPITE: Final = 0.15
 """The support of such a claim is at most this: of the training claims with an opposite word one in seven is true."""
-SHOWN: Final = 0.9
-"""The contradiction of a claim for which a conflict is shown is at least this."""
+SHOWN: Final = 0.9  # the contradiction of a claim for which a conflict is shown is at least this
 
 Span = tuple[int, int]
 
@@ -41,8 +39,7 @@ class Thresholds:
     contradicted: float
 
 
-THRESHOLDS: Final = Thresholds(**fitted()["thresholds"])
-"""Those of the judges by words and by embeddings."""
+THRESHOLDS: Final = Thresholds(**fitted()["thresholds"])  # those of the judges by words and by embeddings
 
 
 def evidence_at(number: int, start: int, end: int, passages: Sequence[Passage]) -> Evidence:

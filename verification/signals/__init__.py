@@ -26,8 +26,7 @@ from cragraph.verification.windows import is_table_row
 ALIGNED: Final = 5
 KEY_CLAIMS: Final = 5
 VERIFYING: Final = 10
-UNKNOWN: Final = 0.5
-"""The fact score when its judge failed, and the relevance of a passage that nobody scored."""
+UNKNOWN: Final = 0.5  # the fact score when its judge failed, and the relevance of a passage that nobody scored
 COMPARED: Final = 40
 """Claims that are compared pairwise; later ones are left out so that time does not grow without bound."""
 
@@ -71,10 +70,8 @@ class Material:
 
 
 def relevance(material: Material) -> float:
-    """Similarity of question and answer (answer-validation formula).
-
-    It favours answers that repeat the question's subject; an evasive answer on the subject scores well.
-    """
+    """Similarity of question and answer (answer-validation formula). It favours answers that repeat the question's
+    subject; an evasive answer on the subject scores well."""
     if not material.question.strip():
         raise NotMeasured("relevance needs a question")
     return material.closeness.question_to_answer
@@ -122,10 +119,8 @@ def knowledge_consistency(material: Material) -> float:
 
 
 def faithfulness(material: Material) -> float:
-    """Mean over the answer's claims of the similarity to the closest passage (answer-validation formula).
-
-    It favours answers in the sources' words; it cannot tell a negated sentence from its opposite.
-    """
+    """Mean over the answer's claims of the similarity to the closest passage (answer-validation formula). It favours
+    answers in the sources' words; it cannot tell a negated sentence from its opposite."""
     best = material.closeness.best
     return sum(best) / len(best) if best else 0.0
 
@@ -138,10 +133,8 @@ def alignment(material: Material) -> float:
 
 
 def keyword_overlap(answer: str, texts: Sequence[str]) -> float:
-    """Share of the answer's content words in a passage, averaged over the top five passages, 0..1.
-
-    It favours answers that all the top passages repeat, and is low for a right answer that one passage holds.
-    """
+    """Share of the answer's content words in a passage, averaged over the top five passages, 0..1. It favours answers
+    that all the top passages repeat, and is low for a right answer that one passage holds."""
     top, bare = texts[:ALIGNED], without_markers(answer)
     if not top or not content_words(bare):
         return 0.0
@@ -149,19 +142,15 @@ def keyword_overlap(answer: str, texts: Sequence[str]) -> float:
 
 
 def hallucination(material: Material) -> float:
-    """1 - mean support of the claims, 0.0 without claims; low is good (hallucination detection formula).
-
-    It favours answers whose claims are each well supported; one invention among many claims barely shows.
-    """
+    """1 - mean support of the claims, 0.0 without claims; low is good (hallucination detection formula). It favours
+    answers whose claims are each well supported; one invention among many claims barely shows."""
     claims = counted(material.verdicts)
     return 1.0 - mean_support(claims) if claims else 0.0
 
 
 def fact_score(material: Material) -> float:
-    """Verified ÷ key claims (weighted verification formula); 0.5 when no judge could run, 0.0 without claims.
-
-    Verified means wholly supported, by one of the top ten passages. It favours answers with few, plain claims.
-    """
+    """Verified ÷ key claims (weighted verification formula); 0.5 when no judge could run, 0.0 without claims. Verified
+    means wholly supported, by one of the top ten passages. It favours answers with few, plain claims."""
     claims = key_claims(material.verdicts)
     if not claims:
         return 0.0
@@ -197,10 +186,8 @@ def attribution_coverage(material: Material) -> float:
 
 
 def retrieval_quality(material: Material) -> float:
-    """Mean relevance of the passages; 0.5 for a passage that nobody scored, 0.0 without passages.
-
-    Reliability formula. It favours runs whose passages match the question, whatever the answer makes of them.
-    """
+    """Mean relevance of the passages; 0.5 for a passage that nobody scored, 0.0 without passages. Reliability formula.
+    It favours runs whose passages match the question, whatever the answer makes of them."""
     scores = [_relevance_of(passage) for passage in material.passages]
     return sum(scores) / len(scores) if scores else 0.0
 

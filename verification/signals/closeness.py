@@ -28,11 +28,9 @@ similar, of 104 others 84."""
 
 @dataclass(frozen=True)
 class Closeness:
-    """Similarities in 0..1.
-
-    `rows[claim][passage]` is that of the claim to its likeliest windows in the passage, 0.0 where none of them lies
-    there; `whole[claim][passage]` that to the passage as a whole, empty where it was not wanted.
-    """
+    """Similarities in 0..1. `rows[claim][passage]` is that of the claim to its likeliest windows in the passage, 0.0
+    where none of them lies there; `whole[claim][passage]` that to the passage as a whole, empty where it was not
+    wanted."""
 
     rows: Rows = ()
     question_to_answer: float = 0.0
@@ -62,9 +60,7 @@ def measure_closeness(
     whole: bool = True,
 ) -> Closeness:
     """Cosine similarities by the embedding model; by shared words, and said so in the notes, where it cannot run.
-
-    `whole` is whether passages are compared as wholes too, which costs an embedding each.
-    """
+    `whole` is whether passages are compared as wholes too, which costs an embedding each."""
     bare = [without_markers(claim) for claim in claims]
     instead, closeness = "similarities were measured by shared words", None
     if embeddings is None:

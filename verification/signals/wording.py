@@ -83,16 +83,13 @@ CITING: Final = (
 )
 """Ways of citing in words, each occurrence worth a bonus of 0.1 (weighted verification formula)."""
 _NUMBERED: Final = re.compile(r"[\[(【](?:source:?\s*)?(\d{1,3}(?:\s*[,–-]\s*\d{1,3})*)[\])】]", re.IGNORECASE)
-_WHOLE_NAME_FROM: Final = 4
-"""Shortest file stem that counts as naming its file: ``a.md`` is not cited by an article."""
+_WHOLE_NAME_FROM: Final = 4  # shortest file stem that counts as naming its file: ``a.md`` is not cited by an article
 
 
 def coverage(answer: str, passages: Sequence[Passage], fields: Sequence[str] = IDENTIFIER_FIELDS) -> float:
-    """Share of the passages that the answer cites, and a bonus for citing in words; at most 1.
-
-    A passage is cited when one of its identifiers, or ``[n]`` with its position, stands in the answer. It favours
-    answers that name what they draw on; that the name is beside the right claim is for the citations to verify.
-    """
+    """Share of the passages that the answer cites, and a bonus for citing in words; at most 1. A passage is cited when
+    one of its identifiers, or ``[n]`` with its position, stands in the answer. It favours answers that name what they
+    draw on; that the name is beside the right claim is for the citations to verify."""
     if not passages:
         return 0.0
     ranges = [re.findall(r"\d+", part) for found in _NUMBERED.findall(answer) for part in found.split(",")]
@@ -118,8 +115,6 @@ def identifiers(passage: Passage, fields: Sequence[str] = IDENTIFIER_FIELDS) -> 
 
 def names(answer: str, identifier: str) -> bool:
     """Whether the identifier stands in the answer as a whole word; in its own case if it is all capitals, else in any.
-
-    Short tickers such as ``A`` or ``IT`` would otherwise be found in every text.
-    """
+    Short tickers such as ``A`` or ``IT`` would otherwise be found in every text."""
     flags = 0 if identifier.isupper() and identifier.isalpha() else re.IGNORECASE
     return re.search(rf"(?<!\w){re.escape(identifier)}(?!\w)", answer, flags) is not None
