@@ -41,8 +41,7 @@ def cite(
     dropped where none does or the claim failed. Supported claims without a marker get one. Without verdicts (or on
     text that no claim covers) a marker that names a passage is kept as not verified; it is moved only to another chunk
     of the same document that holds the words while the one named does not. Citations are numbered by first
-    appearance, one a chunk id or first 120 characters, at most five; further markers are dropped.
-    """
+    appearance, one a chunk id or first 120 characters, at most five; further markers are dropped."""
     markers = find_markers(answer)
     sentences = sentence_spans(answer)
     pointers = [_pointing(marker, answer, markers, sentences, verdicts, passages) for marker in markers]

@@ -78,8 +78,7 @@ class JudgeChain:
     something else than one verdict per claim with a known label and finite scores: each verdict is checked here, and
     nowhere else. A claim that a judge leaves `unjudged` goes on to the next one, and what nobody judged stays
     `unjudged`: never supported. The deadline does not stop the last of several judges, so that a late run still gets
-    the verdicts of the quickest one. `cache` remembers verdicts by judge, claim, passages and question.
-    """
+    the verdicts of the quickest one. `cache` remembers verdicts by judge, claim, passages and question."""
 
     judges: Sequence[Judge]
     timeout: float | None = None

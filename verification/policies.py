@@ -90,8 +90,7 @@ def confidence_of_labels(labels: Sequence[Label]) -> float:
     Claim-verification formula. It favours answers with no unsupported claim at all: one bad claim of five costs
     0.2 of the share, 0.1 of penalty and the bonus. Partly supported counts half and is not unsupported;
     contradicted counts as unsupported. An unjudged claim is worth nothing and forfeits the bonus, because nobody
-    can say that none is unsupported; without any claim there is nothing to be confident of, hence 0.0.
-    """
+    can say that none is unsupported; without any claim there is nothing to be confident of, hence 0.0."""
     if not labels:
         return 0.0
     base = sum(CREDIT[label] for label in labels) / len(labels)
@@ -186,8 +185,7 @@ class Curve:
     A claim's chance is the logistic of ``slope * logit + bias``. An answer's is that of the mean logit of its claims'
     chances, moved by `worst` of the way to the worst of them and by `number` times the logarithm of how many there
     are: an answer of one claim has the chance of that claim. `thresholds` are the confidences that refuse a share of
-    the good answers.
-    """
+    the good answers."""
 
     slope: float
     bias: float
@@ -271,8 +269,7 @@ def calibrated_confidence(verdicts: Sequence[Verdict]) -> float:
 
     A claim that stands word for word in its evidence is certain and leaves the rest to be judged; an unjudged claim
     has no support. Where several judges took part, the most doubtful curve counts. 0.0 without any claim. Raises
-    InputError for verdicts of a judge that no curve was fitted for.
-    """
+    InputError for verdicts of a judge that no curve was fitted for."""
     own = counted(verdicts)
     if not own:
         return 0.0

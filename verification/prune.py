@@ -74,8 +74,7 @@ def prune(answer: str, verdicts: Sequence[Verdict]) -> tuple[str, list[Verdict]]
 
     A sentence is kept when it makes a claim that counts and every such claim in it is supported. Headings, lead-ins
     and table heads are kept where something under them is. Emptied list items go, numbered lists are renumbered, and
-    a connective that has lost what it connected to is cut. Returns ``("", [])`` when no sentence is supported.
-    """
+    a connective that has lost what it connected to is cut. Returns ``("", [])`` when no sentence is supported."""
     sentences = _structured(answer, [_read(answer, start, end, verdicts) for start, end in sentence_spans(answer)])
     if not any(s.kept and s.judged for s in sentences):
         return "", []

@@ -100,8 +100,7 @@ class Verification:
     in `degraded`. `judge` names the judges whose verdicts stand, ``"none"`` when no judge could run. `ms` is wall
     time. `threshold` is the confidence from which the run accepts an answer. `supported` is the policy's value, and
     `answered` how likely the answer is to answer the question, where a reader was asked: the confidence is then their
-    product, unless one of the founding policies was chosen. `answer_spans` are the places that answer the question.
-    """
+    product, unless one of the founding policies was chosen. `answer_spans` are the places that answer the question."""
 
     confidence: float
     claims: tuple[Verdict, ...] = ()

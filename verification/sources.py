@@ -46,8 +46,7 @@ def weigh_sources(
 
     A claim may stand in several sources, and a judge names one. So claims that rest on a weaker source are put to the
     stronger ones alone, the strongest first: their verdict takes its place where it is worth more, or where they
-    contradict what the weaker one supports. Without weights the verdicts stay as they are.
-    """
+    contradict what the weaker one supports. Without weights the verdicts stay as they are."""
     if not weights:
         return list(verdicts)
     found = list(verdicts)

@@ -18,8 +18,7 @@ class CascadeJudge:
 
     Each verdict names the judge that gave it. How many claims went on is in the notes as the model
     ``cascade: escalated`` ("2 of 5"). When the strong judge fails, the cheap verdicts stand, and the notes say so;
-    a claim that the cheap judge leaves `unjudged` always goes on.
-    """
+    a claim that the cheap judge leaves `unjudged` always goes on."""
 
     cheap: Judge
     strong: Judge

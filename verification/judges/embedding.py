@@ -19,8 +19,7 @@ class EmbeddingJudge:
 
     The windows are preselected by words, and all claims and windows of an answer are embedded in one call, each
     distinct text once; vectors are kept in a bounded cache, so that a second pass over the same passages is cheap.
-    Hand in a `CachedEmbeddings` to share its cache. Raises ModelError when the model returns no usable vectors.
-    """
+    Hand in a `CachedEmbeddings` to share its cache. Raises ModelError when the model returns no usable vectors."""
 
     embeddings: Embeddings
     name: str = "embedding"

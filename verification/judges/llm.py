@@ -101,8 +101,7 @@ class LLMJudge:
     counts where a passage holds the quote and the quote has the claim's figures, names and negations; else the claim
     is `unjudged`, so that the next judge decides. A contradiction counts where claim and quote show it
     (`find_conflict`). Raises `ModelError` when a reply cannot be read, also after one repair try, so that another
-    judge takes over.
-    """
+    judge takes over."""
 
     caller: ChatCaller
     prompts: Prompts = field(default_factory=Prompts)

@@ -59,8 +59,7 @@ class NLIJudge:
     `model` is a folder with ``model.onnx`` (or ``onnx/model.onnx``), ``tokenizer.json`` and ``config.json``, the name
     of an installed package that holds them, or a loaded `NLIModel`. Which output means what is read from
     ``id2label`` of the config. A path is checked at once and loaded at the first call. Raises WeightsError where
-    files are missing or the labels do not say which is entailment.
-    """
+    files are missing or the labels do not say which is entailment."""
 
     name = "nli"
 

@@ -24,8 +24,7 @@ from cragraph.verification.windows import Space, Window, is_table_row, space
 ON_TOPIC = 0.5
 """Coverage from which on a window is on the claim's matter: another figure or an opposite word in it contradicts.
 
-Of the training claims whose window covers half of them and has a word's opposite, one in seven is supported.
-"""
+Of the training claims whose window covers half of them and has a word's opposite, one in seven is supported."""
 SOME = 0.3  # coverage below which a window shares nothing that could be called a part of the claim
 FORMS: Final[frozenset[Kind]] = frozenset(["measure", "money", "percent", "points"])
 """Facts that may be written in several ways."""
@@ -50,8 +49,7 @@ class Reading:
     passage all the same, for something else. `misplaced` are words of the claim that the window, a row of a table,
     lacks and another row has; `reckoned` says how the window gives figures that it does not hold; `mismatch` is what
     the claim puts together otherwise than the passages. `written` is the claim with its figures as the passages write
-    them.
-    """
+    them."""
 
     window: Window
     values: Mapping[str, float]

@@ -115,8 +115,7 @@ def decide(
     window does not have in any form, leave a claim partly supported at best; one that knows nothing but `overlap`
     supports no claim without any. The support of a judge that has a curve becomes a calibrated chance. Contradicted is
     only what a conflict can be shown for, a pair of quotes (see `find_conflict`): a score alone makes a claim
-    unsupported.
-    """
+    unsupported."""
     if reading is None:
         return verdict_of(claim, "unsupported", 0.0, 0.0, None, "There is no text to support it.", judge)
     if judge in curves():
@@ -208,8 +207,7 @@ def checked(found: Any, claims: Sequence[Claim], passages: Sequence[Passage], na
 
     Scores are clamped to 0..1, a quote that stands elsewhere is moved to its place, one that stands nowhere is
     dropped and its verdict lowered. A wrong number of verdicts, an unknown label, a score that is no number or not
-    finite, or something that is no verdict at all cannot be mended.
-    """
+    finite, or something that is no verdict at all cannot be mended."""
     if not isinstance(found, list | tuple):
         raise ModelError(f"judge {name!r} returned a {type(found).__name__}; wanted a list of {len(claims)} verdicts.")
     if len(found) != len(claims):

@@ -54,8 +54,7 @@ class Material:
 
     `alignment` and `consistency` are scores of injected scorers, None where there is none or it failed. `knowledge`
     holds the verdicts of the claims judged against the known facts: empty without facts, None where no judge could run.
-    `weights` are those of the passages' sources; empty where every source is fully relied on.
-    """
+    `weights` are those of the passages' sources; empty where every source is fully relied on."""
 
     answer: str
     passages: Sequence[Passage]
@@ -205,8 +204,7 @@ def source_agreement(material: Material) -> float:
 
     A passage agrees when it is at least 0.5 similar to one of the answer's claims and is not the evidence against
     one. It favours answers that several sources share; one good source among five gives 0.2. Where sources have
-    weights, each counts by its weight, so that drafts cannot outvote a report.
-    """
+    weights, each counts by its weight, so that drafts cannot outvote a report."""
     if not material.passages:
         return 0.0
     contradicted = (v["evidence"] for v in material.verdicts if v["verdict"] == "contradicted")

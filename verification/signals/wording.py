@@ -20,8 +20,7 @@ def completeness(question: str, answer: str) -> float:
 
     Substance is the number of words up to eight, finish whether the text ends like a sentence or a list, coverage
     the share of the question's content words in the answer. It favours full sentences that take up the question;
-    a right answer of one word scores low. An empty answer, or one that only says that it does not know, is 0.0.
-    """
+    a right answer of one word scores low. An empty answer, or one that only says that it does not know, is 0.0."""
     text = answer.strip()
     if not text or text == IDK:
         return 0.0
