@@ -57,10 +57,10 @@ class LLMClaims:
         prompt = self.prompts["claims"]
         notes.ran("prompt:claims", prompt.digest)
         marker = marker_for(answer, seed=self.caller.seed)
-        found = ask(self.caller, prompt.fill(answer=neutral(answer, marker), marker=marker), FoundRows, notes)
+        reply = ask(self.caller, prompt.fill(answer=neutral(answer, marker), marker=marker), FoundRows, notes)
         claims: list[Claim] = []
         after = 0
-        for row in found.claims:
+        for row in reply.claims:
             span = placed(row.claim, answer, after)
             if span is not None:
                 after = span[1]
@@ -114,8 +114,8 @@ class LLMScores:
 
     def _about(self, task: str, question: str, answer: str, passages: Sequence[Passage], notes: Notes) -> Messages:
         notes.ran(f"prompt:{task}", self.prompts[task].digest)
-        quoted, asked = {"answer": answer}, question or "(not known)"
-        messages = partial(self.prompts[task].on, seed=self.caller.seed, quoted=quoted, question=asked)
+        quoted, about = {"answer": answer}, question or "(not known)"
+        messages = partial(self.prompts[task].on, seed=self.caller.seed, quoted=quoted, question=about)
         return messages(self.caller.fitted(passages, messages, notes, task))
 
 

@@ -76,30 +76,30 @@ def _pointing(
     since = max((m.end for m in markers if start <= m.start and m.end <= marker.start), default=start)
     within = [v for v in verdicts if v["start"] < end and start < v["end"]]
     carriers = [v for v in within if v["start"] < marker.start and since < v["end"]] or within
-    said = without_markers(answer[since : marker.start])
+    words = without_markers(answer[since : marker.start])
     if not carriers or all(v["verdict"] == "unjudged" for v in carriers):
-        return Pointer(marker.start, marker.end, [_holder(n, said, passages) for n in named], verified=False)
+        return Pointer(marker.start, marker.end, [_holder(n, words, passages) for n in named], verified=False)
     good = [v["evidence"] for v in carriers if v["verdict"] in IN_FAVOUR]
     if not good:
         return Pointer(marker.start, marker.end, [], verified=False)
     quotes: dict[int, list[str]] = {}
     for evidence in filter(None, good):
         quotes.setdefault(evidence["passage"], []).append(evidence["quote"])
-    kept = [n for n in named if n in quotes or (said and stated_in(said, passages[n]["text"], ENOUGH))]
+    kept = [n for n in named if n in quotes or (words and stated_in(words, passages[n]["text"], ENOUGH))]
     right = kept or [position for position in quotes if position < len(passages)]
     verified = all(v["verdict"] == "supported" for v in carriers)
     return Pointer(marker.start, marker.end, right, verified, quotes)
 
 
-def _holder(named: int, said: str, passages: Sequence[Passage]) -> int:
+def _holder(named: int, words: str, passages: Sequence[Passage]) -> int:
     """The passage named, or where the words do not stand in it, the one beside it in its document that holds them."""
     passage = passages[named]
-    if not said or stated_in(said, passage["text"], ENOUGH):
+    if not words or stated_in(words, passage["text"], ENOUGH):
         return named
     beside = (
         position
         for position, other in enumerate(passages)
-        if other["doc_id"] == passage["doc_id"] and position != named and stated_in(said, other["text"], ENOUGH)
+        if other["doc_id"] == passage["doc_id"] and position != named and stated_in(words, other["text"], ENOUGH)
     )
     return min(beside, key=lambda p: abs(passages[p]["chunk_index"] - passage["chunk_index"]), default=named)
 

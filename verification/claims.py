@@ -55,10 +55,10 @@ def split_claims(answer: str) -> list[Claim]:
 def claim_type(text: str) -> ClaimType:
     """Whether a claim states a fact, an opinion (also: advice, or what the sources lack), or a condition. Opinions are
     recognised narrowly, because they are not counted against an answer."""
-    said = without_markers(text).strip(" *_>\"'“”")
-    if _OWN.search(said) or _EVALUATION.search(said) or _ON_SOURCES.match(said):
+    bare = without_markers(text).strip(" *_>\"'“”")
+    if _OWN.search(bare) or _EVALUATION.search(bare) or _ON_SOURCES.match(bare):
         return "opinion"
-    return "conditional" if _CONDITION.search(said) else "factual"
+    return "conditional" if _CONDITION.search(bare) else "factual"
 
 
 @dataclass(frozen=True)
@@ -130,8 +130,8 @@ def uncovered_parts(answer: str, claims: Sequence[Claim]) -> list[Uncovered]:
         gaps = _gaps(statement["start"], statement["end"], claims)
         whole = gaps == [(statement["start"], statement["end"])]
         for start, end in gaps:
-            said = {term for term in terms(without_markers(answer[start:end])) if not is_light(term)}
-            if said and (whole or len(said) > FEW):
+            content = {term for term in terms(without_markers(answer[start:end])) if not is_light(term)}
+            if content and (whole or len(content) > FEW):
                 left, right = _stripped(answer, start, end, _EDGE)
                 parts.append(Uncovered(text=answer[left:right], start=left, end=right))
     return parts

@@ -50,19 +50,19 @@ def find_conflicts(passages: Sequence[Passage], most: int = MOST) -> list[Passag
     """Pairs of sentences of different passages that say the same but for a figure, a negation or an opposite word.
     Favours precision: rows of tables are left out; sentences on other years, with other names, or that share too few
     words are taken to speak of other things. At most `most` are returned, the most alike first."""
-    found = [
+    sentences = [
         (window, context)
         for number, passage in enumerate(passages)
         for window in sentence_windows(number, passage["text"])
         if ROW not in window.text and len(context := topic(window.text) - _counts(window.text)) >= FEWEST
     ][:SENTENCES]
-    if len(found) < 2:
+    if len(sentences) < 2:
         return []
-    alike = _alike([context for _, context in found])
+    alike = _alike([context for _, context in sentences])
     first, second = np.nonzero(np.triu(alike >= NEARLY, k=1))
     conflicts: list[PassageConflict] = []
     for place in np.argsort(-alike[first, second], kind="stable"):
-        (one, words), (other, others) = found[first[place]], found[second[place]]
+        (one, words), (other, others) = sentences[first[place]], sentences[second[place]]
         if one.passage == other.passage:
             continue
         near = bool(alike[first[place], second[place]] >= ALIKE)
@@ -75,18 +75,18 @@ def find_conflicts(passages: Sequence[Passage], most: int = MOST) -> list[Passag
 
 def _counts(text: str) -> frozenset[str]:
     """The terms of figures in words: "four" of "four wheels"."""
-    said = (fact.said for fact in extract(text) if fact.kind in ("number", "ordinal") and not fact.said[0].isdigit())
-    return frozenset(term for words in said for term in terms(words))
+    figures = (fact.said for fact in extract(text) if fact.kind in ("number", "ordinal") and not fact.said[0].isdigit())
+    return frozenset(term for words in figures for term in terms(words))
 
 
 def _alike(contexts: Sequence[frozenset[str]]) -> Floats:
     """For each two sentences the share that the one with more to say has in common with the other."""
     vocabulary = {term: column for column, term in enumerate(sorted(frozenset().union(*contexts)))}
     weights = np.array([weight(term) for term in vocabulary], dtype=np.float32)
-    held = np.zeros((len(contexts), len(vocabulary)), dtype=np.float32)
+    uses = np.zeros((len(contexts), len(vocabulary)), dtype=np.float32)
     for row, context in enumerate(contexts):
-        held[row, [vocabulary[term] for term in context]] = 1.0
-    shared = (held * weights) @ held.T
+        uses[row, [vocabulary[term] for term in context]] = 1.0
+    shared = (uses * weights) @ uses.T
     own = np.diag(shared)
     return np.asarray(shared / np.maximum(own[:, None], own[None, :]), dtype=np.float32)
 
@@ -103,8 +103,8 @@ def _difference(one: str, other: str, differing: frozenset[str], *, near: bool) 
     if compare(dates, theirs).share < 1 or compare(theirs, dates).share < 1:
         return ""
     alike = possible(one) == possible(other)
-    if near and (found := _in_facts(one, other, first, second, alike=alike)):
-        return found
+    if near and (difference := _in_facts(one, other, first, second, alike=alike)):
+        return difference
     word = find_conflict(one, other, ()) if alike and len(differing) <= 2 else None
     return f"{word.claimed} and {word.stated}" if word else ""
 
@@ -168,9 +168,9 @@ def _matter(text: str) -> frozenset[str]:
 
 def stated_in(statement: str, passage: str, share: float = 0.0) -> bool:
     """Whether a passage holds this share of a statement's words, all its figures, and no sentence against it."""
-    wanted, held = set(content_words(without_markers(statement))), set(terms(passage))
-    if share and (not wanted or len(wanted & held) < share * len(wanted)):
+    wanted, present = set(content_words(without_markers(statement))), set(terms(passage))
+    if share and (not wanted or len(wanted & present) < share * len(wanted)):
         return False
-    if any(word not in held for word in wanted if _FIGURE.search(word)):
+    if any(word not in present for word in wanted if _FIGURE.search(word)):
         return False
     return not any(contradict(statement, sentence) for sentence in sentences(passage))

@@ -118,9 +118,9 @@ class JudgeChain:
         known = [self.cache.get(key) for key in keys]
         new = [number for number, hit in enumerate(known) if hit is None]
         if new:
-            asked = [claims[number] for number in new]
-            given = within(self._seconds(judge), judge, asked, passages, notes, question=question)
-            for number, verdict in zip(new, checked(given, asked, passages, judge.name), strict=True):
+            unknown = [claims[number] for number in new]
+            given = within(self._seconds(judge), judge, unknown, passages, notes, question=question)
+            for number, verdict in zip(new, checked(given, unknown, passages, judge.name), strict=True):
                 known[number] = [verdict]
                 if verdict["verdict"] != "unjudged":
                     self.cache.put(keys[number], [verdict])

@@ -215,7 +215,7 @@ def curves(path: Path = FITTED) -> Mapping[str, Curve]:
     """The curve of each judge that one was fitted for; raises WeightsError where the file is not readable."""
     try:
         judges = json.loads(path.read_text(encoding="utf-8"))["judges"]
-        return {name: Curve(**found["curve"]) for name, found in judges.items()}
+        return {name: Curve(**fit["curve"]) for name, fit in judges.items()}
     except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
         raise WeightsError(
             f"{path.name} cannot be read ({type(error).__name__}: {error}); it ships with the package: reinstall "
@@ -240,10 +240,10 @@ class Own:
 
 def recalibrated(verdict: Verdict, own: Mapping[str, Own]) -> Verdict:
     """The verdict with the chance that its claim has on a person's own answers; facts that object keep their say."""
-    found = own.get(verdict["judge"])
-    if found is None or verdict["verdict"] == "unjudged":
+    fit = own.get(verdict["judge"])
+    if fit is None or verdict["verdict"] == "unjudged":
         return verdict
-    fresh: Verdict = {**verdict, "support": Curve(found.slope, found.bias).claim(verdict["support"])}
+    fresh: Verdict = {**verdict, "support": Curve(fit.slope, fit.bias).claim(verdict["support"])}
     if fresh.get("objected") or fresh["verdict"] == "contradicted":
         fresh["support"] = min(fresh["support"], verdict["support"])
     elif fresh["support"] >= LINE:
@@ -259,7 +259,7 @@ def own_threshold(
     """The confidence from which a policy accepts where nobody set one: 0.7 but for the calibrated one."""
     if policy != "calibrated":
         return FOUNDING
-    fitted = {judge: found.threshold for judge, found in (own or {}).items() if found.threshold is not None}
+    fitted = {judge: fit.threshold for judge, fit in (own or {}).items() if fit.threshold is not None}
     judges = _judges(counted(verdicts)) & curves().keys()
     return max((fitted[j] if j in fitted else curves()[j].threshold(refused) for j in judges), default=LINE)
 

@@ -244,16 +244,16 @@ class Verification:
     @property
     def warnings(self) -> list[str]:
         """Why the answer did not pass, one plain sentence each; empty when it passed."""
-        found = [] if self.accepted else low_values([("confidence", self.confidence, self.threshold)])
+        reasons = [] if self.accepted else low_values([("confidence", self.confidence, self.threshold)])
         if unsupported := len(self.unsupported_claims):
-            found.append(f"Found {unsupported} unsupported claim(s)")
+            reasons.append(f"Found {unsupported} unsupported claim(s)")
         if self.policy == "calibrated" and (partly := sum(v["verdict"] == "partially_supported" for v in self.counted)):
-            found.append(f"{partly} claim(s) supported only in part")
+            reasons.append(f"{partly} claim(s) supported only in part")
         if unjudged := sum(v["verdict"] == "unjudged" for v in self.counted):
-            found.append(f"{unjudged} {UNJUDGED}")
+            reasons.append(f"{unjudged} {UNJUDGED}")
         if not self.counted:
-            found.append("No claim to check was found in the answer")
-        return found
+            reasons.append("No claim to check was found in the answer")
+        return reasons
 
     @property
     def passed(self) -> bool:

@@ -23,14 +23,14 @@ def attributed(
     """The verdicts with the chunks that support their claim beside their evidence, as `sources`. A passage supports a
     claim in whose favour the verdict is when it is more than `threshold` similar to it (`closeness`, a row per
     verdict), has all its figures, and has no sentence against it."""
-    found = list(verdicts)
+    sourced = list(verdicts)
     for number, (verdict, row) in enumerate(zip(verdicts, closeness or [()] * len(verdicts), strict=True)):
         if verdict["verdict"] in IN_FAVOUR:
             own = verdict["evidence"]["passage"] if verdict["evidence"] else None
             near = [passages[p] for p, score in enumerate(row) if score > threshold and p != own]
             ids = [p["chunk_id"] for p in near if stated_in(verdict["text"], own_text(p)["text"])]
-            found[number] = {**verdict, "sources": ids}
-    return found
+            sourced[number] = {**verdict, "sources": ids}
+    return sourced
 
 
 def weights_of(passages: Sequence[Passage], weight: SourceWeight | None) -> list[float]:
@@ -49,25 +49,25 @@ def weigh_sources(
     contradict what the weaker one supports. Without weights the verdicts stay as they are."""
     if not weights:
         return list(verdicts)
-    found = list(verdicts)
-    open_ = [i for i, v in enumerate(found) if v["verdict"] in _SIDING]
+    weighed = list(verdicts)
+    open_ = [i for i, v in enumerate(weighed) if v["verdict"] in _SIDING]
     for tier in sorted(set(weights), reverse=True):
-        weak = [i for i in open_ if _weight(found[i], weights) < tier]
+        weak = [i for i in open_ if _weight(weighed[i], weights) < tier]
         # Every claim left rests on sources as good as these: further down there is nothing stronger.
         if not weak:
             break
         strong = [position for position, weight in enumerate(weights) if weight >= tier]
-        claims = [claim_of(found[i]) for i in weak]
+        claims = [claim_of(weighed[i]) for i in weak]
         for i, again in zip(weak, judge(claims, [passages[p] for p in strong]), strict=True):
             second = _moved(again, strong, passages)
-            if _decides(second, found[i], weights):
-                found[i] = second
+            if _decides(second, weighed[i], weights):
+                weighed[i] = second
                 open_.remove(i)
     return [
         {**verdict, "source_weight": weight}
         if (weight := _weight(verdict, weights)) < 1.0 and verdict["verdict"] in _SIDING
         else verdict
-        for verdict in found
+        for verdict in weighed
     ]
 
 

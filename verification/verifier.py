@@ -146,20 +146,20 @@ class Verifier:
         start, own = perf_counter(), Notes()
         case = _Case(question, answer, passages, own, self._chain(judge), policy, chosen, known_facts)
         try:
-            found = self._verified(case)
+            outcome = self._verified(case)
         # The answer must come back whatever happens to its verification.
         except Exception as error:
             logger.exception("verification failed; the answer is returned unjudged")
             own.degraded(f"Verification failed ({reason_of(error)}).")
-            found = _failed(answer, policy)
+            outcome = _failed(answer, policy)
         notes.add(own)
         options = self.options
         at = options.threshold if threshold is None else threshold
         refused = options.refused_good if refused_good is None else refused_good
         return replace(
-            found,
+            outcome,
             degraded=tuple(own.sentences),
-            threshold=own_threshold(found.policy, found.claims, refused, options.calibration) if at is None else at,
+            threshold=own_threshold(outcome.policy, outcome.claims, refused, options.calibration) if at is None else at,
             threshold_set=at is not None,
             ms=(perf_counter() - start) * 1000,
             question=question,
@@ -190,19 +190,19 @@ class Verifier:
                 waiting["knowledge"] = _beside(pool, lambda: case.chain(claims, facts, case.notes))
             closeness = self._closeness(wanted, case, verdicts)
             verdicts = attributed(verdicts, case.passages, closeness.rows, self.options.signals.attribution_threshold)
-            said = {name: wait() for name, wait in waiting.items()}
+            replies = {name: wait() for name, wait in waiting.items()}
         finally:
             # When this failed nobody will ask for the results, and a stalled server must not hold the answer.
             pool.shutdown(wait=False, cancel_futures=True)
-        known = said.get("knowledge", ())
+        known = replies.get("knowledge", ())
         material = Material(
             answer=case.answer,
             passages=case.passages,
             verdicts=verdicts,
             closeness=closeness,
             question=case.question,
-            alignment=said.get("alignment"),
-            consistency=said.get("consistency"),
+            alignment=replies.get("alignment"),
+            consistency=replies.get("consistency"),
             knowledge=None if judge_failed(known) else known,
             weights=weights,
             options=self.options.signals,
@@ -210,7 +210,7 @@ class Verifier:
         signals, missing = measure(wanted, material, case.notes)
         if "fact_score" in signals and judge_failed(key_claims(verdicts)):
             case.notes.degraded("No judge could verify the facts: the fact score of 0.5 only says that nobody knows.")
-        return self._weighed(case, material, signals, missing, said)
+        return self._weighed(case, material, signals, missing, replies)
 
     def _model_calls(
         self, case: "_Case", wanted: Collection[str], needed: Collection[str]
@@ -249,11 +249,11 @@ class Verifier:
         material: Material,
         signals: dict[str, float],
         missing: Mapping[str, str],
-        said: Mapping[str, Any],
+        replies: Mapping[str, Any],
     ) -> Verification:
         """What the policy makes of verdicts and signals, joined with what the reader says of the answer."""
         verdicts, notes = material.verdicts, case.notes
-        answered = said.get("answered") or Answered(None)
+        answered = replies.get("answered") or Answered(None)
         calibrated = case.policy in JOINED
         policy = best_policy(verdicts) if case.policy == AUTO else case.policy
         uncovered = uncovered_parts(case.answer, verdicts)
@@ -262,7 +262,7 @@ class Verifier:
 
         def score(names: Sequence[str]) -> dict[str, float]:
             """The policies' values, as far as the answer was checked; none without its signals."""
-            found = {}
+            values = {}
             for formula in (POLICIES[name] for name in names):
                 try:
                     value = formula.discounted(verdicts, signals, self.options.weights.get(formula.name))
@@ -270,8 +270,8 @@ class Verifier:
                     reasons = [missing[signal] for signal in formula.needs if signal in missing]
                     notes.degraded(f"Policy {formula.name!r} could not be computed: {'; '.join(reasons) or error}.")
                 else:
-                    found[formula.name] = round(value * checked, 6)
-            return found
+                    values[formula.name] = round(value * checked, 6)
+            return values
 
         scores = score(case.chosen or [policy])
         if policy not in scores:
@@ -279,7 +279,7 @@ class Verifier:
             policy = "claims"
             scores |= score([policy])
         judges = {verdict["judge"] for verdict in verdicts if verdict["verdict"] != "unjudged"}
-        unread = calibrated and "answered" in said and judges <= EMBEDDED and answered.probability is None
+        unread = calibrated and "answered" in replies and judges <= EMBEDDED and answered.probability is None
         if capped := unread and scores[policy] > MOST_UNREAD:
             scores[policy] = MOST_UNREAD
             notes.degraded(UNREAD)
@@ -313,28 +313,28 @@ class Verifier:
     def _chain(self, judge: str) -> JudgeChain:
         _known("judge", judge, self.judges)
         # One judge may go by two names; it is not worth a second try.
-        order = {id(found): found for found in (self.judges[name] for name in (judge, *self.fallback))}
+        order = {id(one): one for one in (self.judges[name] for name in (judge, *self.fallback))}
         return JudgeChain(list(order.values()), self.options.judge_timeout, cache=self.cache)
 
     def _claims(self, answer: str, notes: Notes) -> list[Claim]:
         """The claims of an answer; by its sentences, and noted, where the extractor fails."""
         spare = SentenceExtractor()
-        found = stand_in(
+        claims = stand_in(
             f"Claim extraction by {self.extractor.name!r}",
             lambda: self.extractor(answer, notes),
             f"{spare.name!r} took over",
             notes,
         )
-        return spare(answer, notes) if found is None else found
+        return spare(answer, notes) if claims is None else claims
 
     def _closeness(self, wanted: Collection[str], case: "_Case", verdicts: Sequence[Verdict]) -> Closeness:
         """The similarities that the wanted signals need; nothing is embedded when none needs any."""
         if not BY_SIMILARITY & set(wanted):
             return Closeness()
         # Without relevance among the wanted signals, question and answer need not be embedded.
-        asked = case.question if "relevance" in wanted else ""
+        question = case.question if "relevance" in wanted else ""
         texts, whole = [verdict["text"] for verdict in verdicts], "source_agreement" in wanted
-        return measure_closeness(self.embeddings, asked, case.answer, texts, case.passages, case.notes, whole=whole)
+        return measure_closeness(self.embeddings, question, case.answer, texts, case.passages, case.notes, whole=whole)
 
 
 @dataclass(frozen=True)
@@ -362,11 +362,11 @@ def _scored(part: str, call: Callable[[], Any], instead: str, notes: Notes) -> A
     """What a scorer or the reader says, 0..1; None, and noted with what is done instead, when it fails."""
 
     def asked() -> Any:
-        found = call()
-        value = found.probability if isinstance(found, Answered) else float(found)
+        reply = call()
+        value = reply.probability if isinstance(reply, Answered) else float(reply)
         if value is not None and not 0.0 <= value <= 1.0:
             raise ModelError(f"it returned {value}; wanted a number of 0..1")
-        return found if isinstance(found, Answered) else value
+        return reply if isinstance(reply, Answered) else value
 
     return stand_in(part, asked, instead, notes)
 

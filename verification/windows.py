@@ -79,31 +79,31 @@ def space(claims: Sequence[str], passages: Sequence[Passage]) -> Space:
 @lru_cache(maxsize=4)
 def _space(claims: tuple[str, ...], texts: tuple[str, ...]) -> Space:
     sentences: list[Window] = []
-    found: list[Window] = []
+    windows: list[Window] = []
     for number, text in enumerate(texts):
         own = sentence_windows(number, text)
-        found += _widened(text, own, len(sentences))
+        windows += _widened(text, own, len(sentences))
         sentences += own
     vocabulary: dict[object, int] = {}
     for claim in claims:
         for item in (*terms(claim), *pairs(claim)):
             vocabulary.setdefault(item, len(vocabulary))
-    held = np.zeros((len(sentences), len(vocabulary)), dtype=bool)
+    holds = np.zeros((len(sentences), len(vocabulary)), dtype=bool)
     for row, sentence in enumerate(sentences):
         columns = [vocabulary[item] for item in (*terms(sentence.text), *pairs(sentence.text)) if item in vocabulary]
-        held[row, columns] = True
-    in_window = _joined(held, found)
+        holds[row, columns] = True
+    in_window = _joined(holds, windows)
     single, double = _weights(claims, vocabulary, whole=False), _weights(claims, vocabulary, whole=True)
-    anywhere = held.any(axis=0, keepdims=True).astype(np.float32)
-    return Space(sentences, found, in_window @ single, in_window @ double, (anywhere @ single)[0])
+    anywhere = holds.any(axis=0, keepdims=True).astype(np.float32)
+    return Space(sentences, windows, in_window @ single, in_window @ double, (anywhere @ single)[0])
 
 
-def _joined(held: NDArray[np.bool_], found: Sequence[Window]) -> Floats:
+def _joined(holds: NDArray[np.bool_], windows: Sequence[Window]) -> Floats:
     """What each window holds: its first sentence, and the others up to its last."""
-    first, last = (np.array([getattr(w, end) for w in found], dtype=np.intp) for end in ("first", "last"))
-    joined = held[first]
+    first, last = (np.array([getattr(w, end) for w in windows], dtype=np.intp) for end in ("first", "last"))
+    joined = holds[first]
     for step in range(1, SPAN):
-        joined = joined | held[np.minimum(first + step, last)]
+        joined = joined | holds[np.minimum(first + step, last)]
     return np.asarray(joined, dtype=np.float32)
 
 
@@ -148,7 +148,7 @@ def _pieces(text: str, start: int, end: int) -> Iterator[tuple[int, int]]:
 def _widened(text: str, sentences: Sequence[Window], offset: int = 0) -> list[Window]:
     """One, two and three adjacent sentences of one passage; `offset` numbers its first sentence among all. Two rows of
     a table never share one: the figure of one row would do for the name in another."""
-    found: list[Window] = []
+    windows: list[Window] = []
     for sentence in sentences:
         rows = 0
         for last in sentences[sentence.first : sentence.first + SPAN]:
@@ -157,8 +157,10 @@ def _widened(text: str, sentences: Sequence[Window], offset: int = 0) -> list[Wi
                 break
             if last is sentence or last.end - sentence.start <= LONGEST:
                 ends = offset + sentence.first, offset + last.first
-                found.append(Window(sentence.passage, sentence.start, last.end, text[sentence.start : last.end], *ends))
-    return found
+                windows.append(
+                    Window(sentence.passage, sentence.start, last.end, text[sentence.start : last.end], *ends)
+                )
+    return windows
 
 
 @lru_cache(maxsize=4096)

@@ -43,8 +43,8 @@ class CascadeJudge:
         if not unsure:
             return verdicts
         try:
-            found = self.strong([claims[number] for number in unsure], passages, notes, question=question)
-            better = {n: v for n, v in zip(unsure, found, strict=True) if v["verdict"] != "unjudged"}
+            second = self.strong([claims[number] for number in unsure], passages, notes, question=question)
+            better = {n: v for n, v in zip(unsure, second, strict=True) if v["verdict"] != "unjudged"}
         # The strong judge may be a model's server: its failure must not cost the verdicts that are there.
         except Exception as error:
             part = f"The strong judge {self.strong.name!r} of the cascade"

@@ -40,14 +40,14 @@ def find_conflict(claim: str, evidence: str, nowhere: Sequence[Fact], *, names: 
     name in another's place where `names` says that somebody read the claim as a whole. Favours precision: a sentence
     that may speak of another thing or time shows nothing."""
     for sentence in sorted(sentences(evidence), key=lambda text: -_covered(claim, text)):
-        found = (
+        conflict = (
             _figures(claim, sentence, nowhere)
             or _roles(claim, sentence)
             or (_at_one_time(claim, sentence) and (_negation(claim, sentence) or _opposite(claim, sentence)))
             or (names and _names(claim, sentence, nowhere))
         )
-        if found:
-            return found
+        if conflict:
+            return conflict
     return None
 
 
@@ -67,9 +67,9 @@ def _figures(claim: str, sentence: str, nowhere: Sequence[Fact]) -> Conflict | N
     wrong = [fact for fact in nowhere if fact.kind != "name"]
     if not wrong or _covered(claim, sentence) < SAME_MATTER:
         return None
-    own, held = extract(claim), extract(sentence)
+    own, stated = extract(claim), extract(sentence)
     for fact in wrong:
-        rivals = [f for f in held if (f.kind, f.unit) == (fact.kind, fact.unit) and not matches(f, own)]
+        rivals = [f for f in stated if (f.kind, f.unit) == (fact.kind, fact.unit) and not matches(f, own)]
         if len(rivals) > 1:
             beside = around(claim, fact)
             rivals = [f for f in rivals if beside & around(sentence, f)]
@@ -118,8 +118,8 @@ def _negation(claim: str, sentence: str) -> Conflict | None:
     if negative(saying) or _names_another(claim, sentence) or _swapped(denying, saying):
         return None
     for start, end, denied in mine or theirs:
-        if said := _stretch(saying, denied):
-            words = f"“{denying[start:end]}”", f"“{said}”"
+        if phrase := _stretch(saying, denied):
+            words = f"“{denying[start:end]}”", f"“{phrase}”"
             return Conflict(*words) if mine else Conflict(*words[::-1])
     return None
 
@@ -147,14 +147,14 @@ def _stretch(text: str, wanted: frozenset[str]) -> str:
         for term in wanted.intersection(terms(match.group())):
             places[term] = match.span()
         if wanted and wanted <= places.keys():
-            held = text[min(s for s, _ in places.values()) : max(e for _, e in places.values())]
-            best = min(best or held, held, key=len)
+            stretch = text[min(s for s, _ in places.values()) : max(e for _, e in places.values())]
+            best = min(best or stretch, stretch, key=len)
     return best
 
 
 def _swapped(one: str, other: str) -> bool:
-    said, held = stems(one), stems(other)
-    return any(opposites(wide=True).get(term, frozenset()) & held - said for term in said - held)
+    mine, theirs = stems(one), stems(other)
+    return any(opposites(wide=True).get(term, frozenset()) & theirs - mine for term in mine - theirs)
 
 
 def _words(text: str) -> list[str]:

@@ -33,29 +33,29 @@ class EmbeddingJudge:
         self, claims: Sequence[Claim], passages: Sequence[Passage], notes: Notes, *, question: str = ""
     ) -> list[Verdict]:
         """One verdict per claim, in order."""
-        found = Readings(claims, passages)
-        chosen = [found.space.best(number, WINDOWS) for number in range(len(claims))]
-        cosines = self._cosines(found, chosen)
+        measures = Readings(claims, passages)
+        chosen = [measures.space.best(number, WINDOWS) for number in range(len(claims))]
+        cosines = self._cosines(measures, chosen)
         notes.ran("judge embeddings", self._cached.name)
         verdicts = []
         for number, claim in enumerate(claims):
-            readings = [found.read(number, place, cosines[number, place]) for place in chosen[number]]
+            readings = [measures.read(number, place, cosines[number, place]) for place in chosen[number]]
             best = clearest(readings, "embedding")
             verdicts.append(
                 decide(claim, best, support_of(best, "embedding"), 0.0, THRESHOLDS, passages, self.name, overlap=True)
             )
         return verdicts
 
-    def _cosines(self, found: Readings, chosen: Sequence[Sequence[int]]) -> Mapping[tuple[int, int], float]:
+    def _cosines(self, measures: Readings, chosen: Sequence[Sequence[int]]) -> Mapping[tuple[int, int], float]:
         """Cosine of each claim to each of its windows, -1..1."""
-        windows = found.space.windows
-        wanted = list(dict.fromkeys([*found.texts, *(windows[place].text for own in chosen for place in own)]))
+        windows = measures.space.windows
+        wanted = list(dict.fromkeys([*measures.texts, *(windows[place].text for own in chosen for place in own)]))
         if not any(chosen):
             return {}
         vectors = unit(self._cached.embed_documents(wanted), len(wanted))
         row = {text: number for number, text in enumerate(wanted)}
         return {
-            (number, place): float(vectors[row[found.texts[number]]] @ vectors[row[windows[place].text]])
+            (number, place): float(vectors[row[measures.texts[number]]] @ vectors[row[windows[place].text]])
             for number, own in enumerate(chosen)
             for place in own
         }

@@ -77,10 +77,10 @@ class EncoderJudge:
         self, claim: Claim, reading: Reading | None, grounding: "Grounding", passages: Sequence[Passage]
     ) -> Verdict:
         objected = reading is not None and reading.objects()
-        found = self.model.blend(grounding, self.words.support(reading), objected)
-        support, against = (min(max(float(value), 0.0), 1.0) for value in (found.supported, found.contradicted))
+        blend = self.model.blend(grounding, self.words.support(reading), objected)
+        support, against = (min(max(float(value), 0.0), 1.0) for value in (blend.supported, blend.contradicted))
         verdict = decide(claim, reading, support, against, THRESHOLDS, passages, self.name)
-        doubtful = [word for word in found.words if word.unsupported >= self.model.word_threshold]
+        doubtful = [word for word in blend.words if word.unsupported >= self.model.word_threshold]
         as_read = can_point(claim) and _written(claim, reading) == claim["text"]
         if verdict["verdict"] != "supported" and doubtful and as_read:
             own = [(claim["start"] + word.start, claim["start"] + word.end) for word in doubtful]

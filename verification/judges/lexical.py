@@ -30,9 +30,9 @@ class LexicalJudge:
 
     def readings(self, claims: Sequence[Claim], passages: Sequence[Passage]) -> list[Reading | None]:
         """Each claim against the window that supports it best, in order; None where there is no text."""
-        found = Readings(claims, passages)
+        measures = Readings(claims, passages)
         return [
-            clearest([found.read(number, place) for place in found.space.best(number, WINDOWS)], "lexical")
+            clearest([measures.read(number, place) for place in measures.space.best(number, WINDOWS)], "lexical")
             for number in range(len(claims))
         ]
 

@@ -128,8 +128,8 @@ class LLMJudge:
     ) -> list[Verdict]:
         caller, count = self.caller, len(claims)
         listed = "\n".join(f"{number}. {claim['text']}" for number, claim in enumerate(claims, start=1))
-        quoted, asked = {"claims": listed}, question or "(not known)"
-        prompt = partial(self.prompts["judge"].on, seed=caller.seed, quoted=quoted, question=asked, count=count)
+        quoted, about = {"claims": listed}, question or "(not known)"
+        prompt = partial(self.prompts["judge"].on, seed=caller.seed, quoted=quoted, question=about, count=count)
         notes.ran("prompt:judge", self.prompts["judge"].digest)
         used = caller.fitted(passages, prompt, notes, "judge")
         most = (count + 1) * ROW_TOKENS
@@ -174,24 +174,24 @@ def billions(model: Any) -> float | None:
 
         try:
             shown = httpx.post(f"{key[0]}/api/show", json={"model": key[1]}, timeout=PATIENCE_S).json()
-            said = _SIZE.search(str(shown["details"]["parameter_size"]))
+            size = _SIZE.search(str(shown["details"]["parameter_size"]))
         except (httpx.HTTPError, ValueError, KeyError, TypeError):
             return None
         scale = {"k": 1e-6, "m": 1e-3, "b": 1.0, "t": 1e3}
-        _SIZES[key] = float(said[1]) * scale[said[2].lower()] if said else None
+        _SIZES[key] = float(size[1]) * scale[size[2].lower()] if size else None
     return _SIZES[key]
 
 
 def _by_number(rows: Sequence[JudgedClaim], claims: Sequence[Claim]) -> dict[int, JudgedClaim]:
     """Rows by claim index: by their numbers, else by the words of the claim that they repeat, else by position."""
-    found: dict[int, JudgedClaim] = {}
+    by_number: dict[int, JudgedClaim] = {}
     for row in rows:
         repeated = (place for place, claim in enumerate(claims) if row.claim and placed(row.claim, claim["text"]))
         place = row.n - 1 if row.n else next(repeated, -1)
         if 0 <= place < len(claims):
-            found.setdefault(place, row)
+            by_number.setdefault(place, row)
     unnumbered = not any(row.n or row.claim for row in rows)
-    return dict(enumerate(rows)) if unnumbered and len(rows) == len(claims) else found
+    return dict(enumerate(rows)) if unnumbered and len(rows) == len(claims) else by_number
 
 
 _SAYS: Final = re.compile(r"\w").search
@@ -205,33 +205,33 @@ def _borne_out(claim: str, row: JudgedClaim, passages: Sequence[Passage]) -> tup
     label, likely, quote = row.status, row.passage - 1, row.evidence if _SAYS(row.evidence) else ""
     if label in ("unsupported", "unjudged"):
         return label, None, ""
-    found = quoted(quote, passages, likely) if quote else best_sentence(claim, passages, likely)
+    evidence = quoted(quote, passages, likely) if quote else best_sentence(claim, passages, likely)
     doubt: Label = "unsupported" if label == "contradicted" else "unjudged"
-    if found is None:
+    if evidence is None:
         return doubt, None, "The quoted evidence is not in the passages." if quote else "No evidence was quoted."
-    if not _shared(claim, found["quote"]):
+    if not _shared(claim, evidence["quote"]):
         return doubt, None, "The quoted evidence is about something else."
-    text = _sentences_around(found, passages)
+    text = _sentences_around(evidence, passages)
     if label == "contradicted":
         everything = "\n".join(passage["text"] for passage in passages)
         conflict = find_conflict(claim, text, _lacking(claim, everything), names=True)
-        return (label, found, f"{conflict.reason}.") if conflict else (doubt, None, "No conflict could be shown.")
+        return (label, evidence, f"{conflict.reason}.") if conflict else (doubt, None, "No conflict could be shown.")
     if fault := _unquoted(claim, text):
         return doubt, None, fault
-    return label, found, ""
+    return label, evidence, ""
 
 
-def _sentences_around(found: Evidence, passages: Sequence[Passage]) -> str:
+def _sentences_around(evidence: Evidence, passages: Sequence[Passage]) -> str:
     """The quote with the rest of its sentences: models quote as few words as they can."""
-    text = passages[found["passage"]]["text"]
-    own = [span for span in sentence_spans(text) if span[0] < found["end"] and found["start"] < span[1]]
-    return text[own[0][0] : own[-1][1]] if own else found["quote"]
+    text = passages[evidence["passage"]]["text"]
+    own = [span for span in sentence_spans(text) if span[0] < evidence["end"] and evidence["start"] < span[1]]
+    return text[own[0][0] : own[-1][1]] if own else evidence["quote"]
 
 
 def _shared(claim: str, quote: str) -> bool:
     """Whether claim and quote have a word in common; in another script or language they need not."""
-    wanted, said = ({term for term in terms(text) if not is_light(term)} for text in (claim, quote))
-    return not wanted or not said or not wanted.isdisjoint(said) or not (claim.isascii() and quote.isascii())
+    wanted, stated = ({term for term in terms(text) if not is_light(term)} for text in (claim, quote))
+    return not wanted or not stated or not wanted.isdisjoint(stated) or not (claim.isascii() and quote.isascii())
 
 
 def _lacking(claim: str, text: str) -> list[Fact]:

@@ -70,26 +70,28 @@ class NLIJudge:
         self, claims: Sequence[Claim], passages: Sequence[Passage], notes: Notes, *, question: str = ""
     ) -> list[Verdict]:
         """One verdict per claim; all pairs of claim and window go through the model in batches of like length."""
-        found = Readings(claims, passages)
-        chosen = [found.space.best(number, WINDOWS) for number in range(len(claims))]
-        pairs = [(found.space.windows[place].text, found.texts[n]) for n, own in enumerate(chosen) for place in own]
+        measures = Readings(claims, passages)
+        chosen = [measures.space.best(number, WINDOWS) for number in range(len(claims))]
+        pairs = [
+            (measures.space.windows[place].text, measures.texts[n]) for n, own in enumerate(chosen) for place in own
+        ]
         scores = iter(np.split(self.model(pairs), np.cumsum([len(own) for own in chosen])[:-1]))
         notes.ran("nli model", self.model.name)
         notes.ran("nli labels", f"by {self.model.roles.said}")
         verdicts = []
         for number, (claim, places) in enumerate(zip(claims, chosen, strict=True)):
-            place, support, against = _clearest(next(scores), places, number, found.space)
-            reading = found.read(number, place) if place is not None else None
+            place, support, against = _clearest(next(scores), places, number, measures.space)
+            reading = measures.read(number, place) if place is not None else None
             verdicts.append(decide(claim, reading, support, against, THRESHOLDS, passages, self.name, by_words=False))
         return verdicts
 
 
-def _clearest(scores: Scores, places: Sequence[int], claim: int, found: Space) -> tuple[int | None, float, float]:
+def _clearest(scores: Scores, places: Sequence[int], claim: int, space: Space) -> tuple[int | None, float, float]:
     """The window that speaks most clearly, with its support and contradiction. A contradiction counts as far as its
     window is on the claim's matter."""
     if not len(places):
         return None, 0.0, 0.0
-    against = scores[:, 1] * np.minimum(1.0, found.coverage[list(places), claim] / ON_TOPIC)
+    against = scores[:, 1] * np.minimum(1.0, space.coverage[list(places), claim] / ON_TOPIC)
     support, contradiction = float(scores[:, 0].max()), float(against.max())
     best = int(scores[:, 0].argmax() if support >= contradiction else against.argmax())
     return places[best], support, contradiction * (1 - support)
@@ -228,13 +230,13 @@ def named_roles(config: dict[str, Any], folder: Path) -> Roles | None:
     labels = config.get("id2label")
     if not isinstance(labels, dict) or all(_UNNAMED.match(str(label)) for label in labels.values()):
         return None
-    said = {int(number): re.sub(r"[\s-]+", "_", str(label).strip().lower()) for number, label in labels.items()}
-    entails = [number for number, label in said.items() if _ENTAILS.match(label)]
-    against = [number for number, label in said.items() if _CONTRADICTS.match(label)]
-    strange = [label for label in said.values() if not any(p.match(label) for p in (_ENTAILS, _CONTRADICTS, _NEITHER))]
+    names = {int(number): re.sub(r"[\s-]+", "_", str(label).strip().lower()) for number, label in labels.items()}
+    entails = [number for number, label in names.items() if _ENTAILS.match(label)]
+    against = [number for number, label in names.items() if _CONTRADICTS.match(label)]
+    strange = [label for label in names.values() if not any(p.match(label) for p in (_ENTAILS, _CONTRADICTS, _NEITHER))]
     if len(entails) != 1 or len(against) > 1 or strange:
         raise WeightsError(
-            f"{folder / 'config.json'} labels its outputs {', '.join(said[key] for key in sorted(said))}; wanted one "
+            f"{folder / 'config.json'} labels its outputs {', '.join(names[key] for key in sorted(names))}; wanted one "
             "entailment, at most one contradiction, and neutral: name them in id2label."
         )
     return Roles(entails[0], against[0] if against else None, "id2label")
@@ -252,7 +254,9 @@ def _folder(where: str | Path) -> Path:
             f"{str(where)!r} is neither a folder nor an installed package; wanted one that holds model.onnx, "
             "tokenizer.json and config.json."
         )
-    held = [path for place in package.submodule_search_locations or [] for path in Path(place).rglob("tokenizer.json")]
-    if not held:
+    tokenizers = [
+        path for place in package.submodule_search_locations or [] for path in Path(place).rglob("tokenizer.json")
+    ]
+    if not tokenizers:
         raise WeightsError(f"the package {where!r} holds no tokenizer.json; wanted one with an ONNX model beside it.")
-    return min(held, key=lambda path: (len(path.parts), path)).parent
+    return min(tokenizers, key=lambda path: (len(path.parts), path)).parent

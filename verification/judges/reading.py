@@ -111,19 +111,19 @@ class Readings:
 
     def read(self, number: int, place: int, cosine: float = 0.0) -> Reading:
         """Measure the claim with this number against the window with this number."""
-        claim, found = self.texts[number], self.space
-        window = found.windows[place]
+        claim, space = self.texts[number], self.space
+        window = space.windows[place]
         sentence = self._sentence(number, window)
         claimed = extract(claim)
         figures = [fact for fact in claimed if fact.kind != "name" and not _counts_known(fact, claim)]
-        own, held = self.passages[window.passage]["text"], self._own[window.passage]
-        within = [fact for fact in held if window.start <= fact.start and fact.end <= window.end]
+        own, facts = self.passages[window.passage]["text"], self._own[window.passage]
+        within = [fact for fact in facts if window.start <= fact.start and fact.end <= window.end]
         near = compare(figures, within, own)
-        named = compare([fact for fact in claimed if fact.kind == "name"], held, own)
+        named = compare([fact for fact in claimed if fact.kind == "name"], facts, own)
         lacking = [*near.missing, *(fact for fact, _ in near.conflicting)]
-        formulas = {fact: reckoned(fact, claim, within, own) or reckoned(fact, claim, held, own) for fact in lacking}
+        formulas = {fact: reckoned(fact, claim, within, own) or reckoned(fact, claim, facts, own) for fact in lacking}
         lacking = [fact for fact in lacking if not formulas[fact]]
-        coverage = float(found.coverage[place, number])
+        coverage = float(space.coverage[place, number])
         elsewhere = compare(lacking, self._facts, self._text)
         astray = [
             (fact, other)
@@ -143,8 +143,8 @@ class Readings:
             window,
             {
                 "coverage": coverage,
-                "phrases": float(found.phrases[place, number]),
-                "whole": float(found.whole[number]),
+                "phrases": float(space.phrases[place, number]),
+                "whole": float(space.whole[number]),
                 "figures_missing": len(lacking) / max(1, len(figures)),
                 "figures_nowhere": len(nowhere) / max(1, len(figures)),
                 "names_missing": 1 - named.share,
@@ -190,20 +190,20 @@ class Readings:
     def _astray(self, fact: Fact, figures: Sequence[Fact], number: int, sentence: Window) -> Fact | None:
         """The measure that a sentence has in place of one which stands only in sentences of another matter. "30 days"
         for receipts is no 30 days of paid leave where there are 28 of these."""
-        found, claim = self.space, self.texts[number]
+        space, claim = self.space, self.texts[number]
         if fact.kind not in ("measure", "percent", "money", "date") or fact.written:
             return None
         here = [f for f in extract(sentence.text) if (f.kind, f.unit) == (fact.kind, fact.unit) and not f.written]
         rivals = [f for f in here if not matches(f, figures) and around(claim, fact) & around(sentence.text, f)]
-        coverage = float(found.coverage[found.singles[sentence.first], number])
+        coverage = float(space.coverage[space.singles[sentence.first], number])
         if len(rivals) != 1 or coverage < CLOSE or matches(fact, here):
             return None
-        holding = [n for n, other in enumerate(found.sentences) if matches(fact, extract(other.text))]
-        elsewhere = any(found.coverage[found.singles[n], number] >= ASTRAY * coverage for n in holding)
+        holding = [n for n, other in enumerate(space.sentences) if matches(fact, extract(other.text))]
+        elsewhere = any(space.coverage[space.singles[n], number] >= ASTRAY * coverage for n in holding)
         return rivals[0] if holding and not elsewhere else None
 
-    def _stands(self, said: str) -> bool:
-        return re.search(rf"(?<!\w){re.escape(said.strip())}(?!\w)", self._text, re.IGNORECASE) is not None
+    def _stands(self, words: str) -> bool:
+        return re.search(rf"(?<!\w){re.escape(words.strip())}(?!\w)", self._text, re.IGNORECASE) is not None
 
     def _misplaced(self, new: set[str], window: Window) -> frozenset[str]:
         """Of the claim's words that a table's row lacks, those in another row without a figure of the claim."""
@@ -214,9 +214,9 @@ class Readings:
         return frozenset(term for own in shared if not any(t[0].isdigit() for t in own) for term in own)
 
     def _sentence(self, claim: int, window: Window) -> Window:
-        found = self.space
+        space = self.space
         inside = range(window.first, window.last + 1)
-        return found.sentences[max(inside, key=lambda number: found.coverage[found.singles[number], claim])]
+        return space.sentences[max(inside, key=lambda number: space.coverage[space.singles[number], claim])]
 
 
 def _counts_known(fact: Fact, claim: str) -> bool:

@@ -57,12 +57,12 @@ class SpecialistJudge:
         """One verdict per claim, in order; a call a claim, a few at the same time."""
         import httpx
 
-        found = Readings(claims, passages)
+        measures = Readings(claims, passages)
         url = ollama_url(self.base_url)
         document = self._document(passages, notes)
         try:
             with httpx.Client(base_url=url, **client_options(url, self.timeout_s)) as client:
-                replies = side_by_side(lambda text: self._asked(client, document, text), found.texts, self.threads)
+                replies = side_by_side(lambda text: self._asked(client, document, text), measures.texts, self.threads)
         except (httpx.HTTPError, ValueError) as error:
             raise translate(error, Target(self.model, url, ollama=True), self.timeout_s) from error
         notes.ran("judge model", self.name)
@@ -72,8 +72,8 @@ class SpecialistJudge:
             if support is None:
                 verdicts.append(unjudged(claim, f"{self.model} said neither yes nor no.", self.name))
                 continue
-            place = next(iter(found.space.best(number)), None)
-            reading = found.read(number, place) if place is not None else None
+            place = next(iter(measures.space.best(number)), None)
+            reading = measures.read(number, place) if place is not None else None
             verdicts.append(decide(claim, reading, support, 0.0, THRESHOLDS, passages, self.name, by_words=False))
         return verdicts
 
@@ -102,8 +102,7 @@ class SpecialistJudge:
 def _yes(reply: dict[str, Any]) -> float | None:
     """The probability of yes against no at the first token that is either, else 1 or 0 by what was written."""
     for token in reply.get("logprobs") or []:
-        said = {_word(token.get("token")): token.get("logprob", 0.0)}
-        if said.keys() & {"yes", "no"}:
+        if _word(token.get("token")) in ("yes", "no"):
             chances = {"yes": 0.0, "no": 0.0}
             for other in token.get("top_logprobs") or [token]:
                 if (word := _word(other.get("token"))) in chances:

@@ -10,7 +10,7 @@ from cragraph.text.clauses import BASES, Clause, Terms, clauses
 from cragraph.text.facts import Fact, compare, extract
 from cragraph.text.facts.polarity import denied_stretches, negative, opposites
 from cragraph.text.lexicon import LEXICON, listed, meanings, words_of
-from cragraph.text.sentences import sentences
+from cragraph.text.sentences import sentences as sentences_of
 from cragraph.text.words import share, stem, terms, topic
 from cragraph.verification.windows import is_table_row
 
@@ -37,11 +37,11 @@ def mismatch(claim: str, texts: Sequence[str]) -> Mismatch | None:
     """What a claim puts together otherwise than the passages, None where nothing can be shown. Reads roles, plans,
     causes, *only*, *all*, *except*, *without* and comparisons. Favours precision: a part of the claim that stands in no
     passage may be other words for what they say, and shows nothing."""
-    held = [found for text in texts for found in sentences(text)]
+    sentences = [sentence for text in texts for sentence in sentences_of(text)]
     known = _known(tuple(texts))
     for check in (_comparison if _THAN.search(claim) else _deed, _cause, _only, _all, _multiple, _lacking, _excepted):
-        if found := check(claim, held, known):
-            return found
+        if shown := check(claim, sentences, known):
+            return shown
     return None
 
 
@@ -97,13 +97,13 @@ def same_deed(own: Clause, clause: Clause) -> bool:
     return alike(clause.verb) == alike(own.verb) and own.verb not in _MUTUAL
 
 
-def _deed(claim: str, held: Sequence[str], known: Terms) -> Mismatch | None:
+def _deed(claim: str, sentences: Sequence[str], known: Terms) -> Mismatch | None:
     for own in clauses(claim):
-        found, agreed = None, False
-        verb, said = alike(own.verb), _like(own.said)
+        first, agreed = None, False
+        verb, own_terms = alike(own.verb), _like(own.said)
         # Only what shares a word besides the verb can speak of the same deed.
-        near = [sentence for sentence in held if said & _stems(sentence)]
-        if any(is_table_row(sentence) and share(said, _stems(sentence)) >= ALL for sentence in near):
+        near = [sentence for sentence in sentences if own_terms & _stems(sentence)]
+        if any(is_table_row(sentence) and share(own_terms, _stems(sentence)) >= ALL for sentence in near):
             continue
         names = own.names.union(*(clause.names for sentence in near for clause in clauses(sentence)[:1]))
         for sentence in near:
@@ -115,11 +115,11 @@ def _deed(claim: str, held: Sequence[str], known: Terms) -> Mismatch | None:
                 things = [_like(c.patient) for c in others]
                 scene = Scene(known, names, beside, _stems(sentence[: clause.start]), things)
                 if why := _against(own, clause, scene) or _elsewhere(own, claim, clause, sentence):
-                    found = found or Mismatch(sentence, why)
+                    first = first or Mismatch(sentence, why)
                 else:
-                    agreed = agreed or share(said & known, _like(clause.said)) >= ALL
-        if found and not agreed:
-            return found
+                    agreed = agreed or share(own_terms & known, _like(clause.said)) >= ALL
+        if first and not agreed:
+            return first
     return None
 
 
@@ -141,8 +141,8 @@ def _stems(sentence: str) -> Terms:
 
 
 @lru_cache(maxsize=16384)
-def _like(found: Terms) -> Terms:
-    return frozenset(map(alike, found))
+def _like(terms: Terms) -> Terms:
+    return frozenset(map(alike, terms))
 
 
 def _against(own: Clause, clause: Clause, scene: Scene) -> str:
@@ -166,8 +166,8 @@ def _against(own: Clause, clause: Clause, scene: Scene) -> str:
             of_other = b - y and y - b and any(b <= thing for thing in scene.things)
             if of_other if b & y else _differs(b, y, whole, scene):
                 return "it is said of something else"
-    told = own.past and not (own.planned or own.possible or own.negated)
-    if (clause.planned or clause.possible) and told and share(_like(own.said), whole) >= (ALL if weak else MOST):
+    own_told = own.past and not (own.planned or own.possible or own.negated)
+    if (clause.planned or clause.possible) and own_told and share(_like(own.said), whole) >= (ALL if weak else MOST):
         return "a plan is told as a fact" if clause.planned else "what may be is told as a fact"
     return ""
 
@@ -216,26 +216,26 @@ _SO: Final = re.compile(
 def _causes(sentence: str) -> tuple[tuple[Terms, Terms], ...]:
     if ";" in sentence:
         return tuple(pair for part in sentence.split(";") for pair in _causes(part.strip()))
-    found = []
+    pairs = []
     for match in _BECAUSE.finditer(sentence):
         before, after = sentence[: match.start()], sentence[match.end() :]
         if not before.strip(" ,"):
             after, _, before = after.partition(",")
-        found.append((_heavy(after), _heavy(before)))
+        pairs.append((_heavy(after), _heavy(before)))
     for match in _SO.finditer(sentence):
         if not re.match(r"\s+by\b", sentence[match.end() :]):
-            found.append((_heavy(sentence[: match.start()]), _heavy(sentence[match.end() :])))
-    return tuple((cause, effect) for cause, effect in found if cause and effect)
+            pairs.append((_heavy(sentence[: match.start()]), _heavy(sentence[match.end() :])))
+    return tuple((cause, effect) for cause, effect in pairs if cause and effect)
 
 
-def _cause(claim: str, held: Sequence[str], known: Terms) -> Mismatch | None:
+def _cause(claim: str, sentences: Sequence[str], known: Terms) -> Mismatch | None:
     for cause, effect in _causes(claim):
-        stated = [(s, c, e) for s in held for c, e in _causes(s)]
+        stated = [(s, c, e) for s in sentences for c, e in _causes(s)]
         if any(share(cause, c) >= MOST and share(effect, e) >= MOST for _, c, e in stated):
             continue
         # What happened first is no cause, but what came after it is none either.
-        told = [(s, s.partition(" after ")) for s in held if " after " in s]
-        for sentence, other, result in [*stated, *((s, _heavy(first), _heavy(then)) for s, (then, _, first) in told)]:
+        later = [(s, s.partition(" after ")) for s in sentences if " after " in s]
+        for sentence, other, result in [*stated, *((s, _heavy(first), _heavy(then)) for s, (then, _, first) in later)]:
             crossed = min(share(cause, result), share(effect, other))
             causes, effects = share(cause, other), share(effect, result)
             if crossed >= MOST and crossed > max(causes, effects):
@@ -259,28 +259,28 @@ _NEEDED: Final = re.compile(r"\b(?:only|unless|must|require[sd]?|needs?|needed|w
 _NONE_OF: Final = re.compile(r"\b(?:no|never|not)(?: any| the)? (?P<what>[^\W\d_]{3,})", re.I)
 
 
-def _lacking(claim: str, held: Sequence[str], known: Terms) -> Mismatch | None:
+def _lacking(claim: str, sentences: Sequence[str], known: Terms) -> Mismatch | None:
     """An exception that the claim leaves out, a condition that it does without, or what a passage forbids."""
     heavy = _heavy(claim)
     if _WHOLE.search(claim) and not _EXCEPT.search(claim):
         rest = heavy - _heavy(" ".join(_WHOLE.findall(claim)))
-        for sentence in held:
+        for sentence in sentences:
             match = _EXCEPT.search(sentence)
             if match and share(rest, _heavy(sentence[: match.start()])) >= 0.6:
                 return Mismatch(sentence, "the passage makes an exception")
     spared = _WITHOUT.search(claim)
     if spared and not denied_stretches(claim):
         what = _heavy(spared["what"])
-        for sentence in held:
-            said, plain = _heavy(sentence), not denied_stretches(sentence) and not _WITHOUT.search(sentence)
-            if plain and what <= said and _NEEDED.search(sentence) and share(heavy - what, said) >= 0.6:
+        for sentence in sentences:
+            present, plain = _heavy(sentence), not denied_stretches(sentence) and not _WITHOUT.search(sentence)
+            if plain and what <= present and _NEEDED.search(sentence) and share(heavy - what, present) >= 0.6:
                 return Mismatch(sentence, f"the passage does not say “{spared[0]}”")
     if negative(claim):
         return None
-    for sentence in held:
+    for sentence in sentences:
         for match in _NONE_OF.finditer(sentence):
             what = _heavy(match["what"])
-            stated = _heavy(" ".join(_NONE_OF.sub(" ", other) for other in held))
+            stated = _heavy(" ".join(_NONE_OF.sub(" ", other) for other in sentences))
             if len(sentence.split()) <= TERSE and what and what <= heavy - stated:
                 return Mismatch(sentence, f"the passage says “{match[0]}”")
     return None
@@ -291,11 +291,11 @@ _ELLIPTIC: Final = re.compile(
 )
 
 
-def _excepted(claim: str, held: Sequence[str], known: Terms) -> Mismatch | None:
+def _excepted(claim: str, sentences: Sequence[str], known: Terms) -> Mismatch | None:
     """Whom a sentence such as "Cats are allowed, dogs are not." takes out, where the claim takes out another."""
     if (mine := _ELLIPTIC.search(claim)) is None:
         return None
-    for sentence, theirs in ((s, match) for s in held if (match := _ELLIPTIC.search(s))):
+    for sentence, theirs in ((s, match) for s in sentences if (match := _ELLIPTIC.search(s))):
         both = _like(frozenset(map(stem, (mine["who"], theirs["who"]))))
         if stem(mine["who"]) != stem(theirs["who"]) and both <= _heavy(sentence) & _heavy(claim):
             return Mismatch(sentence, f"it is not the {mine['who'].lower()} that are taken out")
@@ -315,13 +315,13 @@ _NOT_ONLY: Final = re.compile(
 )
 
 
-def _only(claim: str, held: Sequence[str], known: Terms) -> Mismatch | None:
+def _only(claim: str, sentences: Sequence[str], known: Terms) -> Mismatch | None:
     match = _FOCUS.search(claim)
     if match is None or _NOT_ONLY.search(claim):
         return None
     focus = _heavy(match["behind"])
     rest = _heavy(claim) - focus
-    for sentence in filter(_ONLY.search, held):
+    for sentence in filter(_ONLY.search, sentences):
         if share(rest, _heavy(sentence)) >= 0.8 and not focus & _heavy(sentence):
             return Mismatch(sentence, "“only” is said of something else")
         if focus & _heavy(sentence):
@@ -329,7 +329,7 @@ def _only(claim: str, held: Sequence[str], known: Terms) -> Mismatch | None:
                 return None
             if rest <= known:
                 return Mismatch(sentence, "“only” is said of something else")
-    close = max(held, key=lambda s: share(rest | focus, _heavy(s)), default="")
+    close = max(sentences, key=lambda s: share(rest | focus, _heavy(s)), default="")
     if focus and focus <= known and share(rest | focus, _heavy(close)) >= MOST:
         return Mismatch(close, "nothing says “only” of that")
     return None
@@ -345,12 +345,12 @@ _SOME: Final = re.compile(
 )
 
 
-def _all(claim: str, held: Sequence[str], known: Terms) -> Mismatch | None:
+def _all(claim: str, sentences: Sequence[str], known: Terms) -> Mismatch | None:
     if (match := _EVERY.search(claim)) is None:
         return None
     noun = alike(stem(match["noun"]))
     rest = _heavy(claim) - {noun}
-    for sentence in held:
+    for sentence in sentences:
         part = next((f for f in _SOME.finditer(sentence) if alike(stem(f["noun"])) == noun), None)
         if part and not _EVERY.search(sentence) and share(rest, _heavy(sentence)) >= MOST:
             return Mismatch(sentence, f"“{match.group()}” goes beyond “{part.group()}”")
@@ -380,7 +380,7 @@ _SCALES: Final = {
 """What is measured, with the words for more of it and for less."""
 
 
-def _comparison(claim: str, held: Sequence[str], known: Terms) -> Mismatch | None:
+def _comparison(claim: str, sentences: Sequence[str], known: Terms) -> Mismatch | None:
     if (own := _THAN.search(claim)) is None:
         return None
     how = own["how"].lower().split()
@@ -389,17 +389,17 @@ def _comparison(claim: str, held: Sequence[str], known: Terms) -> Mismatch | Non
     first, second = one - other, other - one
     if not first or not second:
         return None
-    for sentence in held:
-        if (found := _THAN.search(sentence)) is None:
+    for sentence in sentences:
+        if (theirs := _THAN.search(sentence)) is None:
             continue
-        contrary = _degree(found["how"]) in opposites(wide=True).get(_degree(own["how"]), ())
-        if contrary or _heavy(own["how"]) & _heavy(found["how"]):
-            a, b = _heavy(found["one"]), _heavy(found["other"])
+        contrary = _degree(theirs["how"]) in opposites(wide=True).get(_degree(own["how"]), ())
+        if contrary or _heavy(own["how"]) & _heavy(theirs["how"]):
+            a, b = _heavy(theirs["one"]), _heavy(theirs["other"])
             turned = second & a and first & b and not first & a and not second & b
             straight = first & a and second & b and not second & a and not first & b
             if straight if contrary else turned:
                 return Mismatch(sentence, "the comparison is turned round")
-    for sentence in held:
+    for sentence in sentences:
         pair = _measured(sentence, first, second, how)
         if pair is not None and pair[0].value != pair[1].value:
             if (pair[0].value > pair[1].value) != pair[2]:
@@ -427,7 +427,7 @@ def _measured(sentence: str, first: Terms, second: Terms, how: Sequence[str]) ->
     for kind, (more, less) in _SCALES.items():
         if how[0] not in more.split() and how[0] not in less.split():
             continue
-        left, right = ([f for f in found if kind in (f.kind, f.unit)] for found in owners.values())
+        left, right = ([f for f in figures if kind in (f.kind, f.unit)] for figures in owners.values())
         if len(how) > 1 and min(len(left), len(right)) > 1:
             continue
         if len(left) == len(right) == 1:
@@ -447,11 +447,11 @@ _TIMES: Final = {"doubl": 2.0, "tripl": 3.0, "quadrupl": 4.0, "halv": 0.5}
 _MULTIPLE: Final = re.compile(r"\b(?P<how>doubl|tripl|quadrupl|halv)(?:ed|es|e|ing)\b", re.IGNORECASE)
 
 
-def _multiple(claim: str, held: Sequence[str], known: Terms) -> Mismatch | None:
+def _multiple(claim: str, sentences: Sequence[str], known: Terms) -> Mismatch | None:
     if (match := _MULTIPLE.search(claim)) is None:
         return None
     rest = _heavy(claim[: match.start()] + claim[match.end() :])
-    for sentence in held:
+    for sentence in sentences:
         figures = [f for f in extract(sentence) if f.kind in ("number", "money", "measure", "percent") and f.value > 0]
         if len(figures) == 2 and len({(f.kind, f.unit) for f in figures}) == 1 and not _MULTIPLE.search(sentence):
             first, last = figures

@@ -159,31 +159,31 @@ def _shares_part(reading: Reading, lacking: Sequence[Fact], by_words: bool) -> b
 
 def _reason(reading: Reading, label: Label, lacking: Sequence[Fact], conflict: Conflict | None) -> str:
     """The conflict, or what did not match, in a sentence; then how much of the claim the quote covers."""
-    said = [conflict.reason] if conflict else []
+    reasons = [conflict.reason] if conflict else []
     for fact in lacking[:2]:
         if conflict is None or fact.said.strip() != conflict.claimed:
             where = "stands in the passages for something else" if fact in reading.in_words else "is in no passage"
-            said.append(f"{fact.said.strip()} {where}")
+            reasons.append(f"{fact.said.strip()} {where}")
     if label != "supported":
-        said += [f"{name.said.strip()} is in no passage" for name in reading.strangers[:2]]
-        said += ["the figures are those of another row"] if reading.misplaced else []
+        reasons += [f"{name.said.strip()} is in no passage" for name in reading.strangers[:2]]
+        reasons += ["the figures are those of another row"] if reading.misplaced else []
         if reading.undenied and conflict is None:
-            said.append("the claim is negated, the passage is not")
-        said += [reading.mismatch.reason] if reading.mismatch else []
-    said += reading.reckoned
+            reasons.append("the claim is negated, the passage is not")
+        reasons += [reading.mismatch.reason] if reading.mismatch else []
+    reasons += reading.reckoned
     covered = f"{reading.coverage:.0%} of the claim's words are in the passage"
-    return "; ".join([*said, covered]) + "."
+    return "; ".join([*reasons, covered]) + "."
 
 
 def joined(spans: Iterable[Span]) -> list[Span]:
     """The ranges in order; those that overlap, or have nothing but one character between them, as one."""
-    found: list[Span] = []
+    ranges: list[Span] = []
     for start, end in sorted(spans):
-        if found and start - found[-1][1] <= 1:
-            found[-1] = (found[-1][0], max(found[-1][1], end))
+        if ranges and start - ranges[-1][1] <= 1:
+            ranges[-1] = (ranges[-1][0], max(ranges[-1][1], end))
         else:
-            found.append((start, end))
-    return found
+            ranges.append((start, end))
+    return ranges
 
 
 def can_point(claim: Claim) -> bool:
@@ -202,17 +202,19 @@ def _objected_spans(claim: Claim, reading: Reading, lacking: Sequence[Fact]) -> 
     return joined((start + offset, end + offset) for start, end in places)
 
 
-def checked(found: Any, claims: Sequence[Claim], passages: Sequence[Passage], name: str) -> list[Verdict]:
+def checked(returned: Any, claims: Sequence[Claim], passages: Sequence[Passage], name: str) -> list[Verdict]:
     """What a judge returned as verdicts on these claims, each sound; raises ModelError where that is not what it is.
 
     Scores are clamped to 0..1, a quote that stands elsewhere is moved to its place, one that stands nowhere is
     dropped and its verdict lowered. A wrong number of verdicts, an unknown label, a score that is no number or not
     finite, or something that is no verdict at all cannot be mended."""
-    if not isinstance(found, list | tuple):
-        raise ModelError(f"judge {name!r} returned a {type(found).__name__}; wanted a list of {len(claims)} verdicts.")
-    if len(found) != len(claims):
-        raise ModelError(f"judge {name!r} returned {len(found)} verdicts for {len(claims)} claims; wanted one each.")
-    return [sanitised(verdict, claim, passages, name) for verdict, claim in zip(found, claims, strict=True)]
+    if not isinstance(returned, list | tuple):
+        raise ModelError(
+            f"judge {name!r} returned a {type(returned).__name__}; wanted a list of {len(claims)} verdicts."
+        )
+    if len(returned) != len(claims):
+        raise ModelError(f"judge {name!r} returned {len(returned)} verdicts for {len(claims)} claims; wanted one each.")
+    return [sanitised(verdict, claim, passages, name) for verdict, claim in zip(returned, claims, strict=True)]
 
 
 def sanitised(verdict: Any, claim: Claim, passages: Sequence[Passage], name: str) -> Verdict:
@@ -263,5 +265,5 @@ def _evidence(given: Any, passages: Sequence[Passage]) -> tuple[Evidence | None,
     whole = all(type(value) is int for value in (number, start, end))
     if whole and 0 <= number < len(passages) and 0 <= start < end and passages[number]["text"][start:end] == quote:
         return evidence_at(number, start, end, passages), False
-    found = quoted(quote, passages, number if isinstance(number, int) else -1)
-    return found, found is None
+    evidence = quoted(quote, passages, number if isinstance(number, int) else -1)
+    return evidence, evidence is None

@@ -96,9 +96,9 @@ def internal_consistency(material: Material) -> float:
 def quoted_contradictions(verdicts: Sequence[Verdict]) -> list[str]:
     """An issue for each two quotations of the answer that contradict each other; rows of a table do not."""
     claims = [v for v in counted(verdicts)[:COMPARED] if _quotes(v) and not is_table_row(v["evidence"]["quote"])]  # type: ignore[index]
-    said = "The answer quotes what contradicts itself, which the confidence does not count"
+    issue = "The answer quotes what contradicts itself, which the confidence does not count"
     pairs = combinations([claim["text"] for claim in claims], 2)
-    return [f"{said}: “{one}” — “{other}”" for one, other in pairs if contradict(one, other)]
+    return [f"{issue}: “{one}” — “{other}”" for one, other in pairs if contradict(one, other)]
 
 
 def _quotes(verdict: Verdict) -> bool:
@@ -156,7 +156,7 @@ def fact_score(material: Material) -> float:
     if judge_failed(claims):
         return UNKNOWN
     evidence = [claim["evidence"] for claim in claims if claim["verdict"] == "supported"]
-    return sum(found is None or found["passage"] < VERIFYING for found in evidence) / len(claims)
+    return sum(one is None or one["passage"] < VERIFYING for one in evidence) / len(claims)
 
 
 def key_claims(verdicts: Sequence[Verdict], most: int = KEY_CLAIMS) -> list[Verdict]:

@@ -115,10 +115,10 @@ def by_vectors(
     )
 
 
-def _telling(found: Space, column: int, claim: str, *, whole: bool) -> list[Window]:
+def _telling(windows: Space, column: int, claim: str, *, whole: bool) -> list[Window]:
     """The likeliest windows of a claim; of a copied one the copy, and what shares enough words to be near it too."""
-    likeliest = found.best(column, LIKELIEST)
-    copied = any(plain(found.windows[place].text) == plain(claim) for place in likeliest)
+    likeliest = windows.best(column, LIKELIEST)
+    copied = any(plain(windows.windows[place].text) == plain(claim) for place in likeliest)
     if copied and not whole:
-        likeliest = [place for place in likeliest if found.likely[place, column] >= NEAR]
-    return [found.windows[place] for place in likeliest]
+        likeliest = [place for place in likeliest if windows.likely[place, column] >= NEAR]
+    return [windows.windows[place] for place in likeliest]

@@ -26,11 +26,11 @@ def completeness(question: str, answer: str) -> float:
         return 0.0
     substance = min(len(words(without_markers(text))) / SUBSTANTIAL, 1.0)
     finish = 1.0 if _END.search(text) or _LIST_ITEM.search(text) else 0.0
-    asked = asked_words(question)
-    if not asked:
+    wanted = asked_words(question)
+    if not wanted:
         return 0.7 * substance + 0.3 * finish
-    said = set(terms(text))
-    return 0.4 * substance + 0.2 * finish + 0.4 * sum(term in said for term in asked) / len(asked)
+    present = set(terms(text))
+    return 0.4 * substance + 0.2 * finish + 0.4 * sum(term in present for term in wanted) / len(wanted)
 
 
 UNCERTAINTY_PHRASES: Final = (
@@ -91,7 +91,7 @@ def coverage(answer: str, passages: Sequence[Passage], fields: Sequence[str] = I
     draw on; that the name is beside the right claim is for the citations to verify."""
     if not passages:
         return 0.0
-    ranges = [re.findall(r"\d+", part) for found in _NUMBERED.findall(answer) for part in found.split(",")]
+    ranges = [re.findall(r"\d+", part) for numbers in _NUMBERED.findall(answer) for part in numbers.split(",")]
     numbered = {number for ends in ranges for number in range(int(ends[0]), min(int(ends[-1]), 999) + 1)}
     cited = sum(
         position in numbered or any(names(answer, value) for value in identifiers(passage, fields))
@@ -104,12 +104,14 @@ def coverage(answer: str, passages: Sequence[Passage], fields: Sequence[str] = I
 def identifiers(passage: Passage, fields: Sequence[str] = IDENTIFIER_FIELDS) -> list[str]:
     """The values of a passage's identifier fields, distinct, in their order; its source and file name without any."""
     own: Mapping[str, Any] = passage["metadata"] | {name: v for name, v in passage.items() if name != "metadata"}
-    found = dict.fromkeys(value for name in fields if own.get(name) is not None and (value := str(own[name]).strip()))
-    for name in (passage["source"], passage["filename"]) if not found else ():
+    values = dict.fromkeys(value for name in fields if own.get(name) is not None and (value := str(own[name]).strip()))
+    for name in (passage["source"], passage["filename"]) if not values else ():
         if name.strip():
             path = PurePath(name.strip())
-            found |= dict.fromkeys((str(path), path.name, *([path.stem] if len(path.stem) >= _WHOLE_NAME_FROM else ())))
-    return list(found)
+            values |= dict.fromkeys(
+                (str(path), path.name, *([path.stem] if len(path.stem) >= _WHOLE_NAME_FROM else ()))
+            )
+    return list(values)
 
 
 def names(answer: str, identifier: str) -> bool:
