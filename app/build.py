@@ -276,7 +276,7 @@ def graph_of(parts: Parts) -> "StateGraph[Any, Any, Any, Any]":
     return graph.build_graph(**nodes, defaults=defaults, context_schema=form, rescue=graph.rescue)
 
 
-def acts_of(parts: Parts) -> dict[str, Act[Any]]:
+def acts_of(parts: Parts) -> dict[str, Act]:
     """What the seven nodes of the loop do."""
     settings, kept = parts.settings, KEPT.get(parts.settings.reranker, 5)
     stored = not parts.foreign

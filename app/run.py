@@ -102,8 +102,7 @@ def events(steps: Steps, run: str = "") -> Iterator[Event]:
             yield Event("node", node, described(node, update, taken))
     if response["halted"] and not response["attempts"]:
         raise StoreMissingError(response["halted"])
-    shown = {name: response[name] for name in CragOutput.model_fields}
-    yield Event("done", response=shown, passages=[*read.values()])
+    yield Event("done", response={name: response[name] for name in CragOutput.model_fields}, passages=[*read.values()])
 
 
 @dataclass
@@ -180,11 +179,8 @@ class Assistant:
 
     def report(self, done: Event, prefix: str = "") -> Report:
         """The report of an answer, with the text around its evidence."""
-        beside = None if self.parts.foreign else self._beside
+        beside = None if self.parts.foreign else lambda passage: self.parts.store.adjacent(passage, 1, 1)
         return Report(done.response, done.passages, neighbours=beside, prefix=prefix)
-
-    def _beside(self, passage: Passage) -> list[Passage]:
-        return self.parts.store.adjacent(passage, 1, 1)
 
     def verify(self, answer: str, passages: Iterable[Any], question: str | None = None) -> Verification:
         """Judge an answer against passages."""

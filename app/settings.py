@@ -20,8 +20,8 @@ from pydantic_settings import (
 from pydantic_settings import SettingsError as SourceError
 
 from cragraph.errors import SettingsError
-from cragraph.graph.context import Context
-from cragraph.tables import CLAIM_EXTRACTORS, RERANKERS, OneOf
+from cragraph.graph.context import Context, OneOf
+from cragraph.tables import CLAIM_EXTRACTORS, RERANKERS
 from cragraph.verification.policies import POLICIES, Own, checked_weights
 
 PREFIX: Final = "CRAG_"
@@ -80,7 +80,9 @@ class Settings(Context, BaseSettings):
     threads: int | None = Field(
         default=None, ge=1, description="Threads of the embedded models; none: as many as cores."
     )
-    reranker: Annotated[str, OneOf("auto", *RERANKERS)] = Field(default="auto", description="How passages are ranked.")
+    reranker: Annotated[str, OneOf(("auto", *RERANKERS))] = Field(
+        default="auto", description="How passages are ranked."
+    )
     multi_query: bool = Field(
         default=False, description="Rewrite the question into several queries with the chat model."
     )
@@ -94,7 +96,7 @@ class Settings(Context, BaseSettings):
     )
     max_file_mb: float = Field(default=100.0, gt=0, description="Larger files are skipped, with a reason.")
     file_seconds: float = Field(default=120.0, gt=0, description="A file that takes longer to read is skipped.")
-    claim_extractor: Annotated[str, OneOf(*CLAIM_EXTRACTORS)] = Field(
+    claim_extractor: Annotated[str, OneOf((*CLAIM_EXTRACTORS,))] = Field(
         default="sentences", description="What finds the claims, where the judge does not find them itself."
     )
     identifier_fields: tuple[str, ...] = Field(

@@ -6,33 +6,7 @@ A part is named by its module and class, so that this table loads none of them. 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from importlib import import_module
-from typing import TYPE_CHECKING, Any, Final
-
-if TYPE_CHECKING:
-    from pydantic_core.core_schema import CoreSchema
-
-
-@dataclass(frozen=True)
-class OneOf:
-    """Marks a text that must be one of some names, in a settings model and in the form that Studio shows."""
-
-    names: tuple[str, ...]
-    prefix: str = ""
-    """The prefix of any other text that is allowed; empty where only the names are."""
-
-    def __init__(self, *names: str, prefix: str = "") -> None:
-        object.__setattr__(self, "names", names)
-        object.__setattr__(self, "prefix", prefix)
-
-    def __get_pydantic_core_schema__(self, source: Any, handler: Any) -> "CoreSchema":
-        """A text that is one of them."""
-        from pydantic_core import core_schema  # not at the top: the command line reads this file before its options
-
-        named = core_schema.literal_schema(list(self.names))
-        if not self.prefix:
-            return named
-        return core_schema.union_schema([named, core_schema.str_schema(pattern=f"^{self.prefix}.+")])
-
+from typing import Any, Final
 
 CHAT_MODEL: Final = "a chat model: set CRAG_MODEL or pass --model ollama:<model>"
 

@@ -12,7 +12,6 @@ from typing import Any
 
 import numpy as np
 
-from cragraph.errors import InputError
 from cragraph.metrics import quantile
 
 BINS = 10
@@ -31,14 +30,12 @@ class Bin:
 
 def balanced_accuracy(truth: Sequence[bool], predicted: Sequence[bool]) -> float | None:
     """Mean of the shares of supported and of unsupported rows that were recognised; None unless there are both."""
-    _same(truth, predicted)
     shares = [[guess == real for real, guess in zip(truth, predicted, strict=True) if real == side] for side in (1, 0)]
     return sum(sum(right) / len(right) for right in shares) / 2 if all(shares) else None
 
 
 def unsupported_class(truth: Sequence[bool], predicted: Sequence[bool]) -> dict[str, float | None]:
     """Precision, recall and F1 of finding the unsupported rows; None where there is nothing to find or judge."""
-    _same(truth, predicted)
     hits = sum(not real and not guess for real, guess in zip(truth, predicted, strict=True))
     return precision_recall(hits, sum(not guess for guess in predicted), sum(not real for real in truth))
 
@@ -54,7 +51,6 @@ def precision_recall(hits: int, marked: int, wanted: int) -> dict[str, float | N
 
 def auroc(truth: Sequence[bool], scores: Sequence[float]) -> float | None:
     """Chance that a supported row scores above an unsupported one, ties counting half; None unless there are both."""
-    _same(truth, scores)
     labels, values = np.asarray(truth, dtype=bool), np.asarray(scores, dtype=float)
     positive, negative = int(labels.sum()), int((~labels).sum())
     if not positive or not negative:
@@ -67,7 +63,6 @@ def auroc(truth: Sequence[bool], scores: Sequence[float]) -> float | None:
 
 def reliability(truth: Sequence[bool], scores: Sequence[float], bins: int = BINS) -> list[Bin]:
     """The reliability curve: scores in bins of equal width, empty bins left out. 1.0 belongs to the last bin."""
-    _same(truth, scores)
     labels, values = np.asarray(truth, dtype=float), np.asarray(scores, dtype=float)
     place = np.minimum((values * bins).astype(int), bins - 1)
     curve = []
@@ -109,11 +104,6 @@ def means(sets: Iterable[Mapping[str, Any]], names: Iterable[str]) -> dict[str, 
     """The mean over data sets of every figure, of those that have it; None where none has."""
     known = {name: [figures[name] for figures in sets if figures[name] is not None] for name in names}
     return {name: mean(values) if values else None for name, values in known.items()}
-
-
-def _same(one: Sequence[object], other: Sequence[object]) -> None:
-    if len(one) != len(other):
-        raise InputError(f"{len(one)} truths came with {len(other)} values; wanted one each.")
 
 
 Gains = Mapping[str, float]

@@ -112,7 +112,7 @@ def build_graph(
 
 def build_verifier(
     *, check: Node, context_schema: type[Context] = Context
-) -> StateGraph[VerifyState, Context, VerifyInput, VerifyOutput]:
+) -> StateGraph[VerifyState, Context, VerifyInput, Any]:
     """A graph of one node that verifies an answer against passages."""
     graph = BoundedGraph(
         VerifyState, input_schema=VerifyInput, output_schema=VerifyOutput, context_schema=context_schema
@@ -123,7 +123,7 @@ def build_verifier(
     return graph
 
 
-def step(name: str, act: Act[Any], defaults: Context) -> Node:
+def step(name: str, act: Act, defaults: Context) -> Node:
     """A node that runs `act` and adds to the state how long it took and what it noted."""
 
     def node(state: Any, runtime: Runtime[Context]) -> dict[str, Any]:

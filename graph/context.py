@@ -1,11 +1,13 @@
 """What may change from run to run: the form that Studio shows, and what a caller passes as `context=`."""
 
 from collections.abc import Mapping
+from dataclasses import dataclass
 from typing import Annotated, Any, Final, Literal, Self
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, TypeAdapter, model_validator
+from pydantic_core.core_schema import CoreSchema, literal_schema, str_schema, union_schema
 
-from cragraph.tables import JUDGES, SPECIALIST, OneOf
+from cragraph.tables import JUDGES, SPECIALIST
 from cragraph.types import Mode, OnLowConfidence
 
 MAX_ATTEMPTS: Final = 10
@@ -22,7 +24,22 @@ PRESETS: Final[dict[Mode, dict[str, Any]]] = {
 """What a mode sets, unless it is set explicitly."""
 
 PolicyName = Literal["auto", "calibrated", "claims", "weighted", "reliability", "similarity"]
-JudgeName = Annotated[str, OneOf("auto", *JUDGES, "custom", prefix=SPECIALIST)]
+
+
+@dataclass(frozen=True)
+class OneOf:
+    """Marks a text that must be one of some names, or begin with the prefix where there is one."""
+
+    names: tuple[str, ...]
+    prefix: str = ""
+
+    def __get_pydantic_core_schema__(self, source: Any, handler: Any) -> CoreSchema:
+        """What pydantic checks, and Studio shows as a form."""
+        named = literal_schema(list(self.names))
+        return union_schema([named, str_schema(pattern=f"^{self.prefix}.+")]) if self.prefix else named
+
+
+JudgeName = Annotated[str, OneOf(("auto", *JUDGES, "custom"), SPECIALIST)]
 
 
 def _checked_window(value: Any) -> Any:

@@ -5,10 +5,10 @@ the run it was given to, and a new question on an old thread starts clean: `retr
 has just written them.
 """
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 from typing import Any, Final
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, ConfigDict, Field, create_model
 
 from cragraph.types import Attempt, Citation, Level, Nearest, Passage
 
@@ -142,19 +142,7 @@ class VerifyState:
     ms: float = 0.0
 
 
-class VerifyOutput(BaseModel):
-    """The verification of one answer."""
-
-    model_config = ConfigDict(defer_build=True)
-
-    confidence: float | None
-    level: Level | None
-    is_grounded: bool | None
-    claims: list[dict[str, Any]]
-    signals: dict[str, float]
-    issues: list[str]
-    degraded: list[str]
-    models: dict[str, str]
-    llm_calls: int
-    tokens: dict[str, int]
-    ms: float
+_MEASURED: Final[dict[str, Any]] = {f.name: (f.type, ...) for f in fields(VerifyState)[len(VerifyInput.model_fields) :]}
+VerifyOutput = create_model(
+    "VerifyOutput", __doc__="The verification of one answer.", __config__={"defer_build": True}, **_MEASURED
+)

@@ -3,14 +3,12 @@
 import time
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
-from typing import Any, Final, Protocol, TypeVar
+from typing import Any, Final
 
 from cragraph.graph import routing
 from cragraph.graph.context import Context
 from cragraph.graph.state import EPHEMERAL, State
 from cragraph.protocols import Notes, deadline
-
-StateT = TypeVar("StateT", contravariant=True)
 
 UNRESCUED: Final = ("review", "finalize")
 """Nodes whose failure has nowhere to go: the end must be reached."""
@@ -25,14 +23,11 @@ NEXT: Final[Mapping[str, Callable[[State, Context], str]]] = {
 """Where each node leads; `finalize` ends, and nobody is asked: a run that waits is LangGraph's."""
 
 
-class Act(Protocol[StateT]):
-    """One verb of the loop: reads the state and the resolved options, notes what it did, returns an update."""
-
-    def __call__(self, state: StateT, context: Context, notes: Notes, /) -> dict[str, Any]:
-        """The fields of the state that change."""
+Act = Callable[[Any, Context, Notes], dict[str, Any]]
+"""One verb of the loop: reads the state and the resolved options, notes what it did, returns the fields that change."""
 
 
-def take(name: str, act: Act[Any], state: Any, context: Context) -> dict[str, Any]:
+def take(name: str, act: Act, state: Any, context: Context) -> dict[str, Any]:
     """What an act changes, how long it took and what it noted added."""
     notes, begun = Notes(), time.perf_counter()
     context = context.resolved()
@@ -41,9 +36,7 @@ def take(name: str, act: Act[Any], state: Any, context: Context) -> dict[str, An
     return update | noted(state, update, notes, name, (time.perf_counter() - begun) * 1000)
 
 
-def walk(
-    acts: Mapping[str, Act[State]], state: State, context: Context
-) -> Iterator[tuple[str, dict[str, Any] | None, State]]:
+def walk(acts: Mapping[str, Act], state: State, context: Context) -> Iterator[tuple[str, dict[str, Any] | None, State]]:
     """The loop as `build_graph` draws it: each node's name before it runs, then its update and the state after it."""
     name = "retrieve"
     while name:

@@ -12,9 +12,8 @@ from typing import Any
 from pydantic.fields import FieldInfo
 
 from cragraph.api import drawn
-from cragraph.graph.context import PRESETS
+from cragraph.graph.context import PRESETS, OneOf
 from cragraph.settings import ALIASES, PREFIX, Settings
-from cragraph.tables import OneOf
 
 ROOT = Path(__file__).resolve().parent.parent
 BEGIN, END = "<!-- {name}: written by tools/documents.py -->", "<!-- /{name} -->"
