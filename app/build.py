@@ -43,8 +43,7 @@ FETCHED: Final = {"llm": 10}
 KEPT: Final = {"llm": 3}
 """Passages fetched and kept, by reranker; 30 and 5 for those that cost no model call per passage."""
 
-SMALLEST_JUDGE: Final = 2.0
-"""Billions of parameters that a chat model must have to judge unasked."""
+SMALLEST_JUDGE: Final = 2.0  # billions of parameters that a chat model must have to judge unasked
 
 
 def only(home: str, given: Callable[["Parts"], Any] = lambda parts: ()) -> Any:
@@ -186,10 +185,8 @@ class Parts:
 
     # -- generation and verification ---------------------------------------------------------------------------
 
-    generator = once(lambda parts: parts.with_chat(tables.GENERATORS))
-    """What writes answers."""
-    query_writer = once(lambda parts: parts.with_chat(tables.QUERY_WRITERS))
-    """What writes targeted queries."""
+    generator = once(lambda parts: parts.with_chat(tables.GENERATORS))  # what writes answers
+    query_writer = once(lambda parts: parts.with_chat(tables.QUERY_WRITERS))  # what writes targeted queries
 
     @once
     def judges(self) -> Mapping[str, Judge]:

@@ -20,9 +20,7 @@ logger = logging.getLogger(__name__)
 
 Runs = Sequence[Mapping[str, Any]]
 
-ANSWER_CHARACTERS: Final = 100
-"""How much of an answer a line keeps, to recognise the run by."""
-
+ANSWER_CHARACTERS: Final = 100  # how much of an answer a line keeps, to recognise the run by
 _LOCK: Final = Lock()
 
 

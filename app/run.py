@@ -25,10 +25,8 @@ from cragraph.verification.result import Verification
 if TYPE_CHECKING:
     from cragraph.retrieval.store import IngestReport, StoredDocument
 
-MB: Final = 1024 * 1024
-"""Bytes of a megabyte, as `max_file_mb` counts them."""
-MOST_WAITING: Final = 100
-"""Runs that are kept for a person to decide; the oldest are given up."""
+MB: Final = 1024 * 1024  # bytes of a megabyte, as `max_file_mb` counts them
+MOST_WAITING: Final = 100  # runs that are kept for a person to decide; the oldest are given up
 
 
 @dataclass(frozen=True)
@@ -110,8 +108,7 @@ class Assistant:
     """The graph and the store of some settings, kept open for many questions."""
 
     settings: Settings
-    waiting: dict[str, Context] = field(default_factory=dict)
-    """The options of the runs that wait for a person, by name."""
+    waiting: dict[str, Context] = field(default_factory=dict)  # the options of the runs that wait for a person, by name
 
     @cached_property
     def parts(self) -> Parts:

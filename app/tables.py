@@ -50,8 +50,7 @@ JUDGES: Final[Mapping[str, Part]] = {
 }
 """Who judges claims; beside them `ollama:<model>` for a model that was made to judge."""
 
-SPECIALIST: Final = "ollama:"
-"""The prefix of the names of such models."""
+SPECIALIST: Final = "ollama:"  # the prefix of the names of such models
 
 
 class Judges(dict[str, Any]):

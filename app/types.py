@@ -6,8 +6,7 @@ from typing import Any, Final, Literal, NotRequired
 # Not typing's: pydantic reads these as schemas, which on Python 3.11 needs the backport.
 from typing_extensions import TypedDict
 
-IDK: Final = "I don't know based on the documents."
-"""What an abstaining run answers."""
+IDK: Final = "I don't know based on the documents."  # what an abstaining run answers
 
 ClaimType = Literal["factual", "opinion", "conditional"]
 Label = Literal["supported", "partially_supported", "unsupported", "contradicted", "unjudged"]

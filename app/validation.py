@@ -31,8 +31,7 @@ from cragraph.verification.signals.wording import UNCERTAINTY_PHRASES, uncertain
 if TYPE_CHECKING:
     from langchain_core.language_models import BaseChatModel
 
-MOST_SOURCES: Final = 3
-"""Sources that a sentence is given at most."""
+MOST_SOURCES: Final = 3  # sources that a sentence is given at most
 
 
 # -- answer validation without a chat model --------------------------------------------------------------------

@@ -31,12 +31,9 @@ from cragraph.types import IDK
 if TYPE_CHECKING:
     from cragraph.generation.ranking import AnswerRanker
 
-SHORT: Final = 8
-"""Words of the longest answer that must stand in what was answered word for word."""
-RECALL: Final = 0.6
-"""Share of a longer answer's content words that must stand in what was answered."""
-FRAGMENT: Final = 6
-"""Content words from which on a line without a full stop is more than a heading."""
+SHORT: Final = 8  # words of the longest answer that must stand in what was answered word for word
+RECALL: Final = 0.6  # share of a longer answer's content words that must stand in what was answered
+FRAGMENT: Final = 6  # content words from which on a line without a full stop is more than a heading
 SEED: Final = 3
 
 

@@ -17,10 +17,8 @@ from cragraph.protocols import Notes
 from cragraph.verification.policies import LINE, SUREST, calibrated_confidence, has_curve
 from cragraph.verification.verifier import Verifier
 
-FEWEST: Final = 20
-"""Answers of each kind without which nothing is fitted."""
-PRIOR: Final = 5.0
-"""How many rows the shipped calibration is worth."""
+FEWEST: Final = 20  # answers of each kind without which nothing is fitted
+PRIOR: Final = 5.0  # how many rows the shipped calibration is worth
 FOLDS: Final = 5
 DRAWS: Final = 1000
 BEGIN, END = "# cragraph calibrate: begin", "# cragraph calibrate: end"

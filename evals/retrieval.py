@@ -23,10 +23,8 @@ from cragraph.retrieval import store as stores
 from cragraph.retrieval.rerankers import LexicalReranker, rerank_gain
 from cragraph.retrieval.search import SearchRetriever
 
-DEPTH: Final = 100
-"""How deep a ranking is looked at."""
-CANDIDATES: Final = 30
-"""How many of the best are reranked; the rest keep their places below."""
+DEPTH: Final = 100  # how deep a ranking is looked at
+CANDIDATES: Final = 30  # how many of the best are reranked; the rest keep their places below
 K1, B = 1.2, 0.75
 _WORD: Final = re.compile(r"\w+")
 _BATCH: Final = 64

@@ -20,8 +20,7 @@ from cragraph.graph.steps import UNRESCUED, Act, stopped, take
 
 Node = Callable[[Any, Runtime[Context]], dict[str, Any]]
 
-STEPS_A_PASS = 5
-"""retrieve, rerank, generate, verify, requery."""
+STEPS_A_PASS = 5  # retrieve, rerank, generate, verify, requery
 
 
 @dataclass

@@ -10,11 +10,8 @@ from pydantic_core.core_schema import CoreSchema, literal_schema, str_schema, un
 from cragraph.tables import JUDGES, SPECIALIST
 from cragraph.types import Mode, OnLowConfidence
 
-MAX_ATTEMPTS: Final = 10
-"""The largest `max_crag_attempts`; the graph's recursion limit follows from it."""
-
-MAX_WINDOW: Final = 10
-"""The largest `passage_window` in chunks to each side."""
+MAX_ATTEMPTS: Final = 10  # the largest `max_crag_attempts`; the graph's recursion limit follows from it
+MAX_WINDOW: Final = 10  # the largest `passage_window` in chunks to each side
 
 PRESETS: Final[dict[Mode, dict[str, Any]]] = {
     "low": {"min_chunks": 1, "verify": False, "second_pass_k": 5},

@@ -25,32 +25,22 @@ class State:
     messages: list[Any] | None = None
     queries: list[str] | None = None
 
-    asked: str = ""
-    """The question as it stands alone; differs from `question` only in a conversation."""
-    put: str = ""
-    """The question as it was put to the last run; on a thread, one that comes again may only be left over."""
-    started: float = 0.0
-    """When the run began, in seconds since the epoch."""
+    asked: str = ""  # the question as it stands alone; differs from `question` only in a conversation
+    put: str = ""  # the question as it was put to the last run; on a thread, one that comes again may only be left over
+    started: float = 0.0  # when the run began, in seconds since the epoch
     held: list[Passage] = field(default_factory=list)
-    available: int = 0
-    """How many passages there are in all: those given, or those in the store."""
+    available: int = 0  # how many passages there are in all: those given, or those in the store
     seen: list[str] = field(default_factory=list)
     """Ids of every passage that the run has met, also those that reranking dropped."""
-    read: list[str] = field(default_factory=list)
-    """Ids of every passage that a pass was given to read."""
-    relevant: int | None = None
-    """How many passages reached the relevance floor, before the best of them were chosen."""
-    new_passages: int = 0
-    """How many passages this pass reads that none before it did."""
-    rerank_gain: float | None = None
-    """Mean score that the first pass's reranking gained over retrieval's order."""
+    read: list[str] = field(default_factory=list)  # ids of every passage that a pass was given to read
+    relevant: int | None = None  # how many passages reached the relevance floor, before the best of them were chosen
+    new_passages: int = 0  # how many passages this pass reads that none before it did
+    rerank_gain: float | None = None  # mean score that the first pass's reranking gained over retrieval's order
     searched: list[str] = field(default_factory=list)
     drafts: list[str] = field(default_factory=list)
     attempts: list[Attempt] = field(default_factory=list)
-    halted: str = ""
-    """Why no further correction can be made, where a part failed for good."""
-    decided: str = ""
-    """What a person chose last, where one was asked: accept, edit, search or abstain."""
+    halted: str = ""  # why no further correction can be made, where a part failed for good
+    decided: str = ""  # what a person chose last, where one was asked: accept, edit, search or abstain
 
     degraded: list[str] = field(default_factory=list)
     models: dict[str, str] = field(default_factory=dict)

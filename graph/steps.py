@@ -10,8 +10,7 @@ from cragraph.graph.context import Context
 from cragraph.graph.state import EPHEMERAL, State
 from cragraph.protocols import Notes, deadline
 
-UNRESCUED: Final = ("review", "finalize")
-"""Nodes whose failure has nowhere to go: the end must be reached."""
+UNRESCUED: Final = ("review", "finalize")  # nodes whose failure has nowhere to go: the end must be reached
 
 NEXT: Final[Mapping[str, Callable[[State, Context], str]]] = {
     "retrieve": lambda state, context: "rerank",

@@ -32,14 +32,9 @@ BY_PERSON = {
 }
 """What the response says of a decision that ended the run."""
 
-SHOWN = 3
-"""Passages that are listed where nothing is answered."""
-
-UNREADABLE = "Nothing was searched:"
-"""How an answer begins that says why there is nothing to answer from."""
-
-EXCERPT = 300
-"""Characters of one of them, where no sentence of it shares a word with the question."""
+SHOWN = 3  # passages that are listed where nothing is answered
+UNREADABLE = "Nothing was searched:"  # how an answer begins that says why there is nothing to answer from
+EXCERPT = 300  # characters of one of them, where no sentence of it shares a word with the question
 
 
 @dataclass(frozen=True)

@@ -10,8 +10,7 @@ from cragraph.graph.state import State
 from cragraph.protocols import Brief, Generator, Notes
 from cragraph.retrieval.search.neighbours import read_wide
 
-WARMTH = 0.4
-"""Added to the temperature for each further candidate of a best-of-N pass."""
+WARMTH = 0.4  # added to the temperature for each further candidate of a best-of-N pass
 
 
 @dataclass(frozen=True)

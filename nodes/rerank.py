@@ -14,8 +14,7 @@ from cragraph.retrieval.rerankers import rerank_gain
 from cragraph.retrieval.search.neighbours import NO_STORE, Size, all_read, without_around
 from cragraph.types import Attempt, Passage
 
-MOST_ROWS = 20
-"""Rows that are kept beside the best passages where a question asks for all that match."""
+MOST_ROWS = 20  # rows that are kept beside the best passages where a question asks for all that match
 NeighbourFinder = Callable[[Sequence[Passage], Size, Mapping[str, Any] | None, Notes], list[Passage]]
 """Gives passages the chunks `around` them."""
 

@@ -20,8 +20,7 @@ CHOICES: Final = {
     "search": 'search again, where you like for queries of your own: {"choice": "search", "queries": ["…"]}',
     "abstain": "say that the documents do not answer this",
 }
-ACTION: Final = "answer"
-"""What LangChain's own pages for people are asked to approve, edit or reject."""
+ACTION: Final = "answer"  # what LangChain's own pages for people are asked to approve, edit or reject
 
 
 class Decision(BaseModel):

@@ -109,8 +109,7 @@ def parse(name: str, text: str, where: str) -> Prompt:
 
 # -- quoted material -------------------------------------------------------------------------------------------
 
-_SECRET: Final = token_bytes(16)
-"""Drawn at start-up, so that nobody outside this process can compute a marker."""
+_SECRET: Final = token_bytes(16)  # drawn at start-up, so that nobody outside this process can compute a marker
 
 _INVISIBLE = re.compile(
     "[\\u00ad\\u034f\\u061c\\u115f\\u1160\\u17b4\\u17b5\\u180b-\\u180f\\u200b-\\u200f\\u202a-\\u202e\\u2060-\\u206f"

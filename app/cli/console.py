@@ -94,8 +94,7 @@ def status(message: str) -> None:
 
 # -- progress on a terminal's stderr, and lines of it elsewhere -----------------------------------------------------
 
-EVERY: Final = 3.0
-"""Seconds between two lines of progress where no bar is seen."""
+EVERY: Final = 3.0  # seconds between two lines of progress where no bar is seen
 
 
 @contextmanager

@@ -15,8 +15,7 @@ from cragraph.cli.options import JsonOption, with_settings
 from cragraph.errors import CragError, ModelError, StoreError, mask, plain
 
 PATIENCE_S: Final = 5.0
-CHARACTERS_A_TOKEN: Final = 3.5
-"""Fewer than English prose has, as tables and names have fewer."""
+CHARACTERS_A_TOKEN: Final = 3.5  # fewer than English prose has, as tables and names have fewer
 
 
 @with_settings("store", "model")

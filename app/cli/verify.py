@@ -80,12 +80,10 @@ def verify(
 
 
 SUMMARIES: Final = ("table", "json", "none")
-BELOW: Final = 4
-"""Exit code where a smaller share of the answers is grounded than was asked for."""
+BELOW: Final = 4  # exit code where a smaller share of the answers is grounded than was asked for
 
 Row = dict[str, Any]
-Skipped = list[tuple[int, str]]
-"""Line numbers from 1, and what was wrong there."""
+Skipped = list[tuple[int, str]]  # line numbers from 1, and what was wrong there
 
 
 def _verify_rows(
@@ -198,8 +196,7 @@ def show_summary(sums: dict[str, Any], form: str, console: Any) -> None:
         console.print(table)
 
 
-_XML: Final = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
-"""Characters that XML cannot hold."""
+_XML: Final = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")  # characters that XML cannot hold
 
 
 def junit_of(rows: list[Row], skipped: Skipped) -> bytes:

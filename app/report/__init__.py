@@ -23,8 +23,7 @@ from cragraph.report.pages import PagePictures
 from cragraph.text.markers import find_markers
 from cragraph.types import MARKS, Passage, standing
 
-Neighbours = Callable[[Passage], Sequence[Passage]]
-"""The chunks beside a passage, in document order."""
+Neighbours = Callable[[Passage], Sequence[Passage]]  # the chunks beside a passage, in document order
 
 HEAD: Final = (
     '<!doctype html>\n<html lang="en"><head><meta charset="utf-8">'
@@ -37,8 +36,7 @@ MEANING: Final = {
     "claims": "counted from the verdicts: the share of the claims that hold, not a probability",
 }
 NO_MEANING: Final = "the value of the policy {policy}, not a probability"
-AROUND: Final = 300
-"""Characters of a chunk beside a passage that are shown."""
+AROUND: Final = 300  # characters of a chunk beside a passage that are shown
 COLUMNS: Final = ("id", "confidence", "grounded", "claims held", "answer")
 
 
@@ -57,8 +55,7 @@ class Report:
     question: str = ""
     neighbours: Neighbours | None = None
     pictures: bool = True
-    prefix: str = ""
-    """Set before every id, so that several answers can stand on one page."""
+    prefix: str = ""  # set before every id, so that several answers can stand on one page
 
     def __str__(self) -> str:
         """The whole page."""

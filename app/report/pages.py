@@ -10,12 +10,9 @@ from zlib import compress, crc32
 
 from cragraph.types import Passage
 
-MOST: Final = 12
-"""Pages shown in one report at most: each is some 100 kB."""
-SCALE: Final = 1.5
-"""Pixels a point."""
-LONGEST: Final = 2000
-"""Pixels of a page's longer side at most: a poster is no reason for a report of megabytes."""
+MOST: Final = 12  # pages shown in one report at most: each is some 100 kB
+SCALE: Final = 1.5  # pixels a point
+LONGEST: Final = 2000  # pixels of a page's longer side at most: a poster is no reason for a report of megabytes
 
 
 @dataclass
@@ -127,8 +124,7 @@ def shares(page: Any, *corners: float) -> tuple[float, float, float, float]:
     return min(x1, x2), min(y1, y2), max(x1, x2), max(y1, y2)
 
 
-_BETWEEN: Final = 12
-"""Signs that may stand between two cells of a row: currencies, leaders, notes."""
+_BETWEEN: Final = 12  # signs that may stand between two cells of a row: currencies, leaders, notes
 _LOOSE: Final = re.compile(r"[\s\u00ad\u2010\u2011\ufffe|-]+")
 
 

@@ -30,9 +30,7 @@ from cragraph.report import style
 from cragraph.run import MB, Assistant, Event
 from cragraph.settings import Settings, context_schema
 
-BODY: Final = 2 * 1024 * 1024
-"""Bytes of a JSON request at most."""
-
+BODY: Final = 2 * 1024 * 1024  # bytes of a JSON request at most
 COOKIE: Final = "cragraph_token"
 HEADERS: Final = {
     "content-security-policy": "default-src 'none'; script-src 'self'; style-src 'self' 'unsafe-inline'; "
