@@ -89,7 +89,6 @@ class CorrectionResult:
         return self.history
 
     def _repr_html_(self) -> str:
-        """The report, in a notebook."""
         return cragraph.Report(self)._repr_html_()
 
 

@@ -16,7 +16,6 @@ else:
         """A cached property that is computed once, also where several threads need it first at the same moment."""
 
         def __get__(self, instance: Any, owner: Any = None) -> Any:
-            """The value."""
             with _LOCK:
                 return super().__get__(instance, owner)
 

@@ -173,7 +173,6 @@ def quantile(values: Sequence[float], share: float) -> float:
 
 
 def _read(file: Path) -> tuple[list[Mapping[str, Any]], int]:
-    """The runs of a log, and the number of lines that are not runs."""
     runs: list[Mapping[str, Any]] = []
     bad = 0
     try:

@@ -1,6 +1,7 @@
 """One question through the graph, event by event: what the shell, the page, the chat and the tools all show."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
@@ -217,10 +218,9 @@ class Assistant:
 
     def documents(self) -> "list[StoredDocument]":
         """The documents in the store; none where there is no store yet."""
-        try:
+        with suppress(StoreMissingError):
             return self.parts.store.documents()
-        except StoreMissingError:
-            return []
+        return []
 
     def ingest(self, paths: Sequence[Path], **options: Any) -> "IngestReport":
         """Read files and folders into the store; `options` are `prune`, `dry_run` and `progress`."""
@@ -235,7 +235,6 @@ class Assistant:
         return store.forget(self.parts.store, path)
 
     def _reading(self) -> dict[str, Any]:
-        """How documents are read and split."""
         chosen = self.settings
         return {
             "split_options": store.SplitOptions(chosen.chunk_size, chosen.chunk_overlap),

@@ -9,7 +9,7 @@ import re
 import sys
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from math import log
 from pathlib import Path
 from random import Random
@@ -134,7 +134,7 @@ def with_noise(rows: Sequence[AskedRow], passages: int, gold: bool) -> list[Aske
         mixed = [*own, *others]
         rng.shuffle(mixed)
         if mixed:
-            made.append(AskedRow(row.id, row.question, tuple(mixed), row.answers, row.sentences, gold, row.title))
+            made.append(replace(row, passages=tuple(mixed), answerable=gold))
     return made
 
 

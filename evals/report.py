@@ -45,8 +45,7 @@ def grounding_table(result: Mapping[str, Any]) -> Table:
         for name in ("macro", "macro_core"):
             counted = {"rows": f"{measured[name]['data_sets']:.0f} sets"}
             rows.append(((judge, name.replace("_", " ")), measured[name] | times | counted))
-    sample = f", {result['limit']} rows a file" if result["limit"] else ""
-    title = f"Grounding, policy {result['policy']}{sample}"
+    title = f"Grounding, policy {result['policy']}" + (f", {result['limit']} rows a file" if result["limit"] else "")
     return _table(title, ("judge", "data set"), GROUNDING, rows, ends_with="macro core")
 
 

@@ -58,7 +58,6 @@ class Report:
     prefix: str = ""  # set before every id, so that several answers can stand on one page
 
     def __str__(self) -> str:
-        """The whole page."""
         head = HEAD.format(title=e(self.data["question"] or "Verification"), style=style(), scripts="'none'")
         return f"{head}<main>{self.fragment}</main></body></html>\n"
 
@@ -197,7 +196,6 @@ class Report:
         )
 
     def _said(self) -> str:
-        """What is wrong with the answer, and what did not run as asked."""
         notes = [(kind.removesuffix("s"), sentence) for kind in ("issues", "degraded") for sentence in self.data[kind]]
         rows = "".join(f'<li class="{kind}">{e(sentence)}</li>' for kind, sentence in notes)
         return f'<ul class="said">{rows}</ul>' if rows else ""

@@ -3,6 +3,7 @@
 import re
 import struct
 from base64 import b64encode
+from contextlib import closing, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Final
@@ -29,18 +30,11 @@ class PagePictures:
             return ""
         import pypdfium2
 
-        try:
-            document = pypdfium2.PdfDocument(source)
-        except pypdfium2.PdfiumError:
-            return ""
-        try:
+        with suppress(pypdfium2.PdfiumError), closing(pypdfium2.PdfDocument(source)) as document:
             # A passage may begin on one page and the quote stand on the next.
             for number in range(passage["page"] - 1, min(passage["page"] + 1, len(document))):
-                boxes = boxes_of(document[number], quote)
-                if boxes:
+                if boxes := boxes_of(document[number], quote):
                     return self._page(document, source, number, boxes)
-        finally:
-            document.close()
         return ""
 
     def _page(self, document: Any, source: str, number: int, boxes: list[tuple[float, float, float, float]]) -> str:
