@@ -46,7 +46,7 @@ def grounding_table(result: Mapping[str, Any]) -> Table:
             counted = {"rows": f"{measured[name]['data_sets']:.0f} sets"}
             rows.append(((judge, name.replace("_", " ")), measured[name] | times | counted))
     title = f"Grounding, policy {result['policy']}" + (f", {result['limit']} rows a file" if result["limit"] else "")
-    return _table(title, ("judge", "data set"), GROUNDING, rows, ends_with="macro core")
+    return _table(title, ("judge", "data set"), GROUNDING, rows, last="macro core")
 
 
 def answers_table(result: Mapping[str, Any]) -> Table:
@@ -56,7 +56,7 @@ def answers_table(result: Mapping[str, Any]) -> Table:
         for name, measured in result.items()
         for title, figures in (*measured["sets"].items(), ("mean of sets", measured["pooled"]))
     ]
-    return _table("Answers", ("answers by", "questions"), ANSWERS, rows, ends_with="mean of sets")
+    return _table("Answers", ("answers by", "questions"), ANSWERS, rows, last="mean of sets")
 
 
 def causes_table(result: Mapping[str, Any]) -> Table:
@@ -83,15 +83,13 @@ def _stages(result: Mapping[str, Any]) -> dict[str, Mapping[str, Any]]:
     return {**{f"plain {name}": figures for name, figures in result["baselines"].items()}, **result["stages"]}
 
 
-def _table(
-    title: str, names: Sequence[str], columns: Mapping[str, str], rows: Iterable[Row], ends_with: str = ""
-) -> Table:
+def _table(title: str, names: Sequence[str], columns: Mapping[str, str], rows: Iterable[Row], last: str = "") -> Table:
     shown = Table(*names, title=title, title_justify="left")
     for heading in columns.values():
         shown.add_column(heading, justify="right")
     for name, figures in rows:
         cells = (_cell(key, figures.get(key)) for key in columns)
-        shown.add_row(*map(escape, name), *cells, end_section=name[-1] == ends_with)
+        shown.add_row(*map(escape, name), *cells, end_section=name[-1] == last)
     return shown
 
 

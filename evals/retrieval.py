@@ -102,15 +102,15 @@ def run(
     ids = [p["chunk_id"] for p in collection.passages]
     texts = [contextual_text(p) for p in collection.passages]
     vectors, took = CachedEmbeddings(embeddings, LRU(sys.maxsize)), []
-    advance, reranker = progress or (lambda *done: None), LexicalReranker()
+    tell, reranker = progress or (lambda *done: None), LexicalReranker()
     for start in range(0, len(texts), _BATCH):
         vectors.embed_documents(texts[start : start + _BATCH])
-        advance(min(start + _BATCH, len(texts)), len(texts), "embedding")
+        tell(min(start + _BATCH, len(texts)), len(texts), "embedding")
     for done, query in enumerate(queries, start=1):
         started = perf_counter()
         vectors.embed_query(collection.queries[query])
         took.append((perf_counter() - started) * 1000)
-        advance(done, len(queries), "queries")
+        tell(done, len(queries), "queries")
     rows = unit(vectors.embed_documents(texts), len(texts))
 
     def nearest(query: str) -> list[str]:
@@ -131,9 +131,7 @@ def run(
         if foreign is not None:
             own = _foreign(foreign, collection)
             stages |= {"retriever": _stage(own), "retriever+rerank": Reranked(own, reranker)}
-        scored = {
-            name: score(name, stage, collection, queries, advance) for name, stage in (baselines | stages).items()
-        }
+        scored = {name: score(name, stage, collection, queries, tell) for name, stage in (baselines | stages).items()}
     return {
         "collection": collection.name,
         "passages": len(collection.passages),

@@ -109,9 +109,7 @@ def build_graph(
     return graph
 
 
-def build_verifier(
-    *, check: Node, context_schema: type[Context] = Context
-) -> StateGraph[VerifyState, Context, VerifyInput, Any]:
+def build_verifier(*, check: Node, context_schema: type[Context] = Context) -> StateGraph[Any, Any, Any, Any]:
     """A graph of one node that verifies an answer against passages."""
     graph = BoundedGraph(
         VerifyState, input_schema=VerifyInput, output_schema=VerifyOutput, context_schema=context_schema

@@ -20,42 +20,32 @@ ReportOption = Annotated[
 ]
 QuietOption = Annotated[bool, typer.Option("--quiet", "-q", help="No status on stderr.")]
 
-_SETTINGS: Final[dict[str, tuple[Any, Any]]] = {
-    "store": (str, typer.Option("--store", help="Folder or server URL of the store.")),
-    "model": (str, typer.Option("--model", help="Chat model, e.g. ollama:llama3.2 or openai:NAME.")),
-    "base_url": (
-        str,
-        typer.Option("--base-url", metavar="URL", help="Server of the chat model, e.g. http://localhost:8080/v1."),
+
+def _option(kind: Any, flag: str, about: str, **more: Any) -> Any:
+    return Annotated[kind | None, typer.Option(flag, help=about, **more)]
+
+
+_SETTINGS: Final[dict[str, Any]] = {
+    "store": _option(str, "--store", "Folder or server URL of the store."),
+    "model": _option(str, "--model", "Chat model, e.g. ollama:llama3.2 or openai:NAME."),
+    "base_url": _option(str, "--base-url", "Server of the chat model, e.g. http://localhost:8080/v1.", metavar="URL"),
+    "mode": _option(str, "--mode", "low, balanced or high."),
+    "judge": _option(str, "--judge", f"auto, {', '.join(JUDGES)}."),
+    "policy": _option(str, "--policy", "auto, calibrated, claims, weighted, reliability or similarity."),
+    "confidence_threshold": _option(float, "--threshold", "Accept at or above this confidence (0..1)."),
+    "max_crag_attempts": _option(int, "--max-attempts", "Corrections at most."),
+    "top_k": _option(int, "--top-k", "Passages to answer from."),
+    "min_chunks": _option(int, "--min-chunks", "Abstain on fewer passages."),
+    "passage_window": _option(str, "--passage-window", "Chunks read on each side of a passage, or section."),
+    "where": _option(
+        list[str], "--where", "Metadata filter, repeatable: year=2023, 'year>=2020', 'ticker in AAPL,MSFT'.",
+        metavar="FILTER",
     ),
-    "mode": (str, typer.Option("--mode", help="low, balanced or high.")),
-    "judge": (str, typer.Option("--judge", help=f"auto, {', '.join(JUDGES)}.")),
-    "policy": (
-        str, typer.Option("--policy", help="auto, calibrated, claims, weighted, reliability or similarity.")
-    ),
-    "confidence_threshold": (
-        float, typer.Option("--threshold", help="Accept at or above this confidence (0..1).")
-    ),
-    "max_crag_attempts": (int, typer.Option("--max-attempts", help="Corrections at most.")),
-    "top_k": (int, typer.Option("--top-k", help="Passages to answer from.")),
-    "min_chunks": (int, typer.Option("--min-chunks", help="Abstain on fewer passages.")),
-    "passage_window": (
-        str, typer.Option("--passage-window", help="Chunks read on each side of a passage, or section.")
-    ),
-    "where": (
-        list[str],
-        typer.Option(
-            "--where",
-            metavar="FILTER",
-            help="Metadata filter, repeatable: year=2023, 'year>=2020', 'ticker in AAPL,MSFT'.",
-        ),
-    ),
-    "on_low_confidence": (str, typer.Option("--on-low-confidence", help="abstain, flag or prune.")),
-    "best_of": (int, typer.Option("--best-of", help="Write N answers, keep the best.")),
-    "deadline_s": (float, typer.Option("--deadline", help="Seconds for the whole run.")),
-    "refused_good": (
-        float, typer.Option("--refused-good", min=0.05, max=0.5, help="Share of good answers to refuse at most.")
-    ),
-    "config": (Path, typer.Option("--config", help="Settings file instead of cragraph.yaml.")),
+    "on_low_confidence": _option(str, "--on-low-confidence", "abstain, flag or prune."),
+    "best_of": _option(int, "--best-of", "Write N answers, keep the best."),
+    "deadline_s": _option(float, "--deadline", "Seconds for the whole run."),
+    "refused_good": _option(float, "--refused-good", "Share of good answers to refuse at most.", min=0.05, max=0.5),
+    "config": _option(Path, "--config", "Settings file instead of cragraph.yaml."),
 }  # fmt: skip
 """Settings that can be given to a command, and how."""
 
@@ -66,9 +56,7 @@ def with_settings(*names: str) -> Callable[[Callable[..., None]], Callable[..., 
     Its first argument is then what makes the settings of them; called with further settings, these win.
     """
     given = [
-        Parameter(name, Parameter.KEYWORD_ONLY, default=None, annotation=Annotated[kind | None, option])
-        for name in (*names, "config")
-        for kind, option in [_SETTINGS[name]]
+        Parameter(name, Parameter.KEYWORD_ONLY, default=None, annotation=_SETTINGS[name]) for name in (*names, "config")
     ]
 
     def taking(command: Callable[..., None]) -> Callable[..., None]:
