@@ -89,10 +89,10 @@ class Documents(MCPServer[Any]):
     async def ingest(self, path: str, context: Context[Any, Any]) -> dict[str, Any]:
         """Read a file or a folder, below the server's folder, into the store. Unchanged files cost nothing."""
 
-        def told(step: Any) -> None:
+        def report(step: Any) -> None:
             from_thread.run(context.report_progress, float(step.done), float(step.total), f"{step.chunks} chunks")
 
-        return (await _called(lambda: self.assistant.ingest([self._allowed(path)], progress=told))).to_dict()
+        return (await _called(lambda: self.assistant.ingest([self._allowed(path)], progress=report))).to_dict()
 
     async def document(self, name: str) -> str:
         """The text of a document in the store."""

@@ -19,7 +19,7 @@ EVADES: Final = "The answer may not address the question."
 """The issue of an answer that the reader does not take for one."""
 
 
-def standing(grounded: bool, issues: Sequence[str]) -> str:
+def groundedness(grounded: bool, issues: Sequence[str]) -> str:
     """What the passages say to an answer, in words; whether it answers the question is another matter."""
     if not grounded:
         return "not wholly supported by the passages"

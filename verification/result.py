@@ -5,7 +5,7 @@ from dataclasses import dataclass, field, fields
 from typing import Any, Final, Self
 
 from cragraph.text.words import shortened
-from cragraph.types import MARKS, AnswerSpan, Label, Level, Passage, Verdict, standing
+from cragraph.types import MARKS, AnswerSpan, Label, Level, Passage, Verdict, groundedness
 from cragraph.verification.claims import Uncovered
 
 CREDIT: Final[dict[Label, float]] = {
@@ -129,7 +129,7 @@ class Verification:
         """A line with the outcome, then a line per claim."""
         head = (
             f"Verification: confidence {self.confidence:.2f} ({self.level}), "
-            f"{standing(self.is_grounded, self.issues)}, {self.claims_supported} of {self.claims_checked} claims "
+            f"{groundedness(self.is_grounded, self.issues)}, {self.claims_supported} of {self.claims_checked} claims "
             f"supported; judge {self.judge}, policy {self.policy}"
         )
         return "\n".join([head, *map(_line, self.claims), *(f"  issue: {issue}" for issue in self.issues)])

@@ -132,7 +132,7 @@ class Conversation:
         if chosen == {"model": "none"}:
             settings = settings.model_copy(update={"model": None})
         assistant = cragraph.run.Assistant(settings)
-        _ = assistant.graph  # a model's name that is wrong is told now
+        _ = assistant.graph  # a wrong name of a model fails now
         self._assistant = assistant
 
 

@@ -98,7 +98,7 @@ EVERY: Final = 3.0  # seconds between two lines of progress where no bar is seen
 
 
 @contextmanager
-def counting(what: str, *, shown: bool) -> Iterator[Callable[..., None] | None]:
+def progress_bar(what: str, *, shown: bool) -> Iterator[Callable[..., None] | None]:
     """A callback ``(done, total, label="", rate="")`` that moves a bar; None where it would not be seen."""
     console = err()
     if not shown or not console.is_terminal:
@@ -125,7 +125,7 @@ def ingesting(*, shown: bool) -> Iterator[Callable[[Any], None]]:
         while not ended.wait(EVERY):
             status(f"reading for {monotonic() - began:.0f} s{progress}")
 
-    with counting("reading", shown=shown) as bar:
+    with progress_bar("reading", shown=shown) as bar:
 
         def advance(event: Any) -> None:
             nonlocal progress

@@ -8,7 +8,7 @@ import typer
 from rich.table import Table
 
 import cragraph
-from cragraph.cli.console import counting, show, status
+from cragraph.cli.console import progress_bar, show, status
 from cragraph.cli.options import JsonOption, QuietOption, with_settings
 
 PlotOption = Annotated[Path | None, typer.Option("--plot", help="File for the plot (PNG or SVG).")]
@@ -37,7 +37,7 @@ def grounding(
     names = [name.strip() for name in judge.split(",") if name.strip()]
     verifier = cragraph.build.Parts(settings).verifier
     verifier = replace(verifier, judges={**evals.grounding.simple_judges(verifier.embeddings), **verifier.judges})
-    with counting("rows", shown=not quiet) as progress:
+    with progress_bar("rows", shown=not quiet) as progress:
         result = evals.grounding.run(files, names, verifier, policy=settings.policy, limit=limit, progress=progress)
     if report is not None:
         evals.report.write_report(result, report)
@@ -62,7 +62,7 @@ def retrieval(
     Example: `cragraph eval retrieval data/cranfield`
     """
     embeddings, evals = cragraph.build.Parts(settings_of()).embeddings, cragraph.evals
-    with counting("queries", shown=not quiet) as progress:
+    with progress_bar("queries", shown=not quiet) as progress:
         result = evals.retrieval.run(folder, embeddings, limit=limit, progress=progress, foreign=retriever)
     if plot is not None:
         evals.report.plot_retrieval(result, plot)
@@ -89,7 +89,7 @@ def answers(
     """
     parts, evals = cragraph.build.Parts(settings_of(store="")), cragraph.evals
     sets = evals.answers.question_sets(files, noise.split(","), limit)
-    with counting("questions", shown=not quiet) as progress:
+    with progress_bar("questions", shown=not quiet) as progress:
         graph = cragraph.build.graph_of(parts).compile()
         answerers = {"cragraph": evals.answers.graph_answerer(graph, parts.ranker)}
         if baseline:

@@ -10,7 +10,7 @@ from rich.text import Text
 from cragraph.cli.console import err, out
 from cragraph.passages import place_of
 from cragraph.text.words import shortened
-from cragraph.types import MARKS, standing
+from cragraph.types import MARKS, groundedness
 
 COLOURS: Final = dict(zip(MARKS, ("green", "yellow", "red", "bold red", "magenta"), strict=True))
 
@@ -94,7 +94,7 @@ def verdict_line(response: dict[str, Any]) -> str:
     tries = f"{attempts} attempt{'s' if attempts != 1 else ''}"
     if response["confidence"] is None:
         return f"Not verified · {tries}"
-    grounded = "abstained" if response["abstained"] else standing(response["is_grounded"], response["issues"])
+    grounded = "abstained" if response["abstained"] else groundedness(response["is_grounded"], response["issues"])
     return f"Confidence {response['confidence']:.2f} ({response['confidence_level']}) · {grounded} · {tries}"
 
 
@@ -115,7 +115,7 @@ def show_verification(result: dict[str, Any]) -> None:
     else:
         console.print("No claim was found in the answer.")
     console.print()
-    grounded = standing(result["is_grounded"], result["issues"])
+    grounded = groundedness(result["is_grounded"], result["issues"])
     if result["confidence"] is not None:
         below = result["confidence"] < result["threshold"] and not result["accepted"]
         below = f" · below the threshold of {result['threshold']:.2f}" if below else ""

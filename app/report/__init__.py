@@ -21,7 +21,7 @@ from cragraph.errors import plain
 from cragraph.passages import as_passages, place_of
 from cragraph.report.pages import PagePictures
 from cragraph.text.markers import find_markers
-from cragraph.types import MARKS, Passage, standing
+from cragraph.types import MARKS, Passage, groundedness
 
 Neighbours = Callable[[Passage], Sequence[Passage]]  # the chunks beside a passage, in document order
 
@@ -110,7 +110,7 @@ class Report:
         data, pictures = self.data, PagePictures() if self.pictures else None
         parts = [f"<h1>{e(data['question'])}</h1>" if data["question"] else "<h1>Verification</h1>"]
         parts.append(f'<div class="cols"><div class="left"><section aria-label="Answer"><p class="answer">{self.text}')
-        parts.append(f"</p>{self._confidence()}{self._said()}</section>{self._attempts()}{self._ran()}</div>")
+        parts.append(f"</p>{self._confidence()}{self._faults()}</section>{self._attempts()}{self._ran()}</div>")
         parts.append(f'<section class="right" aria-label="Evidence">{self._evidence(pictures)}</section></div>')
         if pictures and pictures.left_out:
             parts.append(f'<p class="note">{pictures.left_out} further pages are not shown as pictures.</p>')
@@ -131,7 +131,7 @@ class Report:
                 f"<u>{e(answer[a:b])}</u>" if any(s <= a and b <= t for s, t in doubts) else e(answer[a:b])
                 for a, b in pairwise(cuts)
             )
-            label = f"{said(claim['verdict'])}, claim {number + 1}"
+            label = f"{in_words(claim['verdict'])}, claim {number + 1}"
             pieces.append(
                 f'<a class="claim {e(claim["verdict"])}" href="#{self.prefix}e{number + 1}" '
                 f'id="{self.prefix}a{number + 1}" title="{e(label)}">{words}'
@@ -182,7 +182,7 @@ class Report:
         if data["confidence"] is None:
             return '<p class="note">Not verified.</p>'
         value, policy = data["confidence"], checked.get("policy") or ""
-        grounded = "abstained" if data.get("abstained") else standing(data["is_grounded"], data["issues"])
+        grounded = "abstained" if data.get("abstained") else groundedness(data["is_grounded"], data["issues"])
         meaning = MEANING.get(policy, NO_MEANING).format(n=round(value * 100), policy=policy) if policy else ""
         if checked.get("answered") is not None:
             meaning += (
@@ -195,7 +195,7 @@ class Report:
             f'<span class="note">{e(meaning[:1].upper() + meaning[1:])}</span></p>'
         )
 
-    def _said(self) -> str:
+    def _faults(self) -> str:
         notes = [(kind.removesuffix("s"), sentence) for kind in ("issues", "degraded") for sentence in self.data[kind]]
         rows = "".join(f'<li class="{kind}">{e(sentence)}</li>' for kind, sentence in notes)
         return f'<ul class="said">{rows}</ul>' if rows else ""
@@ -219,7 +219,7 @@ class Report:
         if number in self.places:
             back = f'<a href="#{self.prefix}a{number + 1}">{e(claim["text"])}</a>'
         rows = [
-            f'<h3><span class="mark {e(verdict)}">{mark(claim)} {said(verdict)}</span> {claim["support"]:.2f}</h3>'
+            f'<h3><span class="mark {e(verdict)}">{mark(claim)} {in_words(verdict)}</span> {claim["support"]:.2f}</h3>'
             f"<p>{back}</p>"
         ]
         rows += [f'<p class="note">{e(claim["reasoning"])}</p>'] if claim.get("reasoning") else []
@@ -275,7 +275,7 @@ class Report:
             )
             searched = "".join(f"<li>searched for “{e(query)}”</li>" for query in attempt["queries"])
             failed = "".join(
-                f"<li>{mark(claim)} {said(claim['verdict'])}: {e(claim['text'])}</li>"
+                f"<li>{mark(claim)} {in_words(claim['verdict'])}: {e(claim['text'])}</li>"
                 for claim in (attempt.get("verification") or {}).get("claims") or ()
                 if claim["verdict"] != "supported"
             )
@@ -320,7 +320,7 @@ def _row(row: Mapping[str, Any], prefix: str) -> str:
     grounded = "yes" if row["is_grounded"] else "no"
     share = row["claims_supported"] / (row["claims_checked"] or 1)
     claims = "".join(
-        f'<li id="{prefix}e{n}"><span class="mark {e(c["verdict"])}">{mark(c)} {said(c["verdict"])}</span> '
+        f'<li id="{prefix}e{n}"><span class="mark {e(c["verdict"])}">{mark(c)} {in_words(c["verdict"])}</span> '
         + e(c["text"])
         + (f' <span class="note">{e(c["reasoning"])}</span>' if c.get("reasoning") else "")
         + (f"<blockquote><mark>{e(c['evidence']['quote'])}</mark></blockquote>" if c.get("evidence") else "")
@@ -373,7 +373,7 @@ def mark(claim: Mapping[str, Any]) -> str:
     return MARKS.get(claim["verdict"], "?")
 
 
-def said(verdict: str) -> str:
+def in_words(verdict: str) -> str:
     """A verdict in words."""
     return verdict.replace("_", " ")
 

@@ -108,7 +108,7 @@ def create_app(settings: Settings, *, token: str | None = None, hosts: tuple[str
         except ValueError as error:
             raise InputError(f"The options cannot be used: {error}") from None
 
-    def told(run: Iterator[Event]) -> Iterator[tuple[str, dict[str, Any]]]:
+    def sse_of(run: Iterator[Event]) -> Iterator[tuple[str, dict[str, Any]]]:
         for event in run:
             if event.kind not in ("done", "review"):
                 yield event.kind, {"node": event.node, "text": event.text}
@@ -129,12 +129,12 @@ def create_app(settings: Settings, *, token: str | None = None, hosts: tuple[str
         instead, with what a person needs to decide as the `response`, and the `run` to go on with.
         """
         options = checked(body.options)
-        return streamed(told(assistant.ask(body.question, messages=body.messages, context=options, person=True)))
+        return streamed(sse_of(assistant.ask(body.question, messages=body.messages, context=options, person=True)))
 
     @app.post("/ask/resume", response_class=StreamingResponse)
     def ask_resume(body: Decide) -> StreamingResponse:
         """Go on with a run that waits, as a person chose; the same events."""
-        return streamed(told(assistant.resume(body.run, body.decision)))
+        return streamed(sse_of(assistant.resume(body.run, body.decision)))
 
     @app.post("/verify")
     def verify(body: ToVerify) -> dict[str, Any]:
@@ -167,7 +167,7 @@ def create_app(settings: Settings, *, token: str | None = None, hosts: tuple[str
             copyfileobj(file.file, kept)
         path = Path(kept.name).replace(files_in / name)
 
-        def told() -> Iterator[tuple[str, dict[str, Any]]]:
+        def ingest_events() -> Iterator[tuple[str, dict[str, Any]]]:
             steps: Queue[Any] = Queue()
 
             def work() -> None:
@@ -184,7 +184,7 @@ def create_app(settings: Settings, *, token: str | None = None, hosts: tuple[str
                 yield "progress", {"text": plain(str(step.source)), "chunks": step.chunks}
             yield "done", step.to_dict()
 
-        return streamed(told())
+        return streamed(ingest_events())
 
     @app.delete("/documents")
     def forget(source: Annotated[str, Query(min_length=1)]) -> dict[str, list[str]]:
