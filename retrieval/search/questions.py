@@ -20,9 +20,6 @@ TERSE: Final = 6
 """An answer of fewer words, such as "308 points", repeats nothing of the question; it is taken as an answer."""
 
 
-# -- taking a question apart ---------------------------------------------------------------------------------------
-
-
 def decompose(question: str) -> list[str]:
     """Sub-questions that together cover the question, in its order; none where the question is simple.
 
@@ -62,8 +59,6 @@ class Decompose:
         """The sub-questions of a question that are not in the same words as the question; none where it is simple."""
         return distinct(decompose(plain_years(question)), question)
 
-
-# -- clauses, names, things --------------------------------------------------------------------------------------
 
 _ASKS: Final = r"(?:what|which|who|whom|whose|when|where|why|how)\b"
 _VERB_ASKS: Final = (
@@ -134,8 +129,6 @@ def _subject(clause: str) -> str:
     named = re.findall(_NAME, tail)
     return " ".join(named) if named else " ".join(keywords(tail)[-4:])
 
-
-# -- comparisons and years ----------------------------------------------------------------------------------------
 
 _WITH: Final = r"(?:with|to|and|against|versus|vs\.?)"
 _TAIL: Final = (
@@ -213,8 +206,6 @@ def years_apart(question: str) -> list[str]:
     return [re.sub(other.format("|".join(y for y in named if y != year)), "", question) for year in named]
 
 
-# -- what an answer leaves open -----------------------------------------------------------------------------------
-
 _MARK: Final = re.compile(r"(?<![.?!]\s)(?<!^)\b[A-Z][\w-]*|\b\w*\d[\w-]*")
 
 
@@ -250,9 +241,6 @@ def unanswered_parts(question: str, answer: str, embeddings: "Embeddings") -> li
     vectors /= np.maximum(np.linalg.norm(vectors, axis=1, keepdims=True), 1e-9)
     nearest = (vectors[: len(doubtful)] @ vectors[len(doubtful) :].T).max(axis=1)
     return [parts[i] for i, near in zip(doubtful, nearest, strict=True) if near < SIMILAR or i in silent]
-
-
-# -- queries for a correction -------------------------------------------------------------------------------------
 
 
 @dataclass(frozen=True)

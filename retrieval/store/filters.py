@@ -108,9 +108,6 @@ def _number(text: str) -> int | float | None:
     return None
 
 
-# -- in SQL and in Python ------------------------------------------------------------------------------------------
-
-
 def condition(where: Mapping[str, Any] | None) -> tuple[str, list[Any]]:
     """A SQL condition on `chunks AS c` and its values; `where` is checked, and None lets everything through."""
     if not where:
@@ -162,8 +159,6 @@ def _holds(passage: Passage, key: str, wanted: Any) -> bool:
 def _is_number(value: Any) -> bool:
     return isinstance(value, int | float) and not isinstance(value, bool)
 
-
-# -- as a person types it ------------------------------------------------------------------------------------------
 
 _WORD: Final = r"""[^\s=<>!(),"']"""
 _VALUE: Final = rf"""(?:"(?:[^"\\]|\\.)*"|'(?:[^'\\]|\\.)*'|{_WORD}+)"""

@@ -76,8 +76,6 @@ class Store:
         self._closed = False
         self._depth = 0
 
-    # -- finding -----------------------------------------------------------------------------------------------
-
     def dense(self, query: str, k: int, where: Mapping[str, Any] | None = None) -> list[Passage]:
         """The `k` passages nearest in meaning, best first; `retrieval_score` is their cosine, with 0 for below 0."""
         filters = self._filters(where)
@@ -91,8 +89,6 @@ class Store:
         """The `k` passages that share the rarest words, best first; `retrieval_score` is BM25 in 0..1."""
         self._follow()
         return self._lexical(query, k, self._filters(where))
-
-    # -- reading -----------------------------------------------------------------------------------------------
 
     def get(self, chunk_ids: Sequence[str]) -> list[Passage]:
         """The passages with these ids, in the order asked; unknown ids are left out."""
@@ -149,8 +145,6 @@ class Store:
         if waiting := self.unfinished():
             found.append(f"{len(waiting)} files were not read to their end, the first is {min(waiting)}; {again}")
         return found
-
-    # -- writing -----------------------------------------------------------------------------------------------
 
     @contextmanager
     def writing(self) -> Iterator[None]:
@@ -272,8 +266,6 @@ class Store:
     def _check(self, vectors: Floats) -> None:
         stored = self.index.identity
         stored._replace(dimension=vectors.shape[1]).check(stored, self.location)
-
-    # -- the rest ----------------------------------------------------------------------------------------------
 
     def close(self) -> None:
         """Let go of files and connections; closing twice does no harm."""

@@ -100,8 +100,6 @@ def _metadata(pdf: Any, unread: Sequence[int]) -> dict[str, Any]:
     return metadata
 
 
-# -- words in the pictures of pages: by RapidOCR, whose package holds its networks ---------------------------------
-
 INSTALL: Final = "pip install 'cragraph[ocr]'"  # the command that brings what reads pictures
 SCALE: Final = 150 / 72  # pixels a point that a page is drawn with
 ALIKE: Final = 0.25  # share of the usual height by which a line may differ and still count as set in the same size

@@ -29,9 +29,6 @@ class Span(NamedTuple):
     table: Table
 
 
-# -- columns ---------------------------------------------------------------------------------------------------------
-
-
 def columns_of(rows: Sequence[Sequence[Cell]]) -> Columns:
     """The columns of rows, from left to right: the stretches that cells cover, cut where few rows cross. The first
     column ends where the first amounts begin, so that one long label does not swallow a column."""
@@ -79,9 +76,6 @@ def _heading(row: Sequence[Cell], columns: Columns) -> list[str]:
         " ".join(cell.text for cell in row if cell not in over),
         *(min(over, key=lambda cell: abs(cell.x0 + cell.x1 - left - right)).text for left, right in columns[1:]),
     ]
-
-
-# -- tables of figures -----------------------------------------------------------------------------------------------
 
 
 def tables_in(lines: Sequence[Line]) -> Iterator[Span]:
@@ -208,9 +202,6 @@ def _is_label_of(label: Line, amounts: Line) -> bool:
     overlap = min(amounts.bottom, label.bottom) - max(amounts.top, label.top)
     clear = overlap <= 0.2 * min(amounts.height, label.height)
     return not clear and len(label.segments) == 1 and label.x1 < amounts.x0
-
-
-# -- tables of words -------------------------------------------------------------------------------------------------
 
 
 def word_tables(lines: Sequence[Line]) -> Iterator[Span]:

@@ -253,8 +253,6 @@ def weighted_median(values: Iterable[tuple[float, int]]) -> float:
     return 0.0
 
 
-# -- words that came in two ----------------------------------------------------------------------------------------
-
 _WORD = re.compile(r"[^\W\d_]+(?:-[^\W\d_]+)*")
 _LAST = re.compile(r"(\w+)-$")
 # `pre- and post-tax` keeps its hyphen and its space.
