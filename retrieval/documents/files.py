@@ -108,9 +108,10 @@ class Skipped:
     reason: str
 
 
-def discover(
-    paths: str | os.PathLike[str] | Iterable[str | os.PathLike[str]], *, max_bytes: int | None = MAX_BYTES
-) -> Iterator[Found | Skipped]:
+Paths = str | os.PathLike[str] | Iterable[str | os.PathLike[str]]
+
+
+def discover(paths: Paths, *, max_bytes: int | None = MAX_BYTES) -> Iterator[Found | Skipped]:
     """Every file at or under the paths, folders in order of name, each file once.
 
     Hidden files and folders are passed over unless named outright. Links are followed, except back into a folder on
@@ -119,9 +120,7 @@ def discover(
     Raises:
         InputError: at once, where a path does not exist.
     """
-    if isinstance(paths, str | os.PathLike):
-        paths = [paths]
-    roots = [Path(path) for path in paths]
+    roots = [Path(path) for path in ([paths] if isinstance(paths, str | os.PathLike) else paths)]
     missing = [shown_name(root) for root in roots if not os.path.lexists(root)]
     if missing:
         raise InputError(

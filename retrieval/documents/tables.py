@@ -15,8 +15,7 @@ _AMOUNT = frozenset("0123456789(.-–—")
 _DATE = re.compile(r"^[A-Z][a-z]{2,8}\.?\s+\d{1,2},?\s+((?:19|20)\d\d)$")
 _YEAR = re.compile(r"^(FY\s?)?(19|20)\d\d[*†‡]?$|^Q[1-4]\b")
 _NAMED = re.compile(
-    r"\b(?:19|20)\d\d\b|^(?:jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)\w*\.?\s+\d{1,2},?$|^q[1-4]\b",
-    re.IGNORECASE,
+    r"\b(?:19|20)\d\d\b|^(?:jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)\w*\.?\s+\d{1,2},?$|^q[1-4]\b", re.I
 )
 _MONEY = re.compile(r"\d[.,]\d|[$%]")
 

@@ -4,7 +4,7 @@ import inspect
 import sys
 import time
 import warnings
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from concurrent.futures import TimeoutError as LateError
 from contextvars import copy_context
@@ -18,7 +18,7 @@ from cragraph.errors import SettingsError, StoreError
 from cragraph.passages import as_passage
 from cragraph.protocols import Notes, remaining
 from cragraph.retrieval.search.fusion import distinct_queries, fuse
-from cragraph.retrieval.store.filters import fits
+from cragraph.retrieval.store.filters import Where, fits
 from cragraph.types import Passage
 
 PAUSE_S: Final = 0.5  # seconds before a search that failed is tried again
@@ -52,9 +52,7 @@ class ForeignRetriever:
         """The name of its class."""
         return type(self.source).__name__
 
-    def __call__(
-        self, queries: Sequence[str], k: int, notes: Notes, *, where: Mapping[str, Any] | None = None
-    ) -> list[Passage]:
+    def __call__(self, queries: Sequence[str], k: int, notes: Notes, *, where: Where = None) -> list[Passage]:
         """At most `k` passages, best first; raises StoreError where a search fails."""
         asked = distinct_queries(queries, k)
         left = remaining()
@@ -75,9 +73,7 @@ class ForeignRetriever:
             notes.degraded(UNSCORED.format(self.name))
         return merged
 
-    def _tried(
-        self, query: str, k: int, where: Mapping[str, Any] | None, notes: Notes, again: bool = True
-    ) -> list[Passage]:
+    def _tried(self, query: str, k: int, where: Where, notes: Notes, again: bool = True) -> list[Passage]:
         try:
             return self._found(query, k, where, notes)
         except Exception as error:  # whatever another's client raises
@@ -88,7 +84,7 @@ class ForeignRetriever:
         time.sleep(PAUSE_S)
         return self._tried(query, k, where, notes, again=False)
 
-    def _found(self, query: str, k: int, where: Mapping[str, Any] | None, notes: Notes) -> list[Passage]:
+    def _found(self, query: str, k: int, where: Where, notes: Notes) -> list[Passage]:
         if not where:
             return self._searched(query, k)
         refused = "it knows no filters"

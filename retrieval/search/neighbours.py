@@ -2,14 +2,14 @@
 `around`, chunks of their own in document order. `read_wide` lays them out as one text for a generator or a judge, whose
 `parts` say which chunk each stretch is from; `locate` maps a stretch back."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import zip_longest
-from typing import TYPE_CHECKING, Any, Final, Literal, NamedTuple
+from typing import TYPE_CHECKING, Final, Literal, NamedTuple
 
 from cragraph.errors import StoreError
 from cragraph.protocols import Notes
-from cragraph.retrieval.store.filters import fits
+from cragraph.retrieval.store.filters import Where, fits
 from cragraph.types import Part, Passage
 
 if TYPE_CHECKING:
@@ -41,9 +41,7 @@ class Neighbours:
 
     store: "Store"
 
-    def __call__(
-        self, passages: Sequence[Passage], size: Size, where: Mapping[str, Any] | None, notes: Notes
-    ) -> list[Passage]:
+    def __call__(self, passages: Sequence[Passage], size: Size, where: Where, notes: Notes) -> list[Passage]:
         """The passages with `around`: `size` chunks to each side, or those of its section, if `where` fits."""
         alone = [without_around(passage) for passage in passages]
         try:
@@ -74,7 +72,7 @@ def all_read(passages: Sequence[Passage]) -> list[Passage]:
 
 
 def surroundings(
-    passages: Sequence[Passage], store: "Store", size: Size, *, where: Mapping[str, Any] | None = None, most: int = MOST
+    passages: Sequence[Passage], store: "Store", size: Size, *, where: Where = None, most: int = MOST
 ) -> list[Passage]:
     """The passages with the chunks `around` each, best passage first, so that none is read twice.
 

@@ -64,11 +64,9 @@ _ASKS: Final = r"(?:what|which|who|whom|whose|when|where|why|how)\b"
 _VERB_ASKS: Final = (
     r"(?:is|are|was|were|did|does|do|can|could|has|have|will)\s+(?:the|it|its|he|she|they|there|this|that)\b"
 )
-_CLAUSE: Final = re.compile(rf"\s*[,;]?\s+(?:and|or|but)\s+(?:also\s+)?(?={_ASKS}|{_VERB_ASKS})", re.IGNORECASE)
+_CLAUSE: Final = re.compile(rf"\s*[,;]?\s+(?:and|or|but)\s+(?:also\s+)?(?={_ASKS}|{_VERB_ASKS})", re.I)
 _QUESTION_END: Final = re.compile(r"(?<=[?!])\s+|(?<=[a-z)]\.)\s+(?=[A-Z])")
-_PRONOUN: Final = re.compile(
-    r"\b(?:it|its|they|them|their|he|him|his|she|her|this|that|these|those|the same)\b", re.IGNORECASE
-)
+_PRONOUN: Final = re.compile(r"\b(?:it|its|they|them|their|he|him|his|she|her|this|that|these|those|the same)\b", re.I)
 _NAME: Final = r"[A-Z][\w.&'’-]*(?:\s+(?:[A-Z][\w.&'’-]*|of(?=\s+[A-Z])))*"
 _NAMES: Final = re.compile(rf"(?<!^)(?<![.?!]\s)(?:{_NAME}(?:,\s+{_NAME})*),?\s+(?:and|or)\s+{_NAME}")
 _PAIR: Final = re.compile(
@@ -135,7 +133,7 @@ _TAIL: Final = (
     r"(?P<tail>\s+(?:in terms of|with respect to|with regard to|regarding|in|for|during|on|over|as of)\s+.+)?"
 )
 _SIDES: Final = tuple(
-    re.compile(pattern, re.IGNORECASE)
+    re.compile(pattern, re.I)
     for pattern in (
         rf"\bcompare\s+(?P<a>.+?)\s+{_WITH}\s+(?P<b>.+?){_TAIL}[?.\s]*$",
         rf"\bdifferences?\s+(?:is\s+there\s+)?between\s+(?P<a>.+?)\s+and\s+(?P<b>.+?){_TAIL}[?.\s]*$",
@@ -148,10 +146,10 @@ _SIDES: Final = tuple(
 _THAN: Final = re.compile(
     r"^(?:is|are|was|were|did|does|do|has|have|had)\s+(?P<a>.+?)\s+"
     r"(?P<what>(?:have|had|has|report|reported|a|an|\s)*(?:more|less|fewer|[a-z]+er)\b.*?)\s+than\s+(?P<b>.+?)[?.\s]*$",
-    re.IGNORECASE,
+    re.I,
 )
-_OPENING: Final = re.compile(r"^(?:how|what|which|who)\s+(?:do|does|did|is|are|was|were|of)?\s*", re.IGNORECASE)
-_OBJECT: Final = re.compile(r"^(?P<head>.+?)\s+(?P<link>of|for|at|by|in)\s+(?P<object>.+)$", re.IGNORECASE)
+_OPENING: Final = re.compile(r"^(?:how|what|which|who)\s+(?:do|does|did|is|are|was|were|of)?\s*", re.I)
+_OBJECT: Final = re.compile(r"^(?P<head>.+?)\s+(?P<link>of|for|at|by|in)\s+(?P<object>.+)$", re.I)
 _OWNER: Final = re.compile(r"['’]s?$")
 
 _YEAR: Final = r"(?:19|20)\d\d"
@@ -173,19 +171,19 @@ def sides(question: str) -> list[str]:
             tail = found["tail"] or ""
             return [f"{a}{tail}", f"{_completed(found['b'], a)}{tail}"]
     if found := _THAN.search(text):
-        what = re.sub(r"^(?:more|less|fewer)\s+", "", found["what"].strip(), flags=re.IGNORECASE)
+        what = re.sub(r"^(?:more|less|fewer)\s+", "", found["what"].strip(), flags=re.I)
         return [f"{found['a']} {what}", f"{_completed(found['b'], found['a'])} {what}"]
     return []
 
 
 def _completed(b: str, a: str) -> str:
-    b = re.sub(r"^(?:that|those)\s+(?=(?:of|in|for|at)\s)", "", b.strip(" ,"), flags=re.IGNORECASE)
+    b = re.sub(r"^(?:that|those)\s+(?=(?:of|in|for|at)\s)", "", b.strip(" ,"), flags=re.I)
     if _OWNER.search(b) and (owned := re.search(r"['’]s?\s+(.+)$", a)):
         return f"{b} {owned.group(1)}"
     inside = _OBJECT.match(a)
     if not inside:
         return b
-    if link := re.match(r"(?:of|in|for|at)\s+(.+)$", b, re.IGNORECASE):
+    if link := re.match(r"(?:of|in|for|at)\s+(.+)$", b, re.I):
         return f"{inside['head']} {b}" if link else b
     return b if _OBJECT.match(b) else f"{inside['head']} {inside['link']} {b}"
 

@@ -9,6 +9,7 @@ from cragraph.errors import SettingsError
 from cragraph.protocols import Notes
 from cragraph.retrieval.search.fusion import Curves, Feedback, Mode, Ranking, distinct_queries, falling, fuse, mmr
 from cragraph.retrieval.search.questions import Decompose
+from cragraph.retrieval.store.filters import Where
 from cragraph.text.words import keywords, plain_years
 from cragraph.types import Passage
 
@@ -19,7 +20,6 @@ DEPTH: Final = 100  # passages that each side of a search gives at least
 DENSE_WEIGHT: Final = 0.4
 """The say of the dense side; the lexical side has the rest of 1. Chosen by the figures in docs/results/retrieval.md."""
 
-Where = Mapping[str, Any]
 Expander = Callable[[str, Notes], list[str]]
 """Writes further queries that together cover a question; not the question itself, and none where one will do."""
 
@@ -91,7 +91,7 @@ class SearchRetriever:
         """The mode: what `notes` and reports call this retriever."""
         return self.mode
 
-    def __call__(self, queries: Sequence[str], k: int, notes: Notes, *, where: Where | None = None) -> list[Passage]:
+    def __call__(self, queries: Sequence[str], k: int, notes: Notes, *, where: Where = None) -> list[Passage]:
         """At most `k` passages, best first.
 
         `retrieval_score` is the calibrated relevance times the source's weight; it never rises along the list, and
@@ -108,7 +108,7 @@ class SearchRetriever:
         hits = self._weighed(self._found({query: says[query] for query in (*asked, *more)}, k, where))
         return [self._scored(hit) for hit in self._diverse(hits, k)]
 
-    def _found(self, says: Mapping[str, float], k: int, where: Where | None) -> list[Hit]:
+    def _found(self, says: Mapping[str, float], k: int, where: Where) -> list[Hit]:
         """What all queries find, each by its say, as one list."""
         depth = max(DEPTH, k)
         near, alike = self.mode != "lexical", self.mode != "dense"
@@ -121,7 +121,7 @@ class SearchRetriever:
             hits = [self._fused(*sides, depth) for sides in zip(dense, lexical, more, strict=True)]
         return across(hits, list(says.values()))
 
-    def _by_words(self, query: str, depth: int, where: Where | None) -> list[Passage]:
+    def _by_words(self, query: str, depth: int, where: Where) -> list[Passage]:
         # Words such as "what" and "much" are rare in documents, so that BM25 takes them for telling ones.
         return self.store.lexical(" ".join(keywords(query)), depth, where)
 

@@ -11,6 +11,7 @@ from typing import Any, Final
 
 from cragraph.errors import InputError
 from cragraph.retrieval.documents import MAX_BYTES, Found, Limits, Skipped, discover
+from cragraph.retrieval.documents.files import Paths
 from cragraph.retrieval.store.reading import Failed, Message, Portion, SplitOptions, messages, sha256_of
 from cragraph.retrieval.store.records import Item, Origin
 from cragraph.retrieval.store.store import BATCH, Store
@@ -58,7 +59,6 @@ class Progress:
     source: str
 
 
-Paths = str | os.PathLike[str] | Iterable[str | os.PathLike[str]]
 OnProgress = Callable[[Progress], None]
 
 _LIMITS: Final = Limits()

@@ -11,8 +11,9 @@ from typing import TYPE_CHECKING, Any, Final
 from cragraph.passages import contextual_text
 from cragraph.protocols import Embeddings
 from cragraph.retrieval.documents import MAX_BYTES
+from cragraph.retrieval.documents.files import Paths
 from cragraph.retrieval.store import Store
-from cragraph.retrieval.store.bulk import Ingest, IngestReport, OnProgress, Paths
+from cragraph.retrieval.store.bulk import Ingest, IngestReport, OnProgress
 from cragraph.retrieval.store.reading import Failed, Message, SplitOptions, read
 
 if TYPE_CHECKING:

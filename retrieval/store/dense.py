@@ -5,7 +5,7 @@ and can be thrown away: what was stored since is compared beside it, and scores 
 import json
 import shutil
 import sqlite3
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from contextlib import closing, suppress
 from hashlib import blake2b, file_digest
 from pathlib import Path
@@ -16,7 +16,7 @@ import numpy as np
 
 from cragraph.errors import StoreError
 from cragraph.retrieval.store import server
-from cragraph.retrieval.store.filters import condition
+from cragraph.retrieval.store.filters import Where, condition
 from cragraph.retrieval.store.index import Index
 from cragraph.retrieval.store.records import Floats, batched, from_bytes, unit
 from cragraph.types import Passage
@@ -62,7 +62,7 @@ class Dense:
             self._rows = np.empty(0, dtype=np.int64)
             self._matrix: Floats = np.empty((0, 0), dtype=np.float32)
 
-    def nearest(self, vector: Floats, k: int, where: Mapping[str, Any] | None = None) -> list[Passage]:
+    def nearest(self, vector: Floats, k: int, where: Where = None) -> list[Passage]:
         """The `k` passages nearest to a vector, best first; `retrieval_score` is their cosine, 0 for below 0. `where`
         is already checked. A filter that lets many through is held against the nearest passages, as many as it takes;
         with one that lets few through, those few are compared one by one."""

@@ -13,6 +13,7 @@ from cragraph.errors import InputError
 from cragraph.retrieval.store.records import FIELDS
 from cragraph.types import Passage
 
+Where = Mapping[str, Any] | None  # a filter in Chroma's language; None lets everything through
 RANGES: Final[Mapping[str, tuple[str, Callable[[Any, Any], bool]]]] = {
     "$gt": (">", operator.gt),
     "$gte": (">=", operator.ge),
@@ -22,7 +23,7 @@ RANGES: Final[Mapping[str, tuple[str, Callable[[Any, Any], bool]]]] = {
 OPERATORS: Final = ("$eq", "$ne", "$in", "$nin", *RANGES)
 
 
-def checked_where(where: Mapping[str, Any] | None, fields: Mapping[str, str]) -> dict[str, Any] | None:
+def checked_where(where: Where, fields: Mapping[str, str]) -> dict[str, Any] | None:
     """A filter with one key a level, values in the type of their field; None where nothing is filtered.
 
     `fields` are the names and types of `Store.fields()`. Several keys, or several operators on one field, mean "and".
@@ -108,7 +109,7 @@ def _number(text: str) -> int | float | None:
     return None
 
 
-def condition(where: Mapping[str, Any] | None) -> tuple[str, list[Any]]:
+def condition(where: Where) -> tuple[str, list[Any]]:
     """A SQL condition on `chunks AS c` and its values; `where` is checked, and None lets everything through."""
     if not where:
         return "1", []
@@ -135,7 +136,7 @@ def _either(parts: list[tuple[str, list[Any]]], joint: str) -> tuple[str, list[A
     return f"({f' {joint} '.join(part for part, _ in parts)})", [value for _, values in parts for value in values]
 
 
-def fits(passage: Passage, where: Mapping[str, Any] | None) -> bool:
+def fits(passage: Passage, where: Where) -> bool:
     """Whether a filter, checked or not, holds for a passage that was found without it."""
     return all(_holds(passage, key, wanted) for key, wanted in (where or {}).items())
 
@@ -224,7 +225,7 @@ class _Parser:
     def _took(self, pattern: str) -> str | None:
         """What comes next where it is of a pattern, and is then behind us; a word is taken whole."""
         ends = rf"(?!{_WORD})" if pattern.isalpha() else ""
-        found = re.compile(rf"\s*({pattern}){ends}\s*", re.IGNORECASE).match(self._text, self._at)
+        found = re.compile(rf"\s*({pattern}){ends}\s*", re.I).match(self._text, self._at)
         self._at = found.end() if found else self._at
         return found and found[1]
 

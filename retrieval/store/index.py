@@ -9,7 +9,7 @@ from zlib import crc32
 
 from cragraph.passages import contextual_text
 from cragraph.retrieval.store.database import COLUMNS, Database, marks, row_crc
-from cragraph.retrieval.store.filters import condition
+from cragraph.retrieval.store.filters import Where, condition
 from cragraph.retrieval.store.records import (
     FIELDS,
     Identity,
@@ -98,7 +98,7 @@ class Index(Database):
         found = {row[0]: row for row in rows}
         return [passage_of(found[chunk_id]) for chunk_id in chunk_ids if chunk_id in found]
 
-    def get_rows(self, rows: Sequence[int], where: Mapping[str, Any] | None = None) -> dict[int, Passage]:
+    def get_rows(self, rows: Sequence[int], where: Where = None) -> dict[int, Passage]:
         """The passages in these rows, those that a filter lets through, by row."""
         clause, values = condition(where)
         sql = f"SELECT {SELECTED}, c.id FROM chunks AS c WHERE c.id IN (?) AND {clause}"

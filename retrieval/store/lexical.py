@@ -6,7 +6,7 @@ from threading import Lock
 from typing import Any, Final
 
 from cragraph.models.encoder import is_known_word
-from cragraph.retrieval.store.filters import condition
+from cragraph.retrieval.store.filters import Where, condition
 from cragraph.retrieval.store.index import SELECTED, Index, passage_of
 from cragraph.text.words import slipped, terms, tokens
 from cragraph.types import Passage
@@ -42,7 +42,7 @@ class Lexical:
         self._documents = 0
         self._counts: dict[str, int] = {}
 
-    def __call__(self, query: str, k: int, where: Mapping[str, Any] | None = None) -> list[Passage]:
+    def __call__(self, query: str, k: int, where: Where = None) -> list[Passage]:
         """The best `k` passages with any word of the query; `retrieval_score` is `lexical_share`. Any text is a query:
         quotes and operators are plain characters, and a query without words finds nothing. `where` is already
         checked."""
@@ -82,7 +82,7 @@ class Lexical:
                 found.append(str(max(near, key=lambda row: row[1])[0]))
         return found
 
-    def _rows(self, match: str, k: int, where: Mapping[str, Any] | None) -> list[tuple[Any, ...]]:
+    def _rows(self, match: str, k: int, where: Where) -> list[tuple[Any, ...]]:
         clause, values = condition(where)
         # Reading every passage with a word, to see whether the filter lets it through, costs more than ranking them
         # all. So where the filter lets many through, the best are looked at first, and the rest where too few pass.

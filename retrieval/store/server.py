@@ -13,6 +13,7 @@ from urllib.parse import unquote, urlsplit
 import numpy as np
 
 from cragraph.errors import StoreError, StoreMissingError, mask
+from cragraph.retrieval.store.filters import Where
 from cragraph.retrieval.store.index import Index
 from cragraph.retrieval.store.records import FIELDS, Floats, Identity, Item, Origin, batched, filterable, from_bytes
 from cragraph.types import Passage
@@ -142,7 +143,7 @@ class Server:
             vectors |= zip(found["ids"], np.asarray(found["embeddings"], dtype=np.float32), strict=True)
         return vectors
 
-    def nearest(self, vector: Floats, k: int, where: Mapping[str, Any] | None = None) -> list[Passage]:
+    def nearest(self, vector: Floats, k: int, where: Where = None) -> list[Passage]:
         """The passages nearest to a vector, best first; `retrieval_score` is their cosine, 0 for below 0."""
         wanted: Any = {"query_embeddings": vector[None, :], "n_results": k, "include": ["distances"]}
         wanted |= {"where": chroma_where(where)} if where else {}

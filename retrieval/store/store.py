@@ -17,7 +17,7 @@ from cragraph.passages import contextual_text
 from cragraph.protocols import Embeddings
 from cragraph.retrieval.store.database import WriteLock, remove
 from cragraph.retrieval.store.dense import GRAPH_FROM, Dense
-from cragraph.retrieval.store.filters import checked_where
+from cragraph.retrieval.store.filters import Where, checked_where
 from cragraph.retrieval.store.index import Index
 from cragraph.retrieval.store.lexical import Lexical
 from cragraph.retrieval.store.records import (
@@ -40,6 +40,7 @@ if TYPE_CHECKING:
 BATCH: Final = 256  # passages embedded and written at a time
 _NAME: Final = re.compile(r"[a-zA-Z0-9][a-zA-Z0-9._-]{1,400}[a-zA-Z0-9]")
 
+Files = Sequence[tuple[str, Origin | None]]  # sources and the state that each is in; None where it is taken out
 UNCACHED: Final = (
     "The cache folder cannot be written, so the lexical index of the Chroma server is built in memory at every start."
 )
@@ -59,24 +60,17 @@ class Store:
     raises InputError for a field that does not exist."""
 
     def __init__(
-        self,
-        index: Index,
-        embeddings: "Embeddings",
-        lock: WriteLock,
-        location: str,
-        server: "Server | None" = None,
-        graph_from: int = GRAPH_FROM,
-        note: str = "",
+        self, index: Index, embeddings: Embeddings, lock: WriteLock, location: str, vectors: "Server | Dense"
     ) -> None:
         self.index, self.location = index, location
-        self._embeddings, self._lock, self._server = embeddings, lock, server
-        self._vectors: Server | Dense = server or Dense(index, graph_from)
+        self._embeddings, self._lock, self._vectors = embeddings, lock, vectors
+        self._server = None if isinstance(vectors, Dense) else vectors
         self._lexical = Lexical(index)
-        self._notes = [note]
+        self._notes: list[str] = []
         self._closed = False
         self._depth = 0
 
-    def dense(self, query: str, k: int, where: Mapping[str, Any] | None = None) -> list[Passage]:
+    def dense(self, query: str, k: int, where: Where = None) -> list[Passage]:
         """The `k` passages nearest in meaning, best first; `retrieval_score` is their cosine, with 0 for below 0."""
         filters = self._filters(where)
         if k < 1 or not query.strip() or not self.fields():  # which an empty store has none of
@@ -85,7 +79,7 @@ class Store:
         self._check(vectors)
         return self._vectors.nearest(vectors[0], k, filters)
 
-    def lexical(self, query: str, k: int, where: Mapping[str, Any] | None = None) -> list[Passage]:
+    def lexical(self, query: str, k: int, where: Where = None) -> list[Passage]:
         """The `k` passages that share the rarest words, best first; `retrieval_score` is BM25 in 0..1."""
         self._follow()
         return self._lexical(query, k, self._filters(where))
@@ -129,7 +123,7 @@ class Store:
     @property
     def notes(self) -> list[str]:
         """What is degraded in this store at present, in plain sentences."""
-        return [note for note in (*self._notes, self._vectors.note) if note]
+        return [*self._notes, *filter(None, [self._vectors.note])]
 
     def problems(self) -> list[str]:
         """What is wrong with the store, each with what to do about it; reads all of it."""
@@ -190,7 +184,7 @@ class Store:
             stored = self._vectors.vectors([item.chunk_id for item in made if item.vector is None])
             self.index.stage((i._replace(vector=i.vector or stored[i.chunk_id].tobytes()) for i in made), origin)
 
-    def commit(self, files: Sequence[tuple[str, Origin | None]], items: Sequence[Item]) -> int:
+    def commit(self, files: Files, items: Sequence[Item]) -> int:
         """Make files hold exactly these passages and what was staged of them, all at once; returns how many are new. A
         file without an origin is taken out. What nothing holds any more goes; on a server, which knows no transactions,
         last. Items of no file in `files` are added."""
@@ -216,11 +210,7 @@ class Store:
             return len(new - known.keys())
 
     def _write(
-        self,
-        fresh: Sequence[Item],
-        holders: Mapping[str, Sequence[Origin]],
-        gone: Collection[str],
-        files: Sequence[tuple[str, Origin | None]],
+        self, fresh: Sequence[Item], holders: Mapping[str, Sequence[Origin]], gone: Collection[str], files: Files
     ) -> None:
         """One numbered change: passages, those staged of `files`, and those that have other holders than before."""
         number = self.index.generation + 1
@@ -284,7 +274,7 @@ class Store:
         if self._server:
             self._server.follow(now=now)
 
-    def _filters(self, where: Mapping[str, Any] | None) -> dict[str, Any] | None:
+    def _filters(self, where: Where) -> dict[str, Any] | None:
         fields = self.fields() if where else {}
         return checked_where(where, fields) if fields else None
 
@@ -307,12 +297,13 @@ class Store:
         remove(path)
         meta = dict(self.index.read("SELECT * FROM meta WHERE key <> 'graph'"))
         kept = count = 0
-        with Store(Index(path), self._embeddings, WriteLock(None), self.location) as spare:
-            spare.index.keep(**meta)
+        index = Index(path)
+        with Store(index, self._embeddings, WriteLock(None), self.location, Dense(index)) as spare:
+            index.keep(**meta)
             for items in batched(self.index.readable(), BATCH):
                 sound = spare._embedded([item for item in items if item], {})
-                with spare.index.write() as db:
-                    spare.index.put(db, sound, spare.index.generation)
+                with index.write() as db:
+                    index.put(db, sound, index.generation)
                 kept, count = kept + len(sound), count + len(items)
         if not kept:
             remove(path)
@@ -335,7 +326,7 @@ def _held(passage: Passage, holders: Mapping[str, Sequence[Origin]]) -> Item:
 
 def open_store(
     target: str | os.PathLike[str] | None,
-    embeddings: "Embeddings",
+    embeddings: Embeddings,
     *,
     collection: str = "cragraph",
     create: bool = True,
@@ -357,14 +348,12 @@ def open_store(
         )
     if str(target).lower().startswith(("http://", "https://")):
         base = os.environ.get("XDG_CACHE_HOME") or os.environ.get("LOCALAPPDATA") or Path.home() / ".cache"
-        folder = Path(cache) if cache else Path(base, "cragraph")
-        return _on_server(str(target).rstrip("/"), embeddings, collection, create, folder)
-    if target is None:
-        store = Store(Index(None), embeddings, WriteLock(None), "the store in memory")
-    else:
-        folder = Path(target).expanduser()
-        index = Index(_file(folder, collection, create), create=create)
-        store = Store(index, embeddings, WriteLock(folder), f"the store {folder}", graph_from=graph_from)
+        kept = Path(cache) if cache else Path(base, "cragraph")
+        return _on_server(str(target).rstrip("/"), embeddings, collection, create, kept)
+    folder = None if target is None else Path(target).expanduser()
+    index = Index(folder and _file(folder, collection, create), create=create)
+    dense = Dense(index, graph_from)
+    store = Store(index, embeddings, WriteLock(folder), f"the store {folder or 'in memory'}", dense)
     try:
         with suppress(StoreLockedError):
             store._mend()
@@ -403,7 +392,7 @@ def _file(folder: Path, collection: str, create: bool) -> Path:
     return path
 
 
-def _on_server(url: str, embeddings: "Embeddings", collection: str, create: bool, cache: Path) -> Store:
+def _on_server(url: str, embeddings: Embeddings, collection: str, create: bool, cache: Path) -> Store:
     from cragraph.retrieval.store.server import Server
 
     wanted = Identity.of(embeddings)
@@ -415,7 +404,9 @@ def _on_server(url: str, embeddings: "Embeddings", collection: str, create: bool
     except BaseException:
         server.close()
         raise
-    return Store(index, embeddings, WriteLock(None), server.where, server, note="" if index.path else UNCACHED)
+    store = Store(index, embeddings, WriteLock(None), server.where, server)
+    store._notes += [] if index.path else [UNCACHED]
+    return store
 
 
 def _copy(path: Path) -> Index:

@@ -11,7 +11,7 @@ from cragraph.retrieval.documents.package import Package, grid_of, package
 from cragraph.retrieval.documents.tables import table_of
 
 _W = "{http://schemas.openxmlformats.org/wordprocessingml/2006/main}"
-_HEADING = re.compile(r"^heading (\d)$", re.IGNORECASE)
+_HEADING = re.compile(r"^heading (\d)$", re.I)
 _SIGNS = {f"{_W}tab": "\t", f"{_W}br": "\n", f"{_W}cr": "\n", f"{_W}noBreakHyphen": "-"}
 # Deleted and moved text is gone for the reader; a fallback repeats the drawing before it.
 _GONE = {f"{_W}del", f"{_W}moveFrom", "{http://schemas.openxmlformats.org/markup-compatibility/2006}Fallback"}

@@ -24,13 +24,10 @@ _BLOCK_NAMES = (
 _UNREAD, _BLOCKS = frozenset(_UNREAD_NAMES.split()), frozenset(_BLOCK_NAMES.split())
 _HEADINGS = ("h1", "h2", "h3", "h4", "h5", "h6")
 _HIDDEN_STYLE = re.compile(
-    r"display\s*:\s*none|visibility\s*:\s*(?:hidden|collapse)|font-size\s*:\s*0(?![.\d])|opacity\s*:\s*0(?![.\d])",
-    re.IGNORECASE,
+    r"display\s*:\s*none|visibility\s*:\s*(?:hidden|collapse)|font-size\s*:\s*0(?![.\d])|opacity\s*:\s*0(?![.\d])", re.I
 )
 _HIDDEN_ROLES = frozenset(("navigation", "search", "banner", "contentinfo"))
-_CHARSET = re.compile(
-    rb"""<(?:meta|\?xml)[^>]{0,200}?(?:charset|encoding)\s*=\s*["']?\s*([\w.:-]{2,40})""", re.IGNORECASE
-)
+_CHARSET = re.compile(rb"""<(?:meta|\?xml)[^>]{0,200}?(?:charset|encoding)\s*=\s*["']?\s*([\w.:-]{2,40})""", re.I)
 _KEPT = ("name", "content", "lang", "role", "start", "colspan", "rowspan", "alt")
 _DEEPEST = 200  # elements within one another that are told apart; what is deeper is read as one run of text
 

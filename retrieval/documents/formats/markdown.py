@@ -13,11 +13,11 @@ from cragraph.retrieval.documents.clean import DEFAULT, Limits
 from cragraph.retrieval.documents.document import LONGEST_TITLE, Block, BlockKind, Draft, Heading
 from cragraph.retrieval.documents.tables import Table, header_line, row_lines
 
-_FRONT = re.compile(r"\A---[ \t]*\n(.*?)\n(?:---|\.\.\.)[ \t]*(?:\n|\Z)", re.DOTALL)
+_FRONT = re.compile(r"\A---[ \t]*\n(.*?)\n(?:---|\.\.\.)[ \t]*(?:\n|\Z)", re.S)
 _CODE_OR_COMMENT = re.compile(
     r"^[ ]{0,3}(?P<fence>(?P<sign>[`~])(?P=sign){2,})[^\n]*$.*?(?:^[ ]{0,3}(?P=fence)(?P=sign)*[ \t]*$|\Z)"
     r"|(?<!`)(?P<run>`{1,9})(?!`).*?(?<!`)(?P=run)(?!`)|<!--.*?(?:-->|\Z)",
-    re.MULTILINE | re.DOTALL,
+    re.M | re.S,
 )
 _CELL_EDGE = re.compile(r"(?<!\\)\|")
 _BLOCKS = MarkdownIt("commonmark").enable("table").disable("inline")

@@ -8,9 +8,9 @@ from cragraph.retrieval.documents.clean import DEFAULT, Limits
 from cragraph.retrieval.documents.document import Block, Draft, Heading
 
 PARAGRAPH = re.compile(r"[^\n]*\S[^\n]*(?:\n[^\n]*\S[^\n]*)*")
-ITEM = re.compile(r"^[ \t]*(?:[-*+•‣▪◦]|\(?\d{1,3}[.)]|\(?[a-zA-Z][.)])[ \t]+\S", re.MULTILINE)
+ITEM = re.compile(r"^[ \t]*(?:[-*+•‣▪◦]|\(?\d{1,3}[.)]|\(?[a-zA-Z][.)])[ \t]+\S", re.M)
 _NUMBERED = re.compile(r"^(\d+(?:\.\d+)*)\.?[ \t]+(\S.*)$")
-_NAMED = re.compile(r"^(?:chapter|part|section|article|appendix)\s+([ivxlcdm]+|\d+|[a-z])\b", re.IGNORECASE)
+_NAMED = re.compile(r"^(?:chapter|part|section|article|appendix)\s+([ivxlcdm]+|\d+|[a-z])\b", re.I)
 
 BELOW_ALL = 6  # the level of a question that heads its answer
 

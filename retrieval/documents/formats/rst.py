@@ -7,7 +7,7 @@ from cragraph.retrieval.documents.document import Block, Draft, Heading
 from cragraph.retrieval.documents.formats.plain import PARAGRAPH, paragraph_blocks
 
 _RULE = re.compile(r"^([!-/:-@\[-`{-~])\1{2,}[ \t]*$")
-_FIELD = re.compile(r"^:(title|author|date|version):[ \t]+(\S.*)$", re.IGNORECASE | re.MULTILINE)
+_FIELD = re.compile(r"^:(title|author|date|version):[ \t]+(\S.*)$", re.I | re.M)
 _OPENS_CODE = re.compile(r"(?:::|\.\. (?:code|code-block|sourcecode|parsed-literal)::.*)\s*$")
 
 

@@ -128,7 +128,7 @@ def _is_prose(lines: Sequence[Line], width: float) -> bool:
 LONGEST_HEADING = 200  # characters; a bold paragraph longer than this is a paragraph
 _BULLET = re.compile(r"^(?:[•·●○◦▪■□➢►‣∙\uf0b7\uf0a7oØ§–—-]|\(?(?:\d{1,2}|[a-z]|[ivx]{1,4})[.)])(?=\s+\S)")
 _END = re.compile(r"[.!?:;][\"”’)\]]*$")
-_NAMED = [re.compile(rf"^{name}\b", re.IGNORECASE) for name in (r"PART\s+[IVX]+", r"ITEM\s+\d+[A-C]?", r"NOTE\s+\d+")]
+_NAMED = [re.compile(rf"^{name}\b", re.I) for name in (r"PART\s+[IVX]+", r"ITEM\s+\d+[A-C]?", r"NOTE\s+\d+")]
 
 
 class PageWriter:

@@ -12,7 +12,7 @@ import pypdfium2.raw as pdfium
 
 from cragraph.retrieval.documents.tables import SIGNS, TAILS, is_number, is_period
 
-_BOLD = re.compile(rb"bold|black|heavy|demi", re.IGNORECASE)
+_BOLD = re.compile(rb"bold|black|heavy|demi", re.I)
 # PDFium writes these for a hyphen at the end of a line.
 _LINE_HYPHENS = frozenset({0x02, 0xFFFE})
 _SPACES = frozenset({0xA0, 0x3000})
@@ -261,7 +261,7 @@ _FIRST = re.compile(r"^[^\W\d_]+")
 
 
 # What is left of `affect` where the second f was lost; `of` and `if` are words.
-_LOST_F = re.compile(r"\b(?!(?:of|if)\b)(\w+f) ([a-z]\w*)", re.IGNORECASE)
+_LOST_F = re.compile(r"\b(?!(?:of|if)\b)(\w+f) ([a-z]\w*)", re.I)
 
 
 class Vocabulary:
