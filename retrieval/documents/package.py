@@ -26,26 +26,24 @@ def package(path: Path, limits: Limits) -> Iterator["Package"]:
         if file.read(4) == _OLE:
             raise DocumentError(f"is encrypted, or an old {suffix[:4]}; save it as {suffix} without a password.")
     try:
-        with zipfile.ZipFile(path) as file:
-            yield Package(file, limits)
+        with Package(path) as parts:
+            parts.limits = limits
+            yield parts
     except (KeyError, etree.XMLSyntaxError, zipfile.BadZipFile, zlib.error, EOFError, NotImplementedError) as error:
         raise DocumentError(
             f"is not a {suffix}, or is cut short ({error}); open it in the program that made it and save it again."
         ) from error
 
 
-class Package:
-    """Reads the parts of a package that hold text; pictures stay packed."""
+class Package(zipfile.ZipFile):
+    """The parts of a package; pictures stay packed."""
 
-    def __init__(self, file: zipfile.ZipFile, limits: Limits) -> None:
-        self._file = file
-        self._limits = limits
+    limits: Limits
 
     def bytes(self, name: str) -> bytes:
         """A part; raises KeyError where there is none, DocumentError where it is too large to unpack."""
-        size = self._file.getinfo(name).file_size
-        self._limits.check("memory_mb", size * _TREE >> 20, f"MB to unpack in {name}")
-        return self._file.read(name)
+        self.limits.check("memory_mb", self.getinfo(name).file_size * _TREE >> 20, f"MB to unpack in {name}")
+        return self.read(name)
 
     def xml(self, name: str) -> Any:
         """A part as a tree; nothing outside of it is fetched or expanded."""

@@ -64,6 +64,7 @@ def matches(query: str, passages: Sequence[Passage]) -> list[Match]:
     weight = {term: math.log1p((len(sets) - n + 0.5) / (n + 0.5)) for term, n in holding.items()}
     total = sum(weight.values()) or 1.0
     mean = sum(map(len, bodies)) / max(1, len(bodies)) or 1.0
+    pairs = set(pairwise(asked))
     found: list[Match] = []
     for text, body, heading in zip(texts, bodies, headings, strict=True):
         places: dict[str, list[int]] = {}
@@ -76,7 +77,7 @@ def matches(query: str, passages: Sequence[Passage]) -> list[Match]:
             Match(
                 bm25=sum(weight[t] * len(at) / (len(at) + saturation) for t, at in places.items()) / total,
                 near=_near(places, weight) / total,
-                phrase=_phrase(asked, body),
+                phrase=len(pairs & set(pairwise(t for t in body if not is_light(t)))) / max(1, len(pairs)),
                 exact=_exact(query, text),
                 heading=sum(value for term, value in weight.items() if term in above) / total,
             )
@@ -85,7 +86,6 @@ def matches(query: str, passages: Sequence[Passage]) -> list[Match]:
 
 
 def _near(places: Mapping[str, Sequence[int]], weight: Mapping[str, float]) -> float:
-    """The largest weight of question words within one stretch of the passage."""
     events = sorted((position, term) for term, at in places.items() for position in at)
     inside: dict[str, int] = {}
     best = inside_weight = 0.0
@@ -100,13 +100,6 @@ def _near(places: Mapping[str, Sequence[int]], weight: Mapping[str, float]) -> f
             start += 1
         best = max(best, inside_weight)
     return best
-
-
-def _phrase(asked: Sequence[str], body: Sequence[str]) -> float:
-    """The share of the question's pairs of neighbours that are neighbours in the passage too, light words aside."""
-    pairs = set(pairwise(asked))
-    present = set(pairwise(term for term in body if not is_light(term)))
-    return len(pairs & present) / len(pairs) if pairs else 0.0
 
 
 def _exact(query: str, text: str) -> float:

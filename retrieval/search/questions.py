@@ -122,7 +122,6 @@ _EMPTY: Final = frozenset(("more", "less", "others", "other", "so on"))
 
 
 def _subject(clause: str) -> str:
-    """What a clause is about: its proper names, else its last content words."""
     tail = clause.split(maxsplit=1)[-1]
     named = re.findall(_NAME, tail)
     return " ".join(named) if named else " ".join(keywords(tail)[-4:])

@@ -198,5 +198,4 @@ def _ranking(passages: Sequence[Passage]) -> Ranking:
 
 
 def _peak(found: Sequence[Hit]) -> float:
-    """The relevance of the best hit; 0 where there is none."""
     return found[0].relevance if found else 0.0

@@ -80,7 +80,6 @@ def roots_of(paths: Paths) -> list[Path]:
 
 
 def _below(roots: Iterable[str | os.PathLike[str]], known: Iterable[str]) -> list[str]:
-    """The sources that are one of these paths or lie below one."""
     names = [name.rstrip("/") for root in roots for name in (os.fspath(root), source_of(root))]
     return sorted(source for source in known if any(source == n or source.startswith(n + "/") for n in names))
 
@@ -231,7 +230,6 @@ class Ingest:
         self._finished(failed.source)
 
     def _finished(self, source: str, chunks: int = 0) -> None:
-        """One more file is done and gave `chunks`."""
         self._done += 1
         self._chunks += chunks
         self._part = 0

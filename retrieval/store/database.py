@@ -128,7 +128,6 @@ class Database:
 
     @contextmanager
     def _explained(self) -> Iterator[None]:
-        """Raise what SQLite raises as StoreError, in our words."""
         try:
             yield
         except sqlite3.DatabaseError as error:

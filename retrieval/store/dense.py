@@ -106,7 +106,6 @@ class Dense:
             self.note = ""
 
     def _refresh(self) -> None:
-        """Read in the vectors that were written since, and forget those that are gone."""
         generation = self._index.generation
         if generation == self._generation:
             return
@@ -247,7 +246,6 @@ def _collection(client: Any) -> "Chroma":
 
 
 def _mark(path: Path) -> list[Any]:
-    """Size, time of change and digest of a file."""
     with path.open("rb") as file:
         digest = file_digest(file, lambda: blake2b(digest_size=16)).hexdigest()
     status = path.stat()

@@ -236,7 +236,6 @@ def passage_of(row: Sequence[Any]) -> Passage:
 
 
 def _origin_id(db: Connection, origin: Origin) -> int:
-    """The row of a state of a file, made where it is new."""
     sql = (
         f"INSERT INTO origins ({_ORIGIN}) VALUES ({marks(origin)}) ON CONFLICT (source, sha256, options) "
         "DO UPDATE SET size = excluded.size, mtime_ns = excluded.mtime_ns, chunks = excluded.chunks RETURNING id"

@@ -279,7 +279,6 @@ class Store:
         return checked_where(where, fields) if fields else None
 
     def _mend(self) -> None:
-        """Look whether the file is as it was left, and save what can be saved where it is damaged."""
         fits, lost = self.index.left()
         if lost:
             self._notes.append(LOST.format(n=lost))

@@ -79,6 +79,5 @@ def _records(rows: Iterator[list[str]]) -> Iterator[Mapping[str, Any]]:
 
 
 def _name(names: Sequence[str], column: int) -> str:
-    """The name of a column; the first may go without one, where it names the rows."""
     name = names[column].strip() if column < len(names) else ""
     return name if name or (names and not column) else f"column {column + 1}"

@@ -67,8 +67,11 @@ class _Visible:
 
     def start(self, tag: str, attributes: Mapping[str, str]) -> None:
         self._depth += 1
-        if not self._hidden_from and _is_unseen(tag, attributes):
-            self._hidden_from = self._depth
+        if not self._hidden_from and tag not in ("html", "head", "body"):
+            hidden = "hidden" in attributes or attributes.get("aria-hidden") == "true" or tag in _UNREAD
+            hidden = hidden or attributes.get("role") in _HIDDEN_ROLES
+            if hidden or _HIDDEN_STYLE.search(attributes.get("style", "")):
+                self._hidden_from = self._depth
         if not self._hidden_from:
             if self._depth <= _DEEPEST:
                 self._builder.start(_name(tag), {key: attributes[key] for key in _KEPT if key in attributes})
@@ -166,16 +169,7 @@ def _squeezed(text: str | None) -> str:
 
 
 def _spaced(tag: Any) -> str:
-    """All the text below an element on one line, with a space between its parts."""
     return " ".join(" ".join(tag.itertext()).split())
-
-
-def _is_unseen(tag: str, attributes: Mapping[str, str]) -> bool:
-    if tag in ("html", "head", "body"):
-        return False
-    if tag in _UNREAD or "hidden" in attributes or attributes.get("aria-hidden") == "true":
-        return True
-    return attributes.get("role") in _HIDDEN_ROLES or bool(_HIDDEN_STYLE.search(attributes.get("style", "")))
 
 
 def _metadata(root: Any) -> dict[str, str]:

@@ -65,14 +65,12 @@ class _Copy:
         self.headings: list[Heading] = []
 
     def block(self, token: Token, kind: BlockKind) -> int:
-        """Map the lines of a token; returns where they begin."""
         start, end = self._span(token.map or (0, 0))
         if start < end:
             self.blocks.append(Block(start + self._shift, end + self._shift, kind))
         return start + self._shift
 
     def heading(self, token: Token) -> str:
-        """Map a heading; returns its title."""
         start, end = self._span(token.map or (0, 0))
         [inline] = _INLINE.parseInline(self._text[start:end].strip("#=- \n\t")[: LONGEST_TITLE + 1])
         title = _plain(inline)
@@ -83,7 +81,6 @@ class _Copy:
         return title
 
     def code(self, token: Token) -> None:
-        """Map lines of code, each as a block."""
         start, end = self._span(token.map or (0, 0))
         for match in re.finditer(r"[^\n]*\S[^\n]*", self._text[start:end]):
             first, last = start + match.start() + self._shift, start + match.end() + self._shift
@@ -107,7 +104,6 @@ class _Copy:
         self._done = end
 
     def finish(self) -> str:
-        """The whole copy."""
         return "".join([*self._parts, self._text[self._done :]])
 
     def _cells(self, start: int, end: int) -> list[str]:

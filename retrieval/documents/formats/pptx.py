@@ -117,6 +117,5 @@ def _lines(element: Any) -> list[str]:
 
 
 def _points(part: Any) -> dict[int, str]:
-    """The values that a chart holds, by their index."""
     points = () if part is None else part.iter(f"{_C}pt")
     return {int(point.get("idx", "0")): point.findtext(f"{_C}v") or "" for point in points}

@@ -97,7 +97,6 @@ def _names_columns(filled: Sequence[Scalar], below: Cells, *, known: bool) -> bo
 
 
 def _name(names: Sequence[Any], column: int) -> str:
-    """The name of a column; the first may go without one, where it names the rows."""
     name = names[column] if column < len(names) else None
     return str(name) if name is not None else "" if not column else f"column {column + 1}"
 

@@ -104,7 +104,6 @@ def _crossed(line: Line, left: float) -> int:
 
 
 def _sides(lines: Sequence[Line], gutter: float) -> list[list[Line]]:
-    """The lines to the left and to the right of a gutter."""
     sides: list[list[Line]] = []
     for left in (True, False):
         parts = ((line, [s for s in line.segments if (s.x1 <= gutter) is left]) for line in lines)
@@ -168,7 +167,6 @@ class PageWriter:
             self._piece(group)
 
     def _piece(self, group: Sequence[Line]) -> None:
-        """Write lines that are one heading, item, paragraph or row of words."""
         goes_on = self._open and not self._begun
         self._open, self._begun = False, True
         text = self._words.mended(reduce(self._words.joined, (line.text for line in group)))

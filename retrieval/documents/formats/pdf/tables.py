@@ -99,7 +99,6 @@ def tables_in(lines: Sequence[Line]) -> Iterator[Span]:
 
 
 def _bodies(lines: Sequence[Line]) -> Iterator[tuple[int, int]]:
-    """Runs from the first to the last line with figures in columns."""
     width = max((line.x1 for line in lines), default=0.0) - min((line.x0 for line in lines), default=0.0)
     index = 0
     while index < len(lines):

@@ -87,7 +87,6 @@ def _word(page: Any, signs: list[int], first: int, last: int) -> tuple[PageWord,
 
 
 def _turned(word: PageWord, turn: int, width: float, height: float) -> PageWord:
-    """A word as it stands once the page is turned so that it reads from left to right, y downwards."""
     x0, x1, low, high = word.x0, word.x1, word.top, word.bottom
     if turn == 3:  # reads upwards
         x0, x1, low, high, height = low, high, width - x1, width - x0, width
