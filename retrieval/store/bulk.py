@@ -135,14 +135,13 @@ class Ingest:
         self._items: list[Item] = []
         self._ended: list[Origin] = []
         self._touched: list[Origin] = []
-        self._vanished: list[str] = []
         self._report = IngestReport()
         for item in discover(roots_of(paths), max_bytes=max_bytes):
             source = source_of(item.path)
             if isinstance(item, Skipped):
                 self._report.skipped.append((source, item.reason))
                 if prune and source in self._known and item.path.exists() and not item.path.stat().st_size:
-                    self._vanished.append(source)
+                    self._report.removed.append(source)
                 continue
             try:
                 status = item.path.stat()
@@ -158,13 +157,13 @@ class Ingest:
                 self._report.failed.append((source, error.strerror or str(error)))
         if prune:
             below = _below(roots_of(paths), store.index.names())
-            self._vanished += [source for source in below if not Path(source).exists()]
+            self._report.removed.extend(source for source in below if not Path(source).exists())
 
     def dry(self) -> IngestReport:
         """What would be done."""
         added = [source for source in self.jobs if source not in self._known]
         changed = [source for source in self.jobs if source in self._known]
-        return replace(self._report, added=added, changed=changed, removed=self._vanished, dry_run=True)
+        return replace(self._report, added=added, changed=changed, dry_run=True)
 
     def done(self, read: Generator[Message, None, None]) -> IngestReport:
         """Write what comes of the jobs, then remove what vanished; says what was done."""
@@ -181,9 +180,8 @@ class Ingest:
             self._flush()
             for origin in index.overtaken():  # left on a server by a run that was killed
                 self._store.commit([(origin.source, origin)], [])
-            for source in self._vanished:
+            for source in self._report.removed:
                 self._store.release(source)
-                self._report.removed.append(source)
         except KeyboardInterrupt as stop:
             files = len(self._report.added) + len(self._report.changed)
             rest = "".join(HALF.format(name=name, chunks=n) for name, n in self._store.unfinished().items())

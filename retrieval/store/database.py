@@ -25,33 +25,18 @@ _BATCH: Final = 500
 SCHEMA: Final = """
 CREATE TABLE meta (key TEXT PRIMARY KEY, value) WITHOUT ROWID;
 CREATE TABLE chunks (
-    id INTEGER PRIMARY KEY AUTOINCREMENT,
-    chunk_id TEXT NOT NULL UNIQUE,
-    doc_id TEXT NOT NULL,
-    chunk_index INTEGER NOT NULL,
-    start_index INTEGER NOT NULL,
-    source TEXT NOT NULL,
-    filename TEXT NOT NULL,
-    page INTEGER,
+    id INTEGER PRIMARY KEY AUTOINCREMENT, chunk_id TEXT NOT NULL UNIQUE, doc_id TEXT NOT NULL, page INTEGER,
+    chunk_index INTEGER NOT NULL, start_index INTEGER NOT NULL, source TEXT NOT NULL, filename TEXT NOT NULL,
     metadata TEXT NOT NULL,  -- before the long columns, so that filters need not read over them
-    context TEXT NOT NULL,
-    text TEXT NOT NULL,
-    extra TEXT,
-    crc INTEGER NOT NULL
+    context TEXT NOT NULL, text TEXT NOT NULL, extra TEXT, crc INTEGER NOT NULL
 );
 CREATE INDEX chunks_by_place ON chunks (doc_id, chunk_index);
 CREATE INDEX chunks_by_source ON chunks (source);
 CREATE TABLE vectors (id INTEGER PRIMARY KEY, written INTEGER NOT NULL, crc INTEGER NOT NULL, vector BLOB NOT NULL);
 CREATE INDEX vectors_by_write ON vectors (written);
 CREATE TABLE origins (
-    id INTEGER PRIMARY KEY,
-    source TEXT NOT NULL,
-    sha256 TEXT NOT NULL,
-    size INTEGER NOT NULL,
-    mtime_ns INTEGER NOT NULL,
-    options TEXT NOT NULL,
-    chunks INTEGER NOT NULL,
-    UNIQUE (source, sha256, options)
+    id INTEGER PRIMARY KEY, source TEXT NOT NULL, sha256 TEXT NOT NULL, size INTEGER NOT NULL,
+    mtime_ns INTEGER NOT NULL, options TEXT NOT NULL, chunks INTEGER NOT NULL, UNIQUE (source, sha256, options)
 );
 CREATE TABLE holdings (chunk INTEGER NOT NULL, origin INTEGER NOT NULL, PRIMARY KEY (chunk, origin)) WITHOUT ROWID;
 CREATE INDEX holdings_by_origin ON holdings (origin);
