@@ -120,8 +120,8 @@ def read_text(path: Path, limits: Limits = DEFAULT, declared: re.Pattern[bytes] 
     limits.check("characters", path.stat().st_size // 4, "characters at least")
     data, encoding = path.read_bytes(), encoding_of(path)
     text = data.decode(encoding, errors="replace")
-    if declared and not encoding.startswith("utf-") and (found := declared.search(data[:4096])):
+    if declared and not encoding.startswith("utf-") and (stated := declared.search(data[:4096])):
         with suppress(LookupError, UnicodeError):  # of an encoding that is not, or not that of every byte
-            text = data.decode(found[1].decode())
+            text = data.decode(stated[1].decode())
     limits.check("characters", len(text), "characters")
     return text

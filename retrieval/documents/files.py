@@ -225,8 +225,8 @@ def load(path: str | os.PathLike[str], *, source: str | None = None, limits: Lim
             )
             seen[key] += 1
     except Exception as error:  # a library may raise anything at a broken file, and the other files still go in
-        said = next(said for kind, said in _FAULTS.items() if isinstance(error, kind))
+        sentence = next(sentence for kind, sentence in _FAULTS.items() if isinstance(error, kind))
         why = getattr(error, "strerror", None) or error
-        raise DocumentError(f"{name} {said.format(error=error, why=why, kind=type(error).__name__)}") from error
+        raise DocumentError(f"{name} {sentence.format(error=error, why=why, kind=type(error).__name__)}") from error
     if not seen:
         raise DocumentError(f"{name} holds no text; wanted a file with words in it: leave it out, or fill it.")

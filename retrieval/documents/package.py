@@ -52,12 +52,12 @@ class Package(zipfile.ZipFile):
     def relations(self, part: str) -> dict[str, tuple[str, str]]:
         """The kinds and names of the parts that a part names, by their ids; of the package itself for ''."""
         folder, name = posixpath.split(part)
-        found: dict[str, tuple[str, str]] = {}
+        targets: dict[str, tuple[str, str]] = {}
         with suppress(KeyError):
             for one in self.xml(posixpath.join(folder, "_rels", f"{name}.rels")):
                 target = posixpath.normpath(posixpath.join("/", folder, one.get("Target", "")))
-                found[one.get("Id", "")] = (one.get("Type", ""), target.lstrip("/"))
-        return found
+                targets[one.get("Id", "")] = (one.get("Type", ""), target.lstrip("/"))
+        return targets
 
     def related(self, part: str, *kinds: str) -> list[str]:
         """The parts of some kinds that a part names."""
@@ -91,5 +91,5 @@ def grid_of(rows: Iterable[Iterable[tuple[str, int, bool]]], limits: Limits) -> 
 def stated(metadata: Any) -> dict[str, Any]:
     """Title, author and subject by the names of Dublin Core."""
     named = {"title": "title", "author": "creator", "subject": "subject"}
-    found = {name: one_line(metadata.findtext(f".//{_DC}{tag}") or "") for name, tag in named.items()}
-    return {name: text for name, text in found.items() if text}
+    texts = {name: one_line(metadata.findtext(f".//{_DC}{tag}") or "") for name, tag in named.items()}
+    return {name: text for name, text in texts.items() if text}

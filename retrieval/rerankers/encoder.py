@@ -54,4 +54,4 @@ class GroundingScorer:
 
     def __call__(self, pairs: Sequence[tuple[str, str]]) -> list[float]:
         """Relevance 0..1 of each (question, passage), in order."""
-        return [found.supported for found in self.model.score(pairs)]
+        return [read.supported for read in self.model.score(pairs)]

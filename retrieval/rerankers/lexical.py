@@ -58,14 +58,14 @@ def matches(query: str, passages: Sequence[Passage]) -> list[Match]:
     """How each passage matches; words are weighed by how few of these passages have them."""
     texts = [contextual_text(passage) for passage in passages]
     headings = [f"{p['metadata'].get('title') or ''} {p['metadata'].get('heading') or ''}" for p in passages]
-    asked, bodies = content_words(query), [terms(text) for text in texts]
+    query_terms, bodies = content_words(query), [terms(text) for text in texts]
     sets = [set(body) for body in bodies]
-    holding = {term: sum(term in body for body in sets) for term in asked}
+    holding = {term: sum(term in body for body in sets) for term in query_terms}
     weight = {term: math.log1p((len(sets) - n + 0.5) / (n + 0.5)) for term, n in holding.items()}
     total = sum(weight.values()) or 1.0
     mean = sum(map(len, bodies)) / max(1, len(bodies)) or 1.0
-    pairs = set(pairwise(asked))
-    found: list[Match] = []
+    pairs = set(pairwise(query_terms))
+    matched: list[Match] = []
     for text, body, heading in zip(texts, bodies, headings, strict=True):
         places: dict[str, list[int]] = {}
         for position, term in enumerate(body):
@@ -73,7 +73,7 @@ def matches(query: str, passages: Sequence[Passage]) -> list[Match]:
                 places.setdefault(term, []).append(position)
         above = set(terms(heading))
         saturation = K1 * (1 - B + B * len(body) / mean)
-        found.append(
+        matched.append(
             Match(
                 bm25=sum(weight[t] * len(at) / (len(at) + saturation) for t, at in places.items()) / total,
                 near=_near(places, weight) / total,
@@ -82,7 +82,7 @@ def matches(query: str, passages: Sequence[Passage]) -> list[Match]:
                 heading=sum(value for term, value in weight.items() if term in above) / total,
             )
         )
-    return found
+    return matched
 
 
 def _near(places: Mapping[str, Sequence[int]], weight: Mapping[str, float]) -> float:

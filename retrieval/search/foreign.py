@@ -54,12 +54,12 @@ class ForeignRetriever:
 
     def __call__(self, queries: Sequence[str], k: int, notes: Notes, *, where: Where = None) -> list[Passage]:
         """At most `k` passages, best first; raises StoreError where a search fails."""
-        asked = distinct_queries(queries, k)
+        distinct = distinct_queries(queries, k)
         left = remaining()
         seconds = self.timeout_s if left is None else min(left, self.timeout_s)
-        pool = ThreadPoolExecutor(min(len(asked), 8), "cragraph-search")
+        pool = ThreadPoolExecutor(min(len(distinct), 8), "cragraph-search")
         try:
-            runs = [pool.submit(copy_context().run, self._tried, query, k, where, notes) for query in asked]
+            runs = [pool.submit(copy_context().run, self._tried, query, k, where, notes) for query in distinct]
             until = time.monotonic() + seconds
             rankings = [run.result(max(0.0, until - time.monotonic())) for run in runs]
         except LateError:
@@ -96,9 +96,9 @@ class ForeignRetriever:
                 return self._searched(query, k, filter=dict(where))
             except Exception as error:
                 refused = type(error).__name__
-        found = [passage for passage in self._searched(query, 4 * k) if fits(passage, where)]
+        passages = [passage for passage in self._searched(query, 4 * k) if fits(passage, where)]
         notes.degraded(UNFILTERED.format(self.name, refused))
-        return found[:k]
+        return passages[:k]
 
     def _searched(self, query: str, k: int, **options: Any) -> list[Passage]:
         """What the source finds, with its relevance where it is a vector store that has one."""
@@ -152,11 +152,11 @@ def load_retriever(spec: str, *arguments: Any) -> Any:
     if here not in sys.path:
         sys.path.insert(0, here)
     try:
-        found: Any = getattr(import_module(module), name)
+        retriever: Any = getattr(import_module(module), name)
     except (ImportError, AttributeError, ValueError) as error:
         raise SettingsError(
             f"The retriever {spec!r} cannot be imported ({error}): give module:name, such as search:retriever."
         ) from error
-    if isinstance(found, Callable) and not hasattr(found, "invoke"):  # type: ignore[arg-type]
-        found = found(*arguments[: len(inspect.signature(found).parameters)])
-    return found
+    if isinstance(retriever, Callable) and not hasattr(retriever, "invoke"):  # type: ignore[arg-type]
+        retriever = retriever(*arguments[: len(inspect.signature(retriever).parameters)])
+    return retriever

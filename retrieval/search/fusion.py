@@ -24,12 +24,12 @@ CONSTANT: Final = 60.0  # how flat the reciprocal ranks are; the value of the pa
 
 def distinct_queries(queries: Sequence[str], k: int) -> list[str]:
     """The queries that have a word, each once; raises InputError where none has, or `k` is below 1."""
-    asked = list(dict.fromkeys(query.strip() for query in queries if query.strip()))
-    if k < 1 or not asked:
+    distinct = list(dict.fromkeys(query.strip() for query in queries if query.strip()))
+    if k < 1 or not distinct:
         raise InputError(
-            f"The search was asked for {k} passages with {len(asked)} queries; wanted at least one of each."
+            f"The search was asked for {k} passages with {len(distinct)} queries; wanted at least one of each."
         )
-    return asked
+    return distinct
 
 
 def fuse(rankings: Iterable[tuple[Ranking, float]], constant: float = CONSTANT) -> dict[str, float]:
@@ -127,9 +127,9 @@ class Feedback:
     terms: int = 10
     weight: float = 0.2
 
-    def __call__(self, query: str, found: Sequence[Passage]) -> str:
+    def __call__(self, query: str, best: Sequence[Passage]) -> str:
         """The query with the words that are in most of the best passages, best first; the same query where none is."""
-        texts = [[word.casefold() for word in words(contextual_text(passage))] for passage in found[: self.passages]]
+        texts = [[word.casefold() for word in words(contextual_text(passage))] for passage in best[: self.passages]]
         passages = Counter(word for text in texts for word in set(text))
         times = Counter(word for text in texts for word in text)
         shared = [w for w, n in passages.items() if n > 1 and w not in STOPWORDS and len(w) > 2 and not w.isdigit()]

@@ -63,11 +63,11 @@ class MultiQuery(Asker):
         """The other queries, without the question itself; none, and noted, when the model fails."""
         prompt = self.prompt("multi_query", notes)
         try:
-            found = ask(self.caller, prompt.fill(question=question, count=self.count), Queries, notes)
+            reply = ask(self.caller, prompt.fill(question=question, count=self.count), Queries, notes)
         except CragError as error:
             notes.degraded(f"The question was searched as it stands, because it could not be rewritten: {error}")
             return []
-        queries = _usable(found.queries, self.count, prompt, question)
+        queries = _usable(reply.queries, self.count, prompt, question)
         notes.ran("queries", " | ".join(queries))
         return queries
 
@@ -106,8 +106,8 @@ class ChatQueries(Asker):
         )
         read = self.caller.fitted(passages, messages, notes, "query", QUERY_TOKENS)
         try:
-            found = ask(self.caller, messages(read), Queries, notes, most=QUERY_TOKENS)
-            queries = _usable(found.queries, self.count, prompt)
+            reply = ask(self.caller, messages(read), Queries, notes, most=QUERY_TOKENS)
+            queries = _usable(reply.queries, self.count, prompt)
             if not queries:
                 raise ModelError(f"{self.name} wrote no query.")
         except CragError as error:
@@ -134,11 +134,11 @@ class Contextualizer(Asker):
             return question
         prompt = self.prompt("contextualize", notes)
         try:
-            found = ask(self.caller, prompt.fill(messages="\n".join(lines), question=question), StandAlone, notes)
+            reply = ask(self.caller, prompt.fill(messages="\n".join(lines), question=question), StandAlone, notes)
         except CragError as error:
             notes.degraded(f"The question was not read in the light of the conversation: {error}")
             return question
-        return found.question
+        return reply.question
 
 
 def _usable(queries: Sequence[str], count: int, prompt: Prompt, besides: str = "") -> list[str]:

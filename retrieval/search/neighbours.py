@@ -50,8 +50,8 @@ class Neighbours:
             known = [p for p in alone if stored.get(p["chunk_id"]) == p["text"]]
             if len(known) < len(alone):
                 notes.degraded(ELSEWHERE.format(len(alone) - len(known), len(alone)))
-            found = iter(surroundings(known, self.store, size, where=where))
-            return [next(found) if p in known else p for p in alone]
+            wide = iter(surroundings(known, self.store, size, where=where))
+            return [next(wide) if p in known else p for p in alone]
         except StoreError as error:
             notes.degraded(f"The passages were read without the text around them: {error}")
             return alone

@@ -28,11 +28,11 @@ def decompose(question: str) -> list[str]:
     is simple unless it names several years.
     """
     parts: list[str] = []
-    asked = clauses(question)
-    for clause in asked:
+    asks = clauses(question)
+    for clause in asks:
         ways = (take_apart(clause) for take_apart in (years_apart, sides, names_apart, things_apart))
-        found = next((found for found in ways if len(found) > 1), None)
-        parts += [" ".join(part.split()) for part in found] if found else [clause] if len(asked) > 1 else []
+        pieces = next((pieces for pieces in ways if len(pieces) > 1), None)
+        parts += [" ".join(part.split()) for part in pieces] if pieces else [clause] if len(asks) > 1 else []
     parts = distinct(parts)
     return parts[:AT_MOST] if len(parts) > 1 else []
 
@@ -98,23 +98,23 @@ def clauses(question: str) -> list[str]:
 
 def names_apart(question: str) -> list[str]:
     """One question a name where several proper names stand in a row: ``profit of Apple and Intel`` asks of each."""
-    found = _NAMES.search(question)
-    if not found:
+    match = _NAMES.search(question)
+    if not match:
         return []
-    listed = re.split(r",?\s+(?:and|or)\s+|,\s+", found.group())
-    return [question[: found.start()] + name + question[found.end() :] for name in listed if name]
+    listed = re.split(r",?\s+(?:and|or)\s+|,\s+", match.group())
+    return [question[: match.start()] + name + question[match.end() :] for name in listed if name]
 
 
 def things_apart(question: str) -> list[str]:
     """One question a thing where two are asked of the same: ``the price and weight of the X`` asks for each."""
-    found = _PAIR.search(question)
-    if not found:
+    match = _PAIR.search(question)
+    if not match:
         return []
-    left, right = found["left"], found["right"].removeprefix("the ")
+    left, right = match["left"], match["right"].removeprefix("the ")
     pair = f"{left.split()[-1]} and {right.split()[0]}"
     if pair in FIXED or not all(len(keywords(side)) and side not in _EMPTY for side in (left, right)):
         return []
-    start, end = found.start("left"), found.end("right")
+    start, end = match.start("left"), match.end("right")
     return [question[:start] + side + question[end:] for side in (left, right)]
 
 
@@ -165,13 +165,13 @@ def sides(question: str) -> list[str]:
     revenue with B's`` is ``B's revenue``."""
     text = question.strip()
     for pattern in _SIDES:
-        if found := pattern.search(text):
-            a = _OPENING.sub("", found["a"]).strip(" ,")
-            tail = found["tail"] or ""
-            return [f"{a}{tail}", f"{_completed(found['b'], a)}{tail}"]
-    if found := _THAN.search(text):
-        what = re.sub(r"^(?:more|less|fewer)\s+", "", found["what"].strip(), flags=re.I)
-        return [f"{found['a']} {what}", f"{_completed(found['b'], found['a'])} {what}"]
+        if match := pattern.search(text):
+            a = _OPENING.sub("", match["a"]).strip(" ,")
+            tail = match["tail"] or ""
+            return [f"{a}{tail}", f"{_completed(match['b'], a)}{tail}"]
+    if match := _THAN.search(text):
+        what = re.sub(r"^(?:more|less|fewer)\s+", "", match["what"].strip(), flags=re.I)
+        return [f"{match['a']} {what}", f"{_completed(match['b'], match['a'])} {what}"]
     return []
 
 
@@ -189,13 +189,13 @@ def _completed(b: str, a: str) -> str:
 
 def years_apart(question: str) -> list[str]:
     """The question once a year where it names several; a range of at most six years stands for all of them."""
-    if found := _YEARS.search(question):
-        listed = [int(year) for year in re.findall(_YEAR, found.group())]
-        spans = found["open"] or re.search(r"-|–|—|\bto\b|\bthrough\b", found["rest"])
+    if match := _YEARS.search(question):
+        listed = [int(year) for year in re.findall(_YEAR, match.group())]
+        spans = match["open"] or re.search(r"-|–|—|\bto\b|\bthrough\b", match["rest"])
         if spans and len(listed) == 2 and 0 < listed[1] - listed[0] < _LONGEST_RANGE:
             listed = list(range(listed[0], listed[1] + 1))
-        lead = "in " if found["open"] else ""
-        return [f"{question[: found.start()]}{lead}{year}{question[found.end() :]}" for year in dict.fromkeys(listed)]
+        lead = "in " if match["open"] else ""
+        return [f"{question[: match.start()]}{lead}{year}{question[match.end() :]}" for year in dict.fromkeys(listed)]
     named = list(dict.fromkeys(re.findall(rf"\b{_YEAR}\b", question)))
     if len(named) < 2:
         return []
@@ -222,15 +222,15 @@ def unanswered_parts(question: str, answer: str, embeddings: "Embeddings") -> li
     if not said_in or (len(parts) == 1 and len(words(text)) < TERSE):
         return []
     in_answer = frozenset(terms(text))
-    asked = [frozenset(content_words(part)) for part in parts]
-    common = frozenset.intersection(*asked) if len(parts) > 1 else frozenset()
+    part_terms = [frozenset(content_words(part)) for part in parts]
+    common = frozenset.intersection(*part_terms) if len(parts) > 1 else frozenset()
     # The names and figures of the question: its words with a digit, and with a capital that begins nothing.
-    found = [match.group() for match in _MARK.finditer(question) if not is_stopword(match.group())]
-    marks = frozenset(content_words(" ".join(found))) if found else frozenset()
+    marked = [match.group() for match in _MARK.finditer(question) if not is_stopword(match.group())]
+    marks = frozenset(content_words(" ".join(marked))) if marked else frozenset()
     # Where names or figures set a part apart, the answer must have one of them.
-    named = [(part - common) & marks if len(parts) > 1 else frozenset() for part in asked]
+    named = [(part - common) & marks if len(parts) > 1 else frozenset() for part in part_terms]
     silent = {i for i, names in enumerate(named) if names and not names & in_answer}
-    own = [part - common or part for part in asked]
+    own = [part - common or part for part in part_terms]
     doubtful = [i for i, part in enumerate(own) if i in silent or not part or 2 * len(part & in_answer) < len(part)]
     if not doubtful:
         return []
@@ -269,16 +269,16 @@ class TargetedQueries:
         wanted += [self._for_claim(verdict, question) for verdict in failed if verdict["verdict"] != "unjudged"]
         kept: dict[frozenset[str], str] = {}
         for query in wanted:
-            asked = frozenset(content_words(query))
-            if asked and all(len(asked & other) / len(asked | other) < self.alike for other in kept):
-                kept[asked] = query
+            content = frozenset(content_words(query))
+            if content and all(len(content & other) / len(content | other) < self.alike for other in kept):
+                kept[content] = query
         return list(kept.values())[: self.count]
 
     def _for_claim(self, verdict: Verdict, question: str) -> str:
-        asked = set(numbers(question))
+        figures = set(numbers(question))
         correct = verdict.get("correction", "")
-        claim = _kept(verdict["text"], asked) + _kept(correct, asked | set(numbers(correct)))
-        focus = _kept(question, asked)
+        claim = _kept(verdict["text"], figures) + _kept(correct, figures | set(numbers(correct)))
+        focus = _kept(question, figures)
         distinct: dict[str, str] = {}
         for word in [*claim, *focus]:
             distinct.setdefault(word.casefold(), word)

@@ -100,12 +100,12 @@ class SearchRetriever:
         Raises:
             InputError: `k` is below 1, or no query has a word.
         """
-        asked = distinct_queries(queries, k)
+        distinct = distinct_queries(queries, k)
         for sentence in self.store.notes:
             notes.degraded(sentence)
-        more = [query for one in asked for query in self.expand(one, notes)] if self.expand else []
-        says = dict.fromkeys(more, self.part_say) | dict.fromkeys(asked, 1.0)
-        hits = self._weighed(self._found({query: says[query] for query in (*asked, *more)}, k, where))
+        more = [query for one in distinct for query in self.expand(one, notes)] if self.expand else []
+        says = dict.fromkeys(more, self.part_say) | dict.fromkeys(distinct, 1.0)
+        hits = self._weighed(self._found({query: says[query] for query in (*distinct, *more)}, k, where))
         return [self._scored(hit) for hit in self._diverse(hits, k)]
 
     def _found(self, says: Mapping[str, float], k: int, where: Where) -> list[Hit]:
@@ -145,18 +145,18 @@ class SearchRetriever:
         )
         return levelled(list(hits))
 
-    def _weighed(self, found: list[Hit]) -> list[Hit]:
+    def _weighed(self, hits: list[Hit]) -> list[Hit]:
         if not self.weights:
-            return found
+            return hits
         # Order is decided by weighted fusion, as relevance alone has ties where `levelled` made them.
-        order = {c.id: c.fused * self.weights(c.passage) for c in found}
-        kept = [replace(c, relevance=c.relevance * self.weights(c.passage)) for c in found if order[c.id] > 0.0]
+        order = {c.id: c.fused * self.weights(c.passage) for c in hits}
+        kept = [replace(c, relevance=c.relevance * self.weights(c.passage)) for c in hits if order[c.id] > 0.0]
         return levelled(sorted(kept, key=lambda c: -order[c.id]))
 
-    def _diverse(self, found: list[Hit], k: int) -> list[Hit]:
-        pool = found[: 2 * k + 20]
+    def _diverse(self, hits: list[Hit], k: int) -> list[Hit]:
+        pool = hits[: 2 * k + 20]
         if len(pool) <= k or not self.redundancy:
-            return found[:k]
+            return hits[:k]
         best = max(c.fused for c in pool)
         vectors = self.store.vectors([c.id for c in pool])
         picked = mmr([c.fused / best for c in pool], vectors, k, redundancy=self.redundancy, same=self.same)
@@ -173,15 +173,15 @@ class SearchRetriever:
         return passage
 
 
-def across(found: Sequence[Sequence[Hit]], says: Sequence[float]) -> list[Hit]:
+def across(by_query: Sequence[Sequence[Hit]], says: Sequence[float]) -> list[Hit]:
     """The hits of several queries as one list: fused by rank with relevance as the share, each kept at its best. A
     query counts by its weight, `says`, and by its best relevance: the best of a query that found nothing good must not
     stand beside the best of one that did."""
-    if len(found) == 1:
-        return list(found[0])
-    rankings = [([(c.id, c.relevance) for c in one], say * _peak(one)) for say, one in zip(says, found, strict=True)]
+    if len(by_query) == 1:
+        return list(by_query[0])
+    rankings = [([(c.id, c.relevance) for c in one], say * _peak(one)) for say, one in zip(says, by_query, strict=True)]
     best: dict[str, Hit] = {}
-    for hit in (hit for hits in found for hit in hits):
+    for hit in (hit for hits in by_query for hit in hits):
         if hit.id not in best or hit.relevance > best[hit.id].relevance:
             best[hit.id] = hit
     return levelled([replace(best[chunk_id], fused=score) for chunk_id, score in fuse(rankings).items()])
@@ -197,5 +197,5 @@ def _ranking(passages: Sequence[Passage]) -> Ranking:
     return [(p["chunk_id"], p["retrieval_score"] or 0.0) for p in passages]
 
 
-def _peak(found: Sequence[Hit]) -> float:
-    return found[0].relevance if found else 0.0
+def _peak(hits: Sequence[Hit]) -> float:
+    return hits[0].relevance if hits else 0.0

@@ -254,19 +254,19 @@ def forget(store: Store, path: str | os.PathLike[str]) -> list[str]:
         raise InputError("the path to forget came empty; wanted one of those that `cragraph docs` lists.")
     with store.writing():
         documents = store.documents()
-        found = _below([given], [document.source for document in documents])
-        if not found:
-            found = sorted(d.source for d in documents if given in (d.filename, d.source.rsplit("/", 1)[-1]))
-            if not found:
+        sources = _below([given], [document.source for document in documents])
+        if not sources:
+            sources = sorted(d.source for d in documents if given in (d.filename, d.source.rsplit("/", 1)[-1]))
+            if not sources:
                 raise InputError(f"nothing in the store came from {given}; `cragraph docs` lists what is in it.")
-            if len(found) > 1:
+            if len(sources) > 1:
                 raise InputError(
-                    f"{len(found)} documents in the store are called {given}; wanted one of {', '.join(found)}: give "
-                    "its path."
+                    f"{len(sources)} documents in the store are called {given}; wanted one of {', '.join(sources)}: "
+                    "give its path."
                 )
-        for source in found:
+        for source in sources:
             store.release(source)
-        return found
+        return sources
 
 
 INTERVAL: Final = 1.0

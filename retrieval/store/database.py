@@ -116,8 +116,8 @@ class Database:
         try:
             yield
         except sqlite3.DatabaseError as error:
-            said = next(said for signs, said in _EXPLAINED.items() if any(sign in str(error) for sign in signs))
-            raise StoreError(said.format(path=self.path or "the store in memory", text=error)) from error
+            advice = next(text for signs, text in _EXPLAINED.items() if any(sign in str(error) for sign in signs))
+            raise StoreError(advice.format(path=self.path or "the store in memory", text=error)) from error
 
     @property
     def connection(self) -> sqlite3.Connection:
@@ -211,23 +211,24 @@ class Database:
 
     def damage(self, *, vectors: bool = True) -> list[str]:
         """What cannot be read or is not what was written, in plain words; `vectors` wants one for each passage."""
-        found: list[str] = []
+        faults: list[str] = []
         with self.lock:
             try:
-                found += [str(row[0]) for row in self.connection.execute("PRAGMA integrity_check(3)") if row[0] != "ok"]
+                checked = self.connection.execute("PRAGMA integrity_check(3)")
+                faults += [str(row[0]) for row in checked if row[0] != "ok"]
                 for what, sql, crc in (
                     ("passages", f"SELECT {COLUMNS}, crc FROM chunks", row_crc),
                     ("vectors", "SELECT vector, crc FROM vectors", lambda row: crc32(row[0])),
                 ):
                     if bad := sum(crc(row[:-1]) != row[-1] for row in self._db.execute(sql)):
-                        found.append(f"{bad} {what} are not what was written")
+                        faults.append(f"{bad} {what} are not what was written")
                 without = "SELECT count(*) FROM chunks WHERE id NOT IN (SELECT id FROM vectors)"
                 if vectors and (bad := self._db.execute(without).fetchone()[0]):
-                    found.append(f"{bad} passages have no vector")
+                    faults.append(f"{bad} passages have no vector")
                 self._db.execute("INSERT INTO words(words) VALUES ('integrity-check')")
             except (sqlite3.DatabaseError, TypeError) as error:
-                found.append(f"it cannot be read ({error})")
-        return found
+                faults.append(f"it cannot be read ({error})")
+        return faults
 
     def replace_by(self, path: Path) -> None:
         """Go on with another file, which takes the place of this one."""
@@ -302,12 +303,12 @@ class WriteLock:
             try:
                 self._lock.acquire()
             except Timeout as error:
-                said = "another process"
+                holder = "another process"
                 with suppress(OSError, ValueError, KeyError, TypeError):
-                    said = "process {pid} on {host} since {since}".format(**json.loads(owner.read_text("utf-8")))
+                    holder = "process {pid} on {host} since {since}".format(**json.loads(owner.read_text("utf-8")))
                 raise StoreLockedError(
-                    f"{self._folder} is being written by {said}; wanted to be its only writer: wait for it to finish, "
-                    "or serve the store to several writers with a Chroma server "
+                    f"{self._folder} is being written by {holder}; wanted to be its only writer: wait for it to "
+                    "finish, or serve the store to several writers with a Chroma server "
                     "(`chroma run --path FOLDER --port 8000`, then `--store http://localhost:8000`)."
                 ) from error
             except OSError as error:

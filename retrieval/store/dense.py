@@ -72,16 +72,16 @@ class Dense:
             wide = int(_SPARE * k / max(self._index.share(where), 1e-6)) + 1 if where else k
             while not where or wide <= MOST:
                 near = self._near(query, wide)
-                found = self._index.get_rows([row for _, row in near], where)
-                if not where or len(found) >= k or wide >= self._index.count():
+                passages = self._index.get_rows([row for _, row in near], where)
+                if not where or len(passages) >= k or wide >= self._index.count():
                     break
                 wide *= 3
             else:
                 clause, values = condition(where)
                 rows = [row[0] for row in self._index.rows(f"SELECT c.id FROM chunks AS c WHERE {clause}", values)]
                 near = sorted(self._cosines(query, rows))[:k]
-                found = self._index.get_rows([row for _, row in near])
-        best = [(found[row], -apart) for apart, row in near if row in found][:k]
+                passages = self._index.get_rows([row for _, row in near])
+        best = [(passages[row], -apart) for apart, row in near if row in passages][:k]
         return [Passage(**{**one, "retrieval_score": min(1.0, max(0.0, cosine))}) for one, cosine in best]
 
     def vectors(self, chunk_ids: Sequence[str]) -> dict[str, Floats]:
@@ -140,9 +140,9 @@ class Dense:
     def _cosines(self, query: Floats, rows: Sequence[int], until: int | None = None) -> Near:
         """The cosines of these rows by the vectors in the tables; those written later than `until` are left out."""
         sql = "SELECT id, vector FROM vectors WHERE id IN (?)" + (f" AND written <= {until}" if until else "")
-        found = list(self._index.rows_in(sql, rows))
-        cosines = unit(from_bytes([row[1] for row in found])) @ query if found else ()
-        return [(-float(cosine), row[0]) for row, cosine in zip(found, cosines, strict=True)]
+        stored = list(self._index.rows_in(sql, rows))
+        cosines = unit(from_bytes([row[1] for row in stored])) @ query if stored else ()
+        return [(-float(cosine), row[0]) for row, cosine in zip(stored, cosines, strict=True)]
 
 
 class Graph:
@@ -216,12 +216,12 @@ class Graph:
     def nearest(self, query: Floats, k: int) -> list[int]:
         """The rows of about the `k` nearest."""
         try:
-            found = self._chroma.similarity_search_by_vector(query.tolist(), k=min(k + 50, self.count))
+            documents = self._chroma.similarity_search_by_vector(query.tolist(), k=min(k + 50, self.count))
         except Exception as error:
             raise StoreError(
                 f"the graph of the vectors cannot be searched: {error}; run cragraph ingest again."
             ) from error
-        return [int(one.page_content) for one in found if one.page_content.isdigit()]
+        return [int(one.page_content) for one in documents if one.page_content.isdigit()]
 
     def close(self) -> None:
         """Let go of Chroma."""

@@ -225,9 +225,9 @@ class _Parser:
     def _took(self, pattern: str) -> str | None:
         """What comes next where it is of a pattern, and is then behind us; a word is taken whole."""
         ends = rf"(?!{_WORD})" if pattern.isalpha() else ""
-        found = re.compile(rf"\s*({pattern}){ends}\s*", re.I).match(self._text, self._at)
-        self._at = found.end() if found else self._at
-        return found and found[1]
+        match = re.compile(rf"\s*({pattern}){ends}\s*", re.I).match(self._text, self._at)
+        self._at = match.end() if match else self._at
+        return match and match[1]
 
     def _need(self, pattern: str, wanted: str) -> str:
         if (taken := self._took(pattern)) is not None:

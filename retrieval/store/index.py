@@ -63,8 +63,8 @@ class Index(Database):
             if old != text:
                 _words(db, chunk, old=old, new=text)
             db.execute("DELETE FROM holdings WHERE chunk = ?", (chunk,))
-            held = [(chunk, _origin_id(db, origin)) for origin in item.origins]
-            db.executemany("INSERT OR IGNORE INTO holdings VALUES (?, ?)", held)
+            holdings = [(chunk, _origin_id(db, origin)) for origin in item.origins]
+            db.executemany("INSERT OR IGNORE INTO holdings VALUES (?, ?)", holdings)
             types = [(key, _TYPES.get(type(value), "number")) for key, value in plain.items()]
             db.executemany("INSERT OR IGNORE INTO fields VALUES (?, ?)", types)
             if item.vector is not None:
@@ -95,8 +95,8 @@ class Index(Database):
     def get(self, chunk_ids: Sequence[str]) -> list[Passage]:
         """The passages with these ids, in the order asked; unknown ids are left out."""
         rows = self.rows_in(f"SELECT {COLUMNS} FROM chunks WHERE chunk_id IN (?)", dict.fromkeys(chunk_ids))
-        found = {row[0]: row for row in rows}
-        return [passage_of(found[chunk_id]) for chunk_id in chunk_ids if chunk_id in found]
+        by_id = {row[0]: row for row in rows}
+        return [passage_of(by_id[chunk_id]) for chunk_id in chunk_ids if chunk_id in by_id]
 
     def get_rows(self, rows: Sequence[int], where: Where = None) -> dict[int, Passage]:
         """The passages in these rows, those that a filter lets through, by row."""
@@ -140,8 +140,8 @@ class Index(Database):
             if not row or row_crc(row[:-1]) != row[-1]:
                 yield None
                 continue
-            held = f"SELECT {_ORIGIN} FROM holdings JOIN origins ON id = origin WHERE chunk = {chunk}"
-            origins = [Origin(*origin) for origin in self.read(held)]
+            sql = f"SELECT {_ORIGIN} FROM holdings JOIN origins ON id = origin WHERE chunk = {chunk}"
+            origins = [Origin(*origin) for origin in self.read(sql)]
             vector, crc = next(self.read(f"SELECT vector, crc FROM vectors WHERE id = {chunk}"), (None, 0))
             whole = isinstance(vector, bytes) and crc32(vector) == crc
             yield Item(passage_of(row), origins, from_bytes([vector])[0] if whole else None)
@@ -162,15 +162,15 @@ class Index(Database):
 
     def holders(self, chunk_ids: Iterable[str]) -> dict[str, list[Origin]]:
         """Every state of every file that holds each of these passages."""
-        held: dict[str, list[Origin]] = {}
+        origins: dict[str, list[Origin]] = {}
         columns = _ORIGIN.replace("source", "o.source")
         sql = (
             f"SELECT c.chunk_id, {columns} FROM chunks AS c JOIN holdings AS h ON h.chunk = c.id "
             "JOIN origins AS o ON o.id = h.origin WHERE c.chunk_id IN (?) ORDER BY o.id"
         )
         for chunk_id, *row in self.rows_in(sql, chunk_ids):
-            held.setdefault(chunk_id, []).append(Origin(*row))
-        return held
+            origins.setdefault(chunk_id, []).append(Origin(*row))
+        return origins
 
     def held_by(self, source: str, *, unheld: bool = False) -> list[str]:
         """The ids of the passages that a source holds; with `unheld`, also those from it that no file holds."""

@@ -47,12 +47,12 @@ class Lexical:
         quotes and operators are plain characters, and a query without words finds nothing. `where` is already
         checked."""
         query = query[:_MOST_CHARS]
-        asked = list(dict.fromkeys(terms(query)))
-        if not asked or k < 1:
+        words = list(dict.fromkeys(terms(query)))
+        if not words or k < 1:
             return []
-        frequency, documents = self._frequency(asked)
+        frequency, documents = self._frequency(words)
         if meant := self._meant(query, frequency):
-            frequency, documents = self._frequency([*asked, *meant])
+            frequency, documents = self._frequency([*words, *meant])
         chosen = discriminating(frequency, documents)
         if not chosen:
             return []
@@ -71,7 +71,7 @@ class Lexical:
 
     def _meant(self, query: str, frequency: Mapping[str, int]) -> list[str]:
         """The passages' nearest word for each misspelt one, which none of them has and the encoder does not know."""
-        found = []
+        meant = []
         for word, term in zip(tokens(query), terms(query), strict=True):
             if frequency[term] or len(word) < _SPELT or not word.isalpha() or is_known_word(word.casefold()):
                 continue
@@ -79,8 +79,8 @@ class Lexical:
             sql = "SELECT term, doc FROM vocabulary WHERE term >= ? AND term < ?"
             near = [row for row in self._index.rows(sql, (first, after)) if slipped(term, row[0], len(word))]
             if near:
-                found.append(str(max(near, key=lambda row: row[1])[0]))
-        return found
+                meant.append(str(max(near, key=lambda row: row[1])[0]))
+        return meant
 
     def _rows(self, match: str, k: int, where: Where) -> list[tuple[Any, ...]]:
         clause, values = condition(where)
@@ -88,9 +88,9 @@ class Lexical:
         # all. So where the filter lets many through, the best are looked at first, and the rest where too few pass.
         if not where or self._index.share(where) * _AGAIN > _SPARE:
             best = "(SELECT rowid, rank FROM words WHERE words MATCH ? ORDER BY rank LIMIT ?)"
-            found = self._index.rows(_RANKED.format(best, clause), (match, _AGAIN * k if where else k, *values, k))
-            if not where or len(found) >= k:
-                return found
+            rows = self._index.rows(_RANKED.format(best, clause), (match, _AGAIN * k if where else k, *values, k))
+            if not where or len(rows) >= k:
+                return rows
         return self._index.rows(_RANKED.format("words", f"w.words MATCH ? AND {clause}"), (match, *values, k))
 
     def _rows_among(self, match: str, k: int, ids: list[int]) -> list[tuple[Any, ...]]:
@@ -99,16 +99,16 @@ class Lexical:
         among = f"(SELECT rowid, rank FROM words WHERE words MATCH ? AND +rowid IN ({','.join(map(str, ids))}))"
         return self._index.rows(_RANKED.format(among, "1"), (match, k))
 
-    def _frequency(self, asked: list[str]) -> tuple[dict[str, int], int]:
+    def _frequency(self, words: list[str]) -> tuple[dict[str, int], int]:
         """How many passages each term is in, and how many there are."""
         generation = self._index.generation
         with self._lock:
             if generation != self._counted_at:
                 self._counts, self._documents, self._counted_at = {}, self._index.count(), generation
-            missing = [term for term in asked if term not in self._counts]
-            found = self._index.rows_in("SELECT term, doc FROM vocabulary WHERE term IN (?)", missing)
-            self._counts |= dict.fromkeys(missing, 0) | dict(found)
-            return {term: self._counts[term] for term in asked}, self._documents
+            missing = [term for term in words if term not in self._counts]
+            counts = self._index.rows_in("SELECT term, doc FROM vocabulary WHERE term IN (?)", missing)
+            self._counts |= dict.fromkeys(missing, 0) | dict(counts)
+            return {term: self._counts[term] for term in words}, self._documents
 
 
 def match_any(words: Iterable[str]) -> str:
@@ -140,7 +140,7 @@ def positive_idf(documents: int, holding: int) -> float:
     return math.log1p((documents - holding + 0.5) / (holding + 0.5))
 
 
-def lexical_share(bm25: float, known: Mapping[str, int], asked: Mapping[str, int], documents: int) -> float:
+def lexical_share(bm25: float, known: Mapping[str, int], frequency: Mapping[str, int], documents: int) -> float:
     """BM25 as the share of what the best possible passage would score, 0..1.
 
     `bm25` is positive, larger is better. A term adds at most idf * (k1 + 1), when it fills the passage: the first
@@ -150,8 +150,8 @@ def lexical_share(bm25: float, known: Mapping[str, int], asked: Mapping[str, int
     """
     # The weight that SQLite's `bm25()` gives a term (Robertson's, floored).
     ceiling = sum(max(1e-6, math.log((documents - n + 0.5) / (n + 0.5))) for n in known.values()) * (K1 + 1)
-    information = sum(positive_idf(documents, n) for n in asked.values())
+    information = sum(positive_idf(documents, n) for n in frequency.values())
     if ceiling <= 0.0 or information <= 0.0:
         return 0.0
-    coverage = sum(positive_idf(documents, n) for n in asked.values() if n) / information
+    coverage = sum(positive_idf(documents, n) for n in frequency.values() if n) / information
     return min(1.0, max(0.0, bm25 / ceiling)) * coverage

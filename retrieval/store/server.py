@@ -59,7 +59,7 @@ class Server:
         from chromadb.errors import NotFoundError
 
         try:
-            found = self._client.get_collection(self.name, embedding_function=None)
+            collection = self._client.get_collection(self.name, embedding_function=None)
         except NotFoundError as error:
             if not create:
                 raise StoreMissingError(
@@ -70,15 +70,15 @@ class Server:
             return self._client.get_or_create_collection(
                 self.name, embedding_function=None, metadata=metadata, configuration={"hnsw": HNSW}
             )
-        stated = found.metadata or {}
+        stated = collection.metadata or {}
         if _MODEL not in stated:
             raise StoreError(
                 f"the collection {self.name!r} in {self.where} was not made by cragraph; wanted one that says which "
                 "model made its vectors: choose another collection or another store."
             )
-        space = json.loads(json.dumps(found.configuration_json)).get("hnsw", {}).get("space", wanted.metric)
+        space = json.loads(json.dumps(collection.configuration_json)).get("hnsw", {}).get("space", wanted.metric)
         wanted.check(Identity(str(stated[_MODEL]), int(stated.get(_DIMENSION, 0)), str(space)), self.where)
-        return found
+        return collection
 
     def _ask(self, done: str, ask: Callable[..., Any], *given: Any, **named: Any) -> Any:
         """What the server answers; what Chroma and its HTTP client raise becomes a StoreError."""
@@ -139,8 +139,8 @@ class Server:
         vectors: dict[str, Floats] = {}
         for batch in batched(chunk_ids, _MOST):
             with self._lock:
-                found = self._ask("read", self._collection.get, ids=batch, include=["embeddings"])
-            vectors |= zip(found["ids"], np.asarray(found["embeddings"], dtype=np.float32), strict=True)
+                records = self._ask("read", self._collection.get, ids=batch, include=["embeddings"])
+            vectors |= zip(records["ids"], np.asarray(records["embeddings"], dtype=np.float32), strict=True)
         return vectors
 
     def nearest(self, vector: Floats, k: int, where: Where = None) -> list[Passage]:
@@ -148,8 +148,8 @@ class Server:
         wanted: Any = {"query_embeddings": vector[None, :], "n_results": k, "include": ["distances"]}
         wanted |= {"where": chroma_where(where)} if where else {}
         with self._lock:
-            found = self._ask("searched", self._collection.query, **wanted)
-        ids, distances = found["ids"][0], found["distances"][0]
+            results = self._ask("searched", self._collection.query, **wanted)
+        ids, distances = results["ids"][0], results["distances"][0]
         passages = {passage["chunk_id"]: passage for passage in self.index.get(ids)}
         missing = [chunk_id for chunk_id in ids if chunk_id not in passages]  # not fetched yet
         passages |= {item.chunk_id: item.passage for item in self.items(missing)} if missing else {}
@@ -279,8 +279,8 @@ def close(client: "ClientAPI") -> None:
 def _sessions(client: Any) -> list[Any]:
     """The HTTP sessions of a client of a server, which chromadb gives no time limit and does not close itself."""
     parts = (client, getattr(client, "_admin_client", None))
-    found = (getattr(getattr(part, "_server", None), "_session", None) for part in parts)
-    return [session for session in found if session is not None]
+    sessions = (getattr(getattr(part, "_server", None), "_session", None) for part in parts)
+    return [session for session in sessions if session is not None]
 
 
 def _settings() -> Any:

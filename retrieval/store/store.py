@@ -105,11 +105,11 @@ class Store:
     def vectors(self, chunk_ids: Sequence[str]) -> Floats:
         """The vectors of these passages, float32 (n, dimension), of unit length, in the order asked. Raises StoreError
         for an id that is not in the store."""
-        found = self._vectors.vectors(chunk_ids)
-        if missing := [chunk_id for chunk_id in chunk_ids if chunk_id not in found]:
+        vectors = self._vectors.vectors(chunk_ids)
+        if missing := [chunk_id for chunk_id in chunk_ids if chunk_id not in vectors]:
             raise StoreError(f"{self.location} holds no vector of {missing[0]}; wanted ids of passages that are in it.")
         none = np.empty((0, self.index.identity.dimension), dtype=np.float32)
-        return unit(np.stack([found[chunk_id] for chunk_id in chunk_ids]) if chunk_ids else none)
+        return unit(np.stack([vectors[chunk_id] for chunk_id in chunk_ids]) if chunk_ids else none)
 
     def adjacent(self, passage: Passage, before: int = 1, after: int = 1) -> list[Passage]:
         """The passages next to one in its document, in order; without the passage itself."""
@@ -128,17 +128,17 @@ class Store:
     def problems(self) -> list[str]:
         """What is wrong with the store, each with what to do about it; reads all of it."""
         again = "run cragraph ingest again on the same folders, which reads what is missing."
-        found = list(self.notes)
+        problems = list(self.notes)
         for what in self.index.damage(vectors=self._server is None):
-            found.append(f"{self.index.path}: {what}; open the store for writing, {again}")
+            problems.append(f"{self.index.path}: {what}; open the store for writing, {again}")
         if self._server and not self._server.followed():
             here, there = self.index.count(), self._server.count()
-            found.append(f"{self.location} holds {there} passages, the copy here {here}; {again}")
+            problems.append(f"{self.location} holds {there} passages, the copy here {here}; {again}")
         if short := sorted(self.index.names() - set(self.index.sources())):
-            found.append(f"{len(short)} files are not in whole, the first of them {short[0]}; {again}")
+            problems.append(f"{len(short)} files are not in whole, the first of them {short[0]}; {again}")
         if waiting := self.unfinished():
-            found.append(f"{len(waiting)} files were not read to their end, the first is {min(waiting)}; {again}")
-        return found
+            problems.append(f"{len(waiting)} files were not read to their end, the first is {min(waiting)}; {again}")
+        return problems
 
     @contextmanager
     def writing(self) -> Iterator[None]:
@@ -205,7 +205,7 @@ class Store:
             for chunk_id, origin in given:
                 holders[chunk_id][origin.state] = origin
             gone = {i for i in mine - new if not holders[i]}
-            kept = {i: list(held.values()) for i, held in holders.items() if i not in gone}
+            kept = {i: list(holding.values()) for i, holding in holders.items() if i not in gone}
             self._write(self._embedded(items, known), kept, gone, files)
             return len(new - known.keys())
 
@@ -245,8 +245,8 @@ class Store:
         distinct = {item.chunk_id: item._replace(passage=checked(item.passage)) for item in items}
         texts = {i: contextual_text(item.passage) for i, item in distinct.items()}
         new = [i for i, item in distinct.items() if item.vector is not None or known.get(i, (0, None))[1] != texts[i]]
-        asked = [texts[i] for i in new if distinct[i].vector is None]
-        made = iter(self._embeddings.embed_documents(asked) if asked else ())
+        unembedded = [texts[i] for i in new if distinct[i].vector is None]
+        made = iter(self._embeddings.embed_documents(unembedded) if unembedded else ())
         matrix = as_floats(next(made) if distinct[i].vector is None else distinct[i].vector for i in new)
         if new:
             self._check(matrix)

@@ -84,8 +84,8 @@ class _Body:
                 yield " ".join(visible_text(cell).split()), span, goes_on
 
     def _number(self, element: Any, path: str) -> int:
-        found = element.find(path)
-        value = "0" if found is None else found.get(f"{_W}val", "0")
+        child = element.find(path)
+        value = "0" if child is None else child.get(f"{_W}val", "0")
         return min(int(value), self._limits.fields + 1) if value.isdecimal() and len(value) < 10 else 0
 
 

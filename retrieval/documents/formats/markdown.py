@@ -30,7 +30,7 @@ def draft(text: str, limits: Limits = DEFAULT) -> Draft:
     """Map markdown: headings, paragraphs, items, table rows and code."""
     metadata, body = front_matter(text, limits)
     # Comments go, those in code aside; one that never ends hides the rest.
-    body = _CODE_OR_COMMENT.sub(lambda found: found[0] if found[0][:1] in " `~" else "", body)
+    body = _CODE_OR_COMMENT.sub(lambda match: match[0] if match[0][:1] in " `~" else "", body)
     copy = _Copy(body)
     title = ""
     table: list[tuple[int, int]] = []

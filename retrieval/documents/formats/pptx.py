@@ -87,7 +87,7 @@ class _Slide:
         ]
         self._limits.check("fields", len(columns), "series")
         names = ["", *(next(iter(name.values()), "") for name, _, _ in columns)]
-        categories = {at: text for _, found, _ in columns for at, text in found.items()}
+        categories = {at: text for _, texts, _ in columns for at, text in texts.items()}
         rows = [[text, *(values.get(at, "") for _, _, values in columns)] for at, text in sorted(categories.items())]
         title = chart.find(f".//{_C}chart/{_C}title")
         caption = "" if title is None else " ".join(_lines(title))
@@ -96,8 +96,8 @@ class _Slide:
 
 def _role(shape: Any) -> str:
     """What a placeholder is for; empty for any other shape and for one of no special kind."""
-    found = shape.find(f".//{_P}ph")
-    return "" if found is None else found.get("type", "")
+    placeholder = shape.find(f".//{_P}ph")
+    return "" if placeholder is None else placeholder.get("type", "")
 
 
 def _is_seen(shape: Any) -> bool:

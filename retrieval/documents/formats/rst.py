@@ -19,8 +19,8 @@ def draft(text: str, limits: Limits = DEFAULT) -> Draft:
     code = False
     for match in PARAGRAPH.finditer(text):
         start = match.start()
-        if found := _heading(match[0]):
-            title, style, length = found
+        if heading := _heading(match[0]):
+            title, style, length = heading
             styles += [style] if style not in styles else []
             headings.append(Heading(start, styles.index(style) + 1, title))
             blocks.append(Block(start, start + length, "heading"))

@@ -52,8 +52,8 @@ def read(path: Path, limits: Limits) -> Iterator[Draft]:
             book.close()
 
 
-def _drafts(found: Iterable[Record], limits: Limits) -> Iterator[Draft]:
-    for caption, group in groupby(found, lambda record: record.caption):
+def _drafts(given: Iterable[Record], limits: Limits) -> Iterator[Draft]:
+    for caption, group in groupby(given, lambda record: record.caption):
         first = next(group)
         if body := text_field(first.values):
             drafts: Iterator[Draft] = (record_draft(record.values, body, limits) for record in chain([first], group))

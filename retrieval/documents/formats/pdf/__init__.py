@@ -113,11 +113,11 @@ def can_recognise() -> bool:
 def recognised(page: Any) -> list[PageWord]:
     """The words of a page's picture with their places; none where there are none."""
     began = monotonic()
-    found = _engine()(page.render(scale=SCALE).to_numpy())
+    output = _engine()(page.render(scale=SCALE).to_numpy())
     # Recognition takes seconds a page: the alarm that bounds the reading of a file is put off by them.
     if hasattr(signal, "setitimer") and (left := signal.getitimer(signal.ITIMER_REAL)[0]):
         signal.setitimer(signal.ITIMER_REAL, left + monotonic() - began)
-    lines = [] if found.txts is None else list(zip(found.boxes, found.txts, strict=True))
+    lines = [] if output.txts is None else list(zip(output.boxes, output.txts, strict=True))
     sides = [(box[:, 0].min(), box[:, 1].min(), box[:, 0].max(), box[:, 1].max()) for box, _ in lines]
     usual = weighted_median(
         (bottom - top, len(text)) for (_, top, _, bottom), (_, text) in zip(sides, lines, strict=True)

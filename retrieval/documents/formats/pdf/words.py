@@ -45,21 +45,21 @@ def words_of(page: Any) -> tuple[list[PageWord], list[str]]:
     is that of most words, so a table set sideways is read upright."""
     text_page = page.get_textpage()
     try:
-        found = _placed(text_page)
+        words = _placed(text_page)
     finally:
         text_page.close()
-    turns = Counter(turn for _, turn in found)
-    main = turns.most_common(1)[0][0] if found else 0
+    turns = Counter(turn for _, turn in words)
+    main = turns.most_common(1)[0][0] if words else 0
     left, bottom, right, top = page.get_cropbox()
-    upright = [_turned(word, main, right - left, top - bottom) for word, turn in found if turn == main]
-    return upright, [word.text for word, turn in found if turn != main]
+    upright = [_turned(word, main, right - left, top - bottom) for word, turn in words if turn == main]
+    return upright, [word.text for word, turn in words if turn != main]
 
 
 def _placed(page: Any) -> list[tuple[PageWord, int]]:
     """Words in the coordinates of the file (origin at the bottom left, y upwards) with their quarter turns."""
     codes = [pdfium.FPDFText_GetUnicode(page, index) for index in range(page.count_chars())]
     twice = doubled(page, codes)
-    found: list[tuple[PageWord, int]] = []
+    words: list[tuple[PageWord, int]] = []
     signs: list[int] = []
     first = last = 0
     for index, code in enumerate([*codes, _SPACE]):
@@ -70,9 +70,9 @@ def _placed(page: Any) -> list[tuple[PageWord, int]]:
             last = index
             signs.extend([code, code] if index in twice else [code])
         elif signs and index - 1 not in twice:
-            found.append(_word(page, signs, first, last))
+            words.append(_word(page, signs, first, last))
             signs = []
-    return found
+    return words
 
 
 def _word(page: Any, signs: list[int], first: int, last: int) -> tuple[PageWord, int]:
