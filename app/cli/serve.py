@@ -1,7 +1,5 @@
 """`cragraph serve` and `cragraph mcp`: a page to ask and the same over HTTP, and tools for agents."""
 
-import secrets
-import socket
 from importlib import import_module
 from pathlib import Path
 from typing import Annotated, Any
@@ -29,17 +27,7 @@ def serve(
 
     Example: `cragraph serve --port 8765`
     """
-    extra = _extra("serve")
-    settings = settings_of()
-    if token is None and host not in extra.LOCAL:
-        token = secrets.token_urlsafe(24)
-    try:
-        listening = socket.create_server((host, port), family=socket.AF_INET6 if ":" in host else socket.AF_INET)
-    except OSError as error:
-        raise SettingsError(f"{host}:{port} is taken, or not this machine's: give another --port or --host.") from error
-    at = f"[{host}]" if ":" in host else host
-    status(f"http://{at}:{listening.getsockname()[1]}/{f'?token={token}' if token else ''}")
-    extra.run(settings, listening, host=host, token=token, files_in=files)
+    _extra("serve").run(settings_of(), host=host, port=port, token=token, files_in=files, tell=status)
 
 
 @with_settings("store", "model", "base_url")

@@ -9,9 +9,9 @@ from importlib.resources import files
 from ipaddress import ip_address
 from pathlib import Path
 from queue import Queue
-from secrets import token_hex
+from secrets import token_hex, token_urlsafe
 from shutil import copyfileobj
-from socket import socket
+from socket import AF_INET, AF_INET6, create_server
 from tempfile import NamedTemporaryFile
 from threading import Lock, Thread
 from typing import Annotated, Any, Final
@@ -313,10 +313,20 @@ class _TooLargeError(Exception):
     """A request that goes on beyond its limit."""
 
 
-def run(settings: Settings, listening: socket, *, host: str, token: str | None, files_in: Path) -> None:
-    """Serve on a socket until interrupted."""
+def run(
+    settings: Settings, *, host: str, port: int, token: str | None, files_in: Path, tell: Callable[[str], None]
+) -> None:
+    """Serve until interrupted; `tell` gets the address. Where others can reach it, a token is made up."""
     import uvicorn
 
+    if token is None and host not in LOCAL:
+        token = token_urlsafe(24)
+    try:
+        listening = create_server((host, port), family=AF_INET6 if ":" in host else AF_INET)
+    except OSError as error:
+        raise SettingsError(f"{host}:{port} is taken, or not this machine's: give another --port or --host.") from error
+    at = f"[{host}]" if ":" in host else host
+    tell(f"http://{at}:{listening.getsockname()[1]}/{f'?token={token}' if token else ''}")
     app = create_app(settings, token=token, hosts=() if host in LOCAL else (host,), files_in=files_in)
     config = uvicorn.Config(app, log_level="warning", timeout_graceful_shutdown=2)
     with suppress(KeyboardInterrupt):
