@@ -1,7 +1,6 @@
 """Builds the parts of a graph from settings and joins them: the only place that chooses implementations.
 
-What takes long to import (the store, the chat models, LangGraph) is named by its package, which imports it at its first
-use: verifying an answer loads no database, and `--help` nothing.
+What is slow to import is named by its package, which imports it then: verifying an answer loads no database.
 """
 
 from collections.abc import Callable, Mapping

@@ -1,7 +1,6 @@
 """The compiled graphs that `langgraph.json` names.
 
-Compiled without a checkpointer: the server brings its own. The store is opened by the first question, not here, so
-that the server starts at once and without a store too.
+Compiled without a checkpointer: the server brings its own. The store is opened by the first question.
 """
 
 from typing import Any

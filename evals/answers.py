@@ -67,10 +67,7 @@ class AskedRow:
 
 @dataclass(frozen=True)
 class Outcome:
-    """What an answerer made of a question: `text` is the draft even where it was withheld; `seconds` wall time.
-
-    `shortlist` is what it could have quoted, best first.
-    """
+    """What an answerer made of a question: the draft, even where it was withheld, and what it could have quoted."""
 
     text: str
     confidence: float
@@ -264,10 +261,7 @@ def graph_answerer(graph: Any, ranker: "AnswerRanker | None" = None) -> Answerer
 
 
 def simple_answerer(embed: Callable[[list[str]], Any], sets: Mapping[str, Sequence[AskedRow]]) -> Answerer:
-    """The baseline: of all sentences the one nearest in meaning to the question, refused below a cosine.
-
-    That is the cosine which gives it the most utility on these very sets: as good as it can look.
-    """
+    """The baseline: the sentence nearest in meaning, refused below the cosine that is best on these very sets."""
 
     def nearest(question: str, texts: Iterable[str]) -> tuple[str, float]:
         every = [s for text in texts for s in sentences(text) if len(s.split()) > 2]

@@ -113,11 +113,8 @@ def read_collection(folder: Path) -> Collection:
     """Read a collection; a passage's `chunk_id` is its id in the corpus.
 
     Rows of the corpus are ``{"id", "text", "title"?}``, of the queries ``{"id", "text"}``; `_id` does as well. The
-    judgements are tab-separated query, passage and grade, with a heading or without; grades of 0 and below say that a
-    passage was judged and found not relevant.
-
-    Raises:
-        InputError: a file is missing, a row has another shape, or nothing is judged relevant.
+    judgements are tab-separated query, passage and grade, with a heading or without. Raises InputError where a file is
+    missing, a row has another shape, or nothing is judged relevant.
     """
     missing = [name for name in NAMES if not (folder / name).is_file()]
     if missing:

@@ -35,11 +35,7 @@ Span = tuple[int, int]
 
 @dataclass(frozen=True)
 class Judged:
-    """What a judge made of one row.
-
-    `score` is the support of the answer's claims, by the mean of their logits; `predicted` whether every claim is
-    supported; None where no judge could run. `confidence` is the policy's.
-    """
+    """What a judge made of one row: `score` is the mean support of the claims, None where no judge could run."""
 
     row: Row
     score: float | None

@@ -1,7 +1,6 @@
 """Figures for judges and rankings: pure functions over truths, scores, predictions and ranked ids.
 
-A truth or a prediction is True for supported; a score in 0..1 is the judge's probability of supported. `gains` maps ids
-to graded relevance; 0 and below mean judged and not relevant, and count like unjudged ones.
+A truth or prediction is True for supported, a score 0..1 its probability; `gains` above 0 are graded relevance by id.
 """
 
 import math

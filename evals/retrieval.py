@@ -93,9 +93,6 @@ def run(
     count. Milliseconds are without embedding the query, which is under `embed_ms_p50`. `limit` takes the first so many
     queries. `foreign` names a LangChain retriever as ``module:name`` (a function is given the collection as LangChain
     documents), measured as the stages `retriever` and `retriever+rerank`.
-
-    Raises:
-        InputError: the folder holds no readable collection.
     """
     collection = read_collection(folder)
     queries = collection.judged[:limit]

@@ -1,8 +1,7 @@
 """State per step: plain JSON in every field, so that any checkpointer round-trips it.
 
-What a step writes to the `EPHEMERAL` fields is seen by the next step and then forgotten. So a given answer belongs to
-the run it was given to, and a new question on an old thread starts clean: `retrieve` sees `queries` only when `requery`
-has just written them.
+What a step writes to the `EPHEMERAL` fields only the next step sees, so that a new question on an old thread starts
+clean: `retrieve` has `queries` only when `requery` has just written them.
 """
 
 from dataclasses import dataclass, field, fields

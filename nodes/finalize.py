@@ -39,11 +39,7 @@ EXCERPT = 300  # characters of one of them, where no sentence of it shares a wor
 
 @dataclass(frozen=True)
 class Finalize:
-    """Write the response.
-
-    `unanswered` finds the parts of a question that an answer leaves out; `log` gets the response and the state;
-    `weights` are those of the policies that score a pruned answer.
-    """
+    """Write the response; `unanswered` finds what an answer leaves out, `weights` score a pruned one."""
 
     unanswered: Callable[[str, str], list[str]] | None = None
     log: Callable[[Mapping[str, Any]], None] | None = None

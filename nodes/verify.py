@@ -65,10 +65,9 @@ class Verify:
 
 
 def located(verification: Verification, held: Sequence[Passage]) -> Verification:
-    """A verification of what was read, its evidence and answers pointing into the chunks which hold them.
+    """A verification of what was read, its evidence and answers pointing into the chunks which hold most of them.
 
-    `passage` counts the passages of `all_read`. What runs over several chunks is cut to the one that holds most of it,
-    and left out where that holds only the blanks between them.
+    `passage` counts the passages of `all_read`.
     """
     wide, chunks = read_wide(held), all_read(held)
     if len(chunks) == len(held):

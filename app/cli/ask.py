@@ -79,11 +79,7 @@ def ask(
 
 
 def shown(run: "Iterator[Event]", *, quiet: bool, stream_tokens: bool = True) -> "Event":
-    """Follow a run to its end; says on stderr what is going on, and what each node did.
-
-    A terminal also shows what runs and for how long, and a model's words as they come: they are not checked yet, and
-    say so; stdout gets the checked answer only.
-    """
+    """Follow a run to its end; stderr says what each node did, and on a terminal shows a model's words as they come."""
     live = stream_tokens and not quiet and sys.stderr.isatty()
     writing = False
     with stopping_calls(), ExitStack() as shows:

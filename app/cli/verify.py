@@ -125,10 +125,7 @@ _KEPT: Final = (
 
 
 def verified_rows(lines: Iterable[str], verify: Callable[..., Any], workers: int) -> Iterator[tuple[int, Row, str]]:
-    """For each line that is not blank its number, the row with what was found of it, and what was wrong with it.
-
-    They come in the order of the lines; at most a few lines are held at a time.
-    """
+    """The number of each line that is not blank, in order, its row with the verification, and what was wrong."""
     pending: deque[Future[tuple[int, Row, str]]] = deque()
     with ThreadPoolExecutor(workers) as pool:
         for number, line in enumerate(lines, 1):

@@ -1,7 +1,6 @@
 """The HTML report: one self-contained page of an answer, its claims, and the evidence of each in its passage.
 
-All interaction is by links within it, so that it works printed, without script and under a strict policy. Many verified
-answers are one page too: a table to sort and filter, each row opening on its claims.
+All interaction is by links within it: it works printed, and without script. Many answers are a table on one page.
 """
 
 import re
