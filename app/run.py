@@ -34,8 +34,8 @@ MOST_WAITING: Final = 100  # runs that are kept for a person to decide; the olde
 class Event:
     """`begin` and `node` name a node, the latter with what it did in `text`; `token` is a piece of an unchecked answer.
 
-    The last is `done`, with the response and the passages that were read; or `review`, with what a person needs to decide
-    as the response, and the name that the run waits under as `text`.
+    The last is `done`, with the response and the passages that were read; or `review`, with what a person needs as the
+    response, and the name that the run waits under as `text`.
     """
 
     kind: Literal["begin", "node", "token", "review", "done"]

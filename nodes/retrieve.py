@@ -45,7 +45,11 @@ class Retrieve:
         question, conversation = asked_in("" if left_over else state.question, state.messages or [])
         question = _checked_question(question, state.answer)
         conversation = conversation or earlier(question, state)
-        standalone = self._alone(question, conversation, notes)
+        standalone = question
+        if conversation and question and self.contextualize:
+            standalone = self.contextualize(question, conversation, notes)
+        elif conversation and question:
+            notes.degraded("The conversation so far was not used: understanding a follow-up needs a chat model.")
         halted = ""
         if state.passages is not None:
             passages = [p for p in as_passages(state.passages) if p["text"].strip()]
@@ -109,14 +113,6 @@ class Retrieve:
         held = merge(state.held, passages)
         new = [p["chunk_id"] for p in held if p["chunk_id"] not in state.seen]
         return {"held": held, "seen": state.seen + new, "searched": list(queries)}
-
-    def _alone(self, question: str, messages: Sequence[Any] | None, notes: Notes) -> str:
-        if not messages or not question:
-            return question
-        if self.contextualize is None:
-            notes.degraded("The conversation so far was not used: understanding a follow-up needs a chat model.")
-            return question
-        return self.contextualize(question, messages, notes)
 
 
 def asked_in(question: Any, messages: Sequence[Any]) -> tuple[Any, list[Any]]:

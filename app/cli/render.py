@@ -1,6 +1,6 @@
 """A response as a person reads it."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any, Final
 
 from rich.console import Console
@@ -19,13 +19,11 @@ def show_answer(response: dict[str, Any]) -> None:
     """Print an answer with its citations, claims, confidence and what ran."""
     console = out()
     console.print(Text(response["answer"], style="bold" if console.is_terminal else ""))
-    if response["citations"]:
-        section(console, "Citations", map(citation_line, response["citations"]))
-    if response.get("nearest"):
-        section(console, "Nearest passages", map(nearest_line, response["nearest"]))
-    claims = (response.get("verification") or {}).get("claims") or []
-    if claims and not response["abstained"]:
-        section(console, "Claims", map(claim_line, claims))
+    section(console, "Citations", map(citation_line, response["citations"]))
+    near = ((place_of(p) or p["chunk_id"], shortened(p["text"])) for p in response.get("nearest") or ())
+    section(console, "Nearest passages", (Text(f"{place}: “{text}”") for place, text in near))
+    if not response["abstained"]:
+        section(console, "Claims", map(claim_line, (response.get("verification") or {}).get("claims") or []))
     console.print()
     console.print(Text(verdict_line(response)))
     show_faults(console, response)
@@ -40,10 +38,11 @@ def show_faults(console: Console, result: dict[str, Any]) -> None:
 
 
 def section(console: Console, title: str, lines: Iterable[Text]) -> None:
-    """Print a titled, indented list."""
-    console.print()
-    console.print(Text(title, style="bold"))
-    for line in lines:
+    """Print a titled, indented list where there is anything in it."""
+    for number, line in enumerate(lines):
+        if number == 0:
+            console.print()
+            console.print(Text(title, style="bold"))
         indented(console, line, 2)
 
 
@@ -63,11 +62,6 @@ def citation_line(citation: dict[str, Any]) -> Text:
     if not citation["verified"]:
         line.append("  not verified", style="yellow")
     return line
-
-
-def nearest_line(passage: Mapping[str, Any]) -> Text:
-    """`report.pdf, page 3: "what stands there"`."""
-    return Text(f"{place_of(passage) or passage['chunk_id']}: “{shortened(passage['text'])}”")
 
 
 def claim_line(claim: dict[str, Any]) -> Text:
@@ -110,9 +104,8 @@ def ran_line(response: dict[str, Any]) -> str:
 def show_verification(result: dict[str, Any]) -> None:
     """Print the verification of one answer."""
     console = out()
-    if result["claims"]:
-        section(console, "Claims", map(claim_line, result["claims"]))
-    else:
+    section(console, "Claims", map(claim_line, result["claims"]))
+    if not result["claims"]:
         console.print("No claim was found in the answer.")
     console.print()
     grounded = groundedness(result["is_grounded"], result["issues"])
