@@ -14,41 +14,16 @@ from cragraph.models.cache import LRU
 from cragraph.passages import as_passages
 from cragraph.protocols import Answered, AnswerScorer, ClaimExtractor, Embeddings, Judge, Notes, Scorer
 from cragraph.types import EVADES, Claim, Passage, Verdict
+from cragraph.verification import policies
 from cragraph.verification.claims import SentenceExtractor, uncovered_parts
 from cragraph.verification.conflicts import find_conflicts
 from cragraph.verification.fallback import JudgeChain, VerdictCache, judge_names, reason_of, stand_in
 from cragraph.verification.judges.verdicts import claim_of, unjudged, verdict_of
-from cragraph.verification.policies import (
-    AUTO,
-    POLICIES,
-    REFUSED,
-    Own,
-    Weights,
-    best_policy,
-    checked_weights,
-    own_threshold,
-    recalibrated,
-)
+from cragraph.verification.policies import AUTO, POLICIES, REFUSED, Own, Weights
 from cragraph.verification.result import ADDRESSED, UNCHECKED, UNJUDGED, Verification
-from cragraph.verification.signals import (
-    BY_SIMILARITY,
-    SIGNALS,
-    Material,
-    SignalOptions,
-    issues_of,
-    judge_failed,
-    key_claims,
-    measure,
-    quoted_contradictions,
-)
-from cragraph.verification.signals.closeness import Closeness, measure_closeness
-from cragraph.verification.sources import (
-    SourceWeight,
-    attributed,
-    weak_source_issues,
-    weigh_sources,
-    weights_of,
-)
+from cragraph.verification.signals import SIGNALS, Material, SignalOptions, issues_of, measure, quoted_contradictions
+from cragraph.verification.signals.closeness import measure_closeness
+from cragraph.verification.sources import SourceWeight, attributed, weak_source_issues, weigh_sources, weights_of
 
 logger = logging.getLogger(__name__)
 T = TypeVar("T")
@@ -117,7 +92,7 @@ class Verifier:
         for name in self.options.measure:
             _known("signal", name, SIGNALS)
         for name, weights in self.options.weights.items():
-            checked_weights(_known("policy", name, POLICIES), weights)
+            policies.checked_weights(_known("policy", name, POLICIES), weights)
         object.__setattr__(self, "cache", LRU(self.options.cache_size))
 
     def __call__(
@@ -159,7 +134,9 @@ class Verifier:
         return replace(
             outcome,
             degraded=tuple(own.sentences),
-            threshold=own_threshold(outcome.policy, outcome.claims, refused, options.calibration) if at is None else at,
+            threshold=policies.own_threshold(outcome.policy, outcome.claims, refused, options.calibration)
+            if at is None
+            else at,
             threshold_set=at is not None,
             ms=(perf_counter() - start) * 1000,
             question=question,
@@ -188,13 +165,15 @@ class Verifier:
             if case.known_facts and verdicts:
                 facts, claims = as_passages(case.known_facts), [claim_of(verdict) for verdict in verdicts]
                 waiting["knowledge"] = _beside(pool, lambda: case.chain(claims, facts, case.notes))
-            closeness = self._closeness(wanted, case, verdicts)
+            texts = [verdict["text"] for verdict in verdicts]
+            closeness = measure_closeness(
+                self.embeddings, case.question, case.answer, texts, case.passages, case.notes, wanted
+            )
             verdicts = attributed(verdicts, case.passages, closeness.rows, self.options.signals.attribution_threshold)
             replies = {name: wait() for name, wait in waiting.items()}
         finally:
             # When this failed nobody will ask for the results, and a stalled server must not hold the answer.
             pool.shutdown(wait=False, cancel_futures=True)
-        known = replies.get("knowledge", ())
         material = Material(
             answer=case.answer,
             passages=case.passages,
@@ -203,13 +182,11 @@ class Verifier:
             question=case.question,
             alignment=replies.get("alignment"),
             consistency=replies.get("consistency"),
-            knowledge=None if judge_failed(known) else known,
+            knowledge=replies.get("knowledge", ()),
             weights=weights,
             options=self.options.signals,
         )
         signals, missing = measure(wanted, material, case.notes)
-        if "fact_score" in signals and judge_failed(key_claims(verdicts)):
-            case.notes.degraded("No judge could verify the facts: the fact score of 0.5 only says that nobody knows.")
         return self._weighed(case, material, signals, missing, replies)
 
     def _model_calls(
@@ -240,7 +217,9 @@ class Verifier:
             return _judged(case.chain, some, passages, case.notes, case.question)
 
         claims = self._claims(case.answer, case.notes) if case.answer.strip() else []
-        verdicts = [recalibrated(verdict, self.options.calibration) for verdict in judge(claims, case.passages)]
+        verdicts = [
+            policies.recalibrated(verdict, self.options.calibration) for verdict in judge(claims, case.passages)
+        ]
         return weigh_sources(verdicts, case.passages, weights, judge)
 
     def _weighed(
@@ -255,7 +234,7 @@ class Verifier:
         verdicts, notes = material.verdicts, case.notes
         answered = replies.get("answered") or Answered(None)
         calibrated = case.policy in JOINED
-        policy = best_policy(verdicts) if case.policy == AUTO else case.policy
+        policy = policies.best_policy(verdicts) if case.policy == AUTO else case.policy
         uncovered = uncovered_parts(case.answer, verdicts)
         # What nobody judged is worth nothing.
         checked = 1 - sum(part["end"] - part["start"] for part in uncovered) / max(1, len(case.answer))
@@ -326,15 +305,6 @@ class Verifier:
             notes,
         )
         return spare(answer, notes) if claims is None else claims
-
-    def _closeness(self, wanted: Collection[str], case: "_Case", verdicts: Sequence[Verdict]) -> Closeness:
-        """The similarities that the wanted signals need; nothing is embedded when none needs any."""
-        if not BY_SIMILARITY & set(wanted):
-            return Closeness()
-        # Without relevance among the wanted signals, question and answer need not be embedded.
-        question = case.question if "relevance" in wanted else ""
-        texts, whole = [verdict["text"] for verdict in verdicts], "source_agreement" in wanted
-        return measure_closeness(self.embeddings, question, case.answer, texts, case.passages, case.notes, whole=whole)
 
 
 @dataclass(frozen=True)

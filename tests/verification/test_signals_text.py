@@ -239,7 +239,7 @@ def test_knowledge_consistency_is_whole_without_known_facts_and_unmeasured_witho
     assert signal(material()) == 1.0
     assert signal(material(knowledge=[verdict("contradicted"), verdict("unsupported")])) == 0.5
     with pytest.raises(NotMeasured):
-        signal(material(knowledge=None))
+        signal(material(knowledge=[verdict("unjudged")]))
     with pytest.raises(NotMeasured):
         signal(material(knowledge=[verdict("supported"), verdict("unjudged")]))
 

@@ -13,14 +13,9 @@ from cragraph.text.words import content_words, overlap
 from cragraph.types import Passage, Verdict
 from cragraph.verification.conflicts import contradict
 from cragraph.verification.result import counted, is_counted, mean_support
+from cragraph.verification.signals import wording
 from cragraph.verification.signals.closeness import Closeness
-from cragraph.verification.signals.wording import (
-    IDENTIFIER_FIELDS,
-    UNCERTAINTY_PHRASES,
-    completeness,
-    coverage,
-    uncertainty,
-)
+from cragraph.verification.signals.wording import IDENTIFIER_FIELDS, UNCERTAINTY_PHRASES
 from cragraph.verification.windows import is_table_row
 
 ALIGNED: Final = 5
@@ -63,7 +58,7 @@ class Material:
     question: str = ""
     alignment: float | None = None
     consistency: float | None = None
-    knowledge: Sequence[Verdict] | None = ()
+    knowledge: Sequence[Verdict] = ()
     weights: Sequence[float] = ()
     options: SignalOptions = field(default_factory=SignalOptions)
 
@@ -109,7 +104,7 @@ def _quotes(verdict: Verdict) -> bool:
 
 def knowledge_consistency(material: Material) -> float:
     """1 - the share of the claims that known facts contradict; 1.0 without known facts (consistency check)."""
-    if material.knowledge is None:
+    if judge_failed(material.knowledge):
         raise NotMeasured("no judge could compare the answer with the known facts")
     labels = [verdict["verdict"] for verdict in counted(material.knowledge)]
     if "unjudged" in labels:
@@ -220,10 +215,10 @@ def source_agreement(material: Material) -> float:
 SIGNALS: Final[Mapping[str, Callable[[Material], float]]] = {
     "relevance": relevance,
     "faithfulness": faithfulness,
-    "completeness": lambda material: completeness(material.question, material.answer),
-    "uncertainty": lambda material: uncertainty(material.answer, material.options.uncertainty_phrases),
+    "completeness": lambda material: wording.completeness(material.question, material.answer),
+    "uncertainty": lambda material: wording.uncertainty(material.answer, material.options.uncertainty_phrases),
     "alignment": alignment,
-    "citation_coverage": lambda m: coverage(m.answer, m.passages, m.options.identifier_fields),
+    "citation_coverage": lambda m: wording.coverage(m.answer, m.passages, m.options.identifier_fields),
     "fact_score": fact_score,
     "hallucination": hallucination,
     "attribution_coverage": attribution_coverage,
@@ -233,8 +228,6 @@ SIGNALS: Final[Mapping[str, Callable[[Material], float]]] = {
     "knowledge_consistency": knowledge_consistency,
 }
 """Every signal by its name. High is good but for `uncertainty` and `hallucination`."""
-
-BY_SIMILARITY: Final = frozenset({"relevance", "faithfulness", "attribution_coverage", "source_agreement"})
 
 ISSUES: Final[Mapping[str, tuple[float, str]]] = {
     "alignment": (0.5, "Answer may not be well-supported by retrieved sources"),
@@ -268,4 +261,6 @@ def measure(wanted: Collection[str], material: Material, notes: Notes) -> tuple[
             notes.degraded(f"The signal {name!r} could not be measured ({missing[name]}).")
         else:
             signals[name] = round(min(max(value, 0.0), 1.0), 6)
+    if "fact_score" in signals and judge_failed(key_claims(material.verdicts)):
+        notes.degraded("No judge could verify the facts: the fact score of 0.5 only says that nobody knows.")
     return signals, missing

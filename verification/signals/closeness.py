@@ -1,6 +1,6 @@
 """How close the answer is to its question and its passages, embedded once for every signal."""
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from functools import partial
 from typing import Final
@@ -15,6 +15,8 @@ from cragraph.types import Passage
 from cragraph.verification.fallback import stand_in
 from cragraph.verification.policies import plain
 from cragraph.verification.windows import Space, Window, space
+
+BY_SIMILARITY: Final = frozenset({"relevance", "faithfulness", "attribution_coverage", "source_agreement"})
 
 Rows = tuple[tuple[float, ...], ...]
 
@@ -56,11 +58,14 @@ def measure_closeness(
     claims: Sequence[str],
     passages: Sequence[Passage],
     notes: Notes,
-    *,
-    whole: bool = True,
+    wanted: Collection[str] = BY_SIMILARITY,
 ) -> Closeness:
-    """Cosine similarities by the embedding model; by shared words, and said so in the notes, where it cannot run.
-    `whole` is whether passages are compared as wholes too, which costs an embedding each."""
+    """Cosine similarities by the embedding model, as far as the wanted signals need them; by shared words, and said so
+    in the notes, where it cannot run. Passages are compared as wholes for `source_agreement` alone: that costs an
+    embedding each."""
+    if BY_SIMILARITY.isdisjoint(wanted):
+        return Closeness()
+    question, whole = question if "relevance" in wanted else "", "source_agreement" in wanted
     bare = [without_markers(claim) for claim in claims]
     instead, closeness = "similarities were measured by shared words", None
     if embeddings is None:
