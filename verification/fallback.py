@@ -13,6 +13,7 @@ from cragraph.models.cache import LRU, digest
 from cragraph.protocols import Judge, Notes, remaining
 from cragraph.types import Claim, Passage, Verdict
 from cragraph.verification.judges.verdicts import checked, unjudged
+from cragraph.verification.result import judges_of
 
 logger = logging.getLogger(__name__)
 P = ParamSpec("P")
@@ -138,8 +139,7 @@ class JudgeChain:
 
 def judge_names(verdicts: Sequence[Verdict]) -> str:
     """The judges whose verdicts stand, joined by ``+`` in order of appearance; ``none`` when nothing was judged."""
-    judged = (verdict["judge"] for verdict in verdicts if verdict["verdict"] != "unjudged")
-    return "+".join(dict.fromkeys(judged)) or "none"
+    return "+".join(judges_of(verdicts)) or "none"
 
 
 def relocated(verdict: Verdict, claim: Claim, passages: Sequence[Passage]) -> Verdict:

@@ -16,7 +16,7 @@ from pydantic import Field
 from cragraph.errors import InputError, SettingsError, WeightsError
 from cragraph.text.markers import without_markers
 from cragraph.types import Label, Verdict
-from cragraph.verification.result import AGAINST, CREDIT, counted, reliance
+from cragraph.verification.result import AGAINST, CREDIT, counted, judges_of, reliance
 
 Weights = Mapping[str, float]
 Signals = Mapping[str, float]
@@ -225,7 +225,7 @@ def curves(path: Path = FITTED) -> Mapping[str, Curve]:
 
 def has_curve(verdicts: Sequence[Verdict]) -> bool:
     """Whether every claim that counts was judged by a judge whose scores are calibrated, and there is one."""
-    judges = _judges(counted(verdicts))
+    judges = set(judges_of(counted(verdicts)))
     return bool(judges) and judges <= curves().keys()
 
 
@@ -260,7 +260,7 @@ def own_threshold(
     if policy != "calibrated":
         return FOUNDING
     fitted = {judge: fit.threshold for judge, fit in (own or {}).items() if fit.threshold is not None}
-    judges = _judges(counted(verdicts)) & curves().keys()
+    judges = curves().keys() & judges_of(counted(verdicts))
     return max((fitted[j] if j in fitted else curves()[j].threshold(refused) for j in judges), default=LINE)
 
 
@@ -273,7 +273,7 @@ def calibrated_confidence(verdicts: Sequence[Verdict]) -> float:
     own = counted(verdicts)
     if not own:
         return 0.0
-    judges = _judges(own)
+    judges = set(judges_of(own))
     if unknown := sorted(judges - curves().keys()):
         raise InputError(
             f"the policy 'calibrated' was fitted for the judges {', '.join(curves())}; the verdicts came from "
@@ -298,10 +298,6 @@ def word_for_word(verdict: Verdict) -> bool:
         return False
     text = plain(without_markers(verdict["text"]))
     return bool(text) and text in plain(evidence["quote"])
-
-
-def _judges(verdicts: Sequence[Verdict]) -> set[str]:
-    return {verdict["judge"] for verdict in verdicts if verdict["verdict"] != "unjudged"}
 
 
 def plain(text: str) -> str:

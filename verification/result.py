@@ -35,6 +35,11 @@ def counted(verdicts: Iterable[Verdict]) -> list[Verdict]:
     return [v for v in every if is_counted(v)] or [v for v in every if v["verdict"] == "supported"]
 
 
+def judges_of(verdicts: Iterable[Verdict]) -> list[str]:
+    """The judges whose verdicts stand, in order of appearance."""
+    return list(dict.fromkeys(v["judge"] for v in verdicts if v["verdict"] != "unjudged"))
+
+
 def mean_support(verdicts: Sequence[Verdict]) -> float:
     """Mean support of the verdicts, 0..1; an unjudged claim has none, and neither has an empty list."""
     if not verdicts:

@@ -20,7 +20,7 @@ from cragraph.verification.conflicts import find_conflicts
 from cragraph.verification.fallback import JudgeChain, VerdictCache, judge_names, reason_of, stand_in
 from cragraph.verification.judges.verdicts import claim_of, unjudged, verdict_of
 from cragraph.verification.policies import AUTO, POLICIES, REFUSED, Own, Weights
-from cragraph.verification.result import ADDRESSED, UNCHECKED, UNJUDGED, Verification
+from cragraph.verification.result import ADDRESSED, UNCHECKED, UNJUDGED, Verification, judges_of
 from cragraph.verification.signals import SIGNALS, Material, SignalOptions, issues_of, measure, quoted_contradictions
 from cragraph.verification.signals.closeness import measure_closeness
 from cragraph.verification.sources import SourceWeight, attributed, weak_source_issues, weigh_sources, weights_of
@@ -131,12 +131,11 @@ class Verifier:
         options = self.options
         at = options.threshold if threshold is None else threshold
         refused = options.refused_good if refused_good is None else refused_good
+        own_line = policies.own_threshold(outcome.policy, outcome.claims, refused, options.calibration)
         return replace(
             outcome,
             degraded=tuple(own.sentences),
-            threshold=policies.own_threshold(outcome.policy, outcome.claims, refused, options.calibration)
-            if at is None
-            else at,
+            threshold=own_line if at is None else at,
             threshold_set=at is not None,
             ms=(perf_counter() - start) * 1000,
             question=question,
@@ -217,10 +216,8 @@ class Verifier:
             return _judged(case.chain, some, passages, case.notes, case.question)
 
         claims = self._claims(case.answer, case.notes) if case.answer.strip() else []
-        verdicts = [
-            policies.recalibrated(verdict, self.options.calibration) for verdict in judge(claims, case.passages)
-        ]
-        return weigh_sources(verdicts, case.passages, weights, judge)
+        judged, own = judge(claims, case.passages), self.options.calibration
+        return weigh_sources([policies.recalibrated(v, own) for v in judged], case.passages, weights, judge)
 
     def _weighed(
         self,
@@ -257,8 +254,8 @@ class Verifier:
             notes.degraded(f"The confidence is that of the policy 'claims' instead of {policy!r}.")
             policy = "claims"
             scores |= score([policy])
-        judges = {verdict["judge"] for verdict in verdicts if verdict["verdict"] != "unjudged"}
-        unread = calibrated and "answered" in replies and judges <= EMBEDDED and answered.probability is None
+        unread = calibrated and "answered" in replies and answered.probability is None
+        unread = unread and EMBEDDED.issuperset(judges_of(verdicts))
         if capped := unread and scores[policy] > MOST_UNREAD:
             scores[policy] = MOST_UNREAD
             notes.degraded(UNREAD)
@@ -298,12 +295,8 @@ class Verifier:
     def _claims(self, answer: str, notes: Notes) -> list[Claim]:
         """The claims of an answer; by its sentences, and noted, where the extractor fails."""
         spare = SentenceExtractor()
-        claims = stand_in(
-            f"Claim extraction by {self.extractor.name!r}",
-            lambda: self.extractor(answer, notes),
-            f"{spare.name!r} took over",
-            notes,
-        )
+        call, instead = partial(self.extractor, answer, notes), f"{spare.name!r} took over"
+        claims = stand_in(f"Claim extraction by {self.extractor.name!r}", call, instead, notes)
         return spare(answer, notes) if claims is None else claims
 
 

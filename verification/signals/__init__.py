@@ -48,7 +48,7 @@ class Material:
     """One answer with all that a signal may look at.
 
     `alignment` and `consistency` are scores of injected scorers, None where there is none or it failed. `knowledge`
-    holds the verdicts of the claims judged against the known facts: empty without facts, None where no judge could run.
+    holds the verdicts of the claims judged against the known facts; it is empty without facts.
     `weights` are those of the passages' sources; empty where every source is fully relied on."""
 
     answer: str
