@@ -5,9 +5,10 @@ from collections.abc import Callable, Sequence
 from concurrent.futures import Future
 from contextvars import copy_context
 from dataclasses import dataclass, field
+from functools import partial
 from itertools import zip_longest
 from threading import Thread
-from typing import Final, ParamSpec, TypeVar
+from typing import Final, TypeVar
 
 from cragraph.models.cache import LRU, digest
 from cragraph.protocols import Judge, Notes, remaining
@@ -16,7 +17,6 @@ from cragraph.verification.judges.verdicts import checked, unjudged
 from cragraph.verification.result import judges_of
 
 logger = logging.getLogger(__name__)
-P = ParamSpec("P")
 T = TypeVar("T")
 
 VerdictCache = LRU[tuple[int, bytes, bytes], list[Verdict]]
@@ -31,33 +31,29 @@ def reason_of(error: Exception) -> str:
     return f"{type(error).__name__}: {text}" if text else type(error).__name__
 
 
-def note_failure(part: str, error: Exception, instead: str, notes: Notes) -> None:
-    """Say in the notes and in the log that a part failed, and what took its place."""
-    sentence = f"{part} failed ({reason_of(error)}); {instead}."
-    notes.degraded(sentence)
-    logger.warning(sentence)
-
-
 def stand_in(part: str, call: Callable[[], T], instead: str, notes: Notes) -> T | None:
-    """What the call returns; None, and noted, where it raises: then `instead` takes its place."""
+    """What the call returns; None where it raises: notes and log then say that the part failed, and what is done
+    `instead`."""
     try:
         return call()
     # A part may be the caller's own or a model's server: whatever it raises, the answer keeps its verification.
     except Exception as error:
-        note_failure(part, error, instead, notes)
+        sentence = f"{part} failed ({reason_of(error)}); {instead}."
+        notes.degraded(sentence)
+        logger.warning(sentence)
         return None
 
 
-def within(seconds: float | None, call: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
+def within(seconds: float | None, call: Callable[[], T]) -> T:
     """What the call returns; raises TimeoutError once it has taken so many seconds. The call itself is left behind."""
     if seconds is None:
-        return call(*args, **kwargs)
+        return call()
     result: Future[T] = Future()
     context = copy_context()
 
     def work() -> None:
         try:
-            result.set_result(context.run(call, *args, **kwargs))
+            result.set_result(context.run(call))
         except Exception as error:
             result.set_exception(error)
 
@@ -95,11 +91,8 @@ class JudgeChain:
             if not left:
                 break
             then = f"{following.name!r} took over" if following else LAST
-            try:
-                own = self._claims(judge, [claims[number] for number in left], passages, notes, question)
-            # A judge may be the caller's own or a model's server: whatever it raises, the next one takes over.
-            except Exception as error:
-                note_failure(f"Judge {judge.name!r}", error, then, notes)
+            call = partial(self._claims, judge, [claims[number] for number in left], passages, notes, question)
+            if (own := stand_in(f"Judge {judge.name!r}", call, then, notes)) is None:
                 continue
             for number, verdict in zip(left, own, strict=True):
                 verdicts[number] = verdict
@@ -120,7 +113,7 @@ class JudgeChain:
         new = [number for number, hit in enumerate(known) if hit is None]
         if new:
             unknown = [claims[number] for number in new]
-            given = within(self._seconds(judge), judge, unknown, passages, notes, question=question)
+            given = within(self._seconds(judge), partial(judge, unknown, passages, notes, question=question))
             for number, verdict in zip(new, checked(given, unknown, passages, judge.name), strict=True):
                 known[number] = [verdict]
                 if verdict["verdict"] != "unjudged":

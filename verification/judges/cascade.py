@@ -7,7 +7,7 @@ from typing import Final
 from cragraph.errors import SettingsError
 from cragraph.protocols import Judge, Notes
 from cragraph.types import Claim, Passage, Verdict
-from cragraph.verification.fallback import note_failure
+from cragraph.verification.fallback import stand_in
 
 BAND: Final = (0.35, 0.75)  # support scores between which the cheap judge is not relied on
 
@@ -42,12 +42,11 @@ class CascadeJudge:
         notes.ran("cascade: escalated", f"{len(unsure)} of {len(claims)}")
         if not unsure:
             return verdicts
-        try:
+
+        def again() -> dict[int, Verdict]:
             second = self.strong([claims[number] for number in unsure], passages, notes, question=question)
-            better = {n: v for n, v in zip(unsure, second, strict=True) if v["verdict"] != "unjudged"}
-        # The strong judge may be a model's server: its failure must not cost the verdicts that are there.
-        except Exception as error:
-            part = f"The strong judge {self.strong.name!r} of the cascade"
-            note_failure(part, error, f"the verdicts of {self.cheap.name!r} stand", notes)
-            return verdicts
+            return {n: v for n, v in zip(unsure, second, strict=True) if v["verdict"] != "unjudged"}
+
+        part = f"The strong judge {self.strong.name!r} of the cascade"
+        better = stand_in(part, again, f"the verdicts of {self.cheap.name!r} stand", notes) or {}
         return [better.get(number, verdict) for number, verdict in enumerate(verdicts)]
