@@ -9,7 +9,7 @@ from typing import Final
 from cragraph.text.clauses import BASES, Clause, Terms, clauses
 from cragraph.text.facts import Fact, compare, extract
 from cragraph.text.facts.polarity import denied_stretches, negative, opposites
-from cragraph.text.lexicon import LEXICON, listed, meanings, words_of
+from cragraph.text.lexicon import LEXICON, meanings, pattern, words_of
 from cragraph.text.sentences import sentences as sentences_of
 from cragraph.text.words import share, stem, terms, topic
 from cragraph.verification.windows import is_table_row
@@ -79,17 +79,9 @@ def alike(term: str) -> str:
 # -- who does what ---------------------------------------------------------------------------------------------
 
 
-def _stemmed(words: str) -> Terms:
-    return frozenset(map(stem, listed(words)))
-
-
-_WEAK: Final = _stemmed(
-    "be have do make get go come take say become fall feel remain seem appear turn grow look stay keep"
+_WEAK, _SAYING, _MUTUAL, _GENERIC = (
+    frozenset(map(stem, words_of(name))) for name in ("weak_verbs", "saying_verbs", "mutual_verbs", "generic_nouns")
 )
-_SAYING: Final = _stemmed("say tell report announce claim add note state write explain use")
-_MUTUAL: Final = _stemmed("marry meet merge fight face play equal border join resemble tie be become compare differ")
-"""Verbs that say the same with both sides exchanged."""
-_GENERIC: Final = frozenset(map(stem, words_of("generic_nouns")))  # nouns that stand for a name which came before
 
 
 def same_deed(own: Clause, clause: Clause) -> bool:
@@ -200,16 +192,8 @@ def _dates(text: str, clause: Clause) -> list[Fact]:
 
 # -- causes ----------------------------------------------------------------------------------------------------
 
-_BECAUSE: Final = re.compile(
-    r"\b(?:[Bb]ecause of|[Bb]ecause|[Dd]ue to(?! (?:be|expire|open|start|begin|close|end)\b)|[Oo]wing to|"
-    r"[Aa]s a result of|[Tt]hanks to|on account of|caused by|resulted from|came from|[Ff]or (?:want|lack) of|"
-    r"[Ss]ince(?!\s+(?:\d|then|the (?:\d|early|late)|its|[A-Z])))\b"
-)
-_SO: Final = re.compile(
-    r"\b(?:led to|leads to|resulted in|results in|caused|causes|meant that|brought about|so that|therefore|"
-    r"which is why|is the reason for|was the reason for)\b|,\s+so\b",
-    re.IGNORECASE,
-)
+_BECAUSE: Final = pattern("because")
+_SO: Final = pattern("hence")
 
 
 @lru_cache(maxsize=4096)
@@ -250,9 +234,7 @@ def _cause(claim: str, sentences: Sequence[str], known: Terms) -> Mismatch | Non
 
 # -- exceptions and what is lacking ------------------------------------------------------------------------------
 
-_WHOLE: Final = re.compile(
-    r"\b(?:all|every|each|whole|entire|entirely|fully|completely|everything|everyone|always)\b", re.I
-)
+_WHOLE: Final = pattern("whole")
 _EXCEPT: Final = re.compile(r"\b(?:except|excepting|excluding|apart from|other than|save for|but not)\b", re.I)
 _WITHOUT: Final = re.compile(r"\bwithout (?:(?:any|the|a|an|prior|written) )*(?P<what>[^\W\d_]{3,})", re.I)
 _NEEDED: Final = re.compile(r"\b(?:only|unless|must|require[sd]?|needs?|needed|with)\b", re.I)
@@ -304,15 +286,9 @@ def _excepted(claim: str, sentences: Sequence[str], known: Terms) -> Mismatch | 
 
 # -- only and all ----------------------------------------------------------------------------------------------
 
-_ONLY: Final = re.compile(
-    r"\b(?:only|solely|exclusively|nothing but|nobody but|no one but|none but|sole|alone|except|just|unless|other than|"
-    r"limited to|restricted to|reserved for)\b",
-    re.IGNORECASE,
-)
+_ONLY: Final = pattern("only")
 _FOCUS: Final = re.compile(r"\b(?:only|solely|exclusively)\b(?P<behind>(?:\s+[\w'’-]+){1,4})", re.IGNORECASE)
-_NOT_ONLY: Final = re.compile(
-    r"\bnot (?:only|just)\b|\bonly (?:about|\d|one|two|three|four|five|a few|slightly)\b", re.I
-)
+_NOT_ONLY: Final = pattern("not_only")
 
 
 def _only(claim: str, sentences: Sequence[str], known: Terms) -> Mismatch | None:
@@ -335,14 +311,8 @@ def _only(claim: str, sentences: Sequence[str], known: Terms) -> Mismatch | None
     return None
 
 
-_EVERY: Final = re.compile(
-    r"\b(?<!not )(?:all|every|each)\s+(?:of\s+)?(?:(?:the|its|their|his|her)\s+)?(?P<noun>\w+)", re.I
-)
-_SOME: Final = re.compile(
-    r"\b(?:some|most|many|several|few|half|part|one|two|three|a third|two thirds|\d+(?:\.\d+)?\s?(?:%|percent)|"
-    r"a number|a majority|a minority|not all|not every)\s+(?:of\s+)?(?:(?:the|its|their|his|her)\s+)?(?P<noun>\w+)",
-    re.IGNORECASE,
-)
+_EVERY: Final = pattern("every")
+_SOME: Final = pattern("part_of")
 
 
 def _all(claim: str, sentences: Sequence[str], known: Terms) -> Mismatch | None:
@@ -364,19 +334,7 @@ _THAN: Final = re.compile(
     r"(?:\s+[\w-]+){0,3}?|better|worse)\s+than\s+(?P<other>[^,;.]+)",
     re.IGNORECASE,
 )
-_SCALES: Final = {
-    "length": ("longer deeper higher taller wider further thicker", "shorter shallower lower narrower nearer thinner"),
-    "duration": ("longer older slower", "shorter younger faster quicker"),
-    "speed": ("faster quicker", "slower"),
-    "mass": ("heavier bigger larger", "lighter smaller"),
-    "area": ("bigger larger", "smaller"),
-    "volume": ("bigger larger", "smaller"),
-    "temperature": ("hotter warmer higher", "colder cooler lower"),
-    "money": ("dearer costlier higher more", "cheaper lower less"),
-    "percent": ("higher bigger larger", "lower smaller"),
-    "number": ("bigger larger more higher", "smaller fewer less lower"),
-    "date": ("later younger newer", "earlier older"),
-}
+_SCALES: Final = {kind: line.split(" / ") for kind, line in LEXICON["comparatives"].items()}
 """What is measured, with the words for more of it and for less."""
 
 
