@@ -31,6 +31,11 @@ class Comparison:
     conflicting: tuple[tuple[Fact, Fact], ...] = ()
 
     @property
+    def lacking(self) -> list[Fact]:
+        """The claim's facts that the evidence does not have."""
+        return [*self.missing, *(fact for fact, _ in self.conflicting)]
+
+    @property
     def total(self) -> int:
         """How many facts were compared."""
         return len(self.matched) + len(self.missing) + len(self.conflicting)

@@ -15,7 +15,7 @@ from cragraph.models.chat import ChatCaller, ask
 from cragraph.models.replies import Text, Whole, schema_of
 from cragraph.prompts.load import Prompts
 from cragraph.protocols import Notes
-from cragraph.text.facts import Fact, Kind, compare, extract
+from cragraph.text.facts import Kind, compare, extract
 from cragraph.text.facts.polarity import denials, negation_differs, negative
 from cragraph.text.quotes import placed
 from cragraph.text.sentences import sentence_spans
@@ -214,7 +214,8 @@ def _borne_out(claim: str, row: JudgedClaim, passages: Sequence[Passage]) -> tup
     text = _sentences_around(evidence, passages)
     if label == "contradicted":
         everything = "\n".join(passage["text"] for passage in passages)
-        conflict = find_conflict(claim, text, _lacking(claim, everything), names=True)
+        nowhere = compare(extract(claim), extract(everything), everything).lacking
+        conflict = find_conflict(claim, text, nowhere, names=True)
         return (label, evidence, f"{conflict.reason}.") if conflict else (doubt, None, "No conflict could be shown.")
     if fault := _unquoted(claim, text):
         return doubt, None, fault
@@ -234,16 +235,11 @@ def _shared(claim: str, quote: str) -> bool:
     return not wanted or not stated or not wanted.isdisjoint(stated) or not (claim.isascii() and quote.isascii())
 
 
-def _lacking(claim: str, text: str) -> list[Fact]:
-    compared = compare(extract(claim), extract(text), text)
-    return [*compared.missing, *(fact for fact, _ in compared.conflicting)]
-
-
 def _unquoted(claim: str, text: str) -> str:
     """What of a claim the sentences of its quote do not say: a figure, a name, a negation; empty for nothing."""
-    lacking = [fact for fact in _lacking(claim, text) if fact.kind in _FIGURES or fact.kind == "name"]
-    if lacking:
-        return f"The quoted evidence does not say “{lacking[0].said}”."
+    for fact in compare(extract(claim), extract(text), text).lacking:
+        if fact.kind in _FIGURES or fact.kind == "name":
+            return f"The quoted evidence does not say “{fact.said}”."
     if bool(denials(claim)) != bool(denials(text)) and (negation_differs(claim, text) or not negative(text)):
         return "The quoted evidence and the claim are not negated alike."
     return "The quoted evidence says the opposite." if find_conflict(claim, text, ()) else ""

@@ -70,21 +70,17 @@ class Reading:
     @property
     def lacking(self) -> list[Fact]:
         """The claim's figures and dates that no passage has."""
-        return [*self.elsewhere.missing, *(fact for fact, _ in self.elsewhere.conflicting)]
-
-    @property
-    def conflicts(self) -> list[tuple[Fact, Fact]]:
-        """Figures for which the window has another value, and which no other passage has either."""
-        return [pair for pair in self.facts.conflicting if pair[0] in self.lacking]
+        return self.elsewhere.lacking
 
     def against(self, *, by_words: bool = True) -> float:
         """How strongly facts and (`by_words`) negation and opposite words contradict the claim, 0..1. Favours the
         sentence that says the same but for one figure or one word: the more of the claim it covers, the stronger the
         contradiction."""
         opposite, negation = by_words and self.opposite is not None, by_words and self.negation
+        otherwise = any(fact in self.lacking for fact, _ in self.facts.conflicting)
         # "did not fall" and "rose" agree: a negation and an opposite word cancel each other.
         differs = (
-            (self.coverage >= ON_TOPIC and bool(self.conflicts))
+            (self.coverage >= ON_TOPIC and otherwise)
             or (self.matter >= ON_TOPIC and opposite and not negation)
             or (self.coverage >= CLOSE and negation and not opposite)
         )
@@ -120,9 +116,10 @@ class Readings:
         within = [fact for fact in facts if window.start <= fact.start and fact.end <= window.end]
         near = compare(figures, within, own)
         named = compare([fact for fact in claimed if fact.kind == "name"], facts, own)
-        lacking = [*near.missing, *(fact for fact, _ in near.conflicting)]
-        formulas = {fact: reckoned(fact, claim, within, own) or reckoned(fact, claim, facts, own) for fact in lacking}
-        lacking = [fact for fact in lacking if not formulas[fact]]
+        formulas = {
+            fact: reckoned(fact, claim, within, own) or reckoned(fact, claim, facts, own) for fact in near.lacking
+        }
+        lacking = [fact for fact, formula in formulas.items() if not formula]
         coverage = float(space.coverage[place, number])
         elsewhere = compare(lacking, self._facts, self._text)
         astray = [
@@ -132,7 +129,7 @@ class Readings:
             if (other := self._astray(fact, figures, number, sentence))
         ]
         elsewhere = replace(elsewhere, conflicting=(*elsewhere.conflicting, *astray))
-        nowhere = (*elsewhere.missing, *(fact for fact, _ in elsewhere.conflicting))
+        nowhere = elsewhere.lacking
         negated = negation_differs(claim, sentence.text)
         opposite = opposite_words(claim, sentence.text)
         heavy = {term for term in terms(self.written[number]) if not is_light(term)}
