@@ -20,6 +20,8 @@ REPEATED: Final = ("chunk_id", "doc_id", "chunk_index", "start_index", "filename
 
 PREFIX: Final = 120  # passages without a chunk id are the same when they share this many characters
 
+Span = tuple[int, int]
+
 
 @dataclass
 class Pointer:
@@ -42,10 +44,7 @@ def cite(
     text that no claim covers) a marker that names a passage is kept as not verified; it is moved only to another chunk
     of the same document that holds the words while the one named does not. Citations are numbered by first
     appearance, one a chunk id or first 120 characters, at most five; further markers are dropped."""
-    markers = find_markers(answer)
-    sentences = sentence_spans(answer)
-    pointers = [_pointing(marker, answer, markers, sentences, verdicts, passages) for marker in markers]
-    pointers += _added(answer, sentences, verdicts, passages, pointers)
+    pointers = _Draft(answer, verdicts, passages).pointers()
     pointers.sort(key=lambda pointer: (pointer.start, pointer.end))
     seen: dict[str, int] = {}
     first = [seen.setdefault(p["chunk_id"] or p["text"][:PREFIX], position) for position, p in enumerate(passages)]
@@ -61,83 +60,78 @@ def cite(
     ]
 
 
-def _pointing(
-    marker: Marker,
-    answer: str,
-    markers: Sequence[Marker],
-    sentences: Sequence[tuple[int, int]],
-    verdicts: Sequence[Verdict],
-    passages: Sequence[Passage],
-) -> Pointer:
-    """A written marker, pointing where it should."""
-    named = [number - 1 for number in marker.numbers if 1 <= number <= len(passages)]
-    start, end = _sentence_of(marker, sentences)
-    # A marker within a sentence speaks for the words since the marker before it.
-    since = max((m.end for m in markers if start <= m.start and m.end <= marker.start), default=start)
-    within = [v for v in verdicts if v["start"] < end and start < v["end"]]
-    carriers = [v for v in within if v["start"] < marker.start and since < v["end"]] or within
-    words = without_markers(answer[since : marker.start])
-    if not carriers or all(v["verdict"] == "unjudged" for v in carriers):
-        return Pointer(marker.start, marker.end, [_holder(n, words, passages) for n in named], verified=False)
-    good = [v["evidence"] for v in carriers if v["verdict"] in IN_FAVOUR]
-    if not good:
-        return Pointer(marker.start, marker.end, [], verified=False)
-    quotes: dict[int, list[str]] = {}
-    for evidence in filter(None, good):
-        quotes.setdefault(evidence["passage"], []).append(evidence["quote"])
-    kept = [n for n in named if n in quotes or (words and stated_in(words, passages[n]["text"], ENOUGH))]
-    right = kept or [position for position in quotes if position < len(passages)]
-    verified = all(v["verdict"] == "supported" for v in carriers)
-    return Pointer(marker.start, marker.end, right, verified, quotes)
+class _Draft:
+    """An answer as it was written, its verdicts, and where its sentences and markers stand."""
 
+    def __init__(self, answer: str, verdicts: Sequence[Verdict], passages: Sequence[Passage]) -> None:
+        self.answer, self.verdicts, self.passages = answer, verdicts, passages
+        self.markers, self.sentences = find_markers(answer), sentence_spans(answer)
 
-def _holder(named: int, words: str, passages: Sequence[Passage]) -> int:
-    """The passage named, or where the words do not stand in it, the one beside it in its document that holds them."""
-    passage = passages[named]
-    if not words or stated_in(words, passage["text"], ENOUGH):
-        return named
-    beside = (
-        position
-        for position, other in enumerate(passages)
-        if other["doc_id"] == passage["doc_id"] and position != named and stated_in(words, other["text"], ENOUGH)
-    )
-    return min(beside, key=lambda p: abs(passages[p]["chunk_index"] - passage["chunk_index"]), default=named)
+    def pointers(self) -> list[Pointer]:
+        """The markers that were written, pointing where they should, and those for supported claims without one."""
+        written = [self._corrected(marker) for marker in self.markers]
+        return [*written, *self._added(written)]
 
+    def _corrected(self, marker: Marker) -> Pointer:
+        named = [number - 1 for number in marker.numbers if 1 <= number <= len(self.passages)]
+        start, end = self._sentence_of(marker)
+        # A marker within a sentence speaks for the words since the marker before it.
+        since = max((m.end for m in self.markers if start <= m.start and m.end <= marker.start), default=start)
+        within = [v for v in self.verdicts if v["start"] < end and start < v["end"]]
+        carriers = [v for v in within if v["start"] < marker.start and since < v["end"]] or within
+        words = without_markers(self.answer[since : marker.start])
+        if not carriers or all(v["verdict"] == "unjudged" for v in carriers):
+            return Pointer(marker.start, marker.end, [self._holder(n, words) for n in named], verified=False)
+        good = [v["evidence"] for v in carriers if v["verdict"] in IN_FAVOUR]
+        if not good:
+            return Pointer(marker.start, marker.end, [], verified=False)
+        quotes: dict[int, list[str]] = {}
+        for evidence in filter(None, good):
+            quotes.setdefault(evidence["passage"], []).append(evidence["quote"])
+        kept = [n for n in named if n in quotes or (words and self._stated(words, n))]
+        right = kept or [position for position in quotes if position < len(self.passages)]
+        verified = all(v["verdict"] == "supported" for v in carriers)
+        return Pointer(marker.start, marker.end, right, verified, quotes)
 
-def _added(
-    answer: str,
-    sentences: Sequence[tuple[int, int]],
-    verdicts: Sequence[Verdict],
-    passages: Sequence[Passage],
-    written: Sequence[Pointer],
-) -> list[Pointer]:
-    code = code_spans(answer)
-    added: dict[int, Pointer] = {}
-    for verdict in verdicts:
-        evidence, own = verdict["evidence"], (verdict["start"], verdict["end"])
-        if verdict["verdict"] != "supported" or not is_counted(verdict) or evidence is None:
-            continue
-        if evidence["passage"] >= len(passages) or own[0] >= own[1]:
-            continue
-        start, end = next(((s, e) for s, e in sentences if s < own[1] and own[0] < e), own)
-        if any(pointer.passages and start <= pointer.start < end for pointer in written):
-            continue
-        place = insertion_point(answer, min(verdict["end"], len(answer)), start, end, code)
-        if place is None:
-            continue
-        pointer = added.setdefault(place, Pointer(place, place, [], verified=True))
-        if evidence["passage"] not in pointer.passages:
-            pointer.passages.append(evidence["passage"])
-        pointer.quotes.setdefault(evidence["passage"], []).append(evidence["quote"])
-    return list(added.values())
+    def _sentence_of(self, marker: Marker) -> Span:
+        """The sentence that carries a marker: the one around it, else the last one before it."""
+        own = (marker.start, marker.end)
+        around = next((span for span in self.sentences if span[0] <= marker.start < span[1]), own)
+        # A line that holds nothing but the marker cites what stands above it.
+        return around if around != own else next((s for s in reversed(self.sentences) if s[1] <= marker.start), own)
 
+    def _stated(self, words: str, position: int) -> bool:
+        return stated_in(words, self.passages[position]["text"], ENOUGH)
 
-def _sentence_of(marker: Marker, sentences: Sequence[tuple[int, int]]) -> tuple[int, int]:
-    """The sentence that carries a marker: the one around it, else the last one before it."""
-    own = (marker.start, marker.end)
-    around = next((span for span in sentences if span[0] <= marker.start < span[1]), own)
-    # A line that holds nothing but the marker cites what stands above it.
-    return around if around != own else next((s for s in reversed(sentences) if s[1] <= marker.start), own)
+    def _holder(self, named: int, words: str) -> int:
+        """The passage named, or where the words do not stand in it, the one beside it in its document that has them."""
+        if not words or self._stated(words, named):
+            return named
+        document, index = self.passages[named]["doc_id"], self.passages[named]["chunk_index"]
+        others = (n for n, p in enumerate(self.passages) if p["doc_id"] == document and n != named)
+        beside = (n for n in others if self._stated(words, n))
+        return min(beside, key=lambda n: abs(self.passages[n]["chunk_index"] - index), default=named)
+
+    def _added(self, written: Sequence[Pointer]) -> list[Pointer]:
+        code = code_spans(self.answer)
+        added: dict[int, Pointer] = {}
+        for verdict in self.verdicts:
+            evidence, own = verdict["evidence"], (verdict["start"], verdict["end"])
+            if verdict["verdict"] != "supported" or not is_counted(verdict) or evidence is None:
+                continue
+            if evidence["passage"] >= len(self.passages) or own[0] >= own[1]:
+                continue
+            start, end = next((span for span in self.sentences if span[0] < own[1] and own[0] < span[1]), own)
+            if any(pointer.passages and start <= pointer.start < end for pointer in written):
+                continue
+            place = insertion_point(self.answer, min(own[1], len(self.answer)), start, end, code)
+            if place is None:
+                continue
+            pointer = added.setdefault(place, Pointer(place, place, [], verified=True))
+            if evidence["passage"] not in pointer.passages:
+                pointer.passages.append(evidence["passage"])
+            pointer.quotes.setdefault(evidence["passage"], []).append(evidence["quote"])
+        return list(added.values())
 
 
 def _citation(number: int, passage: Passage, pointers: Sequence[Pointer]) -> Citation:
