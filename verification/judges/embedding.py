@@ -8,7 +8,7 @@ from cragraph.models.cache import CachedEmbeddings, unit
 from cragraph.protocols import Embeddings, Notes
 from cragraph.types import Claim, Passage, Verdict
 from cragraph.verification.judges.reading import Readings, clearest, support_of
-from cragraph.verification.judges.verdicts import THRESHOLDS, decide
+from cragraph.verification.judges.verdicts import BY_WORDS, decide
 
 WINDOWS: Final = 3
 
@@ -41,9 +41,7 @@ class EmbeddingJudge:
         for number, claim in enumerate(claims):
             readings = [measures.read(number, place, cosines[number, place]) for place in chosen[number]]
             best = clearest(readings, "embedding")
-            verdicts.append(
-                decide(claim, best, support_of(best, "embedding"), 0.0, THRESHOLDS, passages, self.name, overlap=True)
-            )
+            verdicts.append(decide(claim, best, (support_of(best, "embedding"), 0.0), BY_WORDS, passages, self.name))
         return verdicts
 
     def _cosines(self, measures: Readings, chosen: Sequence[Sequence[int]]) -> Mapping[tuple[int, int], float]:

@@ -10,13 +10,13 @@ from cragraph.text.sentences import sentences
 from cragraph.types import Claim, Passage, Verdict
 from cragraph.verification.judges.lexical import LexicalJudge
 from cragraph.verification.judges.reading import Reading
-from cragraph.verification.judges.verdicts import Thresholds, can_point, decide, joined, unjudged
+from cragraph.verification.judges.verdicts import Standard, can_point, decide, joined, unjudged
 from cragraph.verification.policies import plain
 
 if TYPE_CHECKING:
     from cragraph.models.grounding import Grounding, GroundingModel
 
-THRESHOLDS: Final = Thresholds(supported=0.5, partial=0.25, contradicted=0.5)
+STANDARD: Final = Standard(supported=0.5, partial=0.25, contradicted=0.5)
 
 
 @dataclass(frozen=True)
@@ -55,7 +55,7 @@ class EncoderJudge:
         new = [_written(*pair) for pair, known in zip(pairs, copied, strict=True) if not known]
         groundings = iter(self.model.judge(new, texts) if new else ())
         return [
-            decide(*pair, 1.0, 0.0, THRESHOLDS, passages, self.name)
+            decide(*pair, (1.0, 0.0), STANDARD, passages, self.name)
             if known
             else self._verdict(*pair, next(groundings), passages)
             for pair, known in zip(pairs, copied, strict=True)
@@ -79,7 +79,7 @@ class EncoderJudge:
         objected = reading is not None and reading.objects()
         blend = self.model.blend(grounding, self.words.support(reading), objected)
         support, against = (min(max(float(value), 0.0), 1.0) for value in (blend.supported, blend.contradicted))
-        verdict = decide(claim, reading, support, against, THRESHOLDS, passages, self.name)
+        verdict = decide(claim, reading, (support, against), STANDARD, passages, self.name)
         doubtful = [word for word in blend.words if word.unsupported >= self.model.word_threshold]
         as_read = can_point(claim) and _written(claim, reading) == claim["text"]
         if verdict["verdict"] != "supported" and doubtful and as_read:

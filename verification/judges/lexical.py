@@ -7,7 +7,7 @@ from typing import Final
 from cragraph.protocols import Notes
 from cragraph.types import Claim, Passage, Verdict
 from cragraph.verification.judges.reading import Reading, Readings, clearest, support_of
-from cragraph.verification.judges.verdicts import THRESHOLDS, decide
+from cragraph.verification.judges.verdicts import BY_WORDS, decide
 
 WINDOWS: Final = 3
 
@@ -24,7 +24,7 @@ class LexicalJudge:
     ) -> list[Verdict]:
         """One verdict per claim, in order."""
         return [
-            decide(claim, reading, self.support(reading), 0.0, THRESHOLDS, passages, self.name, overlap=True)
+            decide(claim, reading, (self.support(reading), 0.0), BY_WORDS, passages, self.name)
             for claim, reading in zip(claims, self.readings(claims, passages), strict=True)
         ]
 

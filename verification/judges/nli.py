@@ -19,7 +19,7 @@ from cragraph.models.weights import open_session, read_tokenizer, whole
 from cragraph.protocols import Notes
 from cragraph.types import Claim, Passage, Verdict
 from cragraph.verification.judges.reading import ON_TOPIC, Readings
-from cragraph.verification.judges.verdicts import Thresholds, decide
+from cragraph.verification.judges.verdicts import Standard, decide
 from cragraph.verification.windows import Space
 
 MODELS: Final = ("model.onnx", "onnx/model.onnx", "model_quantized.onnx", "onnx/model_quantized.onnx")
@@ -36,7 +36,7 @@ _NEITHER: Final = re.compile(
     r"hallucinat(?:ed|ion)|not_?enough_?info|nei|unknown|false|no|not_?grounded)$"
 )
 _UNNAMED: Final = re.compile(r"^(?:label[_ ]?)?\d+$", re.IGNORECASE)  # A label that says nothing: ``LABEL_0``
-THRESHOLDS: Final = Thresholds(supported=0.5, partial=0.3, contradicted=0.6)
+STANDARD: Final = Standard(supported=0.5, partial=0.3, contradicted=0.6, by_words=False)
 WINDOWS: Final = 4
 OBVIOUS: Final = (
     ("The shop is closed on Sundays.", "On Sundays the shop is closed.", "The shop is open on Sundays."),
@@ -82,7 +82,7 @@ class NLIJudge:
         for number, (claim, places) in enumerate(zip(claims, chosen, strict=True)):
             place, support, against = _clearest(next(scores), places, number, measures.space)
             reading = measures.read(number, place) if place is not None else None
-            verdicts.append(decide(claim, reading, support, against, THRESHOLDS, passages, self.name, by_words=False))
+            verdicts.append(decide(claim, reading, (support, against), STANDARD, passages, self.name))
         return verdicts
 
 

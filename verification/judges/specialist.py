@@ -12,10 +12,10 @@ from cragraph.models.weights import side_by_side
 from cragraph.protocols import Notes
 from cragraph.types import Claim, Passage, Verdict
 from cragraph.verification.judges.reading import Readings
-from cragraph.verification.judges.verdicts import Thresholds, decide, unjudged
+from cragraph.verification.judges.verdicts import Standard, decide, unjudged
 
 PREFIX: Final = "ollama:"  # what the name of such a judge begins with: ``ollama:bespoke-minicheck``
-THRESHOLDS: Final = Thresholds(supported=0.5, partial=0.3, contradicted=0.75)
+STANDARD: Final = Standard(supported=0.5, partial=0.3, contradicted=0.75, by_words=False)
 LETTERS: Final = 3  # characters a token, at least: what of the passages does not fit into the context is left out
 _SAID: Final = re.compile(r"\b(yes|no)\b", re.IGNORECASE)
 
@@ -74,7 +74,7 @@ class SpecialistJudge:
                 continue
             place = next(iter(measures.space.best(number)), None)
             reading = measures.read(number, place) if place is not None else None
-            verdicts.append(decide(claim, reading, support, 0.0, THRESHOLDS, passages, self.name, by_words=False))
+            verdicts.append(decide(claim, reading, (support, 0.0), STANDARD, passages, self.name))
         return verdicts
 
     def _document(self, passages: Sequence[Passage], notes: Notes) -> str:

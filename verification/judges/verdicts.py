@@ -31,15 +31,21 @@ Span = tuple[int, int]
 
 
 @dataclass(frozen=True)
-class Thresholds:
-    """Scores from which on a claim is supported, partly supported, contradicted; each 0..1, partial below supported."""
+class Standard:
+    """Scores, each 0..1, from which on a claim is supported, partly supported, contradicted, and how the judge reads.
+
+    A judge that does not read the sentence as a whole goes `by_words`: for it a name that no passage has, and a
+    negation that the window does not have in any form, leave a claim partly supported at best; one that knows nothing
+    but `overlap` supports no claim without any."""
 
     supported: float
     partial: float
     contradicted: float
+    by_words: bool = True
+    overlap: bool = False
 
 
-THRESHOLDS: Final = Thresholds(**fitted()["thresholds"])  # those of the judges by words and by embeddings
+BY_WORDS: Final = Standard(**fitted()["thresholds"], overlap=True)  # that of the judges by words and by embeddings
 
 
 def evidence_at(number: int, start: int, end: int, passages: Sequence[Passage]) -> Evidence:
@@ -98,46 +104,41 @@ def unjudged(claim: Claim, reasoning: str, judge: str = "none") -> Verdict:
 def decide(
     claim: Claim,
     reading: Reading | None,
-    support: float,
-    contradiction: float,
-    thresholds: Thresholds,
+    scores: tuple[float, float],
+    by: Standard,
     passages: Sequence[Passage],
     judge: str,
-    *,
-    by_words: bool = True,
-    overlap: bool = False,
 ) -> Verdict:
-    """The verdict on a claim by its scores and by the facts that its window shares with it.
+    """The verdict on a claim by its scores (support and contradiction) and by the facts that its window shares with it.
 
     A claim with a figure that no passage has is never supported, whatever its score: partly where other figures
-    match and the score would do, else not. Nor is one that the facts of its window contradict. A judge that
-    does not read the sentence as a whole goes `by_words`: for it a name that no passage has, and a negation that the
-    window does not have in any form, leave a claim partly supported at best; one that knows nothing but `overlap`
-    supports no claim without any. The support of a judge that has a curve becomes a calibrated chance. Contradicted is
-    only what a conflict can be shown for, a pair of quotes (see `find_conflict`): a score alone makes a claim
-    unsupported."""
+    match and the score would do, else not. Nor is one that the facts of its window contradict. The support of a judge
+    that has a curve becomes a calibrated chance. Contradicted is only what a conflict can be shown for, a pair of
+    quotes (see `find_conflict`): a score alone makes a claim unsupported."""
     if reading is None:
         return verdict_of(claim, "unsupported", 0.0, 0.0, None, "There is no text to support it.", judge)
+    support, contradiction = scores
     if judge in curves():
         support = curves()[judge].claim(support)
-    against, lacking = reading.against(by_words=by_words), reading.lacking
-    opposed = max(against, contradiction if contradiction > support else 0.0) >= thresholds.contradicted
+    against, lacking = reading.against(by_words=by.by_words), reading.lacking
+    opposed = max(against, contradiction if contradiction > support else 0.0) >= by.contradicted
     conflict = None
-    if by_words or lacking or opposed:
+    if by.by_words or lacking or opposed:
         conflict = find_conflict(without_markers(claim["text"]), reading.window.text, lacking)
-    objected = conflict is not None or reading.objects(by_words=by_words) or (overlap and reading.coverage < SOME)
+    apart = by.overlap and reading.coverage < SOME
+    objected = conflict is not None or reading.objects(by_words=by.by_words) or apart
     contradiction = max(contradiction, against, SHOWN if conflict else 0.0)
     label: Label
     if objected or opposed:
-        support = min(support, max(0.0, thresholds.supported - 0.01))
+        support = min(support, max(0.0, by.supported - 0.01))
     if conflict:
         support = min(support, IN_SPITE)
         label = "contradicted"
     elif opposed:
         label = "unsupported"
-    elif support >= thresholds.supported:
+    elif support >= by.supported:
         label = "supported"
-    elif support >= thresholds.partial and _shares_part(reading, lacking, by_words):
+    elif support >= by.partial and _shares_part(reading, lacking, by.by_words):
         label = "partially_supported"
     else:
         label = "unsupported"
