@@ -28,6 +28,7 @@ IN_SPITE: Final = 0.15
 SHOWN: Final = 0.9  # the contradiction of a claim for which a conflict is shown is at least this
 
 Span = tuple[int, int]
+Scores = tuple[float, float]  # support and contradiction, each 0..1
 
 
 @dataclass(frozen=True)
@@ -102,14 +103,9 @@ def unjudged(claim: Claim, reasoning: str, judge: str = "none") -> Verdict:
 
 
 def decide(
-    claim: Claim,
-    reading: Reading | None,
-    scores: tuple[float, float],
-    by: Standard,
-    passages: Sequence[Passage],
-    judge: str,
+    claim: Claim, reading: Reading | None, scores: Scores, by: Standard, passages: Sequence[Passage], judge: str
 ) -> Verdict:
-    """The verdict on a claim by its scores (support and contradiction) and by the facts that its window shares with it.
+    """The verdict on a claim by its scores and by the facts that its window shares with it.
 
     A claim with a figure that no passage has is never supported, whatever its score: partly where other figures
     match and the score would do, else not. Nor is one that the facts of its window contradict. The support of a judge
