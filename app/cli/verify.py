@@ -141,20 +141,17 @@ def _one(number: int, line: str, verify: Callable[..., Any]) -> tuple[int, Row, 
     try:
         row = json.loads(line)
         if not isinstance(row, dict):
-            return number, {}, f"came as a {type(row).__name__}; wanted an object with answer and passages"
+            raise InputError(f"came as a {type(row).__name__}; wanted an object with answer and passages")
         for name, kind, wrong in _FIELDS:
             if not isinstance(row.get(name), kind):
-                return number, {}, wrong
+                raise InputError(wrong)
         verification = verify(row["answer"], row["passages"], row.get("question")).to_dict()
     except json.JSONDecodeError as error:
         return number, {}, f"not JSON ({error.msg} at character {error.pos + 1})"
     except CragError as error:
         return number, {}, str(error)
-    return (
-        number,
-        {"id": row.get("id", number), **verification, **{name: row.get(name) for name in ("answer", "question")}},
-        "",
-    )
+    given = {name: row.get(name) for name in ("answer", "question")}
+    return number, {"id": row.get("id", number)} | verification | given, ""
 
 
 _FIELDS: Final = (
