@@ -24,9 +24,9 @@ ANSWER_CHARACTERS: Final = 100  # how much of an answer a line keeps, to recogni
 _LOCK: Final = Lock()
 
 
-def log_run(path: str | Path, run: Mapping[str, Any], timings: Mapping[str, float] | None = None) -> None:
+def log_run(path: str | Path, run: Mapping[str, Any]) -> None:
     """Append one run to the log; a log that cannot be written costs a warning, never the answer."""
-    line = json.dumps(record(run, timings), ensure_ascii=False, allow_nan=False) + "\n"
+    line = json.dumps(record(run), ensure_ascii=False, allow_nan=False) + "\n"
     try:
         Path(path).parent.mkdir(parents=True, exist_ok=True)
         # One write of one line in append mode: lines of several processes do not mix.
@@ -36,7 +36,7 @@ def log_run(path: str | Path, run: Mapping[str, Any], timings: Mapping[str, floa
         logger.warning("the metrics log %s cannot be written (%s): the run is not in it", path, error)
 
 
-def record(run: Mapping[str, Any], timings: Mapping[str, float] | None = None) -> dict[str, Any]:
+def record(run: Mapping[str, Any]) -> dict[str, Any]:
     """The line of a run, made of its response and, where they are at hand, the fields of its state.
 
     - `timestamp` (UTC), `query` (also as `question`), `answer` (its first 100 characters), `abstained`, `confidence`,
@@ -85,7 +85,7 @@ def record(run: Mapping[str, Any], timings: Mapping[str, float] | None = None) -
         "models": models,
         "llm_calls": run.get("llm_calls", 0),
         **{name: list(run.get(name) or []) for name in ("degraded", "issues")},
-        "timings_ms": dict(timings if timings is not None else run.get("timings_ms") or {}),
+        "timings_ms": dict(run.get("timings_ms") or {}),
     }
 
 

@@ -60,16 +60,16 @@ def auroc(truth: Sequence[bool], scores: Sequence[float]) -> float | None:
     return float((ranks[labels].sum() - positive * (positive + 1) / 2) / (positive * negative))
 
 
-def reliability(truth: Sequence[bool], scores: Sequence[float], bins: int = BINS) -> list[Bin]:
+def reliability(truth: Sequence[bool], scores: Sequence[float]) -> list[Bin]:
     """The reliability curve: scores in bins of equal width, empty bins left out. 1.0 belongs to the last bin."""
     labels, values = np.asarray(truth, dtype=float), np.asarray(scores, dtype=float)
-    place = np.minimum((values * bins).astype(int), bins - 1)
+    place = np.minimum((values * BINS).astype(int), BINS - 1)
     curve = []
-    for number in range(bins):
+    for number in range(BINS):
         inside = place == number
         if inside.any():
             mean, share = float(values[inside].mean()), float(labels[inside].mean())
-            curve.append(Bin(number / bins, (number + 1) / bins, int(inside.sum()), mean, share))
+            curve.append(Bin(number / BINS, (number + 1) / BINS, int(inside.sum()), mean, share))
     return curve
 
 

@@ -50,8 +50,6 @@ class Report:
 
     result: Any
     passages: Iterable[Any] = ()
-    answer: str = ""
-    question: str = ""
     neighbours: Neighbours | None = None
     pictures: bool = True
     prefix: str = ""  # set before every id, so that several answers can stand on one page
@@ -86,9 +84,7 @@ class Report:
             models = {"judge": data["judge"]} if data.get("judge") else data.get("models") or {}
             shaped = {"verification": data, "confidence_level": data.get("level"), "models": models}
             data = absent | {"issues": [], "degraded": [], "attempts": []} | data | shaped
-        data["answer"] = self.answer or data["answer"] or ""
-        data["question"] = self.question or data["question"] or ""
-        return data
+        return data | {name: data[name] or "" for name in ("answer", "question")}
 
     @cached_property
     def claims(self) -> list[dict[str, Any]]:

@@ -77,7 +77,7 @@ def test_a_correction_helped_when_some_later_attempt_beats_the_first(confidences
 
 
 def test_a_response_with_next_to_nothing_in_it_is_recorded_too() -> None:
-    line = record({"answer": "x"}, {"total": 1.0})
+    line = record({"answer": "x", "timings_ms": {"total": 1.0}})
     assert (line["confidence"], line["judge"], line["timings_ms"]) == (None, None, {"total": 1.0})
 
 
