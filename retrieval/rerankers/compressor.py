@@ -60,8 +60,5 @@ class CompressorReranker:
 
 
 def _score(document: "Document") -> float | None:
-    for key in ("relevance_score", "score"):
-        value = document.metadata.get(key)
-        if isinstance(value, int | float) and not isinstance(value, bool):
-            return float(value)
-    return None
+    values = (document.metadata.get(key) for key in ("relevance_score", "score"))
+    return next((float(v) for v in values if isinstance(v, int | float) and not isinstance(v, bool)), None)

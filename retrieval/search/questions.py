@@ -6,8 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final
 
-import numpy as np
-
+from cragraph.models.cache import unit
 from cragraph.protocols import Embeddings, Notes
 from cragraph.text.markers import without_markers
 from cragraph.text.sentences import sentences
@@ -226,7 +225,7 @@ def unanswered_parts(question: str, answer: str, embeddings: "Embeddings") -> li
     common = frozenset.intersection(*part_terms) if len(parts) > 1 else frozenset()
     # The names and figures of the question: its words with a digit, and with a capital that begins nothing.
     marked = [match.group() for match in _MARK.finditer(question) if not is_stopword(match.group())]
-    marks = frozenset(content_words(" ".join(marked))) if marked else frozenset()
+    marks = frozenset(content_words(" ".join(marked)))
     # Where names or figures set a part apart, the answer must have one of them.
     named = [(part - common) & marks if len(parts) > 1 else frozenset() for part in part_terms]
     silent = {i for i, names in enumerate(named) if names and not names & in_answer}
@@ -234,8 +233,8 @@ def unanswered_parts(question: str, answer: str, embeddings: "Embeddings") -> li
     doubtful = [i for i, part in enumerate(own) if i in silent or not part or 2 * len(part & in_answer) < len(part)]
     if not doubtful:
         return []
-    vectors = np.asarray(embeddings.embed_documents([*(parts[i] for i in doubtful), *said_in]), dtype=np.float32)
-    vectors /= np.maximum(np.linalg.norm(vectors, axis=1, keepdims=True), 1e-9)
+    texts = [*(parts[i] for i in doubtful), *said_in]
+    vectors = unit(embeddings.embed_documents(texts), len(texts))
     nearest = (vectors[: len(doubtful)] @ vectors[len(doubtful) :].T).max(axis=1)
     return [parts[i] for i, near in zip(doubtful, nearest, strict=True) if near < SIMILAR or i in silent]
 

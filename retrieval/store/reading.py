@@ -75,12 +75,10 @@ def read(sources: Iterable[str], options: SplitOptions, limits: Limits | None = 
     for source in sources:
         try:
             yield from _pieces(source, options, limits or Limits())
-        except CragError as error:
-            yield Failed(source, str(error))
-        except OSError as error:
-            yield Failed(source, error.strerror or str(error))
         except MemoryError:
             yield Failed(source, "it needs more memory than a file may; split it, or raise the limit")
+        except (CragError, OSError) as error:
+            yield Failed(source, getattr(error, "strerror", None) or str(error))
 
 
 def _pieces(source: str, options: SplitOptions, limits: Limits) -> Iterator[Portion]:

@@ -23,8 +23,7 @@ def read(path: Path, limits: Limits) -> Iterator[Draft]:
         ) from error
     except ValueError as error:
         raise DocumentError("has a number of more digits than can be read; write it as text.") from error
-    if _are_records(value):
-        value = [{"key": own, **record} for own, record in value.items()]
+    value = _listed(value, "key")
     if isinstance(value, list) and value and all(isinstance(record, Mapping) for record in value):
         yield from record_drafts(value, limits)
         return
@@ -50,8 +49,7 @@ def _without_records(value: Any, name: str, lists: dict[str, Sequence[Mapping[st
     rest = {}
     for key, inner in value.items():
         path = f"{name}.{key}" if name else str(key)
-        if _are_records(inner):
-            inner = [{str(key): own, **record} for own, record in inner.items()]
+        inner = _listed(inner, str(key))
         if isinstance(inner, list) and len(inner) > 1 and all(isinstance(record, Mapping) for record in inner):
             lists[path] = inner
         else:
@@ -59,9 +57,11 @@ def _without_records(value: Any, name: str, lists: dict[str, Sequence[Mapping[st
     return rest
 
 
-def _are_records(value: Any) -> bool:
-    """Whether an object holds nothing but objects, each under the name of what it describes."""
-    return isinstance(value, Mapping) and len(value) > 1 and all(isinstance(own, Mapping) for own in value.values())
+def _listed(value: Any, name: str) -> Any:
+    """The value; as a list where it is an object of nothing but objects, each of them `name`d by its key."""
+    if not isinstance(value, Mapping) or len(value) < 2 or not all(isinstance(own, Mapping) for own in value.values()):
+        return value
+    return [{name: key, **own} for key, own in value.items()]
 
 
 def read_lines(path: Path, limits: Limits) -> Iterator[Draft]:

@@ -31,9 +31,8 @@ def draft(text: str, limits: Limits = DEFAULT) -> Draft:
         body = text[start : match.end()]
         code = code and body[:1].isspace()
         if code:
-            blocks.extend(
-                Block(start + line.start(), start + line.end(), "code") for line in re.finditer(r"[^\n]+", body)
-            )
+            lines = re.finditer(r"[^\n]+", body)
+            blocks += [Block(start + line.start(), start + line.end(), "code") for line in lines]
         else:
             blocks.extend(paragraph_blocks(text, start, match.end()))
             code = bool(_OPENS_CODE.search(body))
