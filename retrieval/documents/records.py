@@ -21,9 +21,7 @@ TEXT_FIELDS: Final = ("text", "content", "body", "page_content", "contents", "pa
 """Fields whose text makes a record a document, first found first taken."""
 
 GROUP: Final = 64  # records a group at most; about half of that on average
-LONGEST: Final = 256
-"""Characters of a value that is filtered by at most: what is longer is text to be found, not a value to be equal to."""
-
+LONGEST: Final = 256  # characters of a value that is filtered by: a longer one is text to be found, not to be equal to
 TAKEN: Final = frozenset(
     (
         "source", "filename", "page", "doc_id", "chunk_index", "start_index",

@@ -19,9 +19,7 @@ Size = int | Literal["section"]
 
 MOST: Final = 4000  # characters of a passage with its surroundings at most
 _SECTION: Final = 20  # chunks to each side that are looked at for the rest of a section
-_GAP: Final = 200
-"""Characters of the document between two chunks that may be missing; beyond that they are not neighbours."""
-
+_GAP: Final = 200  # characters that may be missing between two chunks; beyond that they are no neighbours
 NO_STORE: Final = "The passages were read without the text around them: there is no store to take it from."
 ELSEWHERE: Final = "{} of {} passages are not in the store, so they were read without the text around them."
 

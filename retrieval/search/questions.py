@@ -15,8 +15,7 @@ from cragraph.types import IDK, Passage, Verdict
 
 AT_MOST: Final = 6  # sub-questions at most; each costs a search
 SIMILAR: Final = 0.25  # cosine of a part and an answer's sentence from which the sentence is about the part
-TERSE: Final = 6
-"""An answer of fewer words, such as "308 points", repeats nothing of the question; it is taken as an answer."""
+TERSE: Final = 6  # an answer of fewer words, such as "308 points", repeats nothing of the question, and is one
 
 
 def decompose(question: str) -> list[str]:

@@ -269,8 +269,7 @@ def forget(store: Store, path: str | os.PathLike[str]) -> list[str]:
         return sources
 
 
-INTERVAL: Final = 1.0
-"""Seconds between looks. Looking asks the file system for sizes and times only; it works on every system and share."""
+INTERVAL: Final = 1.0  # seconds between looks at sizes and times, which every file system has
 
 
 def watch(

@@ -24,17 +24,13 @@ from cragraph.types import Passage
 if TYPE_CHECKING:
     from langchain_chroma import Chroma
 
-GRAPH_FROM: Final = 100_000
-"""Passages from which a graph is made; below, comparing every vector takes as long as walking the graph."""
-
+GRAPH_FROM: Final = 100_000  # passages from which a graph is made; below, comparing every vector takes as long
 _STALE: Final = 0.1
 _BATCH: Final = 2000
 _SPARE: Final = 2.0
 _NAME: Final = "passages"
 
-MOST: Final = 3_000
-"""Nearest passages at most that a filter is held against; where these are too few, those it lets through are listed."""
-
+MOST: Final = 3_000  # nearest passages that a filter is held against at most; else those it lets through are listed
 DAMAGED: Final = (
     "The graph of the vectors is not as it was written, so every vector is compared instead, exact but slower; the "
     "next cragraph ingest makes the graph again."

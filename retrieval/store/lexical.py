@@ -23,8 +23,7 @@ _WIDER: Final = 10  # ranking what others chose costs a third of choosing; words
 _MOST_WORDS: Final = 64  # a pasted page makes a slow query and no better one: its rarest words decide
 _MOST_CHARS: Final = 20_000
 
-_SPELT: Final = 5
-"""Letters from which on a word is taken for misspelt where nothing has it: a shorter one is near too many others."""
+_SPELT: Final = 5  # letters from which on a word that nothing has is misspelt: a shorter one is near too many others
 
 
 class Lexical:

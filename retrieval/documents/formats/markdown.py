@@ -22,8 +22,7 @@ _CODE_OR_COMMENT = re.compile(
 _CELL_EDGE = re.compile(r"(?<!\\)\|")
 _BLOCKS = MarkdownIt("commonmark").enable("table").disable("inline")
 _INLINE = MarkdownIt("commonmark")
-FRONT_LIMIT: Final = 1 << 16
-"""Characters of front matter at most: reading it takes a hundred times as long as reading text."""
+FRONT_LIMIT: Final = 1 << 16  # characters of front matter at most: reading it takes a hundred times as long as text
 
 
 def draft(text: str, limits: Limits = DEFAULT) -> Draft:

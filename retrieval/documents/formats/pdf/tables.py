@@ -13,9 +13,7 @@ Columns = Sequence[tuple[float, float]]  # left and right edges, from left to ri
 
 LEAST_ROWS: Final = 3  # lines of several segments that a table of words has at least
 SAME_LEFT: Final = 3.0  # points by which the left edges of cells in one column differ at most
-LONGEST_BREAK: Final = 3
-"""Lines without figures (labels of sections, wrapped labels) between two rows of one table at most."""
-
+LONGEST_BREAK: Final = 3  # lines without figures, such as labels of sections, between two rows of a table at most
 MOST_HEADERS: Final = 6  # heading lines above the first row of figures at most
 MOST_LABELS: Final = 3  # lines with the label of a section between the headings and the first row of figures at most
 _SENTENCE_END = re.compile(r"[.!?][\"”’)]*$")
