@@ -20,7 +20,7 @@ from cragraph.models.embeddings import EmbeddedEncoder
 from cragraph.protocols import Notes
 from cragraph.retrieval.rerankers import LexicalReranker
 from cragraph.retrieval.search import Decompose, SearchRetriever
-from cragraph.retrieval.search.fusion import Feedback, in_order
+from cragraph.retrieval.search.fusion import Feedback
 from cragraph.retrieval.store import Store, open_store
 
 Ranked = Callable[[str], list[str]]
@@ -71,7 +71,7 @@ class Bench:
         for weight, ranking in ((0.4, [p["chunk_id"] for p in self.store.dense(query, 100)]), (0.6, lexical)):
             for rank, chunk_id in enumerate(ranking, start=1):
                 fused[chunk_id] = fused.get(chunk_id, 0.0) + weight / (60 + rank)
-        return list(in_order(fused))
+        return sorted(fused, key=lambda name: -fused[name])
 
 
 def choices(bench: Bench) -> dict[str, float]:

@@ -70,11 +70,6 @@ _BAD_NAME = re.compile("[\x00-\x1f\x7f-\x9f\ud800-\udfff]")
 _HIDDEN_SIGNS = re.compile("[\x00-\x1f\x7f-\x9f\u200e\u200f\u2028-\u202e\u2066-\u2069\ud800-\udfff]")
 
 
-def format_of(path: Path) -> Format | None:
-    """The format that a path's suffix stands for; None for one that is not read."""
-    return BY_SUFFIX.get(path.suffix.lower())
-
-
 def why_unread(path: Path) -> str:
     """One plain sentence on why a suffix without a loader is passed over."""
     suffix = path.suffix.lower()
@@ -166,7 +161,7 @@ def _visited(
 
 
 def _looked_at(path: Path, size: int, max_bytes: int | None) -> Found | Skipped:
-    form = format_of(path)
+    form = BY_SUFFIX.get(path.suffix.lower())
     if form is None:
         return Skipped(path, why_unread(path))
     if size == 0:
@@ -196,7 +191,7 @@ def load(path: str | os.PathLike[str], *, source: str | None = None, limits: Lim
     """
     path = Path(path)
     name = shown_name(path)
-    form = format_of(path)
+    form = BY_SUFFIX.get(path.suffix.lower())
     if form is None:
         raise DocumentError(f"{name} cannot be read: {why_unread(path)}.")
     made = getattr(import_module(f"cragraph.retrieval.documents.formats.{form.module}"), form.function)

@@ -51,12 +51,9 @@ def logit(p: float) -> float:
 
 
 def rerank_gain(before: Sequence[Passage], after: Sequence[Passage], k: int = 3) -> float:
-    """The mean rerank score of the `k` passages kept, less that of the `k` that retrieval had first.
-
-    The reranking metric "mean score gain": both means are of `rerank_score`, so that the two stages' scales play no
-    part; 0 where the reranker kept retrieval's choice, or gave no scores. A passage that the reranker dropped counts
-    as 0. It measures how much a reranker changes by its own lights; nDCG with and without it says whether that helps.
-    """
+    """The mean rerank score of the `k` passages kept, less that of the `k` that retrieval had first (mean score gain):
+    0 where the reranker kept retrieval's choice, or gave no scores; a passage that it dropped counts as 0. It measures
+    how much a reranker changes; nDCG with and without it says whether that helps."""
     if not before or not after:
         return 0.0
     scores = {p["chunk_id"]: p["rerank_score"] for p in after if p["rerank_score"] is not None}

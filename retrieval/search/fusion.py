@@ -2,7 +2,7 @@
 
 import math
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any, Final, Literal
 
@@ -35,10 +35,9 @@ def distinct_queries(queries: Sequence[str], k: int) -> list[str]:
 def fuse(rankings: Iterable[tuple[Ranking, float]], constant: float = CONSTANT) -> dict[str, float]:
     """Ids by fused score, best first: the sum over rankings of weight * share / (constant + rank), ranks from 1.
 
-    `share` is a passage's score as a share of the best score in its ranking. Plain reciprocal rank fusion (Cormack,
-    Clarke and Büttcher 2009; every share is 1, as where all scores are 0) favours what several rankings agree on and
-    cannot see that one of them found nothing good: the tenth best of a flat, undecided ranking counts as much as the
-    tenth best of a decided one. Ties keep the order of first appearance.
+    `share` is a passage's score as a share of the best in its ranking. Plain reciprocal rank fusion (Cormack, Clarke,
+    Büttcher 2009; every share is 1, as where all scores are 0) favours what several rankings agree on and cannot see
+    that one of them found nothing good. Ties keep the order of first appearance.
     """
     fused: dict[str, float] = {}
     for ranking, weight in rankings:
@@ -46,12 +45,7 @@ def fuse(rankings: Iterable[tuple[Ranking, float]], constant: float = CONSTANT) 
         for rank, (chunk_id, score) in enumerate(ranking, start=1):
             share = score / best if best > 0.0 else 1.0
             fused[chunk_id] = fused.get(chunk_id, 0.0) + weight * share / (constant + rank)
-    return in_order(fused)
-
-
-def in_order(scores: Mapping[str, float]) -> dict[str, float]:
-    """The same scores, best first; ties keep their order."""
-    return dict(sorted(scores.items(), key=lambda item: -item[1]))
+    return dict(sorted(fused.items(), key=lambda item: -item[1]))
 
 
 @dataclass(frozen=True)
@@ -96,9 +90,9 @@ def mmr(relevance: Sequence[float], vectors: NDArray[Any], k: int, *, redundancy
     """Indices of the `k` passages picked one by one for relevance less what the picked ones already say.
 
     A passage loses `redundancy` times how far its cosine to the nearest picked one is above `same`, as a share of the
-    way from `same` to 1: an exact copy loses all of `redundancy`, a passage that is merely on the same subject
-    nothing. (Carbonell and Goldstein 1998, whose penalty is the cosine itself; that one also costs the second half of
-    an answer that runs over two chunks.) `vectors` are unit vectors, one a row. Ties go to the earlier one.
+    way from `same` to 1: an exact copy loses all of it, one that is merely on the same subject nothing. (The penalty of
+    Carbonell and Goldstein 1998 is the cosine itself, which also costs the second half of an answer that runs over two
+    chunks.) `vectors` are unit vectors, one a row. Ties go to the earlier one.
     """
     left = np.asarray(relevance, dtype=np.float64)
     penalty = np.zeros(len(left))
@@ -114,12 +108,10 @@ def mmr(relevance: Sequence[float], vectors: NDArray[Any], k: int, *, redundancy
 
 @dataclass(frozen=True)
 class Feedback:
-    """Adds the words that the best passages share to a query for the lexical side.
+    """Adds the words that the best passages share to a query for the lexical side, where the first pass is weak.
 
-    Used only when the first pass is weak: when the relevance of its best passage is below `weak_below`. A strong first
-    pass has nothing to gain from words that the question did not use. `passages` are read, `terms` words added, and
-    what they find has `weight` times the say of the lexical side: enough to bring passages in that the first pass
-    missed, too little to turn its order over.
+    Weak is a best passage of a relevance below `weak_below`. `passages` are read, `terms` words added, and what they
+    find has `weight` times the say of the lexical side: enough to bring passages in, too little to turn the order over.
     """
 
     weak_below: float = 0.1

@@ -242,11 +242,9 @@ def unanswered_parts(question: str, answer: str, embeddings: "Embeddings") -> li
 class TargetedQueries:
     """One query for each part that is unanswered and each claim that failed, at most `count`, no two nearly alike.
 
-    A part that is unanswered is asked with other words for its own behind it, since it was searched for as it stands.
-    A query for a claim keeps its names and content words and leaves out its figures, which are what failed, unless
-    the question names them; what the question is about is added, so that a claim of a few words is looked for in the
-    right place. Words that the judge's correction has and the claim has not go in too. `alike` is the share of common
-    words from which two queries are one.
+    A part that is unanswered is asked with other words for its own behind it. A query for a claim keeps its names and
+    content words and leaves out its figures, which are what failed, unless the question names them; words of the
+    question and of the judge's correction are added. `alike` is the share of common words from which two are one.
     """
 
     count: int = 4
