@@ -8,6 +8,7 @@ from typing import Final
 
 from cragraph.models.cache import unit
 from cragraph.protocols import Embeddings, Notes
+from cragraph.text.lexicon import words_of
 from cragraph.text.markers import without_markers
 from cragraph.text.sentences import sentences
 from cragraph.text.words import content_words, is_stopword, keywords, numbers, others, plain_years, stem, terms, words
@@ -72,14 +73,7 @@ _PAIR: Final = re.compile(
     r"(?P<left>(?:[a-z-]+\s+){0,2}[a-z-]+)\s+and\s+(?P<right>(?:the\s+)?(?:[a-z-]+\s+){0,2}[a-z-]+)"
     r"(?=\s+(?:of|for|in|at|by|from|during|on)\s|\s*\?|\s*$)"
 )
-FIXED: Final = frozenset(
-    (
-        "research and development", "general and administrative", "selling and marketing", "sales and marketing",
-        "plant and equipment", "profit and loss", "terms and conditions", "supply and demand", "goods and services",
-        "health and safety", "mergers and acquisitions", "cash and cash", "trial and error", "food and drug",
-    )
-)  # fmt: skip
-"""Pairs that name one thing."""
+FIXED: Final = frozenset(pair.replace("_", " ") for pair in words_of("pairs_of_one"))
 
 
 def clauses(question: str) -> list[str]:
