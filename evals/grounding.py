@@ -17,7 +17,7 @@ from cragraph.text.markers import without_markers
 from cragraph.types import Claim, Label, Passage, Verdict
 from cragraph.verification.judges.verdicts import verdict_of
 from cragraph.verification.policies import pooled_support
-from cragraph.verification.result import AGAINST
+from cragraph.verification.result import AGAINST, Verification
 from cragraph.verification.signals.closeness import by_vectors
 from cragraph.verification.verifier import Verifier
 from cragraph.verification.windows import space
@@ -40,12 +40,10 @@ class Judged:
     row: Row
     score: float | None
     predicted: bool
-    confidence: float
+    verification: Verification
     words: Counter[str]
     baseline: Counter[str]
-    judge: str
     ms: float
-    degraded: tuple[str, ...] = ()
 
 
 def figures_of(rows: Sequence[Judged]) -> dict[str, Any]:
@@ -60,7 +58,7 @@ def figures_of(rows: Sequence[Judged]) -> dict[str, Any]:
     truth = [any(r.row.supported for r in group) for group in groups.values()]
     scores = [max(r.score or 0.0 for r in group) for group in groups.values()]
     predicted = [any(r.predicted for r in group) for group in groups.values()]
-    confidences = [max(r.confidence for r in group) for group in groups.values()]
+    confidences = [max(r.verification.confidence for r in group) for group in groups.values()]
     return classified(truth, scores, predicted) | {
         "unjudged": sum(row.score is None for row in rows),
         "confidence_auroc": auroc(truth, confidences),
@@ -68,8 +66,8 @@ def figures_of(rows: Sequence[Judged]) -> dict[str, Any]:
         "span_f1": f1(sum((row.words for row in rows), Counter())),
         "span_f1_new_words": f1(sum((row.baseline for row in rows), Counter())),
         **times([row.ms for row in rows]),
-        "judged_by": dict(Counter(row.judge for row in rows).most_common()),
-        "degraded": dict(Counter(s for row in rows for s in row.degraded).most_common(5)),
+        "judged_by": dict(Counter(row.verification.judge for row in rows).most_common()),
+        "degraded": dict(Counter(s for row in rows for s in row.verification.degraded).most_common(5)),
         "kinds": {kind: f"{sum(right)} of {len(right)}" for kind, right in sorted(kinds.items())},
     }
 
@@ -113,8 +111,7 @@ def run(
             took += [row.ms for row in judged]
             sets[name] = figures_of(judged)
         core = {name: figures for name, figures in sets.items() if not name.startswith(APART)}
-        means = {"macro": macro(sets), "macro_core": macro(core)}
-        result["judges"][judge] = {"data_sets": sets, **means, **times(took)}
+        result["judges"][judge] = {"data_sets": sets, "macro": macro(sets), "macro_core": macro(core), **times(took)}
     return result
 
 
@@ -133,12 +130,10 @@ def judge_row(row: Row, judge: str, verifier: Verifier, policy: str = "claims") 
         row=row,
         score=None if open_claims else pooled_support([verdict["support"] for verdict in verdicts]),
         predicted=all(verdict["verdict"] == "supported" for verdict in verdicts),
-        confidence=verification.confidence,
+        verification=verification,
         words=count(row.answer, marked_by(verdicts), row.spans),
         baseline=count(row.answer, new_words(row.answer, row.passages), row.spans),
-        judge=verification.judge,
         ms=ms,
-        degraded=verification.degraded,
     )
 
 

@@ -8,6 +8,7 @@ from io import BytesIO, StringIO
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
+import numpy as np
 from rich.console import Console
 from rich.markup import escape
 from rich.table import Table
@@ -121,12 +122,10 @@ def plot_answers(result: Mapping[str, Any], path: Path) -> None:
     figure, (by_coverage, by_confidence) = _figure(2)
     for name, measured in result.items():
         outcomes = [outcome for figures in measured["sets"].values() for outcome in figures["outcomes"]]
-        right, shares, precisions = 0, [], []
-        for number, outcome in enumerate(sorted(outcomes, key=lambda o: -o["confidence"]), start=1):
-            right += outcome["right"]
-            shares.append(number / len(outcomes))
-            precisions.append(right / number)
-        by_coverage.plot(shares, precisions, label=name)
+        surest = sorted(outcomes, key=lambda outcome: -outcome["confidence"])
+        answered = np.arange(1, len(surest) + 1)
+        precision = np.cumsum([outcome["right"] for outcome in surest]) / answered
+        by_coverage.plot(answered / len(surest), precision, label=name)
         curve = reliability([o["right"] for o in outcomes], [o["confidence"] for o in outcomes])
         by_confidence.plot([b.score for b in curve], [b.supported for b in curve], marker="o", label=name)
     by_coverage.set(xlabel="share of questions answered", ylabel="share of them right", xlim=(0, 1), ylim=(0, 1))
