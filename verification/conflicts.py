@@ -14,7 +14,7 @@ from cragraph.text.markers import without_markers
 from cragraph.text.sentences import sentences
 from cragraph.text.words import content_words, shortened, terms, topic, weight
 from cragraph.types import Evidence, Passage
-from cragraph.verification.judges.conflict import find_conflict
+from cragraph.verification.judges.conflict import WHEN, find_conflict
 from cragraph.verification.judges.verdicts import evidence_of
 from cragraph.verification.windows import Floats, sentence_windows
 
@@ -115,7 +115,7 @@ def _in_facts(one: str, other: str, first: Sequence[Fact], second: Sequence[Fact
     compared, back = compare(figures, others, other), compare(others, figures, one)
     if compared.conflicting and back.conflicting and len(figures) == len(others):
         return " and ".join(fact.said.strip() for fact in compared.conflicting[0])
-    if compared.missing or compared.conflicting or not alike:
+    if compared.lacking or not alike:
         return ""
     opposite, negated = opposite_words(one, other), negation_differs(one, other)
     if opposite and not negated:
@@ -131,7 +131,6 @@ MATTER: Final = 0.4
 """How long the shorter sentence must be, in words, as a share of the longer one to be on the same matter."""
 
 _FIGURE: Final = re.compile(r"\d")
-_WHEN: Final = frozenset({"date", "quarter", "time"})
 
 
 def contradict(one: str, other: str) -> bool:
@@ -139,9 +138,9 @@ def contradict(one: str, other: str) -> bool:
     different times or with different subjects do not contradict each other, and where it is unclear whether they are on
     the same matter, they do not either."""
     first, second = extract(one), extract(other)
-    when, then = _of(first, _WHEN), _of(second, _WHEN)
+    when, then = _of(first, WHEN), _of(second, WHEN)
     times = compare(when, then)
-    if bool(when) != bool(then) or times.conflicting or times.missing or _numbered(first) ^ _numbered(second):
+    if bool(when) != bool(then) or times.lacking or _numbered(first) ^ _numbered(second):
         return False
     opposite = opposite_words(one, other)
     instead = frozenset().union(*(stems(word) for word in opposite or ()))
@@ -149,7 +148,7 @@ def contradict(one: str, other: str) -> bool:
     # Every word of the shorter one: "Apple's revenue" and "Google's revenue" may differ as they please.
     if not smaller or not smaller <= larger or len(smaller) < MATTER * len(larger):
         return False
-    mine, theirs = (_of(facts, _WHEN | {"name"}, others=True) for facts in (first, second))
+    mine, theirs = (_of(facts, WHEN | {"name"}, others=True) for facts in (first, second))
     figures = compare(mine, theirs)
     differs = opposite is not None or (bool(figures.conflicting) and not figures.matched)
     return differs != (negations(one) % 2 != negations(other) % 2)

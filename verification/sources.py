@@ -79,15 +79,9 @@ def weak_source_issues(verdicts: Sequence[Verdict], passages: Sequence[Passage],
         return []
     places = sorted({v["evidence"]["passage"] for v in weak if v["evidence"]})
     named = dict.fromkeys(f"{passages[p]['source'] or passages[p]['filename']} ({weights[p]:g})" for p in places)
-    listed = (
-        f": {', '.join(list(named)[:_MOST_NAMED])}" + (" and others" if len(named) > _MOST_NAMED else "")
-        if named
-        else ""
-    )
-    return [
-        f"{len(weak)} of {len(good)} supported claims rest only on sources of lower weight{listed}; the confidence "
-        f"counts {reliance(verdicts):.2f} times"
-    ]
+    listed = ", ".join(list(named)[:_MOST_NAMED]) + " and others" * (len(named) > _MOST_NAMED)
+    rest = f"{len(weak)} of {len(good)} supported claims rest only on sources of lower weight{listed and f': {listed}'}"
+    return [f"{rest}; the confidence counts {reliance(verdicts):.2f} times"]
 
 
 def _weight(verdict: Verdict, weights: Sequence[float]) -> float:

@@ -17,7 +17,7 @@ SAME_MATTER: Final = 0.5
 """Share of a claim's words, weighed, that a sentence must have beside what differs to speak of the same matter."""
 SAME_STATEMENT: Final = 0.65  # the same where only a negation differs
 NEAR: Final = 30  # characters beside a figure that say what it is the figure of
-_WHEN: Final = frozenset({"date", "quarter", "time"})
+WHEN: Final = frozenset({"date", "quarter", "time"})
 
 
 @dataclass(frozen=True)
@@ -58,7 +58,7 @@ def _covered(claim: str, sentence: str) -> float:
 
 def _at_one_time(claim: str, sentence: str) -> bool:
     """Whether they may be: not both are dated, or not otherwise."""
-    one, other = ([f for f in extract(text) if f.kind in _WHEN] for text in (claim, sentence))
+    one, other = ([f for f in extract(text) if f.kind in WHEN] for text in (claim, sentence))
     return not one or not other or bool(compare(one, other).matched)
 
 

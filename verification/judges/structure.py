@@ -55,9 +55,6 @@ def _heavy(text: str) -> Terms:
     return frozenset(map(alike, topic(text)))
 
 
-# -- words for the same ----------------------------------------------------------------------------------------
-
-
 @cache
 def _same() -> dict[str, str]:
     """A stem, with a particle where it has one, to the stem that stands for it."""
@@ -74,9 +71,6 @@ def _same() -> dict[str, str]:
 def alike(term: str) -> str:
     """One term for all that mean the same."""
     return _same().get(term, term)
-
-
-# -- who does what ---------------------------------------------------------------------------------------------
 
 
 _WEAK, _SAYING, _MUTUAL, _GENERIC = (
@@ -190,8 +184,6 @@ def _dates(text: str, clause: Clause) -> list[Fact]:
     return [f for f in extract(text) if f.kind in ("date", "quarter") and clause.start <= f.start < clause.end]
 
 
-# -- causes ----------------------------------------------------------------------------------------------------
-
 _BECAUSE: Final = pattern("because")
 _SO: Final = pattern("hence")
 
@@ -231,8 +223,6 @@ def _cause(claim: str, sentences: Sequence[str], known: Terms) -> Mismatch | Non
                 return Mismatch(sentence, "another purpose is given")
     return None
 
-
-# -- exceptions and what is lacking ------------------------------------------------------------------------------
 
 _WHOLE: Final = pattern("whole")
 _EXCEPT: Final = re.compile(r"\b(?:except|excepting|excluding|apart from|other than|save for|but not)\b", re.I)
@@ -284,8 +274,6 @@ def _excepted(claim: str, sentences: Sequence[str], known: Terms) -> Mismatch | 
     return None
 
 
-# -- only and all ----------------------------------------------------------------------------------------------
-
 _ONLY: Final = pattern("only")
 _FOCUS: Final = re.compile(r"\b(?:only|solely|exclusively)\b(?P<behind>(?:\s+[\w'’-]+){1,4})", re.IGNORECASE)
 _NOT_ONLY: Final = pattern("not_only")
@@ -326,8 +314,6 @@ def _all(claim: str, sentences: Sequence[str], known: Terms) -> Mismatch | None:
             return Mismatch(sentence, f"“{match.group()}” goes beyond “{part.group()}”")
     return None
 
-
-# -- comparisons -----------------------------------------------------------------------------------------------
 
 _THAN: Final = re.compile(
     r"^(?P<one>.*?)\b(?P<how>(?:more|less|fewer)\b(?:\s+[\w’'-]+){0,6}?|(?!other\b|rather\b|whether\b|either\b)[\w-]+er\b"
