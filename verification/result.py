@@ -137,7 +137,11 @@ class Verification:
             f"{groundedness(self.is_grounded, self.issues)}, {self.claims_supported} of {self.claims_checked} claims "
             f"supported; judge {self.judge}, policy {self.policy}"
         )
-        return "\n".join([head, *map(_line, self.claims), *(f"  issue: {issue}" for issue in self.issues)])
+        rows = (
+            f"  {MARKS[v['verdict']]} {v['verdict']:<19} {v['support']:.2f}  {shortened(v['text'], _WIDTH)}"
+            for v in self.claims
+        )
+        return "\n".join([head, *rows, *(f"  issue: {issue}" for issue in self.issues)])
 
     def _repr_html_(self) -> str:
         from cragraph.report import Report
@@ -325,8 +329,3 @@ def _plain(value: Any) -> Any:
     if isinstance(value, Mapping):
         return dict(value)
     return [_plain(item) for item in value] if isinstance(value, tuple | list) else value
-
-
-def _line(verdict: Verdict) -> str:
-    label, text = verdict["verdict"], shortened(verdict["text"], _WIDTH)
-    return f"  {MARKS[label]} {label:<19} {verdict['support']:.2f}  {text}"

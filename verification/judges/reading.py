@@ -103,7 +103,8 @@ class Readings:
         self._text = "\n".join(passage["text"] for passage in passages)
         self.written = [self._as_passages_write(text) for text in self.texts]
         self.space: Space = space(self.written, passages)
-        self._mismatches = [self._mismatch(text) for text in self.texts]
+        texts, copies = [passage["text"] for passage in passages], {plain(own.text) for own in self.space.sentences}
+        self._mismatches = [None if plain(text) in copies else mismatch(text, texts) for text in self.texts]
 
     def read(self, number: int, place: int, cosine: float = 0.0) -> Reading:
         """Measure the claim with this number against the window with this number."""
@@ -179,10 +180,6 @@ class Readings:
                 if other := next((f for f in alike if matches(fact, [f]) and matches(f, [fact])), None):
                     text = f"{text[: fact.start]}{other.said.strip()}{text[fact.end :]}"
         return text
-
-    def _mismatch(self, text: str) -> Mismatch | None:
-        copied = any(plain(own.text) == plain(text) for own in self.space.sentences)
-        return None if copied else mismatch(text, [passage["text"] for passage in self.passages])
 
     def _astray(self, fact: Fact, figures: Sequence[Fact], number: int, sentence: Window) -> Fact | None:
         """The measure that a sentence has in place of one which stands only in sentences of another matter. "30 days"

@@ -124,6 +124,9 @@ def decide(
     apart = by.overlap and reading.coverage < SOME
     objected = conflict is not None or reading.objects(by_words=by.by_words) or apart
     contradiction = max(contradiction, against, SHOWN if conflict else 0.0)
+    # A score alone may be a short claim's lack of evidence: there must be a part that the window supports.
+    some_figure = not lacking or any(fact.kind != "name" for fact in reading.facts.matched)
+    shares_part = some_figure and (not by.by_words or reading.coverage >= SOME)
     label: Label
     if objected or opposed:
         support = min(support, max(0.0, by.supported - 0.01))
@@ -134,7 +137,7 @@ def decide(
         label = "unsupported"
     elif support >= by.supported:
         label = "supported"
-    elif support >= by.partial and _shares_part(reading, lacking, by.by_words):
+    elif support >= by.partial and shares_part:
         label = "partially_supported"
     else:
         label = "unsupported"
@@ -146,12 +149,6 @@ def decide(
     if label != "supported" and objected and (spans := _objected_spans(claim, reading, lacking)):
         verdict["unsupported_spans"] = spans
     return verdict
-
-
-def _shares_part(reading: Reading, lacking: Sequence[Fact], by_words: bool) -> bool:
-    """Whether there is a part that the window supports: a score alone may be a short claim's lack of evidence."""
-    some_figure = any(fact.kind != "name" for fact in reading.facts.matched)
-    return (not by_words or reading.coverage >= SOME) and (not lacking or some_figure)
 
 
 def _reason(reading: Reading, label: Label, lacking: Sequence[Fact], conflict: Conflict | None) -> str:

@@ -120,10 +120,10 @@ def by_vectors(
     )
 
 
-def _telling(windows: Space, column: int, claim: str, *, whole: bool) -> list[Window]:
+def _telling(measured: Space, column: int, claim: str, *, whole: bool) -> list[Window]:
     """The likeliest windows of a claim; of a copied one the copy, and what shares enough words to be near it too."""
-    likeliest = windows.best(column, LIKELIEST)
-    copied = any(plain(windows.windows[place].text) == plain(claim) for place in likeliest)
+    likeliest = measured.best(column, LIKELIEST)
+    copied = any(plain(measured.windows[place].text) == plain(claim) for place in likeliest)
     if copied and not whole:
-        likeliest = [place for place in likeliest if windows.likely[place, column] >= NEAR]
-    return [windows.windows[place] for place in likeliest]
+        likeliest = [place for place in likeliest if measured.likely[place, column] >= NEAR]
+    return [measured.windows[place] for place in likeliest]
