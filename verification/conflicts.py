@@ -149,8 +149,7 @@ def contradict(one: str, other: str) -> bool:
     if not smaller or not smaller <= larger or len(smaller) < MATTER * len(larger):
         return False
     mine, theirs = (_of(facts, WHEN | {"name"}, others=True) for facts in (first, second))
-    figures = compare(mine, theirs)
-    differs = opposite is not None or (bool(figures.conflicting) and not figures.matched)
+    differs = opposite is not None or bool((figures := compare(mine, theirs)).conflicting and not figures.matched)
     return differs != (negations(one) % 2 != negations(other) % 2)
 
 

@@ -65,8 +65,10 @@ class Space:
         """The likeliest windows of a claim, best first; of those that overlap, only the best one."""
         chosen: list[int] = []
         for index in np.argsort(-self.likely[:, claim], kind="stable")[: count * 8].tolist():
-            if len(chosen) < count and not any(self.windows[index].overlaps(self.windows[o]) for o in chosen):
+            if not any(self.windows[index].overlaps(self.windows[other]) for other in chosen):
                 chosen.append(index)
+            if len(chosen) == count:
+                break
         return chosen
 
 

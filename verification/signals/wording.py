@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Mapping, Sequence
+from functools import lru_cache
 from pathlib import PurePath
 from typing import Any, Final
 
@@ -59,13 +60,18 @@ def uncertainty(answer: str, phrases: Sequence[str] = UNCERTAINTY_PHRASES) -> fl
 
 
 def _occurs(phrase: str, text: str) -> bool:
-    pieces = (re.escape(piece) for piece in phrase.replace("’", "'").split())
-    for match in re.finditer(r"(?<!\w)" + r"\s+".join(pieces) + r"(?!\w)", text, re.IGNORECASE):
+    for match in _pattern(phrase).finditer(text):
         # "May 2023" and "in May" name a month.
-        month = _MONTH_BEFORE.search(text[: match.start()]) or _MONTH_AFTER.match(text[match.end() :])
-        if match[0] != "May" or not month:
+        before, after = text[: match.start()], text[match.end() :]
+        if match[0] != "May" or not (_MONTH_BEFORE.search(before) or _MONTH_AFTER.match(after)):
             return True
     return False
+
+
+@lru_cache(maxsize=256)
+def _pattern(phrase: str) -> re.Pattern[str]:
+    pieces = (re.escape(piece) for piece in phrase.replace("’", "'").split())
+    return re.compile(r"(?<!\w)" + r"\s+".join(pieces) + r"(?!\w)", re.IGNORECASE)
 
 
 IDENTIFIER_FIELDS: Final = ("ticker", "year", "filing_type")
