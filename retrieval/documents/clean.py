@@ -14,9 +14,11 @@ from cragraph.errors import DocumentError, InputError
 
 @dataclass(frozen=True, slots=True)
 class Limits:
-    """Limits per file; a file that goes over one is reported, and the rest goes in. `seconds` and `memory_mb` hold for
-    the process that reads the file, the others while it is read: `fields` counts the columns of a table, the values of
-    a record and the keys of front matter, `characters` the text of one document."""
+    """Limits per file; a file that goes over one is reported, and the rest goes in.
+
+    `seconds` and `memory_mb` hold for the process that reads the file, the others while it is read: `fields` counts the
+    columns of a table, the values of a record and the keys of front matter.
+    """
 
     seconds: float = 120.0
     memory_mb: int = 1024
@@ -56,8 +58,7 @@ _STACKED = re.compile("([\u0300-\u036f]{30})[\u0300-\u036f]+")
 
 
 def clean(text: str) -> str:
-    """One kind of line end and space, no control characters, no ligatures, no lone surrogates, composed accents.
-    Idempotent: cleaning twice changes nothing."""
+    """One kind of line end and space, composed accents, no control characters or ligatures; idempotent."""
     if text.isascii() and "\r" not in text and not DROPPED.search(text):
         return LINE_ENDS.sub("\n", text)
     text = DROPPED.sub("", LINE_ENDS.sub("\n", text))
@@ -115,8 +116,7 @@ def plain_encoding(head: bytes) -> str | None:
 
 
 def read_text(path: Path, limits: Limits = DEFAULT, declared: re.Pattern[bytes] | None = None) -> str:
-    """The text of a file; bytes that its encoding does not know become U+FFFD. Where its bytes do not show an encoding,
-    `declared` finds the name of one in what the file says of itself."""
+    """The text of a file; `declared` finds an encoding that it names, where its bytes do not show one."""
     limits.check("characters", path.stat().st_size // 4, "characters at least")
     data, encoding = path.read_bytes(), encoding_of(path)
     text = data.decode(encoding, errors="replace")

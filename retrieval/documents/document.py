@@ -44,8 +44,10 @@ class Block:
 
 @dataclass(frozen=True, slots=True)
 class Draft:
-    """What a loader makes of a file; all offsets count characters of `text`, which is clean. `page_starts[i]` is where
-    page i+1 begins, empty for formats without pages. Blocks are in order and do not overlap."""
+    """What a loader makes of a file: clean text, and blocks in order that do not overlap, by their offsets in it.
+
+    `page_starts[i]` is where page i+1 begins, empty for formats without pages.
+    """
 
     text: str
     blocks: tuple[Block, ...] = ()
@@ -62,8 +64,7 @@ class Draft:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Document(Draft):
-    """One document (a file, or a group of rows of one), with where it came from and what it says of itself. `doc_id` is
-    made from the text, so the same text has the same id wherever it lies."""
+    """One document (a file, or a group of rows of one); the same text has the same `doc_id` wherever it lies."""
 
     source: str
     filename: str

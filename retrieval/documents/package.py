@@ -76,8 +76,7 @@ class Package(zipfile.ZipFile):
 
 
 def grid_of(rows: Iterable[Iterable[tuple[str, int, bool]]], limits: Limits) -> list[list[str]]:
-    """A table of cells, each a text, the columns that it spans, and whether it goes on from the cell above. One that
-    goes on says what that says; one over several columns stands in the first."""
+    """Rows of cells: each a text, the columns that it spans, and whether it goes on from the one above."""
     grid: list[list[str]] = []
     for row in rows:
         cells, above = list[str](), grid[-1] if grid else []

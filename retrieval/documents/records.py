@@ -1,6 +1,7 @@
-"""Records (rows of a file, objects of a JSON array) as drafts, and the fields that they are filtered by. A record with
-a body of text in it is a document of its own with its other fields as metadata; records of plain fields are gathered in
-groups, a line each, and every line keeps its fields."""
+"""Records (rows of a file, objects of a JSON array) as drafts, and the fields that they are filtered by.
+
+One with a body of text is a document of its own; records of plain fields are gathered in groups, a line each.
+"""
 
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
@@ -44,8 +45,7 @@ class RowText(NamedTuple):
 def record_drafts(
     records: Iterable[Mapping[str, Any]], limits: Limits = DEFAULT, reading: Reading = str
 ) -> Iterator[Draft]:
-    """Drafts of records in order, reading no further ahead than a group. `reading` makes a value of a text: `value_of`
-    for formats without types of their own."""
+    """Drafts of records in order, no further ahead than a group; `reading` makes values of texts."""
     records = iter(records)
     for first in records:
         everything = chain([first], records)
@@ -104,8 +104,7 @@ def line_of(leaf: Leaf) -> str:
 
 
 def grouped(rows: Iterable[RowText], limits: Limits = DEFAULT) -> Iterator[Draft]:
-    """Rows in groups; one ends after a line whose checksum hits one in 32, so that a line put in or taken out changes
-    the group it lies in and not every one after it."""
+    """Rows in groups, each ended by a line whose checksum hits one in 32, so that a change moves no later group."""
     writer, first, number = Writer(limits), 1, 0
     for number, row in enumerate(rows, start=1):
         writer.line(row.line, {"row": number, **row.fields} if row.fields else NOTHING)

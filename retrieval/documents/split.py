@@ -139,8 +139,10 @@ def check_sizes(chunk_size: int, chunk_overlap: int) -> None:
 
 
 def _reach(units: Sequence[Unit], first: int, fresh: int, size: int) -> int:
-    """Where a chunk that begins at `first`, and is new from `fresh` on, ends (exclusive). A section, a page or a record
-    ends it. Headings at its end move to the chunk of what they head, if anything stays before them."""
+    """Where a chunk that begins at `first`, and is new from `fresh` on, ends (exclusive).
+
+    A section, a page or a record ends it. Headings at its end move to the chunk of what they head.
+    """
     rows = any(unit.block.kind == "row" for unit in units[first : fresh + 1])
     for index in range(fresh + 1, len(units)):
         unit, last = units[index], units[index - 1]

@@ -1,6 +1,4 @@
-"""Tables as lines of text: every row on its own line, every cell with the heading of its column. `Revenue | 2023: 394 |
-2022: 383` can be found, quoted and judged without the rest of the table. Cells keep their order; empty cells leave
-nothing behind."""
+"""Tables as lines of text, each cell with the heading of its column: `Revenue | 2023: 394 | 2022: 383`."""
 
 import re
 from collections.abc import Iterator, Sequence
@@ -22,8 +20,7 @@ _MONEY = re.compile(r"\d[.,]\d|[$%]")
 
 @dataclass(frozen=True)
 class Table:
-    """Cells by row; the first `headers` rows are headings. Short rows count as padded with empty cells. `names` are the
-    columns' headings where they stand above an earlier part of the same table."""
+    """Cells by row, the first `headers` rows headings; `names` are those above an earlier part of the same table."""
 
     rows: Sequence[Sequence[str]]
     headers: int = 0
@@ -70,8 +67,7 @@ def full_names(table: Table) -> list[str]:
 
 
 def column_names(table: Table) -> list[str]:
-    """What a cell is labelled with: the lowest heading of its column where that tells the columns apart (`2023`, not
-    `Year ended December 31, 2023`), else all of them; of dates the year where that does."""
+    """What cells are labelled with: the lowest headings (of dates the year) where they tell columns apart, else all."""
     if table.names:
         return list(table.names)
     full = full_names(table)
@@ -94,9 +90,11 @@ def header_line(table: Table) -> str:
 
 
 def row_lines(table: Table, *, labelled: bool | None = None) -> Iterator[tuple[str, bool]]:
-    """Lines of the table with whether each is its heading. `labelled` says whether the first column names the row and
-    goes without its heading; None looks at the cells: it does where the other columns hold amounts or where it has no
-    heading."""
+    """Lines of the table with whether each is its heading.
+
+    `labelled` says whether the first column names the row and goes without its heading; None looks at the cells: it
+    does where the other columns hold amounts or where it has no heading.
+    """
     names = column_names(table)
     body = table.rows[table.headers :]
     head = header_line(table)
@@ -110,8 +108,7 @@ def row_lines(table: Table, *, labelled: bool | None = None) -> Iterator[tuple[s
 
 
 def row_line(row: Sequence[str], names: Sequence[str], *, bare_first: bool) -> str:
-    """One row, `label | name: cell | name: cell`; currency signs, closing brackets and percent signs that stand in
-    cells of their own go to their amounts."""
+    """One row, `label | name: cell | name: cell`; signs that stand in cells of their own go to their amounts."""
     given = [" ".join(cell.split()) for cell in row]
     for column, cell in enumerate(given):
         if cell in SIGNS and column + 1 < len(given) and given[column + 1][:1] in _AMOUNT:

@@ -1,5 +1,4 @@
-"""Rerankers, one strategy a file: each scores passages against the question (see `cragraph.protocols.Reranker`). Here
-is what all of them share: a score put on a passage, and what reranking gained."""
+"""Rerankers, one strategy a file, and what all of them share: a score put on a passage, and what reranking gained."""
 
 import math
 from collections.abc import Iterable, Sequence
@@ -24,8 +23,7 @@ __getattr__ = exports(
 
 
 def ranked(passages: Sequence[Passage], scores: Iterable[float]) -> list[Passage]:
-    """Copies with their `rerank_score`, best first; ties keep their order. The score is also kept beside those of the
-    earlier stages, in ``metadata["scores"]["rerank"]``."""
+    """Copies with their `rerank_score` (also in ``metadata["scores"]``), best first; ties keep their order."""
     scored = [with_score(passage, score) for passage, score in zip(passages, scores, strict=True)]
     return sorted(scored, key=lambda passage: -(passage["rerank_score"] or 0.0))
 
@@ -51,9 +49,10 @@ def logit(p: float) -> float:
 
 
 def rerank_gain(before: Sequence[Passage], after: Sequence[Passage], k: int = 3) -> float:
-    """The mean rerank score of the `k` passages kept, less that of the `k` that retrieval had first (mean score gain):
-    0 where the reranker kept retrieval's choice, or gave no scores; a passage that it dropped counts as 0. It measures
-    how much a reranker changes; nDCG with and without it says whether that helps."""
+    """The mean rerank score of the first `k` after, less that of the first `k` before (mean score gain).
+
+    0 where the reranker gave no scores; a passage that it dropped counts as 0.
+    """
     if not before or not after:
         return 0.0
     scores = {p["chunk_id"]: p["rerank_score"] for p in after if p["rerank_score"] is not None}

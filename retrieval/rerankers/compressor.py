@@ -17,9 +17,11 @@ _KEY = "_cragraph_position"
 
 @dataclass(frozen=True)
 class CompressorReranker:
-    """Lets a `BaseDocumentCompressor` order and drop passages. Its `relevance_score` (or `score`) in a document's
-    metadata becomes the `rerank_score` where it is in 0..1; otherwise the score falls evenly with the rank, from 1 for
-    the first, and `notes` says so. Texts that it rewrites are not taken over: citations quote the document."""
+    """Lets a `BaseDocumentCompressor` order and drop passages, whose texts stay as they are.
+
+    Its `relevance_score` (or `score`) in a document's metadata becomes the `rerank_score` where it is in 0..1;
+    otherwise the score falls evenly with the rank, and `notes` says so.
+    """
 
     compressor: "BaseDocumentCompressor"
 

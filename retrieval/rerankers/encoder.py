@@ -16,9 +16,10 @@ Scorer = Callable[[Sequence[tuple[str, str]]], Sequence[float]]
 
 @dataclass(frozen=True)
 class EncoderReranker:
-    """Scores (question, passage) pairs with a model, and joins its odds with those of retrieval. `share` is the model's
-    say, 1 for the model alone; passages without a retrieval score are always scored by the model alone. Where another
-    reranker goes `first`, its scores take the place of those of retrieval."""
+    """Scores (question, passage) pairs with a model, and joins its odds with those of retrieval, or of the `first`.
+
+    `share` is the model's weight, 1 for the model alone, as where a passage has no other score.
+    """
 
     scorer: Scorer
     share: float = 0.5
@@ -47,8 +48,7 @@ class EncoderReranker:
 
 @dataclass(frozen=True)
 class GroundingScorer:
-    """How far a grounding model takes the question, read as a claim, for supported by the passage. `model` has the
-    `score` of `cragraph.models.grounding.GroundingModel`."""
+    """How far a grounding model takes the question, read as a claim, for supported by the passage."""
 
     model: Any
 

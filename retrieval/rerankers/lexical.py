@@ -17,8 +17,11 @@ NEAR: Final = 24  # words of a stretch in which question words stand together
 
 
 class Match(NamedTuple):
-    """How a passage matches a question, each a share 0..1. `near` is question words standing together, `phrase` in the
-    question's order, `exact` its numbers and names to the letter, `heading` its words in the headings above."""
+    """How a passage matches a question, each a share 0..1.
+
+    `near` is question words standing together, `phrase` in the question's order, `exact` its numbers and names to the
+    letter, `heading` its words in the headings above.
+    """
 
     bm25: float
     near: float
@@ -37,8 +40,7 @@ GIVEN: Final = (-2.7, 0.0, Match(bm25=1.5, near=0.75, phrase=1.5, exact=0.75, he
 
 @dataclass(frozen=True)
 class LexicalReranker:
-    """Scores passages by retrieval and by how the question's words stand in them. `rerank_score` is on the same scale
-    as a calibrated `retrieval_score`."""
+    """Scores passages by retrieval, and on its scale, by how the question's words stand in them."""
 
     name: str = "lexical"
 

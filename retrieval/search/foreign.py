@@ -145,8 +145,7 @@ def fused(rankings: Sequence[Sequence[Passage]]) -> list[Passage]:
 
 
 def load_retriever(spec: str, *arguments: Any) -> Any:
-    """The retriever that ``module:name`` names: an object, or what a function returns. A function that takes an
-    argument gets `arguments`. Raises SettingsError where there is no such thing."""
+    """The object that ``module:name`` names, or what the function there returns of as many `arguments` as it takes."""
     module, _, name = spec.partition(":")
     here = str(Path.cwd())
     if here not in sys.path:

@@ -63,9 +63,10 @@ class Logistic:
 
 @dataclass(frozen=True)
 class Curves:
-    """One curve a mode, so that a floor lets through equally relevant passages whichever mode found them. Fitted for
-    the embedded encoder on the judged passages of the development collections (benchmarks/calibration.py); other
-    embedding models spread their cosines differently: give curves of their own."""
+    """One curve a mode, so that a floor lets through equally relevant passages whichever mode found them.
+
+    Fitted for the embedded encoder (benchmarks/calibration.py); other models spread their cosines differently.
+    """
 
     dense: Logistic = Logistic(-6.1, dense=8.8)
     lexical: Logistic = Logistic(-3.1, lexical=4.3)
@@ -73,9 +74,10 @@ class Curves:
 
 
 def falling(values: Sequence[float]) -> list[float]:
-    """The closest sequence that never rises, in least squares (pool adjacent violators). Relevance is estimated passage
-    by passage, order is decided by fusion; where the two disagree, the passages concerned share their mean, so that a
-    floor cuts the list at one place."""
+    """The closest sequence that never rises, in least squares (pool adjacent violators).
+
+    Where relevance and the order of fusion disagree, passages share their mean, so that a floor cuts the list once.
+    """
     blocks: list[tuple[float, int]] = []
     for value in values:
         total, count = value, 1

@@ -123,9 +123,10 @@ class Contextualizer(Asker):
     """Makes a follow-up such as "and in 2022?" a question that stands alone; one call."""
 
     def __call__(self, question: str, messages: Sequence[Any], notes: Notes) -> str:
-        """The stand-alone question; the question as it came, and noted, when the model fails. `messages` are the
-        conversation before the question: mappings with role and content, (role, text) pairs, or LangChain messages.
-        Only the last ten count."""
+        """The stand-alone question; the question as it came, and noted, when the model fails.
+
+        `messages` are the conversation before the question, in any form of `as_message`. Only the last ten count.
+        """
         lines = []
         for speaker, text in map(as_message, messages[-LAST_MESSAGES:]):
             if speaker and (line := " ".join(text.split())):

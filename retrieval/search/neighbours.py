@@ -1,6 +1,4 @@
-"""Neighbours: show a passage in its surroundings, and still cite it exactly. A passage carries its neighbours in
-`around`, chunks of their own in document order. `read_wide` lays them out as one text for a generator or a judge, whose
-`parts` say which chunk each stretch is from; `locate` maps a stretch back."""
+"""Neighbours: show a passage in its surroundings, and still cite it exactly."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -98,8 +96,10 @@ def surroundings(
 
 def read_wide(passages: Sequence[Passage]) -> list[Passage]:
     """The passages as a generator or a judge reads them: `text` and `start_index` are those of their surroundings.
+
     `parts` tell which chunk each stretch of the text is from. What a neighbour repeats of another passage, or of the
-    neighbours of a better one, is left out. A passage without neighbours stays as it is."""
+    neighbours of a better one, is left out.
+    """
     wide: list[Passage] = []
     before: list[Passage] = []
     for passage in passages:
@@ -114,8 +114,7 @@ def read_wide(passages: Sequence[Passage]) -> list[Passage]:
 
 
 def locate(passage: Passage, start: int, end: int) -> Place:
-    """Where a stretch of a passage's text as `read_wide` gave it stands: in the passage itself, else in a neighbour. A
-    stretch that runs over several chunks is cut to the chunk that holds most of it."""
+    """Where a stretch of a passage as `read_wide` gave it stands: in itself or in the neighbour that has most of it."""
     if "parts" not in passage:
         return Place(passage["chunk_id"], start, end, passage["start_index"] + start)
     parts = sorted(passage["parts"], key=lambda part: part["chunk_id"] != passage["chunk_id"])
@@ -146,8 +145,7 @@ def _nearest_first(passage: Passage, near: Sequence[Passage], usable: Sequence[s
 
 
 def _joined(passage: Passage, chunks: Sequence[Passage], others: Sequence[Passage]) -> tuple[str, int, list[Part]]:
-    """The text of chunks in a row; what they repeat is kept once, what lies between them is blank, offset for offset.
-    The passage is laid down whole and its neighbours around it, so that its own text stands unbroken."""
+    """The text of chunks in a row: what they repeat once, what lies between them as blanks, offset for offset."""
     place = passage["chunk_index"]
     spans = [(passage["start_index"], _end(passage), passage)]
     lowest = max((_end(other) for other in others if other["chunk_index"] < place), default=0)

@@ -1,5 +1,7 @@
-"""The questions inside a question: taken apart to be searched, held against an answer, asked again where claims fail.
-All by rules and without a model; English but for years. `llm_queries` asks a chat model instead."""
+"""The questions inside a question: to be searched, held against an answer, asked again where claims fail.
+
+All by rules and without a model; English but for years. `llm_queries` asks a chat model instead.
+"""
 
 import re
 from collections.abc import Sequence
@@ -17,6 +19,9 @@ from cragraph.types import IDK, Passage, Verdict
 AT_MOST: Final = 6  # sub-questions at most; each costs a search
 SIMILAR: Final = 0.25  # cosine of a part and an answer's sentence from which the sentence is about the part
 TERSE: Final = 6  # an answer of fewer words, such as "308 points", repeats nothing of the question, and is one
+
+
+# -- taking a question apart -------------------------------------------------------------------------------------------
 
 
 def decompose(question: str) -> list[str]:
@@ -59,6 +64,8 @@ class Decompose:
         return distinct(decompose(plain_years(question)), question)
 
 
+# -- clauses, names, things --------------------------------------------------------------------------------------------
+
 _ASKS: Final = r"(?:what|which|who|whom|whose|when|where|why|how)\b"
 _VERB_ASKS: Final = (
     r"(?:is|are|was|were|did|does|do|can|could|has|have|will)\s+(?:the|it|its|he|she|they|there|this|that)\b"
@@ -77,8 +84,7 @@ FIXED: Final = frozenset(pair.replace("_", " ") for pair in words_of("pairs_of_o
 
 
 def clauses(question: str) -> list[str]:
-    """The questions that a text asks one after the other, each able to stand alone; one item where there is one. A
-    later clause that points back ("when was it built?") gets the subject of the first one added at its end."""
+    """The questions that a text asks one after the other; a later one that points back gets the first one's subject."""
     sentences = [part for part in _QUESTION_END.split(question.strip()) if len(words(part)) > 1]
     parts = [clause.strip(" ,;") for sentence in sentences for clause in _CLAUSE.split(sentence)]
     parts = [part for part in parts if len(words(part)) > 1]
@@ -119,6 +125,8 @@ def _subject(clause: str) -> str:
     return " ".join(named) if named else " ".join(keywords(tail)[-4:])
 
 
+# -- comparisons and years ---------------------------------------------------------------------------------------------
+
 _WITH: Final = r"(?:with|to|and|against|versus|vs\.?)"
 _TAIL: Final = (
     r"(?P<tail>\s+(?:in terms of|with respect to|with regard to|regarding|in|for|during|on|over|as of)\s+.+)?"
@@ -152,9 +160,10 @@ _LONGEST_RANGE: Final = 6
 
 
 def sides(question: str) -> list[str]:
-    """The two things that a question compares, each with what they are compared by; none where it compares nothing. A
-    shortened second side gets what the first one has: ``revenue of A and B`` is ``revenue of B`` on the second, ``A's
-    revenue with B's`` is ``B's revenue``."""
+    """The two things that a question compares, each with what they are compared by; none where it compares nothing.
+
+    A shortened second side gets what the first one has: ``A's revenue with B's`` is ``B's revenue``.
+    """
     text = question.strip()
     for pattern in _SIDES:
         if match := pattern.search(text):
@@ -195,6 +204,8 @@ def years_apart(question: str) -> list[str]:
     return [re.sub(other.format("|".join(y for y in named if y != year)), "", question) for year in named]
 
 
+# -- what an answer leaves open ----------------------------------------------------------------------------------------
+
 _MARK: Final = re.compile(r"(?<![.?!]\s)(?<!^)\b[A-Z][\w-]*|\b\w*\d[\w-]*")
 
 
@@ -230,6 +241,9 @@ def unanswered_parts(question: str, answer: str, embeddings: "Embeddings") -> li
     vectors = unit(embeddings.embed_documents(texts), len(texts))
     nearest = (vectors[: len(doubtful)] @ vectors[len(doubtful) :].T).max(axis=1)
     return [parts[i] for i, near in zip(doubtful, nearest, strict=True) if near < SIMILAR or i in silent]
+
+
+# -- queries for a correction ------------------------------------------------------------------------------------------
 
 
 @dataclass(frozen=True)

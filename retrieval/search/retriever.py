@@ -25,9 +25,10 @@ Expander = Callable[[str, Notes], list[str]]
 
 @dataclass(frozen=True)
 class SourceWeights:
-    """A reliability weight 0..1 by glob pattern of the source, e.g. ``{"drafts/*": 0.5, "*.txt": 0.8}``. The first
-    pattern that matches the source or its file name decides; 1 where none does. `*` also matches `/`. A weight of 0
-    leaves the source out. Raises SettingsError for a weight outside 0..1."""
+    """A reliability weight 0..1 by glob pattern of the source, e.g. ``{"drafts/*": 0.5, "*.txt": 0.8}``.
+
+    The first pattern that matches the source or its file name decides, 1 where none does; 0 leaves the source out.
+    """
 
     by_pattern: Mapping[str, float] = field(default_factory=dict)
 
@@ -173,9 +174,11 @@ class SearchRetriever:
 
 
 def across(by_query: Sequence[Sequence[Hit]], says: Sequence[float]) -> list[Hit]:
-    """The hits of several queries as one list: fused by rank with relevance as the share, each kept at its best. A
-    query counts by its weight, `says`, and by its best relevance: the best of a query that found nothing good must not
-    stand beside the best of one that did."""
+    """The hits of several queries as one list, each at its best: fused by rank with relevance as the share.
+
+    A query counts by its weight and by its best relevance: the best of one that found nothing good must not stand
+    beside the best of one that did.
+    """
     if len(by_query) == 1:
         return list(by_query[0])
     rankings = [([(c.id, c.relevance) for c in one], say * _peak(one)) for say, one in zip(says, by_query, strict=True)]

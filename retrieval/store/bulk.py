@@ -19,9 +19,11 @@ from cragraph.retrieval.store.store import BATCH, Store
 
 @dataclass(frozen=True, slots=True)
 class IngestReport:
-    """The sources (absolute paths) by what happened to them; with `dry_run`, by what would have happened. `skipped` are
-    files that ingest does not take, `failed` those it would take but cannot read (what they gave before stays in the
-    store), `partial` those that are in without some of their pages; each with the reason."""
+    """The sources (absolute paths) by what happened to them; with `dry_run`, by what would have happened.
+
+    `skipped` are files that ingest does not take, `failed` those that it cannot read (what they gave before stays in),
+    `partial` those that are in without some of their pages; each with the reason.
+    """
 
     added: list[str] = field(default_factory=list)
     changed: list[str] = field(default_factory=list)
@@ -49,8 +51,7 @@ class IngestReport:
 
 @dataclass(frozen=True, slots=True)
 class Progress:
-    """How far an ingest is: `done` of `total` files, `chunks` written, at `rate` chunks a second; `source` is the file
-    last finished."""
+    """How far an ingest is: files `done`, `chunks` written, at `rate` a second; `source` is the file last finished."""
 
     done: int
     total: int
@@ -115,9 +116,7 @@ def ingest(
 
 
 class Ingest:
-    """An ingest: the files below some paths by what is to be done, and what was read of them, going into the store.
-    `jobs` are to be read. A file's size and time of change decide, and its hash where these are not enough. Raises
-    InputError where a path does not exist."""
+    """The files below some paths by what is to be done, and what was read of them, going into the store."""
 
     def __init__(
         self,
@@ -283,8 +282,10 @@ def watch(
     **options: Any,
 ) -> Iterator[IngestReport]:
     """A report for the first ingest, then one for every change, until `stop` is set or the caller ends the loop.
+
     `options` are those of `ingest`. Files that are still being written are left until they have been still for one
-    interval. A root that disappears for a while is waited for. The store is locked only while something is ingested."""
+    interval. A root that disappears for a while is waited for.
+    """
     roots = roots_of(paths)
     stop = stop or Event()
     seen: dict[str, tuple[int, int]] | None = None

@@ -1,6 +1,7 @@
-"""Bulk ingest over a Dask cluster: many workers read, split and embed; one process writes to the Chroma server. For
-folders that one machine would take days over. The files must lie where every worker sees them under the same path.
-Needs the `cluster` extra."""
+"""Bulk ingest over a Dask cluster: many workers read, split and embed; one process writes to the Chroma server.
+
+The files must lie where every worker sees them under the same path. Needs the `cluster` extra.
+"""
 
 from collections.abc import Callable, Generator, Iterator, Sequence
 from dataclasses import replace

@@ -1,6 +1,8 @@
-"""One SQLite file for one writer and many readers, in processes of their own: opened, checked, sealed. Every change is
-one transaction in a write-ahead log, so a kill loses at most that one. A seal beside the file says how it was left;
-where it does not fit, the file is checked before it is used."""
+"""One SQLite file for one writer and many readers, in processes of their own: opened, checked, sealed.
+
+Every change is one transaction in a write-ahead log, so a kill loses at most that one. A seal beside the file says how
+it was left; where it does not fit, the file is checked before it is used.
+"""
 
 import json
 import os
@@ -85,8 +87,7 @@ def marks(values: Sequence[Any]) -> str:
 
 
 class Database:
-    """One connection, used by one thread at a time; `path` None keeps it in memory. Raises StoreError where the file
-    cannot be used, or is not there and `create` is False."""
+    """One connection, used by one thread at a time; `path` None keeps it in memory."""
 
     def __init__(self, path: Path | None, *, create: bool = True) -> None:
         self.path = path
@@ -283,8 +284,7 @@ def _version(db: sqlite3.Connection) -> int:
 
 
 class WriteLock:
-    """The lock of a folder: the operating system frees it when its holder dies, however it died. `folder` None is a
-    store that only threads share: in memory, or on a server, which orders writes itself."""
+    """The lock of a folder, freed by the system when its holder dies; without a folder, one for threads."""
 
     def __init__(self, folder: Path | None) -> None:
         self._folder, self._threads = folder, RLock()
@@ -293,8 +293,7 @@ class WriteLock:
 
     @contextmanager
     def __call__(self) -> Iterator[None]:
-        """Hold it; waits for other threads of this store, not for other processes. Raises StoreLockedError where
-        somebody else holds it, StoreError where the folder cannot be written."""
+        """Hold it; waits for other threads of this store, StoreLockedError where another process holds it."""
         with self._threads:
             if not self._lock or not self._folder or self._lock.is_locked:
                 yield

@@ -1,6 +1,8 @@
 """Search by meaning in a local store: every vector compared, or in a large store those that Chroma's graph proposes.
-The vectors lie in the store's own tables. The graph is a copy of them in a folder that is written once, never changed
-and can be thrown away: what was stored since is compared beside it, and scores always come from the tables."""
+
+The graph is a copy of the vectors in a folder that is written once, never changed and can be thrown away: what was
+stored since is compared beside it, and scores always come from the tables.
+"""
 
 import json
 import shutil
@@ -59,9 +61,11 @@ class Dense:
             self._matrix: Floats = np.empty((0, 0), dtype=np.float32)
 
     def nearest(self, vector: Floats, k: int, where: Where = None) -> list[Passage]:
-        """The `k` passages nearest to a vector, best first; `retrieval_score` is their cosine, 0 for below 0. `where`
-        is already checked. A filter that lets many through is held against the nearest passages, as many as it takes;
-        with one that lets few through, those few are compared one by one."""
+        """The `k` passages nearest to a vector, best first; `retrieval_score` is their cosine, 0 for below 0.
+
+        A filter that lets many through is held against the nearest passages, as many as it takes; with one that lets
+        few through, those few are compared one by one.
+        """
         query = unit(vector)
         with self._lock:
             self._refresh()
@@ -157,9 +161,11 @@ class Graph:
 
     @classmethod
     def opened(cls, index: Index) -> "Graph | None":
-        """The graph that the store names; None where there is none, or its files are not what was written. Chroma's
-        native code crashes on damaged files, so it is only given files that are byte for byte as they were left. Its
-        own database changes with every opening; that one is checked by SQLite."""
+        """The graph that the store names; None where there is none, or its files are not what was written.
+
+        Chroma's native code crashes on damaged files, so it is only given files that are byte for byte as they were
+        left. Its own database changes with every opening; that one is checked by SQLite.
+        """
         record = index.meta("graph", "")
         with suppress(Exception):  # whatever Chroma makes of its database: the graph can be made again
             if record and index.path:

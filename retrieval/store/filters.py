@@ -1,6 +1,7 @@
-"""Metadata filters: typed by a person, checked against the fields of a store, and put in SQL or in Python. A filter
-means the same everywhere: a passage without the field is not equal to, nor among, any value, and types never match
-across (the text "1" is not the number 1)."""
+"""Metadata filters: typed by a person, checked against the fields of a store, and put in SQL or in Python.
+
+A passage without the field is not equal to any value, and the text "1" is not the number 1.
+"""
 
 import operator
 import re
@@ -109,6 +110,9 @@ def _number(text: str) -> int | float | None:
     return None
 
 
+# -- in SQL and in Python ----------------------------------------------------------------------------------------------
+
+
 def condition(where: Where) -> tuple[str, list[Any]]:
     """A SQL condition on `chunks AS c` and its values; `where` is checked, and None lets everything through."""
     if not where:
@@ -160,6 +164,8 @@ def _holds(passage: Passage, key: str, wanted: Any) -> bool:
 def _is_number(value: Any) -> bool:
     return isinstance(value, int | float) and not isinstance(value, bool)
 
+
+# -- as a person types it ----------------------------------------------------------------------------------------------
 
 _WORD: Final = r"""[^\s=<>!(),"']"""
 _VALUE: Final = rf"""(?:"(?:[^"\\]|\\.)*"|'(?:[^'\\]|\\.)*'|{_WORD}+)"""

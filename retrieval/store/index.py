@@ -43,6 +43,8 @@ class Index(Database):
         """The model that made the vectors."""
         return Identity(str(self.meta("model")), int(self.meta("dimension", 0)))
 
+    # -- writing, inside a transaction -----------------------------------------------------------------------
+
     def put(self, db: Connection, items: Sequence[Item], generation: int) -> None:
         """Add or rewrite passages with their words, fields and files, no others; and vectors where they bring them."""
         known = self.embedded(item.chunk_id for item in items)
@@ -83,6 +85,8 @@ class Index(Database):
         row = _origin_id(db, origin) if origin else -1
         db.execute("DELETE FROM origins WHERE source = ? AND id <> ?", (source, row))
         db.execute("DELETE FROM staged WHERE source = ?", (source,))
+
+    # -- reading passages ------------------------------------------------------------------------------------
 
     def count(self) -> int:
         """How many passages there are."""
@@ -146,6 +150,8 @@ class Index(Database):
             whole = isinstance(vector, bytes) and crc32(vector) == crc
             yield Item(passage_of(row), origins, from_bytes([vector])[0] if whole else None)
 
+    # -- reading the record of files -------------------------------------------------------------------------
+
     def sources(self) -> dict[str, Origin]:
         """Every source that is in, whole, by its name."""
         rows = self.rows(f"{_FILES} SELECT {_ORIGIN} FROM files WHERE complete ORDER BY mtime_ns")
@@ -195,6 +201,8 @@ class Index(Database):
             StoredDocument(source, filename_of(source), documents, chunks, size, sha256, bool(complete))
             for source, documents, chunks, size, sha256, complete in rows
         ]
+
+    # -- staged ----------------------------------------------------------------------------------------------
 
     def stage(self, items: Iterable[Item], origin: Origin) -> None:
         """Keep passages of a file that is still being read, with their vectors, out of sight of every search."""

@@ -42,9 +42,7 @@ class Lexical:
         self._counts: dict[str, int] = {}
 
     def __call__(self, query: str, k: int, where: Where = None) -> list[Passage]:
-        """The best `k` passages with any word of the query; `retrieval_score` is `lexical_share`. Any text is a query:
-        quotes and operators are plain characters, and a query without words finds nothing. `where` is already
-        checked."""
+        """The best `k` passages with any word of the query; `retrieval_score` is `lexical_share`."""
         query = query[:_MOST_CHARS]
         words = list(dict.fromkeys(terms(query)))
         if not words or k < 1:
@@ -116,9 +114,11 @@ def match_any(words: Iterable[str]) -> str:
 
 
 def discriminating(frequency: Mapping[str, int], documents: int) -> list[str]:
-    """The terms worth searching for, rarest first, at most 64. A term in more than half of the passages weighs nothing
-    in SQLite's BM25, so leaving it out changes no order and spares scoring nearly every passage. Where all are that
-    common, all are kept."""
+    """The terms worth searching for, rarest first, at most 64.
+
+    A term in more than half of the passages weighs nothing in SQLite's BM25, so leaving it out changes no order and
+    spares scoring nearly every passage.
+    """
     known = [term for term, count in frequency.items() if count]
     rare = [term for term in known if frequency[term] * 2 <= documents] or known
     return sorted(rare, key=lambda term: frequency[term])[:_MOST_WORDS]

@@ -1,5 +1,7 @@
-"""Reading files: in a process of its own with limits of time and memory, as a stream of small messages. A file that
-takes the process down, or goes over a limit, is reported as failed, and another goes on with the next."""
+"""Reading files: in a process of its own with limits of time and memory, as a stream of small messages.
+
+A file that takes the process down, or goes over a limit, is reported as failed, and another goes on with the next.
+"""
 
 import pickle
 import signal
@@ -42,8 +44,7 @@ class SplitOptions:
 
 @dataclass(frozen=True, slots=True)
 class Portion:
-    """Some passages of a file; `last` with the total when there are no more of them. `vectors` are a row a passage
-    where whoever read the file has embedded it too."""
+    """Some passages of a file, with their `vectors` where its reader embeds; the `last` has the total."""
 
     source: str
     sha256: str
@@ -116,8 +117,7 @@ def messages(
 
 
 def _ahead(rest: list[str], options: SplitOptions, limits: Limits) -> Generator[Message, None, int | None]:
-    """The messages of a process that reads ahead, as far as a pipe holds; takes what is finished off `rest`. Gives the
-    exit code of the process, None where it could not be started at all."""
+    """The messages of a process that reads ahead, whose exit code is given; takes what is finished off `rest`."""
     started = False
     with subprocess.Popen(
         [sys.executable, "-P", "-c", _SERVE], stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL

@@ -24,8 +24,10 @@ FIELDS: Final[Mapping[str, str]] = {
 
 
 class Origin(NamedTuple):
-    """The file that chunks came from, as it was when they were made. `options` names how it was split, `chunks` how
-    many it gave, -1 while that is not known. A source is whole when that many of its chunks are in the store."""
+    """The file that chunks came from, as it was when they were made.
+
+    `options` names how it was split, `chunks` how many it gave (-1: not known yet). It is whole when that many are in.
+    """
 
     source: str
     sha256: str
@@ -43,7 +45,9 @@ class Origin(NamedTuple):
 @dataclass(frozen=True, slots=True)
 class StoredDocument:
     """What the store holds of one source; `size` (bytes) is None where the source is no file that was ingested.
-    `complete` is False for a file of which only a part is in, because writing to a server was cut off."""
+
+    `complete` is False for a file of which only a part is in, because writing to a server was cut off.
+    """
 
     source: str
     filename: str
@@ -68,8 +72,7 @@ class Item(NamedTuple):
 
 
 def checked(passage: Passage) -> Passage:
-    """The passage as it can be stored: what JSON or UTF-8 cannot hold in its metadata is put into words, and half of a
-    surrogate pair in its text, which is no character, raises InputError."""
+    """The passage as it can be stored, in JSON and UTF-8; InputError for half of a surrogate pair in its text."""
     try:
         passage["text"].encode("utf-8")
     except UnicodeEncodeError as error:

@@ -1,6 +1,7 @@
-"""Chroma: the collection on a server that keeps the passages of several machines, and the clients that speak to it. The
-tables beside it, for search by words, are a copy that each machine fetches and follows by the numbers of the writes;
-they can be thrown away."""
+"""Chroma: the collection on a server that keeps the passages of several machines, and the clients that speak to it.
+
+The tables beside it, for search by words, are a copy that follows it by the numbers of the writes.
+"""
 
 import json
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -37,9 +38,7 @@ ALONE: Final = "Words are searched as they were when the server last answered: {
 
 
 class Server:
-    """One collection of a Chroma server, and the tables that follow it, which are set once it is opened. Raises
-    StoreError where no Chroma server answers, or the collection is not there and `create` is False, and
-    StoreMismatchError where its vectors were made by another model."""
+    """One collection of a Chroma server, and the tables that follow it, which are set once it is opened."""
 
     index: Index
 
@@ -97,6 +96,8 @@ class Server:
                 f"{self.where} does not answer ({error}); wanted a running Chroma server: start it and try again."
             ) from error
 
+    # -- writing ---------------------------------------------------------------------------------------------
+
     def generation(self) -> int:
         """The number of the last write."""
         fresh = self._ask("read", self._client.get_collection, self.name, embedding_function=None)
@@ -123,6 +124,8 @@ class Server:
                     self._ask("written", self._collection.upsert if full else self._collection.update, **given)
         for ids in batched(gone, _MOST):
             self._ask("written", self._collection.delete, ids=ids)
+
+    # -- reading ---------------------------------------------------------------------------------------------
 
     def count(self) -> int:
         """How many records there are."""
@@ -159,9 +162,13 @@ class Server:
             if chunk_id in passages
         ]
 
+    # -- the copy --------------------------------------------------------------------------------------------
+
     def follow(self, *, now: bool = False) -> None:
-        """Bring the tables up to the server, if it was not asked a moment ago, or else `now`. Where the server does not
-        answer, the tables stay as they are and `note` says so; with `now`, StoreError."""
+        """Bring the tables up to the server, if it was not asked a moment ago, or else `now`.
+
+        Where the server does not answer, the tables stay as they are and `note` says so; with `now`, StoreError.
+        """
         if not now and monotonic() - self._looked < _LOOK_SECONDS:
             return
         with self._lock:
@@ -205,8 +212,10 @@ class Server:
 
 
 def to_chroma(item: Item, number: int) -> dict[str, Any]:
-    """The metadata of a record in Chroma: what can be filtered by, and as one JSON string what is read back. Numbers
-    are stored and compared as floats: Chroma cuts a fraction down before it compares it with a whole number."""
+    """The metadata of a record in Chroma: what can be filtered by, and as one JSON string what is read back.
+
+    Numbers are stored and compared as floats: Chroma cuts a fraction down before it compares it with a whole number.
+    """
     passage: dict[str, Any] = {key: value for key, value in item.passage.items() if key != "text"}
     fields = {key: passage[key] for key in FIELDS if passage[key] is not None} | filterable(passage["metadata"])
     return {
@@ -231,6 +240,9 @@ def chroma_where(where: Mapping[str, Any]) -> Any:
 
 def _as_float(value: Any) -> Any:
     return float(value) if isinstance(value, int) and not isinstance(value, bool) else value
+
+
+# -- clients ----------------------------------------------------------------------------------------------------------
 
 
 def in_folder(folder: Path) -> "ClientAPI":

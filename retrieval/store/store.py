@@ -1,5 +1,7 @@
-"""The store: what was ingested, found by meaning and by words. Its one truth is, in a folder or in memory, the tables
-of a SQLite file; on a Chroma server the collection, which the tables then follow."""
+"""The store: what was ingested, found by meaning and by words.
+
+Its one truth is, in a folder or in memory, the tables of a SQLite file; on a Chroma server the collection.
+"""
 
 import os
 import re
@@ -55,9 +57,11 @@ LOST: Final = (
 
 
 class Store:
-    """What was ingested; made by `open_store`, may be shared by threads. `where` filters by metadata in Chroma's
-    language ({"year": 2023}, {"year": {"$gte": 2020}}, "$in", "$and", "$or"); it is checked against `fields()` and
-    raises InputError for a field that does not exist."""
+    """What was ingested; made by `open_store`, may be shared by threads.
+
+    `where` filters by metadata in Chroma's language ({"year": 2023}, {"year": {"$gte": 2020}}, "$in", "$and", "$or");
+    it is checked against `fields()` and raises InputError for a field that does not exist.
+    """
 
     def __init__(
         self, index: Index, embeddings: Embeddings, lock: WriteLock, location: str, vectors: "Server | Dense"
@@ -69,6 +73,8 @@ class Store:
         self._notes: list[str] = []
         self._closed = False
         self._depth = 0
+
+    # -- finding ---------------------------------------------------------------------------------------------
 
     def dense(self, query: str, k: int, where: Where = None) -> list[Passage]:
         """The `k` passages nearest in meaning, best first; `retrieval_score` is their cosine, with 0 for below 0."""
@@ -83,6 +89,8 @@ class Store:
         """The `k` passages that share the rarest words, best first; `retrieval_score` is BM25 in 0..1."""
         self._follow()
         return self._lexical(query, k, self._filters(where))
+
+    # -- reading ---------------------------------------------------------------------------------------------
 
     def get(self, chunk_ids: Sequence[str]) -> list[Passage]:
         """The passages with these ids, in the order asked; unknown ids are left out."""
@@ -103,8 +111,7 @@ class Store:
         return self.index.staged_sources()
 
     def vectors(self, chunk_ids: Sequence[str]) -> Floats:
-        """The vectors of these passages, float32 (n, dimension), of unit length, in the order asked. Raises StoreError
-        for an id that is not in the store."""
+        """Unit vectors of these passages, float32 (n, dimension), in the order asked; StoreError for an unknown id."""
         vectors = self._vectors.vectors(chunk_ids)
         if missing := [chunk_id for chunk_id in chunk_ids if chunk_id not in vectors]:
             raise StoreError(f"{self.location} holds no vector of {missing[0]}; wanted ids of passages that are in it.")
@@ -140,6 +147,8 @@ class Store:
             problems.append(f"{len(waiting)} files were not read to their end, the first is {min(waiting)}; {again}")
         return problems
 
+    # -- writing ---------------------------------------------------------------------------------------------
+
     @contextmanager
     def writing(self) -> Iterator[None]:
         """Hold the store's lock over several writes; raises StoreLockedError where another process is writing."""
@@ -155,9 +164,11 @@ class Store:
                 self._depth -= 1
 
     def add(self, passages: Iterable[Passage], origin: Origin | None = None, vectors: Floats | None = None) -> int:
-        """Add passages, or rewrite those that are in; returns how many were new. What is in already with the same text
-        is not embedded again. `origin` names the file that they come from. `vectors`, float32 (n, dimension), are
-        stored instead of embedding where given."""
+        """Add passages, or rewrite those that are in; returns how many were new.
+
+        `origin` names the file that they come from. Texts that are in already are not embedded again, nor those that
+        come with `vectors`, float32 (n, dimension).
+        """
         origins = (origin,) if origin else ()
         rows = iter(() if vectors is None else vectors)
         items = (Item(passage, origins, next(rows, None)) for passage in passages)
@@ -185,9 +196,11 @@ class Store:
             self.index.stage((i._replace(vector=i.vector or stored[i.chunk_id].tobytes()) for i in made), origin)
 
     def commit(self, files: Files, items: Sequence[Item]) -> int:
-        """Make files hold exactly these passages and what was staged of them, all at once; returns how many are new. A
-        file without an origin is taken out. What nothing holds any more goes; on a server, which knows no transactions,
-        last. Items of no file in `files` are added."""
+        """Make files hold exactly these passages and what was staged of them, all at once; returns how many are new.
+
+        A file without an origin is taken out. What nothing holds any more goes; on a server, which knows no
+        transactions, last. Items of no file in `files` are added.
+        """
         with self.writing():
             origins = dict(files)
             given = [(i, origin) for origin in origins.values() if origin for i in self.index.staged_ids(origin)]
@@ -257,6 +270,8 @@ class Store:
         stored = self.index.identity
         stored._replace(dimension=vectors.shape[1]).check(stored, self.location)
 
+    # -- the rest --------------------------------------------------------------------------------------------
+
     def close(self) -> None:
         """Let go of files and connections; closing twice does no harm."""
         if not self._closed:
@@ -321,6 +336,9 @@ def _held(passage: Passage, holders: Mapping[str, Sequence[Origin]]) -> Item:
         source = origins[0].source
         passage = Passage(**{**passage, "source": source, "filename": filename_of(source)})
     return Item(passage, origins)
+
+
+# -- opening ----------------------------------------------------------------------------------------------------------
 
 
 def open_store(

@@ -33,8 +33,7 @@ def draft(text: str, limits: Limits = DEFAULT) -> Draft:
 
 
 def heading_level(paragraph: str) -> int:
-    """The level of a paragraph that can only be a heading, else 0. One short line without an end mark that is numbered
-    (`2.1 Scope` is level 2), named (`Chapter 3`) or in capitals."""
+    """The level of one short line that is numbered (`2.1 Scope` is 2), named (`Chapter 3`) or in capitals, else 0."""
     line = paragraph.strip()
     if "\n" in line or len(line) > 80 or line[-1] in ".!?,;:":
         return 0

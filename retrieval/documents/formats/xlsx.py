@@ -1,5 +1,4 @@
-"""Workbooks: every row of a sheet with the names of its columns, under the sheet's name; read by openpyxl as a stream.
-A sheet may hold several tables with blank rows between them, and lines above a table that say what it is about."""
+"""Workbooks: every row of a sheet with the names of its columns, under the sheet's name; read as a stream."""
 
 import datetime as dt
 from collections.abc import Iterable, Iterator, Sequence
@@ -29,8 +28,10 @@ class Record(NamedTuple):
 
 
 def read(path: Path, limits: Limits) -> Iterator[Draft]:
-    """Rows in groups, or each row a draft where a column holds text (see `records`); hidden sheets are left out. A
-    formula counts as the value that it had when a program that calculates last saved the file."""
+    """Rows in groups, or each row a draft where a column holds text; hidden sheets are left out.
+
+    A formula counts as the value that it had when a program that calculates last saved the file.
+    """
     try:
         from openpyxl import load_workbook
     except ImportError as error:
@@ -66,9 +67,11 @@ def _drafts(given: Iterable[Record], limits: Limits) -> Iterator[Draft]:
 
 
 def records(rows: Iterable[tuple[int, Cells]]) -> Iterator[Record]:
-    """The filled rows of a sheet. A row that can only be headings, first of the sheet or after a blank row and with
-    figures below, names the columns from there on. Lines of one cell right above it are the caption; anywhere else they
-    are rows of their own."""
+    """The filled rows of a sheet.
+
+    A row that can only be headings, first of the sheet or after a blank row and with figures below, names the columns
+    from there on. Lines of one cell right above it are the caption; anywhere else they are rows of their own.
+    """
     names: Sequence[Any] = ()
     caption, above, fresh = "", list[tuple[int, Scalar]](), True
     for (number, row), (_, below) in pairwise(chain(rows, [(0, [])])):

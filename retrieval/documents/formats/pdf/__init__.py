@@ -1,5 +1,4 @@
-"""PDF: pages by PDFium, laid out anew: columns in order, tables as rows, headers and footers left out. Pages that are
-pictures are read where the extra for it is installed."""
+"""PDF: pages by PDFium, laid out anew: columns in order, tables as rows, headers and footers left out."""
 
 import re
 import signal

@@ -19,8 +19,7 @@ _NUMBERS = re.compile(r"\d+|\b[ivxlc]+\b")
 
 
 def without_repeats(pages: Sequence[Sequence[Line]], seen: set[str]) -> list[list[Line]]:
-    """The pages without their headers and footers; one that says more than a number stays where it first stands. `seen`
-    keeps what has been met, over several calls on parts of one document."""
+    """The pages without headers and footers; one that says more than a number stays where it is first `seen`."""
     places: dict[tuple[str, str], set[int]] = defaultdict(set)
     for number, lines in enumerate(pages):
         for line, edge in _edges(lines):

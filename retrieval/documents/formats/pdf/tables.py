@@ -28,8 +28,7 @@ class Span(NamedTuple):
 
 
 def columns_of(rows: Sequence[Sequence[Cell]]) -> Columns:
-    """The columns of rows, from left to right: the stretches that cells cover, cut where few rows cross. The first
-    column ends where the first amounts begin, so that one long label does not swallow a column."""
+    """The stretches that cells cover, from left to right; the first ends where the first amounts begin."""
     behind = sorted((cell for row in rows for cell in row[1:]), key=lambda cell: cell.x0)
     columns: list[tuple[float, float]] = []
     for cell in (cell for cell in behind if is_number(cell.text)):
@@ -48,8 +47,7 @@ def columns_of(rows: Sequence[Sequence[Cell]]) -> Columns:
 
 
 def place(row: Sequence[Cell], columns: Columns, *, spread: bool = False) -> list[str]:
-    """A row with every cell in the column it overlaps most, or lies nearest to. With `spread`, a cell over several
-    columns (a heading of a group) stands in each of them."""
+    """Cells in the columns that they overlap most, or lie nearest to; with `spread`, in each that they are over."""
     placed = [""] * len(columns)
     for cell in row:
         over = [number for number, (left, right) in enumerate(columns) if cell.x0 < right and cell.x1 > left]
@@ -65,8 +63,7 @@ def place(row: Sequence[Cell], columns: Columns, *, spread: bool = False) -> lis
 
 
 def _heading(row: Sequence[Cell], columns: Columns) -> list[str]:
-    """Heading cells by column. Periods that head several columns each stand in the middle of theirs and need not reach
-    over all of them: every column belongs to the one whose middle is nearest."""
+    """Heading cells by column; of periods that head several columns each, every column has the nearest."""
     over = [cell for cell in row if cell.x1 > columns[1][0]]
     if not 2 <= len(over) <= len(columns) // 2 or not all(is_period(cell.text) for cell in over):
         return place(row, columns, spread=True)
@@ -122,9 +119,10 @@ def _bodies(lines: Sequence[Line]) -> Iterator[tuple[int, int]]:
 
 
 def _heading_lines(lines: Sequence[Line], lowest: int, first: int) -> tuple[int, int]:
-    """The heading lines `[start, end)` above a body: several cells, or words over its amounts. Labels of sections
-    (`Assets`) may stand between them and the first figures; with no heading above them, they are not taken for part of
-    the table."""
+    """The heading lines `[start, end)` above a body: several cells, or words over its amounts.
+
+    Labels of sections (`Assets`) may stand between them and the first figures; without a heading, they are no part.
+    """
     lefts = [cell.x0 for line in lines[first : first + 3] for cell in line.cells[1:]]
     amounts = min(lefts) - 3 * lines[first].height
 
@@ -152,8 +150,7 @@ def _heading_lines(lines: Sequence[Line], lowest: int, first: int) -> tuple[int,
 
 
 def _body(lines: Sequence[Line], columns: Columns) -> list[list[str]]:
-    """The rows below the headings: labels that wrap are put together, a year that heads a section goes before each of
-    its labels, or in the place of its first row's where that has none."""
+    """The rows below the headings, wrapped labels put together and a year that heads a section before each label."""
     body: list[list[str]] = []
     label = period = unused = ""
     for line in lines:
@@ -176,8 +173,7 @@ def _body(lines: Sequence[Line], columns: Columns) -> list[list[str]]:
 
 
 def with_labels(lines: Sequence[Line]) -> list[Line]:
-    """Lines in which amounts that stand halfway up a label of two lines are put together with it. Lines of text stand
-    clear of one another; a label beside its amounts overlaps them in height and ends before them."""
+    """Lines in which amounts that stand halfway up a label of two lines are put together with it."""
     merged: list[Line] = []
     rest = iter([*lines, None])
     line = next(rest)
@@ -202,8 +198,7 @@ def _is_label_of(label: Line, amounts: Line) -> bool:
 
 
 def word_tables(lines: Sequence[Line]) -> Iterator[Span]:
-    """Tables of words: lines whose segments begin below those of a line above, its cells over several lines each. A
-    first row in bold above others that are not heads the columns."""
+    """Tables of words: lines whose segments begin below those of the first, which is the head if it alone is bold."""
     start = 0
     while start < len(lines):
         lefts = [segment.x0 for segment in lines[start].segments]
@@ -236,8 +231,7 @@ def _column(segment: Segment, lefts: Sequence[float]) -> int:
 
 
 def _grouped(lines: Sequence[Line], lefts: Sequence[float]) -> list[list[str]]:
-    """Rows of cells: a line begins a row where it stands further off than lines do within one, or, where all stand
-    alike, where its first column is filled."""
+    """Rows of cells; one begins where lines stand further apart, or else where the first column is filled."""
     gaps = [line.top - last.bottom for last, line in pairwise(lines)]
     loose = [gap > 0.35 * lines[0].height + min(gaps) for gap in gaps]
     rows: list[list[str]] = []

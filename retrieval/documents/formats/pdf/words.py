@@ -41,8 +41,7 @@ class PageWord(NamedTuple):
 
 
 def words_of(page: Any) -> tuple[list[PageWord], list[str]]:
-    """The words of a page in the order of the file, and the text that stands across the page's direction. The direction
-    is that of most words, so a table set sideways is read upright."""
+    """The words of a page in the direction of most of them, in the order of the file, and the text across them."""
     text_page = page.get_textpage()
     try:
         words = _placed(text_page)
@@ -194,8 +193,7 @@ class Line:
 
     @cached_property
     def cells(self) -> list[Cell]:
-        """The segments, with currency signs, brackets and percent signs joined to their amounts. A currency sign widens
-        its amount to where the sign stands, which is where its column begins."""
+        """The segments, with currency signs, brackets and percent signs joined to their amounts, which they widen."""
         cells: list[Cell] = []
         for part in (part for segment in self.segments for part in segment.parts()):
             last = cells[-1] if cells else None
@@ -272,9 +270,11 @@ class Vocabulary:
             self._words.update(word.casefold() for word in _WORD.findall(line))
 
     def joined(self, left: str, right: str) -> str:
-        """Two lines as one, with a space between them unless a word is cut there. The hyphen at the end of `left` goes
-        where the document writes the word without it, or writes neither half alone. It stays where the document writes
-        it, before capitals and digits, and where both halves are words."""
+        """Two lines as one, with a space between them unless a word is cut there.
+
+        The hyphen at the end of `left` goes where the document writes the word without it, or writes neither half
+        alone. It stays where the document writes it, before capitals and digits, and where both halves are words.
+        """
         last, first = _LAST.search(left), _FIRST.match(right)
         if not last or (first and first[0] in _JOINERS):
             return f"{left} {right}"
