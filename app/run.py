@@ -13,7 +13,7 @@ from cragraph.build import FETCHED, Parts, acts_of, graph_of
 from cragraph.errors import InputError, StoreMissingError
 from cragraph.graph.context import Context
 from cragraph.graph.state import CragOutput, State
-from cragraph.graph.steps import walk
+from cragraph.graph.steps import Steps, walk
 from cragraph.nodes.verify import verified
 from cragraph.passages import as_passages, as_question
 from cragraph.protocols import Notes
@@ -45,11 +45,6 @@ class Event:
     passages: Sequence[Passage] = ()
 
 
-Steps = Iterator[tuple[str, Any]]
-"""What a run does as it does it: ("begin", node), ("token", text), ("node", (node, update)), ("state", fields), and
-("review", fields) where it waits for a person."""
-
-
 def streamed(graph: Any, inputs: Any, context: Context, thread: str = "") -> Steps:
     """The steps of a compiled graph."""
     config = {"configurable": {"thread_id": thread}} if thread else None
@@ -67,16 +62,6 @@ def streamed(graph: Any, inputs: Any, context: Context, thread: str = "") -> Ste
         elif kind == "updates":
             for node, update in event.items():
                 yield "node", (node, update or {})
-
-
-def walked(parts: Parts, inputs: Mapping[str, Any], context: Context) -> Steps:
-    """The same steps without LangGraph, where no chat model streams what it writes."""
-    for node, update, state in walk(acts_of(parts), State(**inputs), context.over(parts.settings.context())):
-        if update is None:
-            yield "begin", node
-        else:
-            yield "node", (node, update)
-            yield "state", vars(state)
 
 
 def events(steps: Steps, run: str = "") -> Iterator[Event]:
@@ -144,9 +129,10 @@ class Assistant:
         inputs: dict[str, Any] = {"question": question} | ({"messages": list(messages)} if messages else {})
         given = {"show_claims": True} | ({} if person else {"ask_on_low_confidence": False}) | dict(context or {})
         options = Context(**given)
-        if not options.over(self.settings.context()).ask_on_low_confidence:
-            if self.parts.chat is None:
-                return events(walked(self.parts, inputs, options))
+        whole = options.over(self.settings.context())
+        if not whole.ask_on_low_confidence:
+            if self.parts.chat is None:  # no words are streamed, and LangGraph's import takes longer than the answer
+                return events(self._walked(inputs, whole))
             return events(streamed(self.graph, inputs, options))
         if not person:
             raise InputError(
@@ -154,6 +140,9 @@ class Assistant:
                 "`cragraph chat --ask`, Studio, or a graph with a checkpointer."
             )
         return self._asked(inputs, token_hex(8), options)
+
+    def _walked(self, inputs: dict[str, Any], context: Context) -> Steps:
+        yield from walk(acts_of(self.parts), State(**inputs), context)
 
     def resume(self, run: str, decision: Any) -> Iterator[Event]:
         """Go on with a run that waits, as a person chose; raises InputError where none waits under that name."""

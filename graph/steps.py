@@ -26,6 +26,11 @@ Act = Callable[[Any, Context, Notes], dict[str, Any]]
 """One verb of the loop: reads the state and the resolved options, notes what it did, returns the fields that change."""
 
 
+Steps = Iterator[tuple[str, Any]]
+"""What a run does as it does it: ("begin", node), ("token", text), ("node", (node, update)), ("state", fields), and
+("review", fields) where it waits for a person."""
+
+
 def take(name: str, act: Act, state: Any, context: Context) -> dict[str, Any]:
     """What an act changes, how long it took and what it noted added."""
     notes, begun = Notes(), time.perf_counter()
@@ -35,11 +40,11 @@ def take(name: str, act: Act, state: Any, context: Context) -> dict[str, Any]:
     return update | noted(state, update, notes, name, (time.perf_counter() - begun) * 1000)
 
 
-def walk(acts: Mapping[str, Act], state: State, context: Context) -> Iterator[tuple[str, dict[str, Any] | None, State]]:
-    """The loop as `build_graph` draws it: each node's name before it runs, then its update and the state after it."""
+def walk(acts: Mapping[str, Act], state: State, context: Context) -> Steps:
+    """The loop as `build_graph` draws it, each node told before it runs and after, with the state that it leaves."""
     name = "retrieve"
     while name:
-        yield name, None, state
+        yield "begin", name
         rescued = False
         try:
             update = take(name, acts[name], state, context)
@@ -49,7 +54,8 @@ def walk(acts: Mapping[str, Act], state: State, context: Context) -> Iterator[tu
             update, rescued = stopped(state, name, error), True
         changed: dict[str, Any] = dict.fromkeys(EPHEMERAL) | update
         state = replace(state, **changed)
-        yield name, update, state
+        yield "node", (name, update)
+        yield "state", vars(state)
         name = "finalize" if rescued else NEXT[name](state, context) if name in NEXT else ""
 
 

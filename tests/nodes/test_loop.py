@@ -79,8 +79,8 @@ class Loop:
 
     def walked(self, question: str = "Is the sea salt?", **inputs: Any) -> dict[str, Any]:
         """The response of the same loop without LangGraph."""
-        *_, (_, _, state) = walk(self.acts, State(question, **inputs), self.options)
-        return {name: getattr(state, name) for name in CragOutput.model_fields}
+        *_, (_, state) = walk(self.acts, State(question, **inputs), self.options)
+        return {name: state[name] for name in CragOutput.model_fields}
 
 
 @pytest.mark.parametrize(
