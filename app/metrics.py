@@ -4,7 +4,7 @@ import json
 import logging
 import math
 from collections import Counter, defaultdict
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
 from datetime import UTC, datetime
 from pathlib import Path
@@ -17,8 +17,6 @@ from cragraph.types import IDK
 from cragraph.verification.claims import split_claims
 
 logger = logging.getLogger(__name__)
-
-Runs = Sequence[Mapping[str, Any]]
 
 ANSWER_CHARACTERS: Final = 100  # how much of an answer a line keeps, to recognise the run by
 _LOCK: Final = Lock()
@@ -78,7 +76,7 @@ def record(run: Mapping[str, Any]) -> dict[str, Any]:
         "warnings": list(checked.get("warnings") or []),
         "citations": len(citations),
         "cited_claims": None if abstained else cited_claims(answer),
-        "citation_accuracy": _rate(citations, lambda citation: citation.get("verified")),
+        "citation_accuracy": _rate(citation.get("verified") for citation in citations),
         "rerank_gain": run.get("rerank_gain"),
         "selection_rate": len(run.get("held") or []) / len(met) if met else None,
         "judge": models.get("judge"),
@@ -136,22 +134,20 @@ def summarise(file: str | Path) -> dict[str, Any]:
         "runs": len(runs),
         "bad_lines": bad,
         "answered": len(answered),
-        "abstention_rate": _rate(runs, lambda run: run.get("abstained")),
-        "rejection_rate": _rate(runs, lambda run: run.get("rejected")),
-        "trigger_rate": _rate(runs, lambda run: run.get("triggered")),
-        "success_rate": _rate([run for run in runs if run.get("improved") is not None], lambda run: run["improved"]),
-        "grounded_rate": _rate([r for r in answered if r.get("is_grounded") is not None], lambda r: r["is_grounded"]),
+        "abstention_rate": _rate(run.get("abstained") for run in runs),
+        "rejection_rate": _rate(run.get("rejected") for run in runs),
+        "trigger_rate": _rate(run.get("triggered") for run in runs),
+        "success_rate": _rate(run["improved"] for run in runs if run.get("improved") is not None),
+        "grounded_rate": _rate(run["is_grounded"] for run in answered if run.get("is_grounded") is not None),
         "hallucination_rate": 1 - sum(r["claims_supported"] for r in judged) / checked if checked else None,
-        "labelled_hallucination_rate": _rate(marked, lambda run: not run["correct"]),
-        "false_positive_rate": _rate(
-            [r for r in runs if r.get("answerable") is False], lambda r: not r.get("abstained")
-        ),
-        "false_negative_rate": _rate([r for r in runs if r.get("answerable") is True], lambda r: r.get("abstained")),
+        "labelled_hallucination_rate": _rate(not run["correct"] for run in marked),
+        "false_positive_rate": _rate(not run.get("abstained") for run in runs if run.get("answerable") is False),
+        "false_negative_rate": _rate(run.get("abstained") for run in runs if run.get("answerable") is True),
         "confidence": _mean(answered, "confidence"),
-        "confidence_accuracy": _rate(marked, lambda run: (run["confidence"] >= 0.7) == run["correct"]),
+        "confidence_accuracy": _rate((run["confidence"] >= 0.7) == run["correct"] for run in marked),
         **{name: _mean(answered, name) for name in ("cited_claims", "citation_accuracy")},
         **{name: _mean(runs, name) for name in ("rerank_gain", "selection_rate", "llm_calls")},
-        "degraded_rate": _rate(runs, lambda run: run.get("degraded")),
+        "degraded_rate": _rate(run.get("degraded") for run in runs),
         "degraded": dict(Counter(s for run in runs for s in run.get("degraded") or []).most_common(10)),
         "judges": dict(Counter(str(run.get("judge") or "none") for run in runs).most_common()),
         "latency_ms": latency,
@@ -191,11 +187,12 @@ def _read(file: Path) -> tuple[list[Mapping[str, Any]], int]:
     return runs, bad
 
 
-def _rate(runs: Runs, holds: Callable[[Mapping[str, Any]], Any]) -> float | None:
-    return sum(bool(holds(run)) for run in runs) / len(runs) if runs else None
+def _rate(answers: Iterable[Any]) -> float | None:
+    values = [bool(answer) for answer in answers]
+    return sum(values) / len(values) if values else None
 
 
-def _mean(runs: Runs, field: str) -> float | None:
+def _mean(runs: Sequence[Mapping[str, Any]], field: str) -> float | None:
     values = [float(run[field]) for run in runs if _number(run.get(field))]
     return sum(values) / len(values) if values else None
 
