@@ -1,7 +1,7 @@
 """Bounded, thread-safe caches, and embeddings behind one."""
 
 from collections import OrderedDict
-from collections.abc import Callable, Hashable, Sequence
+from collections.abc import Callable, Hashable, Iterable, Sequence
 from dataclasses import dataclass, field
 from hashlib import sha256
 from threading import Lock
@@ -109,3 +109,9 @@ def unit(vectors: object, wanted: int) -> Vectors:
     lengths = np.linalg.norm(rows, axis=1, keepdims=True)
     result: Vectors = (rows / np.where(lengths == 0.0, 1.0, lengths)).astype(np.float32)
     return result
+
+
+def embedded(embeddings: Embeddings, texts: Iterable[str]) -> dict[str, Vectors]:
+    """Each distinct text with its vector of unit length, embedded in one call."""
+    distinct = list(dict.fromkeys(texts))
+    return dict(zip(distinct, unit(embeddings.embed_documents(distinct), len(distinct)), strict=True))

@@ -1,10 +1,10 @@
 """The judge by meaning: the claim's closeness to its likeliest windows, held to the same facts."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Final
 
-from cragraph.models.cache import CachedEmbeddings, unit
+from cragraph.models.cache import CachedEmbeddings, embedded
 from cragraph.protocols import Embeddings, Notes
 from cragraph.types import Claim, Passage, Verdict
 from cragraph.verification.judges.reading import Readings, clearest, support_of
@@ -34,26 +34,14 @@ class EmbeddingJudge:
     ) -> list[Verdict]:
         """One verdict per claim, in order."""
         measures = Readings(claims, passages)
-        chosen = [measures.space.best(number, WINDOWS) for number in range(len(claims))]
-        cosines = self._cosines(measures, chosen)
+        windows, chosen = measures.space.windows, [measures.space.best(n, WINDOWS) for n in range(len(claims))]
+        texts = [*measures.texts, *(windows[place].text for places in chosen for place in places)]
+        vectors = embedded(self._cached, texts) if any(chosen) else {}
         notes.ran("judge embeddings", self._cached.name)
         verdicts = []
-        for number, claim in enumerate(claims):
-            readings = [measures.read(number, place, cosines[number, place]) for place in chosen[number]]
+        for number, (claim, text, places) in enumerate(zip(claims, measures.texts, chosen, strict=True)):
+            cosines = [float(vectors[text] @ vectors[windows[place].text]) for place in places]
+            readings = [measures.read(number, place, cosine) for place, cosine in zip(places, cosines, strict=True)]
             best = clearest(readings, "embedding")
             verdicts.append(decide(claim, best, (support_of(best, "embedding"), 0.0), BY_WORDS, passages, self.name))
         return verdicts
-
-    def _cosines(self, measures: Readings, chosen: Sequence[Sequence[int]]) -> Mapping[tuple[int, int], float]:
-        """Cosine of each claim to each of its windows, -1..1."""
-        windows = measures.space.windows
-        wanted = list(dict.fromkeys([*measures.texts, *(windows[place].text for own in chosen for place in own)]))
-        if not any(chosen):
-            return {}
-        vectors = unit(self._cached.embed_documents(wanted), len(wanted))
-        row = {text: number for number, text in enumerate(wanted)}
-        return {
-            (number, place): float(vectors[row[measures.texts[number]]] @ vectors[row[windows[place].text]])
-            for number, own in enumerate(chosen)
-            for place in own
-        }

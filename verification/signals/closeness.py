@@ -7,7 +7,7 @@ from typing import Final
 
 import numpy as np
 
-from cragraph.models.cache import unit
+from cragraph.models.cache import embedded
 from cragraph.protocols import Embeddings, Notes
 from cragraph.text.markers import without_markers
 from cragraph.text.words import overlap
@@ -99,15 +99,13 @@ def by_vectors(
     chosen = [_telling(windows, column, claim, whole=whole) for column, claim in enumerate(claims)]
     pairs = [(claim, window.text) for claim, own in zip(claims, chosen, strict=True) for window in own]
     near = [text for one, other in pairs if plain(one) != plain(other) for text in (one, other)]
-    wanted = list(dict.fromkeys([*pair, *near, *(claims if texts else ()), *texts]))
-    vectors = unit(embeddings.embed_documents(wanted), len(wanted))
-    row = {text: number for number, text in enumerate(wanted)}
+    vectors = embedded(embeddings, [*pair, *near, *(claims if texts else ()), *texts])
 
     def cosine(one: str, other: str) -> float:
         if plain(one) == plain(other):
             return 1.0
         with np.errstate(invalid="ignore"):  # BLAS may raise the flag for lanes that it does not use
-            return min(max(float(vectors[row[one]] @ vectors[row[other]]), 0.0), 1.0)
+            return min(max(float(vectors[one] @ vectors[other]), 0.0), 1.0)
 
     rows = [[0.0] * len(passages) for _ in claims]
     for claim, own, places in zip(claims, chosen, rows, strict=True):
