@@ -51,8 +51,8 @@ _STATUS_SCHEMA = {"type": "string", "enum": ["SUPPORTED", "PARTIALLY_SUPPORTED",
 Status = Annotated[Label, BeforeValidator(_read_status), WithJsonSchema(_STATUS_SCHEMA)]
 
 
-def _field(*names: str, **schema: Any) -> Any:
-    return Field(validation_alias=AliasChoices(*names), json_schema_extra=schema or None)
+def _field(default: Any, *names: str, **schema: Any) -> Any:
+    return Field(default, validation_alias=AliasChoices(*names), json_schema_extra=schema or None)
 
 
 class JudgedClaim(BaseModel):
@@ -60,19 +60,15 @@ class JudgedClaim(BaseModel):
     which a model held to the schema writes them: the evidence before the status that rests on it, and last what most
     rows do not need, since a small model on a laptop writes thirty tokens a second."""
 
-    n: Annotated[Whole, _field("n", "number", "id", "index", "claim_number")] = 0
-    evidence: Annotated[Text, _field("evidence", "quote", "supporting_evidence", "evidence_quote", maxLength=300)] = ""
-    status: Annotated[Status, _field("status", "verdict", "label", "supported", "verified", "judgement", "judgment")]
-    reasoning: Annotated[
-        Text, _field("reasoning", "reason", "explanation", "rationale", optional=True, maxLength=160)
-    ] = ""
-    correction: Annotated[
-        Text, _field("correction", "suggested_correction", "fix", "corrected", optional=True, maxLength=240)
-    ] = ""
-    claim: Annotated[SkipJsonSchema[Text], _field("claim", "text", "statement", "sentence")] = ""
-    passage: Annotated[
-        SkipJsonSchema[Whole], _field("passage", "source", "passage_number", "supporting_sources", "sources")
-    ] = 0
+    n: Whole = _field(0, "n", "number", "id", "index", "claim_number")
+    evidence: Text = _field("", "evidence", "quote", "supporting_evidence", "evidence_quote", maxLength=300)
+    status: Status = _field(..., "status", "verdict", "label", "supported", "verified", "judgement", "judgment")
+    reasoning: Text = _field("", "reasoning", "reason", "explanation", "rationale", optional=True, maxLength=160)
+    correction: Text = _field(
+        "", "correction", "suggested_correction", "fix", "corrected", optional=True, maxLength=240
+    )
+    claim: SkipJsonSchema[Text] = _field("", "claim", "text", "statement", "sentence")
+    passage: SkipJsonSchema[Whole] = _field(0, "passage", "source", "passage_number", "supporting_sources", "sources")
     """Where the model says so unasked: a quote is looked for in all passages."""
 
 
