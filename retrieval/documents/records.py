@@ -147,4 +147,5 @@ def leaves(value: Any, name: str = "") -> Iterator[Leaf]:
 
 def _untaken(name: Any) -> str:
     """A field's name, if it does not say something of every passage already."""
-    return named if (named := field_name(str(name))).startswith("column.") else str(name)
+    named = field_name(str(name))
+    return named if named.startswith("column.") else str(name)

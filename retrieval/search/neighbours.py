@@ -152,17 +152,20 @@ def _joined(passage: Passage, chunks: Sequence[Passage], others: Sequence[Passag
     highest = min((other["start_index"] for other in others if other["chunk_index"] > place), default=None)
     for chunk in reversed([chunk for chunk in chunks if chunk["chunk_index"] < place]):
         first, last = max(chunk["start_index"], lowest), min(_end(chunk), spans[0][0])
-        spans[:0] = [(first, last, chunk)] if first < last else []
+        if first < last:
+            spans.insert(0, (first, last, chunk))
     for chunk in (chunk for chunk in chunks if chunk["chunk_index"] > place):
         first, last = max(chunk["start_index"], spans[-1][1]), min(_end(chunk), highest or _end(chunk))
-        spans += [(first, last, chunk)] if first < last else []
+        if first < last:
+            spans.append((first, last, chunk))
     start = spans[0][0]
     text = ""
     parts: list[Part] = []
     for first, last, chunk in spans:
         skipped, at = first - chunk["start_index"], first - start
-        blank = at - len(text)
-        text += "\n" * (blank > 0) + " " * (blank - 1) + chunk["text"][skipped : skipped + last - first]
+        if at > len(text):
+            text += "\n" + " " * (at - len(text) - 1)
+        text += chunk["text"][skipped : skipped + last - first]
         parts.append({"chunk_id": chunk["chunk_id"], "start": at, "end": at + last - first, "from": skipped})
     return text, start, parts
 

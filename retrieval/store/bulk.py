@@ -149,7 +149,8 @@ class Ingest:
                 alike = old and (old.options, old.size) == (now.options, now.size)
                 if old and alike and (old.mtime_ns == now.mtime_ns or sha256_of(item.path) == old.sha256):
                     self._report.unchanged.append(source)
-                    self._touched += [old._replace(mtime_ns=now.mtime_ns)] if old.mtime_ns != now.mtime_ns else []
+                    if old.mtime_ns != now.mtime_ns:
+                        self._touched.append(old._replace(mtime_ns=now.mtime_ns))
                 else:
                     self.jobs[source] = now
             except OSError as error:

@@ -130,7 +130,7 @@ class Store:
     @property
     def notes(self) -> list[str]:
         """What is degraded in this store at present, in plain sentences."""
-        return [*self._notes, *filter(None, [self._vectors.note])]
+        return [note for note in (*self._notes, self._vectors.note) if note]
 
     def problems(self) -> list[str]:
         """What is wrong with the store, each with what to do about it; reads all of it."""
@@ -422,7 +422,8 @@ def _on_server(url: str, embeddings: Embeddings, collection: str, create: bool, 
         server.close()
         raise
     store = Store(index, embeddings, WriteLock(None), server.where, server)
-    store._notes += [] if index.path else [UNCACHED]
+    if not index.path:
+        store._notes.append(UNCACHED)
     return store
 
 

@@ -195,7 +195,7 @@ def read_table(table: Any, limits: Limits) -> Table:
     """The cells of a table; a cell over several columns heads each of them, in the body it stands once."""
     rows = [(row, list(row.iterchildren("td", "th"))) for row in table.iter("tr")]
     # The rows at the top that the page itself marks as headings.
-    marks = (c and (row.getparent().tag == "thead" or all(cell.tag == "th" for cell in c)) for row, c in rows)
+    marks = (cs and (row.getparent().tag == "thead" or all(cell.tag == "th" for cell in cs)) for row, cs in rows)
     marked = sum(1 for _ in takewhile(bool, marks))
     grid: list[list[str]] = []
     from_above: dict[int, tuple[int, str]] = {}

@@ -21,7 +21,8 @@ def draft(text: str, limits: Limits = DEFAULT) -> Draft:
         start = match.start()
         if heading := _heading(match[0]):
             title, style, length = heading
-            styles += [style] if style not in styles else []
+            if style not in styles:
+                styles.append(style)
             headings.append(Heading(start, styles.index(style) + 1, title))
             blocks.append(Block(start, start + length, "heading"))
             start += length + 1
