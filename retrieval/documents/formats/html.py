@@ -2,7 +2,7 @@
 
 import re
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from itertools import takewhile
 from pathlib import Path
 from typing import Any
@@ -109,15 +109,24 @@ class _Reader:
 
     def block(self, tag: Any) -> None:
         """Write the children of a block element; runs of inline content become paragraphs."""
-        inline = [_squeezed(tag.text)]
-        for child in tag:
-            if child.tag in _BLOCKS or child in self._holders:
-                self._flush(inline)
-                self._element(child)
+        inline: list[str] = []
+        for part in self._parts(tag):
+            if isinstance(part, str):
+                inline.append(part)
             else:
-                inline.append(_inline(child))
-            inline.append(_squeezed(child.tail))
+                self._flush(inline)
+                self._element(part)
         self._flush(inline)
+
+    def _parts(self, tag: Any, inline: Sequence[str] = ()) -> Iterator[Any]:
+        """The content of an element in order: text, and as they are the blocks that are not of `inline` names."""
+        yield _squeezed(tag.text)
+        for child in tag:
+            if child in self._holders or (child.tag in _BLOCKS and child.tag not in inline):
+                yield child
+            else:
+                yield _inline(child) + (" " if child.tag in _BLOCKS else "")
+            yield _squeezed(child.tail)
 
     def _element(self, tag: Any) -> None:
         if tag.tag in _HEADINGS:
@@ -133,21 +142,15 @@ class _Reader:
 
     def _item(self, tag: Any) -> None:
         """A list item: its own words first, then what is nested in it."""
-        inline = [_squeezed(tag.text)]
-        nested = []
-        for child in tag:
-            if child in self._holders or (child.tag in _BLOCKS and child.tag not in ("p", "div")):
-                nested.append(child)
-            else:
-                inline.append(_inline(child) + (" " if child.tag in _BLOCKS else ""))
-            inline.append(_squeezed(child.tail))
+        parts = list(self._parts(tag, ("p", "div")))
         marker, parent = "-", tag.getparent()
         if parent is not None and parent.tag == "ol":
             marker = f"{_count(parent, 'start', least=0) + self._items[parent]}."
             self._items[parent] += 1
-        self._writer.item("".join(inline), marker)
-        for child in nested:
-            self._element(child)
+        self._writer.item("".join(part for part in parts if isinstance(part, str)), marker)
+        for part in parts:
+            if not isinstance(part, str):
+                self._element(part)
 
     def _flush(self, inline: list[str]) -> None:
         text = "".join(inline)

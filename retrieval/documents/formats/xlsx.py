@@ -2,6 +2,7 @@
 
 import datetime as dt
 from collections.abc import Iterable, Iterator, Sequence
+from contextlib import closing
 from dataclasses import replace
 from itertools import chain, groupby, pairwise
 from pathlib import Path
@@ -40,8 +41,7 @@ def read(path: Path, limits: Limits) -> Iterator[Draft]:
         for name in parts.related(parts.main(), "/sharedStrings", "/styles"):
             parts.bytes(name)  # openpyxl holds these whole, unlike the sheets
         stated = parts.properties()
-        book = load_workbook(path, read_only=True, data_only=True)
-        try:
+        with closing(load_workbook(path, read_only=True, data_only=True)) as book:
             for sheet in book.worksheets:
                 if sheet.sheet_state == "visible":
                     sheet.reset_dimensions()  # a file may say that its sheets are a million columns wide
@@ -49,8 +49,6 @@ def read(path: Path, limits: Limits) -> Iterator[Draft]:
                     for draft in _drafts(records(rows), limits):
                         headings = (Heading(0, 1, sheet.title), *draft.headings)
                         yield replace(draft, headings=headings, metadata={**stated, **draft.metadata})
-        finally:
-            book.close()
 
 
 def _drafts(given: Iterable[Record], limits: Limits) -> Iterator[Draft]:

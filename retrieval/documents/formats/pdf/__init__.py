@@ -3,6 +3,7 @@
 import re
 import signal
 from collections.abc import Iterator, Sequence
+from contextlib import closing
 from dataclasses import replace
 from functools import cache
 from importlib.util import find_spec
@@ -37,10 +38,8 @@ def read(path: Path, limits: Limits) -> Iterator[Draft]:
             raise DocumentError(
                 f"is not a readable PDF ({error}); open it in a viewer and save or print it as PDF again."
             ) from error
-        try:
+        with closing(pdf):
             draft = _draft(pdf, limits)
-        finally:
-            pdf.close()
     if not draft.text.strip():
         pages = len(draft.page_starts)
         hint = "pictures without words, or blank" if can_recognise() else f"pictures of pages ({INSTALL}), or blank"
@@ -69,16 +68,13 @@ def _draft(pdf: Any, limits: Limits) -> Draft:
 def _read_page(pdf: Any, number: int, unread: list[int]) -> tuple[list[Line], list[str]]:
     """The lines of a page, and the text across them; a page that cannot be read, or that is a picture, is `unread`."""
     try:
-        page = pdf[number]
-        try:
+        with closing(pdf[number]) as page:
             words, across = words_of(page)
             if not words and any(True for _ in page.get_objects(max_depth=2)):
                 if can_recognise():
                     words = recognised(page)
                 else:
                     unread.append(number + 1)
-        finally:
-            page.close()
     except pypdfium2.PdfiumError:
         unread.append(number + 1)
         return [], []

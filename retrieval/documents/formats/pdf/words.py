@@ -5,6 +5,7 @@ import math
 import re
 from collections import Counter
 from collections.abc import Iterable, Sequence
+from contextlib import closing
 from functools import cached_property
 from typing import Any, NamedTuple
 
@@ -42,11 +43,8 @@ class PageWord(NamedTuple):
 
 def words_of(page: Any) -> tuple[list[PageWord], list[str]]:
     """The words of a page in the direction of most of them, in the order of the file, and the text across them."""
-    text_page = page.get_textpage()
-    try:
-        words = _placed(text_page)
-    finally:
-        text_page.close()
+    with closing(page.get_textpage()) as text:
+        words = _placed(text)
     turns = Counter(turn for _, turn in words)
     main = turns.most_common(1)[0][0] if words else 0
     left, bottom, right, top = page.get_cropbox()
