@@ -10,7 +10,6 @@ import numpy as np
 
 from cragraph.errors import InputError, StoreError, StoreMismatchError
 from cragraph.protocols import Embeddings
-from cragraph.retrieval.documents.document import scalar
 from cragraph.types import Passage
 
 T = TypeVar("T")
@@ -102,7 +101,9 @@ def filterable(metadata: Mapping[str, Any]) -> dict[str, str | int | float | boo
         key: value
         for key, value in metadata.items()
         if key and key not in FIELDS and key[0] not in "_$#" and not {'"', ":"} & {*key}
-        if isinstance(value, str) or (isinstance(value, int | float) and scalar(value) is value)
+        if isinstance(value, str)
+        or (isinstance(value, int) and -(1 << 63) <= value < 1 << 63)
+        or (isinstance(value, float) and math.isfinite(value))
     }
 
 
