@@ -55,7 +55,7 @@ class Check:
         object.__setattr__(self, "fix", mask(plain(self.fix)))
 
 
-def examine(settings: Any) -> list[Check]:
+def examine(settings: "cragraph.Settings") -> list[Check]:
     """All checks, in the order in which their fixes make sense. Nothing is changed and nothing is downloaded."""
     checks = [python(), package("onnxruntime"), package("chromadb")]
     if settings.embeddings == "embedded":
@@ -86,7 +86,7 @@ def weights() -> str:
     return f"{encoder.name}, {len(encoder.embed_query('ready?'))} dimensions"
 
 
-def store(settings: Any) -> str:
+def store(settings: "cragraph.Settings") -> str:
     """What the store holds, in a few words."""
     with cragraph.build.Parts(settings).store as opened:
         if problems := opened.problems():
@@ -94,7 +94,7 @@ def store(settings: Any) -> str:
         return f"{settings.store}: {len(opened.documents())} documents, {opened.count()} chunks"
 
 
-def models(settings: Any) -> list[Check]:
+def models(settings: "cragraph.Settings") -> list[Check]:
     """The models by name: without any, the embedded parts answer, and that is well too."""
     chosen = (settings.model, settings.judge_model, settings.embeddings)
     named = [name for name in dict.fromkeys(chosen) if name and name != "embedded"]
@@ -106,7 +106,7 @@ def models(settings: Any) -> list[Check]:
     return checks + (_ollama(ollama, settings) if ollama else [])
 
 
-def _ollama(names: Sequence[str], settings: Any) -> list[Check]:
+def _ollama(names: Sequence[str], settings: "cragraph.Settings") -> list[Check]:
     # Imported here: httpx costs start-up time that `--help` does not have.
     import httpx
 
@@ -133,7 +133,7 @@ def _ollama(names: Sequence[str], settings: Any) -> list[Check]:
     return checks
 
 
-def _model(name: str, status: int, shown: Any, settings: Any) -> list[Check]:
+def _model(name: str, status: int, shown: Any, settings: "cragraph.Settings") -> list[Check]:
     plain = name.removeprefix("ollama:")
     if status == 404:
         return [Check(f"model {name}", False, f"the model {plain!r} is not pulled", f"ollama pull {plain}")]
@@ -153,7 +153,7 @@ def _model(name: str, status: int, shown: Any, settings: Any) -> list[Check]:
     return checks
 
 
-def _context(name: str, settings: Any, longest: int | None) -> Check:
+def _context(name: str, settings: "cragraph.Settings", longest: int | None) -> Check:
     """Whether the largest prompt, with the passages of a correction and the reply, fits into the context."""
     budget = cragraph.models.budget
     room = min(settings.num_ctx, longest or settings.num_ctx)
