@@ -13,7 +13,6 @@ from cragraph.types import Verdict
 from cragraph.verification.policies import POLICIES, Weights
 from cragraph.verification.result import UNCHECKED, UNJUDGED, Verification, is_counted
 from cragraph.verification.signals import ISSUES, Material, issues_of, measure
-from cragraph.verification.signals.closeness import Closeness
 
 _LISTED: Final = re.compile(r"^[ \t>]*(?:[-*+•]|\(?\d{1,3}[.)])[ \t]+", re.MULTILINE)
 _NUMBERED: Final = re.compile(r"^(?P<indent>[ \t]*)(?P<number>\d{1,3})(?=[.)][ \t])", re.MULTILINE)
@@ -48,7 +47,7 @@ def pruned(answer: str, whole: Verification, weights: Mapping[str, Weights]) -> 
     """What `prune` leaves of an answer, and its verification: scored by the policy that scored the whole answer.
     Signals that are measured on verdicts are measured again; the others stay as they were."""
     text, kept = prune(answer, whole.claims)
-    material = Material(answer=text, passages=(), verdicts=kept, closeness=Closeness())
+    material = Material(answer=text, passages=(), verdicts=kept)
     again, _ = measure([name for name in BY_VERDICT if name in whole.signals], material, Notes())
     signals = {**whole.signals, **again}
     policy = POLICIES[whole.policy]

@@ -121,10 +121,8 @@ class Verification:
     answered: float | None = None
     supported: float | None = None
     answer_spans: tuple[AnswerSpan, ...] = ()
-    threshold_set: bool = field(default=False, kw_only=True)
-    """Whether somebody set the threshold; else it is the policy's own."""
-    failed: bool = field(default=False, kw_only=True)
-    """Whether verification failed altogether, so that nothing was judged."""
+    threshold_set: bool = field(default=False, kw_only=True)  # by somebody; else the threshold is the policy's own
+    failed: bool = field(default=False, kw_only=True)  # altogether, so that nothing was judged
     question: str = field(default="", kw_only=True, compare=False)
     answer: str = field(default="", kw_only=True, compare=False)
     passages: tuple[Passage, ...] = field(default=(), kw_only=True, compare=False)

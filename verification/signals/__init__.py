@@ -54,7 +54,7 @@ class Material:
     answer: str
     passages: Sequence[Passage]
     verdicts: Sequence[Verdict]
-    closeness: Closeness
+    closeness: Closeness = field(default_factory=Closeness)
     question: str = ""
     alignment: float | None = None
     consistency: float | None = None
