@@ -27,6 +27,8 @@ from cragraph.verification.sources import SourceWeight, attributed, weak_source_
 
 logger = logging.getLogger(__name__)
 T = TypeVar("T")
+Texts = Mapping[str, str]
+Replies = Mapping[str, Any]
 
 ALWAYS: Final = (
     "fact_score", "hallucination", "attribution_coverage", "retrieval_quality", "completeness", "uncertainty",
@@ -220,12 +222,7 @@ class Verifier:
         return weigh_sources([policies.recalibrated(v, own) for v in judged], case.passages, weights, judge)
 
     def _weighed(
-        self,
-        case: "_Case",
-        material: Material,
-        signals: dict[str, float],
-        missing: Mapping[str, str],
-        replies: Mapping[str, Any],
+        self, case: "_Case", material: Material, signals: policies.Signals, missing: Texts, replies: Replies
     ) -> Verification:
         """What the policy makes of verdicts and signals, joined with what the reader says of the answer."""
         verdicts, notes = material.verdicts, case.notes

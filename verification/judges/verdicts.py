@@ -89,11 +89,17 @@ def claim_of(verdict: Claim) -> Claim:
 
 
 def verdict_of(
-    claim: Claim, label: Label, support: float, against: float, evidence: Evidence | None, reasoning: str, judge: str
+    claim: Claim,
+    label: Label,
+    support: float,
+    contradiction: float,
+    evidence: Evidence | None,
+    reasoning: str,
+    judge: str,
 ) -> Verdict:
-    """A verdict on a claim; `against` is its contradiction."""
+    """A verdict on a claim."""
     own = claim_of(claim)
-    scores = {"verdict": label, "support": support, "contradiction": against}
+    scores = {"verdict": label, "support": support, "contradiction": contradiction}
     return cast(Verdict, {**own, **scores, "evidence": evidence, "reasoning": reasoning, "judge": judge})
 
 
