@@ -142,10 +142,8 @@ def _measured(good: Array, chances: Array, accepted: Array) -> dict[str, float]:
 def _interval(good: Array, before: Array, after: Array) -> tuple[float, float]:
     """The middle 95 % of the balanced accuracy gained, over rows drawn again."""
     random = np.random.default_rng(0)
-    gains = []
-    for _ in range(DRAWS):
-        drawn = random.integers(len(good), size=len(good))
-        gains.append(_accuracy(good[drawn], after[drawn]) - _accuracy(good[drawn], before[drawn]))
+    draws = [random.integers(len(good), size=len(good)) for _ in range(DRAWS)]
+    gains = [_accuracy(good[drawn], after[drawn]) - _accuracy(good[drawn], before[drawn]) for drawn in draws]
     return float(np.quantile(gains, 0.025)), float(np.quantile(gains, 0.975))
 
 
