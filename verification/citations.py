@@ -13,7 +13,7 @@ from cragraph.verification.conflicts import stated_in
 from cragraph.verification.result import IN_FAVOUR, is_counted
 
 ENOUGH: Final = 0.75
-"""Share of the words beside a marker that its passage must hold where no judge settles it: it rather says no."""
+"""Share of the words beside a marker that its passage must hold where no judge decided."""
 
 MOST: Final = 5  # how many citations a response has at most; one that lists rows of a table has one for each row
 REPEATED: Final = ("chunk_id", "doc_id", "chunk_index", "start_index", "filename", "source")
@@ -169,8 +169,7 @@ def insertion_point(text: str, claim_end: int, start: int, end: int, code: Seque
     """Where a marker for a claim in the sentence ``text[start:end]`` goes: after its words, before the full stop. None
     where there is no such place, as in a code block."""
     place = claim_end if start < claim_end <= end else end
-    while place > start and text[place - 1] in " \t\n":
-        place -= 1
+    place = start + len(text[start:place].rstrip(" \t\n"))
     for pattern in (_CELL, _STOP):
         if match := pattern.search(text, start, place):
             place = match.start()

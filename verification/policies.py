@@ -174,7 +174,7 @@ BASE_RATE: Final = 0.6  # share of answers that are good, in every file that the
 LINE: Final = 0.5  # the chance from which a claim is supported
 REFUSED: Final = 0.2  # the share of good answers that the calibrated policy refuses where nobody says otherwise
 FOUNDING: Final = 0.7
-SUREST: Final = 0.995  # support is taken for at most this and at least the rest, so that its logit stays finite
+SUREST: Final = 0.995  # support is kept between this and 1 less this, so that its logit stays finite
 _EDGES: Final = re.compile(r"^\W+|\W+$")
 
 
@@ -231,7 +231,7 @@ def has_curve(verdicts: Sequence[Verdict]) -> bool:
 
 @dataclass(frozen=True)
 class Own:
-    """What a judge's chances mean on a person's own answers (`Curve.claim`), and from where to accept there."""
+    """What a judge's chances mean on a person's own answers (`Curve.claim`), and from which confidence to accept."""
 
     slope: Annotated[float, Field(gt=0)] = 1.0
     bias: float = 0.0
@@ -239,7 +239,7 @@ class Own:
 
 
 def recalibrated(verdict: Verdict, own: Mapping[str, Own]) -> Verdict:
-    """The verdict with the chance that its claim has on a person's own answers; facts that object keep their say."""
+    """The verdict with the chance that its claim has on a person's own answers; facts against a claim still count."""
     fit = own.get(verdict["judge"])
     if fit is None or verdict["verdict"] == "unjudged":
         return verdict

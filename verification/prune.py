@@ -134,9 +134,7 @@ def _opening(answer: str, sentence: _Sentence) -> int:
 def _cut_sentences(answer: str, pieces: list[str], sentences: Sequence[_Sentence]) -> None:
     for sentence in sentences:
         if not sentence.kept:
-            end = sentence.end
-            while end < len(answer) and answer[end] in " \t":
-                end += 1
+            end = len(answer) - len(answer[sentence.end :].lstrip(" \t"))
             # The mark stays for the item's other sentences; where there is none, its line goes as an empty one.
             opening = _opening(answer, sentence)
             pieces[opening:end] = [""] * len(pieces[opening:end])

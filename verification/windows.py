@@ -140,9 +140,7 @@ def _pieces(text: str, start: int, end: int) -> Iterator[tuple[int, int]]:
         cut = text.rfind(" ", start + LONGEST // 2, start + LONGEST)
         cut = cut if cut > 0 else start + LONGEST
         yield start, cut
-        start = cut
-        while start < end and text[start].isspace():
-            start += 1
+        start = end - len(text[cut:end].lstrip())
     if start < end:
         yield start, end
 

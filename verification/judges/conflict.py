@@ -57,7 +57,7 @@ def _covered(claim: str, sentence: str) -> float:
 
 
 def _at_one_time(claim: str, sentence: str) -> bool:
-    """Whether they may be: not both are dated, or not otherwise."""
+    """Whether both may speak of one time: one of them is undated, or a date is in both."""
     one, other = ([f for f in extract(text) if f.kind in WHEN] for text in (claim, sentence))
     return not one or not other or bool(compare(one, other).matched)
 

@@ -27,7 +27,7 @@ from cragraph.verification.result import CREDIT, IN_FAVOUR
 
 ROW_TOKENS: Final = 200
 """Tokens that the verdict on a claim may have: what its texts may have at most, and the names around them."""
-BATCH: Final = 10  # claims a call: a small model's reply on more would not fit into the tokens it may write
+BATCH: Final = 10  # claims per call: a small model's reply on more would not fit into the tokens it may write
 
 STATUSES: Final[Mapping[str, Label]] = {
     **dict.fromkeys(("supported", "fully_supported", "true", "yes", "entailed", "verified", "correct"), "supported"),
@@ -191,7 +191,7 @@ def _by_number(rows: Sequence[JudgedClaim], claims: Sequence[Claim]) -> dict[int
 
 
 _SAYS: Final = re.compile(r"\w").search
-"""Whether a quote says anything: a small model writes dots where a prompt or a schema leaves a place."""
+"""Finds a word in a quote: a small model writes dots where it has nothing to say."""
 
 _FIGURES: frozenset[Kind] = frozenset(("number", "percent", "points", "money", "measure", "date", "quarter", "time"))
 

@@ -16,7 +16,7 @@ from cragraph.verification.judges.verdicts import Standard, decide, unjudged
 
 PREFIX: Final = "ollama:"  # what the name of such a judge begins with: ``ollama:bespoke-minicheck``
 STANDARD: Final = Standard(supported=0.5, partial=0.3, contradicted=0.75, by_words=False)
-LETTERS: Final = 3  # characters a token, at least: what of the passages does not fit into the context is left out
+LETTERS: Final = 3  # characters per token, at least: passages beyond the context are left out
 _SAID: Final = re.compile(r"\b(yes|no)\b", re.IGNORECASE)
 
 
@@ -54,7 +54,7 @@ class SpecialistJudge:
     def __call__(
         self, claims: Sequence[Claim], passages: Sequence[Passage], notes: Notes, *, question: str = ""
     ) -> list[Verdict]:
-        """One verdict per claim, in order; a call a claim, a few at the same time."""
+        """One verdict per claim, in order; one call per claim, a few at the same time."""
         import httpx
 
         measures = Readings(claims, passages)

@@ -24,7 +24,8 @@ LOWERED: Final[dict[Label, Label]] = {"supported": "partially_supported", "parti
 """What a verdict becomes when its quote is not in the passages."""
 WITHOUT_EVIDENCE: Final = 0.45  # what the support of a verdict without its evidence is at most
 IN_SPITE: Final = 0.15
-"""The support of such a claim is at most this: of the training claims with an opposite word one in seven is true."""
+"""The support of a claim with a conflict is at most this: of the training claims with an opposite word one in seven is
+true."""
 SHOWN: Final = 0.9  # the contradiction of a claim for which a conflict is shown is at least this
 
 Span = tuple[int, int]
