@@ -110,10 +110,7 @@ def discover(paths: Paths, *, max_bytes: int | None = MAX_BYTES) -> Iterator[Fou
     """Every file at or under the paths, folders in order of name, each file once.
 
     Hidden files and folders are passed over unless named outright. Links are followed, except back into a folder on
-    the way. `max_bytes` None sets no limit.
-
-    Raises:
-        InputError: at once, where a path does not exist.
+    the way. `max_bytes` None sets no limit. Raises InputError at once, where a path does not exist.
     """
     roots = [Path(path) for path in ([paths] if isinstance(paths, str | os.PathLike) else paths)]
     missing = [shown_name(root) for root in roots if not os.path.lexists(root)]

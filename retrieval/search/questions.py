@@ -27,9 +27,8 @@ TERSE: Final = 6  # an answer of fewer words, such as "308 points", repeats noth
 def decompose(question: str) -> list[str]:
     """Sub-questions that together cover the question, in its order; none where the question is simple.
 
-    Taken apart, in this order: sentences and clauses; then in each of these the first that applies of several years,
-    the sides of a comparison, several names, two things asked of one. English only: a question in another language
-    is simple unless it names several years.
+    Sentences and clauses; in each of these the first that applies of several years, the sides of a comparison, several
+    names, two things asked of one. English only: a question in another language is simple but for several years.
     """
     parts: list[str] = []
     asks = clauses(question)
@@ -212,10 +211,9 @@ _MARK: Final = re.compile(r"(?<![.?!]\s)(?<!^)\b[A-Z][\w-]*|\b\w*\d[\w-]*")
 def unanswered_parts(question: str, answer: str, embeddings: "Embeddings") -> list[str]:
     """The parts of a question that no sentence of the answer is about, in order; all of it where there is no answer.
 
-    The parts are those of `decompose`, else the question. A part of several is addressed by an answer that has the
-    words which set it apart from the other parts, or else by a sentence as near to it as `SIMILAR`; where names or
-    figures set it apart, the answer must have one of them. A single question is addressed by any answer that is terse,
-    shares half of its words, or is that near.
+    The parts are those of `decompose`, else the question. A part of several is addressed by an answer that has half of
+    the words which set it apart from the others (and one of the names or figures), or else a sentence as near as
+    `SIMILAR`; a single question by any answer that is terse, shares half of its words, or is that near.
     """
     text = without_markers(answer)
     parts = decompose(question) or [question]

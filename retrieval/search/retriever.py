@@ -96,9 +96,6 @@ class SearchRetriever:
 
         `retrieval_score` is the calibrated relevance times the source's weight; it never rises along the list, and
         means the same in every mode. `metadata["scores"]` keeps what it was made of.
-
-        Raises:
-            InputError: `k` is below 1, or no query has a word.
         """
         distinct = distinct_queries(queries, k)
         for sentence in self.store.notes:

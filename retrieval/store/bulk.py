@@ -243,11 +243,8 @@ class Ingest:
 def forget(store: Store, path: str | os.PathLike[str]) -> list[str]:
     """Remove a file, or everything under a folder, from the store; gives the sources removed.
 
-    A path need not exist any more. The name of a file will do where no path fits and one document alone has it.
-
-    Raises:
-        InputError: nothing in the store came from there, several documents have that name, or it is empty.
-        StoreLockedError: another process is writing to the store.
+    A path need not exist any more. The name of a file will do where no path fits and one document alone has it. Raises
+    InputError where nothing came from there, or several documents have that name.
     """
     given = os.fspath(path)
     if not given.strip():

@@ -28,9 +28,7 @@ def checked_where(where: Where, fields: Mapping[str, str]) -> dict[str, Any] | N
     """A filter with one key a level, values in the type of their field; None where nothing is filtered.
 
     `fields` are the names and types of `Store.fields()`. Several keys, or several operators on one field, mean "and".
-
-    Raises:
-        InputError: for an unknown field (naming those that exist), operator or value.
+    Raises InputError for an unknown field, operator or value.
     """
     return _joined("$and", _clauses(where, fields)) if where else None
 
@@ -178,10 +176,7 @@ def parse_where(expressions: str | Iterable[str]) -> dict[str, Any]:
 
     An expression compares a field by = != > >= < <=, `in a,b`, `not in a,b` or a range `2019..2021` (both ends
     included); `and`, `or` and brackets combine. Quote a value with spaces or signs in it. Unquoted numbers and true and
-    false are read as such; `Store.dense` and `Store.lexical` put them into the type of the field.
-
-    Raises:
-        InputError: where an expression cannot be read; says where it stopped making sense.
+    false are read as such. Raises InputError where an expression stops making sense.
     """
     texts = [expressions] if isinstance(expressions, str) else list(expressions)
     return _joined("$and", [_Parser(text).whole() for text in texts]) if texts else {}

@@ -142,10 +142,10 @@ def positive_idf(documents: int, holding: int) -> float:
 def lexical_share(bm25: float, known: Mapping[str, int], frequency: Mapping[str, int], documents: int) -> float:
     """BM25 as the share of what the best possible passage would score, 0..1.
 
-    `bm25` is positive, larger is better. A term adds at most idf * (k1 + 1), when it fills the passage: the first
-    factor is the share of that ceiling over the terms the store knows (`known`: term to number of passages). The second
-    is the share of the whole query's information that those terms carry, so that a question of words the store has
-    never seen scores low however well the one familiar word fits. For one query the order is BM25's.
+    A term adds at most idf * (k1 + 1), when it fills the passage: the first factor is the share of that ceiling over
+    the terms the store knows (`known`: term to number of passages). The second is the share of the whole query's
+    information that those terms carry, so that a question of words the store has never seen scores low however well
+    the one familiar word fits. For one query the order is BM25's (positive, larger is better).
     """
     # The weight that SQLite's `bm25()` gives a term (Robertson's, floored).
     ceiling = sum(max(1e-6, math.log((documents - n + 0.5) / (n + 0.5))) for n in known.values()) * (K1 + 1)
