@@ -40,14 +40,14 @@ class CompressorReranker:
             Document(page_content=p["text"], metadata={**p["metadata"], "source": p["source"], _KEY: position})
             for position, p in enumerate(passages)
         ]
-        returned = list(self.compressor.compress_documents(documents, query))
-        positions = list(dict.fromkeys(self._position(document, passages) for document in returned))
-        given = {self._position(document, passages): _score(document) for document in reversed(returned)}
-        scores = [given[position] for position in positions]
+        given: dict[int, float | None] = {}
+        for document in self.compressor.compress_documents(documents, query):
+            given.setdefault(self._position(document, passages), _score(document))
+        scores = list(given.values())
         if any(score is None or not 0.0 <= score <= 1.0 for score in scores):
             notes.degraded(f"{self.name} gave no scores in 0..1; rerank scores are by rank.")
-            scores = [1.0 - rank / len(positions) for rank in range(len(positions))]
-        return [with_score(passages[position], score or 0.0) for position, score in zip(positions, scores, strict=True)]
+            scores = [1.0 - rank / len(given) for rank in range(len(given))]
+        return [with_score(passages[position], score or 0.0) for position, score in zip(given, scores, strict=True)]
 
     def _position(self, document: "Document", passages: Sequence[Passage]) -> int:
         position = document.metadata.get(_KEY)
