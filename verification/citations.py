@@ -40,10 +40,11 @@ def cite(
     """The answer with verified, renumbered markers, and the citations that they point at.
 
     A marker stays where its passage supports the sentence that carries it, is moved to the passage that does, or is
-    dropped where none does or the claim failed. Supported claims without a marker get one. Without verdicts (or on
-    text that no claim covers) a marker that names a passage is kept as not verified; it is moved only to another chunk
-    of the same document that holds the words while the one named does not. Citations are numbered by first
-    appearance, one a chunk id or first 120 characters, at most five; further markers are dropped."""
+    dropped where none does or the claim failed. Supported claims without a marker get one. Without verdicts (or on text
+    that no claim covers) a marker that names a passage is kept as not verified; it is moved only to another chunk of
+    the same document that holds the words while the one named does not. Citations are numbered by first appearance, one
+    a chunk id or first 120 characters, at most five; further markers are dropped.
+    """
     pointers = _Draft(answer, verdicts, passages).pointers()
     pointers.sort(key=lambda pointer: (pointer.start, pointer.end))
     seen: dict[str, int] = {}
@@ -166,8 +167,7 @@ _TIGHT: Final = " \t\n.,;:!?)…。"
 
 
 def insertion_point(text: str, claim_end: int, start: int, end: int, code: Sequence[tuple[int, int]]) -> int | None:
-    """Where a marker for a claim in the sentence ``text[start:end]`` goes: after its words, before the full stop. None
-    where there is no such place, as in a code block."""
+    """Where the marker of a claim in ``text[start:end]`` goes, before its full stop; None within a code block."""
     place = claim_end if start < claim_end <= end else end
     place = start + len(text[start:place].rstrip(" \t\n"))
     for pattern in (_CELL, _STOP):
@@ -185,8 +185,7 @@ def insertion_point(text: str, claim_end: int, start: int, end: int, code: Seque
 
 
 def spliced(text: str, edits: Iterable[tuple[int, int, str]]) -> str:
-    """The text with each ``text[start:end]`` replaced; blanks are added and taken so that it reads well. `edits` are in
-    order and do not overlap."""
+    """The text with the edits, which are in order, each in place of ``text[start:end]``; blanks fit what is new."""
     pieces: list[str] = []
     position = 0
     for start, end, new in edits:

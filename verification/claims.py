@@ -36,9 +36,11 @@ _ENCLOSED: Final = re.compile(r"\([^()]*\)|\"[^\"]*\"|“[^”]*”|„[^“”]
 
 
 def split_claims(answer: str) -> list[Claim]:
-    """The claims of an answer, in order; ``answer[start:end] == text`` for each. Questions, greetings, lead-ins ("Here
-    is what I found:"), headings, fenced code and the answer "I don't know" are no claims. List marks before a claim and
-    citation markers after it stay outside its offsets."""
+    """The claims of an answer, in order; ``answer[start:end] == text`` for each.
+
+    Questions, greetings, lead-ins ("Here is what I found:"), headings, fenced code and the answer "I don't know" are no
+    claims. List marks before a claim and citation markers after it stay outside its offsets.
+    """
     spans = sentence_spans(answer)
     headers = {span for span, after in pairwise(spans) if _RULE_ROW.match(answer[slice(*after)])}
     claims = []
@@ -53,8 +55,7 @@ def split_claims(answer: str) -> list[Claim]:
 
 
 def claim_type(text: str) -> ClaimType:
-    """Whether a claim states a fact, an opinion (also: advice, or what the sources lack), or a condition. Opinions are
-    recognised narrowly, because they are not counted against an answer."""
+    """Whether a claim states a fact, an opinion (recognised narrowly: it is not counted) or a condition."""
     bare = without_markers(text).strip(" *_>\"'“”")
     if _OWN.search(bare) or _EVALUATION.search(bare) or _ON_SOURCES.match(bare):
         return "opinion"
@@ -123,8 +124,7 @@ _EDGE: Final = " \t\r\n.,;:!?-–—*_#>|`\"'“”‘’()"
 
 
 def uncovered_parts(answer: str, claims: Sequence[Claim]) -> list[Uncovered]:
-    """The stretches of the answer's statements outside every claim, trimmed, in order. What states nothing (headings,
-    greetings, lead-ins, questions, code, markers) is no loss and left out."""
+    """The stretches of the answer's statements outside every claim, in order; what states nothing is left out."""
     parts = []
     for statement in split_claims(answer):
         gaps = _gaps(statement["start"], statement["end"], claims)

@@ -48,8 +48,10 @@ class PassageConflict:
 
 def find_conflicts(passages: Sequence[Passage], most: int = MOST) -> list[PassageConflict]:
     """Pairs of sentences of different passages that say the same but for a figure, a negation or an opposite word.
+
     Favours precision: rows of tables are left out; sentences on other years, with other names, or that share too few
-    words are taken to speak of other things. At most `most` are returned, the most alike first."""
+    words are taken to speak of other things. At most `most` are returned, the most alike first.
+    """
     sentences = [
         (window, context)
         for number, passage in enumerate(passages)
@@ -92,8 +94,7 @@ def _alike(contexts: Sequence[frozenset[str]]) -> Floats:
 
 
 def _difference(one: str, other: str, differing: frozenset[str], *, near: bool) -> str:
-    """What two sentences on the same thing disagree about; empty where they do not, or may speak of other things. Where
-    they are not `near` it is a word and its opposite, or the same names in swapped roles, and nothing else."""
+    """What two sentences on one thing disagree about, if anything; not `near`, only an opposite or swapped roles."""
     first, second = extract(one), extract(other)
     names, theirs = _of(first, ("name",)), _of(second, ("name",))
     if compare(names, theirs, other).missing or compare(theirs, names, one).missing:
@@ -134,9 +135,11 @@ _FIGURE: Final = re.compile(r"\d")
 
 
 def contradict(one: str, other: str) -> bool:
-    """Whether two sentences say the same with another figure, an opposite word, or one of them negated. Sentences on
-    different times or with different subjects do not contradict each other, and where it is unclear whether they are on
-    the same matter, they do not either."""
+    """Whether two sentences say the same with another figure, an opposite word, or one of them negated.
+
+    Sentences on different times or with different subjects do not contradict each other, and where it is unclear
+    whether they are on the same matter, they do not either.
+    """
     first, second = extract(one), extract(other)
     when, then = _of(first, WHEN), _of(second, WHEN)
     times = compare(when, then)

@@ -32,8 +32,7 @@ def reason_of(error: Exception) -> str:
 
 
 def stand_in(part: str, call: Callable[[], T], instead: str, notes: Notes) -> T | None:
-    """What the call returns; None where it raises: notes and log then say that the part failed, and what is done
-    `instead`."""
+    """What the call returns; None where it raises, noted and logged with what is done `instead`."""
     try:
         return call()
     # A part may be the caller's own or a model's server: whatever it raises, the answer keeps its verification.
@@ -75,7 +74,8 @@ class JudgeChain:
     something else than one verdict per claim with a known label and finite scores: each verdict is checked here, and
     nowhere else. A claim that a judge leaves `unjudged` goes on to the next one, and what nobody judged stays
     `unjudged`: never supported. The deadline does not stop the last of several judges, so that a late run still gets
-    the verdicts of the quickest one. `cache` remembers verdicts by judge, claim, passages and question."""
+    the verdicts of the quickest one. `cache` remembers verdicts by judge, claim, passages and question.
+    """
 
     judges: Sequence[Judge]
     timeout: float | None = None

@@ -87,10 +87,11 @@ def checked_weights(policy: Policy, weights: Weights | None) -> Weights:
 def confidence_of_labels(labels: Sequence[Label]) -> float:
     """Supported share, less 0.1 for each unsupported claim, plus 0.1 when none is unsupported; clamped to 0..1.
 
-    Claim-verification formula. It favours answers with no unsupported claim at all: one bad claim of five costs
-    0.2 of the share, 0.1 of penalty and the bonus. Partly supported counts half and is not unsupported;
-    contradicted counts as unsupported. An unjudged claim is worth nothing and forfeits the bonus, because nobody
-    can say that none is unsupported; without any claim there is nothing to be confident of, hence 0.0."""
+    Claim-verification formula. It favours answers with no unsupported claim at all: one bad claim of five costs 0.2 of
+    the share, 0.1 of penalty and the bonus. Partly supported counts half and is not unsupported; contradicted counts as
+    unsupported. An unjudged claim is worth nothing and forfeits the bonus, because nobody can say that none is
+    unsupported; without any claim there is nothing to be confident of, hence 0.0.
+    """
     if not labels:
         return 0.0
     base = sum(CREDIT[label] for label in labels) / len(labels)
@@ -151,7 +152,9 @@ def best_policy(verdicts: Sequence[Verdict]) -> str:
 
 def calculate_confidence(verification: Any) -> float:
     """The `claims` policy's confidence, 0..1, of a Verification, of verdicts, or of labels such as ``"supported"``.
-    Opinions and questions among verdicts are not counted. Raises InputError for a label that does not exist."""
+
+    Opinions and questions among verdicts are not counted. Raises InputError for a label that does not exist.
+    """
     items = getattr(verification, "claims", verification)
     if isinstance(items, str | Mapping) or not isinstance(items, Sequence):
         raise InputError(
@@ -183,9 +186,10 @@ class Curve:
     """What the scores of one judge mean, as fitted on labelled answers at a base rate of `BASE_RATE`.
 
     A claim's chance is the logistic of ``slope * logit + bias``. An answer's is that of the mean logit of its claims'
-    chances, moved by `worst` of the way to the worst of them and by `number` times the logarithm of how many there
-    are: an answer of one claim has the chance of that claim. `thresholds` are the confidences that refuse a share of
-    the good answers."""
+    chances, moved by `worst` of the way to the worst of them and by `number` times the logarithm of how many there are:
+    an answer of one claim has the chance of that claim. `thresholds` are the confidences that refuse a share of the
+    good answers.
+    """
 
     slope: float
     bias: float
@@ -267,9 +271,10 @@ def own_threshold(
 def calibrated_confidence(verdicts: Sequence[Verdict]) -> float:
     """The chance, 0..1, that all counted claims of an answer are supported, as fitted on labelled answers.
 
-    A claim that stands word for word in its evidence is certain and leaves the rest to be judged; an unjudged claim
-    has no support. Where several judges took part, the most doubtful curve counts. 0.0 without any claim. Raises
-    InputError for verdicts of a judge that no curve was fitted for."""
+    A claim that stands word for word in its evidence is certain and leaves the rest to be judged; an unjudged claim has
+    no support. Where several judges took part, the most doubtful curve counts. 0.0 without any claim. Raises InputError
+    for verdicts of a judge that no curve was fitted for.
+    """
     own = counted(verdicts)
     if not own:
         return 0.0
@@ -286,8 +291,7 @@ def calibrated_confidence(verdicts: Sequence[Verdict]) -> float:
 
 
 def pooled_support(supports: Sequence[float]) -> float:
-    """One support, 0..1, for claims that have these: the mean of their logits, which tells answers apart better than
-    the weakest claim does. That of a single claim is its own."""
+    """One support, 0..1, for several claims: the mean of their logits; that of a single claim is its own."""
     return supports[0] if len(supports) == 1 else Curve(1.0, 0.0).answer(supports)
 
 

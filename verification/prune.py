@@ -44,8 +44,7 @@ class _Sentence:
 
 
 def pruned(answer: str, whole: Verification, weights: Mapping[str, Weights]) -> tuple[str, Verification]:
-    """What `prune` leaves of an answer, and its verification: scored by the policy that scored the whole answer.
-    Signals that are measured on verdicts are measured again; the others stay as they were."""
+    """What `prune` leaves of an answer, and its verification, scored by the same policy on signals measured again."""
     text, kept = prune(answer, whole.claims)
     material = Material(answer=text, passages=(), verdicts=kept)
     again, _ = measure([name for name in BY_VERDICT if name in whole.signals], material, Notes())
@@ -71,9 +70,10 @@ def pruned(answer: str, whole: Verification, weights: Mapping[str, Weights]) -> 
 def prune(answer: str, verdicts: Sequence[Verdict]) -> tuple[str, list[Verdict]]:
     """Only the supported sentences of an answer, and their verdicts with offsets into the new text.
 
-    A sentence is kept when it makes a claim that counts and every such claim in it is supported. Headings, lead-ins
-    and table heads are kept where something under them is. Emptied list items go, numbered lists are renumbered, and
-    a connective that has lost what it connected to is cut. Returns ``("", [])`` when no sentence is supported."""
+    A sentence is kept when it makes a claim that counts and every such claim in it is supported. Headings, lead-ins and
+    table heads are kept where something under them is. Emptied list items go, numbered lists are renumbered, and a
+    connective that has lost what it connected to is cut. Returns ``("", [])`` when no sentence is supported.
+    """
     sentences = _structured(answer, [_read(answer, start, end, verdicts) for start, end in sentence_spans(answer)])
     if not any(s.kept and s.judged for s in sentences):
         return "", []

@@ -29,8 +29,7 @@ def is_counted(verdict: Verdict) -> bool:
 
 
 def counted(verdicts: Iterable[Verdict]) -> list[Verdict]:
-    """The verdicts on claims that count; in an answer of opinions alone, those that the passages support. "The view is
-    beautiful", quoted from a document, is an answer: with nothing else to go by it speaks for itself."""
+    """The verdicts on claims that count; in an answer of opinions alone, those that the passages support."""
     every = list(verdicts)
     return [v for v in every if is_counted(v)] or [v for v in every if v["verdict"] == "supported"]
 
@@ -48,9 +47,11 @@ def mean_support(verdicts: Sequence[Verdict]) -> float:
 
 
 def reliance(verdicts: Sequence[Verdict]) -> float:
-    """The share of the supported claims' credit that their sources are good for, 0..1; 1.0 where all are relied on. A
-    policy's confidence is multiplied by it, whatever the policy: half as much for an answer that rests on a source of
-    weight 0.5, three quarters where half of its claims do. It says nothing of claims that no source supports."""
+    """The share of the supported claims' credit that their sources are good for, 0..1; 1.0 where all are relied on.
+
+    A policy's confidence is multiplied by it, whatever the policy: half as much for an answer that rests on a source of
+    weight 0.5, three quarters where half of its claims do. It says nothing of claims that no source supports.
+    """
     good = [v for v in counted(verdicts) if v["verdict"] in IN_FAVOUR]
     credit = sum(CREDIT[v["verdict"]] for v in good)
     return sum(CREDIT[v["verdict"]] * v.get("source_weight", 1.0) for v in good) / credit if credit else 1.0
@@ -101,11 +102,12 @@ def reaches(value: float, threshold: float) -> bool:
 class Verification:
     """The judged claims of one answer, what was measured on it, and the confidence that a policy makes of both.
 
-    `confidence` is 0..1. `signals` holds what was measured, by name; what could not be measured is absent and named
-    in `degraded`. `judge` names the judges whose verdicts stand, ``"none"`` when no judge could run. `ms` is wall
-    time. `threshold` is the confidence from which the run accepts an answer. `supported` is the policy's value, and
+    `confidence` is 0..1. `signals` holds what was measured, by name; what could not be measured is absent and named in
+    `degraded`. `judge` names the judges whose verdicts stand, ``"none"`` when no judge could run. `ms` is wall time.
+    `threshold` is the confidence from which the run accepts an answer. `supported` is the policy's value, and
     `answered` how likely the answer is to answer the question, where a reader was asked: the confidence is then their
-    product, unless one of the founding policies was chosen. `answer_spans` are the places that answer the question."""
+    product, unless one of the founding policies was chosen. `answer_spans` are the places that answer the question.
+    """
 
     confidence: float
     claims: tuple[Verdict, ...] = ()
@@ -159,8 +161,7 @@ class Verification:
 
     @property
     def accepted(self) -> bool:
-        """Whether the run takes the answer as it is: well enough supported, and more likely than not an answer. A
-        threshold that somebody set is held against the confidence as it is stated."""
+        """Whether the run takes the answer: well supported, likely to be one, and at a threshold that somebody set."""
         return self._holds(ADDRESSED) and (not self.threshold_set or reaches(self.confidence, self.threshold))
 
     @property
@@ -201,9 +202,12 @@ class Verification:
 
     @property
     def is_grounded(self) -> bool:
-        """Whether the run accepts the answer and its verdicts agree. What the policy says of the support reaches the
-        threshold, every claim was judged, none is contradicted, and less than 0.3 of the claims lack support; under the
-        calibrated policy none of them does. An answer without a claim is not grounded: nothing was to be judged."""
+        """Whether the run accepts the answer and its verdicts agree.
+
+        What the policy says of the support reaches the threshold, every claim was judged, none is contradicted, and
+        less than 0.3 of the claims lack support; under the calibrated policy none of them does. An answer without a
+        claim is not grounded: nothing was to be judged.
+        """
         claims = self.counted
         labels = {v["verdict"] for v in claims}
         if not labels or self.failed or labels & {"unjudged", "contradicted"}:
@@ -268,8 +272,7 @@ class Verification:
         return not self.warnings
 
     def summary(self) -> dict[str, Any]:
-        """The response's `verification` block, without a claim in it. The fields of the weighted verification formula
-        are in it where its signals were measured."""
+        """The response's `verification` block, without a claim; with the weighted formula's fields where measured."""
         block: dict[str, Any] = {name: getattr(self, name) for name in SUMMARY}
         if self.answered is not None:
             block |= {"answered": self.answered, "supported": self.supported}
@@ -293,8 +296,7 @@ class Verification:
 
 
 def low_values(values: Iterable[tuple[str, float, float]]) -> list[str]:
-    """A warning for each (name, value, threshold) whose value is below its threshold; at the threshold there is none.
-    Values get as many digits as show the difference."""
+    """A warning for each (name, value, threshold) whose value is below, with as many digits as show it."""
     return [
         f"Low {name}: {value:.{digits}f} (threshold {bound:.{digits}f})"
         for name, value, bound in values

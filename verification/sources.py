@@ -20,9 +20,11 @@ _SIDING: Final = {*IN_FAVOUR, "contradicted"}  # labels of verdicts that rest on
 def attributed(
     verdicts: Sequence[Verdict], passages: Sequence[Passage], closeness: Sequence[Sequence[float]], threshold: float
 ) -> list[Verdict]:
-    """The verdicts with the chunks that support their claim beside their evidence, as `sources`. A passage supports a
-    claim in whose favour the verdict is when it is more than `threshold` similar to it (`closeness`, a row per
-    verdict), has all its figures, and has no sentence against it."""
+    """The verdicts with the chunks that support their claim beside their evidence, as `sources`.
+
+    A passage supports a claim in whose favour the verdict is when it is more than `threshold` similar to it
+    (`closeness`, a row per verdict), has all its figures, and has no sentence against it.
+    """
     sourced = list(verdicts)
     for number, (verdict, row) in enumerate(zip(verdicts, closeness or [()] * len(verdicts), strict=True)):
         if verdict["verdict"] in IN_FAVOUR:
@@ -46,7 +48,8 @@ def weigh_sources(
 
     A claim may stand in several sources, and a judge names one. So claims that rest on a weaker source are put to the
     stronger ones alone, the strongest first: their verdict takes its place where it is worth more, or where they
-    contradict what the weaker one supports. Without weights the verdicts stay as they are."""
+    contradict what the weaker one supports. Without weights the verdicts stay as they are.
+    """
     if not weights:
         return list(verdicts)
     weighed = list(verdicts)

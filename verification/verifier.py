@@ -54,8 +54,9 @@ class VerifierOptions:
     """Settings of a verifier: the confidence that is good enough, weights by policy, what to measure, cache size.
 
     Without a `threshold` the policy has its own, the calibrated one that which refuses `refused_good` of good answers;
-    `calibration` is what judges' scores mean on a person's own answers.
-    `judge_timeout` is how many seconds a judge may take before the next one is asked; None for no limit."""
+    `calibration` is what judges' scores mean on a person's own answers. `judge_timeout` is how many seconds a judge may
+    take before the next one is asked; None for no limit.
+    """
 
     threshold: float | None = None
     refused_good: float = REFUSED
@@ -72,10 +73,11 @@ class Verifier:
     """Judges an answer claim by claim against passages, measures it, and says how confident to be of it.
 
     `judges` are the judges by name; `fallback` names those that take over, in order, when the one asked for fails.
-    `embeddings` serve the signals that compare texts (a `CachedEmbeddings` shared with the embedding judge embeds
-    each text once). `alignment` scores alignment in place of keyword overlap, and
-    `consistency` the answer's consistency where a policy needs it. `source_weight` says how far the source of a
-    passage is relied on. `scorer` reads whether the answer answers the question. Safe to call from several threads."""
+    `embeddings` serve the signals that compare texts (a `CachedEmbeddings` shared with the embedding judge embeds each
+    text once). `alignment` scores alignment in place of keyword overlap, and `consistency` the answer's consistency
+    where a policy needs it. `source_weight` says how far the source of a passage is relied on. `scorer` reads whether
+    the answer answers the question. Safe to call from several threads.
+    """
 
     judges: Mapping[str, Judge]
     fallback: Sequence[str]
@@ -113,10 +115,11 @@ class Verifier:
     ) -> Verification:
         """Verify an answer; raises SettingsError for an unknown judge or policy, and nothing else.
 
-        The policy ``"auto"`` is the best one for the verdicts at hand (`best_policy`); the result names it.
-        When verification fails altogether, the result holds the answer unjudged with confidence 0.0, says so in its
-        issues, and the failure is logged. What was degraded is added to `notes` and is in the result. `threshold` and
-        `refused_good` are the run's, where it has its own."""
+        The policy ``"auto"`` is the best one for the verdicts at hand (`best_policy`); the result names it. When
+        verification fails altogether, the result holds the answer unjudged with confidence 0.0, says so in its issues,
+        and the failure is logged. What was degraded is added to `notes` and is in the result. `threshold` and
+        `refused_good` are the run's, where it has its own.
+        """
         if policy != AUTO:
             _known("policy", policy, POLICIES)
         chosen = list(POLICIES) if policy_scores else [] if policy == AUTO else [policy]

@@ -41,8 +41,10 @@ class Window:
 @dataclass(frozen=True)
 class Space:
     """Every window of some passages, and how much of each claim it covers: `coverage[window, claim]` in 0..1.
+
     `coverage` weighs single words, `phrases` neighbouring pairs of them; `likely` is both, less `WIDER` a sentence.
-    `whole` is each claim's coverage by all passages together."""
+    `whole` is each claim's coverage by all passages together.
+    """
 
     sentences: Sequence[Window]
     windows: Sequence[Window]
@@ -73,8 +75,7 @@ class Space:
 
 
 def space(claims: Sequence[str], passages: Sequence[Passage]) -> Space:
-    """The windows of the passages with their coverage of the claims; one multiplication of matrices does the work.
-    Judge and signals ask for the same one: it is built once per verification."""
+    """The windows of the passages with their coverage of the claims; judge and signals share the last few."""
     return _space(tuple(claims), tuple(passage["text"] for passage in passages))
 
 
@@ -146,8 +147,7 @@ def _pieces(text: str, start: int, end: int) -> Iterator[tuple[int, int]]:
 
 
 def _widened(text: str, sentences: Sequence[Window], offset: int = 0) -> list[Window]:
-    """One, two and three adjacent sentences of one passage; `offset` numbers its first sentence among all. Two rows of
-    a table never share one: the figure of one row would do for the name in another."""
+    """Up to `SPAN` adjacent sentences of a passage, never two rows of a table; `offset` numbers the first one."""
     windows: list[Window] = []
     for sentence in sentences:
         rows = 0

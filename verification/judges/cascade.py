@@ -16,9 +16,10 @@ BAND: Final = (0.35, 0.75)  # support scores between which the cheap judge is no
 class CascadeJudge:
     """Judges with `cheap`, and asks `strong` about the claims whose support lies in the band, all in one call.
 
-    Each verdict names the judge that gave it. How many claims went on is in the notes as the model
-    ``cascade: escalated`` ("2 of 5"). When the strong judge fails, the cheap verdicts stand, and the notes say so;
-    a claim that the cheap judge leaves `unjudged` always goes on."""
+    Each verdict names the judge that gave it. The notes say how many claims went on ("2 of 5"). When the
+    strong judge fails, the cheap verdicts stand, and the notes say so; a claim that the cheap judge leaves `unjudged`
+    always goes on.
+    """
 
     cheap: Judge
     strong: Judge

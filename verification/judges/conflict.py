@@ -38,7 +38,8 @@ def find_conflict(claim: str, evidence: str, nowhere: Sequence[Fact], *, names: 
 
     Another value in place of a figure that no passage has (`nowhere`), swapped roles, a negation, an opposite word; a
     name in another's place where `names` says that somebody read the claim as a whole. Favours precision: a sentence
-    that may speak of another thing or time shows nothing."""
+    that may speak of another thing or time shows nothing.
+    """
     for sentence in sorted(sentences(evidence), key=lambda text: -_covered(claim, text)):
         conflict = (
             _figures(claim, sentence, nowhere)

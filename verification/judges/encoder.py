@@ -27,8 +27,9 @@ class EncoderJudge:
     all words, words are better on long answers. It is a calibrated probability. The verdict is held to the same facts
     as that of the other judges (see `decide`): a figure that no passage has, or an opposite word in its place, is never
     supported, however sure the network is. A sentence that was copied from a passage needs no network: it is supported
-    unless facts object. The model reads English: claims in another language, and those against passages in another
-    one, are left to the judge `other`; without one they are `unjudged`. Both is noted."""
+    unless facts object. The model reads English: claims in another language, and those against passages in another one,
+    are left to the judge `other`; without one they are `unjudged`. Both is noted.
+    """
 
     model: "GroundingModel"
     other: Judge | None = None

@@ -14,8 +14,10 @@ WINDOWS: Final = 3
 
 @dataclass(frozen=True)
 class LexicalJudge:
-    """Judges by stems, neighbouring words, figures, names and negation; needs no model, takes milliseconds. It knows no
-    synonyms: a faithful paraphrase in other words looks unsupported to it."""
+    """Judges by stems, neighbouring words, figures, names and negation; needs no model, takes milliseconds.
+
+    It knows no synonyms: a faithful paraphrase in other words looks unsupported to it.
+    """
 
     name: str = "lexical"
 

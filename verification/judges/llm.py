@@ -56,9 +56,11 @@ def _field(default: Any, *names: str, **schema: Any) -> Any:
 
 
 class JudgedClaim(BaseModel):
-    """The verdict on a numbered claim, also under the names that models like better. The fields stand in the order in
-    which a model held to the schema writes them: the evidence before the status that rests on it, and last what most
-    rows do not need, since a small model on a laptop writes thirty tokens a second."""
+    """The verdict on a numbered claim, also under the names that models like better.
+
+    The fields stand in the order in which a model held to the schema writes them: the evidence before the status that
+    rests on it, and last what most rows do not need, since a small model on a laptop writes thirty tokens a second.
+    """
 
     n: Whole = _field(0, "n", "number", "id", "index", "claim_number")
     evidence: Text = _field("", "evidence", "quote", "supporting_evidence", "evidence_quote", maxLength=300)
@@ -94,10 +96,10 @@ class LLMJudge:
     """Judges claims with a chat model, at temperature 0, without reasoning aloud, its tokens kept out of the stream.
 
     The claims are ours: what the reply leaves out stays `unjudged`, and what it shortens is judged whole. Support
-    counts where a passage holds the quote and the quote has the claim's figures, names and negations; else the claim
-    is `unjudged`, so that the next judge decides. A contradiction counts where claim and quote show it
-    (`find_conflict`). Raises `ModelError` when a reply cannot be read, also after one repair try, so that another
-    judge takes over."""
+    counts where a passage holds the quote and the quote has the claim's figures, names and negations; else the claim is
+    `unjudged`, so that the next judge decides. A contradiction counts where claim and quote show it (`find_conflict`).
+    Raises `ModelError` when a reply cannot be read, also after one repair try, so that another judge takes over.
+    """
 
     caller: ChatCaller
     prompts: Prompts = field(default_factory=Prompts)

@@ -57,9 +57,10 @@ class NLIJudge:
     """Judges by entailment: does the window entail the claim, contradict it, or neither?
 
     `model` is a folder with ``model.onnx`` (or ``onnx/model.onnx``), ``tokenizer.json`` and ``config.json``, the name
-    of an installed package that holds them, or a loaded `NLIModel`. Which output means what is read from
-    ``id2label`` of the config. A path is checked at once and loaded at the first call. Raises WeightsError where
-    files are missing or the labels do not say which is entailment."""
+    of an installed package that holds them, or a loaded `NLIModel`. Which output means what is read from ``id2label``
+    of the config. A path is checked at once and loaded at the first call. Raises WeightsError where files are missing
+    or the labels do not say which is entailment.
+    """
 
     name = "nli"
 
@@ -87,8 +88,7 @@ class NLIJudge:
 
 
 def _clearest(scores: Scores, places: Sequence[int], claim: int, space: Space) -> tuple[int | None, float, float]:
-    """The window that speaks most clearly, with its support and contradiction. A contradiction counts as far as its
-    window is on the claim's matter."""
+    """The clearest window, its support, and its contradiction as far as it is on the claim's matter."""
     if not len(places):
         return None, 0.0, 0.0
     against = scores[:, 1] * np.minimum(1.0, space.coverage[list(places), claim] / ON_TOPIC)
@@ -202,8 +202,7 @@ class NLIModel:
 
 
 def load_nli(where: str | Path) -> NLIModel:
-    """The model in a folder, or in an installed package of that name; raises WeightsError saying what is missing. Where
-    its ``id2label`` does not say what the outputs mean, obvious pairs do."""
+    """The model in a folder or an installed package of that name; raises WeightsError saying what is missing."""
     folder = _folder(where)
     files = [folder / name for name in MODELS if (folder / name).is_file()] or sorted(folder.glob("*.onnx"))
     if not files or (len(files) > 1 and files[0].relative_to(folder).as_posix() not in MODELS):
@@ -225,8 +224,7 @@ def load_nli(where: str | Path) -> NLIModel:
 
 
 def named_roles(config: dict[str, Any], folder: Path) -> Roles | None:
-    """What the outputs mean, by ``id2label``; None where that names nothing. Raises WeightsError when no label, or more
-    than one, is entailment."""
+    """What the outputs mean by ``id2label``, None where it names nothing; raises WeightsError where it is unclear."""
     labels = config.get("id2label")
     if not isinstance(labels, dict) or all(_UNNAMED.match(str(label)) for label in labels.values()):
         return None

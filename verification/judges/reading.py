@@ -49,7 +49,8 @@ class Reading:
     passage all the same, for something else. `misplaced` are words of the claim that the window, a row of a table,
     lacks and another row has; `reckoned` says how the window gives figures that it does not hold; `mismatch` is what
     the claim puts together otherwise than the passages. `written` is the claim with its figures as the passages write
-    them."""
+    them.
+    """
 
     window: Window
     values: Mapping[str, float]
@@ -73,9 +74,7 @@ class Reading:
         return self.elsewhere.lacking
 
     def against(self, *, by_words: bool = True) -> float:
-        """How strongly facts and (`by_words`) negation and opposite words contradict the claim, 0..1. Favours the
-        sentence that says the same but for one figure or one word: the more of the claim it covers, the stronger the
-        contradiction."""
+        """How strongly facts and (`by_words`) negation and opposite words contradict the claim, 0..1."""
         opposite, negation = by_words and self.opposite is not None, by_words and self.negation
         otherwise = any(fact in self.lacking for fact, _ in self.facts.conflicting)
         # "did not fall" and "rose" agree: a negation and an opposite word cancel each other.
@@ -182,8 +181,7 @@ class Readings:
         return text
 
     def _astray(self, fact: Fact, figures: Sequence[Fact], number: int, sentence: Window) -> Fact | None:
-        """The measure that a sentence has in place of one which stands only in sentences of another matter. "30 days"
-        for receipts is no 30 days of paid leave where there are 28 of these."""
+        """The measure that a sentence has in place of one which stands only in sentences of another matter."""
         space, claim = self.space, self.texts[number]
         if fact.kind not in ("measure", "percent", "money", "date") or fact.written:
             return None
@@ -220,9 +218,7 @@ def _counts_known(fact: Fact, claim: str) -> bool:
 
 
 def clearest(readings: Sequence[Reading], judge: str) -> Reading | None:
-    """The window to judge a claim by: the one that supports it best, or where that is off its matter, one that differs.
-    "Sales rose" scores lower for "sales fell" than a sentence that has nothing to do with it; it is the evidence all
-    the same."""
+    """The window to judge by: the one that supports best or, where that is off the matter, one that differs."""
     best = max(readings, key=lambda reading: support_of(reading, judge), default=None)
     if best is None:
         return None

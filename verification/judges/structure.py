@@ -34,9 +34,11 @@ class Mismatch:
 
 
 def mismatch(claim: str, texts: Sequence[str]) -> Mismatch | None:
-    """What a claim puts together otherwise than the passages, None where nothing can be shown. Reads roles, plans,
-    causes, *only*, *all*, *except*, *without* and comparisons. Favours precision: a part of the claim that stands in no
-    passage may be other words for what they say, and shows nothing."""
+    """What a claim puts together otherwise than the passages, None where nothing can be shown.
+
+    Reads roles, plans, causes, *only*, *all*, *except*, *without* and comparisons. Favours precision: a part of the
+    claim that stands in no passage may be other words for what they say, and shows nothing.
+    """
     sentences = [sentence for text in texts for sentence in sentences_of(text)]
     known = _known(tuple(texts))
     for check in (_comparison if _THAN.search(claim) else _deed, _cause, _only, _all, _multiple, _lacking, _excepted):
@@ -111,14 +113,13 @@ def _deed(claim: str, sentences: Sequence[str], known: Terms) -> Mismatch | None
 
 @dataclass(frozen=True)
 class Scene:
-    """All terms of the passages, those written with a capital, the subjects beside the one compared, and the terms that
-    stand before its clause ("Dawn: a poem of the sea is a film"), and the patients of its sentence's other clauses."""
+    """What stands around a clause of a passage."""
 
-    known: Terms
-    names: Terms
-    beside: Terms
-    before: Terms
-    things: Sequence[Terms]
+    known: Terms  # all terms of the passages
+    names: Terms  # those written with a capital
+    beside: Terms  # the subjects of its sentence's other clauses
+    before: Terms  # the terms before it ("Dawn: a poem of the sea is a film")
+    things: Sequence[Terms]  # the patients of its sentence's other clauses
 
 
 @lru_cache(maxsize=4096)
@@ -159,8 +160,7 @@ def _against(own: Clause, clause: Clause, scene: Scene) -> str:
 
 
 def _differs(mine: Terms, theirs: Terms, whole: Terms, scene: Scene) -> bool:
-    """Whether two nouns name different things: each has words of its own, and the claim's stand elsewhere. A name and a
-    common noun may mean the same one, unless both are subjects of the sentence."""
+    """Whether two nouns name different things; a name and a common noun may mean the same one."""
     own, other = mine - theirs, theirs - mine
     if not own or not other or not own <= scene.known or own & (whole | scene.before):
         return False

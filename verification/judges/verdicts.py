@@ -38,7 +38,8 @@ class Standard:
 
     A judge that does not read the sentence as a whole goes `by_words`: for it a name that no passage has, and a
     negation that the window does not have in any form, leave a claim partly supported at best; one that knows nothing
-    but `overlap` supports no claim without any."""
+    but `overlap` supports no claim without any.
+    """
 
     supported: float
     partial: float
@@ -114,10 +115,11 @@ def decide(
 ) -> Verdict:
     """The verdict on a claim by its scores and by the facts that its window shares with it.
 
-    A claim with a figure that no passage has is never supported, whatever its score: partly where other figures
-    match and the score would do, else not. Nor is one that the facts of its window contradict. The support of a judge
-    that has a curve becomes a calibrated chance. Contradicted is only what a conflict can be shown for, a pair of
-    quotes (see `find_conflict`): a score alone makes a claim unsupported."""
+    A claim with a figure that no passage has is never supported, whatever its score: partly where other figures match
+    and the score would do, else not. Nor is one that the facts of its window contradict. The support of a judge that
+    has a curve becomes a calibrated chance. Contradicted is only what a conflict can be shown for, a pair of quotes
+    (see `find_conflict`): a score alone makes a claim unsupported.
+    """
     if reading is None:
         return verdict_of(claim, "unsupported", 0.0, 0.0, None, "There is no text to support it.", judge)
     support, contradiction = scores
@@ -206,9 +208,10 @@ def _objected_spans(claim: Claim, reading: Reading, lacking: Sequence[Fact]) -> 
 def checked(returned: Any, claims: Sequence[Claim], passages: Sequence[Passage], name: str) -> list[Verdict]:
     """What a judge returned as verdicts on these claims, each sound; raises ModelError where that is not what it is.
 
-    Scores are clamped to 0..1, a quote that stands elsewhere is moved to its place, one that stands nowhere is
-    dropped and its verdict lowered. A wrong number of verdicts, an unknown label, a score that is no number or not
-    finite, or something that is no verdict at all cannot be mended."""
+    Scores are clamped to 0..1, a quote that stands elsewhere is moved to its place, one that stands nowhere is dropped
+    and its verdict lowered. A wrong number of verdicts, an unknown label, a score that is no number or not finite, or
+    something that is no verdict at all cannot be mended.
+    """
     if not isinstance(returned, list | tuple):
         raise ModelError(
             f"judge {name!r} returned a {type(returned).__name__}; wanted a list of {len(claims)} verdicts."

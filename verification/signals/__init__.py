@@ -48,8 +48,9 @@ class Material:
     """One answer with all that a signal may look at.
 
     `alignment` and `consistency` are scores of injected scorers, None where there is none or it failed. `knowledge`
-    holds the verdicts of the claims judged against the known facts; it is empty without facts.
-    `weights` are those of the passages' sources; empty where every source is fully relied on."""
+    holds the verdicts of the claims judged against the known facts; it is empty without facts. `weights` are those of
+    the passages' sources; empty where every source is fully relied on.
+    """
 
     answer: str
     passages: Sequence[Passage]
@@ -64,8 +65,10 @@ class Material:
 
 
 def relevance(material: Material) -> float:
-    """Similarity of question and answer (answer-validation formula). It favours answers that repeat the question's
-    subject; an evasive answer on the subject scores well."""
+    """Similarity of question and answer (answer-validation formula).
+
+    It favours answers that repeat the question's subject; an evasive answer on the subject scores well.
+    """
     if not material.question.strip():
         raise NotMeasured("relevance needs a question")
     return material.closeness.question_to_answer
@@ -74,9 +77,9 @@ def relevance(material: Material) -> float:
 def internal_consistency(material: Material) -> float:
     """1 - the share of the claims that contradict another claim of the answer (consistency check).
 
-    A contradiction is the same statement with another figure, another direction or a negation; it cannot see one
-    that takes reasoning. Two quotations do not make the answer contradict itself: then the passages disagree, which is
-    an issue of its own, or are rows of one table. The score of an injected scorer, where there is one, takes its place.
+    A contradiction is the same statement with another figure, another direction or a negation; it cannot see one that
+    takes reasoning. Two quotations do not make the answer contradict itself: then the passages disagree, which is an
+    issue of its own, or are rows of one table. The score of an injected scorer, where there is one, takes its place.
     """
     if material.consistency is not None:
         return material.consistency
@@ -113,8 +116,10 @@ def knowledge_consistency(material: Material) -> float:
 
 
 def faithfulness(material: Material) -> float:
-    """Mean over the answer's claims of the similarity to the closest passage (answer-validation formula). It favours
-    answers in the sources' words; it cannot tell a negated sentence from its opposite."""
+    """Mean over the answer's claims of the similarity to the closest passage (answer-validation formula).
+
+    It favours answers in the sources' words; it cannot tell a negated sentence from its opposite.
+    """
     best = material.closeness.best
     return sum(best) / len(best) if best else 0.0
 
@@ -127,8 +132,10 @@ def alignment(material: Material) -> float:
 
 
 def keyword_overlap(answer: str, texts: Sequence[str]) -> float:
-    """Share of the answer's content words in a passage, averaged over the top five passages, 0..1. It favours answers
-    that all the top passages repeat, and is low for a right answer that one passage holds."""
+    """Share of the answer's content words in a passage, averaged over the top five passages, 0..1.
+
+    It favours answers that all the top passages repeat, and is low for a right answer that one passage holds.
+    """
     top, bare = texts[:ALIGNED], without_markers(answer)
     if not top or not content_words(bare):
         return 0.0
@@ -136,15 +143,19 @@ def keyword_overlap(answer: str, texts: Sequence[str]) -> float:
 
 
 def hallucination(material: Material) -> float:
-    """1 - mean support of the claims, 0.0 without claims; low is good (hallucination detection formula). It favours
-    answers whose claims are each well supported; one invention among many claims barely shows."""
+    """1 - mean support of the claims, 0.0 without claims; low is good (hallucination detection formula).
+
+    It favours answers whose claims are each well supported; one invention among many claims barely shows.
+    """
     claims = counted(material.verdicts)
     return 1.0 - mean_support(claims) if claims else 0.0
 
 
 def fact_score(material: Material) -> float:
-    """Verified ÷ key claims (weighted verification formula); 0.5 when no judge could run, 0.0 without claims. Verified
-    means wholly supported, by one of the top ten passages. It favours answers with few, plain claims."""
+    """Verified ÷ key claims (weighted verification formula); 0.5 when no judge could run, 0.0 without claims.
+
+    Verified means wholly supported, by one of the top ten passages. It favours answers with few, plain claims.
+    """
     claims = key_claims(material.verdicts)
     if not claims:
         return 0.0
@@ -180,8 +191,10 @@ def attribution_coverage(material: Material) -> float:
 
 
 def retrieval_quality(material: Material) -> float:
-    """Mean relevance of the passages; 0.5 for a passage that nobody scored, 0.0 without passages. Reliability formula.
-    It favours runs whose passages match the question, whatever the answer makes of them."""
+    """Mean relevance of the passages; 0.5 for a passage that nobody scored, 0.0 without passages.
+
+    Reliability formula. It favours runs whose passages match the question, whatever the answer makes of them.
+    """
     scores = [_relevance_of(passage) for passage in material.passages]
     return sum(scores) / len(scores) if scores else 0.0
 
@@ -197,9 +210,10 @@ def _relevance_of(passage: Passage) -> float:
 def source_agreement(material: Material) -> float:
     """Share of the passages that agree with the answer; 0.0 without passages (reliability formula).
 
-    A passage agrees when it is at least 0.5 similar to one of the answer's claims and is not the evidence against
-    one. It favours answers that several sources share; one good source among five gives 0.2. Where sources have
-    weights, each counts by its weight, so that drafts cannot outvote a report."""
+    A passage agrees when it is at least 0.5 similar to one of the answer's claims and is not the evidence against one.
+    It favours answers that several sources share; one good source among five gives 0.2. Where sources have weights,
+    each counts by its weight, so that drafts cannot outvote a report.
+    """
     if not material.passages:
         return 0.0
     contradicted = (v["evidence"] for v in material.verdicts if v["verdict"] == "contradicted")

@@ -30,9 +30,11 @@ similar, of 104 others 84."""
 
 @dataclass(frozen=True)
 class Closeness:
-    """Similarities in 0..1. `rows[claim][passage]` is that of the claim to its likeliest windows in the passage, 0.0
-    where none of them lies there; `whole[claim][passage]` that to the passage as a whole, empty where it was not
-    wanted."""
+    """Similarities in 0..1.
+
+    `rows[claim][passage]` is that of the claim to its likeliest windows in the passage, 0.0 where none of them lies
+    there; `whole[claim][passage]` that to the passage as a whole, empty where it was not wanted.
+    """
 
     rows: Rows = ()
     question_to_answer: float = 0.0
@@ -60,9 +62,7 @@ def measure_closeness(
     notes: Notes,
     wanted: Collection[str] = BY_SIMILARITY,
 ) -> Closeness:
-    """Cosine similarities by the embedding model, as far as the wanted signals need them; by shared words, and said so
-    in the notes, where it cannot run. Passages are compared as wholes for `source_agreement` alone: that costs an
-    embedding each."""
+    """The similarities that the wanted signals need, by the embedding model, else by shared words, which is noted."""
     if BY_SIMILARITY.isdisjoint(wanted):
         return Closeness()
     question, whole = question if "relevance" in wanted else "", "source_agreement" in wanted

@@ -19,9 +19,10 @@ _LIST_ITEM: Final = re.compile(r"^\s*(?:[-*+•]|\d+[.)])\s", re.MULTILINE)
 def completeness(question: str, answer: str) -> float:
     """0.4 substance + 0.2 finish + 0.4 coverage of the question's words; without a question 0.7 and 0.3.
 
-    Substance is the number of words up to eight, finish whether the text ends like a sentence or a list, coverage
-    the share of the question's content words in the answer. It favours full sentences that take up the question;
-    a right answer of one word scores low. An empty answer, or one that only says that it does not know, is 0.0."""
+    Substance is the number of words up to eight, finish whether the text ends like a sentence or a list, coverage the
+    share of the question's content words in the answer. It favours full sentences that take up the question; a right
+    answer of one word scores low. An empty answer, or one that only says that it does not know, is 0.0.
+    """
     text = answer.strip()
     if not text or text == IDK:
         return 0.0
@@ -92,9 +93,11 @@ _WHOLE_NAME_FROM: Final = 4  # shortest file stem that counts as naming its file
 
 
 def coverage(answer: str, passages: Sequence[Passage], fields: Sequence[str] = IDENTIFIER_FIELDS) -> float:
-    """Share of the passages that the answer cites, and a bonus for citing in words; at most 1. A passage is cited when
-    one of its identifiers, or ``[n]`` with its position, stands in the answer. It favours answers that name what they
-    draw on; that the name is beside the right claim is for the citations to verify."""
+    """Share of the passages that the answer cites, and a bonus for citing in words; at most 1.
+
+    A passage is cited when one of its identifiers, or ``[n]`` with its position, stands in the answer. It favours
+    answers that name what they draw on; that the name is beside the right claim is for the citations to verify.
+    """
     if not passages:
         return 0.0
     ranges = [re.findall(r"\d+", part) for numbers in _NUMBERED.findall(answer) for part in numbers.split(",")]
@@ -121,7 +124,6 @@ def identifiers(passage: Passage, fields: Sequence[str] = IDENTIFIER_FIELDS) -> 
 
 
 def names(answer: str, identifier: str) -> bool:
-    """Whether the identifier stands in the answer as a whole word; in its own case if it is all capitals, else in any.
-    Short tickers such as ``A`` or ``IT`` would otherwise be found in every text."""
+    """Whether the identifier stands in the answer as a whole word; one in capitals, such as a ticker, in capitals."""
     flags = 0 if identifier.isupper() and identifier.isalpha() else re.IGNORECASE
     return re.search(rf"(?<!\w){re.escape(identifier)}(?!\w)", answer, flags) is not None
