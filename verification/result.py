@@ -100,29 +100,22 @@ def reaches(value: float, threshold: float) -> bool:
 
 @dataclass(frozen=True, repr=False)
 class Verification:
-    """The judged claims of one answer, what was measured on it, and the confidence that a policy makes of both.
+    """The judged claims of one answer, what was measured on it, and the confidence that a policy makes of both."""
 
-    `confidence` is 0..1. `signals` holds what was measured, by name; what could not be measured is absent and named in
-    `degraded`. `judge` names the judges whose verdicts stand, ``"none"`` when no judge could run. `ms` is wall time.
-    `threshold` is the confidence from which the run accepts an answer. `supported` is the policy's value, and
-    `answered` how likely the answer is to answer the question, where a reader was asked: the confidence is then their
-    product, unless one of the founding policies was chosen. `answer_spans` are the places that answer the question.
-    """
-
-    confidence: float
+    confidence: float  # 0..1; `supported` times `answered`, unless a founding policy was chosen or no reader asked
     claims: tuple[Verdict, ...] = ()
-    signals: Mapping[str, float] = field(default_factory=dict)
+    signals: Mapping[str, float] = field(default_factory=dict)  # what could not be measured is named in `degraded`
     issues: tuple[str, ...] = ()
-    judge: str = "none"
+    judge: str = "none"  # the judges whose verdicts stand
     policy: str = "claims"
     policy_scores: Mapping[str, float] = field(default_factory=dict)
     degraded: tuple[str, ...] = ()
     uncovered: tuple[Uncovered, ...] = ()
-    threshold: float = 0.7
-    ms: float = 0.0
-    answered: float | None = None
-    supported: float | None = None
-    answer_spans: tuple[AnswerSpan, ...] = ()
+    threshold: float = 0.7  # the confidence from which the run accepts an answer
+    ms: float = 0.0  # wall time
+    answered: float | None = None  # how likely the answer is to answer the question, where a reader was asked
+    supported: float | None = None  # the policy's value
+    answer_spans: tuple[AnswerSpan, ...] = ()  # the places that answer the question
     threshold_set: bool = field(default=False, kw_only=True)  # by somebody; else the threshold is the policy's own
     failed: bool = field(default=False, kw_only=True)  # altogether, so that nothing was judged
     question: str = field(default="", kw_only=True, compare=False)

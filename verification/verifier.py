@@ -51,43 +51,34 @@ CHAT_JUDGES: Final = frozenset({"llm", "cascade"})
 
 @dataclass(frozen=True)
 class VerifierOptions:
-    """Settings of a verifier: the confidence that is good enough, weights by policy, what to measure, cache size.
+    """Settings of a verifier."""
 
-    Without a `threshold` the policy has its own, the calibrated one that which refuses `refused_good` of good answers;
-    `calibration` is what judges' scores mean on a person's own answers. `judge_timeout` is how many seconds a judge may
-    take before the next one is asked; None for no limit.
-    """
-
-    threshold: float | None = None
-    refused_good: float = REFUSED
-    calibration: Mapping[str, Own] = field(default_factory=dict)
-    weights: Mapping[str, Weights] = field(default_factory=dict)
+    threshold: float | None = None  # the confidence that is good enough; without one the policy has its own
+    refused_good: float = REFUSED  # the share of good answers that the calibrated policy's own threshold refuses
+    calibration: Mapping[str, Own] = field(default_factory=dict)  # what judges' scores mean on a person's own answers
+    weights: Mapping[str, Weights] = field(default_factory=dict)  # by policy
     signals: SignalOptions = field(default_factory=SignalOptions)
     measure: Sequence[str] = ALWAYS
     cache_size: int = 4096
-    judge_timeout: float | None = 300.0
+    judge_timeout: float | None = 300.0  # seconds that a judge may take before the next one is asked
 
 
 @dataclass(frozen=True)
 class Verifier:
     """Judges an answer claim by claim against passages, measures it, and says how confident to be of it.
 
-    `judges` are the judges by name; `fallback` names those that take over, in order, when the one asked for fails.
-    `embeddings` serve the signals that compare texts (a `CachedEmbeddings` shared with the embedding judge embeds each
-    text once). `alignment` scores alignment in place of keyword overlap, and `consistency` the answer's consistency
-    where a policy needs it. `source_weight` says how far the source of a passage is relied on. `scorer` reads whether
-    the answer answers the question. Safe to call from several threads.
+    Safe to call from several threads.
     """
 
     judges: Mapping[str, Judge]
-    fallback: Sequence[str]
+    fallback: Sequence[str]  # judges that take over, in order, when the one asked for fails
     extractor: ClaimExtractor
-    embeddings: Embeddings | None = None
+    embeddings: Embeddings | None = None  # for the signals that compare texts; `CachedEmbeddings` can be shared
     options: VerifierOptions = field(default_factory=VerifierOptions)
-    alignment: Scorer | None = None
-    consistency: Scorer | None = None
-    source_weight: SourceWeight | None = None
-    scorer: AnswerScorer | None = None
+    alignment: Scorer | None = None  # in place of keyword overlap
+    consistency: Scorer | None = None  # of the answer, where a policy needs it
+    source_weight: SourceWeight | None = None  # how far the source of a passage is relied on
+    scorer: AnswerScorer | None = None  # reads whether the answer answers the question
     cache: VerdictCache = field(init=False, repr=False)
 
     def __post_init__(self) -> None:

@@ -40,21 +40,17 @@ class Window:
 
 @dataclass(frozen=True)
 class Space:
-    """Every window of some passages, and how much of each claim it covers: `coverage[window, claim]` in 0..1.
-
-    `coverage` weighs single words, `phrases` neighbouring pairs of them; `likely` is both, less `WIDER` a sentence.
-    `whole` is each claim's coverage by all passages together.
-    """
+    """Every window of some passages, and how much of each claim it covers, 0..1."""
 
     sentences: Sequence[Window]
     windows: Sequence[Window]
-    coverage: Floats
-    phrases: Floats
-    whole: Floats
+    coverage: Floats  # [window, claim], by single words
+    phrases: Floats  # [window, claim], by neighbouring pairs of words
+    whole: Floats  # each claim's coverage by all passages together
 
     @cached_property
     def likely(self) -> Floats:
-        """How likely each claim rests on each window: ``likely[window, claim]``."""
+        """How likely each claim rests on each window, [window, claim]: covered, less `WIDER` a further sentence."""
         extra = np.array([[window.last - window.first] for window in self.windows], dtype=np.float32)
         return np.asarray((1 - PAIRS) * self.coverage + PAIRS * self.phrases - WIDER * extra.reshape(-1, 1))
 

@@ -40,33 +40,23 @@ CLOSE = 0.65
 
 @dataclass(frozen=True)
 class Reading:
-    """A claim against one window: the measured values, by the names that they are weighed by, and what they rest on.
-
-    `facts` compares figures and names with the window, `elsewhere` the figures with all that speaks of the matter.
-    `negation` says that one of the two sides is negated; `opposite` holds a word of the claim and its opposite in the
-    window. `matter` is the coverage with that word counted as covered: "sales fell" and "sales rose" speak of the same
-    matter. `strangers` are names that no passage has, `in_words` the figures of `elsewhere` whose text stands in a
-    passage all the same, for something else. `misplaced` are words of the claim that the window, a row of a table,
-    lacks and another row has; `reckoned` says how the window gives figures that it does not hold; `mismatch` is what
-    the claim puts together otherwise than the passages. `written` is the claim with its figures as the passages write
-    them.
-    """
+    """A claim against one window: what was measured, and what it rests on."""
 
     window: Window
-    values: Mapping[str, float]
-    facts: Comparison
-    elsewhere: Comparison
-    negation: bool
-    opposite: tuple[str, str] | None
+    values: Mapping[str, float]  # by the names that they are weighed by
+    facts: Comparison  # of figures and names with the window
+    elsewhere: Comparison  # of the figures with all that speaks of the matter
+    negation: bool  # one of the two sides is negated
+    opposite: tuple[str, str] | None  # a word of the claim and its opposite in the window
     coverage: float
-    matter: float
-    strangers: tuple[Fact, ...] = ()
-    in_words: tuple[Fact, ...] = ()
-    undenied: bool = False
-    misplaced: frozenset[str] = frozenset()
-    reckoned: tuple[str, ...] = ()
-    mismatch: Mismatch | None = None
-    written: str = ""
+    matter: float  # coverage with that word counted as covered: "sales fell" and "sales rose" speak of the same matter
+    strangers: tuple[Fact, ...] = ()  # names that no passage has
+    in_words: tuple[Fact, ...] = ()  # figures of `elsewhere` whose text stands in a passage for something else
+    undenied: bool = False  # the claim denies what the window does not
+    misplaced: frozenset[str] = frozenset()  # words that the window, a row of a table, lacks and another row has
+    reckoned: tuple[str, ...] = ()  # how the window gives figures that it does not hold
+    mismatch: Mismatch | None = None  # what the claim puts together otherwise than the passages
+    written: str = ""  # the claim with its figures as the passages write them
 
     @property
     def lacking(self) -> list[Fact]:

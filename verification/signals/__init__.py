@@ -45,22 +45,17 @@ class SignalOptions:
 
 @dataclass(frozen=True)
 class Material:
-    """One answer with all that a signal may look at.
-
-    `alignment` and `consistency` are scores of injected scorers, None where there is none or it failed. `knowledge`
-    holds the verdicts of the claims judged against the known facts; it is empty without facts. `weights` are those of
-    the passages' sources; empty where every source is fully relied on.
-    """
+    """One answer with all that a signal may look at."""
 
     answer: str
     passages: Sequence[Passage]
     verdicts: Sequence[Verdict]
     closeness: Closeness = field(default_factory=Closeness)
     question: str = ""
-    alignment: float | None = None
-    consistency: float | None = None
-    knowledge: Sequence[Verdict] = ()
-    weights: Sequence[float] = ()
+    alignment: float | None = None  # of an injected scorer, where there is one and it did not fail
+    consistency: float | None = None  # the same
+    knowledge: Sequence[Verdict] = ()  # on the claims against the known facts, where there are any
+    weights: Sequence[float] = ()  # of the passages' sources; empty where every source is fully relied on
     options: SignalOptions = field(default_factory=SignalOptions)
 
 
