@@ -33,9 +33,8 @@ class _Body:
         main = package.main()
         body = package.xml(main).find(f"{_W}body")
         for part in package.related(main, "/styles"):
-            for style in package.xml(part).iter(f"{_W}style"):
-                name = style.find(f"{_W}name")
-                self._styles[style.get(f"{_W}styleId", "")] = "" if name is None else name.get(f"{_W}val", "")
+            for name in package.xml(part).iterfind(f".//{_W}style/{_W}name"):
+                self._styles[name.getparent().get(f"{_W}styleId", "")] = name.get(f"{_W}val", "")
         self._blocks(() if body is None else body)
         for part in package.related(main, "/footnotes", "/endnotes"):
             for note in package.xml(part):

@@ -36,10 +36,8 @@ def _write(mail: "MIMEPart[Any, Any]", writer: Writer, limits: Limits, level: in
     for name in ("From", "To", "Cc", "Date"):
         if text := _header(mail, name):
             writer.line(f"{name}: {text}")
-    body = mail.get_body(("plain", "html"))
-    text = _text(body) if body else ""
-    if body and not text.strip() and (other := mail.get_body(("html",))):
-        body, text = other, _text(other)
+    bodies = ((body, _text(body)) for kind in (("plain", "html"), ("html",)) if (body := mail.get_body(kind)))
+    body, text = next(((body, text) for body, text in bodies if text.strip()), (None, ""))
     if body and body.get_content_subtype() == "html":
         write(text, writer, limits)
     else:

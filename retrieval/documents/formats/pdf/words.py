@@ -3,7 +3,7 @@
 import ctypes
 import math
 import re
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Iterable, Sequence
 from contextlib import closing
 from functools import cached_property
@@ -102,25 +102,21 @@ _SPACE = 0x20
 
 def doubled(page: Any, codes: Sequence[int]) -> set[int]:
     """Indexes of the letters that stand for two; each is followed by a space that is not there."""
-    suspects = [
+    suspects = {
         index
         for index in range(len(codes) - 2)
         if codes[index] in _LETTERS
         and codes[index + 1] == _SPACE
         and chr(codes[index + 2]).islower()
         and pdfium.FPDFText_IsGenerated(page, index + 1) == 1
-    ]
-    if not suspects:
-        return set()
-    widths: dict[int, tuple[tuple[int, bytes, float], float]] = {}
-    narrowest: dict[tuple[int, bytes, float], float] = {}
-    for index, code in enumerate(codes):
+    }
+    widths: dict[tuple[int, bytes, float], dict[int, float]] = defaultdict(dict)
+    for index, code in enumerate(codes if suspects else ()):
         if code in _LETTERS:
             left, bottom, right, top = page.get_charbox(index, loose=True)
-            kind = (code, font_name(page, index), round(top - bottom, 1))
-            widths[index] = kind, right - left
-            narrowest[kind] = min(right - left, narrowest.get(kind, right - left))
-    return {index for index in suspects if widths[index][1] > WIDER * narrowest[widths[index][0]]}
+            widths[code, font_name(page, index), round(top - bottom, 1)][index] = right - left
+    alike = ((index, width, min(kind.values())) for kind in widths.values() for index, width in kind.items())
+    return {index for index, width, narrowest in alike if index in suspects and width > WIDER * narrowest}
 
 
 # One buffer each for all calls: they come from within the lock that PDFium is used under.
