@@ -90,7 +90,7 @@ class JudgeChain:
         for judge, following in zip_longest(self.judges, self.judges[1:]):
             if not left:
                 break
-            then = f"{following.name!r} took over" if following else LAST
+            then = f"{following.name!r} took over" if following is not None else LAST
             call = partial(self._claims, judge, [claims[number] for number in left], passages, notes, question)
             if (own := stand_in(f"Judge {judge.name!r}", call, then, notes)) is None:
                 continue
