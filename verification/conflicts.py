@@ -137,8 +137,7 @@ _FIGURE: Final = re.compile(r"\d")
 def contradict(one: str, other: str) -> bool:
     """Whether two sentences say the same with another figure, an opposite word, or one of them negated.
 
-    Sentences on different times or with different subjects do not contradict each other, and where it is unclear
-    whether they are on the same matter, they do not either.
+    Where it is unclear whether they are on the same matter and time, they do not.
     """
     first, second = extract(one), extract(other)
     when, then = _of(first, WHEN), _of(second, WHEN)

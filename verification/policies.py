@@ -88,9 +88,8 @@ def confidence_of_labels(labels: Sequence[Label]) -> float:
     """Supported share, less 0.1 for each unsupported claim, plus 0.1 when none is unsupported; clamped to 0..1.
 
     Claim-verification formula. It favours answers with no unsupported claim at all: one bad claim of five costs 0.2 of
-    the share, 0.1 of penalty and the bonus. Partly supported counts half and is not unsupported; contradicted counts as
-    unsupported. An unjudged claim is worth nothing and forfeits the bonus, because nobody can say that none is
-    unsupported; without any claim there is nothing to be confident of, hence 0.0.
+    the share, 0.1 of penalty and the bonus. An unjudged claim is worth nothing and forfeits the bonus, because nobody
+    can say that none is unsupported; without any claim there is nothing to be confident of, hence 0.0.
     """
     if not labels:
         return 0.0

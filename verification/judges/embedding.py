@@ -17,9 +17,8 @@ WINDOWS: Final = 3
 class EmbeddingJudge:
     """Judges by cosine similarity to the likeliest windows together with words, figures, names and negation.
 
-    The windows are preselected by words, and all claims and windows of an answer are embedded in one call, each
-    distinct text once; vectors are kept in a bounded cache, so that a second pass over the same passages is cheap. Hand
-    in a `CachedEmbeddings` to share its cache. Raises ModelError when the model returns no usable vectors.
+    The windows are preselected by words and embedded with the claims in one call; hand in a `CachedEmbeddings` to share
+    its cache. Raises ModelError when the model returns no usable vectors.
     """
 
     embeddings: Embeddings

@@ -209,8 +209,7 @@ def checked(returned: Any, claims: Sequence[Claim], passages: Sequence[Passage],
     """What a judge returned as verdicts on these claims, each sound; raises ModelError where that is not what it is.
 
     Scores are clamped to 0..1, a quote that stands elsewhere is moved to its place, one that stands nowhere is dropped
-    and its verdict lowered. A wrong number of verdicts, an unknown label, a score that is no number or not finite, or
-    something that is no verdict at all cannot be mended.
+    and its verdict lowered; nothing else is mended.
     """
     if not isinstance(returned, list | tuple):
         raise ModelError(
