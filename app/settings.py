@@ -72,7 +72,7 @@ class Settings(Context, BaseSettings):
         default=120.0, gt=0, description="Seconds without a token after which a model call has stalled."
     )
     max_concurrency: int = Field(default=4, ge=1, le=64, description="Model calls that run at the same time.")
-    calls_per_minute: int | None = Field(default=None, ge=1, description="Model calls that begin in a minute at most.")
+    calls_per_minute: int | None = Field(default=None, ge=1, description="Model calls that begin per minute at most.")
     prompts: Path | None = Field(
         default=None, description="Folder whose prompts replace the built-in ones of the same name."
     )
@@ -115,7 +115,7 @@ class Settings(Context, BaseSettings):
         default={}, description="By judge, what its scores mean on your own answers; `cragraph calibrate` writes it."
     )
     metrics_log: Path | None = Field(
-        default=None, description="File that gets one JSON line a run; none: nothing is logged."
+        default=None, description="File that gets one JSON line per run; none: nothing is logged."
     )
 
     @field_validator("reliability_weights")

@@ -2,7 +2,7 @@
 
 python -m benchmarks.chat_latency [--questions 6]
 
-Both talk to the same simulated model (30 tokens a second, 1 ms a prompt token) about the same documents, in one run.
+Both talk to the same simulated model (30 tokens per second, 1 ms a prompt token) about the same documents, in one run.
 """
 
 import argparse

@@ -1,4 +1,4 @@
-"""How many chunks a second the embedded encoder reads, next to Chroma's own default encoder.
+"""How many chunks per second the embedded encoder reads, next to Chroma's own default encoder.
 
     python -m benchmarks.encoder_speed [--data ../shared/data] [--reference training/runs/encoder-fp32/onnx]
 
@@ -48,7 +48,7 @@ def measure() -> list[Figure]:
         print(f"ingest beside Chroma's encoder: left out, {REFERENCE} holds no model.onnx; see training/README.md")
         return []
     found = compare(chunks(DATA, 64), REFERENCE, 3)
-    ratio, ours = found["times as fast"], found["chunks a second, embedded"]
+    ratio, ours = found["times as fast"], found["chunks per second, embedded"]
     return [
         Figure("ingest, beside Chroma's own encoder", ratio, "times", ">= 2 times", ratio >= 2, f"{ours:.0f} chunks/s")
     ]
@@ -84,8 +84,8 @@ def compare(texts: list[str], reference: Path, rounds: int) -> dict[str, float]:
     return {
         "chunks": len(texts),
         "characters a chunk": sum(map(len, texts)) / len(texts),
-        "chunks a second, Chroma": len(texts) / theirs,
-        "chunks a second, embedded": len(texts) / mine,
+        "chunks per second, Chroma": len(texts) / theirs,
+        "chunks per second, embedded": len(texts) / mine,
         "times as fast": theirs / mine,
         "worst cosine of eight chunks": float(cosines.min()),
     }

@@ -5,7 +5,7 @@
     python -m benchmarks.real_model --table rows.jsonl [MORE.jsonl]
 
 A proxy before the server writes down each call, and counts as read anew what a prompt does not share with the one
-before, which is what a server with one slot reads. The reckoning is for a model that reads 300 tokens a second and
+before, which is what a server with one slot reads. The reckoning is for a model that reads 300 tokens per second and
 writes 30.
 """
 

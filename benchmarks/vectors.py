@@ -12,7 +12,7 @@ BATCH = 64
 
 
 class RememberedEmbeddings(Embeddings):
-    """An embedding model whose vectors are kept in memory and, with a folder, in one file a model.
+    """An embedding model whose vectors are kept in memory and, with a folder, in one file per model.
 
     Not for sharing between threads that write.
     """

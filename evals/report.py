@@ -46,7 +46,7 @@ def grounding_table(result: Mapping[str, Any]) -> Table:
         for name in ("macro", "macro_core"):
             counted = {"rows": f"{measured[name]['data_sets']:.0f} sets"}
             rows.append(((judge, name.replace("_", " ")), measured[name] | times | counted))
-    title = f"Grounding, policy {result['policy']}" + (f", {result['limit']} rows a file" if result["limit"] else "")
+    title = f"Grounding, policy {result['policy']}" + (f", {result['limit']} rows per file" if result["limit"] else "")
     return _table(title, ("judge", "data set"), GROUNDING, rows, last="macro core")
 
 

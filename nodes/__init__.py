@@ -1,1 +1,1 @@
-"""What the loop does: one verb a file."""
+"""What the loop does: one verb per file."""

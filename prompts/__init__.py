@@ -1,1 +1,1 @@
-"""Prompts, one a file, and the means to fill them safely."""
+"""Prompts, one per file, and the means to fill them safely."""

@@ -107,7 +107,7 @@ def _verify_rows(
 
     stdin = str(source) == "-"
     if not stdin and not source.is_file():
-        raise InputError(f"--jsonl names {source}, which is not a file: give a file of one JSON object a line.")
+        raise InputError(f"--jsonl names {source}, which is not a file: give a file of one JSON object per line.")
     opened: Any = nullcontext(sys.stdin) if stdin else source.open(encoding="utf-8")
     written: Any = nullcontext(sys.stdout) if target is None else target.open("w", encoding="utf-8")
     with opened as lines, written as sink:

@@ -58,7 +58,7 @@ def table_of(grid: Sequence[Sequence[str]], marked: int = 0, caption: str = "") 
 
 
 def full_names(table: Table) -> list[str]:
-    """One heading a column: its heading cells from top to bottom, repeats left out."""
+    """One heading per column: its heading cells from top to bottom, repeats left out."""
     parts: list[dict[str, None]] = [{} for _ in range(max(map(len, table.rows), default=0))]
     for row in table.rows[: table.headers]:
         for cell, part in zip(row, parts, strict=False):

@@ -1,4 +1,4 @@
-"""Rerankers, one strategy a file, and what all of them share: a score put on a passage, and what reranking gained."""
+"""Rerankers, one strategy per file, and what all of them share: a score put on a passage, and what reranking gained."""
 
 import math
 from collections.abc import Iterable, Sequence

@@ -35,7 +35,7 @@ class LLMReranker(Asker):
     max_concurrency: int = 4
 
     def __call__(self, query: str, passages: Sequence[Passage], notes: Notes) -> list[Passage]:
-        """Copies with `rerank_score`, best first; equal scores keep their order. One call a passage."""
+        """Copies with `rerank_score`, best first; equal scores keep their order. One call per passage."""
         if not passages:
             return []
         prompt = self.prompt("rerank", notes)

@@ -94,7 +94,7 @@ def mmr(relevance: Sequence[float], vectors: NDArray[Any], k: int, *, redundancy
     A passage loses `redundancy` times how far its cosine to the nearest picked one is above `same`, as a share of the
     way from `same` to 1: an exact copy loses all of it, one that is merely on the same subject nothing. (The penalty of
     Carbonell and Goldstein 1998 is the cosine itself, which also costs the second half of an answer that runs over two
-    chunks.) `vectors` are unit vectors, one a row. Ties go to the earlier one.
+    chunks.) `vectors` are unit vectors, one per row. Ties go to the earlier one.
     """
     left = np.asarray(relevance, dtype=np.float64)
     penalty = np.zeros(len(left))

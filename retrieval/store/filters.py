@@ -25,7 +25,7 @@ OPERATORS: Final = ("$eq", "$ne", "$in", "$nin", *RANGES)
 
 
 def checked_where(where: Where, fields: Mapping[str, str]) -> dict[str, Any] | None:
-    """A filter with one key a level, values in the type of their field; None where nothing is filtered.
+    """A filter with one key per level, values in the type of their field; None where nothing is filtered.
 
     `fields` are the names and types of `Store.fields()`. Several keys, or several operators on one field, mean "and".
     Raises InputError for an unknown field, operator or value.

@@ -189,7 +189,7 @@ class Index(Database):
         return [row[0] for row in self.rows(sql, (source,))]
 
     def documents(self) -> list[StoredDocument]:
-        """What the store holds, a source a row, in order of name."""
+        """What the store holds, one source per row, in order of name."""
         rows = self.rows(
             f"{_FILES} SELECT source, count(DISTINCT doc_id), count(DISTINCT id), size, sha256, max(complete) FROM ("
             "SELECT f.source, c.doc_id, c.id, f.size, f.sha256, f.complete FROM files AS f "

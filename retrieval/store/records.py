@@ -138,7 +138,7 @@ def from_bytes(rows: Sequence[bytes]) -> Floats:
 
 
 def unit(matrix: Floats) -> Floats:
-    """The vectors, one a row, at length 1."""
+    """The vectors, one per row, at length 1."""
     scaled: Floats = matrix / np.maximum(np.linalg.norm(matrix, axis=-1, keepdims=True), 1e-12)
     return scaled
 

@@ -102,7 +102,7 @@ class Store:
         return self.index.count()
 
     def documents(self) -> list[StoredDocument]:
-        """What is in the store, a source a row, in order of name."""
+        """What is in the store, one source per row, in order of name."""
         self._follow()
         return self.index.documents()
 

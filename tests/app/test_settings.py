@@ -16,6 +16,7 @@ from cragraph.settings import (
     context_schema,
     load_settings,
 )
+from cragraph.tables import JUDGES, RERANKERS
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -185,8 +186,8 @@ def test_a_run_may_say_enable_verification_and_crag() -> None:
         ({"crag": "perhaps"}, "argument: crag"),
         ({"source_weights": {"drafts/*": 2}}, "less than or equal to 1"),
         ({"timeout_s": float("inf")}, "finite number"),
-        ({"judge": "oracle"}, "'auto', 'lexical', 'embedding', 'encoder', 'nli', 'llm', 'cascade' or 'custom'"),
-        ({"reranker": "best"}, "'auto', 'none', 'lexical', 'encoder' or 'llm'"),
+        ({"judge": "oracle"}, f"{', '.join(map(repr, ['auto', *JUDGES]))} or 'custom'"),
+        ({"reranker": "best"}, f"{', '.join(map(repr, ['auto', *[*RERANKERS][:-1]]))} or {[*RERANKERS][-1]!r}"),
     ],
 )
 def test_what_cannot_work_is_refused_when_it_is_loaded(wrong: Any, said: str) -> None:

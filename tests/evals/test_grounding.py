@@ -194,7 +194,7 @@ def test_the_figures_are_shown_as_tables(result: dict[str, Any], capsys: pytest.
 
     Console(width=180).print(grounding_table(result))
     shown = capsys.readouterr().out
-    for text in ("good", "first", "0.833", "macro core", "AUROC", "4 rows a file"):
+    for text in ("good", "first", "0.833", "macro core", "AUROC", "4 rows per file"):
         assert text in shown
 
 

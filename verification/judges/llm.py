@@ -59,7 +59,7 @@ class JudgedClaim(BaseModel):
     """The verdict on a numbered claim, also under the names that models like better.
 
     The fields stand in the order in which a model held to the schema writes them: the evidence before the status that
-    rests on it, and last what most rows do not need, since a small model on a laptop writes thirty tokens a second.
+    rests on it, and last what most rows do not need, since a small model on a laptop writes thirty tokens per second.
     """
 
     n: Whole = _field(0, "n", "number", "id", "index", "claim_number")

@@ -79,6 +79,6 @@ def _records(lines: Iterable[str], limits: Limits) -> Iterator[Mapping[str, Any]
             value = json.loads(line.lstrip("\ufeff"))
         except ValueError as error:  # also a number of more digits than Python reads
             raise DocumentError(
-                f"line {number} is not JSON ({error}); wanted one object a line: mend or remove that line."
+                f"line {number} is not JSON ({error}); wanted one object per line: mend or remove that line."
             ) from error
         yield value if isinstance(value, Mapping) else {"value": value}

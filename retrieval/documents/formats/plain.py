@@ -47,7 +47,7 @@ def heading_level(paragraph: str) -> int:
 
 
 def paragraph_blocks(text: str, start: int, end: int) -> Iterator[Block]:
-    """A paragraph as one block, or as one block an item where its lines begin with list marks."""
+    """A paragraph as one block, or as one block per item where its lines begin with list marks."""
     cuts = [start + match.start() for match in ITEM.finditer(text[start:end])]
     if not cuts or cuts[0] > start:
         yield Block(start, cuts[0] - 1 if cuts else end, "text")

@@ -109,7 +109,7 @@ def recognised(page: Any) -> list[PageWord]:
     """The words of a page's picture with their places; none where there are none."""
     began = monotonic()
     output = _engine()(page.render(scale=SCALE).to_numpy())
-    # Recognition takes seconds a page: the alarm that bounds the reading of a file is put off by them.
+    # Recognition takes seconds per page: the alarm that bounds the reading of a file is put off by them.
     if hasattr(signal, "setitimer") and (left := signal.getitimer(signal.ITIMER_REAL)[0]):
         signal.setitimer(signal.ITIMER_REAL, left + monotonic() - began)
     lines = [] if output.txts is None else list(zip(output.boxes, output.txts, strict=True))

@@ -111,7 +111,7 @@ def _sides(lines: Sequence[Line], gutter: float) -> list[list[Line]]:
 
 
 def _is_prose(lines: Sequence[Line], width: float) -> bool:
-    """Whether lines fill a column of their own with words, one segment a line."""
+    """Whether lines fill a column of their own with words, one segment per line."""
     if len(lines) < LEAST_LINES or sum(len(line.segments) == 1 for line in lines) < 0.75 * len(lines):
         return False
     extent = max(line.x1 for line in lines) - min(line.x0 for line in lines)
