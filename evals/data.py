@@ -37,8 +37,11 @@ def json_rows(path: Path) -> Iterator[tuple[dict[str, Any], str]]:
 
 @dataclass(frozen=True)
 class Row:
-    """A labelled answer. `spans` are the answer's unsupported character ranges; `group` joins rows of one claim;
-    `kind` is what sort of claim it is, where the file says."""
+    """A labelled answer.
+
+    `spans` are the answer's unsupported character ranges; `group` joins rows of one claim; `kind` is what sort of claim
+    it is, where the file says.
+    """
 
     id: str
     question: str
