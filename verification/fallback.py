@@ -90,15 +90,15 @@ class JudgeChain:
         for judge, following in zip_longest(self.judges, self.judges[1:]):
             if not left:
                 break
-            then = f"{following.name!r} took over" if following is not None else LAST
+            then = f"{name_of(following)!r} took over" if following is not None else LAST
             call = partial(self._claims, judge, [claims[number] for number in left], passages, notes, question)
-            if (own := stand_in(f"Judge {judge.name!r}", call, then, notes)) is None:
+            if (own := stand_in(f"Judge {name_of(judge)!r}", call, then, notes)) is None:
                 continue
             for number, verdict in zip(left, own, strict=True):
                 verdicts[number] = verdict
             left = [number for number in left if verdicts[number]["verdict"] == "unjudged"]
             if left:
-                notes.degraded(f"Judge {judge.name!r} left {len(left)} claims unjudged; {then}.")
+                notes.degraded(f"Judge {name_of(judge)!r} left {len(left)} claims unjudged; {then}.")
         if len(left) < len(claims):
             notes.ran("judge", judge_names(verdicts))
         return verdicts
@@ -114,7 +114,7 @@ class JudgeChain:
         if new:
             unknown = [claims[number] for number in new]
             given = within(self._seconds(judge), partial(judge, unknown, passages, notes, question=question))
-            for number, verdict in zip(new, checked(given, unknown, passages, judge.name), strict=True):
+            for number, verdict in zip(new, checked(given, unknown, passages, name_of(judge)), strict=True):
                 known[number] = [verdict]
                 if verdict["verdict"] != "unjudged":
                     self.cache.put(keys[number], [verdict])
@@ -128,6 +128,11 @@ class JudgeChain:
         if left == 0:
             raise TimeoutError("the deadline of the run has passed")
         return min((limit for limit in (self.timeout, left) if limit is not None), default=None)
+
+
+def name_of(judge: Judge) -> str:
+    """A judge's name; that of the function or class where it says none."""
+    return str(getattr(judge, "name", None) or getattr(judge, "__name__", type(judge).__name__))
 
 
 def judge_names(verdicts: Sequence[Verdict]) -> str:

@@ -3,6 +3,7 @@
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from threading import Barrier
+from typing import Any
 
 import pytest
 from langchain_core.documents import Document
@@ -23,6 +24,7 @@ from cragraph.api import _verifier
 from cragraph.errors import InputError, SettingsError
 from cragraph.run import Assistant
 from cragraph.testing import FakeJudge
+from cragraph.verification.judges.verdicts import verdict_of
 
 SEA = "The sea is salt because rivers carry minerals into it."
 LAKES = "Most lakes are fresh water."
@@ -162,3 +164,11 @@ def test_what_the_reader_cannot_read_is_never_certain() -> None:
     assert found.confidence == found.supported == 0.8
     assert [said for said in found.issues if "not calibrated" in said]
     assert [said for said in found.degraded if "not calibrated" in said]
+
+
+def test_a_plain_function_may_be_the_judge() -> None:
+    def by_length(claims: Any, passages: Any, notes: Any, *, question: str = "") -> list[Any]:
+        return [verdict_of(claim, "supported", 1.0, 0.0, None, "It is short.", "") for claim in claims]
+
+    verification = verify(SEA, [LAKES], judge=by_length)
+    assert (verification.judge, verification.degraded) == ("by_length", ())
