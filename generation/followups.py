@@ -110,7 +110,7 @@ def _filled(asked: str, rest: str) -> str:
 def _meant(text: str, person: bool, question: str) -> str:
     """What a pronoun of the question may stand for in a turn: a name, or else, for a thing, a noun with its article."""
     known = set(content_words(question))
-    named = [fact.said for fact in _names(text) if not set(content_words(fact.said)) <= known]
+    named = [fact.text for fact in _names(text) if not set(content_words(fact.text)) <= known]
     if person:
         full = [n for n in named if len(n.split()) > 1 and not re.search(r"\d", n)]
         return (full or named or [""])[-1]

@@ -162,8 +162,8 @@ _QUESTIONS: Final[tuple[tuple[str, Kind], ...]] = (
 _COMPILED: Final = tuple((re.compile(pattern, re.I), kind) for pattern, kind in _QUESTIONS)
 
 _OFFERS: Final[dict[Kind, Callable[[str], list[str]]]] = {
-    Kind.PERSON: lambda text: [fact.said for fact in names(_ROLES.sub(" | ", text))],
-    Kind.PLACE: lambda text: [fact.said for fact in names(text)],
+    Kind.PERSON: lambda text: [fact.text for fact in names(_ROLES.sub(" | ", text))],
+    Kind.PLACE: lambda text: [fact.text for fact in names(text)],
     Kind.TIME: lambda text: [m.group() for m in _TIME.finditer(_DATED_NAME.sub(" ", text))],
     Kind.NUMBER: lambda text: [m.group() for m in _NUMBER.finditer(text)],
     Kind.MONEY: lambda text: [m.group() for m in _MONEY.finditer(text)] or [m.group() for m in _AMOUNT.finditer(text)],
@@ -237,7 +237,7 @@ class Question:
     @cached_property
     def names(self) -> tuple[str, ...]:
         """The names it mentions, without what has a common word: a "CEO" is none."""
-        return tuple(fact.said for fact in names(canonical(self.text)))
+        return tuple(fact.text for fact in names(canonical(self.text)))
 
     @property
     def wants_level(self) -> bool:

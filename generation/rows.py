@@ -306,7 +306,7 @@ class _Asked:
         """The words of the question that a cell accounts for: all of its own, a figure, a date, or a part of a name."""
         if fact := next((f for f in dates(cell.value) if f.kind == "date" and f.date[1]), None):
             same = next((asked for asked in self.dates if _same_date(asked, fact)), None)
-            return frozenset(content_words(same.said)) if same else frozenset()
+            return frozenset(content_words(same.text)) if same else frozenset()
         if not cell.words:
             value = cell.value.replace(",", "")
             return frozenset({value}) if value in self.figures and len(value) > 1 and cell.name else frozenset()

@@ -90,7 +90,7 @@ class Clause:
         return self.rest | (self.agent if self.passive else self.patient)
 
     @property
-    def said(self) -> Terms:
+    def terms(self) -> Terms:
         """All its terms but the verb."""
         return self.agent | self.patient | self.rest
 

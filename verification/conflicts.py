@@ -77,7 +77,7 @@ def find_conflicts(passages: Sequence[Passage], most: int = MOST) -> list[Passag
 
 def _counts(text: str) -> frozenset[str]:
     """The terms of figures in words: "four" of "four wheels"."""
-    figures = (fact.said for fact in extract(text) if fact.kind in ("number", "ordinal") and not fact.said[0].isdigit())
+    figures = (fact.text for fact in extract(text) if fact.kind in ("number", "ordinal") and not fact.text[0].isdigit())
     return frozenset(term for words in figures for term in terms(words))
 
 
@@ -115,7 +115,7 @@ def _in_facts(one: str, other: str, first: Sequence[Fact], second: Sequence[Fact
     figures, others = (_of(facts, ("name", "date", "quarter"), others=True) for facts in (first, second))
     compared, back = compare(figures, others, other), compare(others, figures, one)
     if compared.conflicting and back.conflicting and len(figures) == len(others):
-        return " and ".join(fact.said.strip() for fact in compared.conflicting[0])
+        return " and ".join(fact.text.strip() for fact in compared.conflicting[0])
     if compared.lacking or not alike:
         return ""
     opposite, negated = opposite_words(one, other), negation_differs(one, other)

@@ -108,17 +108,17 @@ def test_the_evidence_has_not_the_fact(claim: str, evidence: str) -> None:
 
 def test_another_value_of_the_same_kind_conflicts_and_is_named() -> None:
     [(mine, theirs)] = compared("It was $394 billion.", "It was $383 billion.").conflicting
-    assert (mine.said, theirs.said) == ("$394 billion", "$383 billion")
+    assert (mine.text, theirs.text) == ("$394 billion", "$383 billion")
 
 
 def test_another_value_under_the_same_unit_conflicts() -> None:
     [(mine, theirs)] = compared("There are 612 kilograms.", "item: apples | kilograms: 600").conflicting
-    assert (mine.said, theirs.said) == ("612 kilograms", "600")
+    assert (mine.text, theirs.text) == ("612 kilograms", "600")
 
 
 def test_nothing_of_the_kind_is_missing_and_no_conflict() -> None:
     result = compared("It was $394 billion.", "It was large, in 2023.")
-    assert [fact.said for fact in result.missing] == ["$394 billion"]
+    assert [fact.text for fact in result.missing] == ["$394 billion"]
     assert not result.conflicting
 
 
@@ -133,8 +133,8 @@ def test_numbers_of_things_are_names_and_never_conflict(claim: str, evidence: st
 
 def test_a_value_that_the_claim_names_too_is_no_rival() -> None:
     result = compared("Sales were $394 billion and costs $223 billion.", "Costs were $223 billion.")
-    assert [fact.said for fact in result.matched] == ["$223 billion"]
-    assert [fact.said for fact in result.missing] == ["$394 billion"]
+    assert [fact.text for fact in result.matched] == ["$223 billion"]
+    assert [fact.text for fact in result.missing] == ["$394 billion"]
 
 
 def test_no_facts_are_no_reproach() -> None:

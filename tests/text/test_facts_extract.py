@@ -138,7 +138,7 @@ def test_a_number_is_read_with_its_scale_and_unit(text: str, expected: tuple[str
 def test_the_name_of_a_field_gives_its_figure_a_unit(text: str, expected: tuple[str, float, str]) -> None:
     fact = one(text)
     assert (fact.kind, fact.value, fact.unit) == (expected[0], pytest.approx(expected[1]), expected[2])
-    assert fact.said == text[fact.start : fact.end]
+    assert fact.text == text[fact.start : fact.end]
     assert fact.written is not None
     assert fact.written.bare
 
@@ -184,11 +184,11 @@ def test_names_are_capitalised_words_that_do_not_open_a_sentence(text: str, expe
 
 def test_a_name_ends_before_its_possessive() -> None:
     [name] = [fact for fact in extract("We like Adobe's tools.") if fact.kind == "name"]
-    assert (name.said, name.start, name.end) == ("Adobe", 8, 13)
+    assert (name.text, name.start, name.end) == ("Adobe", 8, 13)
 
 
 def test_a_month_alone_is_a_date_and_the_verb_is_none() -> None:
-    assert [fact.said for fact in extract("It came in May. He may come in time.")] == ["May"]
+    assert [fact.text for fact in extract("It came in May. He may come in time.")] == ["May"]
 
 
 @pytest.mark.parametrize(
@@ -217,8 +217,8 @@ def test_the_verb_may_is_no_month() -> None:
 @settings(max_examples=300, deadline=None)
 def test_facts_stand_where_they_say(text: str) -> None:
     for fact in extract(text):
-        assert text[fact.start : fact.end] == fact.said
-        assert fact.said
+        assert text[fact.start : fact.end] == fact.text
+        assert fact.text
 
 
 @given(st.integers(0, 999_999))

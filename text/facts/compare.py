@@ -142,8 +142,8 @@ def _close(claim: Fact, value: float, evidence: Fact) -> bool:
 def _converted(claim: Fact, evidence: Fact) -> bool:
     """Whether two measures of a dimension are in different units, so that the figures of one are rounded anew."""
     if not (claim.written or evidence.written):
-        return claim.said.split()[-1:] != evidence.said.split()[-1:]
-    # `said` has no unit that a field's name gives; steps that differ by powers of ten are of one unit, or metric.
+        return claim.text.split()[-1:] != evidence.text.split()[-1:]
+    # `text` has no unit that a field's name gives; steps that differ by powers of ten are of one unit, or metric.
     if not claim.step or not evidence.step:
         return False
     decades = log10(claim.step / evidence.step)
@@ -256,7 +256,7 @@ def reckoned(fact: Fact, claim: str, facts: Sequence[Fact], text: str) -> str:
         for count in (2, 3, 4):
             for some in combinations(few, count):
                 if _equal(fact, sum(f.value for f in some)):
-                    return f"{fact.said.strip()} = {' + '.join(f.said.strip() for f in some)}"
+                    return f"{fact.text.strip()} = {' + '.join(f.text.strip() for f in some)}"
     # A small bare number is soon a difference of others: it must be said right beside it that it is one.
     beside = claim[max(0, fact.start - 8) : fact.end + 12] if fact.bare else claim
     level = _LEVEL.search(claim[: fact.start]) is not None
@@ -266,9 +266,9 @@ def reckoned(fact: Fact, claim: str, facts: Sequence[Fact], text: str) -> str:
     if _HALF.search(text):
         for other in few:
             if _equal(fact, other.value / 2):
-                return f"{fact.said.strip()} = half of {other.said.strip()}"
+                return f"{fact.text.strip()} = half of {other.text.strip()}"
             if _equal(fact, other.value * 2):
-                return f"{fact.said.strip()} = twice {other.said.strip()}"
+                return f"{fact.text.strip()} = twice {other.text.strip()}"
     return ""
 
 
@@ -285,14 +285,14 @@ def _changes(fact: Fact, claim: str, facts: Sequence[Fact], text: str) -> Iterat
         first, last = (other, one) if turned else (one, other)
         change = 100 * (last.value - first.value) / first.value
         if _equal(fact, change if up else -change):
-            yield f"{fact.said.strip()} from {first.said.strip()} to {last.said.strip()}"
+            yield f"{fact.text.strip()} from {first.text.strip()} to {last.text.strip()}"
 
 
 def _differences(fact: Fact, facts: Sequence[Fact]) -> Iterator[str]:
     for one, other in combinations(facts, 2):
         if _equal(fact, abs(one.value - other.value)):
             less, more = sorted((one, other), key=lambda f: f.value)
-            yield f"{fact.said.strip()} = {more.said.strip()} - {less.said.strip()}"
+            yield f"{fact.text.strip()} = {more.text.strip()} - {less.text.strip()}"
 
 
 def _equal(fact: Fact, value: float) -> bool:

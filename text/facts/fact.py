@@ -14,7 +14,7 @@ DatePart = tuple[int | None, int | None, int | None]  # year, month, day; None w
 
 @dataclass(frozen=True)
 class Fact:
-    """A number, date or name as written: `said` is ``text[start:end]``.
+    """A number, date or name as written: `text` is what stands from `start` to `end`.
 
     `value` is in base units (`unit` names the dimension or the currency), `figure` as written. `step` is the unit of
     the last digit that was written, so that ``1.5`` (step 0.1) may stand for 1.49. `bound` is ``>`` or ``<`` for "more
@@ -24,7 +24,7 @@ class Fact:
     """
 
     kind: Kind
-    said: str
+    text: str
     start: int
     end: int
     value: float = 0.0
@@ -89,13 +89,13 @@ def numbered(text: str, figure: Fact) -> Fact | None:
     A capitalised word makes a name of it within a sentence only: "Sales 394" is a row of a table.
     """
     before = _THING.search(text, max(0, figure.start - 24), figure.start)
-    if not before or not figure.said[-1].isalnum() or "," in figure.said or not figure.said[0].isdigit():
+    if not before or not figure.text[-1].isalnum() or "," in figure.text or not figure.text[0].isdigit():
         return None
     thing, start = before["thing"], before.start("thing")
     counts = _COUNTED.match(text, figure.end) or _opens(text, start) or thing.lower() in _NOT_NAMES
     if thing.lower() not in _NUMBERED and (counts or not thing[0].isupper() or _CAPITAL.search(text[:start][-24:])):
         return None
-    return Fact("name", text[start : figure.end], start, figure.end, words=(_plain(thing), figure.said.lower()))
+    return Fact("name", text[start : figure.end], start, figure.end, words=(_plain(thing), figure.text.lower()))
 
 
 def is_acronym(word: str) -> bool:

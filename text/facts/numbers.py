@@ -291,7 +291,7 @@ def _measured(text: str, start: int, end: int, value: float, step: float, curren
 def _labelled(text: str, fact: Fact) -> Fact:
     """A bare number with the unit that the name of its field gives it."""
     unit = label_unit(text, fact.start, fact.end)
-    if unit is None or (unit.unit == "duration" and fact.said.isdigit() and 1500 <= fact.value <= 2100):
+    if unit is None or (unit.unit == "duration" and fact.text.isdigit() and 1500 <= fact.value <= 2100):
         return fact
     size = 1.0 if unit.scale else unit.size
     return replace(

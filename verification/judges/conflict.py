@@ -75,7 +75,7 @@ def _figures(claim: str, sentence: str, nowhere: Sequence[Fact]) -> Conflict | N
             beside = around(claim, fact)
             rivals = [f for f in rivals if beside & around(sentence, f)]
         if len(rivals) == 1:
-            return Conflict(fact.said.strip(), rivals[0].said.strip())
+            return Conflict(fact.text.strip(), rivals[0].text.strip())
     return None
 
 
@@ -89,7 +89,7 @@ def _names(claim: str, sentence: str, nowhere: Sequence[Fact]) -> Conflict | Non
     strange = [fact for fact in nowhere if fact.kind == "name"]
     own = extract(claim)
     others = [f for f in extract(sentence) if f.kind == "name" and not matches(f, own, frozenset(_words(claim)))]
-    return Conflict(strange[0].said, others[0].said) if strange and others else None
+    return Conflict(strange[0].text, others[0].text) if strange and others else None
 
 
 def _roles(claim: str, sentence: str) -> Conflict | None:

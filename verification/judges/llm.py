@@ -237,7 +237,7 @@ def _unquoted(claim: str, text: str) -> str:
     """What of a claim the sentences of its quote do not say: a figure, a name, a negation; empty for nothing."""
     for fact in compare(extract(claim), extract(text), text).lacking:
         if fact.kind in _FIGURES or fact.kind == "name":
-            return f"The quoted evidence does not say “{fact.said}”."
+            return f"The quoted evidence does not say “{fact.text}”."
     if bool(denials(claim)) != bool(denials(text)) and (negation_differs(claim, text) or not negative(text)):
         return "The quoted evidence and the claim are not negated alike."
     return "The quoted evidence says the opposite." if find_conflict(claim, text, ()) else ""

@@ -150,7 +150,7 @@ class Readings:
             coverage=coverage,
             matter=max(coverage, 1 - share(heavy, apart)),
             strangers=compare(named.missing, self._facts, self._text).missing,
-            in_words=tuple(fact for fact in nowhere if self._stands(fact.said)),
+            in_words=tuple(fact for fact in nowhere if self._stands(fact.text)),
             undenied=coverage >= NEGATED
             and bool(denied_stretches(claim))
             and not negative(window.text)
@@ -164,10 +164,10 @@ class Readings:
     def _as_passages_write(self, text: str) -> str:
         """A claim with its figures in the form that the passages have them in: "24 months" for "two years"."""
         for fact in sorted(extract(text), key=lambda fact: -fact.start):
-            if fact.kind in FORMS and not fact.written and not self._stands(fact.said):
+            if fact.kind in FORMS and not fact.written and not self._stands(fact.text):
                 alike = (f for f in self._facts if f.kind == fact.kind and f.bound == fact.bound and not f.written)
                 if other := next((f for f in alike if matches(fact, [f]) and matches(f, [fact])), None):
-                    text = f"{text[: fact.start]}{other.said.strip()}{text[fact.end :]}"
+                    text = f"{text[: fact.start]}{other.text.strip()}{text[fact.end :]}"
         return text
 
     def _astray(self, fact: Fact, figures: Sequence[Fact], number: int, sentence: Window) -> Fact | None:
@@ -203,7 +203,7 @@ class Readings:
 
 def _counts_known(fact: Fact, claim: str) -> bool:
     """Whether a number word only says how many known things are meant: "the two plants"."""
-    few = fact.bare and fact.said.isalpha() and fact.value <= 4
+    few = fact.bare and fact.text.isalpha() and fact.value <= 4
     return few and claim[: fact.start].lower().endswith(("the ", "these "))
 
 

@@ -88,7 +88,7 @@ def same_deed(own: Clause, clause: Clause) -> bool:
 def _deed(claim: str, sentences: Sequence[str], known: Terms) -> Mismatch | None:
     for own in clauses(claim):
         first, agreed = None, False
-        verb, own_terms = alike(own.verb), _like(own.said)
+        verb, own_terms = alike(own.verb), _like(own.terms)
         # Only what shares a word besides the verb can speak of the same deed.
         near = [sentence for sentence in sentences if own_terms & _stems(sentence)]
         if any(is_table_row(sentence) and share(own_terms, _stems(sentence)) >= ALL for sentence in near):
@@ -105,7 +105,7 @@ def _deed(claim: str, sentences: Sequence[str], known: Terms) -> Mismatch | None
                 if why := _against(own, clause, scene) or _elsewhere(own, claim, clause, sentence):
                     first = first or Mismatch(sentence, why)
                 else:
-                    agreed = agreed or share(own_terms & known, _like(clause.said)) >= ALL
+                    agreed = agreed or share(own_terms & known, _like(clause.terms)) >= ALL
         if first and not agreed:
             return first
     return None
@@ -136,7 +136,7 @@ def _against(own: Clause, clause: Clause, scene: Scene) -> str:
     """How the claim's clause differs from a passage's; empty where it does not, or nothing can be said."""
     a, x = _like(own.agent), _like(clause.agent)
     b, y = _like(own.patient), _like(clause.patient)
-    behind, whole = _like(own.patient | own.rest), _like(clause.said)
+    behind, whole = _like(own.patient | own.rest), _like(clause.terms)
     plain, weak = not own.resolved and not clause.resolved, own.verb in _WEAK
     # "Lasky followed her": a pronoun may stand for the agent that the claim names.
     turned = plain and a <= scene.known and (b & y or (x & b and not y))
@@ -145,7 +145,7 @@ def _against(own: Clause, clause: Clause, scene: Scene) -> str:
         return "who does it and to whom is exchanged"
     if plain and own.verb not in _SAYING:
         mine, theirs = (b, y) if own.passive and clause.passive and not (a and x) else (a, x)
-        others = _like(own.said) - mine
+        others = _like(own.terms) - mine
         alike_else = share(others, whole - theirs) >= (0.6 if weak else MOST) if others else bool(mine & theirs)
         if alike_else and _differs(mine, theirs, whole, scene):
             return "it is said of another"
@@ -154,7 +154,7 @@ def _against(own: Clause, clause: Clause, scene: Scene) -> str:
             if of_other if b & y else _differs(b, y, whole, scene):
                 return "it is said of something else"
     own_told = own.past and not (own.planned or own.possible or own.negated)
-    if (clause.planned or clause.possible) and own_told and share(_like(own.said), whole) >= (ALL if weak else MOST):
+    if (clause.planned or clause.possible) and own_told and share(_like(own.terms), whole) >= (ALL if weak else MOST):
         return "a plan is told as a fact" if clause.planned else "what may be is told as a fact"
     return ""
 
@@ -172,11 +172,11 @@ def _differs(mine: Terms, theirs: Terms, whole: Terms, scene: Scene) -> bool:
 def _elsewhere(own: Clause, claim: str, clause: Clause, sentence: str) -> str:
     """A date that the sentence has in another clause, where this one has a date too."""
     mine = _dates(claim, own)
-    if not mine or own.resolved or share(_like(own.said), _like(clause.said)) < MOST:
+    if not mine or own.resolved or share(_like(own.terms), _like(clause.terms)) < MOST:
         return ""
     near = _dates(sentence, clause)
     if near and not compare(mine, near).matched and compare(mine, extract(sentence)).share == 1:
-        return f"{mine[0].said.strip()} stands there for something else"
+        return f"{mine[0].text.strip()} stands there for something else"
     return ""
 
 

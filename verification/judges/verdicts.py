@@ -164,11 +164,11 @@ def _reason(reading: Reading, label: Label, lacking: Sequence[Fact], conflict: C
     """The conflict, or what did not match, in a sentence; then how much of the claim the quote covers."""
     reasons = [conflict.reason] if conflict else []
     for fact in lacking[:2]:
-        if conflict is None or fact.said.strip() != conflict.claimed:
+        if conflict is None or fact.text.strip() != conflict.claimed:
             where = "stands in the passages for something else" if fact in reading.in_words else "is in no passage"
-            reasons.append(f"{fact.said.strip()} {where}")
+            reasons.append(f"{fact.text.strip()} {where}")
     if label != "supported":
-        reasons += [f"{name.said.strip()} is in no passage" for name in reading.strangers[:2]]
+        reasons += [f"{name.text.strip()} is in no passage" for name in reading.strangers[:2]]
         reasons += ["the figures are those of another row"] if reading.misplaced else []
         if reading.undenied and conflict is None:
             reasons.append("the claim is negated, the passage is not")
