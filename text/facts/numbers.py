@@ -14,25 +14,39 @@ SCALES: Final = {word: float(size) for word, size in meanings(LEXICON["scales"])
 SHORT_SCALES: Final = {"k": 1e3, "m": 1e6, "mm": 1e6, "b": 1e9, "t": 1e12, "bn": 1e9, "tn": 1e12}
 """Letters that scale an amount of money, and ``k`` any number; elsewhere ``m`` is a metre."""
 
-CURRENCIES: Final = meanings(LEXICON["currencies"])
-"""Currencies as they are written, in lower case; ``USD/100`` is a hundredth of one."""
 
-UNITS: Final[dict[str, tuple[str, float]]] = {
-    name: (dimension, float(size))
+@dataclass(frozen=True)
+class Unit:
+    """What a figure is counted in: its kind, the dimension or currency, and the size in base units."""
+
+    kind: Kind
+    name: str = ""
+    size: float = 1.0
+    scale: str = ""
+    """The temperature scale, C, F or K; empty for anything else."""
+
+    def value(self, figure: float) -> float:
+        """A figure as written, in base units; a temperature in kelvin."""
+        if self.scale == "F":
+            return (figure - 32) / 1.8 + 273.15
+        return figure + 273.15 if self.scale == "C" else figure * self.size
+
+
+def _money(code: str) -> Unit:
+    """A currency as the lexicon has it; ``USD/100`` is a hundredth of one."""
+    currency, _, part = code.partition("/")
+    return Unit("money", currency, 1 / float(part or 1))
+
+
+# Names as written, in lower case.
+_CURRENCIES: Final = {name: _money(code) for name, code in meanings(LEXICON["currencies"]).items()}
+_MEASURES: Final = {
+    name: Unit("measure", dimension, float(size))
     for dimension, sizes in LEXICON["units"].items()
     for name, size in meanings(sizes).items()
-}
-"""Unit as written, in lower case, to its dimension and its size in base units."""
-
-TEMPERATURES: Final = meanings(LEXICON["temperatures"])
-
-
-def kelvin(value: float, scale: str) -> float:
-    """A temperature in kelvin."""
-    if scale == "C":
-        return value + 273.15
-    return (value - 32) / 1.8 + 273.15 if scale == "F" else value
-
+} | {name: Unit("measure", "temperature", scale=scale) for name, scale in meanings(LEXICON["temperatures"]).items()}
+_PERCENTS: Final = dict.fromkeys(("%", "percent", "percentage", "pct", "per cent"), Unit("percent"))
+_NAMED: Final = _MEASURES | _CURRENCIES | _PERCENTS
 
 _LABEL: Final = re.compile(
     r"(?:^|[\n;|,.{}\[\]•]|[-*] )[ \t]*(?P<label>[\"'*_]*[^\W\d][^\n;|:=,.{}\[\]]{0,48})[ \t]*[:=][ \t\"'*_]*[-−–+]?$"
@@ -42,92 +56,49 @@ NEXT_FIELD: Final = re.compile(r"[ \t]*\n[ \t]*[\"'*_]*[^\W\d][^\n:=]{0,48}[:=][
 _FIELD_ENDS: Final = re.compile(r"[\"'*_]*\s*(?:$|[\n;|,}\])]|\.(?:\s|$))")
 _IN_BRACKETS: Final = re.compile(r"[(\[](?P<inner>[^()\[\]]{1,24})[)\]][\"'*_\s]*$")
 _MOST_WORDS: Final = 5  # words of a field's name at most; more is a sentence
-_PERCENT_WORDS: Final = frozenset(("%", "percent", "percentage", "pct", "per cent"))
 _BESIDE_MONEY: Final = SCALES | SHORT_SCALES  # scales beside a currency, where an ``m`` is no metre
 _NOT_ALONE: Final = words_of("no_units_alone")
 _AFTER_A_BAR: Final = words_of("units_after_a_bar")
-_DEGREES: Final = {"c": "C", "f": "F"}
 
 
-@dataclass(frozen=True)
-class LabelUnit:
-    """The unit that a field's name gives its figure: kind, unit, and size in base units."""
-
-    kind: Kind
-    unit: str
-    size: float = 1.0
-    scale: str = ""
-    """The temperature scale, C, F or K; empty for anything else."""
-
-    def value(self, written: float) -> float:
-        """A figure as written, in base units."""
-        return kelvin(written, self.scale) if self.scale else written * self.size
-
-
-def label_unit(text: str, start: int, end: int) -> LabelUnit | None:
+def _field_unit(text: str, start: int, end: int) -> Unit | None:
     """The unit that the field's name gives the bare figure ``text[start:end]``; None without a field or unit.
 
     A field is a short name, a colon or an equals sign, a figure, and nothing more before the next field: in "Within ten
-    days: 3 people came" nothing is read as days.
+    days: 3 people came" nothing is read as days. Its unit stands in brackets, as in ``weight (kg)``, or is the last
+    word or two, as in ``net weight kg``, ``price_usd``, ``height_m``.
     """
     if not _FIELD_ENDS.match(text, end):
         return None
     field = _LABEL.search(text, max(0, start - 64), start)
-    if not field or len(re.split(r"[\s_]+", label := field["label"].strip("\"'*_ \t"))) > _MOST_WORDS:
+    if not field or len(re.split(r"[\s_]+", label := field["label"].strip("\"'*_ \t").lower())) > _MOST_WORDS:
         return None
     if bracketed := _IN_BRACKETS.search(label):
-        return _of_bracket(bracketed["inner"], label)
-    return _of_name(label)
-
-
-def _of_bracket(inner: str, label: str) -> LabelUnit | None:
-    """The unit in brackets: ``kg``, ``in US$ millions``, ``%``."""
-    content = re.sub(r"^in\s+", "", inner.strip().lower())
-    if not (unit := _named_unit(content)):
-        return _money_in(content) or _degrees(content, label)
-    return unit
-
-
-def _of_name(label: str) -> LabelUnit | None:
-    """The last word of a name, or its last two, as in ``net weight kg``, ``price_usd``, ``height_m``."""
-    parts = re.split(r"([\s_-]+)", label.lower())
+        name = re.sub(r"^in\s+", "", bracketed["inner"].strip())
+        return _NAMED.get(name) or _scaled_money(name) or _degrees(name, label)
+    parts = re.split(r"([\s_-]+)", label)
     last, bar = parts[-1], len(parts) > 2 and "_" in parts[-2]
-    if len(parts) > 2 and (unit := _named_unit(f"{parts[-3]} {last}")):
+    if len(parts) > 2 and (unit := _NAMED.get(f"{parts[-3]} {last}")):
         return unit
     if last in _NOT_ALONE and not (bar and last in _AFTER_A_BAR):
         return _degrees(last, label)
-    return _named_unit(last) or _degrees(last, label)
+    return _NAMED.get(last) or _degrees(last, label)
 
 
-def _named_unit(name: str) -> LabelUnit | None:
-    if name in _PERCENT_WORDS:
-        return LabelUnit("percent", "")
-    if name in TEMPERATURES:
-        return LabelUnit("measure", "temperature", scale=TEMPERATURES[name])
-    if name in CURRENCIES:
-        code, _, part = CURRENCIES[name].partition("/")
-        return LabelUnit("money", code, 1 / float(part or 1))
-    if name in UNITS:
-        return LabelUnit("measure", *UNITS[name])
-    return None
-
-
-def _money_in(content: str) -> LabelUnit | None:
+def _scaled_money(name: str) -> Unit | None:
     """``USD millions``, ``$m``, ``million euros``: an amount with its scale."""
-    words = [word for word in re.split(r"[\s,]+|(?<=[$€£¥])", content) if word and word not in ("of", "in")]
+    words = [word for word in re.split(r"[\s,]+|(?<=[$€£¥])", name) if word and word not in ("of", "in")]
     if len(words) != 2:
         return None
     for money, scale in (words, words[::-1]):
-        if (unit := _named_unit(money)) and unit.kind == "money" and scale in _BESIDE_MONEY:
-            return LabelUnit("money", unit.unit, unit.size * _BESIDE_MONEY[scale])
+        if (unit := _CURRENCIES.get(money)) and scale in _BESIDE_MONEY:
+            return replace(unit, size=unit.size * _BESIDE_MONEY[scale])
     return None
 
 
-def _degrees(name: str, label: str) -> LabelUnit | None:
+def _degrees(name: str, label: str) -> Unit | None:
     """``temp_c``, ``temperature (F)``."""
-    if name in _DEGREES and re.search(r"temp", label, re.IGNORECASE):
-        return LabelUnit("measure", "temperature", scale=_DEGREES[name])
-    return None
+    return Unit("measure", "temperature", scale=name.upper()) if name in ("c", "f") and "temp" in label else None
 
 
 _ONES: Final = {word: value for value, word in enumerate(LEXICON["to_nineteen"].split())}
@@ -187,7 +158,7 @@ _SCALE: Final = re.compile(
     rf"(?:[\s-]?(?P<long>{'|'.join(_LONG)})\b(?:(?<=mio)\.|(?<=mrd)\.)?|\s?(?P<short>mm|bn|tn|[kKMmBbTt])(?![\w/²³°]))",
     re.IGNORECASE,
 )
-_UNIT_NAMES: Final = sorted([*UNITS, *TEMPERATURES], key=len, reverse=True)
+_UNIT_NAMES: Final = sorted(_MEASURES, key=len, reverse=True)
 _UNIT: Final = re.compile(rf"[\s-]?(?:{'|'.join(map(re.escape, _UNIT_NAMES))})(?![\w²³/])", re.IGNORECASE)
 _PERCENT: Final = re.compile(r"\s?(?:%|percent\b|per cent\b|pct\b|prozent\b|pour cent\b)", re.IGNORECASE)
 _POINTS: Final = re.compile(
@@ -196,7 +167,7 @@ _POINTS: Final = re.compile(
     re.IGNORECASE,
 )
 _MONEY_WORDS: Final = sorted(
-    (name for name in CURRENCIES if name[0].isalpha() and "$" not in name), key=len, reverse=True
+    (name for name in _CURRENCIES if name[0].isalpha() and "$" not in name), key=len, reverse=True
 )
 _CURRENCY: Final = re.compile(
     rf"\s?(?:US\s|U\.S\.\s)?(?P<money>[$€£¥₹₩]|(?:{'|'.join(_MONEY_WORDS)})\b)", re.IGNORECASE
@@ -224,10 +195,8 @@ def numbers(text: str) -> Iterator[Fact]:
     """The numbers of a text in digits and in words, with their units; dates are sought elsewhere."""
     parts = [(match, _part_of(match)) for match in _TIME.finditer(text)]
     for match, count in parts:
-        dimension, size = UNITS[(match["unit"] or match["whole"]).lower()]
-        yield Fact(
-            "measure", match.group(), *match.span(), count * size, count, 0.0, dimension, _bound(text, match.start())
-        )
+        unit, bound = _MEASURES[(match["unit"] or match["whole"]).lower()], _bound(text, match.start())
+        yield Fact("measure", match.group(), *match.span(), unit.value(count), count, 0.0, unit.name, bound)
     for match in _FRACTION.finditer(text):
         if any(part.start() <= match.start() < part.end() for part, _ in parts):
             continue
@@ -282,44 +251,30 @@ def _measured(text: str, start: int, end: int, value: float, step: float, curren
     if scale:
         factor = SCALES[scale.group("long").lower()] if scale.group("long") else SHORT_SCALES[letter]
         value, step, end = value * factor, step * factor, scale.end()
-    figure = value
-    kind, unit, value, step, end = _unit(text, end, value, step, currency)
-    fact = Fact(kind, text[start:end], start, end, value, figure, step, unit, _bound(text, start))
-    return _labelled(text, fact) if fact.bare else fact
-
-
-def _labelled(text: str, fact: Fact) -> Fact:
-    """A bare number with the unit that the name of its field gives it."""
-    unit = label_unit(text, fact.start, fact.end)
-    if unit is None or (unit.unit == "duration" and fact.text.isdigit() and 1500 <= fact.value <= 2100):
+    unit, end = (_CURRENCIES[currency.lower()], end) if currency else _unit(text, end)
+    bound, step = _bound(text, start), step * unit.size
+    fact = Fact(unit.kind, text[start:end], start, end, unit.value(value), value, step, unit.name, bound)
+    field = _field_unit(text, start, end) if fact.bare else None
+    if field is None or (field.name == "duration" and fact.text.isdigit() and 1500 <= value <= 2100):
         return fact
-    size = 1.0 if unit.scale else unit.size
     return replace(
-        fact, kind=unit.kind, unit=unit.unit, value=unit.value(fact.value), step=fact.step * size, written=fact
+        fact, kind=field.kind, unit=field.name, value=field.value(value), step=step * field.size, written=fact
     )
 
 
-def _unit(text: str, end: int, value: float, step: float, currency: str) -> tuple[Kind, str, float, float, int]:
-    if currency:
-        return "money", CURRENCIES[currency.lower()], value, step, end
+def _unit(text: str, end: int) -> tuple[Unit, int]:
+    """The unit that follows a figure, and where it ends."""
     if NEXT_FIELD.match(text, end):
-        return "number", "", value, step, end
+        return Unit("number"), end
     if points := _POINTS.match(text, end):
-        size = 0.01 if points.group("basis") else 1.0
-        return "points", "", value * size, step * size, points.end()
+        return Unit("points", size=0.01 if points["basis"] else 1.0), points.end()
     if percent := _PERCENT.match(text, end):
-        return "percent", "", value, step, percent.end()
+        return Unit("percent"), percent.end()
     if money := _CURRENCY.match(text, end):
-        code, _, part = CURRENCIES[money.group("money").lower()].partition("/")
-        size = 1 / float(part or 1)
-        return "money", code, value * size, step * size, money.end()
+        return _CURRENCIES[money["money"].lower()], money.end()
     if measure := _UNIT.match(text, end):
-        name = measure.group().strip().strip("-").strip().lower()
-        if name in TEMPERATURES:
-            return "measure", "temperature", kelvin(value, TEMPERATURES[name]), step, measure.end()
-        dimension, size = UNITS[name]
-        return "measure", dimension, value * size, step * size, measure.end()
-    return "number", "", value, step, end
+        return _MEASURES[measure.group().strip().strip("-").strip().lower()], measure.end()
+    return Unit("number"), end
 
 
 def _bound(text: str, start: int) -> str:
