@@ -9,7 +9,7 @@ from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from math import exp, log
-from typing import Final
+from typing import Final, NamedTuple
 
 from cragraph.generation.candidates import Candidate, candidates
 from cragraph.generation.phrases import corrected, meaning_words, plain, reworded
@@ -131,16 +131,17 @@ class AnswerRanker:
             scored = [Scored(pool[i], {}, words.score(i), pool[i].start, pool[i].end) for i in chosen]
             return Ranking(tuple(sorted(scored, key=_order)), None, {})
         parts = _parts(question, passages, pool)
-        read: dict[int, tuple[_Part, ReadText]] = {}
-        for part, reading in zip(parts, self.reader.read(question.text, [p.read for p in parts]), strict=True):
+        read: dict[int, tuple[float, _Part, ReadText]] = {}
+        readings = self.reader.read(question.text, [(part.heading, part.text) for part in parts])
+        for part, reading in zip(parts, readings, strict=True):
             for i in part.holds:
-                if i not in read or _likes(reading, part, pool[i]) > _likes(read[i][1], read[i][0], pool[i]):
-                    read[i] = part, reading
-        liked = sorted(read, key=lambda i: -_likes(read[i][1], read[i][0], pool[i]))[:BY_READER]
+                likes = _likes(reading, part, pool[i])
+                if i not in read or likes > read[i][0]:
+                    read[i] = likes, part, reading
+        liked = sorted(read, key=lambda i: -read[i][0])[:BY_READER]
         chosen = sorted({*(i for i in words.best(BY_WORDS) if i in read), *liked})
         words.compare(chosen, self.embeddings)
-        head = self.reader.heads["choice"]
-        scored = [words.judged(i, _scored(pool[i], *read[i], words.features(i), head)) for i in chosen]
+        scored = [words.scored(i, *read[i][1:], self.reader.heads["choice"]) for i in chosen]
         ranking = Ranking(tuple(sorted(scored, key=_order)), None, {})
         features = certainty(ranking, ranking.scored[0])
         answered = self.sure(features, ranking.scored[0])
@@ -182,8 +183,7 @@ class _Words:
     def __init__(self, question: Question, passages: Sequence[Passage], pool: Sequence[Candidate]) -> None:
         self.question, self.pool = question, pool
         own = [own_words(c) for c in pool]
-        rare = rarity(own)
-        asked, wanted = meaning_words(question.text), question_weights(question, rare)
+        asked, wanted = meaning_words(question.text), question_weights(question, rarity(own))
         self.seen = [
             Features(
                 coverage(wanted, read_words(c)),
@@ -218,21 +218,31 @@ class _Words:
             return ASIDE
         return DOUBT if mistaken(self.question, c) else 1.0
 
-    def judged(self, i: int, scored: Scored) -> Scored:
-        """A candidate with what the form of question and sentence says of it."""
-        score, c = scored.score, self.pool[i]
+    def scored(self, i: int, part: "_Part", reading: ReadText, head: Sequence[float]) -> Scored:
+        """A candidate with what the reader, its words, and the form of question and sentence say of it."""
+        c, seen = self.pool[i], self.seen[i]
+        start, end = c.start - part.start, c.end - part.start
+        span, left, right = reading.span(start, end)
+        features = {
+            "bias": 1.0,
+            "answer": _squash(reading.answer),
+            "evidence": _squash(reading.evidence(start, end)),
+            "span": _squash(span / 2),
+            "words": self.score(i),
+            "cosine": seen.similarity,
+            "place": seen.passage_score,
+            "short": 1.0 if len(c.text.split()) < 5 and not c.is_row else 0.0,
+            "row": 1.0 if c.is_row else 0.0,
+        }
+        score = _logistic(head, {name: features[name] for name in CHOICE})
         label = set(content_words(c.text.partition(": ")[0])) if _LABEL.match(c.text) else set()
         labelled = bool(label) and label <= set(content_words(self.question.text))
         if labelled:
             score += LABELLED * (1 - score)
         if self.question.kind is Kind.YES_NO:
             # It is the sentence with the most of the question that says whether it is so.
-            score *= 0.5 + 0.5 * self.seen[i].coverage
-        return replace(scored, score=score, trust=self.trust(i), labelled=labelled)
-
-    def features(self, i: int) -> dict[str, float]:
-        """Its features for the two heads."""
-        return {"words": self.score(i), "cosine": self.seen[i].similarity, "place": self.seen[i].passage_score}
+            score *= 0.5 + 0.5 * seen.coverage
+        return Scored(c, features, score, part.start + left, part.start + right, self.trust(i), labelled)
 
 
 def _passage_score(passages: Sequence[Passage], candidate: Candidate) -> float:
@@ -251,26 +261,17 @@ def _likes(reading: ReadText, part: "_Part", c: Candidate) -> float:
     return reading.answer / 2 + reading.evidence(start, end) + reading.span(start, end)[0] / 2
 
 
-def _order(scored: "Scored") -> tuple[float, int, int]:
+def _order(scored: Scored) -> tuple[float, int, int]:
     return -scored.score * scored.trust, scored.candidate.passage, scored.candidate.start
 
 
-@dataclass(frozen=True)
-class _Part:
+class _Part(NamedTuple):
     """A part of a passage that is read at once, and the candidates in it."""
 
     heading: str
     text: str
     start: int
-    passage: int
     holds: tuple[int, ...]
-
-    @property
-    def read(self) -> tuple[str, str]:
-        return self.heading, self.text
-
-    def __hash__(self) -> int:
-        return hash((self.passage, self.start))
 
 
 def _parts(question: Question, passages: Sequence[Passage], pool: Sequence[Candidate]) -> list[_Part]:
@@ -287,7 +288,7 @@ def _parts(question: Question, passages: Sequence[Passage], pool: Sequence[Candi
             inside = [i for i in alike if pool[i].end - first <= WINDOW] or own[:1]
             last = max(pool[i].end for i in inside)
             lead = _lead(heading, pool[inside[0]])
-            parts.append(_Part(lead, passage["text"][first:last], first, number, tuple(inside)))
+            parts.append(_Part(lead, passage["text"][first:last], first, tuple(inside)))
             rest = own[len(inside) :]
             # A sentence read at the end of one part is read again at the head of the next, for what it refers to.
             again = len(inside) > 1 and len(inside) < len(alike)
@@ -296,9 +297,8 @@ def _parts(question: Question, passages: Sequence[Passage], pool: Sequence[Candi
     if len(parts) <= MOST_WINDOWS:
         return parts
     asked = set(content_words(question.text))
-    worth = {part: sum(weight(t) for t in asked & set(terms(f"{part.heading} {part.text}"))) for part in parts}
-    kept = set(sorted(parts, key=lambda part: -worth[part])[:MOST_WINDOWS])
-    return [part for part in parts if part in kept]
+    worth = [sum(map(weight, asked & set(terms(f"{part.heading} {part.text}")))) for part in parts]
+    return [parts[n] for n in sorted(sorted(range(len(parts)), key=lambda n: -worth[n])[:MOST_WINDOWS])]
 
 
 def heading_of(passage: Passage) -> str:
@@ -312,22 +312,6 @@ def heading_of(passage: Passage) -> str:
 def _lead(heading: str, first: Candidate) -> str:
     header = first.header if first.is_row else ""
     return f"{heading} {header}".strip()[-2 * HEADING :] if header and header not in first.text else heading
-
-
-def _scored(c: Candidate, part: _Part, reading: ReadText, words: Mapping[str, float], head: Sequence[float]) -> Scored:
-    start, end = c.start - part.start, c.end - part.start
-    span, left, right = reading.span(start, end)
-    features = {
-        "bias": 1.0,
-        "answer": _squash(reading.answer),
-        "evidence": _squash(reading.evidence(start, end)),
-        "span": _squash(span / 2),
-        **words,
-        "short": 1.0 if len(c.text.split()) < 5 and not c.is_row else 0.0,
-        "row": 1.0 if c.is_row else 0.0,
-    }
-    chosen = {name: features[name] for name in CHOICE}
-    return Scored(c, features, _logistic(head, chosen), part.start + left, part.start + right)
 
 
 def _looked_up(looked: Lookup, others: Sequence[Scored]) -> tuple[Scored, ...]:

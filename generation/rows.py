@@ -1,10 +1,12 @@
 """What a question names: rows of tables by their cells, and the column that answers it; answers by their questions."""
 
 import re
-from collections.abc import Iterator, Sequence
+from collections import defaultdict
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
-from typing import Final
+from operator import gt, lt
+from typing import Final, NamedTuple
 
 from cragraph.generation.candidates import Candidate, heads_as_question, may_answer
 from cragraph.generation.questions import FIGURES, Kind, Question, read_question
@@ -82,14 +84,12 @@ class _Cell:
         return self.start, self.start + len(self.value)
 
 
-@dataclass(frozen=True)
-class _Fit:
-    """The words of the question that name a row, whether a cell holds no others, and the cell that answers."""
+class _Fit(NamedTuple):
+    """A row of the question: the chance that it answers, the cell that does, the place of the one that names it."""
 
+    chance: float
     row: Candidate
-    named: frozenset[str]
-    whole: bool
-    asked: _Cell | None
+    cell: _Cell | None
     depth: int
 
 
@@ -181,9 +181,9 @@ class _Asked:
         self.column_words = frozenset().union(*self.words_for.values())
         about = rows[0][0].context.replace("_", " ").replace("-", " ")
         self.about = frozenset(content_words(about)) if about else frozenset()
-        self.values: dict[str, list[str]] = {}
+        self.values = defaultdict[str, list[str]](list)
         for cell in (cell for _, row in rows for cell in row):
-            self.values.setdefault(cell.name, []).append(cell.value)
+            self.values[cell.name].append(cell.value)
         self.flags = {name for name in self.columns if self._is_flag(name)}
 
     def answer(self) -> Lookup | None:
@@ -193,19 +193,16 @@ class _Asked:
             return None
         if (many := self._many()) is not None:
             return many
-        fits = [fit for candidate, row in self.rows if (fit := self._fit(candidate, row)).named]
-        if not fits:
-            return None
-        chances = [self._chance(fit.named | self.column_words, fit.whole, fit.asked is not None) for fit in fits]
-        best = max(chances)
-        chosen = [fit for fit, chance in zip(fits, chances, strict=True) if chance > best - 1e-9]
-        if self.question.kind in _TYPED and not any(fit.asked for fit in chosen):
+        fits = [fit for candidate, row in self.rows if (fit := self._fit(candidate, row))]
+        best = max((fit.chance for fit in fits), default=0.0)
+        chosen = [fit for fit in fits if fit.chance > best - 1e-9]
+        if not chosen or (self.question.kind in _TYPED and not any(fit.cell for fit in chosen)):
             return None
         if len(chosen) > MOST_TOGETHER and not self.question.wants_rows:
             return None
         if len(chosen) > 1 and (not self.question.wants_rows or self.question.kind in FIGURES):
             best -= SEVERAL
-        return self._found([(fit.row, fit.asked) for fit in chosen], best, chosen[0].depth)
+        return _looked_up([(fit.row, fit.cell) for fit in chosen], best, chosen[0].depth)
 
     def _many(self) -> Lookup | None:
         """Every row with a value that the question names, denies, compares with, or asks the most of."""
@@ -216,7 +213,7 @@ class _Asked:
         extreme = _MOST.search(text) or _LEAST.search(text)
         if not (self.question.wants_rows or extreme):
             return None
-        wanted: dict[str, set[str]] = {}
+        wanted = defaultdict[str, set[str]](set)
         accounted: set[str] = set(content_words(sold_out[0])) if sold_out else set()
         for _, row in self.rows:
             for cell in row:
@@ -229,7 +226,7 @@ class _Asked:
                     wants = self._named_by(cell)
                     wants = wants if len(wants) >= len(cell.words) else frozenset()
                 if wants:
-                    wanted.setdefault(cell.name, set()).add(cell.value)
+                    wanted[cell.name].add(cell.value)
                     accounted |= wants
         rows = [(candidate, {cell.name: cell for cell in row}) for candidate, row in self.rows]
         if denied and not sold_out and wanted and self.flags.isdisjoint(wanted):
@@ -238,10 +235,12 @@ class _Asked:
             rows = [(c, r) for c, r in rows if all(n in r and r[n].value in w for n, w in wanted.items())]
         if extreme or ((_MORE.search(text) or _LESS.search(text)) and self.figures):
             column = self._compared()
-            if column is None:
+            values = [(_value(r[column].value) or 0.0, c, r) for c, r in rows if column in r] if column else []
+            if not column or not values:
                 return None
             accounted |= self.words_for[column] | _OF_EXTREMES | set(content_words(" ".join(self.figures)))
-            rows = self._compare([(c, r) for c, r in rows if column in r], column, extreme is not None)
+            fitting = self._fitting([value for value, _, _ in values], extreme is not None)
+            rows = [(c, r) for value, c, r in values if fitting(value)]
         elif not wanted or not self.question.wants_rows or (len(rows) == len(self.rows) and len(rows) > 1):
             return None
         if not rows:
@@ -251,33 +250,24 @@ class _Asked:
             return None
         chance = self._chance(frozenset(accounted) | self.column_words, True, True)
         chance -= SEVERAL * (len(rows) > 1 and self.question.kind in FIGURES)
-        return self._found([(c, r.get(asked or "-")) for c, r in rows], chance)
+        return _looked_up([(c, r.get(asked or "-")) for c, r in rows], chance)
 
     def _compared(self) -> str | None:
         """The column of figures or dates that a comparison is about."""
+        named = (name for name in self.columns if self.words_for[name] and len(self.values[name]) > 1)
+        figures = [name for name in named if all(_value(value) is not None for value in self.values[name])]
+        return max(figures, key=lambda name: len(self.words_for[name]), default=None)
 
-        def figures(name: str) -> bool:
-            values = self.values[name]
-            return len(values) > 1 and all(_value(value) is not None for value in values)
-
-        named = [name for name in self.columns if self.words_for[name] and figures(name)]
-        return max(named, key=lambda name: len(self.words_for[name]), default=None)
-
-    def _compare(
-        self, rows: list[tuple[Candidate, dict[str, _Cell]]], column: str, extreme: bool
-    ) -> list[tuple[Candidate, dict[str, _Cell]]]:
-        values = {id(r): _value(r[column].value) or 0.0 for _, r in rows}
-        if extreme and rows:
-            pick = max if _MOST.search(self.question.text) else min
-            best = pick(values.values())
-            return [(c, r) for c, r in rows if values[id(r)] == best]
+    def _fitting(self, values: Sequence[float], extreme: bool) -> Callable[[float], bool]:
+        """Whether a value is the greatest or least of some, or beyond the bound that the question names."""
+        text = self.question.text
+        if extreme:
+            best = max(values) if _MOST.search(text) else min(values)
+            return lambda value: value == best
         bound = max(float(figure) for figure in self.figures)
-        equal = re.search(r"\bat (?:least|most)\b|\bup to\b", self.question.text, re.I) is not None
-        more = _MORE.search(self.question.text) is not None
-        return [
-            (c, r) for c, r in rows
-            if (values[id(r)] > bound if more else values[id(r)] < bound) or (equal and values[id(r)] == bound)
-        ]  # fmt: skip
+        equal = re.search(r"\bat (?:least|most)\b|\bup to\b", text, re.I) is not None
+        beyond = gt if _MORE.search(text) else lt
+        return lambda value: beyond(value, bound) or (equal and value == bound)
 
     def _is_flag(self, name: str) -> bool:
         """Whether a column says yes or no, and the question names it."""
@@ -288,19 +278,16 @@ class _Asked:
         own = {group[0] for group in self.columns[name]}
         return bool(own) and own <= self.words
 
-    def _fit(self, candidate: Candidate, row: Sequence[_Cell]) -> _Fit:
-        named: set[str] = set()
-        whole, depth = False, len(row)
-        naming = set()
-        for place, cell in enumerate(row):
-            if words := self._named_by(cell):
-                named |= words
-                depth = min(depth, place)
-                naming.add(cell.name)
-                whole = whole or words == cell.words or not cell.words
-        column = self._asked_column(naming, row)
-        asked = next((cell for cell in row if cell.name == column), None) if column else None
-        return _Fit(candidate, frozenset(named), whole, asked, depth)
+    def _fit(self, candidate: Candidate, row: Sequence[_Cell]) -> _Fit | None:
+        """How well a row fits that a cell of it names; None for any other."""
+        naming = {place: words for place, cell in enumerate(row) if (words := self._named_by(cell))}
+        if not naming:
+            return None
+        whole = any(words == row[place].words or not row[place].words for place, words in naming.items())
+        column = self._asked_column({row[place].name for place in naming}, row)
+        cell = next((cell for cell in row if cell.name == column), None) if column else None
+        named = self.column_words.union(*naming.values())
+        return _Fit(self._chance(named, whole, cell is not None), candidate, cell, min(naming))
 
     def _named_by(self, cell: _Cell) -> frozenset[str]:
         """The words of the question that a cell accounts for: all of its own, a figure, a date, or a part of a name."""
@@ -345,14 +332,10 @@ class _Asked:
             return 0.0
         return CERTAIN - UNSAID * unsaid - PARTLY * (not whole) - UNASKED * (not asked)
 
-    @staticmethod
-    def _found(rows: Sequence[tuple[Candidate, _Cell | None]], chance: float, depth: int = 0) -> Lookup:
-        return Lookup(
-            tuple(candidate for candidate, _ in rows),
-            min(CERTAIN, chance),
-            tuple(cell.place if cell else (0, len(candidate.text)) for candidate, cell in rows),
-            depth,
-        )
+
+def _looked_up(rows: Sequence[tuple[Candidate, _Cell | None]], chance: float, depth: int = 0) -> Lookup:
+    places = tuple(cell.place if cell else (0, len(candidate.text)) for candidate, cell in rows)
+    return Lookup(tuple(candidate for candidate, _ in rows), min(CERTAIN, chance), places, depth)
 
 
 _LIGHT: Final = frozenset(map(stem, LEXICON["said_of_anything"].split()))
