@@ -2,8 +2,8 @@
 
 import re
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
 from functools import lru_cache
+from itertools import pairwise
 from typing import Final, NamedTuple
 
 from cragraph.text.lexicon import LEXICON, listed, meanings, words_of
@@ -38,6 +38,7 @@ _BREAK: Final = frozenset(
         'whose that where than therefore ; : . ! ? ( ) — – " “ ”'
     )
 )
+_FREE: Final = _DETERMINER | _PREPOSITION | _BREAK | {","}  # what follows a verb, and no noun
 _STRONG: Final = frozenset(listed("but while whereas because since although though when if unless ; : . ! ? ( ) — –"))
 _RELATIVE: Final = frozenset(listed("which who that"))
 _PRONOUN: Final = frozenset(listed("he she it they him them this these those who which that we you i one"))
@@ -56,8 +57,7 @@ _COUNTS: Final = frozenset(listed("two three four five six seven eight nine ten 
 _PARTICLE: Final = frozenset(listed("up over off out down back away"))
 
 
-@dataclass(frozen=True)
-class Clause:
+class Clause(NamedTuple):
     """Who (`agent`) does what (`verb`) to whom (`patient`), with what else is said (`rest`), as stems.
 
     The passive is turned round. `planned` says that it is not told as a fact, `possible` that it may be one, `resolved`
@@ -66,9 +66,9 @@ class Clause:
     """
 
     verb: str
-    agent: Terms
-    patient: Terms
-    rest: Terms
+    agent: Terms = frozenset()
+    patient: Terms = frozenset()
+    rest: Terms = frozenset()
     names: Terms = frozenset()
     passive: bool = False
     planned: bool = False
@@ -117,26 +117,16 @@ def _content(tokens: Iterable[_Token]) -> Terms:
 
 
 def _tokens(sentence: str) -> list[_Token]:
-    tokens = []
-    for match in _TOKEN.finditer(sentence):
-        text = match.group()
-        low, is_word, content = _read(text)
-        tokens.append(_Token(text, low, *match.span(), is_word, content))
-    return tokens
+    read = ((match, *_read(match.group())) for match in _TOKEN.finditer(sentence))
+    return [_Token(match.group(), low, *match.span(), is_word, content) for match, low, is_word, content in read]
 
 
-@dataclass(frozen=True)
-class _Group:
-    """A verb group: the tokens from `first` to `main`."""
+class _Group(NamedTuple):
+    """A verb group: the tokens from `first` to `main`, and its clause without any noun."""
 
     first: int
     main: int
-    verb: str
-    passive: bool
-    planned: bool
-    past: bool
-    negated: bool
-    possible: bool
+    clause: Clause
     loose: bool
     """An infinitive or gerund, which takes the subject before it."""
     reduced: bool
@@ -157,23 +147,17 @@ def clauses(sentence: str) -> tuple[Clause, ...]:
         if own:
             subject = own
         until = _until(tokens, group, groups[number + 1] if number + 1 < len(groups) else None)
-        objects, by, rest = _objects(tokens[group.main + 1 : until], passive=group.passive)
-        agent, patient = (by, subject) if group.passive else (subject, objects)
+        passive = group.clause.passive
+        objects, by, rest = _objects(tokens[group.main + 1 : until], passive=passive)
         read.append(
-            Clause(
-                group.verb,
-                agent,
-                patient,
-                beside | rest | (objects if group.passive else by),
-                names,
-                group.passive,
-                group.planned,
-                group.past,
-                group.negated,
-                group.possible,
-                group.reduced or relative or not own,
-                tokens[begun].start,
-                tokens[max(group.main, until - 1)].end,
+            group.clause._replace(
+                agent=by if passive else subject,
+                patient=subject if passive else objects,
+                rest=beside | rest | (objects if passive else by),
+                names=names,
+                resolved=group.reduced or relative or not own,
+                start=tokens[begun].start,
+                end=tokens[max(group.main, until - 1)].end,
             )
         )
     return tuple(read)
@@ -219,7 +203,7 @@ def _group(tokens: Sequence[_Token], first: int) -> _Group | None:
     if helpers and not (main < len(tokens) and _is_main(tokens, main, helpers, infinitive)):
         main = max(p for p in range(first, place) if tokens[p].low in _AUXILIARY)
         helpers = helpers[: main - first]
-    elif not helpers and not infinitive and not _is_finite(tokens, first) and not _is_gerund(tokens, first, before):
+    elif not (helpers or infinitive or _is_finite(tokens, first) or _is_gerund(low, before)):
         return None
     word = tokens[main].low
     passive = bool(_BE & set(helpers) or {"get", "gets", "got"} & set(helpers)) and _is_participle(word)
@@ -236,9 +220,8 @@ def _group(tokens: Sequence[_Token], first: int) -> _Group | None:
     behind = [token.low for token in tokens[main + 1 : main + 3]]
     by = len(behind) == 2 and behind[0] == "by" and not behind[1][0].isdigit()
     reduced = finite and (by or (word in _PARTICIPLES)) and before not in _PRONOUN
-    return _Group(
-        first, main, verb, passive or reduced, planned, past, negated, possible, infinitive or gerund, reduced
-    )
+    clause = Clause(verb, passive=passive or reduced, planned=planned, past=past, negated=negated, possible=possible)
+    return _Group(first, main, clause, infinitive or gerund, reduced)
 
 
 def _is_main(tokens: Sequence[_Token], place: int, helpers: Sequence[str], infinitive: bool) -> bool:
@@ -246,8 +229,7 @@ def _is_main(tokens: Sequence[_Token], place: int, helpers: Sequence[str], infin
     word = tokens[place].low
     if infinitive and not helpers:
         return True
-    auxiliary = [helper for helper in helpers if helper in _AUXILIARY]
-    last = auxiliary[-1]
+    last = next(helper for helper in reversed(helpers) if helper in _AUXILIARY)
     if last in _BE or last in ("got", "get", "gets"):
         return _is_participle(word) or (word.endswith("ing") and len(word) > 5)
     if last in _HAVE:
@@ -278,7 +260,7 @@ def _is_finite(tokens: Sequence[_Token], place: int) -> bool:
     determined = before is not None and before.low in _DETERMINER and not (place > 1 and before.text[0].isupper())
     if not word.isalpha() or determined:
         return False
-    if word in _PAST or (word.endswith("ed") and len(word) > 3 and word not in _NO_VERBS):
+    if _is_participle(word):
         # "the closed shop", "a large rebuilt mill": before a noun it is an adjective.
         return not (before and before.low in _PREPOSITION)
     if before is None or not before.is_word or tokens[place].text[0].isupper():
@@ -287,13 +269,15 @@ def _is_finite(tokens: Sequence[_Token], place: int) -> bool:
         return False
     if not _bases(word) & _PRESENT:
         return False
-    free = (
-        behind in _DETERMINER | _PREPOSITION | _BREAK or behind[0].isdigit() or _ADVERB.match(behind) or behind == ","
-    )
+    free = behind in _FREE or behind[0].isdigit() or _ADVERB.match(behind)
     if word.endswith("s") and not word.endswith("ss"):
         return not before.low.endswith("s") or bool(free and before.text[0].isupper())
     plural = before.low in _PLURAL or (before.low.endswith("s") and not before.low.endswith("ss"))
     return plural or bool(before.low.isalpha() and free and behind not in ("of", "."))
+
+
+def _is_gerund(word: str, before: str) -> bool:
+    return word.endswith("ing") and len(word) > 5 and _PLANNING.match(before) is not None
 
 
 def _bases(word: str) -> set[str]:
@@ -302,10 +286,6 @@ def _bases(word: str) -> set[str]:
     if word.endswith("s"):
         forms |= {word[:-1], word[:-2], word[:-3] + "y"} if word.endswith("ies") else {word[:-1], word[:-2]}
     return forms
-
-
-def _is_gerund(tokens: Sequence[_Token], place: int, before: str) -> bool:
-    return tokens[place].low.endswith("ing") and len(tokens[place].low) > 5 and bool(before and _PLANNING.match(before))
 
 
 def _subject(tokens: Sequence[_Token], after: int, group: _Group, follows: bool) -> tuple[Terms, Terms, int, bool]:
@@ -320,12 +300,8 @@ def _subject(tokens: Sequence[_Token], after: int, group: _Group, follows: bool)
     if not follows:
         breaks = [place for place in breaks if tokens[place].low not in ("and", "or")]
     first = breaks[-1] + 1 if breaks else after
-    pieces: list[list[_Token]] = [[]]
-    for token in tokens[first : group.first]:
-        if token.low == ",":
-            pieces.append([])
-        else:
-            pieces[-1].append(token)
+    commas = [place for place in range(first, group.first) if tokens[place].low == ","]
+    pieces = [tokens[left + 1 : right] for left, right in pairwise([first - 1, *commas, group.first])]
     if follows and not breaks and len(pieces) > 1:
         pieces = pieces[1:]
     # "At the end of the year, the company": what a comma parts from the subject is no part of it.
@@ -384,9 +360,7 @@ def _until(tokens: Sequence[_Token], group: _Group, following: _Group | None) ->
 
 def _objects(tokens: Sequence[_Token], *, passive: bool) -> tuple[Terms, Terms, Terms]:
     """Object, agent behind *by*, and the rest."""
-    objects: set[str] = set()
-    by: set[str] = set()
-    rest: set[str] = set()
+    objects, by, rest = set[str](), set[str](), set[str]()
     into = objects
     for place, token in enumerate(tokens):
         if place == 0 and token.low in _PARTICLE:
