@@ -60,7 +60,7 @@ def compare(claim: Iterable[Fact], evidence: Sequence[Fact], text: str = "") -> 
         if matches(fact, evidence, words, scales):
             matched.append(fact)
             continue
-        other = _other_value(fact, claimed, evidence, scales)
+        other = _other_value(fact, claimed, evidence)
         if other is None:
             missing.append(fact)
         else:
@@ -88,10 +88,8 @@ def matches(
     if fact.kind == "date":
         return _date_held(fact, [other for other in evidence if other.kind in ("date", "quarter")], evidence)
     if fact.kind == "quarter":
-        return any(
-            other.kind == "quarter" and other.value == fact.value and _agree(fact.date, other.date)
-            for other in evidence
-        )
+        quarters = (other for other in evidence if other.kind == "quarter" and other.value == fact.value)
+        return any(_agree(fact.date, other.date) for other in quarters)
     return any(same_value(fact, other, scales) for other in evidence)
 
 
@@ -128,8 +126,7 @@ def _close(claim: Fact, value: float, evidence: Fact) -> bool:
     distance = abs(claim.value - value)
     scale = max(abs(value), abs(claim.value))
     if distance <= 1e-9 * max(scale, 1e-12) or distance <= 0.5000001 * claim.step:
-        return not (claim.bound in "<>" and claim.bound and evidence.bound in "<>" and evidence.bound != claim.bound
-                    and evidence.bound)  # fmt: skip
+        return {claim.bound, evidence.bound} != {"<", ">"}
     if claim.kind == "measure" and _converted(claim, evidence):
         return distance <= CONVERTED * scale
     if claim.bound == "~" or evidence.bound == "~":
@@ -179,14 +176,12 @@ def _name_held(fact: Fact, evidence: Sequence[Fact], present: frozenset[str]) ->
     words = [part for word in fact.words for part in re.findall(r"\w+", word)]
     if not words or all(word in present or (len(word) > 4 and word.removesuffix("s") in present) for word in words):
         return not _mixed(fact, evidence)
-    if len(words) > 1 and fact.unit != "acronym" and words[-1] in present and len(words[-1]) > 3:
-        return True
     others = [other for other in evidence if other.kind == "name"]
     if fact.unit == "acronym":
         return any(initials(other.words).startswith(words[0]) for other in others if len(other.words) > 1)
-    return len(words) > 1 and any(
-        other.unit == "acronym" and initials(tuple(words)) == other.words[0] for other in others
-    )
+    surname = words[-1] in present and len(words[-1]) > 3
+    acronyms = (other.words[0] for other in others if other.unit == "acronym")
+    return len(words) > 1 and (surname or initials(words) in acronyms)
 
 
 def _mixed(fact: Fact, evidence: Sequence[Fact]) -> bool:
@@ -201,28 +196,20 @@ def _mixed(fact: Fact, evidence: Sequence[Fact]) -> bool:
     return not alone and any(first in other for other in others) and any(last in other for other in others)
 
 
-def _other_value(fact: Fact, claimed: Sequence[Fact], evidence: Sequence[Fact], scales: Iterable[float]) -> Fact | None:
+def _other_value(fact: Fact, claimed: Sequence[Fact], evidence: Sequence[Fact]) -> Fact | None:
     """The nearest fact of the evidence with the same kind and unit that the claim does not have too."""
     if fact.kind == "name":
         return None
-    rivals = []
-    for other in evidence:
-        if other.kind != fact.kind or other.unit != fact.unit or any(matches(own, [other]) for own in claimed):
-            continue
-        if fact.kind == "date" and not _comparable_dates(fact, other):
-            continue
-        rivals.append(other)
-    if not rivals:
-        return None
+    rivals = [
+        other
+        for other in evidence
+        if (other.kind, other.unit) == (fact.kind, fact.unit)
+        and (fact.kind != "date" or any(None not in parts for parts in zip(fact.date, other.date, strict=True)))
+        and not any(matches(own, [other]) for own in claimed)
+    ]
     if fact.kind in ("date", "quarter"):
-        return rivals[0]
-    return min(rivals, key=lambda other: abs(other.value - fact.value))
-
-
-def _comparable_dates(one: Fact, other: Fact) -> bool:
-    return one.unit == other.unit and any(
-        a is not None and b is not None for a, b in zip(one.date, other.date, strict=True)
-    )
+        return next(iter(rivals), None)
+    return min(rivals, key=lambda other: abs(other.value - fact.value), default=None)
 
 
 MOST: Final = 12  # most figures of one kind that are combined: among more, some combination always fits
@@ -256,19 +243,17 @@ def reckoned(fact: Fact, claim: str, facts: Sequence[Fact], text: str) -> str:
         for count in (2, 3, 4):
             for some in combinations(few, count):
                 if _equal(fact, sum(f.value for f in some)):
-                    return f"{fact.text.strip()} = {' + '.join(f.text.strip() for f in some)}"
+                    return f"{fact.text} = {' + '.join(f.text for f in some)}"
     # A small bare number is soon a difference of others: it must be said right beside it that it is one.
     beside = claim[max(0, fact.start - 8) : fact.end + 12] if fact.bare else claim
     level = _LEVEL.search(claim[: fact.start]) is not None
-    changed = not level and fact.value > 2 and (_UP.search(beside) or _DOWN.search(beside) or _BETWEEN.search(beside))
+    changed = not level and fact.value > 2 and any(words.search(beside) for words in (_UP, _DOWN, _BETWEEN))
     if changed and (formula := next(_differences(fact, few), "")):
         return formula
-    if _HALF.search(text):
-        for other in few:
-            if _equal(fact, other.value / 2):
-                return f"{fact.text.strip()} = half of {other.text.strip()}"
-            if _equal(fact, other.value * 2):
-                return f"{fact.text.strip()} = twice {other.text.strip()}"
+    for other in few if _HALF.search(text) else ():
+        for factor, words in ((0.5, "half of"), (2, "twice")):
+            if _equal(fact, other.value * factor):
+                return f"{fact.text} = {words} {other.text}"
     return ""
 
 
@@ -285,14 +270,14 @@ def _changes(fact: Fact, claim: str, facts: Sequence[Fact], text: str) -> Iterat
         first, last = (other, one) if turned else (one, other)
         change = 100 * (last.value - first.value) / first.value
         if _equal(fact, change if up else -change):
-            yield f"{fact.text.strip()} from {first.text.strip()} to {last.text.strip()}"
+            yield f"{fact.text} from {first.text} to {last.text}"
 
 
 def _differences(fact: Fact, facts: Sequence[Fact]) -> Iterator[str]:
     for one, other in combinations(facts, 2):
-        if _equal(fact, abs(one.value - other.value)):
-            less, more = sorted((one, other), key=lambda f: f.value)
-            yield f"{fact.text.strip()} = {more.text.strip()} - {less.text.strip()}"
+        less, more = sorted((one, other), key=lambda f: f.value)
+        if _equal(fact, more.value - less.value):
+            yield f"{fact.text} = {more.text} - {less.text}"
 
 
 def _equal(fact: Fact, value: float) -> bool:
@@ -302,6 +287,5 @@ def _equal(fact: Fact, value: float) -> bool:
     if fact.bound == ">" and fact.value < value <= fact.value * (1 + BEYOND):
         return True
     near = 0.05 * value if fact.bound == "~" else 1e-6 * value
-    return abs(fact.value - value) <= max(
-        near, 0.5000001 * fact.step if fact.kind == "percent" or fact.step < 1 else near
-    )
+    rounded = 0.5000001 * fact.step if fact.kind == "percent" or fact.step < 1 else 0.0
+    return abs(fact.value - value) <= max(near, rounded)

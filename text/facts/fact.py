@@ -1,7 +1,7 @@
 """A fact, and those that are names."""
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import Final, Literal
 
@@ -46,7 +46,7 @@ _WORD: Final = r"[A-ZÀ-ÖØ-Þ][\w’'&-]*(?:\.(?=[A-Z])[A-Z])*"
 _NAME: Final = re.compile(rf"{_WORD}(?:\s+(?:(?:of|de|van|von|der|la|le|del|di|bin|al|and|&|the)\s+){{0,2}}{_WORD})*")
 _PART: Final = re.compile(r"\S+")
 _STARTS: Final = re.compile(r"(?:^|[.!?:]\s+|\n\s*(?:[-*•]\s+)?|[\"“]\s*)$")
-_ACRONYM: Final = re.compile(r"^[A-Z][A-Z0-9&-]{1,7}$")
+_ACRONYM: Final = re.compile(r"^[A-Z][A-Z0-9&-]{1,7}$")  # IBM, NASA, R&D
 _POSSESSIVE: Final = re.compile(r"(?:[’']s?)$")
 _PERIOD: Final = re.compile(r"(?:fy|cy|q|h)\d{1,4}$")
 _SMALL: Final = words_of("within_names")
@@ -78,9 +78,8 @@ def names(text: str) -> Iterator[Fact]:
         if words and not all(word.isdigit() for word in words):
             start = parts[0].start()
             written = _POSSESSIVE.sub("", text[start : parts[-1].end()])
-            yield Fact(
-                "name", written, start, start + len(written), words=words, unit="acronym" if is_acronym(written) else ""
-            )
+            unit = "acronym" if _ACRONYM.match(written) else ""
+            yield Fact("name", written, start, start + len(written), words=words, unit=unit)
 
 
 def numbered(text: str, figure: Fact) -> Fact | None:
@@ -98,12 +97,7 @@ def numbered(text: str, figure: Fact) -> Fact | None:
     return Fact("name", text[start : figure.end], start, figure.end, words=(_plain(thing), figure.text.lower()))
 
 
-def is_acronym(word: str) -> bool:
-    """Whether a word is written in capitals: ``IBM``, ``NASA``, ``R&D``."""
-    return bool(_ACRONYM.match(word))
-
-
-def initials(words: tuple[str, ...]) -> str:
+def initials(words: Iterable[str]) -> str:
     """The first letters of the words of a name, in lower case."""
     return "".join(word[0] for word in words)
 
