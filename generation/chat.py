@@ -3,14 +3,12 @@ know.
 """
 
 import re
-from dataclasses import dataclass, field
 from functools import partial
 from typing import Final
 
 from cragraph.errors import ModelError
 from cragraph.generation.phrases import plain
-from cragraph.models.chat import ChatCaller
-from cragraph.prompts.load import Prompts
+from cragraph.models.chat import ChatPart
 from cragraph.protocols import Brief, Notes
 from cragraph.text.markers import CITED
 from cragraph.text.sentences import sentence_spans
@@ -55,42 +53,28 @@ _DECLINES: Final = re.compile(
 """How models say that they do not know."""
 
 
-@dataclass(frozen=True)
-class ChatGenerator:
+class ChatGenerator(ChatPart):
     """Writes with a chat model, token by token into LangGraph's message stream.
 
     The passages are numbered and delimited; a reply that declines to answer becomes exactly `IDK`; an empty
     one is asked for once more and then is a `ModelError`.
     """
 
-    caller: ChatCaller
-    prompts: Prompts = field(default_factory=Prompts)
-
-    @property
-    def name(self) -> str:
-        """The model's name."""
-        return self.caller.title
-
     def __call__(self, brief: Brief, notes: Notes) -> str:
         """The answer with ``[n]`` markers that count the brief's passages from 1."""
         if not brief.passages:
             return IDK
         task = "regenerate" if brief.previous and brief.failed else "generate"
-        notes.ran(f"prompt:{task}", self.prompts[task].digest)
         failed = "\n".join(_fault(verdict) for verdict in brief.failed[:MOST_FAILED])
+        quoted = {"previous": brief.previous, "failed": failed}
         prompt = partial(
-            self.prompts[task].on,
-            seed=self.caller.seed,
-            quoted={"previous": brief.previous, "failed": failed},
-            question=brief.question,
-            idk=IDK,
+            self.messages, task, notes, quoted=quoted, most=ANSWER_TOKENS, question=brief.question, idk=IDK
         )
-        passages = self.caller.fitted(brief.passages, prompt, notes, task, ANSWER_TOKENS)
-        messages = prompt(passages)
+        messages, passages = prompt(brief.passages)
         for more in (0.0, SECOND_TRY):
             reply = self.caller(messages, notes, temperature=brief.temperature + more, quiet=False, most=ANSWER_TOKENS)
             if reply.unread and len(passages) > 1:
-                messages = prompt(passages[: len(passages) // 2])
+                messages, _ = prompt(passages[: len(passages) // 2])
                 continue
             answer = tidy(reply.text)
             if answer:

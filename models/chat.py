@@ -1,7 +1,7 @@
 """Calls to a chat model, made so that nothing they do can hang, flood or break a run."""
 
 import asyncio
-from collections.abc import AsyncGenerator, AsyncIterator, Callable, Mapping, Sequence
+from collections.abc import AsyncGenerator, AsyncIterator, Mapping, Sequence
 from contextlib import asynccontextmanager, suppress
 from contextvars import copy_context
 from dataclasses import dataclass, field
@@ -15,6 +15,7 @@ from cragraph.errors import CragError, DeadlineError, ModelError, plain
 from cragraph.models.budget import Messages, estimated_tokens, fitting
 from cragraph.models.replies import Record, UnreadableError, parse, repetition, schema_of, without_thinking
 from cragraph.models.servers import Target, run, translate, tried
+from cragraph.prompts.load import Prompts
 from cragraph.protocols import Notes, remaining
 from cragraph.types import Passage
 
@@ -126,22 +127,6 @@ class ChatCaller:
         """How many tokens a reply may have, None where nobody knows."""
         known = [getattr(self.model, name, None) for name in ("num_predict", "max_tokens")]
         return next((tokens for tokens in known if isinstance(tokens, int) and tokens > 0), None)
-
-    @property
-    def seed(self) -> int | None:
-        """The model's random seed, None where it has none."""
-        return getattr(self.model, "seed", None)
-
-    def fitted(
-        self,
-        passages: Sequence[Passage],
-        prompt: Callable[[Sequence[Passage]], Messages],
-        notes: Notes,
-        task: str,
-        most: int | None = None,
-    ) -> list[Passage]:
-        """The passages that fit with the rest of a prompt, and a reply of `most` tokens, into the context."""
-        return fitting(passages, prompt, self.num_ctx, most or self.num_predict, notes, task=task)
 
     def __call__(
         self,
@@ -330,3 +315,42 @@ def ask(
         why = str(error).rpartition(": ")[2]
     repair = [*messages, ("ai", reply.text[:2000] or "(nothing)"), ("human", REPAIR.format(why=why))]
     return parse(caller(repair, notes, schema=schema, most=most).text, record)
+
+
+@dataclass(frozen=True)
+class ChatPart:
+    """A part of the pipeline that a chat model plays by the prompts of its tasks."""
+
+    caller: ChatCaller
+    prompts: Prompts = field(default_factory=Prompts)
+
+    @property
+    def name(self) -> str:
+        """The model's name."""
+        return self.caller.title
+
+    def ask(self, record: type[Record], task: str, notes: Notes, *about: Any, **values: Any) -> Record:
+        """The record that the model writes for a task, which is described as for `messages`."""
+        messages, _ = self.messages(task, notes, *about, **values)
+        return ask(self.caller, messages, record, notes, most=values.get("most"))
+
+    def messages(
+        self,
+        task: str,
+        notes: Notes,
+        passages: Sequence[Passage] | None = None,
+        quoted: Mapping[str, str] | None = None,
+        *,
+        most: int | None = None,
+        title: str = "",
+        **values: object,
+    ) -> tuple[Messages, list[Passage]]:
+        """A task's prompt, and those of the passages that fit into the context with it and a reply of `most` tokens.
+
+        `quoted` is text from elsewhere, `values` are ours; `title` is what notes call the prompt, if not its task.
+        """
+        notes.ran(f"prompt:{task}", self.prompts[task].digest)
+        caller, seed = self.caller, getattr(self.caller.model, "seed", None)
+        prompt = partial(self.prompts[task].on, seed=seed, quoted=quoted or {}, values=values)
+        kept = fitting(passages or (), prompt, caller.num_ctx, most or caller.num_predict, notes, task=title or task)
+        return prompt(None if passages is None else kept), kept

@@ -52,12 +52,17 @@ class Prompt:
         return [(role, _VARIABLE.sub(lambda match: str(values[match[1]]), text)) for role, text in both]
 
     def on(
-        self, passages: Sequence[Passage], seed: int | None, quoted: Mapping[str, str] | None = None, **values: object
+        self,
+        passages: Sequence[Passage] | None,
+        seed: int | None,
+        quoted: Mapping[str, str],
+        values: Mapping[str, object],
     ) -> list[tuple[str, str]]:
         """The messages about passages, numbered and delimited by one code; what is `quoted` cannot leave its place."""
-        marker = marker_for(*(passage["text"] for passage in passages), seed=seed)
-        tame = {name: neutral(text, marker) for name, text in (quoted or {}).items()}
-        return self.fill(passages=delimited(passages, marker), marker=marker, **tame, **values)
+        texts = quoted.values() if passages is None else [passage["text"] for passage in passages]
+        marker = marker_for(*texts, seed=seed)
+        tame = {name: neutral(text, marker) for name, text in quoted.items()}
+        return self.fill(passages=delimited(passages or (), marker), marker=marker, **tame, **values)
 
 
 @dataclass(frozen=True)

@@ -1,17 +1,14 @@
 """What a chat model is asked of an answer beside verdicts: its claims, and scores of the whole of it."""
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
-from functools import partial
+from dataclasses import dataclass
 from typing import Annotated, Any, Final
 
 from pydantic import BaseModel, BeforeValidator, Field, WithJsonSchema
 
 from cragraph.errors import ModelError
-from cragraph.models.budget import Messages
-from cragraph.models.chat import ChatCaller, ask
-from cragraph.models.replies import Flag, Score, Text
-from cragraph.prompts.load import Prompts, marker_for, neutral
+from cragraph.models.chat import ChatPart
+from cragraph.models.replies import Flag, Record, Score, Text
 from cragraph.protocols import Notes
 from cragraph.text.quotes import placed
 from cragraph.types import Claim, ClaimType, Passage
@@ -40,27 +37,14 @@ class FoundRows(BaseModel):
     claims: list[FoundRow]
 
 
-@dataclass(frozen=True)
-class LLMClaims:
+class LLMClaims(ChatPart):
     """Asks the model for the claims of an answer; raises `ModelError` when it names none that the answer makes."""
-
-    caller: ChatCaller
-    prompts: Prompts = field(default_factory=Prompts)
-
-    @property
-    def name(self) -> str:
-        """The model's name."""
-        return self.caller.title
 
     def __call__(self, answer: str, notes: Notes) -> list[Claim]:
         """The claims in the order of the answer; one call."""
-        prompt = self.prompts["claims"]
-        notes.ran("prompt:claims", prompt.digest)
-        marker = marker_for(answer, seed=self.caller.seed)
-        reply = ask(self.caller, prompt.fill(answer=neutral(answer, marker), marker=marker), FoundRows, notes)
         claims: list[Claim] = []
         after = 0
-        for row in reply.claims:
+        for row in self.ask(FoundRows, "claims", notes, quoted={"answer": answer}).claims:
             span = placed(row.claim, answer, after)
             if span is not None:
                 after = span[1]
@@ -87,36 +71,26 @@ class Support(BaseModel):
     supported: Flag
 
 
-@dataclass(frozen=True)
-class LLMScores:
+class LLMScores(ChatPart):
     """Each method is one call at temperature 0 and raises `ModelError` when the reply cannot be read."""
-
-    caller: ChatCaller
-    prompts: Prompts = field(default_factory=Prompts)
 
     def alignment(self, question: str, answer: str, passages: Sequence[Passage], notes: Notes) -> float:
         """0..1: the answer addresses the question, the top five passages support it, and it contradicts none."""
-        return ask(self.caller, self._about("alignment", question, answer, passages[:TOP], notes), Rating, notes).score
+        return self._asked(Rating, "alignment", question, answer, passages[:TOP], notes).score
 
     def consistency(self, answer: str, known_facts: Sequence[str], notes: Notes) -> float:
         """0..1: 0 where the answer contradicts itself or one of the known facts."""
         facts = "\n".join(f"- {fact}" for fact in known_facts) or "(none)"
-        marker = marker_for(answer, facts, seed=self.caller.seed)
-        prompt = self.prompts["consistency"]
-        notes.ran("prompt:consistency", prompt.digest)
-        messages = prompt.fill(answer=neutral(answer, marker), facts=neutral(facts, marker), marker=marker)
-        return ask(self.caller, messages, Rating, notes).score
+        return self.ask(Rating, "consistency", notes, quoted={"answer": answer, "facts": facts}).score
 
     def supported(self, question: str, answer: str, passages: Sequence[Passage], notes: Notes) -> dict[str, Any]:
         """``{"supported", "reason"}``: is all of the answer in the passages. An unreadable reply raises."""
-        messages = self._about("verify_supported", question, answer, passages, notes)
-        return ask(self.caller, messages, Support, notes).model_dump()
+        return self._asked(Support, "verify_supported", question, answer, passages, notes).model_dump()
 
-    def _about(self, task: str, question: str, answer: str, passages: Sequence[Passage], notes: Notes) -> Messages:
-        notes.ran(f"prompt:{task}", self.prompts[task].digest)
-        quoted, about = {"answer": answer}, question or "(not known)"
-        messages = partial(self.prompts[task].on, seed=self.caller.seed, quoted=quoted, question=about)
-        return messages(self.caller.fitted(passages, messages, notes, task))
+    def _asked(
+        self, record: type[Record], task: str, question: str, answer: str, passages: Sequence[Passage], notes: Notes
+    ) -> Record:
+        return self.ask(record, task, notes, passages, {"answer": answer}, question=question or "(not known)")
 
 
 @dataclass(frozen=True)

@@ -4,17 +4,14 @@ from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextvars import copy_context
 from dataclasses import dataclass
-from functools import partial
 from threading import Event
 
 from pydantic import BaseModel
 
 from cragraph.errors import DeadlineError, ModelError, ModelNotFoundError, ModelUnavailableError
-from cragraph.models.chat import ask
+from cragraph.models.chat import ChatPart
 from cragraph.models.replies import Score
-from cragraph.prompts.load import Prompt
 from cragraph.protocols import Notes
-from cragraph.retrieval.search.llm_queries import Asker
 from cragraph.types import Passage
 
 
@@ -25,7 +22,7 @@ class Relevance(BaseModel):
 
 
 @dataclass(frozen=True)
-class LLMReranker(Asker):
+class LLMReranker(ChatPart):
     """Scores every passage on its own, at temperature 0, at most `max_concurrency` at a time.
 
     A passage whose scoring fails keeps the score that it came with, and that is noted; once the server is gone or the
@@ -38,10 +35,9 @@ class LLMReranker(Asker):
         """Copies with `rerank_score`, best first; equal scores keep their order. One call per passage."""
         if not passages:
             return []
-        prompt = self.prompt("rerank", notes)
         gone = Event()
         with ThreadPoolExecutor(min(self.max_concurrency, len(passages)), "cragraph-rerank") as pool:
-            calls = [pool.submit(copy_context().run, self._score, prompt, query, p, notes, gone) for p in passages]
+            calls = [pool.submit(copy_context().run, self._score, query, p, notes, gone) for p in passages]
             scores = [call.result() for call in calls]
         failed = sum(score is None for score in scores)
         if failed:
@@ -52,13 +48,11 @@ class LLMReranker(Asker):
             ranked.append({**passage, "rerank_score": before if score is None else score})
         return sorted(ranked, key=lambda passage: -(passage["rerank_score"] or 0.0))
 
-    def _score(self, prompt: Prompt, query: str, passage: Passage, notes: Notes, gone: Event) -> float | None:
+    def _score(self, query: str, passage: Passage, notes: Notes, gone: Event) -> float | None:
         if gone.is_set():
             return None
         try:
-            messages = partial(prompt.on, seed=self.caller.seed, question=query)
-            read = self.caller.fitted([passage], messages, notes, "rerank")
-            return ask(self.caller, messages(read), Relevance, notes).score
+            return self.ask(Relevance, "rerank", notes, [passage], question=query).score
         except (DeadlineError, ModelNotFoundError, ModelUnavailableError) as error:
             if not gone.is_set():
                 notes.degraded(f"Reranking by {self.name} stopped: {error}")

@@ -2,17 +2,16 @@
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass, field
-from functools import partial
+from dataclasses import dataclass
 from typing import Annotated, Any, Final
 
 from pydantic import BaseModel, Field
 
-from cragraph.errors import CragError, ModelError
-from cragraph.models.chat import ChatCaller, ask
+from cragraph.errors import DeadlineError, ModelError
+from cragraph.models.chat import ChatPart
 from cragraph.models.replies import Lines, Text
 from cragraph.passages import as_message
-from cragraph.prompts.load import Prompt, Prompts, marker_for, neutral
+from cragraph.prompts.load import Prompt, marker_for, neutral
 from cragraph.protocols import Notes, QueryWriter
 from cragraph.types import Passage, Verdict
 
@@ -36,44 +35,25 @@ class StandAlone(BaseModel):
 
 
 @dataclass(frozen=True)
-class Asker:
-    """What asks a chat model by one of the prompts."""
-
-    caller: ChatCaller
-    prompts: Prompts = field(default_factory=Prompts)
-
-    @property
-    def name(self) -> str:
-        """The model's name."""
-        return self.caller.title
-
-    def prompt(self, name: str, notes: Notes) -> Prompt:
-        """A prompt; the notes get its digest."""
-        notes.ran(f"prompt:{name}", self.prompts[name].digest)
-        return self.prompts[name]
-
-
-@dataclass(frozen=True)
-class MultiQuery(Asker):
+class MultiQuery(ChatPart):
     """Rewrites a question into `count` others that ask for the same in other words; one call."""
 
     count: int = 3
 
     def __call__(self, question: str, notes: Notes) -> list[str]:
         """The other queries, without the question itself; none, and noted, when the model fails."""
-        prompt = self.prompt("multi_query", notes)
         try:
-            reply = ask(self.caller, prompt.fill(question=question, count=self.count), Queries, notes)
-        except CragError as error:
+            reply = self.ask(Queries, "multi_query", notes, question=question, count=self.count)
+        except (ModelError, DeadlineError) as error:
             notes.degraded(f"The question was searched as it stands, because it could not be rewritten: {error}")
             return []
-        queries = _usable(reply.queries, self.count, prompt, question)
+        queries = _usable(reply.queries, self.count, self.prompts["multi_query"], question)
         notes.ran("queries", " | ".join(queries))
         return queries
 
 
 @dataclass(frozen=True)
-class ChatQueries(Asker):
+class ChatQueries(ChatPart):
     """Turns failed claims and unanswered parts into targeted queries; one call, else the `fallback` writer."""
 
     fallback: QueryWriter | None = None
@@ -94,23 +74,16 @@ class ChatQueries(Asker):
         if self.fallback is not None and not unanswered and failed and settled:
             # The passages that are held already say what is right: a call would search for what was found.
             return self.fallback(question, failed, unanswered, notes)
-        prompt = self.prompt("requery", notes)
         faults = [f"- {one['text']}" + (f" ({one['reasoning']})" if one["reasoning"] else "") for one in failed]
         quoted = {"failed": faults[: 2 * self.count], "unanswered": [f"- {part}" for part in unanswered]}
-        messages = partial(
-            prompt.on,
-            seed=self.caller.seed,
-            quoted={name: "\n".join(lines) or "(none)" for name, lines in quoted.items()},
-            question=question or "(not known)",
-            count=self.count,
-        )
-        read = self.caller.fitted(passages, messages, notes, "query", QUERY_TOKENS)
+        lists = {name: "\n".join(lines) or "(none)" for name, lines in quoted.items()}
+        values = {"question": question or "(not known)", "count": self.count, "most": QUERY_TOKENS, "title": "query"}
         try:
-            reply = ask(self.caller, messages(read), Queries, notes, most=QUERY_TOKENS)
-            queries = _usable(reply.queries, self.count, prompt)
+            reply = self.ask(Queries, "requery", notes, passages, lists, **values)
+            queries = _usable(reply.queries, self.count, self.prompts["requery"])
             if not queries:
                 raise ModelError(f"{self.name} wrote no query.")
-        except CragError as error:
+        except (ModelError, DeadlineError) as error:
             if self.fallback is None:
                 raise
             notes.degraded(f"The targeted queries were written by {self.fallback.name}, because of this: {error}")
@@ -118,8 +91,7 @@ class ChatQueries(Asker):
         return queries
 
 
-@dataclass(frozen=True)
-class Contextualizer(Asker):
+class Contextualizer(ChatPart):
     """Makes a follow-up such as "and in 2022?" a question that stands alone; one call."""
 
     def __call__(self, question: str, messages: Sequence[Any], notes: Notes) -> str:
@@ -133,13 +105,12 @@ class Contextualizer(Asker):
                 lines.append(f"{speaker.title()}: {neutral(line, marker_for(line))[:MESSAGE_CHARS]}")
         if not lines:
             return question
-        prompt = self.prompt("contextualize", notes)
         try:
-            reply = ask(self.caller, prompt.fill(messages="\n".join(lines), question=question), StandAlone, notes)
-        except CragError as error:
+            conversation = "\n".join(lines)
+            return self.ask(StandAlone, "contextualize", notes, messages=conversation, question=question).question
+        except (ModelError, DeadlineError) as error:
             notes.degraded(f"The question was not read in the light of the conversation: {error}")
             return question
-        return reply.question
 
 
 def _usable(queries: Sequence[str], count: int, prompt: Prompt, besides: str = "") -> list[str]:

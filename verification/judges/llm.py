@@ -3,17 +3,16 @@
 import re
 from collections.abc import Mapping, Sequence
 from copy import deepcopy
-from dataclasses import dataclass, field
-from functools import cache, partial
+from dataclasses import dataclass
+from functools import cache
 from typing import Annotated, Any, Final
 
 from pydantic import AliasChoices, BaseModel, BeforeValidator, Field, WithJsonSchema
 from pydantic.json_schema import SkipJsonSchema
 
 from cragraph.errors import ModelError
-from cragraph.models.chat import ChatCaller, ask
+from cragraph.models.chat import ChatPart, ask
 from cragraph.models.replies import Text, Whole, schema_of
-from cragraph.prompts.load import Prompts
 from cragraph.protocols import Notes
 from cragraph.text.facts import Kind, compare, extract
 from cragraph.text.facts.polarity import denials, negation_differs, negative
@@ -92,7 +91,7 @@ def rows_on(count: int) -> Mapping[str, Any]:
 
 
 @dataclass(frozen=True)
-class LLMJudge:
+class LLMJudge(ChatPart):
     """Judges claims with a chat model, at temperature 0, without reasoning aloud, its tokens kept out of the stream.
 
     The claims are ours: what the reply leaves out stays `unjudged`, and what it shortens is judged whole. Support
@@ -101,8 +100,6 @@ class LLMJudge:
     Raises `ModelError` when a reply cannot be read, also after one repair try, so that another judge takes over.
     """
 
-    caller: ChatCaller
-    prompts: Prompts = field(default_factory=Prompts)
     name: str = "llm"
     smallest: float = 0.0
     """Billions of parameters below which the model judges nothing; where its size is not known it judges."""
@@ -126,12 +123,10 @@ class LLMJudge:
     ) -> list[Verdict]:
         caller, count = self.caller, len(claims)
         listed = "\n".join(f"{number}. {claim['text']}" for number, claim in enumerate(claims, start=1))
-        quoted, about = {"claims": listed}, question or "(not known)"
-        prompt = partial(self.prompts["judge"].on, seed=caller.seed, quoted=quoted, question=about, count=count)
-        notes.ran("prompt:judge", self.prompts["judge"].digest)
-        used = caller.fitted(passages, prompt, notes, "judge")
+        about = question or "(not known)"
+        messages, used = self.messages("judge", notes, passages, {"claims": listed}, question=about, count=count)
         most = (count + 1) * ROW_TOKENS
-        reply = ask(caller, prompt(used), JudgedClaims, notes, most=most, schema=rows_on(count))
+        reply = ask(caller, messages, JudgedClaims, notes, most=most, schema=rows_on(count))
         if len(reply.suggested_corrections) == len(reply.claims):
             for row, correction in zip(reply.claims, reply.suggested_corrections, strict=True):
                 row.correction = row.correction or correction
