@@ -6,24 +6,12 @@ neighbours; alone it does not, and on a CPU batching gains little that skipping 
 """
 
 from collections.abc import Sequence
-from pathlib import Path
 from typing import Final
 
 import numpy as np
 from numpy.typing import NDArray
 
-from cragraph.models.weights import (
-    CLS,
-    DATA,
-    SEP,
-    Weights,
-    open_tokenizer,
-    opened,
-    side_by_side,
-    threads_of,
-    weights,
-    whole,
-)
+from cragraph.models.weights import CLS, SEP, Shipped, open_tokenizer, opened, side_by_side, whole
 
 Vectors = NDArray[np.float32]
 
@@ -36,25 +24,14 @@ def is_known_word(word: str) -> bool:
     return open_tokenizer().token_to_id(word) is not None
 
 
-class Encoder:
-    """Turns texts into unit-length vectors of 384 numbers; loads on first use, safe to share between threads.
+class Encoder(Shipped):
+    """Turns texts into unit-length vectors of 384 numbers.
 
-    `threads` is how many texts are encoded at once (default: the machine's cores, at most 4). A text is read up to
-    its 256th token. The same text always gets the same vector, bit for bit, whatever it is embedded together with.
+    A text is read up to its 256th token. The same text always gets the same vector, bit for bit, whatever it is
+    embedded together with.
     """
 
-    def __init__(self, *, threads: int | None = None, folder: Path = DATA) -> None:
-        self.threads = threads_of(threads)
-        self._folder = folder
-
-    @property
-    def _weights(self) -> Weights:
-        return weights("encoder", self._folder)
-
-    @property
-    def name(self) -> str:
-        """Names the weights: vectors of encoders with different names must not be compared."""
-        return f"{self._weights.name}@{self._weights.version}"
+    network = "encoder"
 
     @property
     def dimension(self) -> int:
@@ -87,6 +64,3 @@ class Encoder:
     def embed_query(self, text: str) -> list[float]:
         """Embed one question; MiniLM treats questions and documents alike."""
         return self.embed_documents([text])[0]
-
-    def __repr__(self) -> str:
-        return f"{type(self).__name__}(threads={self.threads})"

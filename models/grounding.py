@@ -24,7 +24,7 @@ from cragraph.models.grounding_features import (
     read_claims,
     readable,
 )
-from cragraph.models.weights import CLS, DATA, SEP, Weights, open_session, opened, side_by_side, threads_of, weights
+from cragraph.models.weights import CLS, DATA, SEP, Shipped, open_session, opened, side_by_side
 
 
 @dataclass(frozen=True)
@@ -84,22 +84,17 @@ def blended(opinions: Floats, logits: Floats, share: float, bound: float) -> Flo
     return np.asarray(np.log(clipped / (1 - clipped)) + share * logits, np.float32)
 
 
-class GroundingModel:
-    """Judges claims against passages; loads on first use, safe to share between threads.
+class GroundingModel(Shipped):
+    """Judges claims against passages.
 
-    `threads` is how many claims are judged at once (default: the machine's cores, at most 4). The same claim and
-    passages always give the same figures, bit for bit, whatever they are judged together with.
+    The same claim and passages always give the same figures, bit for bit, whatever they are judged together with.
     """
 
-    def __init__(self, *, threads: int | None = None, folder: Path = DATA) -> None:
-        self.threads = threads_of(threads)
-        self._folder = folder
-        self._reading = Lock()
+    network = "grounding"
 
-    @property
-    def name(self) -> str:
-        """Names the weights: figures of models with different names must not be compared."""
-        return f"{self._weights.name}@{self._weights.version}"
+    def __init__(self, *, threads: int | None = None, folder: Path = DATA) -> None:
+        super().__init__(threads=threads, folder=folder)
+        self._reading = Lock()
 
     @property
     def threshold(self) -> float:
@@ -110,10 +105,6 @@ class GroundingModel:
     def word_threshold(self) -> float:
         """The probability from which a word counts as unsupported."""
         return float(self._weights.card["thresholds"]["word"]["at"])
-
-    @property
-    def _weights(self) -> Weights:
-        return weights("grounding", self._folder)
 
     @cached_property
     def _blend(self) -> Blend:
@@ -168,9 +159,6 @@ class GroundingModel:
         chances = np.asarray(1.0 / (1.0 + np.exp(-(scale * words + absent * reading.missing + bias))), np.float32)
         rest = 1.0 - supported - contradicted
         return Grounding(supported, rest, contradicted, tuple(_words(reading, chances)), reading.quote, logit)
-
-    def __repr__(self) -> str:
-        return f"GroundingModel(threads={self.threads})"
 
 
 def support_logit(scores: Floats) -> float:

@@ -6,7 +6,7 @@ read together with.
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from functools import cache, cached_property
+from functools import cached_property
 from pathlib import Path
 from typing import Any, Final
 
@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from cragraph.models.cache import LRU
-from cragraph.models.weights import CLS, DATA, SEP, open_tokenizer, opened, side_by_side, threads_of, weights, whole
+from cragraph.models.weights import CLS, DATA, SEP, Shipped, open_tokenizer, opened, side_by_side, whole
 
 Floats = NDArray[np.float32]
 
@@ -61,55 +61,24 @@ class ReadText:
         return np.flatnonzero((self.offsets[:, 0] < end) & (self.offsets[:, 1] > start))
 
 
-@dataclass(frozen=True)
-class _Network:
-    """A loaded session with its tokenizer; both may be used from many threads at once."""
+class Reader(Shipped):
+    """Reads questions with texts; the same pair is read once, as so many readings are `remembered`."""
 
-    session: Any
-    tokenizer: Any
-
-    def __call__(self, question: str, heading: str, text: str) -> ReadText:
-        lead = f"{heading}: " if heading else ""
-        asked = self.tokenizer.encode(whole(question), add_special_tokens=False).ids[:MAX_QUESTION]
-        encoded = self.tokenizer.encode(lead + whole(text), add_special_tokens=False)
-        room = MAX_PIECES - len(asked) - 3
-        ids = np.array([[CLS, *asked, SEP, *encoded.ids[:room], SEP]], np.int64)
-        types = np.zeros_like(ids)
-        types[0, len(asked) + 2 :] = 1
-        answer, pieces = self.session.run(["answer", "pieces"], {"input_ids": ids, "types": types})
-        offsets = np.array(encoded.offsets[:room], np.int64).reshape(-1, 2) - len(lead)
-        own = pieces[0, len(asked) + 2 : -1]
-        known = offsets[:, 0] >= 0
-        return ReadText(float(answer[0, 0]), offsets[known], own[known], float(pieces[0, 0, 0] + pieces[0, 0, 1]))
-
-
-class Reader:
-    """Reads questions with texts; loads on first use, safe to share between threads.
-
-    `threads` is how many pairs are read at once (default: the machine's cores, at most 4); `remembered` how many
-    readings are kept, so that the same pair is read once.
-    """
+    network = "reader"
 
     def __init__(self, *, threads: int | None = None, folder: Path = DATA, remembered: int = KEPT) -> None:
-        self.threads = threads_of(threads)
-        self._folder = folder
+        super().__init__(threads=threads, folder=folder)
         self._known: LRU[tuple[str, str, str], ReadText] = LRU(remembered)
-
-    @property
-    def name(self) -> str:
-        """Names the weights."""
-        card = weights("reader", self._folder)
-        return f"{card.name}@{card.version}"
 
     @cached_property
     def heads(self) -> Mapping[str, Sequence[float]]:
         """Weights of the heads that `generation.ranking` puts on what is read, by name."""
-        heads: Mapping[str, Sequence[float]] = weights("reader", self._folder).card["heads"]
+        heads: Mapping[str, Sequence[float]] = self._weights.card["heads"]
         return heads
 
     def knows(self, word: str) -> bool:
         """Whether a word in lower case is one of the network's own."""
-        return _load(self._folder).tokenizer.token_to_id(word) is not None
+        return open_tokenizer(self._folder).token_to_id(word) is not None
 
     def read(self, question: str, texts: Sequence[tuple[str, str]]) -> list[ReadText]:
         """Read a question with each (heading, text), in order; what was read before is remembered."""
@@ -117,14 +86,24 @@ class Reader:
         readings = {key: self._known.get(key) for key in keys}
         wanted = sorted((key for key, known in readings.items() if known is None), key=lambda key: -len(key[2]))
         if wanted:
-            network = _load(self._folder)
-            texts_read = side_by_side(lambda key: network(*key), wanted, self.threads)
+            session, tokenizer = opened("reader", self._folder), open_tokenizer(self._folder)
+            texts_read = side_by_side(lambda key: _read(session, tokenizer, *key), wanted, self.threads)
             for key, fresh in zip(wanted, texts_read, strict=True):
                 self._known.put(key, fresh)
                 readings[key] = fresh
         return [reading for key in keys if (reading := readings[key]) is not None]
 
 
-@cache
-def _load(folder: Path) -> _Network:
-    return _Network(opened("reader", folder), open_tokenizer(folder))
+def _read(session: Any, tokenizer: Any, question: str, heading: str, text: str) -> ReadText:
+    lead = f"{heading}: " if heading else ""
+    asked = tokenizer.encode(whole(question), add_special_tokens=False).ids[:MAX_QUESTION]
+    encoded = tokenizer.encode(lead + whole(text), add_special_tokens=False)
+    room = MAX_PIECES - len(asked) - 3
+    ids = np.array([[CLS, *asked, SEP, *encoded.ids[:room], SEP]], np.int64)
+    types = np.zeros_like(ids)
+    types[0, len(asked) + 2 :] = 1
+    answer, pieces = session.run(["answer", "pieces"], {"input_ids": ids, "types": types})
+    offsets = np.array(encoded.offsets[:room], np.int64).reshape(-1, 2) - len(lead)
+    own = pieces[0, len(asked) + 2 : -1]
+    known = offsets[:, 0] >= 0
+    return ReadText(float(answer[0, 0]), offsets[known], own[known], float(pieces[0, 0, 0] + pieces[0, 0, 1]))

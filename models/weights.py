@@ -13,7 +13,7 @@ from hashlib import file_digest
 from os import cpu_count
 from pathlib import Path
 from threading import Lock
-from typing import TYPE_CHECKING, Any, Final, TypeVar
+from typing import TYPE_CHECKING, Any, ClassVar, Final, TypeVar
 
 from cragraph.errors import WeightsError
 
@@ -71,6 +71,33 @@ def weights(card: str, folder: Path = DATA) -> Weights:
     if not isinstance(content, dict) or not {"name", "version", "files"} <= content.keys():
         raise WeightsError(f"weights card {path} lacks name, version or files: {_REMEDY}.")
     return Weights(content, folder)
+
+
+class Shipped:
+    """A network of the package; loads on first use, safe to share between threads.
+
+    `threads` is how many texts are read at once (default: the machine's cores, at most 4).
+    """
+
+    network: ClassVar[str]
+
+    def __init__(self, *, threads: int | None = None, folder: Path = DATA) -> None:
+        if threads is not None and threads < 1:
+            raise ValueError(f"threads is {threads}; wanted 1 or more, or None for one per core.")
+        self.threads = threads or min(cpu_count() or 1, MAX_THREADS)
+        self._folder = folder
+
+    @property
+    def _weights(self) -> Weights:
+        return weights(self.network, self._folder)
+
+    @property
+    def name(self) -> str:
+        """Names the weights: figures of networks with different names must not be compared."""
+        return f"{self._weights.name}@{self._weights.version}"
+
+    def __repr__(self) -> str:
+        return f"{type(self).__name__}(threads={self.threads})"
 
 
 @cache
@@ -158,13 +185,6 @@ def open_tokenizer(folder: Path = DATA) -> "Tokenizer":
 def whole(text: str) -> str:
     """The text without lone surrogates, which no tokenizer takes: one character for one, so that offsets stay."""
     return text.encode("utf-8", "replace").decode("utf-8")
-
-
-def threads_of(threads: int | None) -> int:
-    """How many calls run at once: as many as asked for, else one per core up to `MAX_THREADS`."""
-    if threads is not None and threads < 1:
-        raise ValueError(f"threads is {threads}; wanted 1 or more, or None for one per core.")
-    return threads or min(cpu_count() or 1, MAX_THREADS)
 
 
 def side_by_side(call: Callable[[Item], Result], items: Sequence[Item], threads: int) -> list[Result]:
