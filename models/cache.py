@@ -32,10 +32,9 @@ class LRU(Generic[Key, Value]):
     def get(self, key: Key) -> Value | None:
         """The value under a key, or None."""
         with self._lock:
-            if key not in self._values:
-                return None
-            self._values.move_to_end(key)
-            return self._values[key]
+            if key in self._values:
+                self._values.move_to_end(key)
+            return self._values.get(key)
 
     def put(self, key: Key, value: Value) -> None:
         """Keep a value under a key, dropping the least recently used one when full."""

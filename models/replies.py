@@ -100,22 +100,32 @@ def read_score(value: Any) -> float:
 
     A number above 1 is read on the smallest scale that holds it (10, then 100). Below 0 it counts as 0.
     """
-    if isinstance(value, bool):
-        return float(value)
-    if isinstance(value, int | float):
-        return _unit(float(value))
     if isinstance(value, dict) and len(value) == 1:
         return read_score(next(iter(value.values())))
     text = str("" if value is None else value).strip()
-    if (ratio := _OUT_OF.search(text)) and _float(ratio[2]) > 0:
-        return _bounded(_float(ratio[1]) / _float(ratio[2]))
-    if percent := _PERCENT.search(text):
-        return _bounded(_float(percent[1]) / 100)
-    if number := _NUMBER.search(text):
-        return _unit(_float(number[0]))
-    if text.lower() in _IN_WORDS:
-        return _IN_WORDS[text.lower()]
-    raise ValueError(f"no score in {text[:40]!r}")
+    if isinstance(value, int | float):
+        share = _share(float(value))
+    elif (ratio := _OUT_OF.search(text)) and _float(ratio[2]) > 0:
+        share = _float(ratio[1]) / _float(ratio[2])
+    elif percent := _PERCENT.search(text):
+        share = _float(percent[1]) / 100
+    elif number := _NUMBER.search(text):
+        share = _share(_float(number[0]))
+    elif text.lower() in _IN_WORDS:
+        share = _IN_WORDS[text.lower()]
+    else:
+        raise ValueError(f"no score in {text[:40]!r}")
+    return min(1.0, max(0.0, share))
+
+
+def _float(text: str) -> float:
+    return float(text.replace(",", "."))
+
+
+def _share(number: float) -> float:
+    if not math.isfinite(number) or number > 100:
+        raise ValueError(f"{number:g} is on no known scale" if math.isfinite(number) else "not a finite number")
+    return number if number <= 1 else number / 10 if number <= 10 else number / 100
 
 
 def read_whole(value: Any) -> int:
@@ -132,8 +142,6 @@ def read_whole(value: Any) -> int:
 
 def read_flag(value: Any) -> bool:
     """True or false in a flag, a number or a word; what is neither is refused rather than taken for true."""
-    if isinstance(value, bool):
-        return value
     if isinstance(value, int | float) and value in (0, 1):
         return bool(value)
     word = str(value if value is not None else "").strip().lower().rstrip(".!")
@@ -162,20 +170,6 @@ def read_lines(value: Any) -> list[str]:
         raise ValueError("no list of texts")
     lines = (re.sub(r"^\s*(?:[-*•]|\d+[.)])\s+", "", read_text(item)) for item in value)
     return [line for line in lines if line]
-
-
-def _float(text: str) -> float:
-    return float(text.replace(",", "."))
-
-
-def _unit(number: float) -> float:
-    if not math.isfinite(number) or number > 100:
-        raise ValueError(f"{number:g} is on no known scale" if math.isfinite(number) else "not a finite number")
-    return _bounded(number if number <= 1 else number / 10 if number <= 10 else number / 100)
-
-
-def _bounded(number: float) -> float:
-    return min(1.0, max(0.0, number))
 
 
 Score = Annotated[float, BeforeValidator(read_score)]
@@ -258,28 +252,27 @@ def _shapes(value: Any, record: type[BaseModel]) -> list[Any]:
     needed = [name for name, info in record.model_fields.items() if info.is_required()]
     lists = [name for name in needed if "list" in str(record.model_fields[name].annotation).lower()]
     rows = lists[0] if len(lists) == 1 else ""
+    value = _renamed(value)
     if isinstance(value, list):
-        as_rows = [{rows: _renamed(value, record)}] if rows else []
-        return as_rows + ([_renamed(value[0], record)] if len(value) == 1 else [])
-    shapes = [_renamed(value, record)]
+        return ([{rows: value}] if rows else []) + (value if len(value) == 1 else [])
+    shapes = [value]
     inner = next(iter(value.values())) if len(value) == 1 else None
     if isinstance(inner, dict):
-        shapes.append(_renamed(inner, record))
+        shapes.append(inner)
     elif isinstance(inner, list) and rows:
-        shapes.append({rows: _renamed(inner, record)})
-    if rows and isinstance(shapes[0].get(rows), dict):
-        shapes.append({rows: [shapes[0][rows]]})
-    elif rows and rows not in shapes[0]:
-        shapes.append({rows: [shapes[0]]})  # one row where a list of rows was asked for
+        shapes.append({rows: inner})
+    if rows and isinstance(value.get(rows), dict):
+        shapes.append({rows: [value[rows]]})
+    elif rows and rows not in value:
+        shapes.append({rows: [value]})  # one row where a list of rows was asked for
     return shapes
 
 
-def _renamed(value: Any, record: type[BaseModel]) -> Any:
+_BREAK = re.compile(r"[\s-]+|(?<=[a-z])(?=[A-Z])")  # between the words of a field's name
+
+
+def _renamed(value: Any) -> Any:
     """Field names as the records write them, in nested rows too."""
     if isinstance(value, dict):
-        return {_key(str(key)): _renamed(item, record) for key, item in value.items()}
-    return [_renamed(item, record) for item in value] if isinstance(value, list) else value
-
-
-def _key(name: str) -> str:
-    return re.sub(r"[\s-]+", "_", re.sub(r"(?<=[a-z])(?=[A-Z])", "_", name.strip())).lower()
+        return {_BREAK.sub("_", str(key).strip()).lower(): _renamed(item) for key, item in value.items()}
+    return [_renamed(item) for item in value] if isinstance(value, list) else value

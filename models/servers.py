@@ -263,12 +263,11 @@ def translate(error: Exception, target: Target, waited_s: float) -> ModelError:
     if _is_refusal(error):
         fix = "start it with `ollama serve`, or set OLLAMA_HOST" if target.ollama else "check its address and network"
         return ModelUnavailableError(f"{server} cannot be reached: {fix}.")
-    transient = isinstance(error, OSError) or any(name in kind for name in _TRANSIENT)
+    failed = f"{target.name} failed with {kind}: {reason}"
+    if not target.ollama and (isinstance(error, OSError) or any(name in kind for name in _TRANSIENT)):
+        return ModelUnavailableError(f"{failed}; try again, or check the provider.")
     if not target.ollama:
-        text = f"{target.name} failed with {kind}: {reason}"
-        if transient:
-            return ModelUnavailableError(f"{text}; try again, or check the provider.")
-        return ModelError(f"{text}; check the model's name, key and settings.")
+        return ModelError(f"{failed}; check the model's name, key and settings.")
     if root == "ollama":
         return ModelUnavailableError(
             f"{server} reported {reason!r} in the middle of an answer: look at the server's log."
@@ -279,7 +278,7 @@ def translate(error: Exception, target: Target, waited_s: float) -> ModelError:
         return ModelUnavailableError(
             f"{server} sent bytes that are not Ollama's protocol ({kind}): check that OLLAMA_HOST is an Ollama server."
         )
-    return ModelError(f"{target.name} failed with {kind}: {reason}; check the model's name, key and settings.")
+    return ModelError(f"{failed}; check the model's name, key and settings.")
 
 
 def _is_refusal(error: BaseException | None) -> bool:

@@ -5,8 +5,9 @@ else the model's reader wants to know (`version`, `dimension`, ...).
 """
 
 import json
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
+from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cache
 from hashlib import file_digest
@@ -42,11 +43,6 @@ class Weights:
         """The model's name, unique to these weights."""
         return str(self.card["name"])
 
-    @property
-    def version(self) -> str:
-        """Changes whenever the weights do."""
-        return str(self.card["version"])
-
     def path(self, filename: str) -> Path:
         """One of the card's files, present and undamaged (checked once a process); raises WeightsError otherwise."""
         wanted = self.card["files"].get(filename)
@@ -58,16 +54,22 @@ class Weights:
         return path
 
 
+@contextmanager
+def _readable(what: str, path: Path) -> Iterator[None]:
+    try:
+        yield
+    except FileNotFoundError as error:
+        raise WeightsError(f"weights {what} {path} is missing; it ships with the package: {_REMEDY}.") from error
+    except (OSError, ValueError) as error:
+        raise WeightsError(f"weights {what} {path} cannot be read ({error}): {_REMEDY}.") from error
+
+
 @cache
 def weights(card: str, folder: Path = DATA) -> Weights:
     """Read the card called `card` (without `.json`); raises WeightsError where it is missing or unreadable."""
     path = folder / f"{card}.json"
-    try:
+    with _readable("card", path):
         content = json.loads(path.read_text(encoding="utf-8"))
-    except FileNotFoundError as error:
-        raise WeightsError(f"weights card {path} is missing; it ships with the package: {_REMEDY}.") from error
-    except (OSError, ValueError) as error:
-        raise WeightsError(f"weights card {path} cannot be read ({error}): {_REMEDY}.") from error
     if not isinstance(content, dict) or not {"name", "version", "files"} <= content.keys():
         raise WeightsError(f"weights card {path} lacks name, version or files: {_REMEDY}.")
     return Weights(content, folder)
@@ -94,7 +96,7 @@ class Shipped:
     @property
     def name(self) -> str:
         """Names the weights: figures of networks with different names must not be compared."""
-        return f"{self._weights.name}@{self._weights.version}"
+        return f"{self._weights.name}@{self._weights.card['version']}"
 
     def __repr__(self) -> str:
         return f"{type(self).__name__}(threads={self.threads})"
@@ -102,13 +104,8 @@ class Shipped:
 
 @cache
 def _check(path: Path, wanted: str) -> None:
-    try:
-        with path.open("rb") as file:
-            came = file_digest(file, "sha256").hexdigest()
-    except FileNotFoundError as error:
-        raise WeightsError(f"weights file {path} is missing; it ships with the package: {_REMEDY}.") from error
-    except OSError as error:
-        raise WeightsError(f"weights file {path} cannot be read ({error}): {_REMEDY}.") from error
+    with _readable("file", path), path.open("rb") as file:
+        came = file_digest(file, "sha256").hexdigest()
     if came != wanted:
         raise WeightsError(
             f"weights file {path} is damaged or of another version: its SHA-256 is {came[:12]}…, wanted "

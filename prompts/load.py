@@ -89,8 +89,7 @@ def load(name: str, folder: Path | str | None = None) -> Prompt:
         raise SettingsError(f"no prompt is called {name!r}; wanted one of {', '.join(sorted(VARIABLES))}.")
     if folder is not None and not Path(folder).is_dir():
         raise SettingsError(f"the prompt folder {str(folder)!r} is not a folder: create it, or unset CRAG_PROMPTS.")
-    own = Path(folder) / f"{name}.md" if folder is not None else None
-    if own is not None and own.is_file():
+    if folder is not None and (own := Path(folder) / f"{name}.md").is_file():
         return parse(name, own.read_text(encoding="utf-8"), str(own))
     return parse(name, files(__package__).joinpath(f"{name}.md").read_text(encoding="utf-8"), f"{name}.md")
 
