@@ -1,6 +1,4 @@
-"""The generator with a chat model: writes a cited answer, corrects a faulty one, and says when it does not
-know.
-"""
+"""The generator with a chat model: writes a cited answer, corrects a faulty one, and says when it does not know."""
 
 import re
 from functools import partial
@@ -16,10 +14,7 @@ from cragraph.types import IDK, Verdict
 
 MOST_FAILED: Final = 12  # failed claims that a correction is told about: more than a small model can attend to
 ANSWER_TOKENS: Final = 512  # tokens of an answer at most: what is longer is a model that does not find its end
-SECOND_TRY: Final = 0.4
-"""Added to the temperature after an empty answer: at the same one, a seeded model would write nothing
-again.
-"""
+SECOND_TRY: Final = 0.4  # added to the temperature after an empty answer: a seeded model would write nothing again
 
 _LABEL = re.compile(r"\A(?:\*\*)?(?:corrected |final |revised )?answer(?:\*\*)?:(?:\*\*)?\s*", re.I)
 _ECHO = re.compile(
@@ -56,8 +51,7 @@ _DECLINES: Final = re.compile(
 class ChatGenerator(ChatPart):
     """Writes with a chat model, token by token into LangGraph's message stream.
 
-    The passages are numbered and delimited; a reply that declines to answer becomes exactly `IDK`; an empty
-    one is asked for once more and then is a `ModelError`.
+    A reply that declines becomes exactly `IDK`; an empty one is asked for once more and then is a `ModelError`.
     """
 
     def __call__(self, brief: Brief, notes: Notes) -> str:
@@ -83,9 +77,7 @@ class ChatGenerator(ChatPart):
 
 
 def tidy(text: str) -> str:
-    """The answer without a label in front, quoted delimiters or fancy markers: ``[passage 1, 2]`` becomes
-    ``[1][2]``.
-    """
+    """The answer without a label in front or quoted delimiters; ``[passage 1, 2]`` becomes ``[1][2]``."""
     text = re.sub(r"<<(?:passage|end|answer|claims)\b[^>\n]*>>", "", text)
     text = _ECHO.split(text, maxsplit=1)[0] if _ECHO.search(text, 1) else _ECHO.sub("", text)
     text = _LABEL.sub("", text.strip())
@@ -103,10 +95,9 @@ def _fault(verdict: Verdict) -> str:
 
 
 def settled(answer: str) -> str:
-    """The answer, or exactly `IDK` where it declines to answer.
+    """The answer, or exactly `IDK` where all of it declines, or the first sentence and nothing is cited.
 
-    An answer without citations whose first sentence declines is `IDK`. Where other sentences do answer, only the
-    sentence that a model was told to decline with is left out, and what was answered stays.
+    Else only the sentence that a model was told to decline with is left out.
     """
     text = answer.replace("\u2019", "'")
     spans = sentence_spans(text)

@@ -19,9 +19,7 @@ _STRETCH = re.compile(r"[A-Za-z]+|\d+|[^\W\d_]+|[^\w\s]|_|\n+", re.A)
 def estimated_tokens(text: str) -> int:
     """About how many tokens a text has, rather too many than too few.
 
-    Counted by runs: an ASCII word is one token up to six letters and one more for each six after, digits are
-    three per token, punctuation and line breaks one each; letters of other scripts one each, because
-    vocabularies of small models split them.
+    Letters beyond ASCII count one each, because vocabularies of small models split them.
     """
     total = sum(ord(letter) > 127 and letter.isalnum() for letter in text)
     for part in _STRETCH.findall(text):
@@ -43,11 +41,10 @@ def fitting(
     *,
     task: str,
 ) -> list[Passage]:
-    """The passages, in their order, that fit with the rest of the prompt and the reply into `num_ctx` tokens.
+    """The passages, in their order, that fit with the rest of the `task`'s prompt and the reply into `num_ctx` tokens.
 
-    Text around passages goes first, that of the lowest-ranked before that of others; then the lowest-ranked
-    are dropped, whole; if not even the best one fits, it is shortened. What was left out is noted, with `task`
-    naming the prompt. Without a known `num_ctx` all passages stay.
+    Text around passages goes first, the lowest-ranked before others; then whole passages; the best one is shortened
+    if it alone does not fit. What was left out is noted. Without a known `num_ctx` all passages stay.
     """
     if num_ctx is None or not passages:
         return list(passages)

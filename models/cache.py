@@ -57,10 +57,7 @@ def digest(texts: Sequence[str]) -> bytes:
 
 @dataclass(frozen=True)
 class CachedEmbeddings:
-    """Embeddings that remember texts, so that judge and signals embed the same sentence once.
-
-    A vector is kept as the model returned it. Documents that are new are embedded in one call.
-    """
+    """Embeddings that remember texts; those that are new are embedded in one call."""
 
     embeddings: Embeddings
     cache: LRU[tuple[str, str], list[float]] = field(default_factory=lambda: LRU(4096))

@@ -83,32 +83,24 @@ def stop_all_calls() -> None:
 
 @dataclass(frozen=True)
 class ChatReply:
-    """What a model wrote, without its thinking.
-
-    `cut` says that it did not end by itself, `unread` that the server seems to have left out part of the prompt.
-    """
+    """What a model wrote, without its thinking."""
 
     text: str
-    cut: bool = False
-    unread: bool = False
+    cut: bool = False  # it did not end by itself
+    unread: bool = False  # the server seems to have left out part of the prompt
 
 
 @dataclass(frozen=True)
 class ChatCaller:
-    """A chat model with the limits that every call to it keeps.
-
-    `timeout_s` bounds the silence before and between tokens, `max_chars` the whole reply, `gate` the calls at once
-    (share one among the callers of one server). A transient fault is tried again `retries` times, after `backoff_s`,
-    then twice as long each time.
-    """
+    """A chat model with the limits that every call to it keeps."""
 
     model: "BaseChatModel"
     name: str = ""
-    timeout_s: float = 120.0
-    max_chars: int = 20_000
-    retries: int = 2
-    backoff_s: float = 0.5
-    gate: Gate = field(default_factory=lambda: Gate(4))
+    timeout_s: float = 120.0  # of silence before and between tokens
+    max_chars: int = 20_000  # of a whole reply
+    retries: int = 2  # after transient faults
+    backoff_s: float = 0.5  # before the first retry; twice as long before each other
+    gate: Gate = field(default_factory=lambda: Gate(4))  # to be shared among the callers of one server
 
     @property
     def title(self) -> str:
@@ -141,9 +133,8 @@ class ChatCaller:
         """Call the model and return all it wrote; each try counts as one call in `notes`.
 
         `schema` is a JSON schema for Ollama's `format`; with it, reasoning is off. `quiet` keeps the tokens out of the
-        message stream. `most` is how many tokens the reply may have, where that is fewer than the model's own. Raises
-        `ModelNotFoundError`, `ModelUnavailableError` (after the retries), `ModelError`, or `DeadlineError` when the
-        run's deadline passes.
+        message stream; `most` is how many tokens the reply may have. Raises a `ModelError` (after the retries, where
+        they may help), or `DeadlineError` when the run's deadline passes.
         """
         model = tuned(self.model, temperature, schema, most)
 

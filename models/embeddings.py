@@ -19,10 +19,7 @@ class EmbeddedEncoder(Encoder, Embeddings):
 
 
 class ServerEncoder(Embeddings):
-    """The embedding model of a server, with a `name` that a store can remember; errors are ours.
-
-    The client is made at first use.
-    """
+    """The embedding model of a server, with a `name` that a store can remember; its client is made at first use."""
 
     def __init__(self, spec: str, *, base_url: str | None = None, timeout_s: float = 120.0) -> None:
         provider, _, model = spec.partition(":")

@@ -1,8 +1,6 @@
-"""The embedded sentence encoder: int8 MiniLM on onnxruntime, with nothing to download and no server to start.
+"""The embedded sentence encoder: int8 MiniLM on onnxruntime.
 
-Texts go through the model one at a time, without padding, on as many threads as asked for. The int8 layers scale
-their activations by the largest value they see, so that in a shared batch a text's vector would depend on its
-neighbours; alone it does not, and on a CPU batching gains little that skipping the padding does not already give.
+Texts go through it one at a time: int8 layers scale by the largest value in a batch, so neighbours would be felt.
 """
 
 from collections.abc import Sequence
@@ -15,8 +13,7 @@ from cragraph.models.weights import CLS, SEP, Shipped, open_tokenizer, opened, s
 
 Vectors = NDArray[np.float32]
 
-_LONGEST: Final = 16_384
-"""Characters that are tokenised at most: far beyond 256 tokens of any prose, and a bound for pathological input."""
+_LONGEST: Final = 16_384  # characters that are tokenised at most: far beyond 256 tokens of any prose
 
 
 def is_known_word(word: str) -> bool:
@@ -25,10 +22,9 @@ def is_known_word(word: str) -> bool:
 
 
 class Encoder(Shipped):
-    """Turns texts into unit-length vectors of 384 numbers.
+    """Turns texts, read up to their 256th token, into unit-length vectors of 384 numbers.
 
-    A text is read up to its 256th token. The same text always gets the same vector, bit for bit, whatever it is
-    embedded together with.
+    The same text always gets the same vector, bit for bit, whatever it is embedded together with.
     """
 
     network = "encoder"

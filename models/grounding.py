@@ -1,8 +1,6 @@
-"""The embedded grounding model: does this text follow from these passages, and which of its words do not?
+"""The embedded grounding model: does this English text follow from these passages, and which of its words do not?
 
-A network reads the claim with its digest, and its logits become calibrated probabilities, alone or joined with what
-words say; all fitted numbers come from the card of the weights. English only: it reads other text in Latin script badly
-and anything else not at all (`reads` tells).
+A network reads claim and digest; its logits become probabilities by the numbers on the card of the weights.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -38,9 +36,9 @@ class ClaimWord:
 
 @dataclass(frozen=True)
 class Grounding:
-    """What the model says of one claim: probabilities that sum to 1, its words, and the sentence closest to it.
+    """What the model says of one claim: probabilities that sum to 1, and its words.
 
-    `quote` is (passage, start, end), None where the passages hold no text; `logit` is the network's own support.
+    `quote` is the (passage, start, end) of the sentence closest to it; `logit` is the network's own support.
     """
 
     supported: float
@@ -113,7 +111,7 @@ class GroundingModel(Shipped):
     @cached_property
     def _reader(self) -> PieceReader:
         with self._reading:
-            return open_reader(self._weights, self._folder)
+            return open_reader(self._folder)
 
     def reads(self, text: str) -> bool:
         """Whether a text is in a script that the model can read."""

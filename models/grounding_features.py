@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from cragraph.errors import WeightsError
-from cragraph.models.weights import Weights, open_tokenizer, whole
+from cragraph.models.weights import open_tokenizer, weights, whole
 from cragraph.text.lexicon import seems_english
 from cragraph.text.sentences import sentence_spans
 from cragraph.text.words import stem
@@ -110,14 +110,10 @@ def unpack_idf(packed: str) -> Floats:
     return np.frombuffer(b64decode(packed), np.uint8).astype(np.float32) * np.float32(STEP)
 
 
-def open_reader(parts: Weights, folder: Path) -> PieceReader:
-    """The reader of these weights, one per process; raises WeightsError where tokenizer and table do not fit."""
-    return _open_reader(folder, str(parts.card["idf"]))
-
-
 @cache
-def _open_reader(folder: Path, packed: str) -> PieceReader:
-    tokenizer, idf = open_tokenizer(folder), unpack_idf(packed)
+def open_reader(folder: Path) -> PieceReader:
+    """The reader of the weights in a folder; raises WeightsError where tokenizer and table do not fit."""
+    tokenizer, idf = open_tokenizer(folder), unpack_idf(str(weights("grounding", folder).card["idf"]))
     if len(idf) != tokenizer.get_vocab_size():
         raise WeightsError(
             f"the grounding card weighs {len(idf)} word pieces, the tokenizer has {tokenizer.get_vocab_size()}; they "
@@ -131,9 +127,9 @@ BUDGET = 128  # word pieces in a digest
 
 @dataclass(frozen=True)
 class Corpus:
-    """The passages of one answer, read once: pieces of all sentences in order.
+    """Pieces of all sentences of the passages: `bounds[s]:bounds[s + 1]` are those of sentence s.
 
-    `bounds[s]:bounds[s + 1]` are the pieces of sentence s; `spans[s]` is (passage, start, end) in characters.
+    `spans[s]` is (passage, start, end) in characters.
     """
 
     ids: Ints
@@ -177,11 +173,10 @@ def overlap(reader: PieceReader, claim: Pieces, corpus: Corpus) -> NDArray[np.fl
 
 
 def digest(table: NDArray[np.float32], corpus: Corpus, budget: int = BUDGET) -> list[int]:
-    """Choose sentences, the best first, until `budget` pieces are used.
+    """Choose sentences, the best first, until `budget` pieces are used, which only the first may exceed.
 
-    Favours sentences that cover words of the claim not covered yet, then sentences that cover the same words again
-    (another value of the same thing shows a contradiction), then neighbours of what was chosen. The first sentence
-    may exceed the budget.
+    First come those with words of the claim not covered yet, then those with the same words again (another value of
+    the same thing shows a contradiction), then neighbours.
     """
     sizes = np.diff(corpus.bounds)
     if sizes.sum() <= budget:
@@ -243,8 +238,7 @@ def readable(text: str) -> bool:
 def read_claims(
     reader: PieceReader, claims: Sequence[str], passages: Sequence[str], budget: int = BUDGET
 ) -> list[ReadClaim]:
-    """Read the claims of one answer against its passages; long claims give several readings, those
-    without a readable word none."""
+    """Read claims against passages; a long one gives several readings, one without a readable word none."""
     if not claims:
         return []
     corpus = read_corpus(reader, passages)

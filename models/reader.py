@@ -1,7 +1,6 @@
 """The reader: a network that reads a question and a text together, and says whether the text answers and where.
 
-One pair is read a call, unpadded, several calls at once; so the same pair always gets the same figures, whatever it is
-read together with.
+Each pair is read by a call of its own, unpadded, so that the same pair always gets the same figures.
 """
 
 from collections.abc import Mapping, Sequence
@@ -26,11 +25,10 @@ KEPT: Final = 2048  # readings that are remembered, so that verification does no
 
 @dataclass(frozen=True)
 class ReadText:
-    """What the network says of one question and one text.
+    """Logits for one question and one text: `answer` that the text answers at all, `nowhere` that no part of it does.
 
-    `answer` is the logit that the text answers at all; `offsets` (pieces, 2) are character ranges in the text;
-    `pieces` (pieces, 3) the logits that a piece starts the answer, ends it, and stands in a sentence that answers;
-    `nowhere` is the logit of "no part of it", to which those of a span compare.
+    `pieces` (pieces, 3) are those that a piece starts the answer, ends it, and stands in a sentence that answers;
+    `offsets` (pieces, 2) are character ranges in the text.
     """
 
     answer: float

@@ -24,8 +24,7 @@ _THOUGHT = re.compile(
 _FENCE = re.compile(r"```[\w-]*[ \t]*\n?(.*?)(?:```|\Z)", re.S)
 _QUOTES = {0x201C: '"', 0x201D: '"'}
 RUN: Final = 160  # characters of a repetition at least, which also says the same at least three times
-DEEPEST = 32
-"""Brackets inside brackets: no record has as many, and mending them takes time that grows with their square."""
+DEEPEST = 32  # brackets inside brackets: no record has as many, and mending takes time that grows with their square
 
 
 def without_thinking(text: str) -> str:
@@ -188,8 +187,7 @@ class UnreadableError(ModelError):
 def parse(text: str, record: type[Record]) -> Record:
     """Read the first value in the text that fits `record`; raise `UnreadableError` where there is none.
 
-    Names are compared without case, spaces and dashes; a bare list is taken for the record's only list; a record
-    wrapped in one more object is unwrapped; the last row of a reply that was cut off is left out.
+    The last row of a reply that was cut off is left out.
     """
     why = "no JSON in it"
     cut = without_thinking(text).rstrip("` \n")[-1:] not in ("}", "]")
@@ -209,18 +207,14 @@ def parse(text: str, record: type[Record]) -> Record:
 
 @cache
 def schema_of(record: type[BaseModel]) -> Mapping[str, Any]:
-    """The JSON schema for Ollama's `format`: definitions inlined, titles and defaults gone, because small
-    grammars are compiled faster and models copy what they see. A field marked `optional` is not required, so that no
-    tokens are spent on an empty one."""
+    """The JSON schema for Ollama's `format`, bare, because small grammars are compiled faster and models copy them."""
     whole = record.model_json_schema(mode="serialization")
     plain: Mapping[str, Any] = _plain(whole, whole.get("$defs", {}))
     return plain
 
 
 _NOISE = frozenset({"title", "$defs", "default", "description", "optional"})
-
-MOST_ITEMS, MOST_LETTERS = 24, 600
-"""What a list and a text may have at most, where the record says nothing: a small model can go on for ever."""
+MOST_ITEMS, MOST_LETTERS = 24, 600  # in a list and a text whose record sets no bound: a small model can go on for ever
 
 
 def _plain(part: Any, definitions: Mapping[str, Any]) -> Any:

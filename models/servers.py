@@ -1,8 +1,4 @@
-"""Models by name and the servers that they run on: addresses, clients, calls tried again, and their errors as ours.
-
-Every call of the process runs in one event loop, in a thread of its own; `run` waits for it, so that nodes stay plain
-functions. Calls are tried again by `tried` and nowhere else.
-"""
+"""Models by name and the servers that they run on: addresses, clients, one event loop for calls, errors as ours."""
 
 import asyncio
 import os
@@ -36,10 +32,7 @@ _LOCK: Final = Lock()
 
 
 def run(work: Coroutine[Any, Any, Result]) -> Result:
-    """What a coroutine returns in the loop of this process, which a forked child has its own of.
-
-    It has the caller's context variables; an interrupted caller cancels it.
-    """
+    """What a coroutine returns in the loop of this process; an interrupted caller cancels it."""
     process = os.getpid()
     with _LOCK:
         if process not in _LOOPS:
@@ -59,10 +52,7 @@ async def tried(
     backoff_s: float = 0.5,
     say: Callable[[BaseException], None] = lambda error: None,
 ) -> Result:
-    """What a call returns; its transient faults are told to `say` and tried again, with pauses that double.
-
-    No try begins after the run's deadline.
-    """
+    """What a call returns; its transient faults are told to `say` and tried again until the run's deadline."""
     # Imported here: it takes an eighth of a second that `--help` does not have.
     from tenacity import AsyncRetrying, retry_if_exception, stop_after_attempt, stop_any, wait_exponential
 
@@ -97,11 +87,9 @@ def chat_model(
 ) -> "BaseChatModel":
     """Build the chat model that `spec` names; nothing is sent yet.
 
-    `base_url` is the server's URL; for Ollama ``OLLAMA_HOST`` and then its own port on this machine are the default,
-    and a server that speaks OpenAI's protocol (llama.cpp, LM Studio, vLLM) is ``openai:<model>`` with its URL.
-    `num_ctx` is always sent, because Ollama's default is small and what does not fit is cut off silently. `timeout_s`
-    is the silence between two tokens that is no stall yet. `reasoning` False asks thinking models not to think aloud,
-    None leaves it to the model.
+    A server that speaks OpenAI's protocol (llama.cpp, LM Studio, vLLM) is ``openai:<model>`` with its `base_url`.
+    `num_ctx` is always sent, because Ollama cuts off silently what its small default does not hold. `timeout_s` is the
+    silence between two tokens that is no stall yet. `reasoning` None leaves it to the model to think aloud.
     """
     provider, _, name = spec.partition(":")
     if not provider or not name:
@@ -154,17 +142,13 @@ def own_server(provider: str, base_url: str | None, **openai: Any) -> dict[str, 
 
 
 def client_options(url: str, timeout_s: float) -> dict[str, Any]:
-    """Options of the HTTP clients: silence of `timeout_s` is a stall; certificates only where the URL uses them.
-
-    Loading certificates takes longer than everything else at start-up. Connections are not kept alive: one to a
-    server that restarted costs a failed call, and a new one on loopback costs nothing.
-    """
+    """Options of the HTTP clients: silence of `timeout_s` is a stall."""
     from httpx import Limits, Timeout
 
     return {
         "timeout": Timeout(timeout_s, connect=10.0),
-        "limits": Limits(max_keepalive_connections=0),
-        "verify": url.startswith("https:"),
+        "limits": Limits(max_keepalive_connections=0),  # one kept to a server that restarted costs a failed call
+        "verify": url.startswith("https:"),  # loading certificates takes longer than everything else at start-up
     }
 
 
@@ -207,8 +191,8 @@ def ollama_hint(base_url: str | None = None) -> str:
 # -- errors ------------------------------------------------------------------------------------------------------
 
 _BUSY: Final = frozenset({408, 409, 425, 429})
+# How the exceptions of other providers' clients are called when trying again may help.
 _TRANSIENT: Final = ("Connection", "Timeout", "RateLimit", "Overloaded", "ServiceUnavailable", "InternalServer")
-"""How the exceptions of other providers' clients are called when trying again may help."""
 
 
 @dataclass(frozen=True)
@@ -222,9 +206,9 @@ class Target:
     @property
     def server(self) -> str:
         """The server in words."""
-        if self.ollama:
-            return f"the Ollama server at {self.url}"
-        return f"the server of {self.name}" + (f" at {self.url}" if self.url else "")
+        return ("the Ollama server" if self.ollama else f"the server of {self.name}") + f" at {self.url}" * bool(
+            self.url
+        )
 
     def broke_off(self) -> ModelUnavailableError:
         """The stream ended without its last line."""

@@ -1,7 +1,6 @@
 """Finds the weights that ship inside the package and makes sure that they are the ones that were shipped.
 
-A set of weights is a card, `models/data/<name>.json`, which names its files and their SHA-256 sums among whatever
-else the model's reader wants to know (`version`, `dimension`, ...).
+A set of weights is a card, `models/data/<name>.json`: its files with their SHA-256 sums, and fitted numbers.
 """
 
 import json
@@ -140,10 +139,7 @@ def _open(card: str, folder: Path) -> Any:
 
 
 def open_session(path: Path, threads: int = 1) -> Any:
-    """An onnxruntime session on the processor; raises WeightsError where onnxruntime cannot read the file.
-
-    One thread per call is the default: sums are then always added in the same order, and calls run side by side.
-    """
+    """An onnxruntime session on the processor; one thread per call adds sums always in the same order."""
     # Imported here because onnxruntime takes longer to import than a command line should take to print its help.
     import onnxruntime
 

@@ -82,8 +82,7 @@ class Prompts:
 def load(name: str, folder: Path | str | None = None) -> Prompt:
     """Read one prompt, from `folder` where it has ``NAME.md``, else the shipped one.
 
-    Raises `SettingsError` for an unknown name, a folder that is not there, missing sections, unknown
-    variables, or variables without which the prompt cannot work.
+    Raises `SettingsError` for an unknown name, a folder that is not there, or a prompt that cannot work.
     """
     if name not in VARIABLES:
         raise SettingsError(f"no prompt is called {name!r}; wanted one of {', '.join(sorted(VARIABLES))}.")
@@ -137,11 +136,10 @@ _ROLE_LINE = re.compile(r"^([ \t#*>-]*)(system|assistant|user|human|developer)([
 
 
 def marker_for(*texts: str, seed: int | None = None) -> str:
-    """A code of four hexadecimal digits that none of the texts contains.
+    """A code of four hexadecimal digits that none of the texts contains, a keyed hash of the first of them.
 
-    It is a keyed hash of the first text: passages that a correction appends leave it as it is, so that a server has
-    read all before them. One that is in a text is passed over: a document that writes its own marker down has another.
-    Without `seed` the key is drawn at random when the process starts; with one, a seeded run can be repeated.
+    So passages that a correction appends leave it as it is, and a server has read all before them. Without `seed` the
+    key is drawn at random when the process starts.
     """
     key = _SECRET if seed is None else b"seed %d" % seed
     taken = [folded(text) for text in texts]
@@ -161,11 +159,7 @@ def folded(text: str) -> str:
 
 
 def neutral(text: str, marker: str) -> str:
-    """The text with everything defused that could pass for the prompt's own structure; its words stay.
-
-    Invisible and control characters go; occurrences of the marker, look-alikes of our delimiters,
-    chat-template tokens and lines that begin like a speaker's turn are altered visibly but minimally.
-    """
+    """The text with everything defused that could pass for the prompt's own structure; its words stay."""
     text = _CONTROL.sub("", _INVISIBLE.sub("", text))
     unified = unicodedata.normalize("NFKC", text)
     if any(len(known.findall(unified)) > len(known.findall(text)) for known in (_DELIMITER, _TEMPLATE)):

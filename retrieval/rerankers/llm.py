@@ -23,10 +23,9 @@ class Relevance(BaseModel):
 
 @dataclass(frozen=True)
 class LLMReranker(ChatPart):
-    """Scores every passage on its own, at temperature 0, at most `max_concurrency` at a time.
+    """Scores every passage on its own; one whose scoring fails keeps the score that it came with, and that is noted.
 
-    A passage whose scoring fails keeps the score that it came with, and that is noted; once the server is gone or the
-    deadline has passed, no further passage is tried.
+    Once the server is gone or the deadline has passed, no further passage is tried.
     """
 
     max_concurrency: int = 4

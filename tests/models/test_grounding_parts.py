@@ -20,7 +20,7 @@ PASSAGES = ["The mill burned down in 1901. Its owner was Ada Cole.", "Bread is s
 
 @pytest.fixture(scope="module")
 def reader() -> PieceReader:
-    return open_reader(weights("grounding"), DATA)
+    return open_reader(DATA)
 
 
 @pytest.mark.parametrize(

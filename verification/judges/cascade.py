@@ -14,11 +14,9 @@ BAND: Final = (0.35, 0.75)  # support scores between which the cheap judge is no
 
 @dataclass(frozen=True)
 class CascadeJudge:
-    """Judges with `cheap`, and asks `strong` about the claims whose support lies in the band, all in one call.
+    """Judges with `cheap`, and asks `strong`, in one call, about the claims that stay `unjudged` or lie in the band.
 
-    Each verdict names the judge that gave it. The notes say how many claims went on ("2 of 5"). When the
-    strong judge fails, the cheap verdicts stand, and the notes say so; a claim that the cheap judge leaves `unjudged`
-    always goes on.
+    The notes say how many went on ("2 of 5"). When the strong judge fails, the cheap verdicts stand.
     """
 
     cheap: Judge

@@ -24,8 +24,7 @@ from cragraph.verification.judges.conflict import find_conflict
 from cragraph.verification.judges.verdicts import best_sentence, quoted, unjudged, verdict_of
 from cragraph.verification.result import CREDIT, IN_FAVOUR
 
-ROW_TOKENS: Final = 200
-"""Tokens that the verdict on a claim may have: what its texts may have at most, and the names around them."""
+ROW_TOKENS: Final = 200  # per verdict: what its texts may have at most, and the names around them
 BATCH: Final = 10  # claims per call: a small model's reply on more would not fit into the tokens it may write
 
 STATUSES: Final[Mapping[str, Label]] = {
@@ -57,8 +56,8 @@ def _field(default: Any, *names: str, **schema: Any) -> Any:
 class JudgedClaim(BaseModel):
     """The verdict on a numbered claim, also under the names that models like better.
 
-    The fields stand in the order in which a model held to the schema writes them: the evidence before the status that
-    rests on it, and last what most rows do not need, since a small model on a laptop writes thirty tokens per second.
+    A model held to the schema writes the fields in this order: the evidence before the status that rests on it, and
+    last what most rows do not need.
     """
 
     n: Whole = _field(0, "n", "number", "id", "index", "claim_number")
@@ -92,12 +91,10 @@ def rows_on(count: int) -> Mapping[str, Any]:
 
 @dataclass(frozen=True)
 class LLMJudge(ChatPart):
-    """Judges claims with a chat model, at temperature 0, without reasoning aloud, its tokens kept out of the stream.
+    """Judges claims with a chat model, at temperature 0; raises `ModelError` when a reply cannot be read.
 
-    The claims are ours: what the reply leaves out stays `unjudged`, and what it shortens is judged whole. Support
-    counts where a passage holds the quote and the quote has the claim's figures, names and negations; else the claim is
-    `unjudged`, so that the next judge decides. A contradiction counts where claim and quote show it (`find_conflict`).
-    Raises `ModelError` when a reply cannot be read, also after one repair try, so that another judge takes over.
+    Support counts where a passage holds the quote and the quote has the claim's figures, names and negations, and a
+    contradiction where claim and quote show it; else the claim is `unjudged`, so that the next judge decides.
     """
 
     name: str = "llm"
@@ -187,15 +184,14 @@ def _by_number(rows: Sequence[JudgedClaim], claims: Sequence[Claim]) -> dict[int
     return dict(enumerate(rows)) if unnumbered and len(rows) == len(claims) else by_number
 
 
-_SAYS: Final = re.compile(r"\w").search
-"""Finds a word in a quote: a small model writes dots where it has nothing to say."""
-
 _FIGURES: frozenset[Kind] = frozenset(("number", "percent", "points", "money", "measure", "date", "quarter", "time"))
 
 
 def _borne_out(claim: str, row: JudgedClaim, passages: Sequence[Passage]) -> tuple[Label, Evidence | None, str]:
     """The verdict as far as the passages bear it out, with its evidence and what was found against it."""
-    label, likely, quote = row.status, row.passage - 1, row.evidence if _SAYS(row.evidence) else ""
+    label, likely = row.status, row.passage - 1
+    # A small model writes dots where it has nothing to say.
+    quote = row.evidence if re.search(r"\w", row.evidence) else ""
     if label in ("unsupported", "unjudged"):
         return label, None, ""
     evidence = quoted(quote, passages, likely) if quote else best_sentence(claim, passages, likely)

@@ -25,9 +25,8 @@ class SpecialistJudge:
     """Asks a model made for it about each claim: does the document support it, yes or no?
 
     `bespoke-minicheck` gets document and claim, and Yes is support; `granite-guardian` gets context and response under
-    its risk *groundedness*, and No is support. The support is the probability of that word, where the server tells
-    log-probabilities, else 1 or 0. It reads the sentence as a whole and is held to the figures (see `decide`). A reply
-    that is neither leaves the claim `unjudged`. Raises ModelError when the server cannot be asked.
+    its risk *groundedness*, and No is support. The support is the probability of that word where the server tells it,
+    else 1 or 0; a reply that is neither leaves the claim `unjudged`.
     """
 
     model: str
