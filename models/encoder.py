@@ -46,10 +46,8 @@ class Encoder(Shipped):
             [vectors] = session.run(None, {"input_ids": np.array([[CLS, *pieces, SEP]], dtype=np.int64)})
             return np.asarray(vectors[0], dtype=np.float32)
 
-        # Longest first, so that no thread is left with a long text when the others are done; each text once.
-        distinct = sorted(set(texts), key=lambda text: (-len(text), text))
-        rows = side_by_side(vector, distinct, self.threads)
-        row = dict(zip(distinct, rows, strict=True))
+        distinct = list(dict.fromkeys(texts))
+        row = dict(zip(distinct, side_by_side(vector, distinct, self.threads, size=len), strict=True))
         return np.stack([row[text] for text in texts])
 
     def embed_documents(self, texts: list[str]) -> list[list[float]]:

@@ -22,7 +22,7 @@ from cragraph.models.grounding_features import (
     read_claims,
     readable,
 )
-from cragraph.models.weights import CLS, DATA, SEP, Shipped, open_session, opened, side_by_side
+from cragraph.models.weights import CLS, DATA, SEP, Shipped, opened, side_by_side
 
 
 @dataclass(frozen=True)
@@ -205,12 +205,5 @@ class Network:
         return scores[0], words[0, 1 : len(own) + 1]
 
     def many(self, pairs: Sequence[tuple[Ints, Ints]], threads: int) -> list[tuple[Floats, Floats]]:
-        """The logits of many pairs, in order; `threads` calls run side by side, the longest first."""
-        order = sorted(range(len(pairs)), key=lambda i: -(len(pairs[i][0]) + len(pairs[i][1])))
-        logits = dict(zip(order, side_by_side(lambda i: self(*pairs[i]), order, threads), strict=True))
-        return [logits[i] for i in range(len(pairs))]
-
-
-def open_network(path: Path) -> Network:
-    """A session of its own for a model file."""
-    return Network(open_session(path))
+        """The logits of many pairs, in order; `threads` calls run side by side."""
+        return side_by_side(lambda pair: self(*pair), pairs, threads, lambda pair: len(pair[0]) + len(pair[1]))

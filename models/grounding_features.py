@@ -18,7 +18,7 @@ from cragraph.text.sentences import sentence_spans
 from cragraph.text.words import stem
 
 if TYPE_CHECKING:
-    from tokenizers import Encoding, Tokenizer
+    from tokenizers import Tokenizer
 
 MAX_CLAIM = 96  # word pieces of a claim in one call of the network; longer claims are judged in parts
 Ints = NDArray[np.int32]
@@ -53,7 +53,9 @@ class PieceReader:
     def read(self, texts: Sequence[str]) -> list[Pieces]:
         """Read texts in one call of the tokenizer, without special tokens."""
         clean = [whole(_NOISE.sub(lambda noise: " " * len(noise[0]), text)) for text in texts]
-        return [_pieces(e) for e in self.tokenizer.encode_batch(clean, add_special_tokens=False)]
+        encodings = self.tokenizer.encode_batch(clean, add_special_tokens=False)
+        offsets = [np.array(encoding.offsets, np.int32).reshape(-1, 2) for encoding in encodings]
+        return [Pieces(np.array(e.ids, np.int32), o[:, 0], o[:, 1]) for e, o in zip(encodings, offsets, strict=True)]
 
     @cached_property
     def stems(self) -> Ints:
@@ -89,12 +91,6 @@ def _cut(text: str, start: int, end: int) -> list[tuple[int, int]]:
     parts.append((start, end))
     trimmed = ((a + len(text[a:b]) - len(text[a:b].lstrip()), a + len(text[a:b].rstrip())) for a, b in parts)
     return [(a, b) for a, b in trimmed if a < b]
-
-
-def _pieces(encoding: "Encoding") -> Pieces:
-    ids = np.array(encoding.ids, np.int32)
-    offsets = np.array(encoding.offsets, np.int32).reshape(-1, 2)
-    return Pieces(ids, offsets[:, 0], offsets[:, 1])
 
 
 STEP = 1 / 16  # one idf step: the table ships as one byte per word piece

@@ -5,7 +5,7 @@ Each pair is read by a call of its own, unpadded, so that the same pair always g
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, partial
 from pathlib import Path
 from typing import Any, Final
 
@@ -82,11 +82,10 @@ class Reader(Shipped):
         """Read a question with each (heading, text), in order; what was read before is remembered."""
         keys = [(question, heading, text) for heading, text in texts]
         readings = {key: self._known.get(key) for key in keys}
-        wanted = sorted((key for key, known in readings.items() if known is None), key=lambda key: -len(key[2]))
-        if wanted:
-            session, tokenizer = opened("reader", self._folder), open_tokenizer(self._folder)
-            texts_read = side_by_side(lambda key: _read(session, tokenizer, *key), wanted, self.threads)
-            for key, fresh in zip(wanted, texts_read, strict=True):
+        if wanted := [key for key, known in readings.items() if known is None]:
+            read = partial(_read, opened("reader", self._folder), open_tokenizer(self._folder))
+            fresh_readings = side_by_side(lambda key: read(*key), wanted, self.threads, lambda key: len(key[2]))
+            for key, fresh in zip(wanted, fresh_readings, strict=True):
                 self._known.put(key, fresh)
                 readings[key] = fresh
         return [reading for key in keys if (reading := readings[key]) is not None]

@@ -206,9 +206,8 @@ class Target:
     @property
     def server(self) -> str:
         """The server in words."""
-        return ("the Ollama server" if self.ollama else f"the server of {self.name}") + f" at {self.url}" * bool(
-            self.url
-        )
+        server = "the Ollama server" if self.ollama else f"the server of {self.name}"
+        return f"{server} at {self.url}" if self.url else server
 
     def broke_off(self) -> ModelUnavailableError:
         """The stream ended without its last line."""

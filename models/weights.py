@@ -7,6 +7,7 @@ import json
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import contextmanager
+from contextvars import copy_context
 from dataclasses import dataclass
 from functools import cache
 from hashlib import file_digest
@@ -112,8 +113,7 @@ def _check(path: Path, wanted: str) -> None:
         )
 
 
-_sessions: Final[dict[tuple[str, Path], Any]] = {}
-"""The session of each card's network, or its future where it is being opened before anybody has asked for it."""
+_sessions: Final[dict[tuple[str, Path], Any]] = {}  # a network's session, or its future while that is being opened
 _OPENING: Final = Lock()
 
 
@@ -180,9 +180,14 @@ def whole(text: str) -> str:
     return text.encode("utf-8", "replace").decode("utf-8")
 
 
-def side_by_side(call: Callable[[Item], Result], items: Sequence[Item], threads: int) -> list[Result]:
-    """The results of many calls in order; a single one, or a single thread, needs no pool."""
+def side_by_side(
+    call: Callable[[Item], Result], items: Sequence[Item], threads: int, size: Callable[[Item], int] = lambda item: 0
+) -> list[Result]:
+    """The results of calls, in order; the largest begin first, so that no thread is left with one at the end."""
     if min(threads, len(items)) < 2:
         return [call(item) for item in items]
+    order = sorted(range(len(items)), key=lambda place: -size(items[place]))
+    contexts = [copy_context() for _ in order]
     with ThreadPoolExecutor(min(threads, len(items)), thread_name_prefix="cragraph-model") as pool:
-        return list(pool.map(call, items))
+        results = dict(zip(order, pool.map(lambda n, own: own.run(call, items[n]), order, contexts), strict=True))
+    return [results[place] for place in range(len(items))]

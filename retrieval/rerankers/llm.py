@@ -1,8 +1,6 @@
 """The reranker with a chat model: each passage scored 0..1 by a call of its own, in parallel."""
 
 from collections.abc import Sequence
-from concurrent.futures import ThreadPoolExecutor
-from contextvars import copy_context
 from dataclasses import dataclass
 from threading import Event
 
@@ -11,6 +9,7 @@ from pydantic import BaseModel
 from cragraph.errors import DeadlineError, ModelError, ModelNotFoundError, ModelUnavailableError
 from cragraph.models.chat import ChatPart
 from cragraph.models.replies import Score
+from cragraph.models.weights import side_by_side
 from cragraph.protocols import Notes
 from cragraph.types import Passage
 
@@ -35,9 +34,7 @@ class LLMReranker(ChatPart):
         if not passages:
             return []
         gone = Event()
-        with ThreadPoolExecutor(min(self.max_concurrency, len(passages)), "cragraph-rerank") as pool:
-            calls = [pool.submit(copy_context().run, self._score, query, p, notes, gone) for p in passages]
-            scores = [call.result() for call in calls]
+        scores = side_by_side(lambda passage: self._score(query, passage, notes, gone), passages, self.max_concurrency)
         failed = sum(score is None for score in scores)
         if failed:
             notes.degraded(f"{failed} of {len(passages)} passages kept the score they had, as {self.name} gave none.")

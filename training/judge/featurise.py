@@ -19,7 +19,7 @@ from zlib import crc32
 import numpy as np
 from numpy.typing import NDArray
 
-from cragraph.models.grounding import Network, open_network
+from cragraph.models.grounding import Network
 from cragraph.models.grounding_features import (
     PieceReader,
     ReadClaim,
@@ -29,6 +29,7 @@ from cragraph.models.grounding_features import (
     sentences,
     unpack_idf,
 )
+from cragraph.models.weights import open_session
 from cragraph.passages import as_passages
 from cragraph.types import Claim
 from cragraph.verification.judges.lexical import LexicalJudge
@@ -168,7 +169,7 @@ def main() -> None:
         items = unseen_items(options.unseen, options.limit or 250, SEED)
     else:
         items = items_of(options.files, options.limit, SEED)
-    np.savez(options.out, **featurise(open_network(options.model), read, items, options.threads))
+    np.savez(options.out, **featurise(Network(open_session(options.model)), read, items, options.threads))
 
 
 if __name__ == "__main__":
