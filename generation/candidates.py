@@ -141,8 +141,7 @@ def is_row(text: str) -> bool:
     """Whether a line is a table row: cells between bars or tabs, or a label followed by figures."""
     if " | " in text or text.lstrip().startswith("|") or "\t" in text:
         return True
-    figures = _trailing_figures(text.split())
-    return figures >= 2 and "\n" not in text.strip()
+    return "\n" not in text.strip() and _trailing_figures(text.split()) >= 2
 
 
 def _is_header(row: str) -> bool:
@@ -152,11 +151,8 @@ def _is_header(row: str) -> bool:
     if 2 * sum(": " in cell for cell in cells) > len(cells):
         # Every cell carries the name of its column: "Day: Monday | Hours: closed".
         return False
-    values = [cell.rpartition(": ")[2].strip() if ": " in cell else cell for cell in cells]
-    if any(_CELL.match(value) for cell, value in zip(cells, values, strict=True) if cell != value):
-        return False
-    figures = [cell for cell in cells if _CELL.match(cell)]
-    return all(_YEAR.match(cell) for cell in figures)
+    values = (cell.rpartition(": ")[2].strip() for cell in cells if ": " in cell)
+    return not any(map(_CELL.match, values)) and all(_YEAR.match(cell) for cell in cells if _CELL.match(cell))
 
 
 def _trailing_figures(words: Sequence[str]) -> int:
@@ -173,11 +169,10 @@ def _may_state(text: str) -> bool:
     plain = text.strip()
     if _HEADING.match(plain) or plain.isupper():
         return False
-    name, colon, value = plain.partition(": ")
-    if colon and name and value.strip():
-        return True
+    name, _, value = plain.partition(": ")
     words = plain.split()
-    return len(words) >= 4 and sum(word[:1].islower() for word in words) > len(words) / 2
+    clause = len(words) >= 4 and sum(word[:1].islower() for word in words) > len(words) / 2
+    return bool(name and value.strip()) or clause
 
 
 def _is_heading(text: str) -> bool:

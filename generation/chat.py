@@ -81,8 +81,7 @@ def tidy(text: str) -> str:
     text = re.sub(r"<<(?:passage|end|answer|claims)\b[^>\n]*>>", "", text)
     text = _ECHO.split(text, maxsplit=1)[0] if _ECHO.search(text, 1) else _ECHO.sub("", text)
     text = _LABEL.sub("", text.strip())
-    text = _MANY.sub(lambda match: "".join(f"[{number}]" for number in re.findall(r"\d+", match[1])), text)
-    return text.strip()
+    return _MANY.sub(lambda match: "".join(f"[{number}]" for number in re.findall(r"\d+", match[1])), text).strip()
 
 
 def _fault(verdict: Verdict) -> str:
@@ -101,14 +100,11 @@ def settled(answer: str) -> str:
     """
     text = answer.replace("\u2019", "'")
     spans = sentence_spans(text)
-    declines = [_declines(text[start:end]) for start, end in spans]
+    sentences = [text[start:end] for start, end in spans]
+    declines = [not CITED.search(sentence) and _DECLINES.search(sentence) is not None for sentence in sentences]
     if not any(declines):
         return answer
     if all(declines) or (declines[0] and not CITED.search(text)):
         return IDK
     kept = [answer[start:end] for start, end in spans if plain(text[start:end]) != plain(IDK)]
     return " ".join(kept) if len(kept) < len(spans) else answer
-
-
-def _declines(sentence: str) -> bool:
-    return not CITED.search(sentence) and _DECLINES.search(sentence) is not None

@@ -1,6 +1,6 @@
 """The embedded generator: quotes the sentences or rows that answer the question, or says that none does."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import Final
 
@@ -65,8 +65,8 @@ class ExtractiveGenerator:
 
     def rank(self, brief: Brief) -> Ranking:
         """Candidates of the brief's passages, best first, without those that failed before."""
-        failed = failed_texts(brief)
-        among = [c for c in candidates(brief.passages) if not is_failed(c.text, failed)]
+        failing = _failing(brief)
+        among = [c for c in candidates(brief.passages) if not failing(c.text)]
         return self.ranker(brief.question, brief.passages, among)
 
 
@@ -84,10 +84,9 @@ def choose(question: Question, ranking: Ranking, kept: Sequence[Kept], most: int
     if ranking.rows:
         return list(ranking.rows[:MOST_ROWS])
     if question.wants_all and best.candidate.is_row:
-        rows = [
-            s for s in ranking.scored if s.candidate.is_row and s.features["evidence"] > 0 and s.features["span"] > 0
-        ]
-        return [s.candidate for s in rows[:MOST_ROWS]] or [best.candidate]
+        rows = (s for s in ranking.scored if s.candidate.is_row)
+        read = [s.candidate for s in rows if s.features["evidence"] > 0 and s.features["span"] > 0]
+        return read[:MOST_ROWS] or [best.candidate]
     room = min(question.sentences, most - len(kept))
     chosen: list[Scored] = []
     worded = [set(content_words(sentence.text)) for sentence in kept]
@@ -98,7 +97,7 @@ def choose(question: Question, ranking: Ranking, kept: Sequence[Kept], most: int
             fits = room > 0 and not repeats
         elif item.features["evidence"] <= 0 or item.trust < 1 or any(_same(item, other) for other in chosen):
             fits = False
-        elif _rivals(question, best, item):
+        elif question.kind in QUOTED_KINDS and item.candidate.passage != best.candidate.passage:
             fits = len(chosen) < 2 and item.score >= RIVAL * best.score
         else:
             fits = len(chosen) < room and item.score >= MARGIN * best.score and not repeats
@@ -115,14 +114,8 @@ def _goes_on(one: Scored, other: Scored) -> bool:
     a, b = one.candidate, other.candidate
     beside = a.passage == b.passage and (0 <= b.start - a.end < 3 or 0 <= a.start - b.end < 3)
     evidence = other.features["evidence"]
-    return (
-        beside and not b.is_row and other.trust == 1 and evidence > 0 and evidence >= RIVAL * one.features["evidence"]
-    )
-
-
-def _rivals(question: Question, one: Scored, other: Scored) -> bool:
-    """Whether two passages give different answers where one name or figure was asked for."""
-    return question.kind in QUOTED_KINDS and one.candidate.passage != other.candidate.passage
+    as_much = evidence > 0 and evidence >= RIVAL * one.features["evidence"]
+    return beside and as_much and other.trust == 1 and not b.is_row
 
 
 def _same(one: Scored, other: Scored) -> bool:
@@ -162,26 +155,21 @@ def kept_sentences(brief: Brief) -> list[Kept]:
     if not brief.previous or not brief.failed:
         return []
     broken = [(verdict["start"], verdict["end"]) for verdict in brief.failed]
-    failed = failed_texts(brief)
+    failing = _failing(brief)
     kept = []
     for start, end in sentence_spans(brief.previous):
         text = without_markers(brief.previous[start:end])
         touched = any(start < right and left < end for left, right in broken)
-        if text and not touched and not is_failed(text, failed):
-            passage = _carrier(text, brief)
-            if passage is not None:
-                kept.append(Kept(text, passage))
+        passage = None if touched or not text or failing(text) else _carrier(text, brief)
+        if passage is not None:
+            kept.append(Kept(text, passage))
     return kept
 
 
-def failed_texts(brief: Brief) -> list[str]:
-    """What failed, in a form that quotations can be compared with."""
-    return [claim for verdict in brief.failed if (claim := plain(without_markers(verdict["text"])))]
-
-
-def is_failed(text: str, failed: Sequence[str]) -> bool:
-    """Whether a text is, or holds, something that failed."""
-    return any(claim in plain(text) for claim in failed)
+def _failing(brief: Brief) -> Callable[[str], bool]:
+    """What tells whether a text is, or holds, something that failed."""
+    failed = [claim for verdict in brief.failed if (claim := plain(without_markers(verdict["text"])))]
+    return lambda text: any(claim in plain(text) for claim in failed)
 
 
 def _carrier(text: str, brief: Brief) -> int | None:

@@ -207,16 +207,14 @@ class Question:
             return 1
         return 2 if self.kind in (Kind.OTHER, Kind.DEFINITION) else 3
 
-    @property
-    def wants_figure(self) -> bool:
-        """Whether the answer must hold a figure or a date; "when does it stop" may be answered by a condition."""
-        return self.kind in FIGURES and _CONDITION.search(self.text) is None
-
     def unanswered_by(self, sentence: str, kind: float) -> bool:
-        """Whether a sentence cannot answer for want of a figure, a date or a condition; `kind` is what it offers."""
+        """Whether a sentence cannot answer for want of a figure, a date or a condition; `kind` is what it offers.
+
+        A condition may answer "when does it stop".
+        """
         if kind or self.kind not in FIGURES:
             return False
-        return self.wants_figure or not _WHENEVER.search(sentence)
+        return not (_CONDITION.search(self.text) and _WHENEVER.search(sentence))
 
     @property
     def wants_all(self) -> bool:
@@ -240,11 +238,6 @@ class Question:
         return tuple(fact.text for fact in names(canonical(self.text)))
 
     @property
-    def wants_level(self) -> bool:
-        """Whether it asks how much something is, not by how much it changed."""
-        return self.kind in (Kind.MONEY, Kind.NUMBER) and not _ASKS_CHANGE.search(self.text)
-
-    @property
     def wants_figures(self) -> bool:
         """Whether a row of figures may answer it."""
         return self.kind not in (Kind.PERSON, Kind.PLACE, Kind.REASON, Kind.MANNER, Kind.DEFINITION)
@@ -254,12 +247,11 @@ class Question:
         offers = _OFFERS.get(self.kind)
         if offers is None:
             return None
-        if self.wants_level:
-            # "Sales rose by $5" does not say how high they were.
-            sentence = _CHANGE.sub(" ", sentence)
-        if self.kind is Kind.MONEY and self.wants_level:
-            sentence = _SHARE.sub(" ", sentence)
         if self.kind in (Kind.MONEY, Kind.NUMBER):
+            if not _ASKS_CHANGE.search(self.text):
+                # "Sales rose by $5" does not say how high they were.
+                sentence = _CHANGE.sub(" ", sentence)
+                sentence = _SHARE.sub(" ", sentence) if self.kind is Kind.MONEY else sentence
             sentence = _DATE.sub(" ", sentence)
         offered = offers(sentence)
         if self.kind in QUOTED_KINDS:

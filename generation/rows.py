@@ -11,7 +11,6 @@ from typing import Final, NamedTuple
 from cragraph.generation.candidates import Candidate, heads_as_question, may_answer
 from cragraph.generation.questions import FIGURES, Kind, Question, read_question
 from cragraph.text.facts.dates import dates
-from cragraph.text.facts.fact import Fact
 from cragraph.text.lexicon import LEXICON
 from cragraph.text.sentences import sentence_spans
 from cragraph.text.words import asked_words, content_words, numbers, others, stem, weight
@@ -174,7 +173,7 @@ class _Asked:
         self.words = frozenset(map(_base, asked_words(asked)))
         self.others = {stem(same): word for word in self.words for same in others(word) if " " not in same}
         self.figures = set(numbers(question.text))
-        self.dates = [fact for fact in dates(question.text) if fact.kind == "date"]
+        self.dates = [fact for fact in dates(question.text) if fact.kind == "date" and fact.date[1]]
         self.columns = {name: _meant_by(name) for _, row in rows for name in (cell.name for cell in row) if name}
         self.of_columns = {word for groups in self.columns.values() for group in groups for word in group}
         self.words_for = {name: self._words_meaning(groups) for name, groups in self.columns.items()}
@@ -292,8 +291,9 @@ class _Asked:
     def _named_by(self, cell: _Cell) -> frozenset[str]:
         """The words of the question that a cell accounts for: all of its own, a figure, a date, or a part of a name."""
         if fact := next((f for f in dates(cell.value) if f.kind == "date" and f.date[1]), None):
-            same = next((asked for asked in self.dates if _same_date(asked, fact)), None)
-            return frozenset(content_words(same.text)) if same else frozenset()
+            # The date that is asked for, or one in the month that is.
+            asked = (own for own in self.dates if all(a in (None, b) for a, b in zip(own.date, fact.date, strict=True)))
+            return frozenset(content_words(next((own.text for own in asked), "")))
         if not cell.words:
             value = cell.value.replace(",", "")
             return frozenset({value}) if value in self.figures and len(value) > 1 and cell.name else frozenset()
@@ -389,11 +389,6 @@ def _base(word: str) -> str:
     plain = re.sub(r"(?<=\w{3})(?:est|er)$", "", word)
     plain = plain[:-1] if plain != word and plain[-1] == plain[-2] and plain[-1] not in "ls" else plain
     return plain if plain != word and any(plain in group for group in _MEANINGS) else word
-
-
-def _same_date(asked: Fact, other: Fact) -> bool:
-    """Whether a date is the one asked for, or in the month that is."""
-    return asked.date[1] is not None and all(a in (None, b) for a, b in zip(asked.date, other.date, strict=True))
 
 
 def _value(text: str) -> float | None:

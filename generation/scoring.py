@@ -105,7 +105,8 @@ def kind_of(question: Question, candidate: Candidate) -> float:
             return (question.answered_in_kind(f"| {cells}") or 0.0) if cells else 0.0
         label = set(meaning_words(candidate.label))
         shared = len(label & set(meaning_words(question.text))) / len(label) if label else 0.0
-        if question.kind in (Kind.MONEY, Kind.TIME) and not question.answered_in_kind(_values(candidate.text)):
+        values = re.sub(r"\|[^|:]*:(?=\s)", "|", candidate.text)  # without the names of columns, such as 2022
+        if question.kind in (Kind.MONEY, Kind.TIME) and not question.answered_in_kind(values):
             return 0.0
         return shared if question.wants_figures else shared / 2
     offered = question.answered_in_kind(candidate.text)
@@ -138,11 +139,6 @@ def _only_within(name: str, text: str) -> bool:
     whole = rf"(?<!\w){re.escape(name)}(?!\w)"
     alone = rf"{whole}(?!['’]?\w*\s+(?!{_CORPORATE})[A-Z][a-z]+)"
     return re.search(whole, text) is not None and re.search(alone, text) is None
-
-
-def _values(row: str) -> str:
-    """A row without the names of its columns: ``2022: $5`` is ``$5``."""
-    return re.sub(r"\|[^|:]*:(?=\s)", "|", row)
 
 
 def own_words(candidate: Candidate) -> tuple[str, ...]:

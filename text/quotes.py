@@ -2,8 +2,8 @@
 
 import re
 import unicodedata
+from bisect import bisect_left
 from collections.abc import Sequence
-from dataclasses import dataclass
 from functools import lru_cache
 from typing import Final
 
@@ -24,18 +24,10 @@ CLOSE: Final = 0.8  # share of a claim's words in one sentence from which on it 
 RELATED: Final = 0.4  # share below which the claim is not of the answer at all
 
 
-@dataclass(frozen=True)
-class Folded:
-    """A text as it is compared: lower case, plain quotes, single spaces, no citation markers; `at` holds each
-    character's offset."""
-
-    text: str
-    at: Sequence[int]
-
-
 @lru_cache(maxsize=256)
-def folded(text: str) -> Folded:
-    """The comparable form of a text, with the way back to its offsets."""
+def folded(text: str) -> tuple[str, Sequence[int]]:
+    """A text as it is compared (lower case, plain quotes, single spaces, no citation markers), with the offset of each
+    character."""
     characters: list[str] = []
     at: list[int] = []
     skipped = {offset for marker in _MARKERS.finditer(text) for offset in range(*marker.span())}
@@ -51,7 +43,7 @@ def folded(text: str) -> Folded:
                 character = " "
             characters.append(character)
             at.append(offset)
-    return Folded("".join(characters), at)
+    return "".join(characters), at
 
 
 def find(needle: str, text: str, after: int = 0) -> tuple[int, int] | None:
@@ -59,14 +51,12 @@ def find(needle: str, text: str, after: int = 0) -> tuple[int, int] | None:
     exact = text.find(needle, after)
     if exact >= 0 and needle:
         return exact, exact + len(needle)
-    wanted = folded(needle).text.strip(" \"'")
-    if not wanted:
-        return None
-    hay = folded(text)
+    wanted = folded(needle)[0].strip(" \"'")
+    hay, at = folded(text)
     for bare in (wanted, wanted.rstrip(" .;,:!?\"'")):
-        start = next((i for i in _places(bare, hay.text) if hay.at[i] >= after), None) if bare else None
-        if start is not None:
-            return hay.at[start], hay.at[start + len(bare) - 1] + 1
+        start = hay.find(bare, bisect_left(at, after)) if bare else -1
+        if start >= 0:
+            return at[start], at[start + len(bare) - 1] + 1
     return None
 
 
@@ -109,11 +99,3 @@ def _trimmed(wanted: Sequence[str], answer: str, start: int, end: int) -> tuple[
     known = set(wanted)
     hits = [match for match in _WORD.finditer(answer, start, end) if known.intersection(terms(match[0]))]
     return (hits[0].start(), hits[-1].end()) if hits else (start, end)
-
-
-def _places(needle: str, hay: str) -> list[int]:
-    places, start = [], hay.find(needle)
-    while start >= 0:
-        places.append(start)
-        start = hay.find(needle, start + 1)
-    return places
