@@ -46,17 +46,15 @@ class ReaderScorer:
             quoted, given = given_in(written, ranking)
             quoted = quoted or any(plain(row.text) in written for row in ranking.rows)
             spans += [_span(s, passages) for s in given[:MOST_SPANS] if s.answer.strip()]
+            verbatim = verbatim or (quoted and ranking.answered is not None)
             if ranking.answered is None:
                 chances.append(None)
-                continue
-            verbatim = verbatim or quoted
-            if not quoted:
+            elif not quoted:
                 chances.append(self.ranker.sure_of_words(reworded_features(self.ranker, part, written, ranking)))
-                continue
-            if ranking.rows and all(plain(row.text) in written for row in ranking.rows[:MOST_ROWS]):
+            elif ranking.rows and all(plain(row.text) in written for row in ranking.rows[:MOST_ROWS]):
                 chances.append(ranking.answered)
-                continue
-            chances.append(max(self.ranker.sure(certainty(ranking, s), s) for s in given[:3]))
+            else:
+                chances.append(max(self.ranker.sure(certainty(ranking, s), s) for s in given[:3]))
         known = [chance for chance in chances if chance is not None]
         if len(known) < len(chances):
             return Answered(None, tuple(spans), verbatim)
@@ -94,12 +92,7 @@ def given_in(written: str, ranking: Ranking) -> tuple[bool, list[Scored]]:
 
 
 def _span(scored: Scored, passages: Sequence[Passage]) -> AnswerSpan:
-    passage = passages[scored.candidate.passage]
-    start, end = scored.answer_start, scored.answer_end
-    return AnswerSpan(
-        passage=scored.candidate.passage,
-        chunk_id=passage["chunk_id"],
-        start=start,
-        end=end,
-        text=passage["text"][start:end],
-    )
+    number, start, end = scored.candidate.passage, scored.answer_start, scored.answer_end
+    passage = passages[number]
+    text = passage["text"][start:end]
+    return AnswerSpan(passage=number, chunk_id=passage["chunk_id"], start=start, end=end, text=text)

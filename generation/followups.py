@@ -67,9 +67,8 @@ def stand_alone(question: str, conversation: Sequence[str]) -> str:
     """
     if not conversation:
         return question
-    place = next(
-        (n for n in range(len(conversation) - 1, -1, -1) if _ASKS.search(conversation[n])), len(conversation) - 1
-    )
+    asking = [n for n, text in enumerate(conversation) if _ASKS.search(text)]
+    place = asking[-1] if asking else len(conversation) - 1
     asked = conversation[place]
     rest = _ABOUT.sub("", question).strip()
     if _ABOUT.match(question) and rest and not _VERB.search(rest):
@@ -98,12 +97,10 @@ def _filled(asked: str, rest: str) -> str:
         places = [m.span() for m in re.finditer(kind, plain)]
         if places and re.match(kind, rest):
             return f"{plain[: places[-1][0]]}{rest}{plain[places[-1][1] :]}?"
-    named = _names(plain)
-    if named and rest[:1].isupper():
-        return f"{plain[: named[-1].start]}{rest}{plain[named[-1].end :]}?"
-    nouns = list(_NOUNS.finditer(plain))
-    if nouns:
-        return f"{plain[: nouns[-1].start()]}{rest}{plain[nouns[-1].end() :]}?"
+    places = [(name.start, name.end) for name in _names(plain)] if rest[:1].isupper() else []
+    places = places or [match.span() for match in _NOUNS.finditer(plain)]
+    if places:
+        return f"{plain[: places[-1][0]]}{rest}{plain[places[-1][1] :]}?"
     return f"{plain}, {rest}?"
 
 

@@ -77,14 +77,14 @@ def without_markers(text: str) -> str:
 
 
 def _numbers(text: str) -> tuple[int, ...]:
-    listed: dict[int, None] = {}
+    numbers: list[int] = []
     for part in re.split(r"[,;]", text.replace("^", "").replace(" ", "")):
         first, _, last = part.replace("–", "-").partition("-")
         low, high = int(first), int(last or first)
         if high - low >= WIDEST or high < low:
             return ()
-        listed.update(dict.fromkeys(range(low, high + 1)))
-    return tuple(listed)
+        numbers += range(low, high + 1)
+    return tuple(dict.fromkeys(numbers))
 
 
 def _is_index(text: str, start: int, end: int) -> bool:

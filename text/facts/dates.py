@@ -46,8 +46,7 @@ def dates(text: str) -> Iterator[Fact]:
         for match in written.finditer(text):
             if any(start < match.end() and match.start() < end for start, end in taken):
                 continue
-            fact = read(text, match)
-            if fact is not None:
+            if fact := read(text, match):
                 taken.append(match.span())
                 yield fact
 
@@ -83,13 +82,11 @@ def _quarter(text: str, match: re.Match[str]) -> Fact:
 
 
 def _year(text: str, match: re.Match[str]) -> Fact | None:
-    if _COUNTED.match(text, match.end()):
+    decade = match.re is _DECADE
+    if not decade and _COUNTED.match(text, match.end()):
         return None
-    return Fact("date", match.group(), *match.span(), date=(_full(match.group("year")), None, None))
-
-
-def _decade(text: str, match: re.Match[str]) -> Fact:
-    return Fact("date", match.group(), *match.span(), date=(int(match.group("year")), None, None), unit="decade")
+    unit = "decade" if decade else ""
+    return Fact("date", match.group(), *match.span(), date=(_full(match["year"]), None, None), unit=unit)
 
 
 def _time(text: str, match: re.Match[str]) -> Fact:
@@ -108,7 +105,7 @@ _READERS: Final = (
     (_DATES, _date),
     (_QUARTER, _quarter),
     (_FISCAL, _year),
-    (_DECADE, _decade),
+    (_DECADE, _year),
     (_TIME, _time),
     (_LONE, _year),
 )

@@ -125,7 +125,7 @@ def value_of(words: str) -> float | None:
         whole = value_of(" ".join(parts[1:]))
         return whole and whole / 2
     article = parts[0] in ("a", "an")
-    parts = parts[1:] if article else parts
+    parts = parts[article:]
     if parts == ["one"] or (len(parts) == 1 and parts[0] in _BIG and not article):
         return None
     if parts[0] == "dozen":
@@ -193,15 +193,17 @@ _ORDINAL_WORD: Final = re.compile(rf"\b(?:{'|'.join(ORDINALS)})\b(?!\s+quarter|s
 
 def numbers(text: str) -> Iterator[Fact]:
     """The numbers of a text in digits and in words, with their units; dates are sought elsewhere."""
-    parts = [(match, _part_of(match)) for match in _TIME.finditer(text)]
-    for match, count in parts:
+    parts = list(_TIME.finditer(text))
+    for match in parts:
         unit, bound = _MEASURES[(match["unit"] or match["whole"]).lower()], _bound(text, match.start())
+        parts_of = _PARTS[(match["more"] or match["part"]).lower()]
+        count = 1 + 1 / parts_of if match["more"] else _COUNTS[(match["count"] or "a").lower()] / parts_of
         yield Fact("measure", match.group(), *match.span(), unit.value(count), count, 0.0, unit.name, bound)
     for match in _FRACTION.finditer(text):
-        if any(part.start() <= match.start() < part.end() for part, _ in parts):
-            continue
-        share = 100 * _COUNTS[(match["count"] or "a").lower()] / _PARTS[(match["part"] or "half").lower()]
-        yield Fact("percent", match.group(), *match.span(), share, share, step=1.0, bound=_bound(text, match.start()))
+        if not any(part.start() <= match.start() < part.end() for part in parts):
+            share = 100 * _COUNTS[(match["count"] or "a").lower()] / _PARTS[(match["part"] or "half").lower()]
+            bound = _bound(text, match.start())
+            yield Fact("percent", match.group(), *match.span(), share, share, step=1.0, bound=bound)
     for match in _NUMBER.finditer(text):
         yield _fact(text, match)
     for match in NUMBER_WORDS.finditer(text):
@@ -210,13 +212,6 @@ def numbers(text: str) -> Iterator[Fact]:
             yield _measured(text, match.start(), match.end(), value, 0.0, "")
     for match in _ORDINAL_WORD.finditer(text):
         yield Fact("ordinal", match.group(), *match.span(), value=float(ORDINALS[match.group().lower()]))
-
-
-def _part_of(match: re.Match[str]) -> float:
-    """How many units "half an hour" or "an hour and a quarter" is."""
-    if match["more"]:
-        return 1 + 1 / _PARTS[match["more"].lower()]
-    return _COUNTS[(match["count"] or "a").lower()] / _PARTS[match["part"].lower()]
 
 
 def _fact(text: str, match: re.Match[str]) -> Fact:
@@ -244,12 +239,9 @@ def _read(digits: str) -> tuple[float, float]:
 def _measured(text: str, start: int, end: int, value: float, step: float, currency: str) -> Fact:
     """The number with the scale, unit or currency that follows it."""
     scale = _SCALE.match(text, end)
-    if scale and scale.group("short"):
-        letter = scale.group("short").lower()
-        if not (currency or letter in ("k", "bn", "tn") or scale.group("short") in ("M", "B")):
-            scale = None
-    if scale:
-        factor = SCALES[scale.group("long").lower()] if scale.group("long") else SHORT_SCALES[letter]
+    letters = (scale and scale["short"]) or ""
+    if scale and (not letters or currency or letters.lower() in ("k", "bn", "tn") or letters in ("M", "B")):
+        factor = SHORT_SCALES[letters.lower()] if letters else SCALES[scale["long"].lower()]
         value, step, end = value * factor, step * factor, scale.end()
     unit, end = (_CURRENCIES[currency.lower()], end) if currency else _unit(text, end)
     bound, step = _bound(text, start), step * unit.size

@@ -3,6 +3,7 @@
 import re
 from collections.abc import Iterator, Mapping
 from functools import cache, lru_cache
+from itertools import chain, product
 from typing import Final
 
 from cragraph.text.lexicon import ANTONYMS, OPPOSITES, pattern
@@ -23,7 +24,7 @@ def opposites(*, wide: bool = False) -> Mapping[str, frozenset[str]]:
     table: dict[str, set[str]] = {}
     for group in (*OPPOSITES, *(ANTONYMS if wide else ())):
         first, *others = ([stem(word) for word in side.split(",")] for side in group.split("/"))
-        for one, other in ((one, other) for one in first for side in others for other in side):
+        for one, other in product(first, chain(*others)):
             table.setdefault(one, set()).add(other)
             table.setdefault(other, set()).add(one)
     return {word: frozenset(words) for word, words in table.items()}
