@@ -185,7 +185,6 @@ FIGURES: Final = frozenset({Kind.TIME, Kind.NUMBER, Kind.MONEY, Kind.PERCENT})
 QUOTED_KINDS: Final = frozenset({Kind.PERSON, Kind.PLACE, Kind.TIME, Kind.NUMBER, Kind.MONEY, Kind.PERCENT})
 """Kinds whose answer is a name or figure, which must be one that the question does not hold already."""
 
-
 _ALL: Final = re.compile(
     r"^(?:list|name|give|show)\b|\b(?:all|every)\b|\b(?:which|what) (?!is\b|was\b|has\b|does\b"
     r"|this\b)(?:\w+ )?\w{3,}s\b",
@@ -274,7 +273,6 @@ _AND_ALSO: Final = re.compile(
     r"[,;]?\s+(?:and|und)\s+(?=(?:what|when|where|who|whom|which|how|why|was|wann|wo|wer|wie|warum)\b)|\?\s+(?=\S)",
     re.I,
 )
-
 
 MOST_PARTS: Final = 8  # questions that a question may hold; one that seems to hold more is read as one
 

@@ -340,7 +340,6 @@ def _looked_up(rows: Sequence[tuple[Candidate, _Cell | None]], chance: float, de
 
 _LIGHT: Final = frozenset(map(stem, LEXICON["said_of_anything"].split()))
 
-
 _PHRASES: Final = tuple(
     (re.compile(rf"\b{first}(?:s|ed|ing)? {last}\b", re.I), key)
     for key, line in LEXICON["same_deed"].items()

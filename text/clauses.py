@@ -11,13 +11,13 @@ from cragraph.text.words import stem, topic
 
 Terms = frozenset[str]
 
-_BE: Final = frozenset(listed("am is are was were be been being 's 're isn't aren't wasn't weren't"))
-_HAVE: Final = frozenset(listed("has have had having hasn't haven't hadn't"))
-_DO: Final = frozenset(listed("do does did don't doesn't didn't"))
-_MODAL: Final = frozenset(listed("will would shall should may might could won't wouldn't shouldn't couldn't 'll"))
+_BE: Final = listed("am is are was were be been being 's 're isn't aren't wasn't weren't")
+_HAVE: Final = listed("has have had having hasn't haven't hadn't")
+_DO: Final = listed("do does did don't doesn't didn't")
+_MODAL: Final = listed("will would shall should may might could won't wouldn't shouldn't couldn't 'll")
 """Auxiliaries of what is not, or not yet, a fact."""
-_MAY: Final = frozenset(listed("may might could"))
-_CAN: Final = frozenset(listed("can must cannot can't mustn't"))
+_MAY: Final = listed("may might could")
+_CAN: Final = listed("can must cannot can't mustn't")
 _AUXILIARY: Final = _BE | _HAVE | _DO | _MODAL | _CAN | {"get", "gets", "got"}
 _PLANNING: Final = re.compile(
     r"(?:plan|intend|intention|hop(?:e|es|ed|ing)$|want|wish|aim|expect|propos|consider|promis|try|tries|trying|tried|"
@@ -28,33 +28,29 @@ _PLANNING: Final = re.compile(
 _ADVERB: Final = re.compile(
     r"(?:not|n't|never|also|only|just|still|already|now|later|soon|again|first|then|once|\w+ly)$"
 )
-_DETERMINER: Final = frozenset(
-    listed("a an the this that these those its his her their our my your each every no some any both all")
+_DETERMINER: Final = listed(
+    "a an the this that these those its his her their our my your each every no some any both all"
 )
 _PREPOSITION: Final = words_of("prepositions")
-_BREAK: Final = frozenset(
-    listed(
-        "and or but while whereas because since as so although though when after before until if unless which who whom "
-        'whose that where than therefore ; : . ! ? ( ) — – " “ ”'
-    )
+_BREAK: Final = listed(
+    "and or but while whereas because since as so although though when after before until if unless which who whom "
+    'whose that where than therefore ; : . ! ? ( ) — – " “ ”'
 )
 _FREE: Final = _DETERMINER | _PREPOSITION | _BREAK | {","}  # what follows a verb, and no noun
-_STRONG: Final = frozenset(listed("but while whereas because since although though when if unless ; : . ! ? ( ) — –"))
-_RELATIVE: Final = frozenset(listed("which who that"))
-_PRONOUN: Final = frozenset(listed("he she it they him them this these those who which that we you i one"))
+_STRONG: Final = listed("but while whereas because since although though when if unless ; : . ! ? ( ) — –")
+_RELATIVE: Final = listed("which who that")
+_PRONOUN: Final = listed("he she it they him them this these those who which that we you i one")
 _PAST: Final = words_of("irregular_past")  # forms of irregular verbs, as participles too
 _PARTICIPLES: Final = words_of("irregular_participles")  # irregular participles that are no past tense
 BASES: Final = meanings(LEXICON["verb_forms"])
 _PRESENT: Final = words_of("present_verbs")
 """Verbs that are known in the present tense; all others are verbs as *-ed* or after an auxiliary only."""
-_PLURAL: Final = frozenset(
-    listed("people staff children men women police who we you they i most some many several few")
-)
+_PLURAL: Final = listed("people staff children men women police who we you they i most some many several few")
 _TOKEN: Final = re.compile(r"\w+(?:[’'.&/-]\w+)*%?|[^\w\s]")
 _ASIDE: Final = re.compile(r"\([^()]*\)|-LRB-.*?-RRB-")
-_NO_VERBS: Final = frozenset(listed("need feed seed weed deed shed sled breed speed greed hundred indeed"))
-_COUNTS: Final = frozenset(listed("two three four five six seven eight nine ten twelve first second third last next"))
-_PARTICLE: Final = frozenset(listed("up over off out down back away"))
+_NO_VERBS: Final = listed("need feed seed weed deed shed sled breed speed greed hundred indeed")
+_COUNTS: Final = listed("two three four five six seven eight nine ten twelve first second third last next")
+_PARTICLE: Final = listed("up over off out down back away")
 
 
 class Clause(NamedTuple):

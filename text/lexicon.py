@@ -10,14 +10,14 @@ from typing import Any, Final
 LEXICON: Final[Mapping[str, Any]] = tomllib.loads(Path(__file__).with_name("lexicon.toml").read_text(encoding="utf-8"))
 
 
-def listed(words: str) -> tuple[str, ...]:
+def listed(words: str) -> frozenset[str]:
     """The words of a list that is written as text, which reads better than a column of quoted strings."""
-    return tuple(words.split())
+    return frozenset(words.split())
 
 
 def words_of(name: str) -> frozenset[str]:
     """The words of a list."""
-    return frozenset(LEXICON[name].split())
+    return listed(LEXICON[name])
 
 
 def meanings(table: Mapping[str, str]) -> dict[str, str]:
@@ -32,8 +32,8 @@ def pattern(name: str) -> re.Pattern[str]:
 
 STOPWORDS: Final = words_of("stopwords")
 OPENERS: Final = words_of("openers")
-OPPOSITES: Final = listed(LEXICON["opposites"])
-ANTONYMS: Final = listed(LEXICON["antonyms"])
+OPPOSITES: Final = tuple(LEXICON["opposites"].split())
+ANTONYMS: Final = tuple(LEXICON["antonyms"].split())
 
 
 def _same() -> dict[str, list[str]]:
@@ -45,7 +45,6 @@ def _same() -> dict[str, list[str]]:
 
 
 SAME: Final = _same()  # words that mean the same: those on one side of an opposition
-
 
 _ENGLISH: Final = words_of("english")
 _OTHERS: Final = words_of("foreign") - _ENGLISH

@@ -221,7 +221,6 @@ _LASTING: Final = re.compile(r"\b(?:for|took|lasted|after|later|over|within|span
 _HALF: Final = re.compile(r"\b(?:half|twice|doubl\w+|halv\w+)\b", re.IGNORECASE)
 _YEAR: Final = 31556952.0
 
-
 _LEVEL: Final = re.compile(r"\b(?:to|at|from|reach(?:ed|es)?)\s+[$€£]?$", re.I)
 """Words before a level that was reached ("rose to 5"), which is no difference."""
 

@@ -174,7 +174,6 @@ _CURRENCY: Final = re.compile(
 )
 _ABOUT: Final = pattern("about")
 
-
 _COUNTS: Final = {"a": 1, "an": 1, "one": 1, "two": 2, "three": 3, "four": 4}
 _PARTS: Final = {"half": 2, "third": 3, "thirds": 3, "quarter": 4, "quarters": 4, "fifth": 5, "fifths": 5, "tenth": 10}
 _FRACTION: Final = re.compile(

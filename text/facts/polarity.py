@@ -46,7 +46,6 @@ _MOVE: Final = re.compile(
 _MOVES: Final = {"up": "rise", "down": "fall"}
 """Their meaning before an amount: "up 12 percent" is a rise, "set up" is not."""
 
-
 _SWITCH: Final = re.compile(r"\b(?:switch|turn)(?:es|ed|s|ing)?(?P<what>(?:\s+[\w-]+){0,3}?)\s+(?P<way>on|off)\b", re.I)
 _WAYS: Final = {"on": "activated", "off": "deactivated"}
 
