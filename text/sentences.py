@@ -47,10 +47,7 @@ def sentence_spans(text: str) -> list[tuple[int, int]]:
     """
     spans: list[tuple[int, int]] = []
     for start, end, prose in _blocks(text):
-        if prose:
-            spans.extend(_sentences(text, start, end))
-        else:
-            spans.extend(_trimmed(text, start, end))
+        spans += (_sentences if prose else _trimmed)(text, start, end)
     return spans
 
 
@@ -223,18 +220,14 @@ def _lines(text: str) -> Iterator[tuple[int, int]]:
 def _fences(text: str) -> dict[int, int]:
     """Where each closed code fence starts, with where it ends; an unclosed fence is an ordinary line."""
     fences: dict[int, int] = {}
-    opened: tuple[int, str] | None = None
-    if "```" not in text and "~~~" not in text:
-        return fences
-    for left, right in _lines(text):
-        match = _FENCE.match(text, left, right)
-        if not match:
-            continue
-        if opened is None:
-            opened = (left, match.group(1)[0])
-        elif match.group(1)[0] == opened[1]:
-            fences[opened[0]] = right
-            opened = None
+    opened, mark = -1, ""
+    for left, right in _lines(text) if "```" in text or "~~~" in text else ():
+        fence = _FENCE.match(text, left, right)
+        if fence and opened < 0:
+            opened, mark = left, fence[1][0]
+        elif fence and fence[1][0] == mark:
+            fences[opened] = right
+            opened = -1
     return fences
 
 
