@@ -29,6 +29,7 @@ from cragraph.generation.scoring import (
     similarities,
 )
 from cragraph.models.cache import LRU
+from cragraph.models.encoder import is_known_word
 from cragraph.models.reader import Reader, ReadText
 from cragraph.protocols import Embeddings
 from cragraph.text.lexicon import seems_english
@@ -120,7 +121,7 @@ class AnswerRanker:
     def _ranked(self, text: str, passages: Sequence[Passage], pool: Sequence[Candidate]) -> Ranking:
         if reads(text, passages):
             texts = " ".join(p["text"] for p in passages)
-            text = reworded(corrected(text, texts, self.reader.knows), texts)
+            text = reworded(corrected(text, texts, is_known_word), texts)
         question = read_question(text)
         if not pool or not content_words(question.text):
             return Ranking((), 0.0, {})

@@ -26,8 +26,7 @@ if TYPE_CHECKING:
 QUIET: Final = "nostream"  # the tag that keeps a call's tokens out of LangGraph's ``stream_mode="messages"``
 READ_TOKENS: Final = 4000  # tokens of a prompt that double the time that its first token may take
 LOOK: Final = 80  # characters after which a reply is looked at for repetition
-UNREAD: Final = 0.5
-"""Share of the estimated prompt below which it was not read whole: an estimate is off by less than that."""
+UNREAD: Final = 0.5  # share of the estimated prompt below which it was not read whole: estimates are off by less
 
 
 class Gate:
@@ -182,10 +181,11 @@ class ChatCaller:
                     notes.degraded(f"{self.title} wrote more than {self.max_chars} characters; the rest was cut off.")
                     return ChatReply(_clean(text[: self.max_chars]), cut=True)
                 # What is held to a schema has bounds of its own; an answer has none.
-                if not tags and len(text) - looked >= LOOK and (again := repetition(text)):
-                    notes.degraded(f"{self.title} repeated itself and was stopped.")
-                    return ChatReply(_clean(text[:again]), cut=True)
-                looked = len(text) if len(text) - looked >= LOOK else looked
+                if not tags and len(text) - looked >= LOOK:
+                    looked = len(text)
+                    if again := repetition(text):
+                        notes.degraded(f"{self.title} repeated itself and was stopped.")
+                        return ChatReply(_clean(text[:again]), cut=True)
         finally:
             read, wrote = usage.get("input_tokens"), usage.get("output_tokens")
             notes.counted(read=read or sent, wrote=wrote or estimated_tokens(text))
@@ -195,7 +195,6 @@ class ChatCaller:
         if self._target.ollama and last.get("done") is not True:
             raise self._target.broke_off()
         read_all, ctx = int(read or 0), self.num_ctx if self._target.ollama else None
-        # The estimate is off by less than that: the server left some of the prompt out.
         unread = bool(ctx and 0 < read_all < UNREAD * sent and 2 * sent > ctx)
         if unread:
             notes.degraded(

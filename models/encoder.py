@@ -17,7 +17,7 @@ _LONGEST: Final = 16_384  # characters that are tokenised at most: far beyond 25
 
 
 def is_known_word(word: str) -> bool:
-    """Whether a word in lower case is one of the encoder's own, as nearly every word that is spelt right is."""
+    """Whether a word in lower case is one of the networks' own, as nearly every word that is spelt right is."""
     return open_tokenizer().token_to_id(word) is not None
 
 

@@ -74,10 +74,6 @@ class Reader(Shipped):
         heads: Mapping[str, Sequence[float]] = self._weights.card["heads"]
         return heads
 
-    def knows(self, word: str) -> bool:
-        """Whether a word in lower case is one of the network's own."""
-        return open_tokenizer(self._folder).token_to_id(word) is not None
-
     def read(self, question: str, texts: Sequence[tuple[str, str]]) -> list[ReadText]:
         """Read a question with each (heading, text), in order; what was read before is remembered."""
         keys = [(question, heading, text) for heading, text in texts]
