@@ -225,16 +225,14 @@ def _clean(text: str) -> str:
 async def _pieces(
     model: "BaseChatModel", messages: Messages, tags: list[str]
 ) -> "AsyncGenerator[BaseMessageChunk, None]":
-    """What the model writes, piece by piece.
-
-    A model that the caller brought is streamed in a thread: the connections of its client may belong to another loop.
-    """
+    """What the model writes, piece by piece."""
     config: Any = {"tags": tags}
     prompt: Any = list(messages)
     if model._llm_type == "chat-ollama":
         async for piece in model.astream(prompt, config):
             yield piece
         return
+    # Another model is streamed in a thread: the connections of its client may belong to another loop.
     loop, queue, given_up = asyncio.get_running_loop(), asyncio.Queue[Any](), False
 
     def pump() -> None:
@@ -293,11 +291,8 @@ def ask(
     most: int | None = None,
     schema: Mapping[str, Any] | None = None,
 ) -> Record:
-    """Call the model for a record, with one repair try; raise `UnreadableError` when that cannot be read either.
-
-    `schema` holds the reply closer than the record's own does.
-    """
-    schema = schema or schema_of(record)
+    """Call the model for a record, with one repair try; raise `UnreadableError` when that cannot be read either."""
+    schema = schema or schema_of(record)  # the caller's may hold the reply closer
     reply = caller(messages, notes, schema=schema, most=most)
     try:
         return parse(reply.text, record)

@@ -22,32 +22,31 @@ class ServerEncoder(Embeddings):
     """The embedding model of a server, with a `name` that a store can remember; its client is made at first use."""
 
     def __init__(self, spec: str, *, base_url: str | None = None, timeout_s: float = 120.0) -> None:
-        provider, _, model = spec.partition(":")
-        if not provider or not model:
+        self.provider, _, self.model = spec.partition(":")
+        if not self.provider or not self.model:
             raise SettingsError(
                 f"the embedding model came as {spec!r}; wanted 'embedded', 'ollama:<model>' or 'provider:<model>'."
             )
         self.name, self.timeout_s = spec, timeout_s
-        ollama = provider == "ollama"
+        ollama = self.provider == "ollama"
         self.target = Target(spec, ollama_url(base_url) if ollama else base_url or "", ollama)
 
     @cached_property
     def _client(self) -> Embeddings:
-        provider, _, model = self.name.partition(":")
         url = self.target.url
         if self.target.ollama:
             from langchain_ollama import OllamaEmbeddings
 
             options = client_options(url, self.timeout_s)
-            return OllamaEmbeddings(model=model, base_url=url, keep_alive=KEEP_SECONDS, client_kwargs=options)
+            return OllamaEmbeddings(model=self.model, base_url=url, keep_alive=KEEP_SECONDS, client_kwargs=options)
         try:
             build = import_module("langchain.embeddings").init_embeddings
             # A server that is not OpenAI's wants texts, not the numbers that OpenAI's own tokenizer makes of them.
-            client: Embeddings = build(self.name, **own_server(provider, url, check_embedding_ctx_length=False))
+            client: Embeddings = build(self.name, **own_server(self.provider, url, check_embedding_ctx_length=False))
         except Exception as error:  # each provider says in its own way what it lacks
             raise ModelError(
                 f"the embedding model {self.name!r} cannot be built ({error}): run `pip install langchain "
-                f"langchain-{provider.replace('_', '-')}` and set what it asks for."
+                f"langchain-{self.provider.replace('_', '-')}` and set what it asks for."
             ) from error
         return client
 
@@ -94,10 +93,7 @@ class AdaptedEmbeddings(Embeddings):
 
 
 def as_embeddings(model: Any) -> Embeddings:
-    """An embedding model by its methods: LangChain's, LlamaIndex's or sentence-transformers'.
-
-    Raises InputError for anything else.
-    """
+    """An embedding model by its methods: LangChain's, LlamaIndex's or sentence-transformers'; else InputError."""
     if isinstance(model, Embeddings) or callable(getattr(model, "embed_documents", None)):
         return model  # type: ignore[no-any-return]
     for method in ("get_text_embedding_batch", "encode"):

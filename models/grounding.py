@@ -54,15 +54,12 @@ UNREAD = Grounding(0.0, 1.0, 0.0)  # what a claim without a word gets: there is 
 
 @dataclass(frozen=True)
 class Blend:
-    """Joins the network's logit with what words say of the claim, and takes `cost` off where facts object to it.
+    """Joins the network's logit with what words say of the claim, and with whether facts object to it."""
 
-    Words count as far as `bound` from 0 and 1: they do not see who did what. `knots` is (2, k), both rows rising.
-    """
-
-    share: float
-    cost: float
-    bound: float
-    knots: Floats
+    share: float  # of the network's logit
+    cost: float  # of an objection
+    bound: float  # from 0 and 1, as far as words count: they do not see who did what
+    knots: Floats  # (2, k), both rows rising: of what is joined, and of the probability that it means
 
     @classmethod
     def from_card(cls, card: Mapping[str, Any]) -> "Blend":

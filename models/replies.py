@@ -95,10 +95,7 @@ _NO = frozenset({"false", "no", "n", "0", "unsupported", "not supported", "nein"
 
 
 def read_score(value: Any) -> float:
-    """A score as 0..1: 0.8, "0.8", "8/10", "80%", 8 (of ten) or 80 (of a hundred); anything else is refused.
-
-    A number above 1 is read on the smallest scale that holds it (10, then 100). Below 0 it counts as 0.
-    """
+    """A score as 0..1: 0.8, "0.8", "8/10", "80%", 8 (of ten) or 80 (of a hundred); anything else is refused."""
     if isinstance(value, dict) and len(value) == 1:
         return read_score(next(iter(value.values())))
     text = str("" if value is None else value).strip()

@@ -1,7 +1,4 @@
-"""Prompts: one Markdown file each, replaceable from a person's own folder, known by the hash of its text.
-
-What they quote is delimited by a code that nothing quoted can contain.
-"""
+"""Prompts: one Markdown file each; what they quote is delimited by a code that nothing quoted can contain."""
 
 import re
 import unicodedata

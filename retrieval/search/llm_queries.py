@@ -18,8 +18,7 @@ from cragraph.types import Passage, Verdict
 MOST_QUERIES, LAST_MESSAGES, MESSAGE_CHARS = 5, 10, 800
 QUERY_CHARS: Final = 500  # a longer "query" is an answer or a lecture
 QUERY_TOKENS: Final = 256  # tokens that queries may have together
-_NOTHING: Final = re.compile(r"\S*(?:https?://|www\.)\S+|[\W\d_]{1,3}")
-"""An address, whose text no document holds, or a marker such as [1]."""
+_NOTHING: Final = re.compile(r"\S*(?:https?://|www\.)\S+|[\W\d_]{1,3}")  # an address, or a marker such as [1]
 
 
 class Queries(BaseModel):

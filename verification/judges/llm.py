@@ -41,7 +41,6 @@ STATUSES: Final[Mapping[str, Label]] = {
 
 
 def _read_status(value: Any) -> str:
-    """The status as one of `STATUSES`' verdicts, or ``unjudged`` when it is none of them."""
     return STATUSES.get(re.sub(r"[^a-z]+", "_", str(value).lower()).strip("_"), "unjudged")
 
 
@@ -98,8 +97,7 @@ class LLMJudge(ChatPart):
     """
 
     name: str = "llm"
-    smallest: float = 0.0
-    """Billions of parameters below which the model judges nothing; where its size is not known it judges."""
+    smallest: float = 0.0  # billions of parameters below which the model, where its size is known, judges nothing
 
     def __call__(
         self, claims: Sequence[Claim], passages: Sequence[Passage], notes: Notes, *, question: str = ""

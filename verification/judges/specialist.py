@@ -22,7 +22,7 @@ _SAID: Final = re.compile(r"\b(yes|no)\b", re.IGNORECASE)
 
 @dataclass(frozen=True)
 class SpecialistJudge:
-    """Asks a model made for it about each claim: does the document support it, yes or no?
+    """Asks a model made for it about each claim: does the document, the passages best first, support it?
 
     `bespoke-minicheck` gets document and claim, and Yes is support; `granite-guardian` gets context and response under
     its risk *groundedness*, and No is support. The support is the probability of that word where the server tells it,
@@ -78,7 +78,6 @@ class SpecialistJudge:
         return verdicts
 
     def _document(self, passages: Sequence[Passage], notes: Notes) -> str:
-        """The passages as one document, best first, as far as they fit."""
         room = (self.num_ctx - 512) * LETTERS
         text = "\n\n".join(passage["text"] for passage in passages)
         if len(text) > room:
