@@ -113,8 +113,12 @@ def _content(tokens: Iterable[_Token]) -> Terms:
 
 
 def _tokens(sentence: str) -> list[_Token]:
-    read = ((match, *_read(match.group())) for match in _TOKEN.finditer(sentence))
-    return [_Token(match.group(), low, *match.span(), is_word, content) for match, low, is_word, content in read]
+    tokens = []
+    for match in _TOKEN.finditer(sentence):
+        text = match.group()
+        low, is_word, content = _read(text)
+        tokens.append(_Token(text, low, *match.span(), is_word, content))
+    return tokens
 
 
 class _Group(NamedTuple):

@@ -126,7 +126,7 @@ def _close(claim: Fact, value: float, evidence: Fact) -> bool:
     distance = abs(claim.value - value)
     scale = max(abs(value), abs(claim.value))
     if distance <= 1e-9 * max(scale, 1e-12) or distance <= 0.5000001 * claim.step:
-        return {claim.bound, evidence.bound} != {"<", ">"}
+        return claim.bound + evidence.bound not in ("<>", "><")
     if claim.kind == "measure" and _converted(claim, evidence):
         return distance <= CONVERTED * scale
     if claim.bound == "~" or evidence.bound == "~":
@@ -176,7 +176,7 @@ def _name_held(fact: Fact, evidence: Sequence[Fact], present: frozenset[str]) ->
     words = [part for word in fact.words for part in re.findall(r"\w+", word)]
     if not words or all(word in present or (len(word) > 4 and word.removesuffix("s") in present) for word in words):
         return not _mixed(fact, evidence)
-    others = [other for other in evidence if other.kind == "name"]
+    others = (other for other in evidence if other.kind == "name")
     if fact.unit == "acronym":
         return any(initials(other.words).startswith(words[0]) for other in others if len(other.words) > 1)
     surname = words[-1] in present and len(words[-1]) > 3
@@ -203,7 +203,8 @@ def _other_value(fact: Fact, claimed: Sequence[Fact], evidence: Sequence[Fact]) 
     rivals = [
         other
         for other in evidence
-        if (other.kind, other.unit) == (fact.kind, fact.unit)
+        if other.kind == fact.kind
+        and other.unit == fact.unit
         and (fact.kind != "date" or any(None not in parts for parts in zip(fact.date, other.date, strict=True)))
         and not any(matches(own, [other]) for own in claimed)
     ]
