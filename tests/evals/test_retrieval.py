@@ -93,6 +93,7 @@ def test_the_table_shows_every_stage(folder: Path) -> None:
         assert name in shown.get()
 
 
+@pytest.mark.slow
 def test_the_plot_is_written(folder: Path, tmp_path: Path) -> None:
     pytest.importorskip("matplotlib")
     result = run(folder, HashEmbeddings(32))

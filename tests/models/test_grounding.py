@@ -133,6 +133,7 @@ def test_a_very_long_claim_is_judged_in_parts_and_is_as_good_as_its_weakest(mode
     assert max(word.end for word in bad.words) == len(false)
 
 
+@pytest.mark.slow
 def test_a_passage_of_a_million_characters_and_a_word_without_end_are_read(model: GroundingModel) -> None:
     long = BRIDGE * 4000
     found = model.judge(["The Hallam Bridge crosses the River Tarn.", "x" * 20_000], [long])

@@ -169,6 +169,7 @@ def test_a_sentence_is_not_split_again(text: str) -> None:
         assert sentences(sentence) == [sentence]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "unit", ["Apple Inc. sold $1.5 bn (see p. 5) in the U.S. [1]. ", "(", '"a ', "[1, ", "``", "(a (b", "1. ", "- a\n"]
 )

@@ -103,6 +103,7 @@ def test_the_marked_words_of_a_made_up_claim_lie_in_it() -> None:
         assert example.label == SUPPORTED or example.spans != ()
 
 
+@pytest.mark.slow
 @needs_wordnet
 def test_questions_give_true_and_false_claims_with_the_same_words(data: Path) -> None:
     made = list(asked_examples(data / "qa" / "train", Random(3), share=0.02))

@@ -129,6 +129,7 @@ class Web(BaseRetriever):
         return DOCUMENTS
 
 
+@pytest.mark.slow
 def test_a_search_that_fails_is_tried_once_more_and_said() -> None:
     notes = Notes()
     assert len(ForeignRetriever(Web(fails=1))(["sea"], 2, notes)) == 2

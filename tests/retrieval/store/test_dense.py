@@ -72,6 +72,7 @@ def test_however_a_filter_is_worked_out_the_nearest_that_pass_are_found(
     assert scores == sorted(scores, reverse=True)
 
 
+@pytest.mark.slow
 def test_what_is_written_or_removed_later_is_seen_beside_the_graph(tmp_path: Path, vector: Floats) -> None:
     with open_store(tmp_path, HashEmbeddings(16), graph_from=500) as store:
         store.add(numbered(0, 600), vectors=vectors(600))

@@ -153,6 +153,7 @@ def varied() -> Store:
     return store
 
 
+@pytest.mark.slow
 @given(where=WHERES)
 @settings(max_examples=150, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 def test_every_filter_means_the_same_on_both_sides(varied: Store, where: dict[str, Any]) -> None:
