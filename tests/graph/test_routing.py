@@ -3,7 +3,7 @@
 from typing import Any
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from cragraph.graph.context import Context
@@ -95,6 +95,7 @@ def test_it_stops_at_the_deadline_and_after_a_part_failed() -> None:
     assert after_verify(State(halted="the model is gone", attempts=attempts(0.1)), Context()) == "finalize"
 
 
+@example([0.0, 0.5])
 @given(st.lists(st.floats(0, 1), min_size=1, max_size=6))
 def test_the_best_attempt_is_never_worse_than_any_and_the_earliest_of_equals(
     confidences: list[float],
