@@ -230,8 +230,6 @@ class Parts:
             **scorers,
             scorer=cragraph.generation.answered.ReaderScorer(self.ranker),
             options=VerifierOptions(
-                threshold=chosen.threshold,
-                refused_good=chosen.refused_good,
                 calibration=chosen.calibration,
                 weights=self.weights,
                 signals=SignalOptions(

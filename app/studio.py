@@ -13,6 +13,7 @@ from cragraph.api import create_graph, create_verifier
 from cragraph.graph.context import Context
 from cragraph.passages import place_of
 from cragraph.settings import context_schema, load_settings
+from cragraph.types import doubt_of
 
 _settings = load_settings()
 
@@ -24,7 +25,8 @@ async def answer(state: MessagesState, runtime: Runtime[Context]) -> dict[str, A
     """Answer the last message with the sources below; the whole response comes with the message."""
     messages = [{"role": m.type, "content": m.additional_kwargs.get("answer", m.text)} for m in state["messages"]]
     response = await crag.ainvoke({"messages": messages}, context=runtime.context)
-    text = "\n\n".join([response["answer"], *map(source, response["citations"])])
+    said = f"{doubt_of(response['decision'])}{response['answer']}"
+    text = "\n\n".join([said, *map(source, response["citations"])])
     return {"messages": [AIMessage(text, additional_kwargs=response)]}
 
 

@@ -89,23 +89,22 @@ def build_graph(
     """
     options = defaults or context_schema()
 
-    def after_rerank(state: Channels, runtime: Runtime[Context]) -> str:
-        return routing.after_rerank(state, context_of(runtime, options))
+    def by(decide: Callable[[State, Context], str]) -> Callable[[Channels, Runtime[Context]], str]:
+        def decided(state: Channels, runtime: Runtime[Context]) -> str:
+            return decide(state, context_of(runtime, options))
 
-    def after_verify(state: Channels, runtime: Runtime[Context]) -> str:
-        return routing.after_verify(state, context_of(runtime, options))
+        decided.__name__ = decide.__name__  # LangGraph names the branch after it
+        return decided
 
     graph = BoundedGraph(Channels, input_schema=CragInput, output_schema=CragOutput, context_schema=context_schema)
     for name, node in nodes.items():
         graph.add_node(name, cast(Any, node), error_handler=None if name in UNRESCUED else rescue)
-    graph.add_edge(START, "retrieve")
-    graph.add_edge("retrieve", "rerank")
-    graph.add_conditional_edges("rerank", after_rerank, ["generate", "review", "finalize"])
-    graph.add_edge("generate", "verify")
-    graph.add_conditional_edges("verify", after_verify, ["requery", "review", "finalize"])
-    graph.add_conditional_edges("review", routing.after_review)
-    graph.add_edge("requery", "retrieve")
-    graph.add_edge("finalize", END)
+    graph.add_edge(START, routing.FIRST)
+    for name, edge in routing.EDGES.items():
+        if edge.by is not None:
+            graph.add_conditional_edges(name, by(edge.by), list(edge.to))
+        else:
+            graph.add_edge(name, *edge.to or (END,))
     return graph
 
 

@@ -4,22 +4,24 @@ import logging
 from collections.abc import Callable, Collection, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextvars import copy_context
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from functools import partial
 from time import perf_counter
 from typing import Any, Final, TypeVar
 
 from cragraph.errors import InputError, ModelError, SettingsError
 from cragraph.models.cache import LRU
-from cragraph.passages import as_passages
+from cragraph.passages import as_passages, as_question
 from cragraph.protocols import Answered, AnswerScorer, ClaimExtractor, Embeddings, Judge, Notes, Scorer
-from cragraph.types import EVADES, Claim, Passage, Verdict
+from cragraph.tables import JUDGES
+from cragraph.types import EVADES, Claim, OnLowConfidence, Passage, Verdict
 from cragraph.verification import policies
 from cragraph.verification.claims import SentenceExtractor, uncovered_parts
 from cragraph.verification.conflicts import find_conflicts
+from cragraph.verification.decision import Line
 from cragraph.verification.fallback import JudgeChain, VerdictCache, judge_names, reason_of, stand_in
 from cragraph.verification.judges.verdicts import claim_of, unjudged, verdict_of
-from cragraph.verification.policies import AUTO, POLICIES, REFUSED, Own, Weights
+from cragraph.verification.policies import AUTO, POLICIES, Own, Weights
 from cragraph.verification.result import ADDRESSED, UNCHECKED, UNJUDGED, Verification, judges_of
 from cragraph.verification.signals import SIGNALS, Material, SignalOptions, issues_of, measure, quoted_contradictions
 from cragraph.verification.signals.closeness import measure_closeness
@@ -45,6 +47,8 @@ UNREAD: Final = (
     f"Nothing says whether the answer fits the question: the confidence is by words alone, not calibrated, and at most "
     f"{MOST_UNREAD:.2f}."
 )
+ELSE_WANTS: Final[Mapping[str, str]] = {"custom": "a judge passed to create_graph(judge=...)"}
+"""What a judge that is not available needs, where the table of judges does not say."""
 CHAT_JUDGES: Final = frozenset({"llm", "cascade"})
 """Judges that read question and answer themselves: beside them the reader's chance is shown, and not joined."""
 
@@ -53,8 +57,6 @@ CHAT_JUDGES: Final = frozenset({"llm", "cascade"})
 class VerifierOptions:
     """Settings of a verifier."""
 
-    threshold: float | None = None  # the confidence that is good enough; without one the policy has its own
-    refused_good: float = REFUSED  # the share of good answers that the calibrated policy's own threshold refuses
     calibration: Mapping[str, Own] = field(default_factory=dict)  # what judges' scores mean on a person's own answers
     weights: Mapping[str, Weights] = field(default_factory=dict)  # by policy
     signals: SignalOptions = field(default_factory=SignalOptions)
@@ -102,15 +104,21 @@ class Verifier:
         policy_scores: bool = False,
         known_facts: Sequence[str] = (),
         threshold: float | None = None,
-        refused_good: float | None = None,
+        on_low_confidence: OnLowConfidence = "doubt",
     ) -> Verification:
-        """Verify an answer; raises SettingsError for an unknown judge or policy, and nothing else.
+        """Verify an answer, and decide on it.
+
+        Raises SettingsError for a judge or policy that is not there, InputError for an answer that is no text, and
+        nothing else.
 
         The policy ``"auto"`` is the best one for the verdicts at hand (`best_policy`); the result names it. When
         verification fails altogether, the result holds the answer unjudged with confidence 0.0, says so in its issues,
-        and the failure is logged. What was degraded is added to `notes` and is in the result. `threshold` and
-        `refused_good` are the run's, where it has its own.
+        and the failure is logged. What was degraded is added to `notes` and is in the result. `threshold` is what a
+        person set; `on_low_confidence` what becomes of an answer below it (`decision.decide`).
         """
+        if not isinstance(answer, str):
+            raise InputError(f"The answer came as a {type(answer).__name__}; wanted text: give a string.")
+        question = as_question(question)
         if policy != AUTO:
             _known("policy", policy, POLICIES)
         chosen = list(POLICIES) if policy_scores else [] if policy == AUTO else [policy]
@@ -124,15 +132,14 @@ class Verifier:
             own.degraded(f"Verification failed ({reason_of(error)}).")
             outcome = _failed(answer, policy)
         notes.add(own)
-        options = self.options
-        at = options.threshold if threshold is None else threshold
-        refused = options.refused_good if refused_good is None else refused_good
-        own_line = policies.own_threshold(outcome.policy, outcome.claims, refused, options.calibration)
-        return replace(
-            outcome,
+        notes.ran("judge", outcome.judge)
+        line = policies.line_of(outcome.policy, outcome.claims, self.options.calibration)
+        line = line if threshold is None else Line(threshold, "person")
+        return outcome.changed(
             degraded=tuple(own.sentences),
-            threshold=own_line if at is None else at,
-            threshold_set=at is not None,
+            threshold=line.at,
+            set_by=line.set_by,
+            on_low_confidence=on_low_confidence,
             ms=(perf_counter() - start) * 1000,
             question=question,
             answer=answer,
@@ -262,7 +269,7 @@ class Verifier:
             issues=(
                 *([EVADES] if read is not None and read < ADDRESSED else []),
                 *([UNREAD] if capped else []),
-                *issues_of(signals),
+                *issues_of(signals, verdicts),
                 *([f"{lost} {UNJUDGED}"] if lost else []),
                 *(f"{UNCHECKED}: “{part['text']}”" for part in uncovered),
                 *(conflicts or quoted_contradictions(verdicts)),
@@ -278,7 +285,10 @@ class Verifier:
         )
 
     def _chain(self, judge: str) -> JudgeChain:
-        _known("judge", judge, self.judges)
+        if judge not in self.judges:
+            wants = ELSE_WANTS.get(judge) or (JUDGES[judge].wants if judge in JUDGES else "")
+            why = f"needs {wants}" if wants else "is not known"
+            raise SettingsError(f"The judge {judge!r} {why}; available are {', '.join(sorted(self.judges))}.")
         # One judge may go by two names; it is not worth a second try.
         order = {id(one): one for one in (self.judges[name] for name in (judge, *self.fallback))}
         return JudgeChain(list(order.values()), self.options.judge_timeout, cache=self.cache)

@@ -101,10 +101,13 @@ def answers(
     show(json, result, evals.report.answers_table, evals.report.causes_table)
 
 
-@with_settings("judge", "refused_good")
+@with_settings("judge")
 def calibrate(
     settings_of: Any,
     rows: Annotated[Path, typer.Argument(help="JSONL file of labelled answers.", show_default=False)],
+    refused_good: Annotated[
+        float, typer.Option("--refused-good", help="Share of good answers to refuse at most.", min=0.05, max=0.5)
+    ] = 0.2,
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Measure only; write nothing.")] = False,
     json: JsonOption = False,
     quiet: QuietOption = False,
@@ -118,7 +121,7 @@ def calibrate(
     file = cragraph.settings.config_path() or Path("cragraph.yaml")
     verifier = cragraph.build.Parts(settings.model_copy(update={"calibration": {}})).verifier
     verifier = replace(verifier, options=replace(verifier.options, measure=()), scorer=None)
-    accepts = {"refused": settings.refused_good, "threshold": settings.threshold}
+    accepts = {"refused": refused_good, "threshold": settings.threshold}
     fit = evals.calibrate.calibrate(evals.data.read_rows(rows), verifier, settings.judge, **accepts)
     if not dry_run:
         evals.calibrate.store(fit, file)
