@@ -72,7 +72,11 @@ class Documents(MCPServer[Any]):
                 | {name: citation["metadata"].get(name) for name in ("source", "page", "heading")}
                 for citation in response["citations"]
             ],
-            "claims": [{name: claim[name] for name in ("text", "verdict", "support", "reasoning")} for claim in claims],
+            "claims": [
+                {name: claim[name] for name in ("text", "verdict", "support", "reasoning")}
+                | {"quoted": "quoted" in claim}
+                for claim in claims
+            ],
         }
 
     async def verify(

@@ -149,7 +149,9 @@ def best_policy(verdicts: Sequence[Verdict]) -> str:
 
 
 def calculate_confidence(verification: Any) -> float:
-    """The `claims` policy's confidence, 0..1, of a Verification, of verdicts, or of labels such as ``"supported"``.
+    """The `claims` policy's confidence, 0..1, of a Verification, a VerificationResult, verdicts or labels.
+
+    Labels are such as ``"supported"``, a `ClaimStatus`, or claims with one as their `status`.
 
     Opinions and questions among verdicts are not counted. Raises InputError for a label that does not exist.
     """
@@ -162,6 +164,7 @@ def calculate_confidence(verification: Any) -> float:
     if verdicts and len(verdicts) == len(items):
         typed = all("type" in v for v in verdicts)
         items = [v["verdict"] for v in (counted([cast(Verdict, v) for v in verdicts]) if typed else verdicts)]
+    items = [getattr(item, "status", item) for item in items]
     names = [str(item.value if isinstance(item, Enum) else item).strip().lower() for item in items]
     for item, name in zip(items, names, strict=True):
         if name not in CREDIT:

@@ -12,14 +12,24 @@ from typing import Any, Final, TypeVar
 from cragraph.errors import InputError, ModelError, SettingsError
 from cragraph.models.cache import LRU
 from cragraph.passages import as_passages, as_question
-from cragraph.protocols import Answered, AnswerScorer, ClaimExtractor, Embeddings, Judge, Notes, Scorer
+from cragraph.protocols import (
+    Answered,
+    AnswerScorer,
+    ClaimExtractor,
+    Embeddings,
+    Judge,
+    Notes,
+    Scorer,
+    reason_of,
+    stand_in,
+)
 from cragraph.tables import JUDGES
 from cragraph.types import EVADES, Claim, OnLowConfidence, Passage, Verdict
 from cragraph.verification import policies
 from cragraph.verification.claims import SentenceExtractor, uncovered_parts
 from cragraph.verification.conflicts import find_conflicts
 from cragraph.verification.decision import Line
-from cragraph.verification.fallback import JudgeChain, VerdictCache, judge_names, reason_of, stand_in
+from cragraph.verification.fallback import JudgeChain, VerdictCache, judge_names
 from cragraph.verification.judges.verdicts import claim_of, unjudged, verdict_of
 from cragraph.verification.policies import AUTO, POLICIES, Own, Weights
 from cragraph.verification.result import ADDRESSED, UNCHECKED, UNJUDGED, Verification, judges_of
