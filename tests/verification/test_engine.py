@@ -541,3 +541,14 @@ def test_without_a_question_an_answer_or_a_passage_the_reader_is_not_asked(
     reader = Reader(0.5)
     assert run(build(scorer=reader), answer, passages, question).answered is None
     assert reader.asked == []
+
+
+def test_a_claim_that_a_late_passage_supports_is_no_claim_that_could_not_be_verified() -> None:
+    from cragraph.build import Parts
+    from cragraph.settings import Settings
+
+    others = [f"Mill number {n} stands by a river." for n in range(11)]
+    found = Parts(Settings(store=None)).verifier("", "Gold shines.", as_passages([*others, "Gold shines."]), Notes())
+    assert (found.claims_checked, found.claims_supported, found.signals["fact_score"]) == (1, 1, 0.0)
+    assert found.is_grounded
+    assert not any("could not be verified" in issue for issue in found.issues)
