@@ -26,7 +26,7 @@ class Question(BaseModel):
     """What is asked, and how sure the answer must be."""
 
     question: str
-    threshold: float = 0.5
+    threshold: float = 0.7
 
 
 @app.post("/threads/{thread}/ask")
@@ -51,9 +51,7 @@ async def told(messages: list[dict[str, str]], body: Question) -> AsyncIterator[
         else:
             found = what
     messages += [{"role": "user", "content": body.question}, {"role": "assistant", "content": found["answer"]}]
-    yield event(
-        "answer", {name: found[name] for name in ("answer", "confidence", "is_grounded", "citations", "issues")}
-    )
+    yield event("answer", {name: found[name] for name in ("answer", "accepted", "decision", "citations", "issues")})
 
 
 def event(kind: str, data: Any) -> str:

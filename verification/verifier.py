@@ -236,49 +236,24 @@ class Verifier:
         self, case: "_Case", material: Material, signals: policies.Signals, missing: Texts, replies: Replies
     ) -> Verification:
         """What the policy makes of verdicts and signals, joined with what the reader says of the answer."""
-        verdicts, notes = material.verdicts, case.notes
-        answered = replies.get("answered") or Answered(None)
-        calibrated = case.policy in JOINED
-        policy = policies.best_policy(verdicts) if case.policy == AUTO else case.policy
-        uncovered = uncovered_parts(case.answer, verdicts)
+        verdicts, uncovered = material.verdicts, uncovered_parts(case.answer, material.verdicts)
         # What nobody judged is worth nothing.
         checked = 1 - sum(part["end"] - part["start"] for part in uncovered) / max(1, len(case.answer))
-
-        def score(names: Sequence[str]) -> dict[str, float]:
-            """The policies' values, as far as the answer was checked; none without its signals."""
-            values = {}
-            for formula in (POLICIES[name] for name in names):
-                try:
-                    value = formula.discounted(verdicts, signals, self.options.weights.get(formula.name))
-                except InputError as error:
-                    reasons = [missing[signal] for signal in formula.needs if signal in missing]
-                    notes.degraded(f"Policy {formula.name!r} could not be computed: {'; '.join(reasons) or error}.")
-                else:
-                    values[formula.name] = round(value * checked, 6)
-            return values
-
-        scores = score(case.chosen or [policy])
-        if policy not in scores:
-            notes.degraded(f"The confidence is that of the policy 'claims' instead of {policy!r}.")
-            policy = "claims"
-            scores |= score([policy])
-        unread = calibrated and "answered" in replies and answered.probability is None
-        unread = unread and EMBEDDED.issuperset(judges_of(verdicts))
-        if capped := unread and scores[policy] > MOST_UNREAD:
-            scores[policy] = MOST_UNREAD
-            notes.degraded(UNREAD)
-        by_chat = any(verdict["judge"] in CHAT_JUDGES for verdict in verdicts)
-        read = answered.probability if answered.quoted else None
-        joined = calibrated and read is not None and not by_chat
+        answered = replies.get("answered") or Answered(None)
+        read = answered if "answered" in replies else None
+        made = weighed(case.policy, case.chosen, verdicts, signals, missing, self.options.weights, checked, read)
+        for sentence in made.degraded:
+            case.notes.degraded(sentence)
+        evades = answered.quoted and answered.probability is not None and answered.probability < ADDRESSED
         lost = sum(verdict["verdict"] == "unjudged" for verdict in verdicts)
         conflicts = [conflict.issue for conflict in find_conflicts(case.passages)]
         return Verification(
-            confidence=round(scores[policy] * (read or 0.0), 6) if joined else scores[policy],
+            confidence=made.confidence,
             claims=tuple(verdicts),
             signals=signals,
             issues=(
-                *([EVADES] if read is not None and read < ADDRESSED else []),
-                *([UNREAD] if capped else []),
+                *([EVADES] if evades else []),
+                *([UNREAD] if UNREAD in made.degraded else []),
                 *issues_of(signals, verdicts),
                 *([f"{lost} {UNJUDGED}"] if lost else []),
                 *(f"{UNCHECKED}: “{part['text']}”" for part in uncovered),
@@ -286,11 +261,11 @@ class Verifier:
                 *weak_source_issues(verdicts, case.passages, material.weights),
             ),
             judge=judge_names(verdicts),
-            policy=policy,
-            policy_scores=scores,
+            policy=made.policy,
+            policy_scores=made.scores,
             uncovered=tuple(uncovered),
             answered=answered.probability,
-            supported=scores[policy],
+            supported=made.scores[made.policy],
             answer_spans=answered.spans,
         )
 
@@ -309,6 +284,62 @@ class Verifier:
         call, instead = partial(self.extractor, answer, notes), f"{spare.name!r} took over"
         claims = stand_in(f"Claim extraction by {self.extractor.name!r}", call, instead, notes)
         return spare(answer, notes) if claims is None else claims
+
+
+@dataclass(frozen=True)
+class Weighed:
+    """The confidence, the policy that made it, and the values of all that were computed; what was done without."""
+
+    confidence: float
+    policy: str
+    scores: Mapping[str, float]
+    degraded: Sequence[str] = ()
+
+
+def weighed(
+    asked: str,
+    chosen: Sequence[str],
+    verdicts: Sequence[Verdict],
+    signals: policies.Signals,
+    missing: Texts,
+    weights: Mapping[str, Weights],
+    checked: float,
+    answered: Answered | None,
+) -> Weighed:
+    """The confidence of an answer, as a pure function of what was found of it.
+
+    `asked` is the policy as it was asked for, `chosen` those that are to be computed, `missing` why signals were not
+    measured, `checked` the share of the answer that claims cover, `answered` what the reader said, None where none was
+    asked. A policy whose signals are missing gives way to ``"claims"``. Under the policies `JOINED` the value is
+    multiplied by what the reader says of a quotation, and is at most `MOST_UNREAD` where it could not read it.
+    """
+    policy = policies.best_policy(verdicts) if asked == AUTO else asked
+    degraded: list[str] = []
+    scores: dict[str, float] = {}
+
+    def score(names: Sequence[str]) -> None:
+        for formula in (POLICIES[name] for name in names):
+            try:
+                value = formula.discounted(verdicts, signals, weights.get(formula.name))
+            except InputError as error:
+                reasons = [missing[signal] for signal in formula.needs if signal in missing]
+                degraded.append(f"Policy {formula.name!r} could not be computed: {'; '.join(reasons) or error}.")
+            else:
+                scores[formula.name] = round(value * checked, 6)
+
+    score(chosen or [policy])
+    if policy not in scores:
+        degraded.append(f"The confidence is that of the policy 'claims' instead of {policy!r}.")
+        policy = "claims"
+        score([policy])
+    read = answered.probability if answered and answered.quoted else None
+    joined = asked in JOINED and read is not None and not any(v["judge"] in CHAT_JUDGES for v in verdicts)
+    unread = asked in JOINED and answered is not None and answered.probability is None
+    if unread and EMBEDDED.issuperset(judges_of(verdicts)) and scores[policy] > MOST_UNREAD:
+        scores[policy] = MOST_UNREAD
+        degraded.append(UNREAD)
+    confidence = round(scores[policy] * (read or 0.0), 6) if joined else scores[policy]
+    return Weighed(confidence, policy, scores, degraded)
 
 
 @dataclass(frozen=True)

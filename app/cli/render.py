@@ -80,9 +80,10 @@ def claim_line(claim: dict[str, Any], *, accepted: bool = False) -> Text:
     One that is quoted has no score: that it stands in a passage says nothing of whether it answers.
     """
     sign, word = mark_of(claim)
-    plain = word == "supported" and not accepted
-    line = Text(f"{sign} {word} ", style="" if plain else COLOURS["quoted" if word == "quoted" else claim["verdict"]])
-    line.append(" " if word == "quoted" else f"{claim['support']:.2f}  ", style="dim")
+    colour = COLOURS["quoted" if word == "quoted" else claim["verdict"]]
+    colour = "" if word == "supported" and not accepted else colour
+    support = "" if word == "quoted" else f"{claim['support']:.2f} "
+    line = Text.assemble((f"{sign} {word} ", colour), (f"{support} ", "dim"))
     text = Text(one_line(claim["text"]))
     for start, end in claim.get("unsupported_spans") or []:
         inside = (max(start - claim["start"], 0), max(end - claim["start"], 0))
@@ -99,10 +100,9 @@ def claim_line(claim: dict[str, Any], *, accepted: bool = False) -> Text:
 def verdict_line(response: dict[str, Any]) -> Text:
     """Confidence, level, what was decided, and attempts in one line."""
     attempts, decision = len(response["attempts"]), response["decision"]
-    line = Text(
-        standing(decision, response["confidence_level"]), style=DECIDED[decision["outcome"]] if decision else ""
-    )
-    return line.append(f" · {attempts} attempt{'s' if attempts != 1 else ''}", style="none")
+    decided = standing(decision, response["confidence_level"])
+    colour = DECIDED[decision["outcome"]] if decision else ""
+    return Text.assemble((decided, colour), f" · {attempts} attempt{'s' if attempts != 1 else ''}")
 
 
 def ran_line(response: dict[str, Any]) -> str:

@@ -182,7 +182,8 @@ class Report:
         data, checked = self.data, self.data["verification"] or {}
         if data["confidence"] is None:
             return '<p class="note">Not verified.</p>'
-        value, policy, outcome = data["confidence"], checked.get("policy") or "", outcome_of(data)
+        value, outcome = data["confidence"], outcome_of(data)
+        policy = (checked.get("policy") or "") if checked.get("claims_checked") else ""
         meaning = MEANING.get(policy, NO_MEANING).format(n=round(value * 100), policy=policy) if policy else ""
         if checked.get("answered") is not None:
             meaning += (
@@ -199,7 +200,10 @@ class Report:
         )
 
     def _faults(self) -> str:
-        notes = [(kind.removesuffix("s"), sentence) for kind in ("issues", "degraded") for sentence in self.data[kind]]
+        decision, data = self.data["decision"], self.data
+        notes = [(kind.removesuffix("s"), sentence) for kind in ("issues", "degraded") for sentence in data[kind]]
+        if decision and decision["outcome"] != "accepted" and ("issue", decision["why"]) not in notes:
+            notes.insert(0, ("issue", decision["why"]))
         rows = "".join(f'<li class="{kind}">{e(sentence)}</li>' for kind, sentence in notes)
         return f'<ul class="said">{rows}</ul>' if rows else ""
 
