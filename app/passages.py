@@ -38,6 +38,7 @@ def as_message(message: Any) -> tuple[str, str]:
         role, text = message
     else:
         role, text = getattr(message, "type", ""), getattr(message, "content", "")
+        text = getattr(message, "additional_kwargs", {}).get("answer") or text  # one of ours, without its sources
     if isinstance(text, list):
         text = " ".join(str(part.get("text", "")) if isinstance(part, Mapping) else str(part) for part in text)
     speakers = {"user": "person", "human": "person", "assistant": "assistant", "ai": "assistant"}
