@@ -94,6 +94,11 @@ def own_text(passage: Passage) -> Passage:
     return alone
 
 
+def about(passage: Passage) -> dict[str, Any]:
+    """A passage with its metadata in it; what a document says of itself stands behind what is known of it."""
+    return {**passage["metadata"], **passage}
+
+
 def place_of(about: Mapping[str, Any]) -> str:
     """Where something stands, as people say it: `Annual report (report.pdf), page 3 › Revenue`; empty where unknown.
 
@@ -110,7 +115,8 @@ def place_of(about: Mapping[str, Any]) -> str:
 def heading_at(passage: Passage, offset: int) -> str:
     """The path of the heading that a place in a passage's text stands under; empty where there is none."""
     about = passage["metadata"]
-    within = (path for start, path in reversed(about.get("headings") or ()) if start <= offset)
+    inside = about.get("headings")
+    within = (path for start, path in reversed(inside if isinstance(inside, list) else []) if start <= offset)
     return next(within, str(about.get("heading") or ""))
 
 

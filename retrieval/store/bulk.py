@@ -12,8 +12,8 @@ from typing import Any, Final
 from cragraph.errors import InputError
 from cragraph.retrieval.documents import MAX_BYTES, Found, Limits, Skipped, discover
 from cragraph.retrieval.documents.files import Paths
-from cragraph.retrieval.store.reading import Failed, Message, Portion, SplitOptions, messages, sha256_of
-from cragraph.retrieval.store.records import Item, Origin
+from cragraph.retrieval.store.reading import Failed, Message, Portion, SplitOptions, messages
+from cragraph.retrieval.store.records import Item, Origin, sha256_of
 from cragraph.retrieval.store.store import BATCH, Store
 
 

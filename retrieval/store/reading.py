@@ -10,13 +10,14 @@ import sys
 from collections.abc import Generator, Iterable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
-from hashlib import file_digest
 from pathlib import Path
-from typing import Any, BinaryIO, Final
+from typing import Any, Final
 
 from cragraph.errors import CragError
+from cragraph.process import COMMAND, alarm, bound_memory, own_output, send
 from cragraph.retrieval.documents import CHUNK_OVERLAP, CHUNK_SIZE, Limits, load, split
 from cragraph.retrieval.documents.split import check_sizes
+from cragraph.retrieval.store.records import sha256_of
 from cragraph.types import Passage
 
 _SPLITTER: Final = 3  # to be raised when loading or splitting changes so much that files should be read again
@@ -63,12 +64,6 @@ class Failed:
 
 
 Message = Portion | Failed
-
-
-def sha256_of(path: Path) -> str:
-    """The SHA-256 of a file, in hexadecimal."""
-    with path.open("rb") as file:
-        return file_digest(file, "sha256").hexdigest()
 
 
 def read(sources: Iterable[str], options: SplitOptions, limits: Limits | None = None) -> Iterator[Message]:
@@ -120,7 +115,7 @@ def _ahead(rest: list[str], options: SplitOptions, limits: Limits) -> Generator[
     """The messages of a process that reads ahead, whose exit code is given; takes what is finished off `rest`."""
     started = False
     with subprocess.Popen(
-        [sys.executable, "-P", "-c", _SERVE], stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL
+        [*COMMAND, _SERVE], stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL
     ) as process:
         assert process.stdin is not None
         assert process.stdout is not None
@@ -143,33 +138,20 @@ def _ahead(rest: list[str], options: SplitOptions, limits: Limits) -> Generator[
 
 def serve() -> None:
     """In the process that reads: read the files that stdin names and write their messages to stdout."""
-    out, sys.stdout = sys.stdout.buffer, sys.stderr  # what a library prints must not get among the messages
+    out = own_output()
     sources, options, limits = pickle.load(sys.stdin.buffer)
-    with suppress(ImportError, ValueError, OSError):  # bounds what this process may allocate, where the system can
-        import resource
-
-        resource.setrlimit(resource.RLIMIT_DATA, (limits.memory_mb << 20, resource.getrlimit(resource.RLIMIT_DATA)[1]))
+    bound_memory(limits.memory_mb)
     with suppress(ImportError, AttributeError, OSError):
         import fcntl
 
         fcntl.fcntl(out, fcntl.F_SETPIPE_SZ, _AHEAD)
-    _send(out, _READY)
+    send(out, _READY)
     for source in sources:
         left, file = limits.seconds, read([source], options, limits)
         while True:
-            _alarm(left)
+            alarm(left)
             message = next(file, None)
-            left = _alarm(0.0)
+            left = alarm(0.0)
             if message is None:
                 break
-            _send(out, message)
-
-
-def _alarm(seconds: float) -> float:
-    """End the process after so many seconds, even in native code; 0 stops that. Gives the seconds that were left."""
-    return signal.setitimer(signal.ITIMER_REAL, seconds)[0] if hasattr(signal, "setitimer") else seconds
-
-
-def _send(out: BinaryIO, message: Any) -> None:
-    pickle.dump(message, out, protocol=pickle.HIGHEST_PROTOCOL)
-    out.flush()
+            send(out, message)

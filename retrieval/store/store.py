@@ -7,6 +7,7 @@ import os
 import re
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
+from dataclasses import dataclass
 from hashlib import sha256
 from pathlib import Path
 from time import time_ns
@@ -32,6 +33,7 @@ from cragraph.retrieval.store.records import (
     batched,
     checked,
     filename_of,
+    sha256_of,
     unit,
 )
 from cragraph.types import Passage
@@ -126,6 +128,11 @@ class Store:
         """The fields that can be filtered by, with their types: text, number or true/false."""
         self._follow()
         return self.index.fields()
+
+    @property
+    def files(self) -> "ReadFiles":
+        """The files that were ingested and are still as they were read; `path in store.files` asks for one."""
+        return ReadFiles(self.index)
 
     @property
     def notes(self) -> list[str]:
@@ -327,6 +334,22 @@ class Store:
             )
         self.index.replace_by(path)
         self._notes.append(SALVAGED.format(kept=kept, all=count))
+
+
+@dataclass(frozen=True)
+class ReadFiles:
+    """Tells files that ingest read, and that hold what they held then, from whatever else a passage may name."""
+
+    index: Index
+
+    def __contains__(self, source: object) -> bool:
+        if not isinstance(source, str):
+            return False
+        path, states = Path(source), self.index.states(source)
+        try:
+            return any(path.stat().st_size == was.size and sha256_of(path) == was.sha256 for was in states)
+        except (OSError, ValueError):
+            return False
 
 
 def _held(passage: Passage, holders: Mapping[str, Sequence[Origin]]) -> Item:
