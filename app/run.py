@@ -229,7 +229,9 @@ class Assistant:
         chosen = self.settings
         return {
             "split_options": store.SplitOptions(chosen.chunk_size, chosen.chunk_overlap),
-            "limits": cragraph.retrieval.documents.Limits(seconds=chosen.file_seconds),
+            "limits": cragraph.retrieval.documents.Limits(
+                seconds=chosen.file_seconds, total_seconds=chosen.file_total_seconds, chunks=chosen.max_file_chunks
+            ),
             "max_bytes": int(chosen.max_file_mb * MB),
         }
 
