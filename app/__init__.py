@@ -40,6 +40,7 @@ if TYPE_CHECKING:
         CorrectionResult,
         averify,
         averify_and_correct,
+        create_chat,
         create_graph,
         create_verifier,
         verify,
@@ -56,8 +57,8 @@ if TYPE_CHECKING:
 
 _HOMES = {
     "api": (
-        "CorrectionResult", "averify", "averify_and_correct", "create_graph", "create_verifier", "verify",
-        "verify_and_correct",
+        "CorrectionResult", "averify", "averify_and_correct", "create_chat", "create_graph", "create_verifier",
+        "verify", "verify_and_correct",
     ),
     "errors": ("CragError",),
     "report": ("Report",),
@@ -72,8 +73,9 @@ __getattr__ = exports(__name__, _HOMES)
 
 __all__ = [
     "IDK", "AnswerValidator", "Context", "CorrectionResult", "CragError", "Report", "Settings", "ValidationConfig",
-    "Verification", "__version__", "averify", "averify_and_correct", "calculate_confidence", "create_graph",
-    "create_verifier", "load_settings", "validate_answer", "verify", "verify_and_correct", "verify_supported",
+    "Verification", "__version__", "averify", "averify_and_correct", "calculate_confidence", "create_chat",
+    "create_graph", "create_verifier", "load_settings", "validate_answer", "verify", "verify_and_correct",
+    "verify_supported",
 ]  # fmt: skip
 
 

@@ -137,8 +137,9 @@ class _Draft:
 
 def _citation(number: int, passage: Passage, pointers: Sequence[Pointer]) -> Citation:
     given: Mapping[str, Any] = passage
-    metadata = passage["metadata"] | {name: given[name] for name in REPEATED}
-    metadata |= {} if passage["page"] is None else {"page": passage["page"]}
+    metadata = passage["metadata"] | {name: given[name] for name in REPEATED} | {"page": passage["page"]}
+    if passage["page"] is None:
+        del metadata["page"]
     quotes = dict.fromkeys(
         quote
         for pointer in pointers

@@ -71,9 +71,10 @@ def verify(
     if answer is None or not source:
         raise InputError("verify wants --answer TEXT (or -) and at least one --source PATH, or --jsonl FILE.")
     text = sys.stdin.read() if answer == "-" else answer
-    verification = assistant.verify(text, assistant.read(source), question)
+    passages = assistant.read(source)
+    verification = assistant.verify(text, passages, question)
     if report is not None:
-        cragraph.Report(verification).save(report)
+        cragraph.Report(verification, files={passage["source"] for passage in passages}).save(report)
     show(json, verification.to_dict(), cragraph.cli.render.show_verification)
     if fail_under is not None and verification.is_grounded < fail_under:
         raise typer.Exit(BELOW)

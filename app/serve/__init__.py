@@ -13,7 +13,7 @@ from secrets import token_hex, token_urlsafe
 from shutil import copyfileobj
 from socket import AF_INET, AF_INET6, create_server
 from tempfile import NamedTemporaryFile
-from threading import Lock, Thread
+from threading import Thread
 from typing import Annotated, Any, Final
 from urllib.parse import urlsplit
 
@@ -94,7 +94,7 @@ def create_app(settings: Settings, *, token: str | None = None, hosts: tuple[str
         responses={400: {"description": "What was asked cannot be done; `error` says why."}},
     )
     app.add_middleware(Guard, token=token, hosts=hosts, most=int(settings.max_file_mb * MB))
-    assistant, writing, schema = Assistant(settings), Lock(), context_schema(settings)
+    assistant, schema = Assistant(settings), context_schema(settings)
     page = files("cragraph.serve")
 
     @app.exception_handler(CragError)
@@ -172,8 +172,7 @@ def create_app(settings: Settings, *, token: str | None = None, hosts: tuple[str
 
             def work() -> None:
                 try:
-                    with writing:
-                        steps.put(assistant.ingest([path], progress=steps.put))
+                    steps.put(assistant.ingest([path], progress=steps.put))
                 except Exception as error:
                     steps.put(error)
 
@@ -189,8 +188,7 @@ def create_app(settings: Settings, *, token: str | None = None, hosts: tuple[str
     @app.delete("/documents")
     def forget(source: Annotated[str, Query(min_length=1)]) -> dict[str, list[str]]:
         """Take a document out of the store; a dropped file is deleted as well."""
-        with writing:
-            removed = assistant.forget(source)
+        removed = assistant.forget(source)
         for path in map(Path, removed):
             if path.parent == files_in.resolve():
                 path.unlink(missing_ok=True)

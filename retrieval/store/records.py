@@ -3,7 +3,9 @@
 import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from hashlib import file_digest
 from itertools import islice
+from pathlib import Path
 from typing import Any, Final, NamedTuple, TypeVar, cast
 
 import numpy as np
@@ -105,6 +107,12 @@ def filterable(metadata: Mapping[str, Any]) -> dict[str, str | int | float | boo
         or (isinstance(value, int) and -(1 << 63) <= value < 1 << 63)
         or (isinstance(value, float) and math.isfinite(value))
     }
+
+
+def sha256_of(path: Path) -> str:
+    """The SHA-256 of a file, in hexadecimal."""
+    with path.open("rb") as file:
+        return file_digest(file, "sha256").hexdigest()
 
 
 def filename_of(source: str) -> str:
