@@ -158,9 +158,9 @@ class Database:
             return db.execute(sql, parameters).fetchall()
 
     def rows_in(self, sql: str, values: Iterable[Any], more: Sequence[Any] = ()) -> Iterator[tuple[Any, ...]]:
-        """Run a query with `(?)` standing for the values, some hundreds at a time; `more` are those that follow."""
+        """Run a query with its first `(?)` standing for the values, some hundreds at a time; `more` are those that follow."""
         for batch in batched(values, _BATCH):
-            yield from self.rows(sql.replace("(?)", f"({marks(batch)})"), [*batch, *more])
+            yield from self.rows(sql.replace("(?)", f"({marks(batch)})", 1), [*batch, *more])
 
     def read(self, sql: str) -> Iterator[tuple[Any, ...]]:
         """The rows of a query up to the first that cannot be read."""
