@@ -10,11 +10,10 @@ from langgraph.graph import END, START, StateGraph
 from langgraph.graph.state import CompiledStateGraph
 from langgraph.runtime import Runtime
 from langgraph.types import Command
-from pydantic import ValidationError
 
 from cragraph.errors import InputError
 from cragraph.graph import routing
-from cragraph.graph.context import MAX_ATTEMPTS, Context
+from cragraph.graph.context import MAX_ATTEMPTS, Context, options_of
 from cragraph.graph.state import CragInput, CragOutput, State, VerifyInput, VerifyOutput, VerifyState
 from cragraph.graph.steps import UNRESCUED, Act, stopped, take
 
@@ -53,11 +52,7 @@ class CheckedGraph(CompiledStateGraph[Any, Any, Any, Any]):
             if missing := [name for name, info in known.items() if info.is_required() and input.get(name) is None]:
                 raise InputError(f"The input lacks {', '.join(missing)}: give {', '.join(missing)}.")
         if isinstance(context, Mapping):
-            try:
-                cast(type[Context], self.builder.context_schema)(**context)
-            except ValidationError as error:
-                why = [f"{'.'.join(map(str, e['loc']))} came as {e['input']!r}: {e['msg']}" for e in error.errors()]
-                raise InputError(f"The context cannot be used: {'; '.join(why)}.") from None
+            options_of(context, cast(type[Context], self.builder.context_schema))
         return input
 
 

@@ -13,7 +13,7 @@ from cragraph.errors import InputError
 from cragraph.retrieval.documents import MAX_BYTES, Found, Limits, Skipped, discover
 from cragraph.retrieval.documents.files import Paths
 from cragraph.retrieval.store.reading import Failed, Message, Portion, SplitOptions, messages, sha256_of
-from cragraph.retrieval.store.records import Item, Origin
+from cragraph.retrieval.store.records import Item, Origin, at_home
 from cragraph.retrieval.store.store import BATCH, Store
 
 
@@ -72,12 +72,12 @@ HALF: Final = " Of {name} {chunks} chunks are kept, unseen by any search until t
 
 def source_of(path: str | os.PathLike[str]) -> str:
     """What a file is called in the store: its absolute path, so that it does not matter where ingest was started."""
-    return Path(os.path.normpath(Path(path).expanduser().absolute())).as_posix()
+    return Path(os.path.normpath(at_home(path).absolute())).as_posix()
 
 
 def roots_of(paths: Paths) -> list[Path]:
     """The paths as a list."""
-    return [Path(path).expanduser() for path in ([paths] if isinstance(paths, str | os.PathLike) else paths)]
+    return [at_home(path) for path in ([paths] if isinstance(paths, str | os.PathLike) else paths)]
 
 
 def _below(roots: Iterable[str | os.PathLike[str]], known: Iterable[str]) -> list[str]:
@@ -94,6 +94,7 @@ def ingest(
     dry_run: bool = False,
     progress: OnProgress | None = None,
     max_bytes: int | None = MAX_BYTES,
+    follow_links: bool = False,
     limits: Limits | None = _LIMITS,
 ) -> IngestReport:
     """Read what is new or changed under the paths into the store, and with `prune` remove what has vanished there.
@@ -101,7 +102,7 @@ def ingest(
     A file is unchanged when its size and time of change, or else its hash, are as recorded. A file's new chunks, its
     record and the removal of its old ones are one step, so a run that is killed anywhere leaves each file as it was or
     as it is, and the next one goes on. Files are read by a process of their own within `limits`; None reads them in
-    this one, without limits of time and memory.
+    this one, without limits of time and memory. Links that lead out of the paths are followed with `follow_links` only.
 
     Raises:
         InputError: a path does not exist.
@@ -111,7 +112,7 @@ def ingest(
     """
     options = split_options or SplitOptions()
     with nullcontext() if dry_run else store.writing():
-        run = Ingest(paths, store, options, max_bytes, prune, progress)
+        run = Ingest(paths, store, options, max_bytes, prune, progress, follow_links)
         return run.dry() if dry_run else run.done(messages(list(run.jobs), options, limits))
 
 
@@ -126,6 +127,7 @@ class Ingest:
         max_bytes: int | None,
         prune: bool,
         tell: OnProgress | None = None,
+        follow_links: bool = False,
     ) -> None:
         self.jobs: dict[str, Origin] = {}
         self._store, self._known, self._tell = store, store.index.sources(), tell
@@ -135,7 +137,7 @@ class Ingest:
         self._ended: list[Origin] = []
         self._touched: list[Origin] = []
         self._report = IngestReport()
-        for item in discover(roots_of(paths), max_bytes=max_bytes):
+        for item in discover(roots_of(paths), max_bytes=max_bytes, follow_links=follow_links):
             source = source_of(item.path)
             if isinstance(item, Skipped):
                 self._report.skipped.append((source, item.reason))
@@ -275,6 +277,7 @@ def watch(
     *,
     prune: bool = True,
     max_bytes: int | None = MAX_BYTES,
+    follow_links: bool = False,
     interval: float = INTERVAL,
     stop: Event | None = None,
     **options: Any,
@@ -290,14 +293,15 @@ def watch(
     last: dict[str, tuple[int, int]] = {}
     while not stop.is_set():
         sight: dict[str, tuple[int, int]] = {}
-        for item in discover([root for root in roots if root.exists()], max_bytes=max_bytes):
+        there = [root for root in roots if root.exists()]
+        for item in discover(there, max_bytes=max_bytes, follow_links=follow_links):
             with suppress(OSError):
                 status = item.path.stat()
                 if isinstance(item, Found):
                     sight[str(item.path)] = (status.st_size, status.st_mtime_ns)
         if seen is None or (sight != seen and sight == last):
             there = [root for root in roots if root.exists()] if seen is not None else roots
-            report = ingest(there, store, prune=prune, max_bytes=max_bytes, **options)
+            report = ingest(there, store, prune=prune, max_bytes=max_bytes, follow_links=follow_links, **options)
             if seen is None or report.did_anything or report.failed:
                 yield report
             seen = sight

@@ -158,7 +158,7 @@ class Database:
             return db.execute(sql, parameters).fetchall()
 
     def rows_in(self, sql: str, values: Iterable[Any], more: Sequence[Any] = ()) -> Iterator[tuple[Any, ...]]:
-        """Run a query with its first `(?)` standing for the values, some hundreds at a time; `more` are those that follow."""
+        """Run a query whose first `(?)` stands for the values, some hundreds at a time; `more` values follow."""
         for batch in batched(values, _BATCH):
             yield from self.rows(sql.replace("(?)", f"({marks(batch)})", 1), [*batch, *more])
 

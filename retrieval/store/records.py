@@ -1,9 +1,11 @@
 """What a store keeps: passages with the files that hold them, and the vectors that one model made of them."""
 
 import math
+import os
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import islice
+from pathlib import Path
 from typing import Any, Final, NamedTuple, TypeVar, cast
 
 import numpy as np
@@ -105,6 +107,14 @@ def filterable(metadata: Mapping[str, Any]) -> dict[str, str | int | float | boo
         or (isinstance(value, int) and -(1 << 63) <= value < 1 << 63)
         or (isinstance(value, float) and math.isfinite(value))
     }
+
+
+def at_home(path: str | os.PathLike[str]) -> Path:
+    """A path with the home folder for its `~`; as it is where there is no such user."""
+    try:
+        return Path(path).expanduser()
+    except RuntimeError:
+        return Path(path)
 
 
 def filename_of(source: str) -> str:

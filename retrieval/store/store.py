@@ -29,6 +29,7 @@ from cragraph.retrieval.store.records import (
     Origin,
     StoredDocument,
     as_floats,
+    at_home,
     batched,
     checked,
     filename_of,
@@ -367,7 +368,7 @@ def open_store(
         base = os.environ.get("XDG_CACHE_HOME") or os.environ.get("LOCALAPPDATA") or Path.home() / ".cache"
         kept = Path(cache) if cache else Path(base, "cragraph")
         return _on_server(str(target).rstrip("/"), embeddings, collection, create, kept)
-    folder = None if target is None else Path(target).expanduser()
+    folder = None if target is None else at_home(target)
     index = Index(folder and _file(folder, collection, create), create=create)
     dense = Dense(index, graph_from)
     store = Store(index, embeddings, WriteLock(folder), f"the store {folder or 'in memory'}", dense)
