@@ -388,6 +388,8 @@ def open_store(
 def _file(folder: Path, collection: str, create: bool) -> Path:
     """The file of a collection in a folder, which is made where it may be."""
     path = folder / f"{collection}.db"
+    if folder.exists() and not folder.is_dir():
+        raise StoreError(f"{folder} is a file; wanted a folder that holds a store: choose another with --store.")
     seal = path.with_suffix(".seal")
     if seal.exists() and not (path.exists() and path.stat().st_size):
         raise StoreError(

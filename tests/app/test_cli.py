@@ -382,3 +382,20 @@ def test_a_long_ingest_says_every_few_seconds_that_it_goes_on(
         advance(Progress(done=1, total=3, chunks=7, rate=2.0, source="a.md"))
         time.sleep(0.1)
     assert "reading for 0 s: 1 of 3 files, 7 chunks are in" in capsys.readouterr().err
+
+
+def test_links_out_of_a_folder_are_named_by_every_command_and_followed_only_when_asked(
+    shell: Shell, notes: Path, tmp_path: Path
+) -> None:
+    (tmp_path / "code.md").write_text("# The vault\n\nThe code of the vault is 4711.\n")
+    (notes / "link.md").symlink_to(tmp_path / "code.md")
+    ran = shell("ingest", str(notes))
+    assert (ran.code, "link.md: a link that leads out of the folder" in ran.err) == (0, True), ran.err
+    assert len(shell("docs", "--json").json) == 2
+    ran = shell("ask", "What is the code of the vault?", "--source", str(notes), "--store", "other")
+    assert "link.md: a link that leads out of the folder" in ran.err
+    assert "4711" not in ran.out
+    ran = shell("verify", "--answer", "The code of the vault is 4711.", "--source", str(notes))
+    assert "link.md: a link that leads out of the folder" in ran.err
+    assert shell("ingest", str(notes), "--follow-links").code == 0
+    assert len(shell("docs", "--json").json) == 3
