@@ -1,6 +1,7 @@
 """The page and the HTTP interface: `create_app` for a server of your own, `cragraph serve` for the rest."""
 
 import json
+import logging
 from collections import Counter
 from collections.abc import Callable, Iterator
 from importlib.resources import files
@@ -8,7 +9,7 @@ from pathlib import Path
 from queue import Queue
 from secrets import token_hex
 from threading import Lock, Thread
-from typing import Annotated, Any
+from typing import Annotated, Any, Final
 
 from fastapi import FastAPI, Query, Request, UploadFile
 from fastapi.exceptions import RequestValidationError
@@ -26,6 +27,10 @@ from cragraph.retrieval.store.records import at_home
 from cragraph.run import MB, Assistant, Event
 from cragraph.serve.dropped import Dropped
 from cragraph.settings import Settings, context_schema
+
+logger = logging.getLogger(__name__)
+
+FAILED: Final = "The server failed; its log says why."
 
 
 class Problem(BaseModel):
@@ -122,7 +127,7 @@ def create_app(settings: Settings, *, token: str | None = None, hosts: tuple[str
 
     @app.exception_handler(Exception)
     async def failed(request: Request, error: Exception) -> JSONResponse:
-        return JSONResponse({"error": "The server failed; its log says why."}, 500)
+        return JSONResponse({"error": FAILED}, 500)
 
     def sse_of(run: Iterator[Event]) -> Iterator[tuple[str, dict[str, Any]]]:
         for event in run:
@@ -246,7 +251,9 @@ def streamed(events: Iterator[tuple[str, dict[str, Any]]]) -> StreamingResponse:
             for kind, data in events:
                 yield f"event: {kind}\ndata: {json.dumps(data)}\n\n"
         except Exception as error:  # the stream has begun: a status code is too late
-            why = str(error) if isinstance(error, CragError) else f"{type(error).__name__}: {plain(str(error))}"
+            why = str(error) if isinstance(error, CragError) else FAILED
+            if why == FAILED:
+                logger.exception("a stream failed")
             yield f"event: error\ndata: {json.dumps({'error': why})}\n\n"
 
     return StreamingResponse(lines(), media_type="text/event-stream", headers={"cache-control": "no-store"})
