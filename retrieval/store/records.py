@@ -1,6 +1,7 @@
 """What a store keeps: passages with the files that hold them, and the vectors that one model made of them."""
 
 import math
+import os
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from hashlib import file_digest
@@ -113,6 +114,14 @@ def sha256_of(path: Path) -> str:
     """The SHA-256 of a file, in hexadecimal."""
     with path.open("rb") as file:
         return file_digest(file, "sha256").hexdigest()
+
+
+def at_home(path: str | os.PathLike[str]) -> Path:
+    """A path with the home folder for its `~`; as it is where there is no such user."""
+    try:
+        return Path(path).expanduser()
+    except RuntimeError:
+        return Path(path)
 
 
 def filename_of(source: str) -> str:
