@@ -229,6 +229,7 @@ class Parts:
             embeddings=self.cached_embeddings,
             **scorers,
             scorer=cragraph.generation.answered.ReaderScorer(self.ranker),
+            contradicts=lambda pairs: [reading.contradicted for reading in self.grounding.score(pairs)],
             options=VerifierOptions(
                 threshold=chosen.threshold,
                 refused_good=chosen.refused_good,
