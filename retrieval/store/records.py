@@ -3,6 +3,7 @@
 import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from datetime import UTC, datetime
 from itertools import islice
 from typing import Any, Final, NamedTuple, TypeVar, cast
 
@@ -105,6 +106,11 @@ def filterable(metadata: Mapping[str, Any]) -> dict[str, str | int | float | boo
         or (isinstance(value, int) and -(1 << 63) <= value < 1 << 63)
         or (isinstance(value, float) and math.isfinite(value))
     }
+
+
+def iso_time(ns: int) -> str:
+    """A file's time in nanoseconds as a date and time in UTC, to the second: ``2026-03-14T09:26:53Z``."""
+    return datetime.fromtimestamp(ns // 10**9, UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
 
 
 def filename_of(source: str) -> str:

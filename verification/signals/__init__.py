@@ -74,8 +74,9 @@ def internal_consistency(material: Material) -> float:
     """1 - the share of the claims that contradict another claim of the answer (consistency check).
 
     A contradiction is the same statement with another figure, another date, an opposite word or a negation, or with
-    other words in one place that a network reads as a contradiction; it cannot see one that takes reasoning. Two quotations do not make the answer contradict itself: then the passages disagree, which is an
-    issue of its own, or are rows of one table. The score of an injected scorer, where there is one, takes its place.
+    other words in one place that a network reads as a contradiction; it cannot see one that takes reasoning. Two
+    quotations do not make the answer contradict itself: then the passages disagree, which is an issue of its own, or
+    are rows of one table. The score of an injected scorer, where there is one, takes its place.
     """
     if material.consistency is not None:
         return material.consistency
