@@ -181,7 +181,8 @@ class Assistant:
         documents, paths = cragraph.retrieval.documents, list(paths)
         limits = documents.Limits(seconds=self.settings.file_seconds)
         sizes = {"chunk_size": self.settings.chunk_size, "chunk_overlap": self.settings.chunk_overlap}
-        items = [item for folder in paths if folder.is_dir() for item in documents.discover(folder)]
+        most = int(self.settings.max_file_mb * MB)
+        items = [item for folder in paths if folder.is_dir() for item in documents.discover(folder, max_bytes=most)]
         files = [path for path in paths if not path.is_dir()]
         files += [item.path for item in items if isinstance(item, documents.Found)]
         if missing := [str(path) for path in files if not path.is_file()]:
