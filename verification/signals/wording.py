@@ -7,9 +7,10 @@ from pathlib import PurePath
 from typing import Any, Final
 
 from cragraph.text.clauses import clauses
+from cragraph.text.declining import declines
 from cragraph.text.markers import without_markers
 from cragraph.text.words import asked_words, terms, words
-from cragraph.types import IDK, Passage
+from cragraph.types import Passage
 
 SUBSTANTIAL: Final = 8
 
@@ -25,7 +26,7 @@ def completeness(question: str, answer: str) -> float:
     answer of one word scores low. An empty answer, or one that only says that it does not know, is 0.0.
     """
     text = answer.strip()
-    if not text or text == IDK:
+    if not text or declines(text):
         return 0.0
     substance = min(len(words(without_markers(text))) / SUBSTANTIAL, 1.0)
     finish = 1.0 if _END.search(text) or _LIST_ITEM.search(text) else 0.0
