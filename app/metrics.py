@@ -25,7 +25,12 @@ _LOCK: Final = Lock()
 
 def log_run(path: str | Path, run: Mapping[str, Any]) -> None:
     """Append one run to the log; a log that cannot be written costs a warning, never the answer."""
-    line = json.dumps(record(run), ensure_ascii=False, allow_nan=False) + "\n"
+    append_line(path, record(run))
+
+
+def append_line(path: str | Path, entry: Mapping[str, Any]) -> None:
+    """Append an entry to a log of JSON lines; one that cannot be written costs a warning."""
+    line = json.dumps(entry, ensure_ascii=False, allow_nan=False) + "\n"
     try:
         Path(path).parent.mkdir(parents=True, exist_ok=True)
         # One write of one line in append mode: lines of several processes do not mix.

@@ -114,6 +114,9 @@ class Settings(Context, BaseSettings):
         default=("ticker", "year", "filing_type"),
         description="Metadata fields whose values count as citations of a source.",
     )
+    attribution_threshold: Share = Field(
+        default=0.7, description="Similarity above which a passage counts as a source of a claim."
+    )
     uncertainty_phrases: tuple[str, ...] = Field(
         default=(), description="Phrases of uncertainty beside the built-in ones."
     )

@@ -53,7 +53,11 @@ def _checked_window(value: Any) -> Any:
     raise ValueError(f"wanted a number of chunks from 0 to {MAX_WINDOW}, or section")
 
 
-OTHER_NAMES: Final = {"enable_verification": "Another name of `verify`.", "crag": "False is `max_crag_attempts` 0."}
+OTHER_NAMES: Final = {
+    "enable_verification": ("boolean", "Another name of `verify`."),
+    "crag": ("boolean", "False is `max_crag_attempts` 0."),
+    "inference_mode": ("string", "Another name of `mode`."),
+}
 
 
 _BOUNDS: Final = {"ge": "at least {}", "gt": "more than {}", "le": "at most {}", "lt": "less than {}"}
@@ -103,9 +107,9 @@ def options_of(given: Mapping[str, Any], model: "type[Context] | None" = None) -
 
 def _with_other_names(schema: dict[str, Any]) -> None:
     """The other names too: LangGraph's server leaves out what is not in the schema before the graph sees it."""
-    either = [{"type": "boolean"}, {"type": "null"}]
     schema["properties"] |= {
-        name: {"anyOf": either, "default": None, "description": text} for name, text in OTHER_NAMES.items()
+        name: {"anyOf": [{"type": type_}, {"type": "null"}], "default": None, "description": text}
+        for name, (type_, text) in OTHER_NAMES.items()
     }
 
 
@@ -191,12 +195,14 @@ class Context(BaseModel):
     @model_validator(mode="before")
     @classmethod
     def _other_names(cls, data: Any) -> Any:
-        """Read `enable_verification` as `verify`, and `crag: false` as no corrections."""
+        """Read `enable_verification` as `verify`, `inference_mode` as `mode`, and `crag: false` as no corrections."""
         if not isinstance(data, Mapping) or not OTHER_NAMES.keys() & data.keys():
             return data
         read = dict(data)
         if "enable_verification" in read:
             read.setdefault("verify", read.pop("enable_verification"))
+        if (mode := read.pop("inference_mode", None)) is not None:
+            read.setdefault("mode", mode)
         if TypeAdapter(bool | None).validate_python(read.pop("crag", None)) is False:
             read["max_crag_attempts"] = 0
         return read

@@ -14,7 +14,7 @@ from cragraph.errors import InputError
 from cragraph.retrieval.documents import MAX_BYTES, Found, Limits, Skipped, discover
 from cragraph.retrieval.documents.files import Paths
 from cragraph.retrieval.store.reading import Failed, Message, Portion, SplitOptions, messages
-from cragraph.retrieval.store.records import Item, Origin, at_home, sha256_of
+from cragraph.retrieval.store.records import Item, Origin, at_home, iso_time, sha256_of
 from cragraph.retrieval.store.store import BATCH, Store
 
 
@@ -225,7 +225,9 @@ class Ingest:
         settled = job.mtime_ns if time_ns() - job.mtime_ns > _RACY_NS else 0
         origin = job._replace(sha256=piece.sha256, mtime_ns=settled, chunks=piece.total)
         vectors = iter(() if piece.vectors is None else piece.vectors)
-        self._items += [Item(passage, (origin,), next(vectors, None)) for passage in piece.passages]
+        for passage in piece.passages:
+            passage["metadata"].setdefault("timestamp", iso_time(job.mtime_ns))
+            self._items.append(Item(passage, (origin,), next(vectors, None)))
         if piece.last:
             self._ended.append(origin)
             self._left_out.pop(job.source, None)
