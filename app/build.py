@@ -162,11 +162,18 @@ class Parts:
             foreign = cragraph.retrieval.search.foreign
             own = self.own.get("retriever")
             source = foreign.load_retriever(self.settings.retriever or "") if own is None else own
-            return foreign.ForeignRetriever(source, self.settings.timeout_s)
-        options: dict[str, Any] = {"weights": self.source_weights}
-        if self.chat is not None and self.settings.multi_query:
-            options["expand"] = cragraph.retrieval.search.llm_queries.MultiQuery(self.chat, self.prompts)
-        return SearchRetriever(self.store, **options)
+            return foreign.ForeignRetriever(source, self.settings.timeout_s, self.expander)
+        more = {"expand": self.expander} if self.expander else {}
+        return SearchRetriever(self.store, weights=self.source_weights, **more)
+
+    @once
+    def expander(self) -> Any:
+        """What writes further queries for a question, where that was asked for; None where it was not."""
+        if not self.settings.multi_query:
+            return None
+        if self.chat is None:
+            return cragraph.retrieval.search.questions.Unwritten()
+        return cragraph.retrieval.search.llm_queries.MultiQuery(self.chat, self.prompts)
 
     @once
     def reranker(self) -> Any:
@@ -236,12 +243,14 @@ class Parts:
             embeddings=self.cached_embeddings,
             **scorers,
             scorer=cragraph.generation.answered.ReaderScorer(self.ranker),
+            contradicts=lambda pairs: [reading.contradicted for reading in self.grounding.score(pairs)],
             options=VerifierOptions(
                 calibration=chosen.calibration,
                 weights=self.weights,
                 signals=SignalOptions(
                     uncertainty_phrases=(*UNCERTAINTY_PHRASES, *chosen.uncertainty_phrases),
                     identifier_fields=chosen.identifier_fields,
+                    attribution_threshold=chosen.attribution_threshold,
                 ),
             ),
         )

@@ -13,11 +13,10 @@ from langgraph.graph import END, START, MessagesState, StateGraph
 from langgraph.graph.state import CompiledStateGraph
 from langgraph.runtime import Runtime
 from langgraph.types import Command
-from pydantic import ValidationError
 
 from cragraph.errors import InputError
 from cragraph.graph import routing
-from cragraph.graph.context import MAX_ATTEMPTS, OTHER_NAMES, Context
+from cragraph.graph.context import MAX_ATTEMPTS, OTHER_NAMES, Context, options_of
 from cragraph.graph.state import CragInput, CragOutput, State, VerifyInput, VerifyOutput, VerifyState
 from cragraph.graph.steps import UNRESCUED, Act, stopped, take
 from cragraph.passages import place_of
@@ -63,7 +62,7 @@ class CheckedGraph(CompiledStateGraph[Any, Any, Any, Any]):
             if missing := [name for name, info in known.items() if info.is_required() and input.get(name) is None]:
                 raise InputError(f"The input lacks {', '.join(missing)}: give {', '.join(missing)}.")
         if isinstance(context, Mapping):
-            read_options(cast(type[Context], self.builder.context_schema), context)
+            options_of(context, cast(type[Context], self.builder.context_schema))
         return input
 
 
@@ -122,15 +121,6 @@ def is_node(config: RunnableConfig | None) -> bool:
     return bool(config and config.get("configurable", {}).get("checkpoint_ns"))
 
 
-def read_options(schema: type[Context], given: Mapping[str, Any]) -> Context:
-    """Options of a run; raises InputError with the names of those that cannot be used."""
-    try:
-        return schema(**given)
-    except ValidationError as error:
-        why = [f"{'.'.join(map(str, e['loc']))} came as {e['input']!r}: {e['msg']}" for e in error.errors()]
-        raise InputError(f"The context cannot be used: {'; '.join(why)}.") from None
-
-
 def context_of(runtime: Runtime[Context], defaults: Context) -> Context:
     """The run's options laid over the defaults; LangGraph leaves `runtime.context` None without `context=`.
 
@@ -141,7 +131,7 @@ def context_of(runtime: Runtime[Context], defaults: Context) -> Context:
         return given.over(defaults)
     held = given if isinstance(given, Mapping) else getattr(given, "__dict__", {})
     own = {name: held[name] for name in (*Context.model_fields, *OTHER_NAMES) if held.get(name) is not None}
-    return read_options(Context, own).over(defaults) if own else defaults
+    return options_of(own).over(defaults) if own else defaults
 
 
 def build_graph(

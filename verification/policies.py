@@ -174,14 +174,13 @@ def calculate_confidence(verification: Any) -> float:
 
 FITTED: Final = Path(__file__).with_name("confidence.json")
 """The fitted numbers; `python -m training.confidence` writes them."""
-BASE_RATE: Final = 0.6  # share of answers that are good, in every file that the curves are fitted on
 LINE: Final = 0.5  # the chance from which a claim is supported
 SUREST: Final = 0.995  # support is kept between this and 1 less this, so that its logit stays finite
 
 
 @dataclass(frozen=True)
 class Curve:
-    """What the scores of one judge mean, as fitted on labelled answers at a base rate of `BASE_RATE`.
+    """What the scores of one judge mean, as fitted on labelled answers where six of ten answers are good.
 
     A claim's chance is the logistic of ``slope * logit + bias``. An answer's is that of the mean logit of its claims'
     chances, moved by `worst` of the way to the worst of them and by `number` times the logarithm of how many there are:

@@ -9,7 +9,7 @@ from functools import partial
 from time import perf_counter
 from typing import Any, Final, TypeVar
 
-from cragraph.errors import InputError, ModelError, SettingsError
+from cragraph.errors import InputError, ModelError, SettingsError, encodable
 from cragraph.models.cache import LRU
 from cragraph.passages import as_passages, as_question
 from cragraph.protocols import (
@@ -27,13 +27,21 @@ from cragraph.tables import JUDGES
 from cragraph.types import EVADES, Claim, OnLowConfidence, Passage, Verdict
 from cragraph.verification import policies
 from cragraph.verification.claims import SentenceExtractor, uncovered_parts
-from cragraph.verification.conflicts import find_conflicts
+from cragraph.verification.conflicts import find_conflicts, same_but_one
 from cragraph.verification.decision import Line
 from cragraph.verification.fallback import JudgeChain, VerdictCache, judge_names
 from cragraph.verification.judges.verdicts import claim_of, unjudged, verdict_of
 from cragraph.verification.policies import AUTO, POLICIES, Own, Weights
 from cragraph.verification.result import ADDRESSED, UNCHECKED, UNJUDGED, Verification, judges_of
-from cragraph.verification.signals import SIGNALS, Material, SignalOptions, issues_of, measure, quoted_contradictions
+from cragraph.verification.signals import (
+    SIGNALS,
+    Material,
+    SignalOptions,
+    compared_claims,
+    issues_of,
+    measure,
+    quoted_contradictions,
+)
 from cragraph.verification.signals.closeness import measure_closeness
 from cragraph.verification.sources import SourceWeight, attributed, weak_source_issues, weigh_sources, weights_of
 
@@ -41,6 +49,8 @@ logger = logging.getLogger(__name__)
 T = TypeVar("T")
 Texts = Mapping[str, str]
 Replies = Mapping[str, Any]
+Contradicts = Callable[[Sequence[tuple[str, str]]], Sequence[float]]
+"""How likely the first text of each pair contradicts the second, 0..1."""
 
 ALWAYS: Final = (
     "fact_score", "hallucination", "attribution_coverage", "retrieval_quality", "completeness", "uncertainty",
@@ -57,6 +67,9 @@ UNREAD: Final = (
     f"Nothing says whether the answer fits the question: the confidence is by words alone, not calibrated, and at most "
     f"{MOST_UNREAD:.2f}."
 )
+CONTRADICTED: Final = 0.5
+"""Chance, read both ways, from which two claims that differ in one place contradict each other: so do two pairs of the
+sentences of 12,000 true passages."""
 ELSE_WANTS: Final[Mapping[str, str]] = {"custom": "a judge passed to create_graph(judge=...)"}
 """What a judge that is not available needs, where the table of judges does not say."""
 CHAT_JUDGES: Final = frozenset({"llm", "cascade"})
@@ -91,6 +104,7 @@ class Verifier:
     consistency: Scorer | None = None  # of the answer, where a policy needs it
     source_weight: SourceWeight | None = None  # how far the source of a passage is relied on
     scorer: AnswerScorer | None = None  # reads whether the answer answers the question
+    contradicts: Contradicts | None = None  # reads whether two claims that are nearly the same contradict each other
     cache: VerdictCache = field(init=False, repr=False)
 
     def __post_init__(self) -> None:
@@ -128,7 +142,7 @@ class Verifier:
         """
         if not isinstance(answer, str):
             raise InputError(f"The answer came as a {type(answer).__name__}; wanted text: give a string.")
-        question = as_question(question)
+        question, answer = as_question(question), encodable(answer)
         if policy != AUTO:
             _known("policy", policy, POLICIES)
         chosen = list(POLICIES) if policy_scores else [] if policy == AUTO else [policy]
@@ -194,6 +208,7 @@ class Verifier:
             question=case.question,
             alignment=replies.get("alignment"),
             consistency=replies.get("consistency"),
+            clashes=self._clashes(verdicts, case.notes) if "internal_consistency" in wanted else (),
             knowledge=replies.get("knowledge", ()),
             weights=weights,
             options=self.options.signals,
@@ -221,6 +236,19 @@ class Verifier:
             instead = "alignment was measured by keyword overlap"
             add("alignment", "alignment scorer", self.alignment, whole, instead)
         return calls
+
+    def _clashes(self, verdicts: Sequence[Verdict], notes: Notes) -> list[tuple[str, str]]:
+        """The claims of the answer that contradict each other by what their words mean, whichever is read first."""
+        pairs = [pair for pair in compared_claims(verdicts) if same_but_one(*pair)]
+        if not pairs or self.contradicts is None:
+            return []
+        turned = [(other, one) for one, other in pairs]
+        read = stand_in(
+            "Reading the claims against each other", partial(self.contradicts, [*pairs, *turned]),
+            "consistency was measured by facts, opposites and negation", notes,
+        ) or [0.0] * 2 * len(pairs)  # fmt: skip
+        both = zip(pairs, read, read[len(pairs) :], strict=False)
+        return [pair for pair, there, back in both if min(there, back) >= CONTRADICTED]
 
     def _verdicts(self, case: "_Case", weights: Sequence[float]) -> list[Verdict]:
         """The claims of the answer, judged; sources of lower weight give way to others that support the same."""

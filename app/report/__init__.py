@@ -18,6 +18,7 @@ from typing import Any, Final
 
 from cragraph.errors import plain
 from cragraph.passages import about, as_passages, place_of
+from cragraph.private import private
 from cragraph.report.pages import PagePictures
 from cragraph.text.markers import find_markers
 from cragraph.types import Passage, doubt_of, mark_of, standing
@@ -68,9 +69,10 @@ class Report:
         )
 
     def save(self, path: str | Path) -> Path:
-        """Write the page; returns its path."""
-        (target := Path(path)).write_text(str(self), encoding="utf-8")
-        return target
+        """Write the page, for its owner alone where the file is new; returns its path."""
+        with private(path, encoding="utf-8") as page:
+            page.write(str(self))
+        return Path(path)
 
     @cached_property
     def data(self) -> dict[str, Any]:

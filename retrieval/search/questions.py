@@ -5,7 +5,7 @@ All by rules and without a model; English but for years. `llm_queries` asks a ch
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Final
 
 from cragraph.models.cache import unit
@@ -61,6 +61,24 @@ class Decompose:
     def __call__(self, question: str, notes: Notes) -> list[str]:
         """The sub-questions of a question that are not in the same words as the question; none where it is simple."""
         return distinct(decompose(plain_years(question)), question)
+
+
+NO_WRITER: Final = (
+    "multi_query needs a chat model, and there is none: the question was searched as it stands, and by its parts."
+)
+
+
+@dataclass(frozen=True)
+class Unwritten:
+    """The embedded expander in the place of a chat model's that was asked for and is not there, which is noted."""
+
+    expand: Decompose = field(default_factory=Decompose)
+    name: str = "decompose"
+
+    def __call__(self, question: str, notes: Notes) -> list[str]:
+        """The sub-questions of a question."""
+        notes.degraded(NO_WRITER)
+        return self.expand(question, notes)
 
 
 # -- clauses, names, things --------------------------------------------------------------------------------------------

@@ -54,6 +54,7 @@ class Material:
     question: str = ""
     alignment: float | None = None  # of an injected scorer, where there is one and it did not fail
     consistency: float | None = None  # the same
+    clashes: Collection[tuple[str, str]] = ()  # claims that a network reads as contradicting each other
     knowledge: Sequence[Verdict] = ()  # on the claims against the known facts, where there are any
     weights: Sequence[float] = ()  # of the passages' sources; empty where every source is fully relied on
     options: SignalOptions = field(default_factory=SignalOptions)
@@ -72,18 +73,23 @@ def relevance(material: Material) -> float:
 def internal_consistency(material: Material) -> float:
     """1 - the share of the claims that contradict another claim of the answer (consistency check).
 
-    A contradiction is the same statement with another figure, another direction or a negation; it cannot see one that
-    takes reasoning. Two quotations do not make the answer contradict itself: then the passages disagree, which is an
-    issue of its own, or are rows of one table. The score of an injected scorer, where there is one, takes its place.
+    A contradiction is the same statement with another figure, another date, an opposite word or a negation, or with
+    other words in one place that a network reads as a contradiction; it cannot see one that takes reasoning. Two
+    quotations do not make the answer contradict itself: then the passages disagree, which is an issue of its own, or
+    are rows of one table. The score of an injected scorer, where there is one, takes its place.
     """
     if material.consistency is not None:
         return material.consistency
-    claims = [(number, v["text"], _quotes(v)) for number, v in enumerate(counted(material.verdicts)[:COMPARED])]
-    involved: set[int] = set()
-    for (one, text, quoted), (other, against, copied) in combinations(claims, 2):
-        if not (quoted and copied) and contradict(text, against):
-            involved |= {one, other}
-    return 1.0 - len(involved) / len(claims) if claims else 1.0
+    claims = counted(material.verdicts)[:COMPARED]
+    pairs = compared_claims(material.verdicts)
+    involved = {text for pair in pairs if pair in material.clashes or contradict(*pair) for text in pair}
+    return 1.0 - sum(claim["text"] in involved for claim in claims) / len(claims) if claims else 1.0
+
+
+def compared_claims(verdicts: Sequence[Verdict]) -> list[tuple[str, str]]:
+    """The texts of each two claims of an answer that may contradict each other: not those of two quotations."""
+    claims = [(v["text"], _quotes(v)) for v in counted(verdicts)[:COMPARED]]
+    return [(one, other) for (one, quoted), (other, copied) in combinations(claims, 2) if not (quoted and copied)]
 
 
 QUOTES_CONTRADICT: Final = "The answer quotes what contradicts itself, which the confidence does not count"

@@ -3,6 +3,7 @@
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from functools import partial
+from itertools import pairwise
 from typing import Final
 
 import numpy as np
@@ -115,6 +116,16 @@ def by_vectors(
         cosine(question, answer) if pair else 0.0,
         tuple(tuple(cosine(claim, text) for text in texts) for claim in claims) if texts else (),
     )
+
+
+def coherence(embeddings: Embeddings, sentences: Sequence[str]) -> float:
+    """Mean similarity of each sentence to the one before it, 0..1; 1.0 where there are not two."""
+    texts = [sentence for sentence in sentences if sentence.strip()]
+    if len(texts) < 2:
+        return 1.0
+    vectors = embedded(embeddings, texts)
+    near = [min(max(float(vectors[one] @ vectors[other]), 0.0), 1.0) for one, other in pairwise(texts)]
+    return sum(near) / len(near)
 
 
 def _telling(measured: Space, column: int, claim: str, *, whole: bool) -> list[Window]:
