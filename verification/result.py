@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, fields
-from typing import Any, Final, Self
+from typing import Any, Final, Self, cast
 
 from cragraph.text.words import shortened
 from cragraph.types import MARKS, AnswerSpan, Label, Level, Passage, Verdict, groundedness
@@ -281,9 +281,10 @@ class Verification:
         return self.summary() | details | {"claims": [claim_row(v) for v in self.claims], "ms": round(self.ms, 1)}
 
     @classmethod
-    def from_dict(cls, data: Mapping[str, Any], claims: Sequence[Verdict]) -> Self:
-        """The verification that `to_dict` wrote down, with its verdicts."""
-        known: dict[str, Any] = {f.name: data[f.name] for f in fields(cls) if f.name in data} | {"claims": [*claims]}
+    def from_dict(cls, data: Mapping[str, Any], claims: Sequence[Mapping[str, Any]]) -> Self:
+        """The verification that `to_dict` wrote down, with its verdicts or the rows that `claim_row` made of them."""
+        known: dict[str, Any] = {f.name: data[f.name] for f in fields(cls) if f.name in data}
+        known["claims"] = [verdict_in(row) for row in claims]
         known |= {name: tuple(value) for name, value in known.items() if isinstance(value, list)}
         return cls(**known)
 
@@ -307,15 +308,23 @@ def sources_of(verdict: Verdict) -> list[str]:
 
 
 def claim_row(verdict: Verdict) -> dict[str, Any]:
-    """A verdict as plain JSON; what the judge did not say is left out, but `evidence` is null."""
+    """A verdict as plain JSON; what a judge need not say is left out where it did not, `reasoning` and `evidence` never."""
     row: dict[str, Any] = {name: _plain(value) for name, value in verdict.items() if name != "objected"}
-    for name in ("reasoning", "correction", "sources", "unsupported_spans"):
+    for name in ("correction", "sources", "unsupported_spans"):
         if not row.get(name):
             row.pop(name, None)
     if sources := sources_of(verdict):
         row["sources"] = sources
     evidence = verdict["evidence"]
     return row | {"evidence": evidence and {key: evidence[key] for key in ("quote", "passage", "start", "end")}}
+
+
+def verdict_in(row: Mapping[str, Any]) -> Verdict:
+    """The verdict that `claim_row` wrote down, whose evidence is in the first of its sources."""
+    evidence = row["evidence"]
+    if evidence is not None and "chunk_id" not in evidence:
+        evidence = {**evidence, "chunk_id": next(iter(row.get("sources", ())), "")}
+    return cast(Verdict, {"reasoning": "", **row, "evidence": evidence})
 
 
 def _plain(value: Any) -> Any:
