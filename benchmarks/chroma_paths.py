@@ -53,7 +53,6 @@ def main() -> int:
     metadatas: list[Any] = [
         {"source": f"{n % 97}.md", "year": 2000 + n % 25, "_r": texts[n][:200]} for n in range(len(texts))
     ]
-    ids = [f"{n:08x}" for n in range(len(texts))]
     with tempfile.TemporaryDirectory() as folder:
         port = free_port()
         command = [Path(sys.executable).with_name("chroma"), "run", "--path", folder, "--port", str(port)]
