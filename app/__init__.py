@@ -40,6 +40,7 @@ if TYPE_CHECKING:
         CorrectionResult,
         averify,
         averify_and_correct,
+        create_chat,
         create_graph,
         create_verifier,
         verify,
@@ -68,8 +69,8 @@ if TYPE_CHECKING:
 
 _HOMES = {
     "api": (
-        "CorrectionResult", "averify", "averify_and_correct", "create_graph", "create_verifier", "verify",
-        "verify_and_correct",
+        "CorrectionResult", "averify", "averify_and_correct", "create_chat", "create_graph", "create_verifier",
+        "verify", "verify_and_correct",
     ),
     "errors": ("CragError",),
     "report": ("Report",),
@@ -88,8 +89,9 @@ __getattr__ = exports(__name__, _HOMES)
 __all__ = [
     "IDK", "AnswerValidator", "CRAGResult", "ClaimStatus", "Context", "CorrectionResult", "CragError", "Report",
     "Settings", "ValidationConfig", "Verification", "VerificationResult", "VerifiedClaim", "__version__", "averify",
-    "averify_and_correct", "calculate_confidence", "chat_with_verification", "corrective_rag_loop", "create_graph",
-    "create_verifier", "load_settings", "validate_answer", "verify", "verify_and_correct", "verify_response",
+    "averify_and_correct", "calculate_confidence", "chat_with_verification", "corrective_rag_loop", "create_chat",
+    "create_graph", "create_verifier", "load_settings", "validate_answer", "verify", "verify_and_correct",
+    "verify_response",
     "verify_supported",
 ]  # fmt: skip
 

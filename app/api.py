@@ -46,6 +46,16 @@ def create_graph(
     return graph_of(Parts(chosen, chat_model=chat_model, embeddings=embeddings, judge=judge, **searched))
 
 
+def create_chat(settings: Settings | None = None, **own: Any) -> "StateGraph[Any, Any, Any, Any]":
+    """The same as a conversation, messages in and out, uncompiled: a checkpointer remembers each thread.
+
+    Takes what `create_graph` takes. Each answer is a message with its sources below, and with the whole response as
+    its `additional_kwargs`; a follow-up question is understood from the messages before it.
+    """
+    chosen = settings or load_settings()
+    return cragraph.graph.build.build_chat(create_graph(chosen, **own), context_schema(chosen))
+
+
 def create_verifier(
     settings: Settings | None = None,
     *,

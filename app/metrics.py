@@ -12,6 +12,7 @@ from threading import Lock
 from typing import Any, Final
 
 from cragraph.errors import InputError
+from cragraph.private import private
 from cragraph.text.markers import CITED
 from cragraph.types import IDK
 from cragraph.verification.claims import split_claims
@@ -33,7 +34,7 @@ def append_line(path: str | Path, entry: Mapping[str, Any]) -> None:
     try:
         Path(path).parent.mkdir(parents=True, exist_ok=True)
         # One write of one line in append mode: lines of several processes do not mix.
-        with _LOCK, Path(path).open("ab", buffering=0) as log:
+        with _LOCK, private(path, "ab", buffering=0) as log:
             log.write(line.encode("utf-8", "surrogatepass"))
     except OSError as error:
         logger.warning("the metrics log %s cannot be written (%s): the run is not in it", path, error)

@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
+from shutil import copymode
 from typing import Any, Final
 
 import numpy as np
@@ -13,6 +14,7 @@ from cragraph.errors import InputError
 from cragraph.evals.data import Row
 from cragraph.evals.metrics import balanced_accuracy, calibration_error, reliability
 from cragraph.passages import as_passages
+from cragraph.private import private
 from cragraph.protocols import Notes
 from cragraph.verification.policies import LINE, SUREST, calibrated_confidence, has_curve
 from cragraph.verification.verifier import Verifier
@@ -162,5 +164,8 @@ def store(calibration: Calibration, file: Path) -> None:
     block = yaml.safe_dump({"calibration": {calibration.judge: fields}}, sort_keys=False)
     whole = f"{kept}\n\n{BEGIN}\n# fitted on {calibration.rows} rows\n{block}{END}\n".lstrip()
     part = file.with_name(f".{file.name}.part")
-    part.write_text(whole, encoding="utf-8")
+    with private(part, encoding="utf-8") as written:
+        written.write(whole)
+    if file.is_file():
+        copymode(file, part)
     part.replace(file)

@@ -2,11 +2,13 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from difflib import get_close_matches
 from typing import Annotated, Any, Final, Literal, Self
 
-from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, TypeAdapter, model_validator
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, TypeAdapter, ValidationError, model_validator
 from pydantic_core.core_schema import CoreSchema, literal_schema, str_schema, union_schema
 
+from cragraph.errors import InputError
 from cragraph.tables import JUDGES, SPECIALIST
 from cragraph.types import Mode, OnLowConfidence
 
@@ -33,7 +35,11 @@ class OneOf:
     def __get_pydantic_core_schema__(self, source: Any, handler: Any) -> CoreSchema:
         """What pydantic checks, and Studio shows as a form."""
         named = literal_schema(list(self.names))
-        return union_schema([named, str_schema(pattern=f"^{self.prefix}.+")]) if self.prefix else named
+        if not self.prefix:
+            return named
+        wanted = f"wanted one of {', '.join(self.names)}, or {self.prefix} and a name"
+        choices: list[CoreSchema | tuple[CoreSchema, str]] = [named, str_schema(pattern=f"^{self.prefix}.+")]
+        return union_schema(choices, custom_error_type="one_of", custom_error_message=wanted)
 
 
 JudgeName = Annotated[str, OneOf(("auto", *JUDGES, "custom"), SPECIALIST)]
@@ -52,6 +58,51 @@ OTHER_NAMES: Final = {
     "crag": ("boolean", "False is `max_crag_attempts` 0."),
     "inference_mode": ("string", "Another name of `mode`."),
 }
+
+
+_BOUNDS: Final = {"ge": "at least {}", "gt": "more than {}", "le": "at most {}", "lt": "less than {}"}
+
+
+def wrong_fields(error: ValidationError, model: type[BaseModel]) -> list[tuple[tuple[str, ...], Any, str]]:
+    """Each wrong field of a model once, with what came and what was wanted, in plain words.
+
+    Its place is a path, empty where no field is to blame; what was wanted is empty for a field that there is none of.
+    """
+    found: dict[tuple[str, ...], tuple[Any, str]] = {}
+    for problem in error.errors():
+        place, given = tuple(map(str, problem["loc"])), problem.get("ctx", {})
+        wanted = problem["msg"].removeprefix("Value error, ").replace("Input should be ", "wanted ").partition(", ")[0]
+        if problem["type"] in ("extra_forbidden", "value_error", "one_of"):
+            wanted = "" if problem["type"] == "extra_forbidden" else problem["msg"].removeprefix("Value error, ")
+        elif problem["type"] == "literal_error":
+            wanted = f"wanted {given['expected']}".replace("'", "")
+        elif given.keys() & _BOUNDS.keys():
+            parts = model.model_fields[place[0]].metadata if place and place[0] in model.model_fields else []
+            limits = {name: getattr(part, name) for part in parts for name in _BOUNDS if hasattr(part, name)}
+            limits = {name: f"{value:g}" for name, value in (limits or given).items() if name in _BOUNDS}
+            each = " and ".join(_BOUNDS[name].format(value) for name, value in limits.items())
+            wanted = f"wanted {limits['ge']} to {limits['le']}" if {*limits} == {"ge", "le"} else f"wanted {each}"
+        found.setdefault(place, (problem.get("input"), wanted))
+    return [(place, came, wanted) for place, (came, wanted) in found.items()]
+
+
+def options_of(given: Mapping[str, Any], model: "type[Context] | None" = None) -> "Context":
+    """The options of a run, read from a mapping; raises InputError that says which of them is wrong, and how."""
+    model = model or Context
+    try:
+        return model(**given)
+    except ValidationError as error:
+        lines = []
+        for (name, *inside), came, wanted in (
+            (place or ("crag",), *rest) for place, *rest in wrong_fields(error, model)
+        ):
+            if wanted:
+                lines.append(f"{'.'.join([name, *inside])} came as {came!r:.200}: {wanted}")
+            else:
+                close = get_close_matches(name, model.model_fields, n=1)
+                known = f"did you mean {close[0]}?" if close else f"there are {', '.join(model.model_fields)}"
+                lines.append(f"there is no option {name!r}: {known}")
+        raise InputError(f"The options cannot be used: {'; '.join(lines)}.".replace("?.", "?")) from None
 
 
 def _with_other_names(schema: dict[str, Any]) -> None:

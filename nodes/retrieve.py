@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from cragraph.errors import InputError, StoreMissingError
+from cragraph.errors import InputError, StoreMissingError, encodable
 from cragraph.generation.followups import points_back
 from cragraph.graph.context import Context
 from cragraph.graph.routing import best
@@ -70,7 +70,7 @@ class Retrieve:
             available=available,
             seen=[p["chunk_id"] for p in passages],
             searched=searched,
-            drafts=[state.answer] if state.answer is not None else [],
+            drafts=[encodable(state.answer)] if state.answer is not None else [],
             halted=halted,
         )
         return {name: value for name, value in vars(fresh).items() if name not in EPHEMERAL}

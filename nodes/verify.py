@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any, cast
 
-from cragraph.errors import InputError, SettingsError
+from cragraph.errors import InputError, SettingsError, encodable
 from cragraph.graph.context import Context
 from cragraph.graph.state import State, VerifyOutput, VerifyState
 from cragraph.passages import as_passages, as_question
@@ -122,7 +122,7 @@ def verified(
         raise SettingsError(f"The judge {context.judge!r} {why}; available are {', '.join(sorted(verifier.judges))}.")
     verification = verifier(
         as_question(question),
-        answer,
+        encodable(answer),
         passages,
         notes,
         judge=context.judge,

@@ -136,8 +136,9 @@ class _Draft:
 
 
 def _citation(number: int, passage: Passage, pointers: Sequence[Pointer]) -> Citation:
-    metadata = passage["metadata"] | place_in_store(passage)
-    metadata |= {} if passage["page"] is None else {"page": passage["page"]}
+    metadata = passage["metadata"] | place_in_store(passage) | {"page": passage["page"]}
+    if passage["page"] is None:
+        del metadata["page"]
     quotes = dict.fromkeys(
         quote
         for pointer in pointers

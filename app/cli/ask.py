@@ -56,7 +56,8 @@ def ask(
     if source:
         with ingesting(shown=not quiet) as advance:
             read = assistant.ingest(source, progress=advance)
-        for path, reason in read.failed:
+        leading_out = [each for each in read.skipped if each[1] == cragraph.retrieval.documents.LEADS_OUT]
+        for path, reason in read.failed + leading_out:
             complain(f"{path}: {reason}")
         if not (read.added or read.changed or read.unchanged):
             raise InputError("Nothing could be read from --source: give files or folders that `cragraph ingest` takes.")

@@ -22,7 +22,7 @@ QuietOption = Annotated[bool, typer.Option("--quiet", "-q", help="No status on s
 
 
 def _option(kind: Any, flag: str, about: str, **more: Any) -> Any:
-    return Annotated[kind | None, typer.Option(flag, help=about, **more)]
+    return Annotated[kind | None, typer.Option(flag, help=about, **more), flag]
 
 
 _SETTINGS: Final[dict[str, Any]] = {
@@ -48,6 +48,9 @@ _SETTINGS: Final[dict[str, Any]] = {
     "config": _option(Path, "--config", "Settings file instead of cragraph.yaml."),
 }  # fmt: skip
 """Settings that can be given to a command, and how."""
+
+FLAGS: Final = {name: option.__metadata__[1] for name, option in _SETTINGS.items()}
+"""What each of them is called there."""
 
 
 def with_settings(*names: str) -> Callable[[Callable[..., None]], Callable[..., None]]:
@@ -82,4 +85,4 @@ def _settings(options: dict[str, Any], **more: Any) -> Any:
         os.environ["CRAG_CONFIG"] = str(config)
     if where := given.pop("where", None):
         given["where"] = store.parse_where(where)
-    return cragraph.settings.load_settings(**given)
+    return cragraph.settings.loaded(given, FLAGS)

@@ -120,7 +120,7 @@ def show_passages(passages: Sequence[dict[str, Any]]) -> None:
     """Print search results, best first, with their scores by stage."""
     console = out()
     for number, passage in enumerate(passages, 1):
-        place = place_of(passage | passage["metadata"] | {"filename": passage["source"]}) or passage["chunk_id"]
+        place = place_of({**passage["metadata"], **passage, "filename": passage["source"]}) or passage["chunk_id"]
         scores = ", ".join(f"{stage} {score:.3f}" for stage, score in passage["scores"].items() if score is not None)
         console.print(Text(f"{number}. {place}", style="bold"), Text(f" {scores}", style="dim"))
         indented(console, Text(shortened(passage["text"], 300)), 3)

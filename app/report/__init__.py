@@ -5,7 +5,7 @@ All interaction is by links within it: it works printed, and without script. Man
 
 import re
 from base64 import b64encode
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from difflib import SequenceMatcher
 from functools import cache, cached_property
@@ -17,7 +17,8 @@ from pathlib import Path
 from typing import Any, Final
 
 from cragraph.errors import plain
-from cragraph.passages import as_passages, place_of
+from cragraph.passages import about, as_passages, place_of
+from cragraph.private import private
 from cragraph.report.pages import PagePictures
 from cragraph.text.markers import find_markers
 from cragraph.types import MARKS, Passage, groundedness
@@ -45,13 +46,14 @@ class Report:
 
     `result` is what a graph or `verify` returned. A response of a graph has its claims only under `show_claims`;
     `passages` are those that it was judged against, which add the text around each quote. `neighbours` finds the
-    chunks beside a passage, and `pictures` shows the pages of PDF sources with the quotes boxed.
+    chunks beside a passage. The pages of PDF sources that are among `files`, such as `Store.files`, are shown with the
+    quotes boxed; of others none is opened, whatever a passage names as its source.
     """
 
     result: Any
     passages: Iterable[Any] = ()
     neighbours: Neighbours | None = None
-    pictures: bool = True
+    files: Container[str] = ()
     prefix: str = ""  # set before every id, so that several answers can stand on one page
 
     def __str__(self) -> str:
@@ -67,9 +69,10 @@ class Report:
         )
 
     def save(self, path: str | Path) -> Path:
-        """Write the page; returns its path."""
-        (target := Path(path)).write_text(str(self), encoding="utf-8")
-        return target
+        """Write the page, for its owner alone where the file is new; returns its path."""
+        with private(path, encoding="utf-8") as page:
+            page.write(str(self))
+        return Path(path)
 
     @cached_property
     def data(self) -> dict[str, Any]:
@@ -102,13 +105,15 @@ class Report:
     @cached_property
     def fragment(self) -> str:
         """The report without the page around it."""
-        data, pictures = self.data, PagePictures() if self.pictures else None
+        data, pictures = self.data, PagePictures(self.files)
         parts = [f"<h1>{e(data['question'])}</h1>" if data["question"] else "<h1>Verification</h1>"]
         parts.append(f'<div class="cols"><div class="left"><section aria-label="Answer"><p class="answer">{self.text}')
         parts.append(f"</p>{self._confidence()}{self._faults()}</section>{self._attempts()}{self._ran()}</div>")
         parts.append(f'<section class="right" aria-label="Evidence">{self._evidence(pictures)}</section></div>')
-        if pictures and pictures.left_out:
+        if pictures.left_out:
             parts.append(f'<p class="note">{pictures.left_out} further pages are not shown as pictures.</p>')
+        if pictures.failed:
+            parts.append(f'<p class="note">The pages of {pictures.failed} files could not be drawn.</p>')
         return f'<article class="cragraph">{"".join(parts)}</article>'
 
     @cached_property
@@ -195,7 +200,7 @@ class Report:
         rows = "".join(f'<li class="{kind}">{e(sentence)}</li>' for kind, sentence in notes)
         return f'<ul class="said">{rows}</ul>' if rows else ""
 
-    def _evidence(self, pictures: PagePictures | None) -> str:
+    def _evidence(self, pictures: PagePictures) -> str:
         cards = [self._card(number, claim, pictures) for number, claim in enumerate(self.claims)]
         cited = [
             f'<li id="{self.prefix}c{c["number"]}">[{c["number"]}] {where(c["metadata"])}'
@@ -209,7 +214,7 @@ class Report:
         lists = [f'<h2>{name}</h2><ol class="sources">{"".join(rows)}</ol>' for name, rows in listed.items() if rows]
         return ("<h2>Claims</h2>" + "".join(cards) if cards else "") + "".join(lists)
 
-    def _card(self, number: int, claim: Mapping[str, Any], pictures: PagePictures | None) -> str:
+    def _card(self, number: int, claim: Mapping[str, Any], pictures: PagePictures) -> str:
         verdict, back = claim["verdict"], f"{e(claim['text'])} <em>(not in the answer that is shown)</em>"
         if number in self.places:
             back = f'<a href="#{self.prefix}a{number + 1}">{e(claim["text"])}</a>'
@@ -226,15 +231,15 @@ class Report:
             else:
                 before, after = self._beside(passage)
                 quote = marked(passage["text"], evidence["quote"], evidence["start"])
-                rows.append(f"<p>{where(passage | passage['metadata'])}</p>")
+                rows.append(f"<p>{where(about(passage))}</p>")
                 rows.append(f"<blockquote>{before}{quote}{after}</blockquote>")
-                if pictures and (picture := pictures(passage, evidence["quote"])):
+                if picture := pictures(passage, evidence["quote"]):
                     rows.append(f"<details><summary>The page</summary>{picture}</details>")
         else:
             rows.append('<p class="note">No evidence was found.</p>')
         first = (claim.get("evidence") or {}).get("chunk_id") or next(iter(claim.get("sources") or ()), "")
         if others := [source for source in claim.get("sources") or () if source != first]:
-            names = {p["chunk_id"]: where(p | p["metadata"]) for p in self.known}
+            names = {p["chunk_id"]: where(about(p)) for p in self.known}
             named = dict.fromkeys(names.get(chunk_id, e(chunk_id)) for chunk_id in others)
             rows.append(f'<p class="note">Also supported by {", ".join(named)}.</p>')
         return f'<div class="card {e(verdict)}" id="{self.prefix}e{number + 1}">{"".join(rows)}</div>'
@@ -310,7 +315,7 @@ def table_of(rows: Iterable[Mapping[str, Any]]) -> Iterator[str]:
 
 
 def _row(row: Mapping[str, Any], prefix: str) -> str:
-    report = Report(row, prefix=prefix, pictures=False)
+    report = Report(row, prefix=prefix)
     counts = f"{row['claims_supported']}/{row['claims_checked']}"
     grounded = "yes" if row["is_grounded"] else "no"
     share = row["claims_supported"] / (row["claims_checked"] or 1)

@@ -246,7 +246,10 @@ def test_verify_tells_a_pipeline_whether_enough_is_grounded(shell: Shell, tmp_pa
         (("verify",), "--answer"),
         (("verify", "--jsonl", "nowhere.jsonl"), "nowhere.jsonl"),
         (("verify", "--answer", "x", "--source", "nowhere.md"), "nowhere.md"),
-        (("ask", "q", "--threshold", "7"), "confidence_threshold came as 7"),
+        (("ask", "q", "--threshold", "7"), "error: --threshold came as 7.0: wanted 0 to 1."),
+        (("ask", "q", "--judge", "foo"), "error: --judge came as 'foo': wanted one of auto, lexical,"),
+        (("ask", "q", "--top-k", "99"), "error: --top-k came as 99: wanted 1 to 50."),
+        (("ask", "q", "--mode", "x"), "error: --mode came as 'x': wanted low, balanced or high."),
         (("ask", "q", "--judge", "oracle"), "oracle"),
         (("ask", "q", "--config", "nowhere.yaml"), "nowhere.yaml"),
         (("graph", "nothing"), "there is no graph 'nothing'"),
@@ -379,3 +382,20 @@ def test_a_long_ingest_says_every_few_seconds_that_it_goes_on(
         advance(Progress(done=1, total=3, chunks=7, rate=2.0, source="a.md"))
         time.sleep(0.1)
     assert "reading for 0 s: 1 of 3 files, 7 chunks are in" in capsys.readouterr().err
+
+
+def test_links_out_of_a_folder_are_named_by_every_command_and_followed_only_when_asked(
+    shell: Shell, notes: Path, tmp_path: Path
+) -> None:
+    (tmp_path / "code.md").write_text("# The vault\n\nThe code of the vault is 4711.\n")
+    (notes / "link.md").symlink_to(tmp_path / "code.md")
+    ran = shell("ingest", str(notes))
+    assert (ran.code, "link.md: a link that leads out of the folder" in ran.err) == (0, True), ran.err
+    assert len(shell("docs", "--json").json) == 2
+    ran = shell("ask", "What is the code of the vault?", "--source", str(notes), "--store", "other")
+    assert "link.md: a link that leads out of the folder" in ran.err
+    assert "4711" not in ran.out
+    ran = shell("verify", "--answer", "The code of the vault is 4711.", "--source", str(notes))
+    assert "link.md: a link that leads out of the folder" in ran.err
+    assert shell("ingest", str(notes), "--follow-links").code == 0
+    assert len(shell("docs", "--json").json) == 3

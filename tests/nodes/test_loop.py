@@ -351,8 +351,8 @@ def test_messages_alone_ask_their_last_one_and_no_first_turn_is_a_conversation()
     ("inputs", "context", "said"),
     [
         ({"questoin": "q"}, None, "no input questoin: give question, answer, passages, messages"),
-        ({"question": "q"}, {"treshold": 1}, "treshold came as 1: Extra inputs"),
-        ({"question": "q"}, {"top_k": 0}, "top_k came as 0: Input should be greater"),
+        ({"question": "q"}, {"treshold": 1}, "no option 'treshold': there are mode"),
+        ({"question": "q"}, {"top_k": 0}, "top_k came as 0: wanted 1 to 50"),
     ],
 )
 async def test_unknown_inputs_and_options_are_refused_by_name(inputs: Any, context: Any, said: str) -> None:
