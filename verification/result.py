@@ -306,7 +306,7 @@ def sources_of(verdict: Verdict) -> list[str]:
 
 
 def claim_row(verdict: Verdict) -> dict[str, Any]:
-    """A verdict as plain JSON; what a judge need not say is left out where it did not, `reasoning` and `evidence` never.
+    """A verdict as plain JSON; what a judge need not say is left out where it did not, but `reasoning` and `evidence`.
 
     `quoted` is there, and true, where the claim stands word for word in its evidence.
     """
