@@ -194,7 +194,7 @@ class Assistant:
                     files.append(path)
                     continue
             raise InputError(f"{path} is not a file: give files or folders to verify against.")
-        for item in documents.discover(folders, max_bytes=int(self.settings.max_file_mb * MB)):
+        for item in documents.discover(folders, max_bytes=self._reading()["max_bytes"]):
             if isinstance(item, documents.Found):
                 files.append(item.path)
             elif item.reason == documents.LEADS_OUT and skipped is not None:

@@ -87,8 +87,8 @@ class AnsweringGraph(CheckedGraph):
         return response | {"messages": [AIMessage(self.said(response), additional_kwargs=response)]}
 
     def said(self, response: Mapping[str, Any]) -> str:
-        """The text of the message."""
-        return f"{doubt_of(response['decision'])}{response['answer']}"
+        """The text of the message, a doubt first."""
+        return f"{doubt_of(response.get('decision'))}{response['answer']}"
 
 
 class ChattingGraph(AnsweringGraph):

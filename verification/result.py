@@ -3,7 +3,7 @@
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
-from typing import Any, Final, Self
+from typing import Any, Final, Self, cast
 
 from cragraph.text.markers import without_markers
 from cragraph.text.words import shortened
@@ -278,9 +278,10 @@ class Verification:
         return self.summary() | details | {"claims": [claim_row(v) for v in self.claims], "ms": round(self.ms, 1)}
 
     @classmethod
-    def from_dict(cls, data: Mapping[str, Any], claims: Sequence[Verdict]) -> Self:
-        """The verification that `to_dict` wrote down, with its verdicts."""
-        known: dict[str, Any] = {f.name: data[f.name] for f in fields(cls) if f.name in data} | {"claims": [*claims]}
+    def from_dict(cls, data: Mapping[str, Any], claims: Sequence[Mapping[str, Any]]) -> Self:
+        """The verification that `to_dict` wrote down, with its verdicts or the rows that `claim_row` made of them."""
+        known: dict[str, Any] = {f.name: data[f.name] for f in fields(cls) if f.name in data}
+        known["claims"] = [verdict_in(row) for row in claims]
         known |= {name: tuple(value) for name, value in known.items() if isinstance(value, list)}
         known["decision"] = decision = Decision.from_dict(data["decision"])
         return cls(**known, set_by=decision.set_by)
@@ -305,12 +306,12 @@ def sources_of(verdict: Verdict) -> list[str]:
 
 
 def claim_row(verdict: Verdict) -> dict[str, Any]:
-    """A verdict as plain JSON; what the judge did not say is left out, but `evidence` is null.
+    """A verdict as plain JSON; what a judge need not say is left out where it did not, but `reasoning` and `evidence`.
 
     `quoted` is there, and true, where the claim stands word for word in its evidence.
     """
     row: dict[str, Any] = {name: _plain(value) for name, value in verdict.items() if name != "objected"}
-    for name in ("reasoning", "correction", "sources", "unsupported_spans"):
+    for name in ("correction", "sources", "unsupported_spans"):
         if not row.get(name):
             row.pop(name, None)
     if sources := sources_of(verdict):
@@ -336,6 +337,15 @@ def word_for_word(verdict: Verdict) -> bool:
 def plain(text: str) -> str:
     """A text without marks at its ends, in small letters, one space between words."""
     return _EDGES.sub("", " ".join(text.split())).casefold()
+
+
+def verdict_in(row: Mapping[str, Any]) -> Verdict:
+    """The verdict that `claim_row` wrote down, whose evidence is in the first of its sources."""
+    evidence = row["evidence"]
+    if evidence is not None and "chunk_id" not in evidence:
+        evidence = {**evidence, "chunk_id": next(iter(row.get("sources", ())), "")}
+    known = {name: value for name, value in row.items() if name != "quoted"}
+    return cast(Verdict, {"reasoning": "", **known, "evidence": evidence})
 
 
 def _plain(value: Any) -> Any:

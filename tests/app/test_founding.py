@@ -199,3 +199,18 @@ def test_the_deadline_of_a_run_bounds_a_judge_that_hangs(hanging: Hanging) -> No
     assert response["models"]["judge"] == "lexical"
     assert any("'hanging' failed (TimeoutError" in sentence for sentence in response["degraded"])
     assert monotonic() - begun < 30
+
+
+@pytest.mark.server
+@pytest.mark.enable_socket
+def test_the_corrective_loop_keeps_the_verdicts_of_a_chat_model_that_gives_no_reason(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    held = {"n": 1, "evidence": TRUE, "status": "SUPPORTED"}
+    with OllamaServer(by_fields({"": f"{TRUE} [1]", "claims": {"claims": [held]}, "queries": {"queries": ["x"]}})) as s:
+        monkeypatch.setenv("OLLAMA_HOST", s.url)
+        context = f"{TRUE} {LAKES}"
+        first = verify_response("What was revenue in 2023?", WRONG, context)
+        done = corrective_rag_loop("What was revenue in 2023?", WRONG, first, context, "ollama:llama3.2")
+    assert (done.attempts, "$383 billion" in done.final_response) == (1, True)
+    assert [[claim.reasoning for claim in v.claims] for v in done.verification_history[1:]] == [[""]]

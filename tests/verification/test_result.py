@@ -32,6 +32,7 @@ def test_the_row_has_the_documented_shape() -> None:
         "support": 1.0,
         "contradiction": 0.0,
         "judge": "fake",
+        "reasoning": "",
         "evidence": {"quote": "$394 billion", "passage": 0, "start": 12, "end": 24},
         "sources": [PASSAGES[0]["chunk_id"]],
     }
@@ -42,8 +43,10 @@ def test_the_row_has_the_documented_shape() -> None:
     assert row["suggested_corrections"] == ["Costs fell."]
 
 
-def test_what_a_judge_did_not_say_is_left_out_of_a_row() -> None:
-    assert claim_row(verdict()).keys().isdisjoint({"reasoning", "correction", "unsupported_spans"})
+def test_what_a_judge_need_not_say_is_left_out_of_a_row_and_what_every_verdict_has_is_there() -> None:
+    row = claim_row(verdict())
+    assert row.keys().isdisjoint({"correction", "unsupported_spans"})
+    assert (row["reasoning"], row["evidence"]) == ("", None)
 
 
 @pytest.mark.parametrize(
@@ -172,9 +175,22 @@ def test_a_verification_is_restored_from_what_it_wrote_down() -> None:
         on_low_confidence="flag",
         policy_scores={"claims": 0.9},
     )
-    again = Verification.from_dict(json.loads(json.dumps(found.to_dict())), found.claims)
+    written = json.loads(json.dumps(found.to_dict()))
+    again = Verification.from_dict(written, found.claims)
     assert again == found
     assert (again.decision.outcome, again.decision.set_by, again.accepted) == ("doubtful", "person", False)
+    assert Verification.from_dict(written, written["claims"]) == found
+
+
+def test_rows_that_were_written_down_still_say_which_chunk_holds_their_evidence() -> None:
+    held = verdict("supported", "Revenue was $394 billion.", evidence=quoted(PASSAGES, 0, "$394 billion"))
+    found = Verification(confidence=1.0, claims=(held,))
+    written = json.loads(json.dumps(found.to_dict()))
+    again = Verification.from_dict(
+        written, [{k: v for k, v in row.items() if k != "reasoning"} for row in written["claims"]]
+    )
+    assert again.claims[0]["reasoning"] == ""
+    assert (again.verified_sources, again.attributions) == (found.verified_sources, found.attributions)
 
 
 def test_it_prints_as_a_line_with_the_outcome_and_a_line_per_claim() -> None:
