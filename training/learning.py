@@ -84,6 +84,13 @@ class Rows:
         return every
 
 
+def reading(device: torch.device) -> torch.autocast:
+    """The precision to read in: bfloat16 on a GPU and on processors that have it, else whole; made up by software, it
+    takes twenty times as long."""
+    has = device.type == "cuda" or torch.ops.mkldnn._is_mkldnn_bf16_supported()
+    return torch.autocast(device.type, torch.bfloat16, enabled=bool(has))
+
+
 @dataclass(frozen=True)
 class Schedule:
     """How many rows are seen, over how many of the last the learning rate falls, and its highest value."""

@@ -84,7 +84,7 @@ def learnt(data: Rows, rows: NDArray[np.int64], seed: int, device: torch.device)
 
 
 def _read(net: GroundingNet, batch: Batch, device: torch.device) -> tuple[torch.Tensor, torch.Tensor]:
-    with torch.autocast(device.type, torch.bfloat16):
+    with learning.reading(device):
         claim, word = net(batch.ids.to(device), batch.types.to(device), batch.mask.to(device))
     return claim.float().cpu(), word.float().cpu()
 

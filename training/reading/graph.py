@@ -20,9 +20,10 @@ from training.judge.graph import MAX_TOKENS
 from training.judge.graph import heads as judge_heads
 from training.learning import CLS, SEP
 from training.reader.export import heads as reader_heads
-from training.reading.net import BEGIN, END, RAISED
 
 LAYERS, HEADS, EPSILON = 12, 12, 1e-5
+BEGIN, PAD, END, RAISED = 0, 1, 2, 4
+"""MPNet's numbers of the special pieces, and by how much it raises BERT's numbers of all others."""
 BLOCK = 32
 BUCKETS, FARTHEST = 32, 128
 
@@ -116,29 +117,12 @@ def _linear(g: Drawing, x: str, weight: Array, bias: Array, bits: int) -> str:
         args = (x, g.constant(codes), g.constant(scales), "", g.constant(bias))
         return g.op("DynamicQuantizeMatMul", *args, domain=FUSED)[0]
     else:
-        codes, scales = four_bits(weight)
+        codes, scales = minilm.four_bits(weight, BLOCK)
         outputs, inputs = weight.shape
         args = (x, g.constant(codes), g.constant(scales))
         options = {"K": inputs, "N": outputs, "bits": 4, "block_size": BLOCK, "accuracy_level": 4}
         [product] = g.op("MatMulNBits", *args, domain=FUSED, **options)
     return g.op("Add", product, g.constant(bias))[0]
-
-
-def four_bits(weight: Array) -> tuple[Array, Array]:
-    """Codes (outputs, blocks, BLOCK / 2), two a byte, low first, and scales (outputs * blocks): `(code - 8) * scale`."""
-    blocks = weight.reshape(len(weight), -1, BLOCK).astype(np.float32)
-    extreme = np.take_along_axis(blocks, np.abs(blocks).argmax(-1)[..., None], -1)
-    best, error = None, None
-    for share in np.linspace(0.7, 1.05, 15, dtype=np.float32):
-        scale = np.where(extreme == 0, 1, extreme * share / -8).astype(np.float32)
-        codes = np.clip(np.round(blocks / scale), -8, 7)
-        wrong = ((codes * scale - blocks) ** 2).sum(-1, keepdims=True)
-        if best is None:
-            best, error = scale, wrong
-        else:
-            best, error = np.where(wrong < error, scale, best), np.minimum(wrong, error)
-    codes = (np.clip(np.round(blocks / best), -8, 7) + 8).astype(np.uint8)
-    return codes[..., 0::2] | (codes[..., 1::2] << 4), best.reshape(-1)
 
 
 def _add_and_normalise(g: Drawing, x: str, skip: str, trunk: Tensors, name: str) -> str:

@@ -10,10 +10,10 @@ from transformers import MPNetModel
 from training.judge.model import GroundingNet
 from training.learning import CLS, SEP
 from training.reader.train import ReaderNet
+from training.reading.graph import BEGIN, END, PAD, RAISED
 
 FROZEN = 4
 """Layers that stay as they are, with the embeddings and the relative positions: they take a fifth of a step to train."""
-BEGIN, PAD, END, RAISED = 0, 1, 2, 4
 
 
 class Trunk(nn.Module):

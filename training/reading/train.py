@@ -49,7 +49,7 @@ def main() -> None:
     net = ReadingNet(given.trunk)
 
     def loss(rows: learning.Ints, device: torch.device) -> Tensor:
-        with torch.autocast(device.type, torch.bfloat16):
+        with learning.reading(device):
             if rows[0] < data.first:
                 batch = data.claims.batch(rows).to(device)
                 claim, word = net.judge(batch.ids, batch.types, batch.mask)
