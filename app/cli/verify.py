@@ -210,7 +210,8 @@ def junit_of(rows: list[Row], skipped: Skipped) -> bytes:
         about = {"name": _XML.sub("", str(row["id"])), "time": f"{row['ms'] / 1000:.3f}"}
         case = ElementTree.SubElement(suite, "testcase", {"classname": "cragraph"} | about)
         if not row["is_grounded"]:
-            failure = ElementTree.SubElement(case, "failure", type="not grounded", message=row["decision"]["why"])
+            why = "; ".join(row["warnings"]) if row["accepted"] else row["decision"]["why"]
+            failure = ElementTree.SubElement(case, "failure", type="not grounded", message=why)
             failure.text = _XML.sub("", "\n".join([*row["warnings"], *row["unverified_claims"]]))
     for number, problem in skipped:
         case = ElementTree.SubElement(suite, "testcase", classname="cragraph", name=f"line {number}")

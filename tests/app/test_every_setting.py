@@ -156,7 +156,6 @@ OLLAMA = {"model": "ollama:llama3.2"}
 CASES = {
     "mode": Case("low"),
     "confidence_threshold": Case(1.0, given, {"on_low_confidence": "abstain", "max_crag_attempts": 0}),
-    "refused_good": Case(0.5, verified, {"judge": "lexical"}),
     "max_crag_attempts": Case(0, corrected, STRICT),
     "verify": Case(False),
     "policy": Case("similarity"),
