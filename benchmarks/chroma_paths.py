@@ -22,7 +22,7 @@ from langchain_chroma import Chroma
 from cragraph.retrieval.store.server import HNSW, on_server
 from tests.support.ports import free_port
 
-BATCH, CHANGED, K, DIMENSION = 500, 100, 100, 384
+BATCH, CHANGED, K, DIMENSION = 500, 50, 100, 384
 
 
 class Given:
