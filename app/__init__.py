@@ -91,8 +91,7 @@ __all__ = [
     "Settings", "ValidationConfig", "Verification", "VerificationResult", "VerifiedClaim", "__version__", "averify",
     "averify_and_correct", "calculate_confidence", "chat_with_verification", "corrective_rag_loop", "create_chat",
     "create_graph", "create_verifier", "load_settings", "validate_answer", "verify", "verify_and_correct",
-    "verify_response",
-    "verify_supported",
+    "verify_response", "verify_supported",
 ]  # fmt: skip
 
 

@@ -3,6 +3,7 @@
 What is slow to import is named by its package, which imports it then: verifying an answer loads no database.
 """
 
+import logging
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from functools import partial
@@ -37,6 +38,8 @@ if TYPE_CHECKING:
 
     import cragraph.graph.build
     from cragraph.retrieval.store import Store
+
+logger = logging.getLogger(__name__)
 
 FETCHED: Final = {"llm": 10}
 KEPT: Final = {"llm": 3}
@@ -187,7 +190,11 @@ class Parts:
 
     def unanswered(self, question: str, answer: str) -> list[str]:
         """Parts of a question that an answer does not address."""
-        return unanswered_parts(question, answer, self.cached_embeddings)
+        try:
+            return unanswered_parts(question, answer, self.cached_embeddings)
+        except Exception as error:  # the model may be the caller's own, and what is left out is said beside the answer
+            logger.warning("the embedding model failed (%s): what the answer leaves out is told by names", error)
+            return unanswered_parts(question, answer, None)
 
     # -- generation and verification ---------------------------------------------------------------------------
 
@@ -238,8 +245,6 @@ class Parts:
             scorer=cragraph.generation.answered.ReaderScorer(self.ranker),
             contradicts=lambda pairs: [reading.contradicted for reading in self.grounding.score(pairs)],
             options=VerifierOptions(
-                threshold=chosen.threshold,
-                refused_good=chosen.refused_good,
                 calibration=chosen.calibration,
                 weights=self.weights,
                 signals=SignalOptions(

@@ -14,7 +14,6 @@ from cragraph.errors import DocumentError, InputError, StoreMissingError
 from cragraph.graph.context import Context, options_of
 from cragraph.graph.state import CragOutput, State
 from cragraph.graph.steps import Steps, walk
-from cragraph.nodes.verify import verified
 from cragraph.passages import as_passages, as_question
 from cragraph.protocols import Notes
 from cragraph.report import Report
@@ -174,7 +173,7 @@ class Assistant:
 
     def verify(self, answer: str, passages: Iterable[Any], question: str | None = None) -> Verification:
         """Judge an answer against passages."""
-        return verified(self.parts.verifier, question or "", answer, as_passages(passages), self.settings, Notes())
+        return self.parts.verifier(question or "", answer, as_passages(passages), Notes(), **self.settings.judging)
 
     def read(self, paths: Iterable[Path], skipped: list[tuple[str, str]] | None = None) -> list[Passage]:
         """The passages of some files, and of those in folders, without a store; read in a process as ingest's are.
@@ -277,12 +276,12 @@ def described(node: str, update: Mapping[str, Any], before: Mapping[str, float])
             line = "no answer to judge" if last["answer"] == IDK else "off"
             if last["answer"] != IDK and last["confidence"] is not None:
                 line = f"{last['claims_supported']}/{last['claims_checked']} claims supported, "
-                line += f"confidence {last['confidence']:.2f}"
+                line += f"confidence {last['confidence']:.2f}, {last['decision']['outcome']}"
         case "requery":
             line = "; ".join(update.get("queries") or [])
         case "review":
             line = update.get("decided", "waits for you")
         case "finalize":
-            line = "abstained" if update.get("abstained") else "answered"
+            line = (update.get("decision") or {"outcome": "answered"})["outcome"]
     ms = update.get("timings_ms", {}).get(node)
     return line + (f" · {ms - before.get(node, 0.0):.0f} ms" if ms is not None else "")

@@ -23,8 +23,9 @@ from cragraph.settings import Settings, load_settings
 from cragraph.text.markers import without_markers
 from cragraph.text.sentences import sentence_spans
 from cragraph.verification.claims import split_claims
+from cragraph.verification.decision import Line, decide, reaches
 from cragraph.verification.policies import POLICIES
-from cragraph.verification.result import AGAINST, low_values, reaches
+from cragraph.verification.result import AGAINST, low_values
 from cragraph.verification.signals import SIGNALS, Material, SignalOptions
 from cragraph.verification.signals.closeness import coherence, measure_closeness
 from cragraph.verification.signals.wording import UNCERTAINTY_PHRASES, grammar, uncertainty_indicators
@@ -87,7 +88,8 @@ class AnswerValidator:
         """Every check in one call.
 
         Returns ``{"confidence_score", "confidence_details", "hallucinations", "hallucination_count", "citations",
-        "warnings", "passed"}``. An answer passes when its confidence reaches the threshold and no claim is unsupported.
+        "warnings", "passed", "accepted", "decision"}``. An answer passes, which is to be accepted, when its confidence
+        reaches the threshold and no claim is unsupported; `decision` is None where validation is disabled.
         """
         config = self.config
         measured = _Measured(self, answer, query, chunks) if config.enabled else _Measured(self, "", query, ())
@@ -100,10 +102,16 @@ class AnswerValidator:
             warnings.append(f"Found {len(unsupported)} unsupported claim(s)")
         if details["has_uncertainty"]:
             warnings.append(f"Answer is uncertain: {', '.join(details['uncertainty_indicators'])}")
-        passed = reaches(details["overall_score"], config.confidence_threshold) and not unsupported
+        line = Line(
+            config.confidence_threshold, "person" if "confidence_threshold" in config.model_fields_set else "default"
+        )
+        decision: Any = decide(
+            details["overall_score"], line, "flag", sound=not unsupported, supported=not unsupported, judged=True
+        )
+        passed = decision.accepted
         if not config.enabled:
             # Nothing was measured, so nothing is claimed.
-            warnings, passed = ["Answer validation is disabled: nothing was checked"], True
+            warnings, passed, decision = ["Answer validation is disabled: nothing was checked"], True, None
         return {
             "confidence_score": details["overall_score"],
             "confidence_details": details,
@@ -112,6 +120,8 @@ class AnswerValidator:
             "citations": measured.citations(),
             "warnings": warnings,
             "passed": passed,
+            "accepted": decision and passed,
+            "decision": decision and decision.to_dict(),
         }
 
     def score_confidence(self, answer: str, chunks: Iterable[Any], query: str) -> dict[str, Any]:

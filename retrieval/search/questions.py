@@ -226,12 +226,13 @@ def years_apart(question: str) -> list[str]:
 _MARK: Final = re.compile(r"(?<![.?!]\s)(?<!^)\b[A-Z][\w-]*|\b\w*\d[\w-]*")
 
 
-def unanswered_parts(question: str, answer: str, embeddings: "Embeddings") -> list[str]:
+def unanswered_parts(question: str, answer: str, embeddings: "Embeddings | None") -> list[str]:
     """The parts of a question that no sentence of the answer is about, in order; all of it where there is no answer.
 
     The parts are those of `decompose`, else the question. A part of several is addressed by an answer that has half of
     the words which set it apart from the others (and one of the names or figures), or else a sentence as near as
-    `SIMILAR`; a single question by any answer that is terse, shares half of its words, or is that near.
+    `SIMILAR`; a single question by any answer that is terse, shares half of its words, or is that near. Without
+    embeddings only the names and figures that an answer lacks are held against it.
     """
     text = without_markers(answer)
     parts = decompose(question) or [question]
@@ -251,8 +252,8 @@ def unanswered_parts(question: str, answer: str, embeddings: "Embeddings") -> li
     silent = {i for i, names in enumerate(named) if names and not names & in_answer}
     own = [part - common or part for part in part_terms]
     doubtful = [i for i, part in enumerate(own) if i in silent or not part or 2 * len(part & in_answer) < len(part)]
-    if not doubtful:
-        return []
+    if not doubtful or embeddings is None:
+        return [parts[i] for i in doubtful if i in silent]
     texts = [*(parts[i] for i in doubtful), *said_in]
     vectors = unit(embeddings.embed_documents(texts), len(texts))
     nearest = (vectors[: len(doubtful)] @ vectors[len(doubtful) :].T).max(axis=1)

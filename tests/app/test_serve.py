@@ -74,7 +74,7 @@ def test_a_question_is_answered_verified_and_searched_for(url: str) -> None:
     assert [data["node"] for kind, data in stream if kind == "node"][:2] == ["retrieve", "rerank"]
     assert [kind for kind, _ in stream].count("begin") == [kind for kind, _ in stream].count("node")
     assert stream[-1][0] == "done"
-    assert re.search(r'class="claim supported" href="#m\w+-e1"', stream[-1][1]["html"])
+    assert re.search(r'class="claim quoted" href="#m\w+-e1"', stream[-1][1]["html"])
     passages = [{"text": "The tower is 300 metres tall.", "page": 3}]
     found = HTTP.post(f"{url}/verify", json={"answer": "The tower is 330 metres tall.", "passages": passages}).json()
     assert found["claims"][0]["verdict"] == "contradicted"

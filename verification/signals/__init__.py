@@ -92,12 +92,14 @@ def compared_claims(verdicts: Sequence[Verdict]) -> list[tuple[str, str]]:
     return [(one, other) for (one, quoted), (other, copied) in combinations(claims, 2) if not (quoted and copied)]
 
 
+QUOTES_CONTRADICT: Final = "The answer quotes what contradicts itself, which the confidence does not count"
+
+
 def quoted_contradictions(verdicts: Sequence[Verdict]) -> list[str]:
     """An issue for each two quotations of the answer that contradict each other; rows of a table do not."""
     claims = [v for v in counted(verdicts)[:COMPARED] if _quotes(v) and not is_table_row(v["evidence"]["quote"])]  # type: ignore[index]
-    issue = "The answer quotes what contradicts itself, which the confidence does not count"
     pairs = combinations([claim["text"] for claim in claims], 2)
-    return [f"{issue}: “{one}” — “{other}”" for one, other in pairs if contradict(one, other)]
+    return [f"{QUOTES_CONTRADICT}: “{one}” — “{other}”" for one, other in pairs if contradict(one, other)]
 
 
 def _quotes(verdict: Verdict) -> bool:
@@ -254,9 +256,14 @@ ISSUES: Final[Mapping[str, tuple[float, str]]] = {
 """Below which value a signal is an issue, and how it is worded (the first three: weighted verification formula)."""
 
 
-def issues_of(signals: Mapping[str, float]) -> list[str]:
-    """The issues of the signals that were measured, in the table's order."""
-    return [text for name, (bound, text) in ISSUES.items() if name in signals and signals[name] < bound]
+def issues_of(signals: Mapping[str, float], verdicts: Sequence[Verdict] = ()) -> list[str]:
+    """The issues of the signals that were measured, in the table's order; none of facts where all claims hold.
+
+    The fact score looks for evidence in the first passages only, and what another one supports was verified.
+    """
+    labels = {verdict["verdict"] for verdict in counted(verdicts)}
+    low = [name for name, (bound, _) in ISSUES.items() if name in signals and signals[name] < bound]
+    return [ISSUES[name][1] for name in low if name != "fact_score" or labels != {"supported"}]
 
 
 def measure(wanted: Collection[str], material: Material, notes: Notes) -> tuple[dict[str, float], dict[str, str]]:

@@ -9,12 +9,11 @@ from typing import Final
 import numpy as np
 
 from cragraph.models.cache import embedded
-from cragraph.protocols import Embeddings, Notes
+from cragraph.protocols import Embeddings, Notes, stand_in
 from cragraph.text.markers import without_markers
 from cragraph.text.words import overlap
 from cragraph.types import Passage
-from cragraph.verification.fallback import stand_in
-from cragraph.verification.policies import plain
+from cragraph.verification.result import plain
 from cragraph.verification.windows import Space, Window, space
 
 BY_SIMILARITY: Final = frozenset({"relevance", "faithfulness", "attribution_coverage", "source_agreement"})
