@@ -38,6 +38,7 @@ def as_message(message: Any) -> tuple[str, str]:
         role, text = message
     else:
         role, text = getattr(message, "type", ""), getattr(message, "content", "")
+        text = getattr(message, "additional_kwargs", {}).get("answer") or text  # one of ours, without its sources
     if isinstance(text, list):
         text = " ".join(str(part.get("text", "")) if isinstance(part, Mapping) else str(part) for part in text)
     speakers = {"user": "person", "human": "person", "assistant": "assistant", "ai": "assistant"}
@@ -93,6 +94,11 @@ def own_text(passage: Passage) -> Passage:
     return alone
 
 
+def about(passage: Passage) -> dict[str, Any]:
+    """A passage with its metadata in it; what a document says of itself stands behind what is known of it."""
+    return {**passage["metadata"], **passage}
+
+
 def place_of(about: Mapping[str, Any]) -> str:
     """Where something stands, as people say it: `Annual report (report.pdf), page 3 › Revenue`; empty where unknown.
 
@@ -109,7 +115,8 @@ def place_of(about: Mapping[str, Any]) -> str:
 def heading_at(passage: Passage, offset: int) -> str:
     """The path of the heading that a place in a passage's text stands under; empty where there is none."""
     about = passage["metadata"]
-    within = (path for start, path in reversed(about.get("headings") or ()) if start <= offset)
+    inside = about.get("headings")
+    within = (path for start, path in reversed(inside if isinstance(inside, list) else []) if start <= offset)
     return next(within, str(about.get("heading") or ""))
 
 

@@ -96,13 +96,26 @@ class Settings(Context, BaseSettings):
         default=150, ge=0, validate_default=True, description="Characters that neighbouring chunks share at most."
     )
     max_file_mb: float = Field(default=100.0, gt=0, description="Larger files are skipped, with a reason.")
+    max_file_chunks: int = Field(
+        default=50_000,
+        ge=1,
+        description="Chunks, rows among them, that are taken of a file; the rest is left out, and said.",
+    )
     file_seconds: float = Field(default=120.0, gt=0, description="A file that takes longer to read is skipped.")
+    file_total_seconds: float = Field(
+        default=900.0,
+        gt=0,
+        description="A file that takes longer to read and to embed is put off: the next ingest goes on with it.",
+    )
     claim_extractor: Annotated[str, OneOf((*CLAIM_EXTRACTORS,))] = Field(
         default="sentences", description="What finds the claims, where the judge does not find them itself."
     )
     identifier_fields: tuple[str, ...] = Field(
         default=("ticker", "year", "filing_type"),
         description="Metadata fields whose values count as citations of a source.",
+    )
+    attribution_threshold: Share = Field(
+        default=0.7, description="Similarity above which a passage counts as a source of a claim."
     )
     uncertainty_phrases: tuple[str, ...] = Field(
         default=(), description="Phrases of uncertainty beside the built-in ones."

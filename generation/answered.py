@@ -43,6 +43,8 @@ class ReaderScorer:
         verbatim = False
         for part in split_question(question):
             ranking = self.ranker(part, passages)
+            if ranking.degraded:
+                notes.degraded(ranking.degraded)
             quoted, given = given_in(written, ranking)
             quoted = quoted or any(plain(row.text) in written for row in ranking.rows)
             spans += [_span(s, passages) for s in given[:MOST_SPANS] if s.answer.strip()]

@@ -45,10 +45,9 @@ _SETTINGS: Final[dict[str, Any]] = {
         list[str], "--where", "Metadata filter, repeatable: year=2023, 'year>=2020', 'ticker in AAPL,MSFT'.",
         metavar="FILTER",
     ),
-    "on_low_confidence": _option(str, "--on-low-confidence", "abstain, flag or prune."),
+    "on_low_confidence": _option(str, "--on-low-confidence", "doubt (the default), abstain, flag or prune."),
     "best_of": _option(int, "--best-of", "Write N answers, keep the best."),
     "deadline_s": _option(float, "--deadline", "Seconds for the whole run."),
-    "refused_good": _option(float, "--refused-good", "Share of good answers to refuse at most.", min=0.05, max=0.5),
     "config": _option(Path, "--config", "Settings file instead of cragraph.yaml."),
 }  # fmt: skip
 """Settings that can be given to a command, and how."""

@@ -74,11 +74,12 @@ def verify(
         raise InputError("verify wants --answer TEXT (or -) and at least one --source PATH, or --jsonl FILE.")
     text = sys.stdin.read() if answer == "-" else answer
     leading_out: list[tuple[str, str]] = []
-    verification = assistant.verify(text, assistant.read(source, leading_out), question)
+    passages = assistant.read(source, leading_out)
+    verification = assistant.verify(text, passages, question)
     for path, reason in leading_out:
         status(f"skipped {path}: {reason}")
     if report is not None:
-        cragraph.Report(verification).save(report)
+        cragraph.Report(verification, files={passage["source"] for passage in passages}).save(report)
     show(json, verification.to_dict(), cragraph.cli.render.show_verification)
     if fail_under is not None and verification.is_grounded < fail_under:
         raise typer.Exit(BELOW)
@@ -125,7 +126,8 @@ def _verify_rows(
 
 
 _KEPT: Final = (
-    "id", "confidence", "level", "is_grounded", "threshold", "ms", "unverified_claims", "warnings", "degraded"
+    "id", "confidence", "level", "is_grounded", "accepted", "decision", "ms", "unverified_claims", "warnings",
+    "degraded",
 )  # fmt: skip
 
 
@@ -173,6 +175,7 @@ def figures_of(rows: list[Row], skipped: Skipped) -> dict[str, Any]:
         "rows": len(rows),
         "skipped": len(skipped),
         "grounded": grounded,
+        "decisions": dict(Counter(row["decision"]["outcome"] for row in rows).most_common()),
         "share_grounded": round(grounded / total, 4) if total else None,
         "mean_confidence": round(sum(row["confidence"] for row in rows) / len(rows), 4) if rows else None,
         "claims": dict(Counter(verdict for row in rows for verdict in row["claims"]).most_common()),
@@ -207,8 +210,7 @@ def junit_of(rows: list[Row], skipped: Skipped) -> bytes:
         about = {"name": _XML.sub("", str(row["id"])), "time": f"{row['ms'] / 1000:.3f}"}
         case = ElementTree.SubElement(suite, "testcase", {"classname": "cragraph"} | about)
         if not row["is_grounded"]:
-            why = f"confidence {row['confidence']:.2f}, threshold {row['threshold']:.2f}"
-            failure = ElementTree.SubElement(case, "failure", type="not grounded", message=why)
+            failure = ElementTree.SubElement(case, "failure", type="not grounded", message=row["decision"]["why"])
             failure.text = _XML.sub("", "\n".join([*row["warnings"], *row["unverified_claims"]]))
     for number, problem in skipped:
         case = ElementTree.SubElement(suite, "testcase", classname="cragraph", name=f"line {number}")

@@ -8,7 +8,7 @@ from importlib.resources import files
 from pathlib import Path
 from queue import Queue
 from secrets import token_hex
-from threading import Lock, Thread
+from threading import Thread
 from typing import Annotated, Any, Final
 
 from fastapi import FastAPI, Query, Request, UploadFile
@@ -104,7 +104,7 @@ def create_app(settings: Settings, *, token: str | None = None, hosts: tuple[str
     uploads = {("POST", "/documents"): int(settings.max_file_mb * MB)}
     token = None if token is None else checked_token(token)
     app.add_middleware(Guard, token=token, hosts=hosts, large=uploads)
-    assistant, writing, schema = Assistant(settings), Lock(), context_schema(settings)
+    assistant, schema = Assistant(settings), context_schema(settings)
     page, dropped = files("cragraph.serve"), Dropped(at_home(files_in).resolve())
 
     @app.exception_handler(CragError)
@@ -192,8 +192,7 @@ def create_app(settings: Settings, *, token: str | None = None, hosts: tuple[str
             def work() -> None:
                 came: Any = None
                 try:
-                    with writing:
-                        came = assistant.ingest([path], progress=steps.put)
+                    came = assistant.ingest([path], progress=steps.put)
                 except Exception as error:
                     came = error
                 finally:
@@ -214,10 +213,9 @@ def create_app(settings: Settings, *, token: str | None = None, hosts: tuple[str
     @app.delete("/documents")
     def forget(source: Annotated[str, Query(min_length=1)]) -> dict[str, list[str]]:
         """Take a document out of the store; a dropped file is deleted as well."""
-        with writing:
-            removed = assistant.forget(source)
-            for path in map(Path, removed):
-                dropped.discard(path)
+        removed = assistant.forget(source)
+        for path in map(Path, removed):
+            dropped.discard(path)
         return {"removed": removed}
 
     @app.get("/options")

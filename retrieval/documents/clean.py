@@ -16,15 +16,18 @@ from cragraph.errors import DocumentError, InputError, encodable
 class Limits:
     """Limits per file; a file that goes over one is reported, and the rest goes in.
 
-    `seconds` and `memory_mb` hold for the process that reads the file, the others while it is read: `fields` counts the
-    columns of a table, the values of a record and the keys of front matter.
+    `seconds` and `memory_mb` hold for the process that reads the file, `total_seconds` for all that ingest does with
+    it, embedding included; the others while it is read: `fields` counts the columns of a table, the values of a record
+    and the keys of front matter. Of a file of more than so many `chunks` the first are taken.
     """
 
     seconds: float = 120.0
+    total_seconds: float = 900.0
     memory_mb: int = 1024
     fields: int = 1000
     characters: int = 50_000_000
     pages: int = 20_000
+    chunks: int = 50_000
 
     def __post_init__(self) -> None:
         for name in self.__slots__:

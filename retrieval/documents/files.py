@@ -191,7 +191,10 @@ def _looked_at(path: Path, size: int, max_bytes: int | None) -> Found | Skipped:
     if size == 0:
         return Skipped(path, "empty")
     if max_bytes is not None and size > max_bytes:
-        return Skipped(path, f"{_mb(size)} is over the limit of {_mb(max_bytes)}; raise max_bytes to take it in")
+        return Skipped(
+            path,
+            f"{_mb(size)} is over the limit of {_mb(max_bytes)}; raise max_file_mb (CRAG_MAX_FILE_MB) to take it in",
+        )
     with path.open("rb") as file:
         head = file.read(4096)
     # The mark of another format, or zeros: no text in any encoding.

@@ -42,8 +42,8 @@ def ingest_on(
     that dies is replaced by another; a file that takes down several is reported as failed.
     """
     options = split_options or SplitOptions()
-    with store.writing():
-        run = Ingest(paths, store, options, max_bytes, prune, progress, follow_links)
+    with store.taking_turns():
+        run = Ingest(paths, store, options, max_bytes, prune, progress, follow_links=follow_links)
         return run.done(_messages(client, list(run.jobs), options, make_embeddings))
 
 

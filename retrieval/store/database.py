@@ -299,13 +299,15 @@ def _version(db: sqlite3.Connection) -> int:
     return int(db.execute("PRAGMA user_version").fetchone()[0])
 
 
+PATIENCE: Final = 20.0  # seconds that a writer waits for another, which holds the lock for one write at a time
+
+
 class WriteLock:
     """The lock of a folder, freed by the system when its holder dies; without a folder, one for threads."""
 
-    def __init__(self, folder: Path | None) -> None:
+    def __init__(self, folder: Path | None, patience: float = PATIENCE) -> None:
         self._folder, self._threads = folder, RLock()
-        # Tried for a second: readers hold the lock for an instant to see whether somebody writes.
-        self._lock = folder and FileLock(folder / "write.lock", timeout=1.0, thread_local=False, mode=0o600)
+        self._lock = folder and FileLock(folder / "write.lock", timeout=patience, thread_local=False, mode=0o600)
 
     @contextmanager
     def __call__(self) -> Iterator[None]:

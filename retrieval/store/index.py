@@ -159,6 +159,10 @@ class Index(Database):
         rows = self.rows(f"{_FILES} SELECT {_ORIGIN} FROM files WHERE complete ORDER BY mtime_ns")
         return {row[0]: Origin(*row) for row in rows}
 
+    def states(self, source: str) -> list[Origin]:
+        """Every state of a source that holds passages."""
+        return [Origin(*row) for row in self.rows(f"SELECT {_ORIGIN} FROM origins WHERE source = ?", (source,))]
+
     def names(self) -> set[str]:
         """Every source that holds passages, whole or not."""
         return {row[0] for row in self.rows("SELECT source FROM origins")}

@@ -21,10 +21,11 @@ from cragraph.types import IDK
 Shell = Callable[..., Any]
 
 RESPONSE = {
-    "question", "answer", "abstained", "confidence", "confidence_level", "is_grounded", "citations", "verification",
+    "question", "answer", "abstained", "accepted", "decision", "confidence",
+    "confidence_level", "is_grounded", "citations", "verification",
     "attempts", "issues", "nearest", "degraded", "models", "llm_calls", "tokens", "timings_ms",
 }  # fmt: skip
-ROW = {"confidence", "level", "is_grounded", "claims", "signals", "issues", "ms"}
+ROW = {"confidence", "level", "is_grounded", "accepted", "decision", "claims", "signals", "issues", "ms"}
 CLAIM = {"text", "start", "end", "verdict", "support", "contradiction", "judge", "evidence"}
 
 
@@ -68,8 +69,8 @@ def test_ask_prints_the_answer_the_citations_the_claims_and_what_ran(shell: Shel
     assert "10,935 metres deep" in lines[0]
     assert lines[2] == "Citations"
     assert lines[3].startswith("  [1] The sea (sea.md) › Depth: ")
-    assert "  ✓ supported" in ran.out
-    assert re.search(r"Confidence 0\.9\d \(high\) · supported by the passages · 1 attempt", ran.out)
+    assert "  ” quoted  The Mariana Trench is 10,935 metres deep." in ran.out
+    assert re.search(r"Confidence 0\.9\d \(high\) · accepted · the threshold is 0\.70 · 1 attempt", ran.out)
     assert "Ran: retriever hybrid" in ran.out
     assert "\x1b[" not in ran.out
 
@@ -105,7 +106,8 @@ def test_claims_are_in_the_json_only_where_asked_for(shell: Shell, notes: Path) 
     shell("ingest", str(notes))
     plain = shell("ask", "Why is the sea salt?", "--json", "-q").json
     assert plain["verification"].keys() == {
-        "confidence", "is_grounded", "claims_checked", "claims_supported", "crag_attempts", "answered", "supported"
+        "confidence", "is_grounded", "accepted", "claims_checked", "claims_supported", "crag_attempts", "answered",
+        "supported",
     }  # fmt: skip
     shown = shell("ask", "Why is the sea salt?", "--json", "-q", "--show-claims").json
     assert shown["verification"]["claims"][0].keys() >= CLAIM

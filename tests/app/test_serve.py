@@ -3,10 +3,11 @@
 import json
 import re
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager, suppress
 from pathlib import Path
-from threading import Thread
+from threading import Event, Thread
 from types import MappingProxyType
 from typing import Any
 
@@ -15,6 +16,7 @@ import pytest
 import uvicorn
 
 from cragraph import load_settings
+from cragraph.models.encoder import Encoder
 from cragraph.serve import create_app
 from tests.app.conftest import SEA, TEA
 from tests.support.browser import chromium
@@ -72,7 +74,7 @@ def test_a_question_is_answered_verified_and_searched_for(url: str) -> None:
     assert [data["node"] for kind, data in stream if kind == "node"][:2] == ["retrieve", "rerank"]
     assert [kind for kind, _ in stream].count("begin") == [kind for kind, _ in stream].count("node")
     assert stream[-1][0] == "done"
-    assert re.search(r'class="claim supported" href="#m\w+-e1"', stream[-1][1]["html"])
+    assert re.search(r'class="claim quoted" href="#m\w+-e1"', stream[-1][1]["html"])
     passages = [{"text": "The tower is 300 metres tall.", "page": 3}]
     found = HTTP.post(f"{url}/verify", json={"answer": "The tower is 330 metres tall.", "passages": passages}).json()
     assert found["claims"][0]["verdict"] == "contradicted"
@@ -99,6 +101,28 @@ def test_a_question_is_answered_verified_and_searched_for(url: str) -> None:
 def test_wrong_requests_are_explained(url: str, body: dict[str, Any], code: int, said: str) -> None:
     answer = HTTP.post(f"{url}/ask", json=body)
     assert (answer.status_code, said in answer.text) == (code, True), answer.text
+
+
+def test_a_document_goes_while_another_is_still_being_embedded(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    embed, begun, gone = Encoder.embed_documents, Event(), Event()
+
+    def slowly(self: Encoder, texts: Sequence[str]) -> Any:
+        if any("HMS Challenger" in text for text in texts):
+            begun.set()
+            assert gone.wait(60)
+        return embed(self, texts)
+
+    with serving(tmp_path) as url:
+        HTTP.post(f"{url}/documents", files={"file": ("tea.md", TEA)}).raise_for_status()
+        monkeypatch.setattr(Encoder, "embed_documents", slowly)
+        with ThreadPoolExecutor(1) as pool:
+            slow = pool.submit(HTTP.post, f"{url}/documents", files={"file": ("sea.md", SEA)})
+            assert begun.wait(60)
+            [tea] = HTTP.get(f"{url}/documents").json()
+            assert HTTP.delete(f"{url}/documents", params={"source": tea["source"]}).json()["removed"]
+            gone.set()
+            assert told(slow.result())[-1][0] == "done"
+        assert [document["name"] for document in HTTP.get(f"{url}/documents").json()] == ["sea.md"]
 
 
 def test_documents_come_with_progress_and_go(tmp_path: Path) -> None:
