@@ -3,6 +3,7 @@
 What is slow to import is named by its package, which imports it then: verifying an answer loads no database.
 """
 
+import logging
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from functools import partial
@@ -37,6 +38,8 @@ if TYPE_CHECKING:
 
     import cragraph.graph.build
     from cragraph.retrieval.store import Store
+
+logger = logging.getLogger(__name__)
 
 FETCHED: Final = {"llm": 10}
 KEPT: Final = {"llm": 3}
@@ -159,11 +162,18 @@ class Parts:
             foreign = cragraph.retrieval.search.foreign
             own = self.own.get("retriever")
             source = foreign.load_retriever(self.settings.retriever or "") if own is None else own
-            return foreign.ForeignRetriever(source, self.settings.timeout_s)
-        options: dict[str, Any] = {"weights": self.source_weights}
-        if self.chat is not None and self.settings.multi_query:
-            options["expand"] = cragraph.retrieval.search.llm_queries.MultiQuery(self.chat, self.prompts)
-        return SearchRetriever(self.store, **options)
+            return foreign.ForeignRetriever(source, self.settings.timeout_s, self.expander)
+        more = {"expand": self.expander} if self.expander else {}
+        return SearchRetriever(self.store, weights=self.source_weights, **more)
+
+    @once
+    def expander(self) -> Any:
+        """What writes further queries for a question, where that was asked for; None where it was not."""
+        if not self.settings.multi_query:
+            return None
+        if self.chat is None:
+            return cragraph.retrieval.search.questions.Unwritten()
+        return cragraph.retrieval.search.llm_queries.MultiQuery(self.chat, self.prompts)
 
     @once
     def reranker(self) -> Any:
@@ -180,7 +190,11 @@ class Parts:
 
     def unanswered(self, question: str, answer: str) -> list[str]:
         """Parts of a question that an answer does not address."""
-        return unanswered_parts(question, answer, self.cached_embeddings)
+        try:
+            return unanswered_parts(question, answer, self.cached_embeddings)
+        except Exception as error:  # the model may be the caller's own, and what is left out is said beside the answer
+            logger.warning("the embedding model failed (%s): what the answer leaves out is told by names", error)
+            return unanswered_parts(question, answer, None)
 
     # -- generation and verification ---------------------------------------------------------------------------
 
@@ -229,14 +243,14 @@ class Parts:
             embeddings=self.cached_embeddings,
             **scorers,
             scorer=cragraph.generation.answered.ReaderScorer(self.ranker),
+            contradicts=lambda pairs: [reading.contradicted for reading in self.grounding.score(pairs)],
             options=VerifierOptions(
-                threshold=chosen.threshold,
-                refused_good=chosen.refused_good,
                 calibration=chosen.calibration,
                 weights=self.weights,
                 signals=SignalOptions(
                     uncertainty_phrases=(*UNCERTAINTY_PHRASES, *chosen.uncertainty_phrases),
                     identifier_fields=chosen.identifier_fields,
+                    attribution_threshold=chosen.attribution_threshold,
                 ),
             ),
         )

@@ -3,17 +3,21 @@
 Every part gets a `Notes` to say what it did: what was degraded and why, how many model calls it made, which model ran.
 """
 
+import logging
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass, field
 from threading import Lock
 from time import monotonic
-from typing import Any, Final, Protocol
+from typing import Any, Final, Protocol, TypeVar
 
 from cragraph.errors import mask, plain
 from cragraph.types import AnswerSpan, Claim, Passage, Verdict
+
+logger = logging.getLogger(__name__)
+T = TypeVar("T")
 
 
 @dataclass
@@ -68,6 +72,24 @@ class Notes:
     def sentences(self) -> list[str]:
         """The degradations, in order of first appearance, with a count where one happened more than once."""
         return [s if n == 1 else f"{s} ({n} times)" for s, n in self._degraded.items()]
+
+
+def reason_of(error: Exception) -> str:
+    """An error in a few words, to stand in a sentence."""
+    text = str(error).strip().rstrip(".")
+    return f"{type(error).__name__}: {text}" if text else type(error).__name__
+
+
+def stand_in(part: str, call: Callable[[], T], instead: str, notes: Notes) -> T | None:
+    """What the call returns; None where it raises, noted and logged with what is done `instead`."""
+    try:
+        return call()
+    # A part may be the caller's own or a model's server: whatever it raises, the answer keeps its verification.
+    except Exception as error:
+        sentence = f"{part} failed ({reason_of(error)}); {instead}."
+        notes.degraded(sentence)
+        logger.warning(sentence)
+        return None
 
 
 _DEADLINE: Final[ContextVar[float | None]] = ContextVar("cragraph_deadline", default=None)

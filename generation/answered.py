@@ -46,11 +46,14 @@ class ReaderScorer:
         seen: list[dict[str, float]] = []
         for part in split_question(question):
             ranking = self.ranker(part, passages)
+            if ranking.degraded:
+                notes.degraded(ranking.degraded)
             quoted, given = given_in(written, ranking)
             quoted = quoted or any(plain(row.text) in written for row in ranking.rows)
             spans += [_span(s, passages) for s in given[:MOST_SPANS] if s.answer.strip()]
             verbatim = verbatim or (quoted and ranking.answered is not None)
-            seen.append(in_common(self.ranker, part, answer, written, ranking, passages))
+            if ranking.answered is not None:
+                seen.append(in_common(self.ranker, part, answer, written, ranking, passages))
             if ranking.answered is None:
                 chances.append(None)
             elif not quoted:

@@ -15,6 +15,7 @@ from cragraph.generation.ranking import AnswerRanker
 from cragraph.models.budget import Messages
 from cragraph.models.chat import ChatPart, ChatReply
 from cragraph.protocols import Brief, Notes
+from cragraph.text.declining import declines, declining
 from cragraph.text.markers import CITED, find_markers, without_markers
 from cragraph.text.sentences import sentence_spans
 from cragraph.text.words import content_words
@@ -43,28 +44,6 @@ _EXAMPLE = re.compile(rf"{re.escape(EXAMPLE)}\s*(?:\[\d+\])*\s*")
 _MANY = re.compile(
     r"[\[【](?:passages?|sources?|p\.)?\s*#?(\d{1,3}(?:\s*(?:,|;|and|&)\s*(?:passage\s*)?#?\d{1,3})*)[\]】]", re.I
 )
-_MATERIAL: Final = (
-    r"(?:(?:the|these|those|any|your|provided|given|supplied|available|retrieved) )*"
-    r"(?:passages?|documents?|context|sources?|texts?|information|excerpts?|material)(?: (?:provided|given|above))?"
-)
-_NOT: Final = r"(?:do(?:es)?\s?n't|do(?:es)? not|did not|didn't|cannot|can't)"
-_SAY: Final = (
-    r"(?:contain|mention|provide|include|say|state|specify|give|answer|address|offer|discuss|cover|reveal|disclose)"
-)
-_FOUND: Final = r"(?:mentioned|provided|stated|specified|given|found|contained|included|covered|answered|available)"
-_DECLINES: Final = re.compile(
-    r"\bI (?:do not|don't|cannot|can't|am unable to|am not able to|was unable to|could not|couldn't) "
-    r"(?:know|find|answer|determine|say|tell|provide an answer|locate)\b"
-    rf"|\b{_MATERIAL} {_NOT} {_SAY}\b"
-    rf"|\b(?:is|are|was|were) (?:not|never) (?:\w+ly )?{_FOUND} (?:in|by) {_MATERIAL}"
-    rf"|\bno (?:\w+ )?(?:information|mention|details?|answer)\b[^.]{{0,80}}\b(?:in|by) {_MATERIAL}"
-    rf"|\bthere (?:is|are) (?:no|not enough|insufficient) (?:\w+ )?information\b"
-    rf"|\bcan(?:not| not|'t) be (?:answered|determined|found)\b[^.]{{0,40}}\b(?:from|in|with|by) {_MATERIAL}"
-    r"|\A\W*(?:unknown|n/?a|unanswerable|no answer|not (?:mentioned|stated|specified|found))\W*\Z"
-    r"|\bich wei(?:ß|ss) (?:es |das )?nicht\b|\bje ne sais pas\b|\bno lo s[eé]\b",
-    re.I,
-)
-"""How models say that they do not know."""
 
 
 @dataclass(frozen=True)
@@ -184,7 +163,7 @@ def unfinished(text: str, question: str) -> str:
         return "the question again"
     if all(re.match(r"\s*#{1,6}\s|\s*\*\*[^*]+\*\*:?\s*(?:\[\d+\])*\s*$", line) for line in lines):
         return "a heading"
-    if _DECLINES.search(text.replace("\u2019", "'")):
+    if DECLINE.casefold() in text.replace("\u2019", "'").casefold() or declines(text):
         return ""
     return "a fragment" if len(bare.split()) <= 3 and CITED.search(text) and plain(bare) not in ("yes", "no") else ""
 
@@ -212,14 +191,10 @@ def settled(answer: str) -> str:
     Else only the sentence that a model was told to decline with is left out.
     """
     text = answer.replace("\u2019", "'")
-    if re.fullmatch(rf"\W*{DECLINE}\b[^,;:.]*\W*", without_markers(text), re.I):
+    if re.fullmatch(rf"\W*{DECLINE}\b[^,;:.]*\W*", without_markers(text), re.I) or declines(text):
         return IDK
     spans = sentence_spans(text)
-    sentences = [text[start:end] for start, end in spans]
-    declines = [not CITED.search(sentence) and _DECLINES.search(sentence) is not None for sentence in sentences]
-    if not any(declines):
+    if not any(declining(text[start:end]) for start, end in spans):
         return answer
-    if all(declines) or (declines[0] and not CITED.search(text)):
-        return IDK
     kept = [answer[start:end] for start, end in spans if plain(text[start:end]) not in (plain(IDK), plain(DECLINE))]
     return " ".join(kept) if len(kept) < len(spans) else answer

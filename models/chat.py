@@ -12,7 +12,7 @@ from time import monotonic
 from typing import TYPE_CHECKING, Any, Final
 from weakref import WeakSet
 
-from cragraph.errors import CragError, DeadlineError, ModelError, plain
+from cragraph.errors import CragError, DeadlineError, ModelError, encodable, plain
 from cragraph.models.budget import Messages, estimated_tokens, fitting
 from cragraph.models.replies import Record, UnreadableError, parse, repetition, schema_of, without_thinking
 from cragraph.models.servers import Target, run, translate, tried
@@ -232,7 +232,7 @@ def _logprobs(told: Mapping[str, Any]) -> list[float]:
 
 def _clean(text: str) -> str:
     """A reply without thoughts and without what a terminal would obey."""
-    return plain(without_thinking(text))
+    return plain(encodable(without_thinking(text)))
 
 
 async def _pieces(

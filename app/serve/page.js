@@ -55,7 +55,8 @@ async function run(url, body, question) {
         show($("ask"), kind !== "review");
         if (kind === "review") review(data, question); else {
           messages.push({role: "user", content: question}, {role: "assistant", content: data.response.answer});
-          $("said").textContent = `${data.response.answer} Confidence: ${data.response.confidence_level ?? "not verified"}.`;
+          const said = data.response.decision;
+          $("said").textContent = `${said ? said.outcome : "not verified"}: ${data.response.answer} ${said?.why ?? ""}`;
           $("question").value = "";
         }
         break;

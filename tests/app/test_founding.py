@@ -26,6 +26,7 @@ from cragraph.validation import (
     corrective_rag_loop,
     verify_response,
 )
+from cragraph.verification.policies import calculate_confidence
 from tests.support.ollama import OllamaServer, by_fields
 
 TRUE = "Revenue was $383 billion in 2023."
@@ -49,6 +50,18 @@ def test_verify_response_scores_by_the_formula_of_its_document() -> None:
     assert [claim.status for claim in found.claims] == [ClaimStatus.SUPPORTED, ClaimStatus.UNSUPPORTED]
     assert found.confidence == pytest.approx(0.4)
     assert not found.is_grounded
+
+
+def test_calculate_confidence_takes_the_documents_own_result() -> None:
+    found = verify_response("What was revenue?", f"{TRUE} The moon is made of green cheese.", TRUE)
+    assert calculate_confidence(found) == pytest.approx(found.confidence) == pytest.approx(0.4)
+    assert calculate_confidence(found.claims) == calculate_confidence([c.status for c in found.claims])
+    assert calculate_confidence(VerificationResult(0.0, False)) == 0.0
+    by_hand = [
+        VerifiedClaim("x", ClaimStatus.SUPPORTED, None, ""),
+        VerifiedClaim("y", ClaimStatus.PARTIALLY_SUPPORTED, None, ""),
+    ]
+    assert calculate_confidence(VerificationResult(0.0, False, by_hand)) == pytest.approx(0.85)
 
 
 def test_a_contradicted_claim_is_an_unsupported_one_in_the_documents_words() -> None:

@@ -1,10 +1,12 @@
 """The built wheel, installed into an environment that holds nothing else."""
 
 import os
+import re
 import subprocess
 import sys
 import venv
 import zipfile
+from hashlib import sha256
 from pathlib import Path
 
 import pytest
@@ -44,6 +46,19 @@ def test_every_module_prompt_and_weight_is_inside(wheel: Path) -> None:
 def test_nothing_else_is_inside(wheel: Path) -> None:
     tops = {name.split("/")[0] for name in zipfile.ZipFile(wheel).namelist()}
     assert {top for top in tops if not top.endswith(".dist-info")} == {"cragraph"}
+
+
+def test_the_licenses_of_the_code_and_of_the_weights_are_inside_in_full(wheel: Path) -> None:
+    with zipfile.ZipFile(wheel) as parts:
+        inside = {name.partition(".dist-info/")[2]: parts.read(name) for name in parts.namelist()}
+    stated = re.findall(r"^License-File: (.+)$", inside["METADATA"].decode(), re.M)
+    assert sorted(stated) == ["LICENSE", "LICENSES/Apache-2.0.txt", "NOTICE"]
+    for name in stated:
+        assert inside[f"licenses/{name}"] == (ROOT / name).read_bytes()
+    # The text as the foundation publishes it, to the byte.
+    digest = sha256(inside["licenses/LICENSES/Apache-2.0.txt"]).hexdigest()
+    assert digest == "cfc7749b96f63bd31c3c42b5c471bf756814053e847c10f3eb003417bc523d30"
+    assert "LICENSES/Apache-2.0.txt" in inside["licenses/NOTICE"].decode()
 
 
 def test_it_answers_from_an_empty_environment(wheel: Path, tmp_path: Path) -> None:

@@ -1,5 +1,4 @@
 import json
-from dataclasses import replace
 
 import pytest
 
@@ -135,7 +134,9 @@ def test_verified_sources_are_the_chunks_of_the_evidence_once_each() -> None:
 
 def test_the_summary_holds_no_claim_and_the_weighted_fields_only_where_they_were_measured() -> None:
     plain = verification("supported")
-    assert plain.summary() == {"confidence": 0.9, "is_grounded": True, "claims_checked": 1, "claims_supported": 1}
+    assert plain.summary() == {
+        "confidence": 0.9, "is_grounded": True, "accepted": True, "claims_checked": 1, "claims_supported": 1,
+    }  # fmt: skip
     full = verification(
         "supported",
         signals={"alignment": 0.45, "citation_coverage": 1.0, "fact_score": 1.0},
@@ -169,11 +170,15 @@ def test_a_verification_is_restored_from_what_it_wrote_down() -> None:
         "unsupported",
         signals={"fact_score": 0.5},
         issues=("x",),
-        threshold=0.6,
+        threshold=0.95,
+        set_by="person",
+        on_low_confidence="flag",
         policy_scores={"claims": 0.9},
     )
     written = json.loads(json.dumps(found.to_dict()))
-    assert Verification.from_dict(written, found.claims) == found
+    again = Verification.from_dict(written, found.claims)
+    assert again == found
+    assert (again.decision.outcome, again.decision.set_by, again.accepted) == ("doubtful", "person", False)
     assert Verification.from_dict(written, written["claims"]) == found
 
 
@@ -193,7 +198,7 @@ def test_it_prints_as_a_line_with_the_outcome_and_a_line_per_claim() -> None:
     found = Verification(confidence=0.7, claims=claims, issues=("Mind this",), judge="encoder", policy="calibrated")
     lines = repr(found).splitlines()
     assert lines[0] == (
-        "Verification: confidence 0.70 (medium), not wholly supported by the passages, 1 of 2 claims supported; "
+        "Verification: Confidence 0.70 (medium) · refused · the threshold is 0.70; 1 of 2 claims supported; "
         "judge encoder, policy calibrated"
     )
     assert lines[1] == "  ✓ supported           0.98  Revenue rose."
@@ -208,10 +213,7 @@ def test_attribution_coverage_is_none_where_it_was_not_measured() -> None:
     assert verification("supported", signals={"attribution_coverage": 0.5}).attribution_coverage == 0.5
 
 
-def test_a_threshold_that_was_set_is_held_against_the_confidence_as_stated() -> None:
-    own = Verification(0.72, policy="weighted", threshold=0.7, answered=0.72, supported=1.0)
-    joined = replace(own, policy="auto")
-    for found in (own, joined):
-        assert found.accepted
-    assert not replace(joined, threshold=0.9, threshold_set=True).accepted
-    assert replace(joined, threshold=0.7, threshold_set=True).accepted
+@pytest.mark.parametrize("threshold", [0.7, 0.72, 0.9])
+def test_the_threshold_is_held_against_the_confidence_as_it_is_stated(threshold: float) -> None:
+    found = Verification(0.72, (verdict(),), policy="weighted", threshold=threshold, answered=0.72, supported=1.0)
+    assert found.accepted is found.is_grounded is (threshold <= 0.72)
