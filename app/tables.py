@@ -90,7 +90,7 @@ RERANKERS: Final[Mapping[str, Part]] = {
 
 GENERATORS: Final[Mapping[str, Part]] = {
     "embedded": Part("generation.extractive:ExtractiveGenerator", lambda p: (p.ranker,)),
-    "chat": Part("generation.chat:ChatGenerator", lambda p: (p.chat, p.prompts), CHAT_MODEL),
+    "chat": Part("generation.chat:ChatGenerator", lambda p: (p.chat, p.prompts, p.ranker), CHAT_MODEL),
 }
 """What writes answers: chat where there is a chat model."""
 

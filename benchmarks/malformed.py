@@ -1,10 +1,11 @@
 """Malformed files in one folder beside good ones: every good one must go in, and every bad one be named.
 
-    python -m benchmarks.malformed [--seconds 20] [--memory-mb 512] [--only KIND,KIND]
+    python -m benchmarks.malformed [--seconds 20] [--memory-mb 512] [--chunks 5000] [--only KIND,KIND]
 
 Makes more than 500 files, ingests the folder with the command as a person would, and prints what became of each kind,
 the time, and the most memory that the process and its readers held together. Exits with 1 where a good file is
-missing, a bad one is not named, or the limits of ten minutes and one gigabyte are passed.
+missing, a bad one is not named, one of too many chunks is not said to be cut, or the limits of ten minutes and one
+gigabyte are passed.
 """
 
 import argparse
@@ -33,12 +34,14 @@ GOOD = 40
 
 
 class Kind(NamedTuple):
-    """Files of one kind: `content` by number, `suffixes` in turn; `refused` says that none may be read."""
+    """Files of one kind: `content` by number, `suffixes` in turn; `refused` says that none may be read, `cut` that each
+    goes in up to a limit and is said to."""
 
     suffixes: str
     refused: bool
     content: Callable[[int], str | bytes]
     count: int = VARIANTS
+    cut: bool = False
 
     def file(self, name: str, n: int) -> tuple[str, bytes]:
         """The name and the content of a file."""
@@ -216,6 +219,11 @@ KINDS = {
     ),
     "broken_pdf": Kind("pdf", True, broken_pdf),
     "pages_in_a_circle": Kind("pdf", False, lambda n: paged(b"2 0 R 3 0 R", n + 1)),
+    "rows_of_nothing": Kind("jsonl", False, lambda n: "[1]\n" * 500_000, 1, cut=True),
+    "endless_rows": Kind(
+        "csv", False, lambda n: "a,b\n" + "".join(f"{i},{i % 7}\n" for i in range(500_000)), 1, cut=True
+    ),
+    "endless_list": Kind("json", False, lambda n: json.dumps([{"a": i} for i in range(200_000)]), 1, cut=True),
     "odd_text": Kind("txt rst md", False, odd_text),
     "no_text": Kind(
         "txt html csv json md jsonl", True, lambda n: (b"", b" \n\t", b"\n" * (n + 1), b"\x00" * 50)[n % 4]
@@ -277,7 +285,8 @@ def run(folder: Path, store_path: Path, limits: Limits, only: frozenset[str]) ->
         report = ingest(folder, store, limits=limits)
     seconds = perf_counter() - begun
     taken = {Path(source).name for source in report.added}
-    named = {Path(source).name: reason for source, reason in (*report.failed, *report.skipped)}
+    named = {Path(source).name: reason for source, reason in (*report.failed, *report.skipped, *report.partial)}
+    cut = {Path(source).name for source, reason in report.partial if "left out from row" in reason}
     print(f"{'kind':24} {'files':>6} {'in':>6} {'named':>6}  for example")
     wrong: list[str] = [f"the good file {name!r} is not in: {named.get(name)}" for name in sorted(fine - taken)]
     for kind_name, count in Counter(kinds.values()).items():
@@ -287,6 +296,8 @@ def run(folder: Path, store_path: Path, limits: Limits, only: frozenset[str]) ->
         print(f"{kind_name:24} {count:6} {len(taken.intersection(files)):6} {len(bad):6}  {str(example)[-90:]}")
         wanted = set(files) if KINDS[kind_name].refused else set(files) - taken
         wrong.extend(f"{name!r} ({kind_name}) is not named" for name in sorted(wanted - set(bad)))
+        whole = set(files) - cut if KINDS[kind_name].cut else ()
+        wrong.extend(f"{name!r} ({kind_name}) is not in up to the limit" for name in whole)
     memory = megabytes()
     work = sum(os.times()[:4])
     print(f"{len(kinds)} malformed and {len(fine)} good files in {seconds:.0f} s ({work:.0f} s of processor time),")
@@ -302,9 +313,10 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--seconds", type=float, default=20.0)
     parser.add_argument("--memory-mb", type=int, default=512)
+    parser.add_argument("--chunks", type=int, default=5_000)
     parser.add_argument("--only", default="", help="names of kinds, with commas between")
     options = parser.parse_args()
-    limits = Limits(seconds=options.seconds, memory_mb=options.memory_mb)
+    limits = Limits(seconds=options.seconds, memory_mb=options.memory_mb, chunks=options.chunks)
     with tempfile.TemporaryDirectory() as folder:
         files, store = Path(folder, "files"), Path(folder, "store")
         files.mkdir()

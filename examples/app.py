@@ -1,59 +1,59 @@
 """A chat over your documents as a web service: every thread remembers its conversation, answers come as they are made.
 
-pip install 'cragraph[serve]'
+pip install cragraph
 CRAG_STORE=.cragraph uvicorn examples.app:app
 
 curl -N -d '{"question": "When does the loop stop?"}' -H 'Content-Type: application/json' localhost:8000/threads/1/ask
 """
 
 import json
-from collections import defaultdict
 from collections.abc import AsyncIterator
 from typing import Any
 
 from fastapi import FastAPI
 from fastapi.responses import StreamingResponse
+from langgraph.checkpoint.memory import InMemorySaver
 from pydantic import BaseModel
 
-from cragraph import Context, create_graph, load_settings
+from cragraph import Context, create_chat, load_settings
 
 app = FastAPI()
-graph = create_graph(load_settings()).compile()
-threads: defaultdict[str, list[dict[str, str]]] = defaultdict(list)
+# In memory, so that threads end with the process; SqliteSaver or PostgresSaver keep them.
+graph = create_chat(load_settings()).compile(checkpointer=InMemorySaver())
 
 
 class Question(BaseModel):
     """What is asked, and how sure the answer must be."""
 
     question: str
-    threshold: float = 0.5
+    threshold: float = 0.7
 
 
 @app.post("/threads/{thread}/ask")
 async def ask(thread: str, body: Question) -> StreamingResponse:
     """Server-sent events: `token` as a chat model writes, `node` as each step is done, `answer` at the end."""
-    return StreamingResponse(told(threads[thread], body), media_type="text/event-stream")
+    return StreamingResponse(told(thread, body), media_type="text/event-stream")
 
 
-async def told(messages: list[dict[str, str]], body: Question) -> AsyncIterator[str]:
-    """One run of the graph as events; the conversation grows when it is done."""
+async def told(thread: str, body: Question) -> AsyncIterator[str]:
+    """One run of the graph as events; the checkpointer keeps what was said on the thread."""
     run = graph.astream(
-        {"question": body.question, "messages": [*messages]},
+        {"messages": [("user", body.question)]},
+        {"configurable": {"thread_id": thread}},
         context=Context(confidence_threshold=body.threshold),
-        stream_mode=["updates", "messages", "values"],
+        stream_mode=["updates", "messages"],
+        subgraphs=True,  # the steps are those of the graph within
     )
-    found: dict[str, Any] = {}
-    async for mode, what in run:
-        if mode == "messages":
+    async for inside, mode, what in run:
+        if inside and mode == "messages":
             yield event("token", what[0].content)
-        elif mode == "updates":
+        elif inside:
             yield event("node", next(iter(what)))
-        else:
-            found = what
-    messages += [{"role": "user", "content": body.question}, {"role": "assistant", "content": found["answer"]}]
-    yield event(
-        "answer", {name: found[name] for name in ("answer", "confidence", "is_grounded", "citations", "issues")}
-    )
+        elif mode == "updates":
+            found = what["answer"]["messages"][-1].additional_kwargs
+            yield event(
+                "answer", {name: found[name] for name in ("answer", "accepted", "decision", "citations", "issues")}
+            )
 
 
 def event(kind: str, data: Any) -> str:

@@ -28,9 +28,8 @@ def main(folder: str, *questions: str) -> None:
                 print(
                     f"  [{citation['number']}] {citation['metadata']['filename']}, page {citation['metadata']['page']}"
                 )
-            page = Report(found, neighbours=lambda passage: store.adjacent(passage, 1, 1)).save(
-                reports / f"{number}.html"
-            )
+            report = Report(found, neighbours=lambda passage: store.adjacent(passage, 1, 1), files=store.files)
+            page = report.save(reports / f"{number}.html")
             print(f"  {page}")
 
 

@@ -2,21 +2,25 @@
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from functools import partial
 from typing import Annotated, Any, cast
 
+from langchain_core.messages import AIMessage, BaseMessage
+from langchain_core.runnables import RunnableConfig
 from langgraph.channels import EphemeralValue
 from langgraph.errors import NodeError
-from langgraph.graph import END, START, StateGraph
+from langgraph.graph import END, START, MessagesState, StateGraph
 from langgraph.graph.state import CompiledStateGraph
 from langgraph.runtime import Runtime
 from langgraph.types import Command
-from pydantic import ValidationError
 
 from cragraph.errors import InputError
 from cragraph.graph import routing
-from cragraph.graph.context import MAX_ATTEMPTS, Context
+from cragraph.graph.context import MAX_ATTEMPTS, OTHER_NAMES, Context, options_of
 from cragraph.graph.state import CragInput, CragOutput, State, VerifyInput, VerifyOutput, VerifyState
 from cragraph.graph.steps import UNRESCUED, Act, stopped, take
+from cragraph.passages import place_of
+from cragraph.types import doubt_of
 
 Node = Callable[[Any, Runtime[Context]], dict[str, Any]]
 
@@ -34,46 +38,100 @@ class Channels(State):
 
 
 class CheckedGraph(CompiledStateGraph[Any, Any, Any, Any]):
-    """A compiled graph that refuses inputs and options that it does not know, by their names."""
+    """A compiled graph that refuses inputs and options that it does not know, by their names.
 
-    def stream(self, input: Any, *args: Any, **kwargs: Any) -> Any:
+    As a node of another graph it takes its own keys of that graph's state, and leaves the others.
+    """
+
+    def stream(self, input: Any, config: RunnableConfig | None = None, **kwargs: Any) -> Any:
         """Stream as usual; `invoke` comes through here too."""
-        return super().stream(self._checked(input, kwargs.get("context")), *args, **kwargs)
+        return super().stream(self._checked(input, config, kwargs.get("context")), config, **kwargs)
 
-    async def astream(self, input: Any, *args: Any, **kwargs: Any) -> Any:
+    async def astream(self, input: Any, config: RunnableConfig | None = None, **kwargs: Any) -> Any:
         """Stream as usual; `ainvoke` comes through here too."""
-        async for event in super().astream(self._checked(input, kwargs.get("context")), *args, **kwargs):
+        async for event in super().astream(self._checked(input, config, kwargs.get("context")), config, **kwargs):
             yield event
 
-    def _checked(self, input: Any, context: Any) -> Any:
+    def _checked(self, input: Any, config: RunnableConfig | None, context: Any) -> Any:
         known = self.builder.input_schema.model_fields
         if isinstance(input, Mapping):
+            if is_node(config):
+                input = {name: input[name] for name in known if name in input}
             if unknown := sorted(set(map(str, input)) - set(known)):
                 raise InputError(f"There is no input {', '.join(unknown)}: give {', '.join(known)}.")
             if missing := [name for name, info in known.items() if info.is_required() and input.get(name) is None]:
                 raise InputError(f"The input lacks {', '.join(missing)}: give {', '.join(missing)}.")
         if isinstance(context, Mapping):
-            try:
-                cast(type[Context], self.builder.context_schema)(**context)
-            except ValidationError as error:
-                why = [f"{'.'.join(map(str, e['loc']))} came as {e['input']!r}: {e['msg']}" for e in error.errors()]
-                raise InputError(f"The context cannot be used: {'; '.join(why)}.") from None
+            options_of(context, cast(type[Context], self.builder.context_schema))
         return input
+
+
+class AnsweringGraph(CheckedGraph):
+    """The loop, compiled; as a node of another graph it adds its answer to that graph's messages."""
+
+    def invoke(self, input: Any, config: RunnableConfig | None = None, **kwargs: Any) -> Any:
+        """Run as usual."""
+        return self._told(super().invoke(input, config, **kwargs), input, config)
+
+    async def ainvoke(self, input: Any, config: RunnableConfig | None = None, **kwargs: Any) -> Any:
+        """Run as usual."""
+        return self._told(await super().ainvoke(input, config, **kwargs), input, config)
+
+    def _told(self, response: Any, input: Any, config: RunnableConfig | None) -> Any:
+        if not is_node(config) or not isinstance(response, dict) or not isinstance(response.get("answer"), str):
+            return response
+        held = (input.get if isinstance(input, Mapping) else partial(getattr, input))("messages", None)
+        # Messages that are none of LangChain's are kept by no channel that would add one to them.
+        if not all(isinstance(message, BaseMessage) for message in held or ()):
+            return response
+        return response | {"messages": [AIMessage(self.said(response), additional_kwargs=response)]}
+
+    def said(self, response: Mapping[str, Any]) -> str:
+        """The text of the message, a doubt first."""
+        return f"{doubt_of(response.get('decision'))}{response['answer']}"
+
+
+class ChattingGraph(AnsweringGraph):
+    """The loop as the node of a conversation: the sources stand below each answer."""
+
+    def said(self, response: Mapping[str, Any]) -> str:
+        """The answer, and where each of its citations points, in a line each."""
+        lines = [
+            f"[{c['number']}] {place_of(c['metadata'])}: "
+            + " … ".join(f"“{' '.join(quote.split())}”" for quote in c["quotes"] or [c["text"]])
+            for c in response["citations"]
+        ]
+        return "\n\n".join([super().said(response), *lines])
 
 
 class BoundedGraph(StateGraph[Any, Any, Any, Any]):
     """A state graph whose compiled form checks its input, and stops at the most steps that its loop can need."""
 
+    compiles_to: type[CheckedGraph] = CheckedGraph
+
     def compile(self, *args: Any, **kwargs: Any) -> Any:
         """Compile as usual, with a recursion limit that follows from the largest number of attempts."""
-        compiled = super().compile(*args, **kwargs)
-        compiled.__class__ = CheckedGraph
-        return compiled.with_config(recursion_limit=STEPS_A_PASS * (MAX_ATTEMPTS + 1) + 2)
+        graph = super().compile(*args, **kwargs)
+        graph.__class__ = self.compiles_to
+        return graph.with_config(recursion_limit=STEPS_A_PASS * (MAX_ATTEMPTS + 1) + 2)
+
+
+def is_node(config: RunnableConfig | None) -> bool:
+    """Whether a graph that is called with this configuration is a node of another: it runs under that node's name."""
+    return bool(config and config.get("configurable", {}).get("checkpoint_ns"))
 
 
 def context_of(runtime: Runtime[Context], defaults: Context) -> Context:
-    """The run's options laid over the defaults; LangGraph leaves `runtime.context` None without `context=`."""
-    return runtime.context.over(defaults) if runtime.context else defaults
+    """The run's options laid over the defaults; LangGraph leaves `runtime.context` None without `context=`.
+
+    Of the context of another graph, of which this one is a node, the fields that are options here count.
+    """
+    given: Any = runtime.context
+    if isinstance(given, Context):
+        return given.over(defaults)
+    held = given if isinstance(given, Mapping) else getattr(given, "__dict__", {})
+    own = {name: held[name] for name in (*Context.model_fields, *OTHER_NAMES) if held.get(name) is not None}
+    return options_of(own).over(defaults) if own else defaults
 
 
 def build_graph(
@@ -89,23 +147,23 @@ def build_graph(
     """
     options = defaults or context_schema()
 
-    def after_rerank(state: Channels, runtime: Runtime[Context]) -> str:
-        return routing.after_rerank(state, context_of(runtime, options))
+    def by(decide: Callable[[State, Context], str]) -> Callable[[Channels, Runtime[Context]], str]:
+        def decided(state: Channels, runtime: Runtime[Context]) -> str:
+            return decide(state, context_of(runtime, options))
 
-    def after_verify(state: Channels, runtime: Runtime[Context]) -> str:
-        return routing.after_verify(state, context_of(runtime, options))
+        decided.__name__ = decide.__name__  # LangGraph names the branch after it
+        return decided
 
     graph = BoundedGraph(Channels, input_schema=CragInput, output_schema=CragOutput, context_schema=context_schema)
+    graph.compiles_to = AnsweringGraph
     for name, node in nodes.items():
         graph.add_node(name, cast(Any, node), error_handler=None if name in UNRESCUED else rescue)
-    graph.add_edge(START, "retrieve")
-    graph.add_edge("retrieve", "rerank")
-    graph.add_conditional_edges("rerank", after_rerank, ["generate", "review", "finalize"])
-    graph.add_edge("generate", "verify")
-    graph.add_conditional_edges("verify", after_verify, ["requery", "review", "finalize"])
-    graph.add_conditional_edges("review", routing.after_review)
-    graph.add_edge("requery", "retrieve")
-    graph.add_edge("finalize", END)
+    graph.add_edge(START, routing.FIRST)
+    for name, edge in routing.EDGES.items():
+        if edge.by is not None:
+            graph.add_conditional_edges(name, by(edge.by), list(edge.to))
+        else:
+            graph.add_edge(name, *edge.to or (END,))
     return graph
 
 
@@ -118,6 +176,14 @@ def build_verifier(*, check: Node, context_schema: type[Context] = Context) -> S
     graph.add_edge(START, "verify")
     graph.add_edge("verify", END)
     return graph
+
+
+def build_chat(loop: Any, context_schema: type[Context] = Context) -> StateGraph[Any, Any, Any, Any]:
+    """A conversation, messages in and out, around the uncompiled loop."""
+    loop.compiles_to = ChattingGraph
+    graph = StateGraph(MessagesState, context_schema=context_schema)
+    graph.add_node("answer", loop.compile(name="crag"))
+    return graph.add_edge(START, "answer").add_edge("answer", END)
 
 
 def step(name: str, act: Act, defaults: Context) -> Node:

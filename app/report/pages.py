@@ -1,64 +1,127 @@
-"""Pages of PDF sources as pictures, with a quote boxed."""
+"""Pages of PDF sources as pictures, with a quote boxed.
+
+PDFium is not safe to call from two threads, and a page may take it any time or memory, or end its process: it draws in
+one of its own.
+"""
 
 import re
 import struct
 from base64 import b64encode
-from contextlib import closing, suppress
+from collections.abc import Container
+from contextlib import closing
 from dataclasses import dataclass, field
-from pathlib import Path
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 from zlib import compress, crc32
 
+from cragraph.process import EndedError, Worker
 from cragraph.types import Passage
 
 MOST: Final = 12  # pages shown in one report at most: each is some 100 kB
 SCALE: Final = 1.5  # pixels a point
 LONGEST: Final = 2000  # pixels of a page's longer side at most: a poster is no reason for a report of megabytes
+SECONDS: Final = 20.0  # that a page may take to be found and drawn
+MEMORY_MB: Final = 1024
+
+Box = tuple[float, float, float, float]
+
+
+class Wanted(NamedTuple):
+    """The page of a file, from 1, that a quote stands on or begins on; those in `drawn` are wanted without picture."""
+
+    path: str
+    page: int
+    quote: str
+    drawn: frozenset[int]
+    picture: bool
+
+
+class Drawn(NamedTuple):
+    """The page that has the quote, its size in points, the quote's boxes, and the picture as PNG where it is wanted."""
+
+    page: int
+    size: tuple[float, float]
+    boxes: list[Box]
+    picture: bytes
 
 
 @dataclass
 class PagePictures:
-    """Draws the page of a passage; the same page with another quote reuses the picture. Counts what is left out."""
+    """Draws the page of a passage whose source is among `files`; the same page with another quote reuses the picture.
 
+    Counts what is left out because there is too much of it, and what could not be drawn.
+    """
+
+    files: Container[str]
     left_out: int = 0
-    _drawn: set[str] = field(default_factory=set)
+    failed: int = 0
+    _drawn: set[tuple[str, int]] = field(default_factory=set)
+    _usable: dict[str, bool] = field(default_factory=dict)
 
     def __call__(self, passage: Passage, quote: str) -> str:
-        """The page as HTML; empty where the source is no PDF that is still there, or cannot be read."""
-        source = str(passage["metadata"].get("path") or passage["source"])
-        if not source.lower().endswith(".pdf") or not passage["page"] or not Path(source).is_file():
+        """The page as HTML; empty where the source is none of the PDF files, or the page is not there."""
+        source, page = passage["source"], passage["page"]
+        if not source.lower().endswith(".pdf") or not isinstance(page, int) or page < 1:
             return ""
-        import pypdfium2
+        if source not in self._usable:
+            self._usable[source] = source in self.files
+        if not self._usable[source]:
+            return ""
+        done = frozenset(number for path, number in self._drawn if path == source)
+        wanted = Wanted(source, page, quote, done, len(self._drawn) < MOST)
+        try:
+            found: Drawn | None = PDFIUM(wanted)
+        except (EndedError, OSError, ValueError, MemoryError):
+            self.failed, self._usable[source] = self.failed + 1, False  # one that fails is not tried for every quote
+            return ""
+        return self._shown(source, found) if found else ""
 
-        with suppress(pypdfium2.PdfiumError), closing(pypdfium2.PdfDocument(source)) as document:
-            # A passage may begin on one page and the quote stand on the next.
-            for number in range(passage["page"] - 1, min(passage["page"] + 1, len(document))):
-                if boxes := boxes_of(document[number], quote):
-                    return self._page(document, source, number, boxes)
-        return ""
-
-    def _page(self, document: Any, source: str, number: int, boxes: list[tuple[float, float, float, float]]) -> str:
-        name, style = f"page{crc32(source.encode()):08x}-{number + 1}", ""
-        if name not in self._drawn:
-            if len(self._drawn) >= MOST:
+    def _shown(self, source: str, found: Drawn) -> str:
+        name, style = f"page{crc32(source.encode()):08x}-{found.page}", ""
+        if (source, found.page) not in self._drawn:
+            if not found.picture:
                 self.left_out += 1
                 return ""
-            page = document[number]
-            width, height = page.get_size()
-            pixels = page.render(scale=min(SCALE, LONGEST / max(width, height)), grayscale=True).to_numpy()
-            data = b64encode(png(pixels.reshape(pixels.shape[:2]))).decode()
+            width, height = found.size
+            data = b64encode(found.picture).decode()
             # A picture that several quotes share is written once, in the style of its first use.
             rule = f"aspect-ratio:{width:.0f}/{height:.0f};background-image:url(data:image/png;base64,{data})"
             style = f"<style>.{name}{{{rule}}}</style>"
-            self._drawn.add(name)
+            self._drawn.add((source, found.page))
         marks = "".join(
-            f'<i style="left:{x:.2%};top:{y:.2%};width:{wide:.2%};height:{high:.2%}"></i>' for x, y, wide, high in boxes
+            f'<i style="left:{x:.2%};top:{y:.2%};width:{wide:.2%};height:{high:.2%}"></i>'
+            for x, y, wide, high in found.boxes
         )
-        label = f"Page {number + 1} of the document, with the quote boxed"
+        label = f"Page {found.page} of the document, with the quote boxed"
         return f'{style}<span class="page {name}" role="img" aria-label="{label}">{marks}</span>'
 
 
-def boxes_of(page: Any, quote: str) -> list[tuple[float, float, float, float]]:
+PDFIUM: Final = Worker(__name__, "drawn", seconds=SECONDS, memory_mb=MEMORY_MB)
+"""The process that draws, for all reports; its lock is what makes any number of threads wait for each other."""
+
+
+def drawn(wanted: Wanted) -> Drawn | None:
+    """In that process: the page that has the quote, this one or the next; None where neither has it."""
+    import pypdfium2
+
+    try:
+        with closing(pypdfium2.PdfDocument(wanted.path)) as document:
+            for number in range(wanted.page - 1, min(wanted.page + 1, len(document))):
+                page = document[number]
+                if boxes := boxes_of(page, wanted.quote):
+                    new = wanted.picture and number + 1 not in wanted.drawn
+                    return Drawn(number + 1, page.get_size(), boxes, picture_of(page) if new else b"")
+    except pypdfium2.PdfiumError as error:
+        raise ValueError(str(error)) from error
+    return None
+
+
+def picture_of(page: Any) -> bytes:
+    """A page, grey, as PNG."""
+    pixels = page.render(scale=min(SCALE, LONGEST / max(page.get_size())), grayscale=True).to_numpy()
+    return png(pixels.reshape(pixels.shape[:2]))
+
+
+def boxes_of(page: Any, quote: str) -> list[Box]:
     """Boxes (left, top, width, height; shares of the page) of a quote's lines; none where the page lacks it."""
     text = page.get_textpage()
     whole = text.get_text_range()

@@ -1,6 +1,7 @@
 """What a loaded file is: its text with a map of pages, headings and blocks, and the writer that builds it."""
 
 import math
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from types import MappingProxyType
@@ -12,6 +13,29 @@ from cragraph.retrieval.documents.tables import Table, header_line, row_lines
 NOTHING: Final[Mapping[str, Any]] = MappingProxyType({})
 LONGEST_VALUE: Final = 4096  # characters of one value of metadata that are kept: every chunk carries it
 LONGEST_TITLE: Final = 500  # characters of a heading; what is longer is a paragraph
+
+TAKEN: Final = frozenset(
+    (
+        "source", "filename", "page", "doc_id", "chunk_id", "chunk_index", "start_index", "retrieval_score",
+        "rerank_score", "around", "parts", "format", "heading", "headings", "table_header", "last_page", "unread_pages",
+        "rows", "row", "scores",
+    )
+)  # fmt: skip
+"""Names that say something of every passage, which others rely on; a column or a value of front matter of that name is
+kept and filtered by as `column.<name>`."""
+
+
+def field_name(path: str) -> str:
+    """A column's name as both sides of a store can filter by it: without signs that mean something to them."""
+    name = one_line(re.sub(r'[":]', " ", path)).lstrip("_$# ")
+    return f"column.{name}" if name in TAKEN else name
+
+
+def untaken(name: Any) -> str:
+    """The name of a value that a document states, if it does not say something of every passage already."""
+    named = field_name(str(name))
+    return named if named.startswith("column.") else str(name)
+
 
 BlockKind = Literal["heading", "text", "item", "row", "code"]
 

@@ -10,7 +10,7 @@ from typing import Any, Final, NamedTuple
 from zlib import crc32
 
 from cragraph.retrieval.documents.clean import DEFAULT, Limits, clean, one_line
-from cragraph.retrieval.documents.document import NOTHING, Draft, Writer, scalar
+from cragraph.retrieval.documents.document import NOTHING, Draft, Writer, field_name, scalar, untaken
 from cragraph.retrieval.documents.formats.plain import draft as plain_draft
 from cragraph.retrieval.documents.tables import SEPARATOR
 
@@ -23,14 +23,6 @@ TEXT_FIELDS: Final = ("text", "content", "body", "page_content", "contents", "pa
 
 GROUP: Final = 64  # records a group at most; about half of that on average
 LONGEST: Final = 256  # characters of a value that is filtered by: a longer one is text to be found, not to be equal to
-TAKEN: Final = frozenset(
-    (
-        "source", "filename", "page", "doc_id", "chunk_index", "start_index",
-        "format", "heading", "headings", "table_header", "last_page", "rows", "row",
-    )
-)  # fmt: skip
-"""Names that say something of every passage; a column of that name is filtered by as `column.<name>`."""
-
 _WHOLE = re.compile(r"-?(?:0|[1-9]\d{0,17})")
 _FRACTION = re.compile(r"-?(?:0|[1-9]\d{0,17})\.\d{1,18}")
 
@@ -68,9 +60,9 @@ def record_draft(record: Mapping[str, Any], body: str, limits: Limits = DEFAULT,
         if key == body or value is None:
             continue
         if str(key) == "metadata" and isinstance(value, Mapping):
-            metadata.update((_untaken(inner), leaf) for inner, leaf in value.items())
+            metadata.update((untaken(inner), leaf) for inner, leaf in value.items())
         else:
-            metadata[_untaken(key)] = reading(value.strip()) if isinstance(value, str) else value
+            metadata[untaken(key)] = reading(value.strip()) if isinstance(value, str) else value
     title = one_line(str(metadata.get("title") or ""))
     text = clean(str(record.get(body) or ""))
     plain = plain_draft(text)
@@ -124,12 +116,6 @@ def value_of(cell: str) -> Scalar:
     return float(cell) if _FRACTION.fullmatch(cell) else cell
 
 
-def field_name(path: str) -> str:
-    """A column's name as both sides of a store can filter by it: without signs that mean something to them."""
-    name = one_line(re.sub(r'[":]', " ", path)).lstrip("_$# ")
-    return f"column.{name}" if name in TAKEN else name
-
-
 def leaves(value: Any, name: str = "") -> Iterator[Leaf]:
     """Every leaf of nested data with its path, without the empty ones; a list of scalars is one leaf."""
     if isinstance(value, Mapping):
@@ -143,9 +129,3 @@ def leaves(value: Any, name: str = "") -> Iterator[Leaf]:
                 yield from leaves(inner, f"{name}.{number}" if name else str(number))
     elif value is not None and str(value).strip():
         yield name, value if isinstance(value, str | int | float) else str(value)
-
-
-def _untaken(name: Any) -> str:
-    """A field's name, if it does not say something of every passage already."""
-    named = field_name(str(name))
-    return named if named.startswith("column.") else str(name)

@@ -31,8 +31,9 @@ def ranked(passages: Sequence[Passage], scores: Iterable[float]) -> list[Passage
 def with_score(passage: Passage, score: float) -> Passage:
     """A copy with its `rerank_score`; what is not a number in 0..1 is brought there, NaN to 0."""
     value = 0.0 if math.isnan(score) else min(1.0, max(0.0, score))
-    copy = passage.copy()
-    copy["metadata"] = {**passage["metadata"], "scores": {**passage["metadata"].get("scores", {}), "rerank": value}}
+    copy, scores = passage.copy(), passage["metadata"].get("scores")
+    scores = {**scores, "rerank": value} if isinstance(scores, dict) else {"rerank": value}
+    copy["metadata"] = {**passage["metadata"], "scores": scores}
     copy["rerank_score"] = value
     return copy
 

@@ -7,13 +7,13 @@ from cragraph.lazy import exports
 if TYPE_CHECKING:
     from cragraph.retrieval.store.bulk import IngestReport, Progress, forget, ingest, watch
     from cragraph.retrieval.store.filters import checked_where, parse_where
-    from cragraph.retrieval.store.reading import SplitOptions
+    from cragraph.retrieval.store.reading import Failed, SplitOptions, messages
     from cragraph.retrieval.store.records import Item, Origin, StoredDocument
     from cragraph.retrieval.store.store import Store, open_store
 
 __all__ = [
-    "IngestReport", "Item", "Origin", "Progress", "SplitOptions", "Store", "StoredDocument",
-    "checked_where", "forget", "ingest", "open_store", "parse_where", "watch",
+    "Failed", "IngestReport", "Item", "Origin", "Progress", "SplitOptions", "Store", "StoredDocument",
+    "checked_where", "forget", "ingest", "messages", "open_store", "parse_where", "watch",
 ]  # fmt: skip
 
 __getattr__ = exports(
@@ -21,7 +21,7 @@ __getattr__ = exports(
     {
         "filters": ("checked_where", "parse_where"),
         "bulk": ("IngestReport", "Progress", "forget", "ingest", "watch"),
-        "reading": ("SplitOptions",),
+        "reading": ("Failed", "SplitOptions", "messages"),
         "records": ("Item", "Origin", "StoredDocument"),
         "store": ("Store", "open_store"),
     },

@@ -1,5 +1,6 @@
 """Ingest: bring a store into step with files and folders, doing only the work that is left; and take files out."""
 
+import json
 import os
 from collections.abc import Callable, Generator, Iterable, Iterator
 from contextlib import closing, nullcontext, suppress
@@ -12,8 +13,8 @@ from typing import Any, Final
 from cragraph.errors import InputError
 from cragraph.retrieval.documents import MAX_BYTES, Found, Limits, Skipped, discover
 from cragraph.retrieval.documents.files import Paths
-from cragraph.retrieval.store.reading import Failed, Message, Portion, SplitOptions, messages, sha256_of
-from cragraph.retrieval.store.records import Item, Origin
+from cragraph.retrieval.store.reading import Failed, Message, Portion, SplitOptions, messages
+from cragraph.retrieval.store.records import Item, Origin, at_home, iso_time, sha256_of
 from cragraph.retrieval.store.store import BATCH, Store
 
 
@@ -22,7 +23,7 @@ class IngestReport:
     """The sources (absolute paths) by what happened to them; with `dry_run`, by what would have happened.
 
     `skipped` are files that ingest does not take, `failed` those that it cannot read (what they gave before stays in),
-    `partial` those that are in without some of their pages; each with the reason.
+    `partial` those that are in without some of their pages, or not to their end; each with the reason.
     """
 
     added: list[str] = field(default_factory=list)
@@ -51,7 +52,10 @@ class IngestReport:
 
 @dataclass(frozen=True, slots=True)
 class Progress:
-    """How far an ingest is: files `done`, `chunks` written, at `rate` a second; `source` is the file last finished."""
+    """How far an ingest is: files `done`, `chunks` written, at `rate` a second.
+
+    `source` is the file last finished, empty before the first.
+    """
 
     done: int
     total: int
@@ -63,21 +67,30 @@ class Progress:
 OnProgress = Callable[[Progress], None]
 
 _LIMITS: Final = Limits()
+_FIRST: Final = (
+    16  # passages that are written first, so that it shows soon how fast it goes; then twice as many, and so on
+)
 _RACY_NS: Final = 2_000_000_000
 
 STOPPED: Final = "{files} files are in, whole.{rest} Run the same command again to go on."
 UNREAD: Final = "read without page {pages}: no text there, only pictures (pip install 'cragraph[ocr]'), or broken"
+TOO_MANY: Final = "left out from {place} on: a file may give {most:,} chunks; raise max_file_chunks, or split it"
+TOO_LONG: Final = (
+    "reading and embedding it took more than {seconds:g} seconds: {kept:,} chunks of it are kept, unseen by any "
+    "search; run the same command again to go on, or raise file_total_seconds"
+)
+LEFT_OUT: Final = "left_out"  # what the store keeps of files that are not in to their end: the limit, and from where on
 HALF: Final = " Of {name} {chunks} chunks are kept, unseen by any search until the rest is in."
 
 
 def source_of(path: str | os.PathLike[str]) -> str:
     """What a file is called in the store: its absolute path, so that it does not matter where ingest was started."""
-    return Path(os.path.normpath(Path(path).expanduser().absolute())).as_posix()
+    return Path(os.path.normpath(at_home(path).absolute())).as_posix()
 
 
 def roots_of(paths: Paths) -> list[Path]:
     """The paths as a list."""
-    return [Path(path).expanduser() for path in ([paths] if isinstance(paths, str | os.PathLike) else paths)]
+    return [at_home(path) for path in ([paths] if isinstance(paths, str | os.PathLike) else paths)]
 
 
 def _below(roots: Iterable[str | os.PathLike[str]], known: Iterable[str]) -> list[str]:
@@ -94,14 +107,18 @@ def ingest(
     dry_run: bool = False,
     progress: OnProgress | None = None,
     max_bytes: int | None = MAX_BYTES,
+    follow_links: bool = False,
     limits: Limits | None = _LIMITS,
+    clock: Callable[[], float] = monotonic,
 ) -> IngestReport:
     """Read what is new or changed under the paths into the store, and with `prune` remove what has vanished there.
 
     A file is unchanged when its size and time of change, or else its hash, are as recorded. A file's new chunks, its
     record and the removal of its old ones are one step, so a run that is killed anywhere leaves each file as it was or
-    as it is, and the next one goes on. Files are read by a process of their own within `limits`; None reads them in
-    this one, without limits of time and memory.
+    as it is, and the next one goes on. The smallest come first, so that none waits long for another; other writers get
+    their turn between. Files are read by a process of their own within `limits`; None reads them in this one, without
+    limits of the time and memory that reading takes. Links that lead out of the paths are followed with `follow_links`
+    only. `clock` tells the seconds.
 
     Raises:
         InputError: a path does not exist.
@@ -110,9 +127,9 @@ def ingest(
         KeyboardInterrupt: with a note that says what was kept.
     """
     options = split_options or SplitOptions()
-    with nullcontext() if dry_run else store.writing():
-        run = Ingest(paths, store, options, max_bytes, prune, progress)
-        return run.dry() if dry_run else run.done(messages(list(run.jobs), options, limits))
+    with nullcontext() if dry_run else store.taking_turns():
+        run = Ingest(paths, store, options, max_bytes, prune, progress, limits or _LIMITS, clock, follow_links)
+        return run.dry() if dry_run else run.done(messages(list(run.jobs), options, limits, run.given_up))
 
 
 class Ingest:
@@ -126,16 +143,23 @@ class Ingest:
         max_bytes: int | None,
         prune: bool,
         tell: OnProgress | None = None,
+        limits: Limits = _LIMITS,
+        clock: Callable[[], float] = monotonic,
+        follow_links: bool = False,
     ) -> None:
         self.jobs: dict[str, Origin] = {}
+        self.given_up: set[str] = set()  # files that took too long, of which no more is wanted
         self._store, self._known, self._tell = store, store.index.sources(), tell
-        self._start = monotonic()
+        self._limits, self._clock = limits, clock
+        self._start = self._turn = clock()
+        self._left_out: dict[str, list[Any]] = json.loads(store.index.meta(LEFT_OUT, "{}"))
         self._done = self._chunks = self._part = 0
+        self._batch = _FIRST
         self._items: list[Item] = []
         self._ended: list[Origin] = []
         self._touched: list[Origin] = []
         self._report = IngestReport()
-        for item in discover(roots_of(paths), max_bytes=max_bytes):
+        for item in discover(roots_of(paths), max_bytes=max_bytes, follow_links=follow_links):
             source = source_of(item.path)
             if isinstance(item, Skipped):
                 self._report.skipped.append((source, item.reason))
@@ -147,14 +171,24 @@ class Ingest:
                 now = Origin(source, "", status.st_size, status.st_mtime_ns, options.name, -1)
                 old = self._known.get(source)
                 alike = old and (old.options, old.size) == (now.options, now.size)
-                if old and alike and (old.mtime_ns == now.mtime_ns or sha256_of(item.path) == old.sha256):
+                # One of which a part was left out is read again where more of it may go in now.
+                most, place = self._left_out.get(source, (limits.chunks, ""))
+                if (
+                    old
+                    and alike
+                    and most >= limits.chunks
+                    and (old.mtime_ns == now.mtime_ns or sha256_of(item.path) == old.sha256)
+                ):
                     self._report.unchanged.append(source)
+                    if place:
+                        self._report.partial.append((source, TOO_MANY.format(place=place, most=most)))
                     if old.mtime_ns != now.mtime_ns:
                         self._touched.append(old._replace(mtime_ns=now.mtime_ns))
                 else:
                     self.jobs[source] = now
             except OSError as error:
                 self._report.failed.append((source, error.strerror or str(error)))
+        self.jobs = dict(sorted(self.jobs.items(), key=lambda job: job[1].size))
         if prune:
             below = _below(roots_of(paths), store.index.names())
             self._report.removed.extend(source for source in below if not Path(source).exists())
@@ -168,15 +202,18 @@ class Ingest:
     def done(self, read: Generator[Message, None, None]) -> IngestReport:
         """Write what comes of the jobs, then remove what vanished; says what was done."""
         index = self._store.index
+        self._progress("")  # how many there are to read is known long before the first of them is in
         for source in self._report.unchanged:
             self._finished(source)
         for origin in self._touched:
-            with index.write() as db:
+            with self._store.writing(), index.write() as db:
                 index.record(db, origin.source, origin)
+        self._turn = self._clock()
         try:
             with closing(read):  # also where writing fails, so that no reader goes on
                 for message in read:
-                    self._give_up(message) if isinstance(message, Failed) else self._take(message)
+                    if message.source not in self.given_up:
+                        self._give_up(message) if isinstance(message, Failed) else self._take(message)
             self._flush()
             for origin in index.overtaken():  # left on a server by a run that was killed
                 self._store.commit([(origin.source, origin)], [])
@@ -187,7 +224,7 @@ class Ingest:
             rest = "".join(HALF.format(name=name, chunks=n) for name, n in self._store.unfinished().items())
             stop.add_note(STOPPED.format(files=files, rest=rest))
             raise
-        return replace(self._report, chunks=self._chunks, seconds=monotonic() - self._start)
+        return replace(self._report, chunks=self._chunks, seconds=self._clock() - self._start)
 
     def _take(self, piece: Portion) -> None:
         job = self.jobs[piece.source]
@@ -196,13 +233,33 @@ class Ingest:
         settled = job.mtime_ns if time_ns() - job.mtime_ns > _RACY_NS else 0
         origin = job._replace(sha256=piece.sha256, mtime_ns=settled, chunks=piece.total)
         vectors = iter(() if piece.vectors is None else piece.vectors)
-        self._items += [Item(passage, (origin,), next(vectors, None)) for passage in piece.passages]
+        for passage in piece.passages:
+            passage["metadata"].setdefault("timestamp", iso_time(job.mtime_ns))
+            self._items.append(Item(passage, (origin,), next(vectors, None)))
         if piece.last:
             self._ended.append(origin)
+            self._left_out.pop(job.source, None)
+            if piece.left_out:
+                most = self._limits.chunks
+                self._left_out[job.source] = [most, piece.left_out]
+                self._report.partial.append((job.source, TOO_MANY.format(place=piece.left_out, most=most)))
             if piece.passages and (pages := piece.passages[-1]["metadata"].get("unread_pages")):
                 self._report.partial.append((job.source, UNREAD.format(pages=pages)))
-        if len(self._items) >= BATCH:
+        if len(self._items) >= self._batch:
+            self._batch = min(2 * self._batch, BATCH)
             self._flush(None if piece.last else origin)
+        if piece.last:
+            self._turn = self._clock()
+        elif self._clock() - self._turn > self._limits.total_seconds:
+            self._put_off(origin)
+
+    def _put_off(self, origin: Origin) -> None:
+        """Go on with the next file; what there is of this one is kept for the next run."""
+        self._flush(origin)
+        self.given_up.add(origin.source)
+        kept = self._store.unfinished().get(origin.source, 0)
+        self._report.failed.append((origin.source, TOO_LONG.format(seconds=self._limits.total_seconds, kept=kept)))
+        self._finished(origin.source)
 
     def _flush(self, reading: Origin | None = None) -> None:
         """Write the files that ended, each whole; of the one that is still being read, keep what there is, unseen."""
@@ -210,6 +267,7 @@ class Ingest:
         whole = self._items[: len(self._items) - len(part)]
         if self._ended:
             self._store.commit([(origin.source, origin) for origin in self._ended], whole)
+            self._keep_left_out()
         for origin in self._ended:
             (self._report.changed if origin.source in self._known else self._report.added).append(origin.source)
             self._finished(origin.source, origin.chunks)
@@ -219,22 +277,32 @@ class Ingest:
             self._progress(reading.source)
         self._items, self._ended = [], []
 
+    def _keep_left_out(self) -> None:
+        with self._store.writing():
+            now = json.dumps(
+                {source: of for source, of in self._left_out.items() if source not in self._report.removed}
+            )
+            if now != self._store.index.meta(LEFT_OUT, "{}"):
+                self._store.index.keep(**{LEFT_OUT: now})
+
     def _give_up(self, failed: Failed) -> None:
         """Drop what a file gave before it failed; what it gave in an earlier state stays."""
         self._items = [item for item in self._items if item.passage["source"] != failed.source]
-        self._store.index.unstage(failed.source)
+        with self._store.writing():
+            self._store.index.unstage(failed.source)
         # The reason stands beside the path: it does not name it again.
         self._report.failed.append((failed.source, failed.reason.removeprefix(failed.source).lstrip(": ")))
         self._finished(failed.source)
 
     def _finished(self, source: str, chunks: int = 0) -> None:
+        self._turn = self._clock()
         self._done += 1
         self._chunks += chunks
         self._part = 0
         self._progress(source)
 
     def _progress(self, source: str) -> None:
-        chunks, seconds = self._chunks + self._part, monotonic() - self._start
+        chunks, seconds = self._chunks + self._part, self._clock() - self._start
         files = len(self.jobs) + len(self._report.unchanged)
         if self._tell:
             self._tell(Progress(self._done, files, chunks, chunks / seconds if seconds else 0.0, source))
@@ -275,6 +343,7 @@ def watch(
     *,
     prune: bool = True,
     max_bytes: int | None = MAX_BYTES,
+    follow_links: bool = False,
     interval: float = INTERVAL,
     stop: Event | None = None,
     **options: Any,
@@ -290,14 +359,15 @@ def watch(
     last: dict[str, tuple[int, int]] = {}
     while not stop.is_set():
         sight: dict[str, tuple[int, int]] = {}
-        for item in discover([root for root in roots if root.exists()], max_bytes=max_bytes):
+        there = [root for root in roots if root.exists()]
+        for item in discover(there, max_bytes=max_bytes, follow_links=follow_links):
             with suppress(OSError):
                 status = item.path.stat()
                 if isinstance(item, Found):
                     sight[str(item.path)] = (status.st_size, status.st_mtime_ns)
         if seen is None or (sight != seen and sight == last):
             there = [root for root in roots if root.exists()] if seen is not None else roots
-            report = ingest(there, store, prune=prune, max_bytes=max_bytes, **options)
+            report = ingest(there, store, prune=prune, max_bytes=max_bytes, follow_links=follow_links, **options)
             if seen is None or report.did_anything or report.failed:
                 yield report
             seen = sight

@@ -33,6 +33,7 @@ def ingest_on(
     prune: bool = False,
     progress: OnProgress | None = None,
     max_bytes: int | None = MAX_BYTES,
+    follow_links: bool = False,
 ) -> IngestReport:
     """Like `ingest`, with the reading, splitting and embedding done by the workers of a Dask client.
 
@@ -41,8 +42,8 @@ def ingest_on(
     that dies is replaced by another; a file that takes down several is reported as failed.
     """
     options = split_options or SplitOptions()
-    with store.writing():
-        run = Ingest(paths, store, options, max_bytes, prune, progress)
+    with store.taking_turns():
+        run = Ingest(paths, store, options, max_bytes, prune, progress, follow_links=follow_links)
         return run.done(_messages(client, list(run.jobs), options, make_embeddings))
 
 

@@ -41,7 +41,7 @@ class Index(Database):
     @property
     def identity(self) -> Identity:
         """The model that made the vectors."""
-        return Identity(str(self.meta("model")), int(self.meta("dimension", 0)))
+        return Identity(str(self.meta("model")), self.number("dimension"))
 
     # -- writing, inside a transaction -----------------------------------------------------------------------
 
@@ -132,7 +132,9 @@ class Index(Database):
     def fields(self) -> dict[str, str]:
         """The fields that can be filtered by, with their types: text, number, true/false."""
         types: dict[str, str] = dict(FIELDS) if self.rows("SELECT 1 FROM chunks LIMIT 1") else {}
-        for name, type_ in sorted(self.rows("SELECT name, type FROM fields")):
+        for name, type_ in sorted(
+            self.rows("SELECT name, type FROM fields WHERE typeof(name) || typeof(type) = 'texttext'")
+        ):
             types[name] = f"{types[name]} or {type_}" if name in types else type_
         return types
 
@@ -156,6 +158,10 @@ class Index(Database):
         """Every source that is in, whole, by its name."""
         rows = self.rows(f"{_FILES} SELECT {_ORIGIN} FROM files WHERE complete ORDER BY mtime_ns")
         return {row[0]: Origin(*row) for row in rows}
+
+    def states(self, source: str) -> list[Origin]:
+        """Every state of a source that holds passages."""
+        return [Origin(*row) for row in self.rows(f"SELECT {_ORIGIN} FROM origins WHERE source = ?", (source,))]
 
     def names(self) -> set[str]:
         """Every source that holds passages, whole or not."""

@@ -7,16 +7,17 @@ import pickle
 import signal
 import subprocess
 import sys
-from collections.abc import Generator, Iterable, Iterator, Sequence
+from collections.abc import Container, Generator, Iterable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
-from hashlib import file_digest
 from pathlib import Path
-from typing import Any, BinaryIO, Final
+from typing import Any, Final
 
 from cragraph.errors import CragError
+from cragraph.process import COMMAND, alarm, bound_memory, own_output, send
 from cragraph.retrieval.documents import CHUNK_OVERLAP, CHUNK_SIZE, Limits, load, split
 from cragraph.retrieval.documents.split import check_sizes
+from cragraph.retrieval.store.records import sha256_of
 from cragraph.types import Passage
 
 _SPLITTER: Final = 3  # to be raised when loading or splitting changes so much that files should be read again
@@ -44,7 +45,10 @@ class SplitOptions:
 
 @dataclass(frozen=True, slots=True)
 class Portion:
-    """Some passages of a file, with their `vectors` where its reader embeds; the `last` has the total."""
+    """Some passages of a file, with their `vectors` where its reader embeds; the `last` has the total.
+
+    `left_out` says from where on a file of too many chunks is left out, such as "row 50,001"; it is with the last.
+    """
 
     source: str
     sha256: str
@@ -52,6 +56,7 @@ class Portion:
     last: bool
     total: int = -1
     vectors: Any = None
+    left_out: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,17 +70,19 @@ class Failed:
 Message = Portion | Failed
 
 
-def sha256_of(path: Path) -> str:
-    """The SHA-256 of a file, in hexadecimal."""
-    with path.open("rb") as file:
-        return file_digest(file, "sha256").hexdigest()
+def read(
+    sources: Iterable[str], options: SplitOptions, limits: Limits | None = None, given_up: Container[str] = ()
+) -> Iterator[Message]:
+    """Every file as one or more pieces, the last marked as such, or as a failure at the point where it failed.
 
-
-def read(sources: Iterable[str], options: SplitOptions, limits: Limits | None = None) -> Iterator[Message]:
-    """Every file as one or more pieces, the last marked as such, or as a failure at the point where it failed."""
+    A file that is put among those `given_up` is read no further.
+    """
     for source in sources:
         try:
-            yield from _pieces(source, options, limits or Limits())
+            for piece in _pieces(source, options, limits or Limits()):
+                yield piece
+                if source in given_up:
+                    break
         except MemoryError:
             yield Failed(source, "it needs more memory than a file may; split it, or raise the limit")
         except (CragError, OSError) as error:
@@ -86,41 +93,65 @@ def _pieces(source: str, options: SplitOptions, limits: Limits) -> Iterator[Port
     digest = sha256_of(Path(source))
     passages: list[Passage] = []
     seen: set[str] = set()
+    left_out = ""
+    for passage in _passages(source, options, limits):
+        if passage["chunk_id"] in seen:
+            continue
+        if len(seen) == limits.chunks:
+            left_out = _place(passage)
+            break
+        seen.add(passage["chunk_id"])
+        passages.append(passage)
+        if len(passages) > PIECE:
+            yield Portion(source, digest, passages[:PIECE], last=False)
+            passages = passages[PIECE:]
+    yield Portion(source, digest, passages, last=True, total=len(seen), left_out=left_out)
+
+
+def _passages(source: str, options: SplitOptions, limits: Limits) -> Iterator[Passage]:
     for document in load(source, source=source, limits=limits):
-        for passage in split(document, chunk_size=options.chunk_size, chunk_overlap=options.chunk_overlap):
-            if passage["chunk_id"] in seen:
-                continue
-            seen.add(passage["chunk_id"])
-            passages.append(passage)
-            if len(passages) > PIECE:
-                yield Portion(source, digest, passages[:PIECE], last=False)
-                passages = passages[PIECE:]
-    yield Portion(source, digest, passages, last=True, total=len(seen))
+        yield from split(document, chunk_size=options.chunk_size, chunk_overlap=options.chunk_overlap)
+
+
+def _place(passage: Passage) -> str:
+    """Where a passage stands in its file, as far as people can find it there."""
+    if isinstance(row := passage["metadata"].get("row"), int):
+        return f"row {row:,}"
+    if rows := passage["metadata"].get("rows"):
+        return f"row {int(str(rows).partition('-')[0]):,}"
+    return f"page {passage['page']:,}" if passage["page"] else f"character {passage['start_index']:,}"
 
 
 def messages(
-    sources: Sequence[str], options: SplitOptions, limits: Limits | None = None
+    sources: Sequence[str], options: SplitOptions, limits: Limits | None = None, given_up: Container[str] = ()
 ) -> Generator[Message, None, None]:
     """The files' messages in order, read by processes of their own; without `limits` by this one."""
     rest = list(sources)
     while rest and limits:
-        code = yield from _ahead(rest, options, limits)
+        code = yield from _ahead(rest, options, limits, given_up)
         if code is None:
             break
-        if rest:
+        if rest and rest[0] in given_up:
+            rest.pop(0)
+        elif rest:
             ended = f"signal {-code}" if code < 0 else f"exit status {code}"
             reason = f"reading it ended the reader ({ended}); leave it out or convert it"
             if hasattr(signal, "SIGALRM") and code == -signal.SIGALRM:
-                reason = f"reading it took more than {limits.seconds:g} seconds; split it, or raise the limit"
+                reason = f"reading it took more than {limits.seconds:g} seconds; split it, or raise file_seconds"
             yield Failed(rest.pop(0), reason)
-    yield from read(rest, options, limits)
+    yield from read(rest, options, limits, given_up)
 
 
-def _ahead(rest: list[str], options: SplitOptions, limits: Limits) -> Generator[Message, None, int | None]:
-    """The messages of a process that reads ahead, whose exit code is given; takes what is finished off `rest`."""
+def _ahead(
+    rest: list[str], options: SplitOptions, limits: Limits, given_up: Container[str]
+) -> Generator[Message, None, int | None]:
+    """The messages of a process that reads ahead, whose exit code is given; takes what is finished off `rest`.
+
+    It ends with a file that is given up, which stays the first of the rest.
+    """
     started = False
     with subprocess.Popen(
-        [sys.executable, "-P", "-c", _SERVE], stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL
+        [*COMMAND, _SERVE], stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL
     ) as process:
         assert process.stdin is not None
         assert process.stdout is not None
@@ -136,6 +167,8 @@ def _ahead(rest: list[str], options: SplitOptions, limits: Limits) -> Generator[
                     if isinstance(message, Failed) or message.last:
                         rest.pop(0)
                     yield message
+                    if rest and rest[0] == message.source in given_up:
+                        return 0
             return process.wait() if started else None
         finally:
             process.kill()
@@ -143,33 +176,20 @@ def _ahead(rest: list[str], options: SplitOptions, limits: Limits) -> Generator[
 
 def serve() -> None:
     """In the process that reads: read the files that stdin names and write their messages to stdout."""
-    out, sys.stdout = sys.stdout.buffer, sys.stderr  # what a library prints must not get among the messages
+    out = own_output()
     sources, options, limits = pickle.load(sys.stdin.buffer)
-    with suppress(ImportError, ValueError, OSError):  # bounds what this process may allocate, where the system can
-        import resource
-
-        resource.setrlimit(resource.RLIMIT_DATA, (limits.memory_mb << 20, resource.getrlimit(resource.RLIMIT_DATA)[1]))
+    bound_memory(limits.memory_mb)
     with suppress(ImportError, AttributeError, OSError):
         import fcntl
 
         fcntl.fcntl(out, fcntl.F_SETPIPE_SZ, _AHEAD)
-    _send(out, _READY)
+    send(out, _READY)
     for source in sources:
         left, file = limits.seconds, read([source], options, limits)
         while True:
-            _alarm(left)
+            alarm(left)
             message = next(file, None)
-            left = _alarm(0.0)
+            left = alarm(0.0)
             if message is None:
                 break
-            _send(out, message)
-
-
-def _alarm(seconds: float) -> float:
-    """End the process after so many seconds, even in native code; 0 stops that. Gives the seconds that were left."""
-    return signal.setitimer(signal.ITIMER_REAL, seconds)[0] if hasattr(signal, "setitimer") else seconds
-
-
-def _send(out: BinaryIO, message: Any) -> None:
-    pickle.dump(message, out, protocol=pickle.HIGHEST_PROTOCOL)
-    out.flush()
+            send(out, message)

@@ -7,6 +7,7 @@ import os
 import re
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
+from dataclasses import dataclass
 from hashlib import sha256
 from pathlib import Path
 from time import time_ns
@@ -17,7 +18,7 @@ import numpy as np
 from cragraph.errors import StoreError, StoreLockedError, StoreMissingError
 from cragraph.passages import contextual_text
 from cragraph.protocols import Embeddings
-from cragraph.retrieval.store.database import WriteLock, remove
+from cragraph.retrieval.store.database import PATIENCE, WriteLock, remove
 from cragraph.retrieval.store.dense import GRAPH_FROM, Dense
 from cragraph.retrieval.store.filters import Where, checked_where
 from cragraph.retrieval.store.index import Index
@@ -29,9 +30,12 @@ from cragraph.retrieval.store.records import (
     Origin,
     StoredDocument,
     as_floats,
+    at_home,
     batched,
     checked,
     filename_of,
+    from_bytes,
+    sha256_of,
     unit,
 )
 from cragraph.types import Passage
@@ -72,7 +76,7 @@ class Store:
         self._lexical = Lexical(index)
         self._notes: list[str] = []
         self._closed = False
-        self._depth = 0
+        self._depth = self._turns = 0
 
     # -- finding ---------------------------------------------------------------------------------------------
 
@@ -128,6 +132,11 @@ class Store:
         return self.index.fields()
 
     @property
+    def files(self) -> "ReadFiles":
+        """The files that were ingested and are still as they were read; `path in store.files` asks for one."""
+        return ReadFiles(self.index)
+
+    @property
     def notes(self) -> list[str]:
         """What is degraded in this store at present, in plain sentences."""
         return [note for note in (*self._notes, self._vectors.note) if note]
@@ -158,10 +167,26 @@ class Store:
                 if self._depth == 1:
                     self._follow(now=True)
                 yield
-                if self._depth == 1 and isinstance(self._vectors, Dense):
+                if self._depth == 1 and not self._turns and isinstance(self._vectors, Dense):
                     self._vectors.maintain()
             finally:
                 self._depth -= 1
+
+    @contextmanager
+    def taking_turns(self) -> Iterator[None]:
+        """Hold nothing over several writes, so that others may write between them; what is large is kept up at the end.
+
+        Raises StoreLockedError where another process is writing and goes on to.
+        """
+        with self.writing():
+            self._turns += 1
+        try:
+            yield
+        except BaseException:
+            self._turns -= 1
+            raise
+        with self.writing():
+            self._turns -= 1
 
     def add(self, passages: Iterable[Passage], origin: Origin | None = None, vectors: Floats | None = None) -> int:
         """Add passages, or rewrite those that are in; returns how many were new.
@@ -188,6 +213,8 @@ class Store:
 
     def stage(self, items: Sequence[Item], origin: Origin) -> None:
         """Embed passages of a file that is still being read and keep them, unseen, until it is committed."""
+        waiting = self.index.staged_ids(origin)
+        items = self._prepared([item for item in items if item.chunk_id not in waiting])
         with self.writing():
             waiting = self.index.staged_ids(origin)  # by an earlier run that was cut off
             items = [item for item in items if item.chunk_id not in waiting]
@@ -201,6 +228,7 @@ class Store:
         A file without an origin is taken out. What nothing holds any more goes; on a server, which knows no
         transactions, last. Items of no file in `files` are added.
         """
+        items = self._prepared(items)
         with self.writing():
             origins = dict(files)
             given = [(i, origin) for origin in origins.values() if origin for i in self.index.staged_ids(origin)]
@@ -253,14 +281,21 @@ class Store:
             for source, origin in files:
                 self.index.record(db, source, origin)
 
+    def _prepared(self, items: Sequence[Item]) -> list[Item]:
+        """The items as `_embedded` makes them, before the lock is taken: embedding takes long, and writing does not."""
+        return self._embedded(items, self.index.embedded(item.chunk_id for item in items))
+
     def _embedded(self, items: Sequence[Item], known: Mapping[str, tuple[int, str]]) -> list[Item]:
         """The items, each once and as it can be stored, with the vectors of those whose text is not in already."""
         distinct = {item.chunk_id: item._replace(passage=checked(item.passage)) for item in items}
         texts = {i: contextual_text(item.passage) for i, item in distinct.items()}
         new = [i for i, item in distinct.items() if item.vector is not None or known.get(i, (0, None))[1] != texts[i]]
-        unembedded = [texts[i] for i in new if distinct[i].vector is None]
-        made = iter(self._embeddings.embed_documents(unembedded) if unembedded else ())
-        matrix = as_floats(next(made) if distinct[i].vector is None else distinct[i].vector for i in new)
+        unembedded = list(dict.fromkeys(texts[i] for i in new if distinct[i].vector is None))
+        made = dict(zip(unembedded, self._embeddings.embed_documents(unembedded) if unembedded else (), strict=True))
+        given = (distinct[i].vector for i in new)
+        matrix = as_floats(
+            made[texts[i]] if vector is None else _floats(vector) for i, vector in zip(new, given, strict=True)
+        )
         if new:
             self._check(matrix)
         vectors = {i: row.tobytes() for i, row in zip(new, matrix, strict=True)}
@@ -329,6 +364,26 @@ class Store:
         self._notes.append(SALVAGED.format(kept=kept, all=count))
 
 
+@dataclass(frozen=True)
+class ReadFiles:
+    """Tells files that ingest read, and that hold what they held then, from whatever else a passage may name."""
+
+    index: Index
+
+    def __contains__(self, source: object) -> bool:
+        if not isinstance(source, str):
+            return False
+        path, states = Path(source), self.index.states(source)
+        try:
+            return any(path.stat().st_size == was.size and sha256_of(path) == was.sha256 for was in states)
+        except (OSError, ValueError):
+            return False
+
+
+def _floats(vector: Any) -> Any:
+    return from_bytes([vector])[0] if isinstance(vector, bytes) else vector
+
+
 def _held(passage: Passage, holders: Mapping[str, Sequence[Origin]]) -> Item:
     """A passage with its holders; one whose own source is not among them moves to the first."""
     origins = holders[passage["chunk_id"]]
@@ -349,11 +404,12 @@ def open_store(
     create: bool = True,
     cache: str | os.PathLike[str] | None = None,
     graph_from: int = GRAPH_FROM,
+    patience: float = PATIENCE,
 ) -> Store:
     """Open the store at a folder or the `http(s)://host:port` of a Chroma server; None keeps it in memory.
 
     `cache` is where the tables of a server are kept, by default the user's cache folder. From `graph_from` passages on,
-    a folder gets a graph of its vectors.
+    a folder gets a graph of its vectors. A write waits so many seconds of `patience` for another process's.
 
     Raises:
         StoreError: where it cannot be opened, or is not there and `create` is False.
@@ -367,10 +423,10 @@ def open_store(
         base = os.environ.get("XDG_CACHE_HOME") or os.environ.get("LOCALAPPDATA") or Path.home() / ".cache"
         kept = Path(cache) if cache else Path(base, "cragraph")
         return _on_server(str(target).rstrip("/"), embeddings, collection, create, kept)
-    folder = None if target is None else Path(target).expanduser()
+    folder = None if target is None else at_home(target)
     index = Index(folder and _file(folder, collection, create), create=create)
     dense = Dense(index, graph_from)
-    store = Store(index, embeddings, WriteLock(folder), f"the store {folder or 'in memory'}", dense)
+    store = Store(index, embeddings, WriteLock(folder, patience), f"the store {folder or 'in memory'}", dense)
     try:
         with suppress(StoreLockedError):
             store._mend()
@@ -387,6 +443,8 @@ def open_store(
 def _file(folder: Path, collection: str, create: bool) -> Path:
     """The file of a collection in a folder, which is made where it may be."""
     path = folder / f"{collection}.db"
+    if folder.exists() and not folder.is_dir():
+        raise StoreError(f"{folder} is a file; wanted a folder that holds a store: choose another with --store.")
     seal = path.with_suffix(".seal")
     if seal.exists() and not (path.exists() and path.stat().st_size):
         raise StoreError(

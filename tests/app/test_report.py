@@ -2,6 +2,8 @@
 
 import json
 import re
+import subprocess
+import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -9,8 +11,11 @@ from typing import Any
 import pypdfium2
 import pytest
 
-from cragraph import Context, Report, create_graph, load_settings, verify, verify_and_correct
-from cragraph.report.pages import boxes_of
+from cragraph import Context, Report, create_graph, load_settings, process, verify, verify_and_correct
+from cragraph.passages import as_passage
+from cragraph.report import pages
+from cragraph.report.pages import PagePictures, boxes_of
+from cragraph.run import Assistant
 from tests.retrieval.documents.conftest import pdf_bytes
 from tests.support.browser import chromium
 
@@ -28,7 +33,7 @@ def claims_in(page: str) -> list[tuple[str, str]]:
 
 def test_every_claim_is_coloured_where_it_stands_in_the_answer() -> None:
     page = str(Report(verify(ANSWER, PASSAGES, "How tall is it?")))
-    assert claims_in(page) == [("supported", "The tower was built in 1889"), ("contradicted", "It is 330 metres tall")]
+    assert claims_in(page) == [("quoted", "The tower was built in 1889"), ("contradicted", "It is 330 metres tall")]
     assert "<u>330 metres</u>" in page
     assert "How tall is it?" in page
 
@@ -54,7 +59,7 @@ def test_markers_that_the_response_renumbers_do_not_move_the_colours() -> None:
     )
     page = str(Report(response, PASSAGES))
     assert [(verdict, words.split(" [")[0].rstrip(".")) for verdict, words in claims_in(page)] == [
-        ("supported", "It is 300 metres tall")
+        ("quoted", "It is 300 metres tall")
     ]
     assert 'href="#c1">[1]</a>' in page
     assert "Attempt 1" in page
@@ -68,7 +73,7 @@ def test_a_draft_with_other_markers_is_coloured_where_its_claims_stand_and_not_w
     for policy in ("flag", "abstain"):
         context = Context(show_claims=True, on_low_confidence=policy, max_crag_attempts=0)
         found[policy] = claims_in(str(Report(graph.invoke(asked, context=context), PASSAGES)))
-    assert ("supported", "It is 300 metres tall") in found["flag"]
+    assert ("quoted", "It is 300 metres tall") in found["flag"]
     assert found["abstain"] == []
 
 
@@ -224,3 +229,98 @@ def test_an_abstention_shows_the_nearest_passages() -> None:
     assert "I don&#x27;t know" in page or "I don't know" in page
     assert "<h2>Nearest passages</h2>" in page
     assert f"<blockquote>{PASSAGES[0]}</blockquote>" in page
+
+
+THREADS = """
+import sys
+from threading import Thread
+from cragraph.passages import as_passage
+from cragraph.report.pages import PagePictures
+
+path, quotes = sys.argv[1], sys.argv[2:]
+
+def draw():
+    for _ in range(4):
+        pictures = PagePictures([path])
+        for page, quote in enumerate(quotes, 1):
+            assert "base64" in pictures(as_passage({"text": quote, "source": path, "page": page}), quote)
+
+threads = [Thread(target=draw) for _ in range(8)]
+for thread in threads:
+    thread.start()
+for thread in threads:
+    thread.join()
+assert "pypdfium2" not in sys.modules
+print("drawn")
+"""
+
+
+@pytest.mark.slow
+def test_many_threads_draw_at_once_and_none_of_it_in_this_process(tmp_path: Path) -> None:
+    lines = [[(72.0, 80.0 + 14 * i, f"{text} On page {n}.") for i, text in enumerate(PASSAGES)] for n in range(3)]
+    (tmp_path / "tower.pdf").write_bytes(pdf_bytes(lines))
+    quotes = [f"{PASSAGES[1]} On page {n}." for n in range(3)]
+    done = subprocess.run(
+        [sys.executable, "-c", THREADS, str(tmp_path / "tower.pdf"), *quotes], capture_output=True, text=True
+    )
+    assert (done.returncode, done.stdout) == (0, "drawn\n"), done.stderr
+
+
+@pytest.fixture
+def tower(tmp_path: Path) -> Path:
+    (tmp_path / "tower.pdf").write_bytes(pdf_bytes([[(72.0, 80.0, PASSAGES[0])]]))
+    return tmp_path / "tower.pdf"
+
+
+def pictured(pictures: PagePictures, path: Path) -> bool:
+    return "base64" in pictures(as_passage({"text": PASSAGES[0], "source": str(path), "page": 1}), PASSAGES[0])
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("end", ["import os; os._exit(9)", "while True: pass", "bytearray(1 << 40)", "raise OSError"])
+def test_a_page_that_ends_takes_too_long_or_fills_the_process_is_left_out_and_said(
+    tower: Path, monkeypatch: pytest.MonkeyPatch, end: str
+) -> None:
+    (tower.parent / "hostile.py").write_text(f"def drawn(wanted):\n    {end}\n")
+    monkeypatch.setattr(process, "COMMAND", (sys.executable, "-c"))
+    monkeypatch.chdir(tower.parent)
+    hostile = process.Worker("hostile", "drawn", seconds=0.2, memory_mb=512)
+    with monkeypatch.context() as patched:
+        patched.setattr(pages, "PDFIUM", hostile)
+        pictures = PagePictures([str(tower)])
+        assert not pictured(pictures, tower)
+        assert pictures.failed == 1
+        assert not pictured(pictures, tower)
+        assert pictures.failed == 1
+    hostile.close()
+    assert pictured(PagePictures([str(tower)]), tower)
+
+
+@pytest.mark.slow
+def test_the_process_that_draws_is_started_again_where_it_ended(tower: Path) -> None:
+    assert pictured(PagePictures([str(tower)]), tower)
+    pages.PDFIUM.close()
+    assert pictured(PagePictures([str(tower)]), tower)
+
+
+@pytest.mark.slow
+def test_only_files_that_the_store_read_are_drawn_whatever_a_document_names(tower: Path, tmp_path: Path) -> None:
+    secret = tmp_path / "elsewhere" / "secret.pdf"
+    secret.parent.mkdir()
+    secret.write_bytes(pdf_bytes([[(72.0, 80.0, "The key is 4711.")]]))
+    (tmp_path / "notes").mkdir()
+    stated = "".join(f"{name}: {secret}\n" for name in ("path", "source", "filename"))
+    (tmp_path / "notes" / "a.md").write_text(f"---\n{stated}page: 1\nheadings: x\nscores: 5\n---\nThe key is 4711.\n")
+    assistant = Assistant(load_settings(store=str(tmp_path / "store")))
+    assistant.ingest([tmp_path / "notes", tower])
+    for question, drawn in (("What is the key?", False), ("When was the tower built?", True)):
+        [*_, done] = assistant.ask(question)
+        assert ("base64" in str(assistant.report(done))) is drawn
+        assert str(secret) not in str(assistant.report(done))
+    [found] = [p for p in assistant.search("key", 5) if "4711" in p["text"]]
+    assert found["filename"] == "a.md"
+    assert found["metadata"]["column.page"] == 1
+    told = Report(verify("The key is 4711.", [{"text": "The key is 4711.", "source": str(secret), "page": 1}]))
+    assert "base64" not in str(told)
+    tower.write_bytes(pdf_bytes([[(72.0, 80.0, PASSAGES[0]), (72.0, 180.0, "Another state.")]]))
+    assert str(tower) not in assistant.parts.store.files

@@ -81,4 +81,5 @@ def _records(lines: Iterable[str], limits: Limits) -> Iterator[Mapping[str, Any]
             raise DocumentError(
                 f"line {number} is not JSON ({error}); wanted one object per line: mend or remove that line."
             ) from error
-        yield value if isinstance(value, Mapping) else {"value": value}
+        # A value without a name is a line of text: there is nothing to filter it by.
+        yield value if isinstance(value, Mapping) else {"": value}

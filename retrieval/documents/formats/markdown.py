@@ -10,7 +10,7 @@ from markdown_it.token import Token
 
 from cragraph.errors import DocumentError
 from cragraph.retrieval.documents.clean import DEFAULT, Limits
-from cragraph.retrieval.documents.document import LONGEST_TITLE, Block, BlockKind, Draft, Heading
+from cragraph.retrieval.documents.document import LONGEST_TITLE, Block, BlockKind, Draft, Heading, untaken
 from cragraph.retrieval.documents.tables import Table, header_line, row_lines
 
 _FRONT = re.compile(r"\A---[ \t]*\n(.*?)\n(?:---|\.\.\.)[ \t]*(?:\n|\Z)", re.S)
@@ -137,7 +137,7 @@ def front_matter(text: str, limits: Limits = DEFAULT) -> tuple[dict[str, Any], s
     metadata: dict[str, Any] = {}
     for key, value in values.items():
         plain = value if isinstance(value, str | int | float | list) else str(value)
-        metadata[str(key).lower()] = "" if value is None else plain
+        metadata[untaken(str(key).lower())] = "" if value is None else plain
     return metadata, text[match.end() :]
 
 

@@ -84,7 +84,7 @@ def test_json_lines_with_text_are_documents_and_others_rows(tmp_path: Path) -> N
     [document] = documents(tmp_path / "a.jsonl", "\ufeff" + "\n\n".join(map(json.dumps, rows)))
     assert document.metadata == {"_id": "d1", "title": "Moon", "year": 1969, "tags": "a, b"}
     [document] = documents(tmp_path / "b.jsonl", '{"a": 1, "b": {"c": [1, 2], "d": null}}\n"bare"\n')
-    assert document.text == "a: 1 | b.c: 1, 2\nvalue: bare"
+    assert document.text == "a: 1 | b.c: 1, 2\nbare"
 
 
 def test_a_broken_line_is_named_after_the_rows_before_it(tmp_path: Path) -> None:
