@@ -110,9 +110,7 @@ def yes_or_no(folder: Path, rng: Random) -> list[Example]:
     return examples
 
 
-def unrelated(
-    examples: Sequence[Example], texts: Sequence[tuple[str, ...]], count: int, rng: Random
-) -> list[Example]:
+def unrelated(examples: Sequence[Example], texts: Sequence[tuple[str, ...]], count: int, rng: Random) -> list[Example]:
     """Claims before a passage about something else."""
     places = [e.passages for e in rng.sample(list(examples), min(count, len(examples)))] + list(
         rng.sample(list(texts), min(count, len(texts)))
