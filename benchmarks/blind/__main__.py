@@ -65,9 +65,8 @@ def questions(context: Context, model: str | None, *, verbose: bool) -> None:
             response = graph.invoke({"question": row["question"]}, context=context)
             found.append((row, verdict(row, response), response["confidence"] or 0.0))
             if verbose:
-                print(
-                    f"{row['id']:>3} {found[-1][1]:<8} {found[-1][2]:.2f}  {row['question']}\n      → {response['answer']!r}"
-                )
+                print(f"{row['id']:>3} {found[-1][1]:<8} {found[-1][2]:.2f}  {row['question']}")
+                print(f"      → {response['answer']!r}")
     for name, some in (("answerable", False), ("without an answer", True)):
         counts = Counter(kind for row, kind, _ in found if bool(row.get("refuse")) is some)
         print(f"{name}:", ", ".join(f"{counts[kind]} {kind}" for kind in ("right", "partly", "wrong", "refused")))

@@ -17,6 +17,7 @@ import numpy as np
 import torch
 from numpy.typing import NDArray
 
+from training import learning
 from training.judge.model import Batch, GroundingNet, loss_of
 from training.judge.prepare import UNKNOWN, minilm
 from training.judge.train import Rows

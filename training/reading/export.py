@@ -42,7 +42,7 @@ def main() -> None:
     onnx.save(model, str(path))
     print(f"{path}: {path.stat().st_size / 1e6:.1f} MB")
     session = onnxruntime.InferenceSession(str(path), providers=["CPUExecutionProvider"])
-    data, far = Both(given.data), {name: 0.0 for name in ("claim", "word", "answer", "pieces")}
+    data, far = Both(given.data), dict.fromkeys(("claim", "word", "answer", "pieces"), 0.0)
     for rows, heads, names in (
         (data.claims, net.judge, ("claim", "word")),
         (data.questions, net.reader, ("answer", "pieces")),

@@ -13,7 +13,7 @@ from training.reader.train import ReaderNet
 from training.reading.graph import BEGIN, END, PAD, RAISED
 
 FROZEN = 4
-"""Layers that stay as they are, with the embeddings and the relative positions: they take a fifth of a step to train."""
+"""Layers that stay as they are, with the embeddings and the relative positions."""
 
 
 class Trunk(nn.Module):

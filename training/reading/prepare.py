@@ -1,6 +1,8 @@
 """Write the training arrays of both tasks: claims with their passages, questions with their windows.
 
-python -m training.reading.prepare DATA OUT [--claims 60000] [--questions 45000]     OUT gets judge.npz, reader.npz, idf.npy
+    python -m training.reading.prepare DATA OUT [--claims 60000] [--questions 45000]
+
+OUT gets judge.npz, reader.npz and idf.npy. DATA is the folder with grounding, entail and qa.
 
 Word pieces are numbered as BERT numbers them; the trunk raises them by four.
 """

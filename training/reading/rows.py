@@ -1,4 +1,4 @@
-"""What the network learns claims from: people's rows, general entailment, answers to yes-or-no questions, unrelated pairs.
+"""What the network learns claims from: people's rows, entailment, answers to yes-or-no questions, unrelated pairs.
 
 In most rows of `entail` the share of a claim's words that the passage holds does not tell true from false; they are
 half of all claims here. `SHARES` says how many claims of an epoch come from where.
