@@ -43,7 +43,11 @@ JUDGES: Final[Mapping[str, Part]] = {
         lambda p: (p.nli_model,),
         "a model: set CRAG_NLI_MODEL to the folder of an ONNX classifier",
     ),
-    "llm": Part("verification.judges.llm:LLMJudge", lambda p: (p.judging_chat, p.prompts), CHAT_MODEL),
+    "llm": Part(
+        "verification.judges.llm:LLMJudge",
+        lambda p: {"caller": p.judging_chat, "prompts": p.prompts, "holder": p.judge("encoder")},
+        CHAT_MODEL,
+    ),
     "cascade": Part(
         "verification.judges.cascade:CascadeJudge", lambda p: (p.judge("encoder"), p.judge("llm")), CHAT_MODEL
     ),

@@ -85,12 +85,15 @@ class ChatGenerator(ChatPart):
     def _whole(self, reply: ChatReply, messages: Messages, numbers: Sequence[int], brief: Brief, notes: Notes) -> str:
         """The reply as an answer, made whole where it is none; empty for an empty one."""
         text = tidy(reply.text)
-        fault = unfinished(text, brief.question) if text else ""
+        if not text and EXAMPLE in reply.text:
+            text, fault = reply.text, "the example of the prompt"
+        else:
+            fault = unfinished(text, brief.question) if text else ""
         if not fault:
             return settled(renumbered(text, numbers)) if text else ""
         shown = " ".join(text.split())
         wrote = f"{self.name} wrote {fault} (“{shown if len(shown) <= 60 else shown[:60] + '…'}”)"
-        if said := self._pointed_at(renumbered(text, numbers), brief, notes):
+        if EXAMPLE not in text and (said := self._pointed_at(renumbered(text, numbers), brief, notes)):
             notes.degraded(f"{wrote}; the answer is what the passage that it named says to the question.")
             return said
         second = [*messages, ("ai", text[:500]), ("human", AGAIN)]

@@ -277,7 +277,12 @@ class Verifier:
         )
         for sentence in made.degraded:
             case.notes.degraded(sentence)
-        evades = case.written is None and answered.quoted and answered.probability is not None and answered.probability < ADDRESSED
+        evades = (
+            case.written is None
+            and answered.quoted
+            and answered.probability is not None
+            and answered.probability < ADDRESSED
+        )
         lost = sum(verdict["verdict"] == "unjudged" for verdict in verdicts)
         conflicts = [conflict.issue for conflict in find_conflicts(case.passages)]
         return Verification(

@@ -45,7 +45,13 @@ def features(seen: Mapping[str, float], supported: float, written: Written) -> d
     kept = min(0.98, max(0.02, supported))
     support = log(kept / (1 - kept)) / 4
     sureness = SURENESS if written.sureness is None else max(-1.0, written.sureness)
-    return {"bias": 1.0, **seen, "support": support, "sureness": sureness, "yes_support": seen.get("yes", 0.0) * support}
+    return {
+        "bias": 1.0,
+        **seen,
+        "support": support,
+        "sureness": sureness,
+        "yes_support": seen.get("yes", 0.0) * support,
+    }
 
 
 @cache
