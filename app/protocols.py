@@ -27,6 +27,8 @@ class Notes:
     calls: int = 0
     tokens: Counter[str] = field(default_factory=Counter)
     models: dict[str, str] = field(default_factory=dict)
+    written: dict[str, float | None] = field(default_factory=dict)
+    """What a chat model wrote, and how sure it was of its words: the mean log-probability of a token, where known."""
     _degraded: Counter[str] = field(default_factory=Counter)
     _lock: Lock = field(default_factory=Lock, repr=False)
 
@@ -45,6 +47,11 @@ class Notes:
         with self._lock:
             self.tokens.update(tokens)
 
+    def said(self, text: str, sureness: float | None) -> None:
+        """Record that a chat model wrote a text, with the mean log-probability of its tokens where that is known."""
+        with self._lock:
+            self.written[text] = sureness
+
     def ran(self, role: str, name: str) -> None:
         """Record which model played a role, e.g. ``ran("judge", "embedding")``."""
         with self._lock:
@@ -58,6 +65,8 @@ class Notes:
         self.counted(**other.tokens)
         for role, name in other.models.items():
             self.ran(role, name)
+        for text, sureness in other.written.items():
+            self.said(text, sureness)
 
     @property
     def sentences(self) -> list[str]:
@@ -153,11 +162,13 @@ class Answered:
     """How likely an answer is to answer its question, 0..1 (None: not known), and the places in passages that do.
 
     `quoted` says whether it was told of a quotation; of an answer in other words it is shown, and decides nothing.
+    `seen` is what question, answer and passages have in common, 0..1 each, for whoever knows who wrote the answer.
     """
 
     probability: float | None
     spans: tuple[AnswerSpan, ...] = ()
     quoted: bool = True
+    seen: Mapping[str, float] = field(default_factory=dict)
 
 
 class AnswerScorer(Named, Protocol):

@@ -38,6 +38,8 @@ class State:
     found: int = 0  # how many passages this pass's search brought that none before it did, kept or not
     searched: list[str] = field(default_factory=list)
     drafts: list[str] = field(default_factory=list)
+    written: dict[str, float | None] = field(default_factory=dict)
+    """The drafts that a chat model wrote, each with the mean log-probability of its tokens where the server told it."""
     attempts: list[Attempt] = field(default_factory=list)
     halted: str = ""  # why no further correction can be made, where a part failed for good
     decided: str = ""  # what a person chose last, where one was asked: accept, edit, search or abstain

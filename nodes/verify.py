@@ -13,6 +13,7 @@ from cragraph.types import IDK, Attempt, Passage
 from cragraph.verification.decision import unanswered
 from cragraph.verification.result import SUMMARY, Verification
 from cragraph.verification.verifier import Verifier
+from cragraph.verification.written import Written
 
 FIELDS = frozenset(VerifyOutput.model_fields) - {"degraded", "models", "llm_calls", "tokens"}
 """What the verify graph's node returns of a verification; the rest of its output is what the step noted."""
@@ -55,10 +56,12 @@ class Verify:
         if not context.verify:
             return attempt
         question, read = state.asked or state.question, read_wide(state.held)
-        verification = located(self.verifier(question, draft, read, notes, **context.judging), state.held)
-        written = verification.to_dict()
-        own = {name: written[name] for name in (*SUMMARY, "decision")}
-        return cast(Attempt, {**attempt, **own, "verdicts": [*verification.claims], "verification": written})
+        written = Written(state.written[draft]) if draft in state.written else None
+        checked = self.verifier(question, draft, read, notes, **context.judging, written=written)
+        verification = located(checked, state.held)
+        record = verification.to_dict()
+        own = {name: record[name] for name in (*SUMMARY, "decision")}
+        return cast(Attempt, {**attempt, **own, "verdicts": [*verification.claims], "verification": record})
 
 
 def located(verification: Verification, held: Sequence[Passage]) -> Verification:

@@ -44,6 +44,7 @@ from cragraph.verification.signals import (
 )
 from cragraph.verification.signals.closeness import measure_closeness
 from cragraph.verification.sources import SourceWeight, attributed, weak_source_issues, weigh_sources, weights_of
+from cragraph.verification.written import Written, card, features
 
 logger = logging.getLogger(__name__)
 T = TypeVar("T")
@@ -129,6 +130,7 @@ class Verifier:
         known_facts: Sequence[str] = (),
         threshold: float | None = None,
         on_low_confidence: OnLowConfidence = "doubt",
+        written: Written | None = None,
     ) -> Verification:
         """Verify an answer, and decide on it.
 
@@ -138,7 +140,8 @@ class Verifier:
         The policy ``"auto"`` is the best one for the verdicts at hand (`best_policy`); the result names it. When
         verification fails altogether, the result holds the answer unjudged with confidence 0.0, says so in its issues,
         and the failure is logged. What was degraded is added to `notes` and is in the result. `threshold` is what a
-        person set; `on_low_confidence` what becomes of an answer below it (`decision.decide`).
+        person set; `on_low_confidence` what becomes of an answer below it (`decision.decide`). `written` is what is
+        known of an answer that a chat model wrote: its chance to be right is one of its own (`verification.written`).
         """
         if not isinstance(answer, str):
             raise InputError(f"The answer came as a {type(answer).__name__}; wanted text: give a string.")
@@ -147,7 +150,7 @@ class Verifier:
             _known("policy", policy, POLICIES)
         chosen = list(POLICIES) if policy_scores else [] if policy == AUTO else [policy]
         start, own = perf_counter(), Notes()
-        case = _Case(question, answer, passages, own, self._chain(judge), policy, chosen, known_facts)
+        case = _Case(question, answer, passages, own, self._chain(judge), policy, chosen, known_facts, written)
         try:
             outcome = self._verified(case)
         # The answer must come back whatever happens to its verification.
@@ -269,10 +272,17 @@ class Verifier:
         checked = 1 - sum(part["end"] - part["start"] for part in uncovered) / max(1, len(case.answer))
         answered = replies.get("answered") or Answered(None)
         read = answered if "answered" in replies else None
-        made = weighed(case.policy, case.chosen, verdicts, signals, missing, self.options.weights, checked, read)
+        made = weighed(
+            case.policy, case.chosen, verdicts, signals, missing, self.options.weights, checked, read, case.written
+        )
         for sentence in made.degraded:
             case.notes.degraded(sentence)
-        evades = answered.quoted and answered.probability is not None and answered.probability < ADDRESSED
+        evades = (
+            case.written is None
+            and answered.quoted
+            and answered.probability is not None
+            and answered.probability < ADDRESSED
+        )
         lost = sum(verdict["verdict"] == "unjudged" for verdict in verdicts)
         conflicts = [conflict.issue for conflict in find_conflicts(case.passages)]
         return Verification(
@@ -333,13 +343,15 @@ def weighed(
     weights: Mapping[str, Weights],
     checked: float,
     answered: Answered | None,
+    written: Written | None = None,
 ) -> Weighed:
     """The confidence of an answer, as a pure function of what was found of it.
 
     `asked` is the policy as it was asked for, `chosen` those that are to be computed, `missing` why signals were not
     measured, `checked` the share of the answer that claims cover, `answered` what the reader said, None where none was
     asked. A policy whose signals are missing gives way to ``"claims"``. Under the policies `JOINED` the value is
-    multiplied by what the reader says of a quotation, and is at most `MOST_UNREAD` where it could not read it.
+    multiplied by what the reader says of a quotation, and is at most `MOST_UNREAD` where it could not read it; that of
+    an answer that a chat model has `written` is the chance fitted on such answers, of which the value is a part.
     """
     policy = policies.best_policy(verdicts) if asked == AUTO else asked
     degraded: list[str] = []
@@ -360,6 +372,9 @@ def weighed(
         degraded.append(f"The confidence is that of the policy 'claims' instead of {policy!r}.")
         policy = "claims"
         score([policy])
+    if asked in JOINED and written is not None and answered and answered.seen:
+        chance = card().chance(features(answered.seen, scores[policy], written))
+        return Weighed(round(chance * checked, 6), policy, scores, degraded)
     read = answered.probability if answered and answered.quoted else None
     joined = asked in JOINED and read is not None and not any(v["judge"] in CHAT_JUDGES for v in verdicts)
     unread = asked in JOINED and answered is not None and answered.probability is None
@@ -382,6 +397,7 @@ class _Case:
     policy: str
     chosen: Sequence[str]
     known_facts: Sequence[str]
+    written: Written | None = None
 
 
 def _failed(answer: str, policy: str) -> Verification:
