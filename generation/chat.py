@@ -30,6 +30,9 @@ EXAMPLE: Final = "The bridge was rebuilt in 1894."
 """The sentence that the prompts give as an example: what a model copies of it is no answer."""
 POINTED: Final = 0.05
 """How likely to answer a passage's best sentence must be where the model pointed at the passage and wrote no sentence."""
+SURE: Final = 0.6
+"""The same where the model declined: a small one overlooks what stands there, and is right more often than not if the
+reader finds nothing either."""
 AGAIN: Final = (
     "That is no sentence. Answer the question in one full sentence with the words of the passages, then the number of "
     "the passage in brackets."
@@ -75,7 +78,11 @@ class ChatGenerator(ChatPart):
                 messages, kept = prompt(kept[: len(kept) // 2])
                 continue
             if answer := self._whole(reply, messages, renumbering(chosen, kept), brief, notes):
-                notes.said(answer, reply.sureness)
+                if answer == IDK and (said := self._quoted(brief, brief.passages, notes, SURE)):
+                    notes.degraded(f"{self.name} found no answer; this is what the passages say to the question.")
+                    return said
+                if answer != IDK:
+                    notes.said(answer, reply.sureness)
                 return answer
         raise ModelError(f"{self.name} wrote an empty answer twice; wanted a sentence: try another model.")
 
@@ -122,11 +129,11 @@ class ChatGenerator(ChatPart):
                 return said.replace("[1]", f"[{number}]")
         return ""
 
-    def _quoted(self, brief: Brief, passages: Sequence[Passage], notes: Notes) -> str:
+    def _quoted(self, brief: Brief, passages: Sequence[Passage], notes: Notes, floor: float = POINTED) -> str:
         """What passages say to the question, by the embedded answerer; empty where they say nothing."""
-        if self.ranker is None:
+        if self.ranker is None or brief.failed:
             return ""
-        embedded = ExtractiveGenerator(self.ranker, floor=POINTED)
+        embedded = ExtractiveGenerator(self.ranker, floor=floor)
         said = embedded(replace(brief, passages=passages, previous="", failed=()), notes)
         return "" if said == IDK else said
 
