@@ -375,6 +375,8 @@ def weighed(
     if asked in JOINED and written is not None and answered and answered.seen:
         least = min((v["support"] for v in counted(verdicts) if v["verdict"] != "unjudged"), default=0.0)
         chance = card().chance(features(answered.seen, least, written))
+        if any(v["verdict"] != "supported" for v in counted(verdicts)):
+            chance = min(chance, scores[policy])  # whatever speaks for the whole, a claim of it has failed
         return Weighed(round(chance * checked, 6), policy, scores, degraded)
     read = answered.probability if answered and answered.quoted else None
     joined = asked in JOINED and read is not None and not any(v["judge"] in CHAT_JUDGES for v in verdicts)

@@ -50,7 +50,7 @@ def test_a_reply_that_only_points_at_a_passage_becomes_what_that_passage_says(
     server.play(reply)
     answer, notes = written(server, ranker)
     assert answer == f"{WHY} [2]"
-    assert notes.calls == 1
+    assert (notes.calls, notes.written) == (1, {})
     assert "what the passage that it named says" in notes.sentences[0]
 
 
