@@ -7,7 +7,7 @@ import logging
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Final, cast
 
 import cragraph
 from cragraph import tables
@@ -21,7 +21,7 @@ from cragraph.nodes.rerank import Rerank
 from cragraph.nodes.retrieve import Retrieve
 from cragraph.nodes.review import Review
 from cragraph.nodes.verify import Verify
-from cragraph.protocols import Judge
+from cragraph.protocols import Embeddings, Generator, Judge, QueryWriter, Reranker, Retriever
 from cragraph.retrieval import rerankers
 from cragraph.retrieval import store as stores
 from cragraph.retrieval.search import SearchRetriever, unanswered_parts
@@ -37,6 +37,14 @@ if TYPE_CHECKING:
     from langgraph.graph import StateGraph
 
     import cragraph.graph.build
+    from cragraph.generation.ranking import AnswerRanker
+    from cragraph.models.cache import CachedEmbeddings
+    from cragraph.models.chat import ChatCaller, Gate
+    from cragraph.models.grounding import GroundingModel
+    from cragraph.models.reader import Reader
+    from cragraph.prompts.load import Prompts
+    from cragraph.retrieval.rerankers.encoder import GroundingScorer
+    from cragraph.retrieval.search.retriever import SourceWeights
     from cragraph.retrieval.store import Store
 
 logger = logging.getLogger(__name__)
@@ -77,35 +85,41 @@ class Parts:
 
     # -- models ------------------------------------------------------------------------------------------------
 
-    gate = only("models.chat:Gate", lambda p: (p.settings.max_concurrency, p.settings.calls_per_minute))
+    gate: "once[Gate]" = only("models.chat:Gate", lambda p: (p.settings.max_concurrency, p.settings.calls_per_minute))
     """What bounds the model calls that run at the same time."""
-    cached_embeddings = only("models.cache:CachedEmbeddings", lambda p: (p.embeddings,))
+    cached_embeddings: "once[CachedEmbeddings]" = only("models.cache:CachedEmbeddings", lambda p: (p.embeddings,))
     """The embedding model behind a bounded cache, shared by judges, signals and search."""
-    grounding = only("models.grounding:GroundingModel", lambda p: {"threads": p.settings.threads})
+    grounding: "once[GroundingModel]" = only(
+        "models.grounding:GroundingModel", lambda p: {"threads": p.settings.threads}
+    )
     """The network that judges whether a text is supported."""
-    grounding_scorer = only("retrieval.rerankers.encoder:GroundingScorer", lambda p: (p.grounding,))
+    grounding_scorer: "once[GroundingScorer]" = only(
+        "retrieval.rerankers.encoder:GroundingScorer", lambda p: (p.grounding,)
+    )
     """The same network as a scorer of questions and passages."""
-    reader = only("models.reader:Reader", lambda p: {"threads": p.settings.threads})
-    ranker = only("generation.ranking:AnswerRanker", lambda p: (p.reader, p.cached_embeddings))
+    reader: "once[Reader]" = only("models.reader:Reader", lambda p: {"threads": p.settings.threads})
+    ranker: "once[AnswerRanker]" = only("generation.ranking:AnswerRanker", lambda p: (p.reader, p.cached_embeddings))
     """What reads question and passages together, for the generator and the verifier alike."""
-    prompts = only("prompts.load:Prompts", lambda p: (p.settings.prompts,))
+    prompts: "once[Prompts]" = only("prompts.load:Prompts", lambda p: (p.settings.prompts,))
     """The prompts, a person's own in place of the built-in ones."""
-    source_weights = only("retrieval.search.retriever:SourceWeights", lambda p: (p.settings.source_weights,))
+    source_weights: "once[SourceWeights]" = only(
+        "retrieval.search.retriever:SourceWeights", lambda p: (p.settings.source_weights,)
+    )
     """How far sources are relied on."""
 
     @once
-    def chat(self) -> Any:
+    def chat(self) -> "ChatCaller | None":
         """The chat model that writes and judges, or None."""
         own = self.own.get("chat_model")
         return self._caller(None if own else self.settings.model, own)
 
     @once
-    def judging_chat(self) -> Any:
+    def judging_chat(self) -> "ChatCaller | None":
         """The chat model that judges."""
         own = self.settings.judge_model
         return self._caller(own) if own else self.chat
 
-    def _caller(self, spec: str | None, model: "BaseChatModel | None" = None) -> Any:
+    def _caller(self, spec: str | None, model: "BaseChatModel | None" = None) -> "ChatCaller | None":
         chosen = self.settings
         if spec is not None:
             url = chosen.base_url or (chosen.ollama_host if spec.startswith("ollama:") else None)
@@ -113,18 +127,22 @@ class Parts:
             model = cragraph.models.servers.chat_model(spec, base_url=url, timeout_s=chosen.timeout_s, **lengths)
         if model is None:
             return None
-        return cragraph.models.chat.ChatCaller(model, spec or "", timeout_s=chosen.timeout_s, gate=self.gate)
+        caller: ChatCaller = cragraph.models.chat.ChatCaller(
+            model, spec or "", timeout_s=chosen.timeout_s, gate=self.gate
+        )
+        return caller
 
     @once
-    def embeddings(self) -> Any:
+    def embeddings(self) -> Embeddings:
         """The embedding model."""
         spec, chosen = self.settings.embeddings, self.settings
-        if own := self.own.get("embeddings"):
-            return own
-        if spec == "embedded":
-            return cragraph.models.encoder.Encoder(threads=chosen.threads)
-        url = chosen.ollama_host if spec.startswith("ollama:") else chosen.base_url
-        return cragraph.models.embeddings.ServerEncoder(spec, base_url=url, timeout_s=chosen.timeout_s)
+        model: Embeddings | None = self.own.get("embeddings")
+        if model is None and spec == "embedded":
+            model = cragraph.models.encoder.Encoder(threads=chosen.threads)
+        elif model is None:
+            url = chosen.ollama_host if spec.startswith("ollama:") else chosen.base_url
+            model = cragraph.models.embeddings.ServerEncoder(spec, base_url=url, timeout_s=chosen.timeout_s)
+        return cast(Embeddings, model)
 
     @once
     def nli_model(self) -> Any:
@@ -156,13 +174,14 @@ class Parts:
         return stores.open_store(self.settings.store or None, self.embeddings, collection=self.settings.collection)
 
     @once
-    def retriever(self) -> Any:
+    def retriever(self) -> Retriever:
         """What finds passages in the store."""
         if self.foreign:
             foreign = cragraph.retrieval.search.foreign
             own = self.own.get("retriever")
             source = foreign.load_retriever(self.settings.retriever or "") if own is None else own
-            return foreign.ForeignRetriever(source, self.settings.timeout_s, self.expander)
+            theirs: Retriever = foreign.ForeignRetriever(source, self.settings.timeout_s, self.expander)
+            return theirs
         more = {"expand": self.expander} if self.expander else {}
         return SearchRetriever(self.store, weights=self.source_weights, **more)
 
@@ -176,13 +195,13 @@ class Parts:
         return cragraph.retrieval.search.llm_queries.MultiQuery(self.chat, self.prompts)
 
     @once
-    def reranker(self) -> Any:
+    def reranker(self) -> Reranker:
         """What orders the passages."""
         given: Any = self.own.get("reranker")
         if hasattr(given, "compress_documents"):
             return rerankers.CompressorReranker(given)
         name = "lexical" if self.settings.reranker == "auto" else self.settings.reranker
-        return self.part(tables.RERANKERS, name, "reranker") if given is None else given
+        return cast(Reranker, self.part(tables.RERANKERS, name, "reranker") if given is None else given)
 
     def neighbours(self, *arguments: Any) -> Any:
         """The chunks around passages, from the store."""
@@ -198,8 +217,10 @@ class Parts:
 
     # -- generation and verification ---------------------------------------------------------------------------
 
-    generator = once(lambda parts: parts.with_chat(tables.GENERATORS))  # what writes answers
-    query_writer = once(lambda parts: parts.with_chat(tables.QUERY_WRITERS))  # what writes targeted queries
+    generator: "once[Generator]" = once(lambda parts: parts.with_chat(tables.GENERATORS))  # what writes answers
+    query_writer: "once[QueryWriter]" = once(
+        lambda parts: parts.with_chat(tables.QUERY_WRITERS)
+    )  # what writes targeted queries
 
     @once
     def judges(self) -> Mapping[str, Judge]:

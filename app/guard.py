@@ -11,6 +11,7 @@ from socket import AF_INET, AF_INET6, create_server
 from typing import Any, Final
 from urllib.parse import quote, urlsplit
 
+from dotenv import dotenv_values
 from starlette.datastructures import MutableHeaders
 from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
@@ -52,8 +53,8 @@ def token_for(host: str, token: str | None) -> str | None:
     """The token that a server at this address asks for: what was given, else made up where others can reach it."""
     if token is not None:
         return checked_token(token, "--token")
-    if (set_ := os.environ.get(VARIABLE)) is not None:
-        return checked_token(set_, VARIABLE)
+    if (found := os.environ.get(VARIABLE, dotenv_values(".env").get(VARIABLE))) is not None:
+        return checked_token(found, VARIABLE)
     return None if host in LOCAL else token_urlsafe(24)
 
 

@@ -205,7 +205,7 @@ def in_dotenv() -> dict[str, Any]:
     read = DotEnvSettingsSource(Settings)
     ours = {name[len(PREFIX) :].lower() for name in read.env_vars if name.upper().startswith(PREFIX)}
     values = {name: value for name, value in read().items() if name in Settings.model_fields}
-    return dict.fromkeys(ours - Settings.model_fields.keys()) | values
+    return dict.fromkeys(ours - Settings.model_fields.keys() - {"token"}) | values
 
 
 def aliases(variables: Mapping[str, str | None]) -> dict[str, Any]:

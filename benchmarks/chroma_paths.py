@@ -22,7 +22,7 @@ from langchain_chroma import Chroma
 from cragraph.retrieval.store.server import HNSW, on_server
 from tests.support.ports import free_port
 
-BATCH, K, DIMENSION = 500, 100, 384
+BATCH, CHANGED, K, DIMENSION = 500, 50, 100, 384
 
 
 class Given:
@@ -92,14 +92,14 @@ def measured(client: Any, texts: list[str], metadatas: list[Any], vectors: Any, 
         same += found["ids"][0] == [document.id for document, _ in near]
     searched = np.median(np.array(times), axis=0) * 1000
     changed = (
-        timed(lambda: plain.update(ids=ids[:BATCH], metadatas=metadatas[:BATCH]))[0],
-        timed(lambda: rewritten(other, given, ids[:BATCH], vectors[:BATCH]))[0],
+        timed(lambda: plain.update(ids=ids[:CHANGED], metadatas=metadatas[:CHANGED]))[0],
+        timed(lambda: rewritten(other, given, ids[:CHANGED], vectors[:CHANGED]))[0],
     )
     print(f"{len(texts)} records, {len(queries)} queries of {K}; the same ids in the same order for {same}\n")
     print("| | as the store does | through langchain_chroma |\n| --- | ---: | ---: |")
     print(f"| writing all | {written[0]:.1f} s | {written[1]:.1f} s |")
     print(f"| one query, median | {searched[0]:.1f} ms | {searched[1]:.1f} ms |")
-    print(f"| new metadata for {BATCH} | {changed[0]:.2f} s | {changed[1]:.2f} s |")
+    print(f"| new metadata for {CHANGED} | {changed[0]:.2f} s | {changed[1]:.2f} s |")
 
 
 def connected(url: str) -> Any:

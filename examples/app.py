@@ -1,6 +1,6 @@
 """A chat over your documents as a web service: every thread remembers its conversation, answers come as they are made.
 
-pip install 'cragraph[serve]'
+pip install cragraph
 CRAG_STORE=.cragraph uvicorn examples.app:app
 
 curl -N -d '{"question": "When does the loop stop?"}' -H 'Content-Type: application/json' localhost:8000/threads/1/ask

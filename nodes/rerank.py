@@ -15,7 +15,7 @@ from cragraph.retrieval.rerankers import rerank_gain
 from cragraph.retrieval.search.neighbours import NO_STORE, Size, all_read, without_around
 from cragraph.types import Attempt, Passage
 
-MOST_ROWS = 20  # rows that are kept beside the best passages where a question asks for all that match
+ROWS_BESIDE = 20  # rows that are kept beside the best passages where a question asks for all that match
 NeighbourFinder = Callable[[Sequence[Passage], Size, Mapping[str, Any] | None, Notes], list[Passage]]
 """Gives passages the chunks `around` them."""
 
@@ -43,7 +43,7 @@ class Rerank:
             kept, more = ranked[:size], {"rerank_gain": rerank_gain(state.held, ranked, size)}
             if read_question(query).wants_rows:
                 tables = {p["source"] for p in kept if "row" in p["metadata"]}
-                kept += [p for p in ranked[size:] if p["source"] in tables and "row" in p["metadata"]][:MOST_ROWS]
+                kept += [p for p in ranked[size:] if p["source"] in tables and "row" in p["metadata"]][:ROWS_BESIDE]
         else:
             ids = {p["chunk_id"] for p in proven}
             kept, more = pinned(ranked, ids, context.second_pass_k or self.top_k), {}

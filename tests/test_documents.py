@@ -84,11 +84,8 @@ def home(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
     os.chdir(folder)
     runner = CliRunner()
     assert runner.invoke(app, ["ingest", "docs", "reports", "report.pdf", "--quiet"]).exit_code == 0
-    assert runner.invoke(app, ["ask", "What was revenue?"], env={"CRAG_METRICS_LOG": "runs.jsonl"}).exit_code in (
-        0,
-        3,
-        5,
-    )
+    asked = runner.invoke(app, ["ask", "What was revenue?"], env={"CRAG_METRICS_LOG": "runs.jsonl"})
+    assert asked.exit_code in (0, 3, 5)
     yield folder
     os.chdir(before)
 

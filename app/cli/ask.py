@@ -14,6 +14,7 @@ import cragraph
 from cragraph.cli.console import ABSTAINED, DOUBTFUL, complain, err, ingesting, show, status
 from cragraph.cli.options import JsonOption, QuietOption, ReportOption, with_settings
 from cragraph.errors import InputError
+from cragraph.private import check_output
 
 if TYPE_CHECKING:
     from cragraph.run import Event
@@ -45,6 +46,7 @@ def ask(
 
     Example: `cragraph ask "What was revenue in 2023?" --source report.pdf`
     """
+    check_output(report)
     cragraph.models.weights.open_ahead(("encoder", "reader"))
     gc.disable()  # what is imported stays: looking for garbage in it takes a tenth of a cold answer
     assistant_of, show_answer = cragraph.run.Assistant, cragraph.cli.render.show_answer

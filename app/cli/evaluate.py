@@ -11,7 +11,9 @@ import cragraph
 from cragraph.cli.console import FAILURE, progress_bar, show, status
 from cragraph.cli.options import JsonOption, QuietOption, with_settings
 
-PlotOption = Annotated[Path | None, typer.Option("--plot", help="File for the plot (PNG or SVG).")]
+PlotOption = Annotated[
+    Path | None, typer.Option("--plot", help="File for the plot, PNG or SVG; needs `pip install 'cragraph[report]'`.")
+]
 LimitOption = Annotated[int | None, typer.Option("--limit", min=1, help="Rows, or questions, a file at most.")]
 
 app = typer.Typer(help="Measure retrieval and grounding on labelled data.", no_args_is_help=True)

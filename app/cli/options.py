@@ -27,7 +27,11 @@ def _option(kind: Any, flag: str, about: str, **more: Any) -> Any:
 
 _SETTINGS: Final[dict[str, Any]] = {
     "store": _option(str, "--store", "Folder or server URL of the store."),
-    "model": _option(str, "--model", "Chat model, e.g. ollama:llama3.2 or openai:NAME."),
+    "model": _option(
+        str,
+        "--model",
+        "Chat model, e.g. ollama:llama3.2; openai:NAME and others with `pip install 'cragraph[providers]'`.",
+    ),
     "base_url": _option(str, "--base-url", "Server of the chat model, e.g. http://localhost:8080/v1.", metavar="URL"),
     "mode": _option(str, "--mode", "low, balanced or high."),
     "judge": _option(str, "--judge", f"auto, {', '.join(JUDGES)}."),

@@ -30,7 +30,7 @@ def serve(
 
     Example: `cragraph serve --port 8765`
     """
-    _extra("serve").run(settings_of(), host=host, port=port, token=token, files_in=files, tell=status)
+    import_module("cragraph.serve").run(settings_of(), host=host, port=port, token=token, files_in=files, tell=status)
 
 
 @with_settings("store", "model", "base_url")
@@ -44,7 +44,8 @@ def mcp(
 ) -> None:
     """Offer search, ask, verify and ingest to agents by the Model Context Protocol, over stdio or HTTP.
 
-    Over HTTP, a token is asked for where --token or CRAG_TOKEN has one, and where others can reach the server.
+    Needs `pip install 'cragraph[mcp]'`. Over HTTP, a token is asked for where --token or CRAG_TOKEN has one, and where
+    others can reach the server.
 
     Example: `cragraph mcp --store ~/notes/.cragraph`
     """
@@ -54,16 +55,11 @@ def mcp(
     def tell(address: str, asked: str | None) -> None:
         status(f"{address}/mcp" + (f", asks for: Authorization: Bearer {asked}" if asked else ""))
 
-    server = _extra("mcp").Documents(settings_of(), root)
+    try:
+        server = import_module("cragraph.mcp").Documents(settings_of(), root)
+    except ImportError as error:
+        raise SettingsError(f"mcp needs {error.name}: install it with `pip install 'cragraph[mcp]'`.") from error
     if http:
         server.serve_http(host, port, token, tell)
     else:
         server.run("stdio")
-
-
-def _extra(name: str) -> Any:
-    """A module whose libraries an extra of the same name installs."""
-    try:
-        return import_module(f"cragraph.{name}")
-    except ImportError as error:
-        raise SettingsError(f"{name} needs {error.name}: install it with `pip install 'cragraph[{name}]'`.") from error

@@ -27,7 +27,8 @@ def ingest(
     """Read documents into the store: md, txt, rst, html, pdf, docx, pptx, xlsx, epub, eml, csv, json,
     jsonl.
 
-    Unchanged files cost nothing; changed ones replace what was there.
+    Unchanged files cost nothing; changed ones replace what was there. Scanned pages are read with
+    `pip install 'cragraph[ocr]'`.
 
     Example: `cragraph ingest docs/ report.pdf --prune`
     """

@@ -19,7 +19,7 @@ from cragraph.cli.console import FAILURE, err, show, status
 from cragraph.cli.console import out as out_console
 from cragraph.cli.options import JsonOption, QuietOption, ReportOption, with_settings
 from cragraph.errors import CragError, InputError
-from cragraph.private import private
+from cragraph.private import check_output, output
 
 
 @with_settings("judge", "policy", "model", "base_url")
@@ -49,6 +49,7 @@ def verify(
 
     Many rows: `cragraph verify --jsonl rows.jsonl --out verdicts.jsonl --fail-under .8 --junit report.xml`
     """
+    check_output(out, report, junit)
     assistant = cragraph.run.Assistant(settings_of())
     if jsonl is not None:
         if answer is not None or source:
@@ -58,7 +59,7 @@ def verify(
         rows, skipped = _verify_rows(assistant, jsonl, out, workers, report)
         figures = figures_of(rows, skipped)
         if junit is not None:
-            with private(junit, "wb") as written:
+            with output(junit, "wb") as written:
                 written.write(junit_of(rows, skipped))
         if not quiet:
             status(f"{len(rows)} rows verified, {len(skipped)} skipped")
@@ -115,12 +116,12 @@ def _verify_rows(
     if not stdin and not source.is_file():
         raise InputError(f"--jsonl names {source}, which is not a file: give a file of one JSON object per line.")
     opened: Any = nullcontext(sys.stdin) if stdin else source.open(encoding="utf-8")
-    written: Any = nullcontext(sys.stdout) if target is None else private(target, encoding="utf-8")
+    written: Any = nullcontext(sys.stdout) if target is None else output(target, encoding="utf-8")
     with opened as lines, written as sink:
         if report is None:
             deque(judged(lines, sink), maxlen=0)
         else:
-            with private(report, encoding="utf-8") as page:
+            with output(report, encoding="utf-8") as page:
                 page.writelines(cragraph.report.table_of(judged(lines, sink)))
     return kept, skipped
 
@@ -210,7 +211,8 @@ def junit_of(rows: list[Row], skipped: Skipped) -> bytes:
         about = {"name": _XML.sub("", str(row["id"])), "time": f"{row['ms'] / 1000:.3f}"}
         case = ElementTree.SubElement(suite, "testcase", {"classname": "cragraph"} | about)
         if not row["is_grounded"]:
-            failure = ElementTree.SubElement(case, "failure", type="not grounded", message=row["decision"]["why"])
+            why = "; ".join(row["warnings"]) if row["accepted"] else row["decision"]["why"]
+            failure = ElementTree.SubElement(case, "failure", type="not grounded", message=why)
             failure.text = _XML.sub("", "\n".join([*row["warnings"], *row["unverified_claims"]]))
     for number, problem in skipped:
         case = ElementTree.SubElement(suite, "testcase", classname="cragraph", name=f"line {number}")

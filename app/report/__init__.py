@@ -18,7 +18,7 @@ from typing import Any, Final
 
 from cragraph.errors import plain
 from cragraph.passages import about, as_passages, place_of
-from cragraph.private import private
+from cragraph.private import output
 from cragraph.report.pages import PagePictures
 from cragraph.text.markers import find_markers
 from cragraph.types import Passage, doubt_of, mark_of, standing
@@ -70,7 +70,7 @@ class Report:
 
     def save(self, path: str | Path) -> Path:
         """Write the page, for its owner alone where the file is new; returns its path."""
-        with private(path, encoding="utf-8") as page:
+        with output(path, encoding="utf-8") as page:
             page.write(str(self))
         return Path(path)
 

@@ -131,7 +131,8 @@ async function ingest(files) {
       for await (const [kind, data] of events("/documents", {method: "POST", body})) {
         const bad = [...(data.failed ?? []), ...(data.skipped ?? [])][0];
         row.textContent = kind === "progress" ? `${file.name}: ${count(data.chunks)}`
-          : bad ? `${file.name}: ${bad.reason}` : `${file.name}: ready, ${count(data.chunks)}`;
+          : bad ? `${file.name}: ${bad.reason}` : `${file.name}: ready, ${count(data.chunks)}${
+            data.same_name.length ? "; another of this name is in as well: forget it where this one replaces it" : ""}`;
       }
     } catch (error) { row.textContent = `${file.name}: ${error.message}`; }
     await list();

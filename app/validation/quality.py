@@ -5,7 +5,7 @@ Each part is asynchronous and works without a chat model; `llm_config` names one
 
 import logging
 from asyncio import gather, to_thread
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from functools import partial
 from pathlib import Path
 from time import perf_counter
@@ -96,14 +96,14 @@ class NLIVerifier:
     """Entailment of a claim by each source, by the embedded network, or an ONNX classifier in a folder of yours."""
 
     def __init__(self, model: str | Path | None = None) -> None:
-        self._parts = embedded_parts() if model is None else _parts({"nli_model": model})
-        self._judge = "encoder" if model is None else "nli"
+        parts, judge = (embedded_parts(), "encoder") if model is None else (_parts({"nli_model": model}), "nli")
+        self._judge = parts.part(tables.JUDGES, judge, "judge")
 
     async def verify(self, claim: str, sources: Iterable[Any]) -> list[float]:
         """How far each source entails the claim, 0..1, in the order of the sources."""
-        judge, whole = self._parts.judge(self._judge), [OwnClaim(text=claim, start=0, end=len(claim), type="factual")]
-        judged: Callable[[Passage], list[Verdict]] = lambda passage: judge(whole, [passage], Notes())  # type: ignore[misc]  # noqa: E731
-        return [(await to_thread(judged, passage))[0]["support"] for passage in as_passages(sources)]
+        whole = [OwnClaim(text=claim, start=0, end=len(claim), type="factual")]
+        judged = [await to_thread(self._judge, whole, [passage], Notes()) for passage in as_passages(sources)]
+        return [verdict["support"] for [verdict] in judged]
 
 
 class HallucinationDetector:

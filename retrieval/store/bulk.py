@@ -52,7 +52,10 @@ class IngestReport:
 
 @dataclass(frozen=True, slots=True)
 class Progress:
-    """How far an ingest is: files `done`, `chunks` written, at `rate` a second; `source` is the file last finished."""
+    """How far an ingest is: files `done`, `chunks` written, at `rate` a second.
+
+    `source` is the file last finished, empty before the first.
+    """
 
     done: int
     total: int
@@ -64,6 +67,9 @@ class Progress:
 OnProgress = Callable[[Progress], None]
 
 _LIMITS: Final = Limits()
+_FIRST: Final = (
+    16  # passages that are written first, so that it shows soon how fast it goes; then twice as many, and so on
+)
 _RACY_NS: Final = 2_000_000_000
 
 STOPPED: Final = "{files} files are in, whole.{rest} Run the same command again to go on."
@@ -148,6 +154,7 @@ class Ingest:
         self._start = self._turn = clock()
         self._left_out: dict[str, list[Any]] = json.loads(store.index.meta(LEFT_OUT, "{}"))
         self._done = self._chunks = self._part = 0
+        self._batch = _FIRST
         self._items: list[Item] = []
         self._ended: list[Origin] = []
         self._touched: list[Origin] = []
@@ -195,6 +202,7 @@ class Ingest:
     def done(self, read: Generator[Message, None, None]) -> IngestReport:
         """Write what comes of the jobs, then remove what vanished; says what was done."""
         index = self._store.index
+        self._progress("")  # how many there are to read is known long before the first of them is in
         for source in self._report.unchanged:
             self._finished(source)
         for origin in self._touched:
@@ -237,7 +245,8 @@ class Ingest:
                 self._report.partial.append((job.source, TOO_MANY.format(place=piece.left_out, most=most)))
             if piece.passages and (pages := piece.passages[-1]["metadata"].get("unread_pages")):
                 self._report.partial.append((job.source, UNREAD.format(pages=pages)))
-        if len(self._items) >= BATCH:
+        if len(self._items) >= self._batch:
+            self._batch = min(2 * self._batch, BATCH)
             self._flush(None if piece.last else origin)
         if piece.last:
             self._turn = self._clock()

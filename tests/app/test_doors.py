@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from cragraph import Report, load_settings, verify
 from cragraph.errors import InputError, SettingsError, StoreError
 from cragraph.guard import Guard, checked_token, listen, token_for, whole_json, with_token
-from cragraph.serve import create_app
+from cragraph.serve import FAILED, create_app
 from cragraph.serve.dropped import Dropped, checked_name
 from tests.app.conftest import SEA, TEA, Shell
 from tests.support.asgi import JSON, Answer, call, form
@@ -72,11 +72,15 @@ def test_a_token_that_keeps_nobody_out_is_refused_at_every_door(
         monkeypatch.delenv("CRAG_TOKEN")
 
 
-def test_a_token_is_made_up_where_others_can_reach_the_server(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_token_is_made_up_where_others_can_reach_the_server(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     for host in ("0.0.0.0", "127.0.0.2", "::", "example.org"):
         assert len(checked_token(token_for(host, None) or "")) == 32
     assert token_for("127.0.0.1", None) is None
     assert token_for("127.0.0.1", TOKEN) == TOKEN
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / ".env").write_text(f"CRAG_TOKEN={TOKEN[::-1]}\nCRAG_MODE=high\n")
+    assert token_for("127.0.0.1", None) == TOKEN[::-1]
+    assert load_settings().mode == "high"
     monkeypatch.setenv("CRAG_TOKEN", TOKEN)
     assert token_for("127.0.0.1", None) == token_for("0.0.0.0", None) == TOKEN
 
@@ -323,3 +327,25 @@ def test_a_folder_before_the_name_is_dropped_with_every_kind_of_slash() -> None:
     assert checked_name("C:\\docs\\report.pdf") == checked_name("../../report.pdf") == "report.pdf"
     with pytest.raises(InputError):
         checked_name(None)
+
+
+@pytest.mark.parametrize(
+    "decision",
+    [
+        "", "\ud83d", "nothing", {}, {"choice": 7}, {"choice": "edit"}, {"choice": "edit", "answer": ["x"]},
+        {"choice": "edit", "answer": "The \ud83d trench."}, {"choice": "search", "queries": [7, None]},
+        {"choice": "search", "queries": "\udc00"}, {"choice": ["accept"]}, {"no": 1}, {"choice": "search", "queries": []},
+    ],
+)  # fmt: skip
+def test_a_run_that_waits_takes_any_decision_without_failing(held: Any, decision: Any) -> None:
+    options = {"ask_on_low_confidence": True, "confidence_threshold": 1, "max_crag_attempts": 0}
+    asked = ask(held, "/ask/stream", json.dumps({"question": "How deep is the Mariana Trench?", "options": options}))
+    kind, waits = asked.events[-1]
+    assert kind == "review"
+    for one in (decision, "accept"):
+        if kind == "review":
+            answer = ask(held, "/ask/resume", json.dumps({"run": waits["run"], "decision": one}))
+            assert (answer.status, answer.raised) == (200, "")
+            kind, waits = answer.events[-1]
+            assert waits.get("error") != FAILED
+    assert kind in ("done", "error")

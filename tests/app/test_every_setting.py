@@ -36,6 +36,8 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     for name, text in FILES.items():
         (home / "docs" / f"{name}.md").write_text(text)
     Assistant(Settings(store=str(home / "store"), chunk_size=60, chunk_overlap=0)).ingest([home / "docs"])
+    (home / "long").mkdir()
+    (home / "long" / "rows.txt").write_text("\n\n".join(f"Row {n} of a long, long table." for n in range(140)))
     (home / "prompts").mkdir()
     (home / "prompts" / "rerank.md").write_text((Path(__file__).parents[2] / "prompts" / "rerank.md").read_text() + "!")
     make_nli(home / "prompts")
@@ -104,8 +106,14 @@ def chat(settings: Settings) -> Any:
 
 def ingested(settings: Settings) -> Any:
     """What an ingest of the files takes in."""
-    report = Assistant(settings.model_copy(update={"store": None})).ingest([Path("docs")], dry_run=False)
+    report = Assistant(settings.model_copy(update={"store": None})).ingest([Path("docs")])
     return sorted(report.added), report.chunks, str(report.skipped), str(report.failed)
+
+
+def ingested_in_parts(settings: Settings) -> Any:
+    """What an ingest takes in of a file that comes in more than one part."""
+    report = Assistant(settings.model_copy(update={"store": None})).ingest([Path("long")])
+    return report.chunks, bool(report.failed)
 
 
 def read(settings: Settings) -> Any:
@@ -156,7 +164,6 @@ OLLAMA = {"model": "ollama:llama3.2"}
 CASES = {
     "mode": Case("low"),
     "confidence_threshold": Case(1.0, given, {"on_low_confidence": "abstain", "max_crag_attempts": 0}),
-    "refused_good": Case(0.5, verified, {"judge": "lexical"}),
     "max_crag_attempts": Case(0, corrected, STRICT),
     "verify": Case(False),
     "policy": Case("similarity"),
@@ -197,6 +204,8 @@ CASES = {
     "chunk_overlap": Case(40, read, {"chunk_size": 60, "chunk_overlap": 0}),
     "max_file_mb": Case(0.00006, ingested),
     "file_seconds": Case(1e-9, ingested),
+    "file_total_seconds": Case(1e-9, ingested_in_parts, {"chunk_size": 50, "chunk_overlap": 0}),
+    "max_file_chunks": Case(1, ingested, {"chunk_size": 60, "chunk_overlap": 0}),
     "claim_extractor": Case("llm"),
     "identifier_fields": Case(("isin",), verified, {"policy": "weighted"}),
     "attribution_threshold": Case(0.1, verified),

@@ -9,6 +9,7 @@ import zipfile
 from hashlib import sha256
 from pathlib import Path
 
+import openpyxl
 import pytest
 
 pytestmark = [pytest.mark.slow, pytest.mark.enable_socket, pytest.mark.timeout(600)]
@@ -72,6 +73,16 @@ def test_it_answers_from_an_empty_environment(wheel: Path, tmp_path: Path) -> No
     (tmp_path / "notes" / "sea.md").write_text(
         "# The sea\n\nThe sea is salt because rivers carry minerals into it. Lakes are mostly fresh water.\n"
     )
+    # What the help of `ingest` and `serve` lists works without an extra, but for what it says of one.
+    book = openpyxl.Workbook()
+    for row in (["lake", "depth in metres"], ["Baikal", 1642], ["Como", 425]):
+        book.active.append(row)
+    book.save(tmp_path / "notes" / "lakes.xlsx")
+    every = [scripts / "cragraph", "ingest", "notes"]
+    done = subprocess.run(every, cwd=tmp_path, capture_output=True, text=True, env=clean, check=False)
+    assert (done.returncode, "2 added" in done.stdout) == (0, True), done.stderr
+    served = [scripts / "python", "-c", "import cragraph.serve"]
+    assert subprocess.run(served, cwd=tmp_path, env=clean, check=False).returncode == 0
     ask = [scripts / "cragraph", "ask", "Why is the sea salt?", "--source", "notes", "--json", "-q"]
     done = subprocess.run(ask, cwd=tmp_path, capture_output=True, text=True, env=clean, check=False)
     assert done.returncode == 0, done.stderr
