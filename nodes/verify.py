@@ -8,7 +8,7 @@ from cragraph.errors import InputError, SettingsError
 from cragraph.graph.context import Context
 from cragraph.graph.state import State, VerifyOutput, VerifyState
 from cragraph.passages import as_passages, as_question
-from cragraph.protocols import Notes
+from cragraph.protocols import Notes, deadline
 from cragraph.retrieval.search.neighbours import all_read, locate, read_wide
 from cragraph.tables import JUDGES
 from cragraph.types import IDK, Attempt, Passage
@@ -120,17 +120,18 @@ def verified(
         wants = ELSE_WANTS.get(context.judge) or (JUDGES[context.judge].wants if context.judge in JUDGES else "")
         why = f"needs {wants}" if wants else "is not known"
         raise SettingsError(f"The judge {context.judge!r} {why}; available are {', '.join(sorted(verifier.judges))}.")
-    verification = verifier(
-        as_question(question),
-        answer,
-        passages,
-        notes,
-        judge=context.judge,
-        policy=context.policy,
-        policy_scores=policy_scores,
-        known_facts=context.known_facts,
-        threshold=context.threshold,
-        refused_good=context.refused_good,
-    )
+    with deadline(context.deadline_s):
+        verification = verifier(
+            as_question(question),
+            answer,
+            passages,
+            notes,
+            judge=context.judge,
+            policy=context.policy,
+            policy_scores=policy_scores,
+            known_facts=context.known_facts,
+            threshold=context.threshold,
+            refused_good=context.refused_good,
+        )
     notes.ran("judge", verification.judge)
     return verification

@@ -17,7 +17,7 @@ from cragraph.types import EVADES, Claim, Passage, Verdict
 from cragraph.verification import policies
 from cragraph.verification.claims import SentenceExtractor, uncovered_parts
 from cragraph.verification.conflicts import find_conflicts
-from cragraph.verification.fallback import JudgeChain, VerdictCache, judge_names, reason_of, stand_in
+from cragraph.verification.fallback import JudgeChain, VerdictCache, judge_names, over_limit, reason_of, stand_in
 from cragraph.verification.judges.verdicts import claim_of, unjudged, verdict_of
 from cragraph.verification.policies import AUTO, POLICIES, REFUSED, Own, Weights
 from cragraph.verification.result import ADDRESSED, UNCHECKED, UNJUDGED, Verification, judges_of
@@ -160,7 +160,7 @@ class Verifier:
             if case.known_facts and verdicts:
                 facts, claims = as_passages(case.known_facts), [claim_of(verdict) for verdict in verdicts]
                 waiting["knowledge"] = _beside(pool, lambda: case.chain(claims, facts, case.notes))
-            texts = [verdict["text"] for verdict in verdicts]
+            texts = ["" if over_limit(verdict) else verdict["text"] for verdict in verdicts]
             closeness = measure_closeness(
                 self.embeddings, case.question, case.answer, texts, case.passages, case.notes, wanted
             )

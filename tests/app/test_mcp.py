@@ -42,7 +42,7 @@ async def http(folder: Path) -> AsyncIterator[Any]:
     port = free_port()
     server = subprocess.Popen([*COMMAND, "--http", "--port", str(port)], cwd=folder, stderr=subprocess.DEVNULL)
     try:
-        for _ in range(600):
+        while server.poll() is None:
             try:
                 httpx.get(f"http://127.0.0.1:{port}/mcp")
                 break
@@ -54,7 +54,7 @@ async def http(folder: Path) -> AsyncIterator[Any]:
             yield client
     finally:
         server.terminate()
-        server.wait(10)
+        server.wait()
 
 
 def said(result: Any) -> Any:

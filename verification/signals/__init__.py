@@ -11,6 +11,7 @@ from cragraph.protocols import Notes
 from cragraph.text.markers import without_markers
 from cragraph.text.words import content_words, overlap
 from cragraph.types import Passage, Verdict
+from cragraph.verification.claims import LONGEST
 from cragraph.verification.conflicts import contradict
 from cragraph.verification.result import counted, is_counted, mean_support
 from cragraph.verification.signals import wording
@@ -78,7 +79,7 @@ def internal_consistency(material: Material) -> float:
     """
     if material.consistency is not None:
         return material.consistency
-    claims = [(number, v["text"], _quotes(v)) for number, v in enumerate(counted(material.verdicts)[:COMPARED])]
+    claims = [(number, v["text"], _quotes(v)) for number, v in enumerate(_read(material.verdicts)[:COMPARED])]
     involved: set[int] = set()
     for (one, text, quoted), (other, against, copied) in combinations(claims, 2):
         if not (quoted and copied) and contradict(text, against):
@@ -86,9 +87,14 @@ def internal_consistency(material: Material) -> float:
     return 1.0 - len(involved) / len(claims) if claims else 1.0
 
 
+def _read(verdicts: Sequence[Verdict]) -> list[Verdict]:
+    """The claims that are compared: those that are no longer than a judge reads."""
+    return [verdict for verdict in counted(verdicts) if len(verdict["text"]) <= LONGEST]
+
+
 def quoted_contradictions(verdicts: Sequence[Verdict]) -> list[str]:
     """An issue for each two quotations of the answer that contradict each other; rows of a table do not."""
-    claims = [v for v in counted(verdicts)[:COMPARED] if _quotes(v) and not is_table_row(v["evidence"]["quote"])]  # type: ignore[index]
+    claims = [v for v in _read(verdicts)[:COMPARED] if _quotes(v) and not is_table_row(v["evidence"]["quote"])]  # type: ignore[index]
     issue = "The answer quotes what contradicts itself, which the confidence does not count"
     pairs = combinations([claim["text"] for claim in claims], 2)
     return [f"{issue}: “{one}” — “{other}”" for one, other in pairs if contradict(one, other)]
