@@ -51,7 +51,19 @@ if TYPE_CHECKING:
     from cragraph.report import Report
     from cragraph.settings import Settings, load_settings
     from cragraph.types import IDK
-    from cragraph.validation import AnswerValidator, ValidationConfig, validate_answer, verify_supported
+    from cragraph.validation import (
+        AnswerValidator,
+        ClaimStatus,
+        CRAGResult,
+        ValidationConfig,
+        VerificationResult,
+        VerifiedClaim,
+        chat_with_verification,
+        corrective_rag_loop,
+        validate_answer,
+        verify_response,
+        verify_supported,
+    )
     from cragraph.verification.policies import calculate_confidence
     from cragraph.verification.result import Verification
 
@@ -65,17 +77,21 @@ _HOMES = {
     "graph.context": ("Context",),
     "settings": ("Settings", "load_settings"),
     "types": ("IDK",),
-    "validation": ("AnswerValidator", "ValidationConfig", "validate_answer", "verify_supported"),
+    "validation": (
+        "AnswerValidator", "CRAGResult", "ClaimStatus", "ValidationConfig", "VerificationResult", "VerifiedClaim",
+        "chat_with_verification", "corrective_rag_loop", "validate_answer", "verify_response", "verify_supported",
+    ),
     "verification.policies": ("calculate_confidence",),
     "verification.result": ("Verification",),
 }  # fmt: skip
 __getattr__ = exports(__name__, _HOMES)
 
 __all__ = [
-    "IDK", "AnswerValidator", "Context", "CorrectionResult", "CragError", "Report", "Settings", "ValidationConfig",
-    "Verification", "__version__", "averify", "averify_and_correct", "calculate_confidence", "create_chat",
+    "IDK", "AnswerValidator", "CRAGResult", "ClaimStatus", "Context", "CorrectionResult", "CragError", "Report",
+    "Settings", "ValidationConfig", "Verification", "VerificationResult", "VerifiedClaim", "__version__", "averify",
+    "averify_and_correct", "calculate_confidence", "chat_with_verification", "corrective_rag_loop", "create_chat",
     "create_graph", "create_verifier", "load_settings", "validate_answer", "verify", "verify_and_correct",
-    "verify_supported",
+    "verify_response", "verify_supported",
 ]  # fmt: skip
 
 

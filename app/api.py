@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import cragraph
 from cragraph.build import Parts, graph_of
 from cragraph.graph.context import Context, JudgingContext
-from cragraph.nodes.verify import VerifyGiven, verified
+from cragraph.nodes.verify import VerifyGiven
 from cragraph.passages import as_passages
 from cragraph.protocols import Embeddings, Judge, Notes
 from cragraph.settings import Settings, context_schema, load_settings
@@ -81,7 +81,8 @@ class CorrectionResult:
 
     `attempts` counts the corrections that were made, so 0 where the answer was accepted as it came; `history` has
     the verification of every attempt, the given answer's first; `additional_context_used` says whether a correction
-    found passages beyond the given ones. `response` is the whole response of the graph.
+    found passages beyond the given ones; `decision` is what was decided
+    on the final response. `response` is the whole response of the graph.
     """
 
     final_response: str
@@ -90,6 +91,8 @@ class CorrectionResult:
     history: list[dict[str, Any]]
     additional_context_used: bool
     is_grounded: bool
+    accepted: bool
+    decision: dict[str, Any]
     abstained: bool
     response: dict[str, Any] = field(repr=False)
 
@@ -123,15 +126,10 @@ def verify(
     options = settings or load_settings()
     own = None if isinstance(judge, str) else judge
     given = {"judge": "custom" if own else judge, "policy": policy, "known_facts": tuple(known_facts)}
-    return verified(
-        _verifier(options, chat_model=chat_model, embeddings=embeddings, judge=own),
-        question or "",
-        answer,
-        as_passages(passages),
-        options.model_copy(update={name: value for name, value in given.items() if value}),
-        Notes(),
-        policy_scores=policy_scores,
-    )
+    verifier = _verifier(options, chat_model=chat_model, embeddings=embeddings, judge=own)
+    chosen = options.model_copy(update={name: value for name, value in given.items() if value})
+    read = as_passages(passages)
+    return verifier(question or "", answer, read, Notes(), **chosen.judging, policy_scores=policy_scores)
 
 
 async def averify(answer: str, passages: Iterable[Any], question: str | None = None, **options: Any) -> Verification:
@@ -181,6 +179,8 @@ def verify_and_correct(
         history=[a.get("verification", {}) for a in attempts],
         additional_context_used=any(a["new_passages"] for a in attempts[1:]),
         is_grounded=bool(response["is_grounded"]),
+        accepted=bool(response["accepted"]),
+        decision=response["decision"],
         abstained=response["abstained"],
         response=response,
     )

@@ -3,10 +3,11 @@
 What is slow to import is named by its package, which imports it then: verifying an answer loads no database.
 """
 
+import logging
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Final, cast
 
 import cragraph
 from cragraph import tables
@@ -20,7 +21,7 @@ from cragraph.nodes.rerank import Rerank
 from cragraph.nodes.retrieve import Retrieve
 from cragraph.nodes.review import Review
 from cragraph.nodes.verify import Verify
-from cragraph.protocols import Judge
+from cragraph.protocols import Embeddings, Generator, Judge, QueryWriter, Reranker, Retriever
 from cragraph.retrieval import rerankers
 from cragraph.retrieval import store as stores
 from cragraph.retrieval.search import SearchRetriever, unanswered_parts
@@ -36,7 +37,17 @@ if TYPE_CHECKING:
     from langgraph.graph import StateGraph
 
     import cragraph.graph.build
+    from cragraph.generation.ranking import AnswerRanker
+    from cragraph.models.cache import CachedEmbeddings
+    from cragraph.models.chat import ChatCaller, Gate
+    from cragraph.models.grounding import GroundingModel
+    from cragraph.models.reader import Reader
+    from cragraph.prompts.load import Prompts
+    from cragraph.retrieval.rerankers.encoder import GroundingScorer
+    from cragraph.retrieval.search.retriever import SourceWeights
     from cragraph.retrieval.store import Store
+
+logger = logging.getLogger(__name__)
 
 FETCHED: Final = {"llm": 10}
 KEPT: Final = {"llm": 3}
@@ -74,35 +85,41 @@ class Parts:
 
     # -- models ------------------------------------------------------------------------------------------------
 
-    gate = only("models.chat:Gate", lambda p: (p.settings.max_concurrency, p.settings.calls_per_minute))
+    gate: "once[Gate]" = only("models.chat:Gate", lambda p: (p.settings.max_concurrency, p.settings.calls_per_minute))
     """What bounds the model calls that run at the same time."""
-    cached_embeddings = only("models.cache:CachedEmbeddings", lambda p: (p.embeddings,))
+    cached_embeddings: "once[CachedEmbeddings]" = only("models.cache:CachedEmbeddings", lambda p: (p.embeddings,))
     """The embedding model behind a bounded cache, shared by judges, signals and search."""
-    grounding = only("models.grounding:GroundingModel", lambda p: {"threads": p.settings.threads})
+    grounding: "once[GroundingModel]" = only(
+        "models.grounding:GroundingModel", lambda p: {"threads": p.settings.threads}
+    )
     """The network that judges whether a text is supported."""
-    grounding_scorer = only("retrieval.rerankers.encoder:GroundingScorer", lambda p: (p.grounding,))
+    grounding_scorer: "once[GroundingScorer]" = only(
+        "retrieval.rerankers.encoder:GroundingScorer", lambda p: (p.grounding,)
+    )
     """The same network as a scorer of questions and passages."""
-    reader = only("models.reader:Reader", lambda p: {"threads": p.settings.threads})
-    ranker = only("generation.ranking:AnswerRanker", lambda p: (p.reader, p.cached_embeddings))
+    reader: "once[Reader]" = only("models.reader:Reader", lambda p: {"threads": p.settings.threads})
+    ranker: "once[AnswerRanker]" = only("generation.ranking:AnswerRanker", lambda p: (p.reader, p.cached_embeddings))
     """What reads question and passages together, for the generator and the verifier alike."""
-    prompts = only("prompts.load:Prompts", lambda p: (p.settings.prompts,))
+    prompts: "once[Prompts]" = only("prompts.load:Prompts", lambda p: (p.settings.prompts,))
     """The prompts, a person's own in place of the built-in ones."""
-    source_weights = only("retrieval.search.retriever:SourceWeights", lambda p: (p.settings.source_weights,))
+    source_weights: "once[SourceWeights]" = only(
+        "retrieval.search.retriever:SourceWeights", lambda p: (p.settings.source_weights,)
+    )
     """How far sources are relied on."""
 
     @once
-    def chat(self) -> Any:
+    def chat(self) -> "ChatCaller | None":
         """The chat model that writes and judges, or None."""
         own = self.own.get("chat_model")
         return self._caller(None if own else self.settings.model, own)
 
     @once
-    def judging_chat(self) -> Any:
+    def judging_chat(self) -> "ChatCaller | None":
         """The chat model that judges."""
         own = self.settings.judge_model
         return self._caller(own) if own else self.chat
 
-    def _caller(self, spec: str | None, model: "BaseChatModel | None" = None) -> Any:
+    def _caller(self, spec: str | None, model: "BaseChatModel | None" = None) -> "ChatCaller | None":
         chosen = self.settings
         if spec is not None:
             url = chosen.base_url or (chosen.ollama_host if spec.startswith("ollama:") else None)
@@ -110,18 +127,22 @@ class Parts:
             model = cragraph.models.servers.chat_model(spec, base_url=url, timeout_s=chosen.timeout_s, **lengths)
         if model is None:
             return None
-        return cragraph.models.chat.ChatCaller(model, spec or "", timeout_s=chosen.timeout_s, gate=self.gate)
+        caller: ChatCaller = cragraph.models.chat.ChatCaller(
+            model, spec or "", timeout_s=chosen.timeout_s, gate=self.gate
+        )
+        return caller
 
     @once
-    def embeddings(self) -> Any:
+    def embeddings(self) -> Embeddings:
         """The embedding model."""
         spec, chosen = self.settings.embeddings, self.settings
-        if own := self.own.get("embeddings"):
-            return own
-        if spec == "embedded":
-            return cragraph.models.encoder.Encoder(threads=chosen.threads)
-        url = chosen.ollama_host if spec.startswith("ollama:") else chosen.base_url
-        return cragraph.models.embeddings.ServerEncoder(spec, base_url=url, timeout_s=chosen.timeout_s)
+        model: Embeddings | None = self.own.get("embeddings")
+        if model is None and spec == "embedded":
+            model = cragraph.models.encoder.Encoder(threads=chosen.threads)
+        elif model is None:
+            url = chosen.ollama_host if spec.startswith("ollama:") else chosen.base_url
+            model = cragraph.models.embeddings.ServerEncoder(spec, base_url=url, timeout_s=chosen.timeout_s)
+        return cast(Embeddings, model)
 
     @once
     def nli_model(self) -> Any:
@@ -153,26 +174,34 @@ class Parts:
         return stores.open_store(self.settings.store or None, self.embeddings, collection=self.settings.collection)
 
     @once
-    def retriever(self) -> Any:
+    def retriever(self) -> Retriever:
         """What finds passages in the store."""
         if self.foreign:
             foreign = cragraph.retrieval.search.foreign
             own = self.own.get("retriever")
             source = foreign.load_retriever(self.settings.retriever or "") if own is None else own
-            return foreign.ForeignRetriever(source, self.settings.timeout_s)
-        options: dict[str, Any] = {"weights": self.source_weights}
-        if self.chat is not None and self.settings.multi_query:
-            options["expand"] = cragraph.retrieval.search.llm_queries.MultiQuery(self.chat, self.prompts)
-        return SearchRetriever(self.store, **options)
+            theirs: Retriever = foreign.ForeignRetriever(source, self.settings.timeout_s, self.expander)
+            return theirs
+        more = {"expand": self.expander} if self.expander else {}
+        return SearchRetriever(self.store, weights=self.source_weights, **more)
 
     @once
-    def reranker(self) -> Any:
+    def expander(self) -> Any:
+        """What writes further queries for a question, where that was asked for; None where it was not."""
+        if not self.settings.multi_query:
+            return None
+        if self.chat is None:
+            return cragraph.retrieval.search.questions.Unwritten()
+        return cragraph.retrieval.search.llm_queries.MultiQuery(self.chat, self.prompts)
+
+    @once
+    def reranker(self) -> Reranker:
         """What orders the passages."""
         given: Any = self.own.get("reranker")
         if hasattr(given, "compress_documents"):
             return rerankers.CompressorReranker(given)
         name = "lexical" if self.settings.reranker == "auto" else self.settings.reranker
-        return self.part(tables.RERANKERS, name, "reranker") if given is None else given
+        return cast(Reranker, self.part(tables.RERANKERS, name, "reranker") if given is None else given)
 
     def neighbours(self, *arguments: Any) -> Any:
         """The chunks around passages, from the store."""
@@ -180,12 +209,18 @@ class Parts:
 
     def unanswered(self, question: str, answer: str) -> list[str]:
         """Parts of a question that an answer does not address."""
-        return unanswered_parts(question, answer, self.cached_embeddings)
+        try:
+            return unanswered_parts(question, answer, self.cached_embeddings)
+        except Exception as error:  # the model may be the caller's own, and what is left out is said beside the answer
+            logger.warning("the embedding model failed (%s): what the answer leaves out is told by names", error)
+            return unanswered_parts(question, answer, None)
 
     # -- generation and verification ---------------------------------------------------------------------------
 
-    generator = once(lambda parts: parts.with_chat(tables.GENERATORS))  # what writes answers
-    query_writer = once(lambda parts: parts.with_chat(tables.QUERY_WRITERS))  # what writes targeted queries
+    generator: "once[Generator]" = once(lambda parts: parts.with_chat(tables.GENERATORS))  # what writes answers
+    query_writer: "once[QueryWriter]" = once(
+        lambda parts: parts.with_chat(tables.QUERY_WRITERS)
+    )  # what writes targeted queries
 
     @once
     def judges(self) -> Mapping[str, Judge]:
@@ -229,14 +264,14 @@ class Parts:
             embeddings=self.cached_embeddings,
             **scorers,
             scorer=cragraph.generation.answered.ReaderScorer(self.ranker),
+            contradicts=lambda pairs: [reading.contradicted for reading in self.grounding.score(pairs)],
             options=VerifierOptions(
-                threshold=chosen.threshold,
-                refused_good=chosen.refused_good,
                 calibration=chosen.calibration,
                 weights=self.weights,
                 signals=SignalOptions(
                     uncertainty_phrases=(*UNCERTAINTY_PHRASES, *chosen.uncertainty_phrases),
                     identifier_fields=chosen.identifier_fields,
+                    attribution_threshold=chosen.attribution_threshold,
                 ),
             ),
         )

@@ -29,6 +29,13 @@ _CONTROL: Final = re.compile(
     r"|[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]"
 )
 
+_HALF: Final = re.compile("[\ud800-\udfff]")
+
+
+def encodable(text: str) -> str:
+    """The text with U+FFFD for every half of a surrogate pair, which nothing can write; offsets stay as they are."""
+    return text if text.isascii() else _HALF.sub("\ufffd", text)
+
 
 def mask(text: str) -> str:
     """The text with the password, or the token, of every URL in it as `***`."""
@@ -44,7 +51,7 @@ class CragError(Exception):
     """Base of every error that cragraph raises on purpose; its message is safe to show."""
 
     def __init__(self, *parts: object) -> None:
-        super().__init__(*(mask(plain(part)) if isinstance(part, str) else part for part in parts))
+        super().__init__(*(mask(plain(encodable(part))) if isinstance(part, str) else part for part in parts))
 
 
 class SettingsError(CragError, ValueError):

@@ -12,9 +12,11 @@ from threading import Lock
 from typing import Any, Final
 
 from cragraph.errors import InputError
+from cragraph.private import private
 from cragraph.text.markers import CITED
 from cragraph.types import IDK
 from cragraph.verification.claims import split_claims
+from cragraph.verification.decision import DEFAULT_LINE, reaches
 
 logger = logging.getLogger(__name__)
 
@@ -24,11 +26,16 @@ _LOCK: Final = Lock()
 
 def log_run(path: str | Path, run: Mapping[str, Any]) -> None:
     """Append one run to the log; a log that cannot be written costs a warning, never the answer."""
-    line = json.dumps(record(run), ensure_ascii=False, allow_nan=False) + "\n"
+    append_line(path, record(run))
+
+
+def append_line(path: str | Path, entry: Mapping[str, Any]) -> None:
+    """Append an entry to a log of JSON lines; one that cannot be written costs a warning."""
+    line = json.dumps(entry, ensure_ascii=False, allow_nan=False) + "\n"
     try:
         Path(path).parent.mkdir(parents=True, exist_ok=True)
         # One write of one line in append mode: lines of several processes do not mix.
-        with _LOCK, Path(path).open("ab", buffering=0) as log:
+        with _LOCK, private(path, "ab", buffering=0) as log:
             log.write(line.encode("utf-8", "surrogatepass"))
     except OSError as error:
         logger.warning("the metrics log %s cannot be written (%s): the run is not in it", path, error)
@@ -38,7 +45,8 @@ def record(run: Mapping[str, Any]) -> dict[str, Any]:
     """The line of a run, made of its response and, where they are at hand, the fields of its state.
 
     - `timestamp` (UTC), `query` (also as `question`), `answer` (its first 100 characters), `abstained`, `confidence`,
-      `is_grounded`
+      `is_grounded`, `accepted`; `decision` (accepted, doubtful, refused) and the `threshold`, null where verification
+      was off
     - `attempts`: corrections made; `triggered`: whether there was one; `first_confidence`, `best_confidence`;
       `improved`: whether a correction raised the confidence, null where none was made or nothing was verified
     - `rejected`: an answer was written and withheld
@@ -58,14 +66,16 @@ def record(run: Mapping[str, Any]) -> dict[str, Any]:
     checked: Mapping[str, Any] = {} if abstained else run.get("verification") or {}
     citations: Sequence[Mapping[str, Any]] = run.get("citations") or []
     answer, query, met = str(run.get("answer") or ""), str(run.get("question") or ""), run.get("seen") or []
-    models = dict(run.get("models") or {})
+    models, decision = dict(run.get("models") or {}), run.get("decision") or {}
     return {
         "timestamp": datetime.now(UTC).isoformat(timespec="milliseconds"),
         "query": query,
         "question": query,
         "answer": answer[:ANSWER_CHARACTERS],
         "abstained": abstained,
-        **{name: run.get(name) for name in ("confidence", "is_grounded")},
+        **{name: run.get(name) for name in ("confidence", "is_grounded", "accepted")},
+        "decision": decision.get("outcome"),
+        "threshold": decision.get("threshold"),
         "attempts": max(len(tried) - 1, 0),
         "triggered": len(tried) > 1,
         "first_confidence": first,
@@ -111,9 +121,9 @@ def summarise(file: str | Path) -> dict[str, Any]:
     """Rates, means and latency percentiles of a log, and the targets; lines that are no JSON are counted and skipped.
 
     A rate is null where no run can show it. Lines may be marked by a person: with ``"correct": true`` or ``false`` for
-    `confidence_accuracy`, the share where the confidence reached 0.7 just when the answer was right, and
-    `labelled_hallucination_rate`, the share of wrong answers; with ``"answerable": true`` or ``false`` for the false
-    positives (answered all the same) and false negatives (refused all the same) of answerability.
+    `confidence_accuracy`, the share where the confidence reached its run's threshold just when the answer was right,
+    and `labelled_hallucination_rate`, the share of wrong answers; with ``"answerable": true`` or ``false`` for the
+    false positives (answered all the same) and false negatives (refused all the same) of answerability.
     Raises InputError where there is no such file.
     """
     runs, bad = _read(Path(file))
@@ -136,6 +146,7 @@ def summarise(file: str | Path) -> dict[str, Any]:
         "answered": len(answered),
         "abstention_rate": _rate(run.get("abstained") for run in runs),
         "rejection_rate": _rate(run.get("rejected") for run in runs),
+        "doubtful_rate": _rate(run["decision"] == "doubtful" for run in runs if run.get("decision")),
         "trigger_rate": _rate(run.get("triggered") for run in runs),
         "success_rate": _rate(run["improved"] for run in runs if run.get("improved") is not None),
         "grounded_rate": _rate(run["is_grounded"] for run in answered if run.get("is_grounded") is not None),
@@ -144,7 +155,9 @@ def summarise(file: str | Path) -> dict[str, Any]:
         "false_positive_rate": _rate(not run.get("abstained") for run in runs if run.get("answerable") is False),
         "false_negative_rate": _rate(run.get("abstained") for run in runs if run.get("answerable") is True),
         "confidence": _mean(answered, "confidence"),
-        "confidence_accuracy": _rate((run["confidence"] >= 0.7) == run["correct"] for run in marked),
+        "confidence_accuracy": _rate(
+            reaches(run["confidence"], run.get("threshold") or DEFAULT_LINE) == run["correct"] for run in marked
+        ),
         **{name: _mean(answered, name) for name in ("cited_claims", "citation_accuracy")},
         **{name: _mean(runs, name) for name in ("rerank_gain", "selection_rate", "llm_calls")},
         "degraded_rate": _rate(run.get("degraded") for run in runs),

@@ -4,7 +4,7 @@ from collections.abc import Iterable, Mapping
 from hashlib import sha256
 from typing import Any, Final
 
-from cragraph.errors import InputError
+from cragraph.errors import InputError, encodable
 from cragraph.types import Passage
 
 _OWN: Final = frozenset(Passage.__annotations__) - {"around", "parts"}
@@ -20,7 +20,7 @@ def as_question(text: str) -> str:
             f"The question has {len(text):,} characters; wanted at most {LONGEST_QUESTION:,}: ask in a sentence, "
             "and give long texts as `passages`."
         )
-    return text.strip()
+    return encodable(text.strip())
 
 
 def as_message(message: Any) -> tuple[str, str]:
@@ -42,7 +42,7 @@ def as_message(message: Any) -> tuple[str, str]:
     if isinstance(text, list):
         text = " ".join(str(part.get("text", "")) if isinstance(part, Mapping) else str(part) for part in text)
     speakers = {"user": "person", "human": "person", "assistant": "assistant", "ai": "assistant"}
-    return speakers.get(str(role).lower(), ""), str(text or "").strip()
+    return speakers.get(str(role).lower(), ""), encodable(str(text or "").strip())
 
 
 def content_id(*parts: str) -> str:
@@ -71,8 +71,8 @@ def as_passage(value: Any, index: int = 0) -> Passage:
         text=text,
         chunk_id=str(known.get("chunk_id") or content_id(doc_id, text)),
         doc_id=doc_id,
-        chunk_index=int(known.get("chunk_index") or 0) if "chunk_index" in known else index,
-        start_index=int(known.get("start_index") or 0),
+        chunk_index=_whole(known, "chunk_index", index) if "chunk_index" in known else index,
+        start_index=_whole(known, "start_index", index),
         source=source,
         filename=str(known.get("filename") or source.rsplit("/", 1)[-1]),
         page=known.get("page"),
@@ -122,19 +122,19 @@ def heading_at(passage: Passage, offset: int) -> str:
 
 def _text_and_metadata(value: Any, index: int) -> tuple[str, dict[str, Any]]:
     if isinstance(value, str):
-        return value, {}
+        return encodable(value), {}
     if isinstance(value, Mapping):
         text = value.get("text", value.get("page_content"))
         outer = {key: item for key, item in value.items() if key not in ("text", "page_content", "metadata")}
         # Fields beside the metadata win over it, except where they are None, such as the page of a stored passage.
-        metadata = dict(value.get("metadata") or {})
+        metadata = _mapping(value.get("metadata"), index)
         metadata |= {key: item for key, item in outer.items() if item is not None or key not in metadata}
     else:
         node = getattr(value, "node", value)
         text = getattr(node, "page_content", getattr(node, "text", None))
         if text is None and callable(getattr(node, "get_content", None)):
             text = node.get_content()
-        metadata = dict(getattr(node, "metadata", None) or {})
+        metadata = _mapping(getattr(node, "metadata", None), index)
         if isinstance(score := getattr(value, "score", None), float):
             metadata.setdefault("retrieval_score", min(max(score, 0.0), 1.0))
     if not isinstance(text, str):
@@ -142,7 +142,32 @@ def _text_and_metadata(value: Any, index: int) -> tuple[str, dict[str, Any]]:
             f"passage {index} is a {type(value).__name__} without `text`; wanted a string or an object with `text` "
             "and, if you like, metadata."
         )
-    return text, metadata
+    return encodable(text), _encodable(metadata)
+
+
+def _mapping(metadata: Any, index: int) -> dict[str, Any]:
+    if metadata is not None and not isinstance(metadata, Mapping):
+        raise InputError(
+            f"the metadata of passage {index} is a {type(metadata).__name__}; wanted an object of names and values, "
+            'such as {"year": 2023}.'
+        )
+    return dict(metadata or {})
+
+
+def _whole(known: Mapping[str, Any], name: str, index: int) -> int:
+    try:
+        return int(known[name] or 0) if name in known else 0
+    except (TypeError, ValueError, OverflowError):
+        came = f"{known[name]!r:.80}"
+        raise InputError(f"{name} of passage {index} came as {came}; wanted a whole number.") from None
+
+
+def _encodable(value: Any) -> Any:
+    if isinstance(value, str):
+        return encodable(value)
+    if isinstance(value, dict):
+        return {_encodable(key): _encodable(item) for key, item in value.items()}
+    return [_encodable(item) for item in value] if isinstance(value, list) else value
 
 
 def contextual_text(passage: Passage) -> str:

@@ -3,17 +3,21 @@
 Every part gets a `Notes` to say what it did: what was degraded and why, how many model calls it made, which model ran.
 """
 
+import logging
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass, field
 from threading import Lock
 from time import monotonic
-from typing import Any, Final, Protocol
+from typing import Any, Final, Protocol, TypeVar
 
 from cragraph.errors import mask, plain
 from cragraph.types import AnswerSpan, Claim, Passage, Verdict
+
+logger = logging.getLogger(__name__)
+T = TypeVar("T")
 
 
 @dataclass
@@ -23,6 +27,8 @@ class Notes:
     calls: int = 0
     tokens: Counter[str] = field(default_factory=Counter)
     models: dict[str, str] = field(default_factory=dict)
+    written: dict[str, float | None] = field(default_factory=dict)
+    """What a chat model wrote, and how sure it was of its words: the mean log-probability of a token, where known."""
     _degraded: Counter[str] = field(default_factory=Counter)
     _lock: Lock = field(default_factory=Lock, repr=False)
 
@@ -41,6 +47,11 @@ class Notes:
         with self._lock:
             self.tokens.update(tokens)
 
+    def said(self, text: str, sureness: float | None) -> None:
+        """Record that a chat model wrote a text, with the mean log-probability of its tokens where that is known."""
+        with self._lock:
+            self.written[text] = sureness
+
     def ran(self, role: str, name: str) -> None:
         """Record which model played a role, e.g. ``ran("judge", "embedding")``."""
         with self._lock:
@@ -54,11 +65,31 @@ class Notes:
         self.counted(**other.tokens)
         for role, name in other.models.items():
             self.ran(role, name)
+        for text, sureness in other.written.items():
+            self.said(text, sureness)
 
     @property
     def sentences(self) -> list[str]:
         """The degradations, in order of first appearance, with a count where one happened more than once."""
         return [s if n == 1 else f"{s} ({n} times)" for s, n in self._degraded.items()]
+
+
+def reason_of(error: Exception) -> str:
+    """An error in a few words, to stand in a sentence."""
+    text = str(error).strip().rstrip(".")
+    return f"{type(error).__name__}: {text}" if text else type(error).__name__
+
+
+def stand_in(part: str, call: Callable[[], T], instead: str, notes: Notes) -> T | None:
+    """What the call returns; None where it raises, noted and logged with what is done `instead`."""
+    try:
+        return call()
+    # A part may be the caller's own or a model's server: whatever it raises, the answer keeps its verification.
+    except Exception as error:
+        sentence = f"{part} failed ({reason_of(error)}); {instead}."
+        notes.degraded(sentence)
+        logger.warning(sentence)
+        return None
 
 
 _DEADLINE: Final[ContextVar[float | None]] = ContextVar("cragraph_deadline", default=None)
@@ -131,11 +162,13 @@ class Answered:
     """How likely an answer is to answer its question, 0..1 (None: not known), and the places in passages that do.
 
     `quoted` says whether it was told of a quotation; of an answer in other words it is shown, and decides nothing.
+    `seen` is what question, answer and passages have in common, 0..1 each, for whoever knows who wrote the answer.
     """
 
     probability: float | None
     spans: tuple[AnswerSpan, ...] = ()
     quoted: bool = True
+    seen: Mapping[str, float] = field(default_factory=dict)
 
 
 class AnswerScorer(Named, Protocol):

@@ -11,10 +11,9 @@ from typing import TYPE_CHECKING, Any, Final, Literal
 import cragraph
 from cragraph.build import FETCHED, Parts, acts_of, graph_of
 from cragraph.errors import DocumentError, InputError, StoreMissingError
-from cragraph.graph.context import Context
+from cragraph.graph.context import Context, options_of
 from cragraph.graph.state import CragOutput, State
 from cragraph.graph.steps import Steps, walk
-from cragraph.nodes.verify import verified
 from cragraph.passages import as_passages, as_question
 from cragraph.protocols import Notes
 from cragraph.report import Report
@@ -128,7 +127,7 @@ class Assistant:
         """
         inputs: dict[str, Any] = {"question": question} | ({"messages": list(messages)} if messages else {})
         given = {"show_claims": True} | ({} if person else {"ask_on_low_confidence": False}) | dict(context or {})
-        options = Context(**given)
+        options = options_of(given)
         whole = options.over(self.settings.context())
         if not whole.ask_on_low_confidence:
             if self.parts.chat is None:  # no words are streamed, and LangGraph's import takes longer than the answer
@@ -174,19 +173,32 @@ class Assistant:
 
     def verify(self, answer: str, passages: Iterable[Any], question: str | None = None) -> Verification:
         """Judge an answer against passages."""
-        return verified(self.parts.verifier, question or "", answer, as_passages(passages), self.settings, Notes())
+        return self.parts.verifier(question or "", answer, as_passages(passages), Notes(), **self.settings.judging)
 
-    def read(self, paths: Iterable[Path]) -> list[Passage]:
+    def read(self, paths: Iterable[Path], skipped: list[tuple[str, str]] | None = None) -> list[Passage]:
         """The passages of some files, and of those in folders, without a store; read in a process as ingest's are.
 
-        Raises InputError for a path that does not exist, DocumentError for a file that cannot be read.
+        `skipped` gets the links in a folder that lead out of it, which are not followed, with the reason. Raises
+        InputError for a path that does not exist, DocumentError for a file that cannot be read.
         """
         documents, paths = cragraph.retrieval.documents, list(paths)
-        items = [item for folder in paths if folder.is_dir() for item in documents.discover(folder)]
-        files = [path for path in paths if not path.is_dir()]
-        files += [item.path for item in items if isinstance(item, documents.Found)]
-        if missing := [str(path) for path in files if not path.is_file()]:
-            raise InputError(f"{missing[0]} is not a file: give files or folders to verify against.")
+        if not paths:
+            raise InputError("No path came to verify against: give files or folders.")
+        files, folders = [], []
+        for path in paths:
+            with suppress(OSError, ValueError):  # a name that no system takes
+                if path.is_dir():
+                    folders.append(path)
+                    continue
+                if path.is_file():
+                    files.append(path)
+                    continue
+            raise InputError(f"{path} is not a file: give files or folders to verify against.")
+        for item in documents.discover(folders, max_bytes=self._reading()["max_bytes"]):
+            if isinstance(item, documents.Found):
+                files.append(item.path)
+            elif item.reason == documents.LEADS_OUT and skipped is not None:
+                skipped.append((str(item.path), item.reason))
         if not files:
             raise InputError(f"{paths[0]} holds no file that can be read: give files or folders to verify against.")
         options = self._reading()
@@ -214,12 +226,12 @@ class Assistant:
         return []
 
     def ingest(self, paths: Sequence[Path], **options: Any) -> "IngestReport":
-        """Read files and folders into the store; `options` are `prune`, `dry_run` and `progress`."""
+        """Read files and folders into the store; `options` are `prune`, `dry_run`, `progress`, `follow_links`."""
         return store.ingest(paths, self.parts.store_to_fill(), **self._reading(), **options)
 
-    def watch(self, paths: Sequence[Path]) -> "Iterator[IngestReport]":
+    def watch(self, paths: Sequence[Path], **options: Any) -> "Iterator[IngestReport]":
         """Follow files and folders, with what vanishes: a report for the first ingest, then one for every change."""
-        return store.watch(paths, self.parts.store_to_fill(), prune=True, **self._reading())
+        return store.watch(paths, self.parts.store_to_fill(), prune=True, **self._reading(), **options)
 
     def forget(self, path: str) -> list[str]:
         """Take a document, or all below a folder, out of the store; returns what was removed."""
@@ -264,12 +276,12 @@ def described(node: str, update: Mapping[str, Any], before: Mapping[str, float])
             line = "no answer to judge" if last["answer"] == IDK else "off"
             if last["answer"] != IDK and last["confidence"] is not None:
                 line = f"{last['claims_supported']}/{last['claims_checked']} claims supported, "
-                line += f"confidence {last['confidence']:.2f}"
+                line += f"confidence {last['confidence']:.2f}, {last['decision']['outcome']}"
         case "requery":
             line = "; ".join(update.get("queries") or [])
         case "review":
             line = update.get("decided", "waits for you")
         case "finalize":
-            line = "abstained" if update.get("abstained") else "answered"
+            line = (update.get("decision") or {"outcome": "answered"})["outcome"]
     ms = update.get("timings_ms", {}).get(node)
     return line + (f" · {ms - before.get(node, 0.0):.0f} ms" if ms is not None else "")

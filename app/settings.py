@@ -4,6 +4,7 @@ import os
 from collections.abc import Collection, Mapping
 from difflib import get_close_matches
 from pathlib import Path
+from types import MappingProxyType
 from typing import Annotated, Any, Final
 
 import yaml
@@ -20,13 +21,13 @@ from pydantic_settings import (
 from pydantic_settings import SettingsError as SourceError
 
 from cragraph.errors import SettingsError
-from cragraph.graph.context import Context, OneOf
+from cragraph.graph.context import Context, OneOf, wrong_fields
 from cragraph.tables import CLAIM_EXTRACTORS, RERANKERS
 from cragraph.verification.policies import POLICIES, Own, checked_weights
 
 PREFIX: Final = "CRAG_"
-NOT_OURS: Final = frozenset({"CRAG_DATA", "CRAG_CONFIG"})
-"""Variables with our prefix that are no settings: the evaluation data's folder, and the settings file's path."""
+NOT_OURS: Final = frozenset({"CRAG_DATA", "CRAG_CONFIG", "CRAG_TOKEN"})
+"""Variables with our prefix that are no settings: the folder of evaluation data, a settings file, a server's token."""
 
 ALIASES: Final = {
     "ENABLE_VERIFICATION": "verify",
@@ -113,6 +114,9 @@ class Settings(Context, BaseSettings):
         default=("ticker", "year", "filing_type"),
         description="Metadata fields whose values count as citations of a source.",
     )
+    attribution_threshold: Share = Field(
+        default=0.7, description="Similarity above which a passage counts as a source of a claim."
+    )
     uncertainty_phrases: tuple[str, ...] = Field(
         default=(), description="Phrases of uncertainty beside the built-in ones."
     )
@@ -154,6 +158,11 @@ class Settings(Context, BaseSettings):
 
 def load_settings(**explicit: Any) -> Settings:
     """Settings from every source; raises SettingsError naming the file or variable that is wrong."""
+    return loaded(explicit)
+
+
+def loaded(explicit: Mapping[str, Any], called: Mapping[str, str] = MappingProxyType({})) -> Settings:
+    """`load_settings`, whose errors call an argument as the person did who gave it: `called` has those names."""
     known = {f"{PREFIX}{name}".upper() for name in Settings.model_fields}
     for variable in os.environ:
         if variable.upper().startswith(PREFIX) and variable not in NOT_OURS and variable.upper() not in known:
@@ -161,7 +170,7 @@ def load_settings(**explicit: Any) -> Settings:
     try:
         return Settings(**explicit)
     except ValidationError as error:
-        raise SettingsError(explained(error, explicit)) from None
+        raise SettingsError(explained(error, explicit, called)) from None
     except SourceError as error:
         raise SettingsError(f"{error}: a list or a mapping in the environment is written as JSON.") from None
 
@@ -196,7 +205,7 @@ def in_dotenv() -> dict[str, Any]:
     read = DotEnvSettingsSource(Settings)
     ours = {name[len(PREFIX) :].lower() for name in read.env_vars if name.upper().startswith(PREFIX)}
     values = {name: value for name, value in read().items() if name in Settings.model_fields}
-    return dict.fromkeys(ours - Settings.model_fields.keys()) | values
+    return dict.fromkeys(ours - Settings.model_fields.keys() - {"token"}) | values
 
 
 def aliases(variables: Mapping[str, str | None]) -> dict[str, Any]:
@@ -241,21 +250,23 @@ def in_file() -> dict[str, Any]:
     return data
 
 
-def explained(error: ValidationError, explicit: Mapping[str, Any]) -> str:
+def explained(error: ValidationError, explicit: Mapping[str, Any], called: Mapping[str, str]) -> str:
     """One line per problem: its source, the value, and what was wanted instead."""
     lines = []
-    for problem in error.errors():
+    for place, came, wanted in wrong_fields(error, Settings):
         # Only `crag`, which is no field of its own, is without a place.
-        name, *inside = [str(part) for part in problem["loc"]] or ["crag"]
-        source, came = source_of(name, explicit), problem.get("input")
-        if problem["type"] == "extra_forbidden":
+        name, *inside = place or ("crag",)
+        source = source_of(name, explicit)
+        if not wanted:
             hint = _hint(name, set(Settings.model_fields))
             if isinstance(came, Mapping):
                 hint = ": settings have no groups; write those in it at the top level."
             lines.append(f"{source}: unknown setting {name!r}{hint}")
         else:
-            wrong = problem["msg"].removeprefix("Value error, ")
-            lines.append(f"{source}: {'.'.join([name, *inside])} came as {came!r}: {wrong}.")
+            given = called.get(name) if name in explicit else None
+            lines.append(
+                f"{given or f'{source}: {name}'}{''.join(f'.{part}' for part in inside)} came as {came!r}: {wanted}."
+            )
     return "\n".join(lines)
 
 

@@ -43,7 +43,11 @@ JUDGES: Final[Mapping[str, Part]] = {
         lambda p: (p.nli_model,),
         "a model: set CRAG_NLI_MODEL to the folder of an ONNX classifier",
     ),
-    "llm": Part("verification.judges.llm:LLMJudge", lambda p: (p.judging_chat, p.prompts), CHAT_MODEL),
+    "llm": Part(
+        "verification.judges.llm:LLMJudge",
+        lambda p: {"caller": p.judging_chat, "prompts": p.prompts, "holder": p.judge("encoder")},
+        CHAT_MODEL,
+    ),
     "cascade": Part(
         "verification.judges.cascade:CascadeJudge", lambda p: (p.judge("encoder"), p.judge("llm")), CHAT_MODEL
     ),
@@ -90,7 +94,7 @@ RERANKERS: Final[Mapping[str, Part]] = {
 
 GENERATORS: Final[Mapping[str, Part]] = {
     "embedded": Part("generation.extractive:ExtractiveGenerator", lambda p: (p.ranker,)),
-    "chat": Part("generation.chat:ChatGenerator", lambda p: (p.chat, p.prompts), CHAT_MODEL),
+    "chat": Part("generation.chat:ChatGenerator", lambda p: (p.chat, p.prompts, p.ranker), CHAT_MODEL),
 }
 """What writes answers: chat where there is a chat model."""
 

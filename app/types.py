@@ -1,6 +1,6 @@
 """The records that flow through the graph: plain JSON, so that any checkpointer round-trips them."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping
 from typing import Any, Final, Literal, NotRequired
 
 # Not typing's: pydantic reads these as schemas, which on Python 3.11 needs the backport.
@@ -15,20 +15,43 @@ MARKS: Final[dict[Label, str]] = {
 }  # fmt: skip
 """The sign of each verdict, wherever one is shown."""
 
+QUOTED: Final = "”"
+"""The sign of a claim that stands word for word in its passage: that it is said there does not say that it answers."""
+
+
+def mark_of(claim: Mapping[str, Any]) -> tuple[str, str]:
+    """The sign of a claim, wherever it is shown, and the word for it: its verdict, or that it is quoted."""
+    if claim.get("quoted"):
+        return QUOTED, "quoted"
+    return MARKS.get(claim["verdict"], "?"), str(claim["verdict"]).replace("_", " ")
+
+
 EVADES: Final = "The answer may not address the question."
 """The issue of an answer that the reader does not take for one."""
 
-
-def groundedness(grounded: bool, issues: Sequence[str]) -> str:
-    """What the passages say to an answer, in words; whether it answers the question is another matter."""
-    if not grounded:
-        return "not wholly supported by the passages"
-    return "supported by the passages" + ", but may not answer the question" * (EVADES in issues)
-
-
 Level = Literal["high", "medium", "low", "very low"]
 Mode = Literal["low", "balanced", "high"]
-OnLowConfidence = Literal["abstain", "flag", "prune"]
+OnLowConfidence = Literal["doubt", "abstain", "flag", "prune"]
+Outcome = Literal["accepted", "doubtful", "refused"]
+SetBy = Literal["default", "calibration", "person"]
+
+
+def doubt_of(decision: Mapping[str, Any] | None) -> str:
+    """What stands before a doubtful answer wherever one is shown; nothing before any other."""
+    if not decision or decision["outcome"] != "doubtful":
+        return ""
+    return f"Doubtful ({decision['confidence']:.2f}, wanted {decision['threshold']:.2f}): "
+
+
+def standing(decision: Mapping[str, Any] | None, level: str | None) -> str:
+    """Confidence, level and decision in a line: ``Confidence 0.44 (very low) · doubtful · the threshold is 0.70``."""
+    if not decision:
+        return "Not verified"
+    line = f"Confidence {decision['confidence']:.2f} ({level}) · {decision['outcome']}"
+    return f"{line} · the threshold is {decision['threshold']:.2f}{SETTERS[decision['set_by']]}"
+
+
+SETTERS: Final[dict[SetBy, str]] = {"default": "", "calibration": " by calibration", "person": " as set"}
 
 
 Part = TypedDict("Part", {"chunk_id": str, "start": int, "end": int, "from": int})
@@ -141,7 +164,7 @@ class Nearest(TypedDict):
 
 
 class Attempt(TypedDict):
-    """One pass of generate and verify.
+    """One pass of generate and verify; `decision` is what was decided on its answer, None where nothing was verified.
 
     `context` (the passages it was written from, and behind them the chunks that were read beside them), `verdicts` and
     `verification` (what was measured) stay in the state; the response leaves them out unless asked for.
@@ -155,7 +178,8 @@ class Attempt(TypedDict):
     claims_supported: int
     new_passages: int
     queries: list[str]
-    accepted: NotRequired[bool]
+    accepted: bool | None
+    decision: dict[str, Any] | None
     context: NotRequired[list[Passage]]
     verdicts: NotRequired[list[Verdict]]
     verification: NotRequired[dict[str, Any]]

@@ -1,8 +1,9 @@
 """A judge's calibration on a person's own labelled answers: what its chances mean there, and where to accept."""
 
-from collections.abc import Sequence
-from dataclasses import asdict, dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
+from shutil import copymode
 from typing import Any, Final
 
 import numpy as np
@@ -13,8 +14,9 @@ from cragraph.errors import InputError
 from cragraph.evals.data import Row
 from cragraph.evals.metrics import balanced_accuracy, calibration_error, reliability
 from cragraph.passages import as_passages
+from cragraph.private import private
 from cragraph.protocols import Notes
-from cragraph.verification.policies import LINE, SUREST, calibrated_confidence, has_curve
+from cragraph.verification.policies import LINE, SUREST, Own, calibrated_confidence, has_curve
 from cragraph.verification.verifier import Verifier
 
 FEWEST: Final = 20  # answers of each kind without which nothing is fitted
@@ -46,16 +48,28 @@ class Calibration:
     least: float
     most: float
 
+    @property
+    def worse(self) -> bool:
+        """Whether it was measured as worse than what is in force, so that nobody should write it."""
+        return self.gained < 0
+
 
 def calibrate(
-    rows: Sequence[Row], verifier: Verifier, judge: str, *, refused: float, threshold: float | None = None
+    rows: Sequence[Row],
+    verifier: Verifier,
+    judge: str,
+    *,
+    refused: float,
+    threshold: float | None = None,
+    in_force: Mapping[str, Own] | None = None,
 ) -> Calibration:
     """Fit on labelled answers; raises InputError where there are too few of a kind, or the judge has no curve.
 
     `refused` is the share of good answers that may be refused. Each row is measured by a fit without its fifth of
-    the rows; `threshold` is what was accepted from before, None for the policy's own.
+    the rows, and held against what accepts now: the calibration `in_force`, and `threshold` where a person set one.
     """
-    judged = [_judged(row, verifier, judge, threshold) for row in rows]
+    now = replace(verifier, options=replace(verifier.options, calibration=in_force)) if in_force else verifier
+    judged = [_judged(row, verifier, now, judge, threshold) for row in rows]
     known = [(row.supported, *judgement) for row, judgement in zip(rows, judged, strict=True) if judgement is not None]
     good = np.array([supported for supported, *_ in known], dtype=bool)
     if min(good.sum(), (~good).sum()) < FEWEST:
@@ -63,7 +77,7 @@ def calibrate(
             f"{len(known)} of {len(rows)} rows could be judged, {good.sum()} of them supported; wanted at least "
             f"{FEWEST} supported and {FEWEST} others: label more answers."
         )
-    logits, accepted = np.array([row[1] for row in known]), np.array([row[2] for row in known])
+    logits, old, accepted = (np.array([row[column] for row in known]) for column in (1, 2, 3))
     fold = np.random.default_rng(0).permutation(len(known)) % FOLDS
     chances, after = np.zeros(len(known)), np.zeros(len(known), dtype=bool)
     for number in range(FOLDS):
@@ -75,13 +89,13 @@ def calibrate(
     least, most = _interval(good, accepted, after)
     gained = _accuracy(good, after) - _accuracy(good, accepted)
     return Calibration(
-        judge=known[0][3],
+        judge=known[0][4],
         slope=round(slope, 4),
         bias=round(bias, 4),
         threshold=round(_line(_chance(slope * logits + bias)[good], refused), 4),
         rows=len(known),
         good=int(good.sum()),
-        before=_measured(good, _chance(logits), accepted),
+        before=_measured(good, old, accepted),
         after=_measured(good, chances, after),
         gained=round(gained, 4),
         least=round(least, 4),
@@ -89,19 +103,23 @@ def calibrate(
     )
 
 
-def _judged(row: Row, verifier: Verifier, judge: str, threshold: float | None) -> tuple[float, bool, str] | None:
-    """The logit of an answer's chance, whether it was accepted, and its judge; None where it states nothing."""
-    checked = verifier(
-        row.question, row.answer, as_passages(row.passages), Notes(), judge=judge, policy="auto", threshold=threshold
-    )
+def _judged(
+    row: Row, verifier: Verifier, now: Verifier, judge: str, threshold: float | None
+) -> tuple[float, float, bool, str] | None:
+    """The logit of an answer's chance, the chance and the decision as they are now, its judge; None without a claim."""
+    given = (row.question, row.answer, as_passages(row.passages), Notes())
+    options: dict[str, Any] = {"judge": judge, "policy": "auto", "threshold": threshold}
+    checked = verifier(*given, **options)
     if not checked.counted or not has_curve(checked.claims):
         if checked.counted and checked.judge not in ("none", ""):
             raise InputError(
                 f"the judge {checked.judge} has no calibrated scores; choose encoder, embedding or lexical."
             )
         return None
+    current = checked if now is verifier else now(*given, **options)
     chance = min(SUREST, max(1 - SUREST, calibrated_confidence(checked.claims)))
-    return float(np.log(chance / (1 - chance))), checked.is_grounded, checked.judge
+    before = calibrated_confidence(current.claims)
+    return float(np.log(chance / (1 - chance))), before, current.accepted, checked.judge
 
 
 def _fit(logits: Array, good: Array) -> tuple[float, float]:
@@ -162,5 +180,8 @@ def store(calibration: Calibration, file: Path) -> None:
     block = yaml.safe_dump({"calibration": {calibration.judge: fields}}, sort_keys=False)
     whole = f"{kept}\n\n{BEGIN}\n# fitted on {calibration.rows} rows\n{block}{END}\n".lstrip()
     part = file.with_name(f".{file.name}.part")
-    part.write_text(whole, encoding="utf-8")
+    with private(part, encoding="utf-8") as written:
+        written.write(whole)
+    if file.is_file():
+        copymode(file, part)
     part.replace(file)

@@ -1,6 +1,6 @@
 """A chat over your documents as a web service: every thread remembers its conversation, answers come as they are made.
 
-pip install 'cragraph[serve]'
+pip install cragraph
 CRAG_STORE=.cragraph uvicorn examples.app:app
 
 curl -N -d '{"question": "When does the loop stop?"}' -H 'Content-Type: application/json' localhost:8000/threads/1/ask
@@ -26,7 +26,7 @@ class Question(BaseModel):
     """What is asked, and how sure the answer must be."""
 
     question: str
-    threshold: float = 0.5
+    threshold: float = 0.7
 
 
 @app.post("/threads/{thread}/ask")
@@ -52,7 +52,7 @@ async def told(thread: str, body: Question) -> AsyncIterator[str]:
         elif mode == "updates":
             found = what["answer"]["messages"][-1].additional_kwargs
             yield event(
-                "answer", {name: found[name] for name in ("answer", "confidence", "is_grounded", "citations", "issues")}
+                "answer", {name: found[name] for name in ("answer", "accepted", "decision", "citations", "issues")}
             )
 
 

@@ -1,17 +1,19 @@
 """How likely an answer is to answer its question, and the places in the passages that do."""
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final
 
 from cragraph.generation.phrases import plain
 from cragraph.generation.questions import split_question
-from cragraph.generation.ranking import MOST_ROWS, REWORDED, AnswerRanker, Ranking, Scored, certainty
+from cragraph.generation.ranking import MOST_ROWS, REWORDED, AnswerRanker, Ranking, Scored, certainty, heading_of
 from cragraph.protocols import Answered, Notes
-from cragraph.text.markers import without_markers
+from cragraph.text.markers import find_markers, without_markers
 from cragraph.text.words import content_words
 from cragraph.types import AnswerSpan, Passage
 
+_YES: Final = re.compile(r"\W*(?:yes|no)\b(?! \w+ (?:is|was|are|were)\b)", re.I)
 MOST_SPANS: Final = 12
 PARTLY: Final = 0.3
 """The chance that is stated where one part of a question is answered and another is not: just worth showing."""
@@ -41,12 +43,17 @@ class ReaderScorer:
         spans: list[AnswerSpan] = []
         chances: list[float | None] = []
         verbatim = False
+        seen: list[dict[str, float]] = []
         for part in split_question(question):
             ranking = self.ranker(part, passages)
+            if ranking.degraded:
+                notes.degraded(ranking.degraded)
             quoted, given = given_in(written, ranking)
             quoted = quoted or any(plain(row.text) in written for row in ranking.rows)
             spans += [_span(s, passages) for s in given[:MOST_SPANS] if s.answer.strip()]
             verbatim = verbatim or (quoted and ranking.answered is not None)
+            if ranking.answered is not None:
+                seen.append(in_common(self.ranker, part, answer, written, ranking, passages))
             if ranking.answered is None:
                 chances.append(None)
             elif not quoted:
@@ -55,10 +62,11 @@ class ReaderScorer:
                 chances.append(ranking.answered)
             else:
                 chances.append(max(self.ranker.sure(certainty(ranking, s), s) for s in given[:3]))
+        common = {name: sum(one[name] for one in seen) / len(seen) for name in seen[0]} if seen else {}
         known = [chance for chance in chances if chance is not None]
         if len(known) < len(chances):
             return Answered(None, tuple(spans), verbatim)
-        return Answered(max(min(known), min(PARTLY, max(known))), tuple(spans), verbatim)
+        return Answered(max(min(known), min(PARTLY, max(known))), tuple(spans), verbatim, common)
 
 
 def reworded_features(ranker: AnswerRanker, question: str, written: str, ranking: Ranking) -> dict[str, float]:
@@ -79,6 +87,35 @@ def reworded_features(ranker: AnswerRanker, question: str, written: str, ranking
         "shared": shared(near),
         "span": len(best & set(content_words(written))) / len(best) if best else 0.0,
         "both": chance * shared(near),
+    }
+
+
+def in_common(
+    ranker: AnswerRanker, question: str, answer: str, written: str, ranking: Ranking, passages: Sequence[Passage]
+) -> dict[str, float]:
+    """What question, answer and passages have in common, 0..1 each, where nobody has said yet whether that is enough.
+
+    `found`: the reader finds an answer at all; `chance`, `shared`, `span`: how likely the candidate nearest to the answer
+    is to answer, how much of the answer it holds, and how much of the answer that the reader would give stands in it;
+    `cites`: the share of the answer's own words that the passages which it names hold; `asked`: the share of the
+    question's words that they hold; `same`: it names the passage in which the reader finds the answer; `yes`: it is a
+    yes or a no, whose words stand in the passage whichever it should be.
+    """
+    words = reworded_features(ranker, question, written, ranking)
+    numbers = {n - 1 for marker in find_markers(answer) for n in marker.numbers if n <= len(passages)}
+    named = set(content_words(" ".join(f"{heading_of(passages[n])} {passages[n]['text']}" for n in numbers)))
+    asked = set(content_words(question))
+    new = set(content_words(written)) - asked
+    best = ranking.scored[0].candidate.passage if ranking.scored else -1
+    return {
+        "found": ranking.answered or 0.0,
+        "chance": words["chance"],
+        "shared": words["shared"],
+        "span": words["span"],
+        "cites": len(new & named) / len(new) if new and numbers else 0.0,
+        "asked": len(asked & named) / len(asked) if asked else 0.0,
+        "same": 1.0 if best in numbers else 0.0,
+        "yes": 1.0 if _YES.match(written) else 0.0,
     }
 
 

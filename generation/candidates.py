@@ -97,7 +97,7 @@ def _of_passage(number: int, passage: Passage) -> Iterator[Candidate]:
     # A file's name often says what its pages do not: whose report it is, and of which year.
     fixed = f"{passage['filename'].rpartition('.')[0]} {fixed}".strip()
     heading, before, header = "", "", str(about.get("table_header") or "")
-    for start, end in _lines(text):
+    for start, end in pieces(text):
         piece = text[start:end]
         if is_row(piece):
             if _is_header(piece):
@@ -123,7 +123,7 @@ def _of_passage(number: int, passage: Passage) -> Iterator[Candidate]:
         before = piece
 
 
-def _lines(text: str) -> Iterator[tuple[int, int]]:
+def pieces(text: str) -> Iterator[tuple[int, int]]:
     """The sentences of a text; lines that each begin with a label and a colon are apart, though no full stop is."""
     for start, end in sentence_spans(text):
         for label in _LABEL.finditer(text, start, end):

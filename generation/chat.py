@@ -1,58 +1,61 @@
 """The generator with a chat model: writes a cited answer, corrects a faulty one, and says when it does not know."""
 
 import re
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import Final
 
 from cragraph.errors import ModelError
+from cragraph.generation.excerpts import Excerpt, excerpts
+from cragraph.generation.extractive import ExtractiveGenerator
 from cragraph.generation.phrases import plain
-from cragraph.models.chat import ChatPart
+from cragraph.generation.questions import split_question
+from cragraph.generation.ranking import AnswerRanker
+from cragraph.models.budget import Messages
+from cragraph.models.chat import ChatPart, ChatReply
 from cragraph.protocols import Brief, Notes
-from cragraph.text.markers import CITED
+from cragraph.text.declining import declines, declining
+from cragraph.text.markers import CITED, find_markers, without_markers
 from cragraph.text.sentences import sentence_spans
-from cragraph.types import IDK, Verdict
+from cragraph.text.words import content_words
+from cragraph.types import IDK, Passage, Verdict
 
 MOST_FAILED: Final = 12  # failed claims that a correction is told about: more than a small model can attend to
 ANSWER_TOKENS: Final = 512  # tokens of an answer at most: what is longer is a model that does not find its end
 SECOND_TRY: Final = 0.4  # added to the temperature after an empty answer: a seeded model would write nothing again
+DECLINE: Final = "I don't know"
+"""The words by which a model refuses: short, and nothing else begins with them."""
+EXAMPLE: Final = "The bridge was rebuilt in 1894."
+"""The sentence that the prompts give as an example: what a model copies of it is no answer."""
+POINTED: Final = 0.05
+"""How likely to answer a passage's best sentence must be where the model pointed at the passage and wrote no sentence."""
+AGAIN: Final = (
+    "That is no sentence. Answer the question in one full sentence with the words of the passages, then the number of "
+    "the passage in brackets."
+)
 
 _LABEL = re.compile(r"\A(?:\*\*)?(?:corrected |final |revised )?answer(?:\*\*)?:(?:\*\*)?\s*", re.I)
 _ECHO = re.compile(
-    r"^[ \t#*]*(?:code: [0-9a-f]{4,6}\b|(?:previous answer|faulty statements in it|question):).*$", re.I | re.M
+    r"^[ \t#*]*(?:code: [0-9a-f]{4,6}\b|(?:this answer was checked|faults in it|question):).*$", re.I | re.M
 )
 """Lines of our own prompt: an answer ends where it begins to repeat them."""
+_EXAMPLE = re.compile(rf"{re.escape(EXAMPLE)}\s*(?:\[\d+\])*\s*")
 _MANY = re.compile(
     r"[\[【](?:passages?|sources?|p\.)?\s*#?(\d{1,3}(?:\s*(?:,|;|and|&)\s*(?:passage\s*)?#?\d{1,3})*)[\]】]", re.I
 )
-_MATERIAL: Final = (
-    r"(?:(?:the|these|those|any|your|provided|given|supplied|available|retrieved) )*"
-    r"(?:passages?|documents?|context|sources?|texts?|information|excerpts?|material)(?: (?:provided|given|above))?"
-)
-_NOT: Final = r"(?:do(?:es)?\s?n't|do(?:es)? not|did not|didn't|cannot|can't)"
-_SAY: Final = (
-    r"(?:contain|mention|provide|include|say|state|specify|give|answer|address|offer|discuss|cover|reveal|disclose)"
-)
-_FOUND: Final = r"(?:mentioned|provided|stated|specified|given|found|contained|included|covered|answered|available)"
-_DECLINES: Final = re.compile(
-    r"\bI (?:do not|don't|cannot|can't|am unable to|am not able to|was unable to|could not|couldn't) "
-    r"(?:know|find|answer|determine|say|tell|provide an answer|locate)\b"
-    rf"|\b{_MATERIAL} {_NOT} {_SAY}\b"
-    rf"|\b(?:is|are|was|were) (?:not|never) (?:\w+ly )?{_FOUND} (?:in|by) {_MATERIAL}"
-    rf"|\bno (?:\w+ )?(?:information|mention|details?|answer)\b[^.]{{0,80}}\b(?:in|by) {_MATERIAL}"
-    rf"|\bthere (?:is|are) (?:no|not enough|insufficient) (?:\w+ )?information\b"
-    rf"|\bcan(?:not| not|'t) be (?:answered|determined|found)\b[^.]{{0,40}}\b(?:from|in|with|by) {_MATERIAL}"
-    r"|\A\W*(?:unknown|n/?a|unanswerable|no answer|not (?:mentioned|stated|specified|found))\W*\Z"
-    r"|\bich wei(?:ß|ss) (?:es |das )?nicht\b|\bje ne sais pas\b|\bno lo s[eé]\b",
-    re.I,
-)
-"""How models say that they do not know."""
 
 
+@dataclass(frozen=True)
 class ChatGenerator(ChatPart):
     """Writes with a chat model, token by token into LangGraph's message stream.
 
-    A reply that declines becomes exactly `IDK`; an empty one is asked for once more and then is a `ModelError`.
+    With a `ranker` the model is sent what of the passages may answer (`excerpts`), and what it leaves unsaid is taken
+    from the passages. A reply that declines becomes exactly `IDK`; an empty one is asked for once more and then is a
+    `ModelError`.
     """
+
+    ranker: AnswerRanker | None = None
 
     def __call__(self, brief: Brief, notes: Notes) -> str:
         """The answer with ``[n]`` markers that count the brief's passages from 1."""
@@ -61,26 +64,118 @@ class ChatGenerator(ChatPart):
         task = "regenerate" if brief.previous and brief.failed else "generate"
         failed = "\n".join(_fault(verdict) for verdict in brief.failed[:MOST_FAILED])
         quoted = {"previous": brief.previous, "failed": failed}
+        chosen = sent(brief.question, brief.passages, self.ranker)
         prompt = partial(
-            self.messages, task, notes, quoted=quoted, most=ANSWER_TOKENS, question=brief.question, idk=IDK
+            self.messages, task, notes, quoted=quoted, most=ANSWER_TOKENS, question=brief.question, idk=DECLINE
         )
-        messages, passages = prompt(brief.passages)
+        messages, kept = prompt([one.passage for one in chosen])
         for more in (0.0, SECOND_TRY):
-            reply = self.caller(messages, notes, temperature=brief.temperature + more, quiet=False, most=ANSWER_TOKENS)
-            if reply.unread and len(passages) > 1:
-                messages, _ = prompt(passages[: len(passages) // 2])
+            reply = self._asked(messages, notes, brief.temperature + more)
+            if reply.unread and len(kept) > 1:
+                messages, kept = prompt(kept[: len(kept) // 2])
                 continue
-            answer = tidy(reply.text)
-            if answer:
-                return settled(answer)
+            if answer := self._whole(reply, messages, renumbering(chosen, kept), brief, notes):
+                notes.said(answer, reply.sureness)
+                return answer
         raise ModelError(f"{self.name} wrote an empty answer twice; wanted a sentence: try another model.")
+
+    def _asked(self, messages: Messages, notes: Notes, temperature: float) -> ChatReply:
+        return self.caller(messages, notes, temperature=temperature, quiet=False, most=ANSWER_TOKENS, sureness=True)
+
+    def _whole(self, reply: ChatReply, messages: Messages, numbers: Sequence[int], brief: Brief, notes: Notes) -> str:
+        """The reply as an answer, made whole where it is none; empty for an empty one."""
+        text = tidy(reply.text)
+        if not text and EXAMPLE in reply.text:
+            text, fault = reply.text, "the example of the prompt"
+        else:
+            fault = unfinished(text, brief.question) if text else ""
+        if not fault:
+            return settled(renumbered(text, numbers)) if text else ""
+        shown = " ".join(text.split())
+        wrote = f"{self.name} wrote {fault} (“{shown if len(shown) <= 60 else shown[:60] + '…'}”)"
+        if EXAMPLE not in text and (said := self._pointed_at(renumbered(text, numbers), brief, notes)):
+            notes.degraded(f"{wrote}; the answer is what the passage that it named says to the question.")
+            return said
+        second = [*messages, ("ai", text[:500]), ("human", AGAIN)]
+        more = tidy(self._asked(second, notes, brief.temperature).text)
+        if more and not unfinished(more, brief.question):
+            notes.degraded(f"{wrote}; it was asked for a sentence once more.")
+            return settled(renumbered(more, numbers))
+        if said := self._quoted(brief, brief.passages, notes):
+            notes.degraded(f"{wrote}, twice; the answer is what the passages say to the question.")
+            return said
+        notes.degraded(f"{wrote}, twice, and no passage says what it may mean.")
+        return IDK
+
+    def _pointed_at(self, text: str, brief: Brief, notes: Notes) -> str:
+        """What the passages that a text names say to the question; empty where it names none, or they say nothing."""
+        cited = dict.fromkeys(n for marker in find_markers(text) for n in marker.numbers if n <= len(brief.passages))
+        words = set(content_words(without_markers(text))) - set(content_words(brief.question))
+        for number in cited:
+            passage = brief.passages[number - 1]
+            # A bare figure or name: the sentence of its passage that has it.
+            pieces = [passage["text"][start:end] for start, end in sentence_spans(passage["text"])]
+            held = [piece for piece in pieces if words <= set(content_words(piece))]
+            if words and len(held) == 1:
+                return f"{' '.join(held[0].split())} [{number}]"
+            if said := self._quoted(brief, [passage], notes):
+                return said.replace("[1]", f"[{number}]")
+        return ""
+
+    def _quoted(self, brief: Brief, passages: Sequence[Passage], notes: Notes) -> str:
+        """What passages say to the question, by the embedded answerer; empty where they say nothing."""
+        if self.ranker is None:
+            return ""
+        embedded = ExtractiveGenerator(self.ranker, floor=POINTED)
+        said = embedded(replace(brief, passages=passages, previous="", failed=()), notes)
+        return "" if said == IDK else said
+
+
+def sent(question: str, passages: Sequence[Passage], ranker: AnswerRanker | None) -> list[Excerpt]:
+    """What of the passages a prompt on a question holds: the same for every call on them."""
+    if ranker is None:
+        return [Excerpt(number, passage) for number, passage in enumerate(passages, start=1)]
+    return excerpts(question, passages, [ranker(part, passages) for part in split_question(question)])
+
+
+def renumbering(chosen: Sequence[Excerpt], kept: Sequence[Passage]) -> list[int]:
+    """The number that each passage of the prompt has among all: those that did not fit are passed over."""
+    left = iter(chosen)
+    return [next(one.number for one in left if one.passage["chunk_id"] == passage["chunk_id"]) for passage in kept]
+
+
+def renumbered(text: str, numbers: Sequence[int]) -> str:
+    """A text whose markers count the passages of the prompt, with the passages' own numbers; others are left out."""
+    for marker in reversed(find_markers(text)):
+        own = [numbers[n - 1] for n in marker.numbers if 0 < n <= len(numbers)]
+        start = marker.start if own else len(text[: marker.start].rstrip())
+        text = text[:start] + "".join(f"[{n}]" for n in own) + text[marker.end :]
+    return text
+
+
+def unfinished(text: str, question: str) -> str:
+    """What a reply is where it is no answer that stands by itself, in words; empty where it is one.
+
+    A bare name or figure is an answer in substance, but nothing says of what: it is put into its sentence.
+    """
+    bare = without_markers(text).strip(" \n.:;-–—*")
+    lines = [line for line in text.splitlines() if without_markers(line).strip()]
+    if not re.search(r"\w", bare):
+        return "only the number of a passage" if CITED.search(text) else "no word"
+    if plain(bare) == plain(question):
+        return "the question again"
+    if all(re.match(r"\s*#{1,6}\s|\s*\*\*[^*]+\*\*:?\s*(?:\[\d+\])*\s*$", line) for line in lines):
+        return "a heading"
+    if DECLINE.casefold() in text.replace("\u2019", "'").casefold() or declines(text):
+        return ""
+    return "a fragment" if len(bare.split()) <= 3 and CITED.search(text) and plain(bare) not in ("yes", "no") else ""
 
 
 def tidy(text: str) -> str:
     """The answer without a label in front or quoted delimiters; ``[passage 1, 2]`` becomes ``[1][2]``."""
     text = re.sub(r"<<(?:passage|end|answer|claims)\b[^>\n]*>>", "", text)
     text = _ECHO.split(text, maxsplit=1)[0] if _ECHO.search(text, 1) else _ECHO.sub("", text)
-    text = _LABEL.sub("", text.strip())
+    text = _EXAMPLE.sub("", _LABEL.sub("", text.strip()))
     return _MANY.sub(lambda match: "".join(f"[{number}]" for number in re.findall(r"\d+", match[1])), text).strip()
 
 
@@ -99,12 +194,10 @@ def settled(answer: str) -> str:
     Else only the sentence that a model was told to decline with is left out.
     """
     text = answer.replace("\u2019", "'")
-    spans = sentence_spans(text)
-    sentences = [text[start:end] for start, end in spans]
-    declines = [not CITED.search(sentence) and _DECLINES.search(sentence) is not None for sentence in sentences]
-    if not any(declines):
-        return answer
-    if all(declines) or (declines[0] and not CITED.search(text)):
+    if re.fullmatch(rf"\W*{DECLINE}\b[^,;:.]*\W*", without_markers(text), re.I) or declines(text):
         return IDK
-    kept = [answer[start:end] for start, end in spans if plain(text[start:end]) != plain(IDK)]
+    spans = sentence_spans(text)
+    if not any(declining(text[start:end]) for start, end in spans):
+        return answer
+    kept = [answer[start:end] for start, end in spans if plain(text[start:end]) not in (plain(IDK), plain(DECLINE))]
     return " ".join(kept) if len(kept) < len(spans) else answer

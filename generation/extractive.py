@@ -53,6 +53,8 @@ class ExtractiveGenerator:
         chosen: list[Candidate] = []
         for part in split_question(brief.question):
             ranking = self.rank(replace(brief, question=part))
+            if ranking.degraded:
+                notes.degraded(ranking.degraded)
             if ranking.answered is None and ranking.scored:
                 notes.degraded(UNREAD)
             else:

@@ -31,7 +31,7 @@ from cragraph.generation.scoring import (
 from cragraph.models.cache import LRU
 from cragraph.models.encoder import is_known_word
 from cragraph.models.reader import Reader, ReadText
-from cragraph.protocols import Embeddings
+from cragraph.protocols import Embeddings, reason_of
 from cragraph.text.lexicon import seems_english
 from cragraph.text.words import content_words, terms, weight
 from cragraph.types import Passage
@@ -92,6 +92,7 @@ class Ranking:
     features: dict[str, float]
     rows: tuple[Candidate, ...] = ()
     """Every row with the value that the question asks for, where it asks for rows."""
+    degraded: str = ""  # what failed on the way, in a sentence
 
 
 @dataclass(frozen=True)
@@ -115,7 +116,8 @@ class AnswerRanker:
         known = self.known.get(key)
         if known is None:
             known = self._ranked(text, passages, pool)
-            self.known.put(key, known)
+            if not known.degraded:
+                self.known.put(key, known)
         return known
 
     def _ranked(self, text: str, passages: Sequence[Passage], pool: Sequence[Candidate]) -> Ranking:
@@ -128,9 +130,9 @@ class AnswerRanker:
         words = _Words(question, passages, pool)
         if not reads(question.text, passages):
             chosen = words.best(BY_WORDS)
-            words.compare(chosen, self.embeddings)
+            failed = words.compare(chosen, self.embeddings)
             scored = [Scored(pool[i], {}, words.score(i), pool[i].start, pool[i].end) for i in chosen]
-            return Ranking(tuple(sorted(scored, key=_order)), None, {})
+            return Ranking(tuple(sorted(scored, key=_order)), None, {}, degraded=failed)
         parts = _parts(question, passages, pool)
         read: dict[int, tuple[float, _Part, ReadText]] = {}
         readings = self.reader.read(question.text, [(part.heading, part.text) for part in parts])
@@ -141,9 +143,9 @@ class AnswerRanker:
                     read[i] = likes, part, reading
         liked = sorted(read, key=lambda i: -read[i][0])[:BY_READER]
         chosen = sorted({*(i for i in words.best(BY_WORDS) if i in read), *liked})
-        words.compare(chosen, self.embeddings)
+        failed = words.compare(chosen, self.embeddings)
         scored = [words.scored(i, *read[i][1:], self.reader.heads["choice"]) for i in chosen]
-        ranking = Ranking(tuple(sorted(scored, key=_order)), None, {})
+        ranking = Ranking(tuple(sorted(scored, key=_order)), None, {}, degraded=failed)
         features = certainty(ranking, ranking.scored[0])
         answered = self.sure(features, ranking.scored[0])
         named = (lookup(question, pool, passages), answer_below(question, passages))
@@ -204,11 +206,15 @@ class _Words:
         """The candidates with the highest scores."""
         return sorted(range(len(self.pool)), key=lambda i: -self.score(i))[:most]
 
-    def compare(self, chosen: Sequence[int], embeddings: Embeddings) -> None:
-        """Compare some candidates with the question in meaning, in one batch."""
-        cosines = similarities(embeddings, self.question.text, [self.pool[i].read for i in chosen])
+    def compare(self, chosen: Sequence[int], embeddings: Embeddings) -> str:
+        """Compare some candidates with the question in meaning, in one batch; what failed, where the model did."""
+        try:
+            cosines = similarities(embeddings, self.question.text, [self.pool[i].read for i in chosen])
+        except Exception as error:  # it may be the caller's own
+            return f"The embedding model failed ({reason_of(error)}); sentences were compared without it."
         for i, cosine in zip(chosen, cosines, strict=True):
             self.seen[i] = replace(self.seen[i], similarity=float(cosine))
+        return ""
 
     def trust(self, i: int) -> float:
         """1, or `DOUBT` for a sentence that cannot answer whatever it resembles."""

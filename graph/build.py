@@ -13,14 +13,14 @@ from langgraph.graph import END, START, MessagesState, StateGraph
 from langgraph.graph.state import CompiledStateGraph
 from langgraph.runtime import Runtime
 from langgraph.types import Command
-from pydantic import ValidationError
 
 from cragraph.errors import InputError
 from cragraph.graph import routing
-from cragraph.graph.context import MAX_ATTEMPTS, OTHER_NAMES, Context
+from cragraph.graph.context import MAX_ATTEMPTS, OTHER_NAMES, Context, options_of
 from cragraph.graph.state import CragInput, CragOutput, State, VerifyInput, VerifyOutput, VerifyState
 from cragraph.graph.steps import UNRESCUED, Act, stopped, take
 from cragraph.passages import place_of
+from cragraph.types import doubt_of
 
 Node = Callable[[Any, Runtime[Context]], dict[str, Any]]
 
@@ -62,7 +62,7 @@ class CheckedGraph(CompiledStateGraph[Any, Any, Any, Any]):
             if missing := [name for name, info in known.items() if info.is_required() and input.get(name) is None]:
                 raise InputError(f"The input lacks {', '.join(missing)}: give {', '.join(missing)}.")
         if isinstance(context, Mapping):
-            read_options(cast(type[Context], self.builder.context_schema), context)
+            options_of(context, cast(type[Context], self.builder.context_schema))
         return input
 
 
@@ -87,8 +87,8 @@ class AnsweringGraph(CheckedGraph):
         return response | {"messages": [AIMessage(self.said(response), additional_kwargs=response)]}
 
     def said(self, response: Mapping[str, Any]) -> str:
-        """The text of the message."""
-        return str(response["answer"])
+        """The text of the message, a doubt first."""
+        return f"{doubt_of(response.get('decision'))}{response['answer']}"
 
 
 class ChattingGraph(AnsweringGraph):
@@ -101,7 +101,7 @@ class ChattingGraph(AnsweringGraph):
             + " … ".join(f"“{' '.join(quote.split())}”" for quote in c["quotes"] or [c["text"]])
             for c in response["citations"]
         ]
-        return "\n\n".join([response["answer"], *lines])
+        return "\n\n".join([super().said(response), *lines])
 
 
 class BoundedGraph(StateGraph[Any, Any, Any, Any]):
@@ -121,15 +121,6 @@ def is_node(config: RunnableConfig | None) -> bool:
     return bool(config and config.get("configurable", {}).get("checkpoint_ns"))
 
 
-def read_options(schema: type[Context], given: Mapping[str, Any]) -> Context:
-    """Options of a run; raises InputError with the names of those that cannot be used."""
-    try:
-        return schema(**given)
-    except ValidationError as error:
-        why = [f"{'.'.join(map(str, e['loc']))} came as {e['input']!r}: {e['msg']}" for e in error.errors()]
-        raise InputError(f"The context cannot be used: {'; '.join(why)}.") from None
-
-
 def context_of(runtime: Runtime[Context], defaults: Context) -> Context:
     """The run's options laid over the defaults; LangGraph leaves `runtime.context` None without `context=`.
 
@@ -140,7 +131,7 @@ def context_of(runtime: Runtime[Context], defaults: Context) -> Context:
         return given.over(defaults)
     held = given if isinstance(given, Mapping) else getattr(given, "__dict__", {})
     own = {name: held[name] for name in (*Context.model_fields, *OTHER_NAMES) if held.get(name) is not None}
-    return read_options(Context, own).over(defaults) if own else defaults
+    return options_of(own).over(defaults) if own else defaults
 
 
 def build_graph(
@@ -156,24 +147,23 @@ def build_graph(
     """
     options = defaults or context_schema()
 
-    def after_rerank(state: Channels, runtime: Runtime[Context]) -> str:
-        return routing.after_rerank(state, context_of(runtime, options))
+    def by(decide: Callable[[State, Context], str]) -> Callable[[Channels, Runtime[Context]], str]:
+        def decided(state: Channels, runtime: Runtime[Context]) -> str:
+            return decide(state, context_of(runtime, options))
 
-    def after_verify(state: Channels, runtime: Runtime[Context]) -> str:
-        return routing.after_verify(state, context_of(runtime, options))
+        decided.__name__ = decide.__name__  # LangGraph names the branch after it
+        return decided
 
     graph = BoundedGraph(Channels, input_schema=CragInput, output_schema=CragOutput, context_schema=context_schema)
     graph.compiles_to = AnsweringGraph
     for name, node in nodes.items():
         graph.add_node(name, cast(Any, node), error_handler=None if name in UNRESCUED else rescue)
-    graph.add_edge(START, "retrieve")
-    graph.add_edge("retrieve", "rerank")
-    graph.add_conditional_edges("rerank", after_rerank, ["generate", "review", "finalize"])
-    graph.add_edge("generate", "verify")
-    graph.add_conditional_edges("verify", after_verify, ["requery", "review", "finalize"])
-    graph.add_conditional_edges("review", routing.after_review)
-    graph.add_edge("requery", "retrieve")
-    graph.add_edge("finalize", END)
+    graph.add_edge(START, routing.FIRST)
+    for name, edge in routing.EDGES.items():
+        if edge.by is not None:
+            graph.add_conditional_edges(name, by(edge.by), list(edge.to))
+        else:
+            graph.add_edge(name, *edge.to or (END,))
     return graph
 
 

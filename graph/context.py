@@ -2,13 +2,16 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from difflib import get_close_matches
 from typing import Annotated, Any, Final, Literal, Self
 
-from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, TypeAdapter, model_validator
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, TypeAdapter, ValidationError, model_validator
 from pydantic_core.core_schema import CoreSchema, literal_schema, str_schema, union_schema
 
+from cragraph.errors import InputError
 from cragraph.tables import JUDGES, SPECIALIST
 from cragraph.types import Mode, OnLowConfidence
+from cragraph.verification.decision import DEFAULT_LINE, Line
 
 MAX_ATTEMPTS: Final = 10  # the largest `max_crag_attempts`; the graph's recursion limit follows from it
 MAX_WINDOW: Final = 10  # the largest `passage_window` in chunks to each side
@@ -33,7 +36,11 @@ class OneOf:
     def __get_pydantic_core_schema__(self, source: Any, handler: Any) -> CoreSchema:
         """What pydantic checks, and Studio shows as a form."""
         named = literal_schema(list(self.names))
-        return union_schema([named, str_schema(pattern=f"^{self.prefix}.+")]) if self.prefix else named
+        if not self.prefix:
+            return named
+        wanted = f"wanted one of {', '.join(self.names)}, or {self.prefix} and a name"
+        choices: list[CoreSchema | tuple[CoreSchema, str]] = [named, str_schema(pattern=f"^{self.prefix}.+")]
+        return union_schema(choices, custom_error_type="one_of", custom_error_message=wanted)
 
 
 JudgeName = Annotated[str, OneOf(("auto", *JUDGES, "custom"), SPECIALIST)]
@@ -47,14 +54,63 @@ def _checked_window(value: Any) -> Any:
     raise ValueError(f"wanted a number of chunks from 0 to {MAX_WINDOW}, or section")
 
 
-OTHER_NAMES: Final = {"enable_verification": "Another name of `verify`.", "crag": "False is `max_crag_attempts` 0."}
+OTHER_NAMES: Final = {
+    "enable_verification": ("boolean", "Another name of `verify`."),
+    "crag": ("boolean", "False is `max_crag_attempts` 0."),
+    "inference_mode": ("string", "Another name of `mode`."),
+}
+
+
+_BOUNDS: Final = {"ge": "at least {}", "gt": "more than {}", "le": "at most {}", "lt": "less than {}"}
+
+
+def wrong_fields(error: ValidationError, model: type[BaseModel]) -> list[tuple[tuple[str, ...], Any, str]]:
+    """Each wrong field of a model once, with what came and what was wanted, in plain words.
+
+    Its place is a path, empty where no field is to blame; what was wanted is empty for a field that there is none of.
+    """
+    found: dict[tuple[str, ...], tuple[Any, str]] = {}
+    for problem in error.errors():
+        place, given = tuple(map(str, problem["loc"])), problem.get("ctx", {})
+        wanted = problem["msg"].removeprefix("Value error, ").replace("Input should be ", "wanted ").partition(", ")[0]
+        if problem["type"] in ("extra_forbidden", "value_error", "one_of"):
+            wanted = "" if problem["type"] == "extra_forbidden" else problem["msg"].removeprefix("Value error, ")
+        elif problem["type"] == "literal_error":
+            wanted = f"wanted {given['expected']}".replace("'", "")
+        elif given.keys() & _BOUNDS.keys():
+            parts = model.model_fields[place[0]].metadata if place and place[0] in model.model_fields else []
+            limits = {name: getattr(part, name) for part in parts for name in _BOUNDS if hasattr(part, name)}
+            limits = {name: f"{value:g}" for name, value in (limits or given).items() if name in _BOUNDS}
+            each = " and ".join(_BOUNDS[name].format(value) for name, value in limits.items())
+            wanted = f"wanted {limits['ge']} to {limits['le']}" if {*limits} == {"ge", "le"} else f"wanted {each}"
+        found.setdefault(place, (problem.get("input"), wanted))
+    return [(place, came, wanted) for place, (came, wanted) in found.items()]
+
+
+def options_of(given: Mapping[str, Any], model: "type[Context] | None" = None) -> "Context":
+    """The options of a run, read from a mapping; raises InputError that says which of them is wrong, and how."""
+    model = model or Context
+    try:
+        return model(**given)
+    except ValidationError as error:
+        lines = []
+        for (name, *inside), came, wanted in (
+            (place or ("crag",), *rest) for place, *rest in wrong_fields(error, model)
+        ):
+            if wanted:
+                lines.append(f"{'.'.join([name, *inside])} came as {came!r:.200}: {wanted}")
+            else:
+                close = get_close_matches(name, model.model_fields, n=1)
+                known = f"did you mean {close[0]}?" if close else f"there are {', '.join(model.model_fields)}"
+                lines.append(f"there is no option {name!r}: {known}")
+        raise InputError(f"The options cannot be used: {'; '.join(lines)}.".replace("?.", "?")) from None
 
 
 def _with_other_names(schema: dict[str, Any]) -> None:
     """The other names too: LangGraph's server leaves out what is not in the schema before the graph sees it."""
-    either = [{"type": "boolean"}, {"type": "null"}]
     schema["properties"] |= {
-        name: {"anyOf": either, "default": None, "description": text} for name, text in OTHER_NAMES.items()
+        name: {"anyOf": [{"type": type_}, {"type": "null"}], "default": None, "description": text}
+        for name, (type_, text) in OTHER_NAMES.items()
     }
 
 
@@ -65,17 +121,11 @@ class Context(BaseModel):
 
     mode: Mode = Field(default="balanced", description="How strict: low (fast, unverified), balanced or high.")
     confidence_threshold: float = Field(
-        default=0.7,
+        default=DEFAULT_LINE,
         ge=0,
         le=1,
-        description="Accept an answer at or above this confidence; below it, correct. Where it is not set, the "
-        "calibrated policy takes the confidence that refuses `refused_good` of the good answers.",
-    )
-    refused_good: float = Field(
-        default=0.2,
-        ge=0.05,
-        le=0.5,
-        description="Share of good answers that the calibrated policy may refuse where no threshold is set.",
+        description="Accept an answer at or above this confidence; below it, correct, then do as `on_low_confidence` "
+        "says. One set here goes before the one that `cragraph calibrate` fitted.",
     )
     max_crag_attempts: int = Field(
         default=2, ge=0, le=MAX_ATTEMPTS, description="How many times an answer may be corrected; 0 corrects none."
@@ -122,8 +172,10 @@ class Context(BaseModel):
         default=None, description="Answer from these files and folders of the store, and from no others."
     )
     on_low_confidence: OnLowConfidence = Field(
-        default="abstain",
-        description="What to return below the threshold: abstain, flag, or prune to what is supported.",
+        default="doubt",
+        description="What to return below the threshold: abstain; flag, the answer as a doubtful one; prune, what is "
+        "left of it when only supported sentences stay; doubt, where nobody chose: a supported answer of 0.3 or more "
+        "as a doubtful one, else abstain.",
     )
     ask_on_low_confidence: bool = Field(
         default=False,
@@ -140,12 +192,14 @@ class Context(BaseModel):
     @model_validator(mode="before")
     @classmethod
     def _other_names(cls, data: Any) -> Any:
-        """Read `enable_verification` as `verify`, and `crag: false` as no corrections."""
+        """Read `enable_verification` as `verify`, `inference_mode` as `mode`, and `crag: false` as no corrections."""
         if not isinstance(data, Mapping) or not OTHER_NAMES.keys() & data.keys():
             return data
         read = dict(data)
         if "enable_verification" in read:
             read.setdefault("verify", read.pop("enable_verification"))
+        if (mode := read.pop("inference_mode", None)) is not None:
+            read.setdefault("mode", mode)
         if TypeAdapter(bool | None).validate_python(read.pop("crag", None)) is False:
             read["max_crag_attempts"] = 0
         return read
@@ -158,15 +212,28 @@ class Context(BaseModel):
 
     @property
     def threshold(self) -> float | None:
-        """The confidence threshold where somebody set one, else None: the policy has its own."""
+        """The confidence threshold where a person set one, else None: a calibration may have its own."""
         return self.confidence_threshold if "confidence_threshold" in self.model_fields_set else None
+
+    @property
+    def line(self) -> Line:
+        """The line where no answer was judged, so that no calibration of a judge's scores counts."""
+        return Line() if self.threshold is None else Line(self.threshold, "person")
+
+    @property
+    def judging(self) -> dict[str, Any]:
+        """What a verifier is told of the run."""
+        names = ("judge", "policy", "known_facts", "threshold", "on_low_confidence", "deadline_s")
+        return {name: getattr(self, name) for name in names}
 
     def over(self, defaults: "Context") -> "Context":
         """These options laid over some defaults: only what was set here counts."""
         return defaults.model_copy(update={name: getattr(self, name) for name in self.model_fields_set})
 
 
-JUDGING: Final = frozenset({"confidence_threshold", "refused_good", "judge", "policy", "known_facts", "deadline_s"})
+JUDGING: Final = frozenset(
+    {"confidence_threshold", "on_low_confidence", "judge", "policy", "known_facts", "deadline_s"}
+)
 """The options that act where a given answer is verified and nothing is searched or written."""
 
 

@@ -1,8 +1,9 @@
-"""The two decisions of the loop, as pure functions of state and context."""
+"""Where the loop goes: its edges in one table, and the decisions on them as pure functions of state and context."""
 
 import time
-from collections.abc import Sequence
-from typing import Literal
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Final, Literal
 
 from cragraph.graph.context import Context
 from cragraph.graph.state import State
@@ -40,8 +41,10 @@ def after_rerank(state: State, context: Context) -> Literal["generate", "review"
         return "generate"
     if state.attempts and not state.new_passages:
         attempt, before = best(state.attempts), state.attempts[:-1]
-        # Would the next pass be given the same answer to correct, with the same faults?
-        if attempt is best(before) if before else not failed_claims(attempt):
+        # Would the next pass be given the same answer to correct, with the same faults? What a search brought counts,
+        # kept or not: the passages are ranked anew by what it asked.
+        same = attempt is best(before) and not state.found if before else not failed_claims(attempt)
+        if same:
             return ended(state, context)
     enough = state.held and relevant(state, context) >= max(wanted_chunks(state, context), 1)
     return "generate" if enough else ended(state, context)
@@ -52,18 +55,18 @@ def after_verify(state: State, context: Context) -> Literal["requery", "review",
 
     What a person wrote is corrected by nobody.
     """
-    good = accepted(state.attempts[-1], context) or state.decided == "edit"
+    good = accepted(state.attempts[-1]) or state.decided == "edit"
     stuck = state.halted or len(state.attempts) > context.max_crag_attempts or not progressed(state.attempts)
     return ended(state, context) if good or stuck or out_of_time(state, context) else "requery"
 
 
 def ended(state: State, context: Context) -> Literal["review", "finalize"]:
     """The end, before which a person is asked where no attempt reached the threshold and the run wants it."""
-    asks = context.ask_on_low_confidence and state.attempts and not any(accepted(a, context) for a in state.attempts)
+    asks = context.ask_on_low_confidence and state.attempts and not any(map(accepted, state.attempts))
     return "review" if asks else "finalize"
 
 
-def after_review(state: State) -> Literal["finalize", "verify", "retrieve", "requery"]:
+def after_review(state: State, context: Context) -> Literal["finalize", "verify", "retrieve", "requery"]:
     """What a person chose; a search without queries of their own gets them from the failed claims."""
     if state.drafts:
         return "verify"
@@ -72,10 +75,9 @@ def after_review(state: State) -> Literal["finalize", "verify", "retrieve", "req
     return "retrieve" if state.queries else "requery"
 
 
-def accepted(attempt: Attempt, context: Context) -> bool:
-    """Whether an attempt reached the threshold, or nobody asked how good it is."""
-    confidence = attempt["confidence"]
-    return confidence is None or attempt.get("accepted", confidence >= context.confidence_threshold)
+def accepted(attempt: Attempt) -> bool:
+    """Whether an attempt was accepted, or nobody asked how good it is."""
+    return attempt.get("accepted", attempt["confidence"] is None) is not False  # a thread may be of before decisions
 
 
 def chosen(state: State) -> Attempt:
@@ -91,9 +93,14 @@ def progressed(attempts: Sequence[Attempt]) -> bool:
     return (last["confidence"] or 0.0) > max(a["confidence"] or 0.0 for a in before)
 
 
+def worth(attempt: Attempt) -> tuple[bool, float]:
+    """What attempts are compared by: an accepted one goes before any other, then the confidence counts."""
+    return accepted(attempt), attempt["confidence"] or 0.0
+
+
 def best(attempts: Sequence[Attempt]) -> Attempt:
-    """The attempt with the highest confidence; the earliest of equals, so that a later one must be better to win."""
-    return max(attempts, key=lambda a: (a["confidence"] or 0.0, -a["attempt"]))
+    """The attempt that is worth most; the earliest of equals, so that a later one must be better to win."""
+    return max(attempts, key=lambda a: (*worth(a), -a["attempt"]))
 
 
 def out_of_time(state: State, context: Context, now: float | None = None) -> bool:
@@ -105,3 +112,31 @@ def out_of_time(state: State, context: Context, now: float | None = None) -> boo
 def failed_claims(attempt: Attempt) -> list[Verdict]:
     """The verdicts of an attempt that did not hold; opinions are not held against it."""
     return [v for v in attempt.get("verdicts", []) if v["type"] != "opinion" and v["verdict"] != "supported"]
+
+
+@dataclass(frozen=True)
+class Edge:
+    """Where a node may lead, and what decides where there is more than one way; nowhere ends the run."""
+
+    to: tuple[str, ...] = ()
+    by: Callable[[State, Context], str] | None = None
+
+
+EDGES: Final[Mapping[str, Edge]] = {
+    "retrieve": Edge(("rerank",)),
+    "rerank": Edge(("generate", "review", "finalize"), after_rerank),
+    "generate": Edge(("verify",)),
+    "verify": Edge(("requery", "review", "finalize"), after_verify),
+    "review": Edge(("finalize", "verify", "retrieve", "requery"), after_review),
+    "requery": Edge(("retrieve",)),
+    "finalize": Edge(),
+}
+"""The loop, from its first node: LangGraph's builder and the walk without it both read this table."""
+
+FIRST: Final = next(iter(EDGES))
+
+
+def following(name: str, state: State, context: Context) -> str:
+    """The node after one; empty at the end."""
+    edge = EDGES[name]
+    return edge.by(state, context) if edge.by else "".join(edge.to)

@@ -35,8 +35,11 @@ class State:
     relevant: int | None = None  # how many passages reached the relevance floor, before the best of them were chosen
     new_passages: int = 0  # how many passages this pass reads that none before it did
     rerank_gain: float | None = None  # mean score that the first pass's reranking gained over retrieval's order
+    found: int = 0  # how many passages this pass's search brought that none before it did, kept or not
     searched: list[str] = field(default_factory=list)
     drafts: list[str] = field(default_factory=list)
+    written: dict[str, float | None] = field(default_factory=dict)
+    """The drafts that a chat model wrote, each with the mean log-probability of its tokens where the server told it."""
     attempts: list[Attempt] = field(default_factory=list)
     halted: str = ""  # why no further correction can be made, where a part failed for good
     decided: str = ""  # what a person chose last, where one was asked: accept, edit, search or abstain
@@ -51,6 +54,8 @@ class State:
     confidence: float | None = None
     confidence_level: Level | None = None
     is_grounded: bool | None = None
+    accepted: bool | None = None
+    decision: dict[str, Any] | None = None
     citations: list[Citation] = field(default_factory=list)
     verification: dict[str, Any] | None = None
     issues: list[str] = field(default_factory=list)
@@ -86,7 +91,14 @@ class CragOutput(BaseModel):
     abstained: bool
     confidence: float | None = Field(description="0..1; null where verification was off.")
     confidence_level: Level | None
-    is_grounded: bool | None
+    is_grounded: bool | None = Field(
+        description="Whether the passages support the answer, at the threshold, and it was not refused."
+    )
+    accepted: bool | None = Field(description="Whether the answer is given without a doubt.")
+    decision: dict[str, Any] | None = Field(
+        description="`outcome` (accepted, doubtful, refused), `confidence`, `threshold`, `set_by`, `why`; null where "
+        "verification was off."
+    )
     citations: list[Citation]
     verification: dict[str, Any] | None = Field(description="null where verification was off or failed.")
     attempts: list[Attempt]
@@ -121,6 +133,8 @@ class VerifyState:
     confidence: float | None = None
     level: Level | None = None
     is_grounded: bool | None = None
+    accepted: bool | None = None
+    decision: dict[str, Any] | None = None
     claims: list[dict[str, Any]] = field(default_factory=list)
     signals: dict[str, float] = field(default_factory=dict)
     issues: list[str] = field(default_factory=list)

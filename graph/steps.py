@@ -12,16 +12,6 @@ from cragraph.protocols import Notes, deadline
 
 UNRESCUED: Final = ("review", "finalize")  # nodes whose failure has nowhere to go: the end must be reached
 
-NEXT: Final[Mapping[str, Callable[[State, Context], str]]] = {
-    "retrieve": lambda state, context: "rerank",
-    "rerank": routing.after_rerank,
-    "generate": lambda state, context: "verify",
-    "verify": routing.after_verify,
-    "requery": lambda state, context: "retrieve",
-}
-"""Where each node leads; `finalize` ends, and nobody is asked: a run that waits is LangGraph's."""
-
-
 Act = Callable[[Any, Context, Notes], dict[str, Any]]
 """One verb of the loop: reads the state and the resolved options, notes what it did, returns the fields that change."""
 
@@ -41,8 +31,11 @@ def take(name: str, act: Act, state: Any, context: Context) -> dict[str, Any]:
 
 
 def walk(acts: Mapping[str, Act], state: State, context: Context) -> Steps:
-    """The loop as `build_graph` draws it, each node told before it runs and after, with the state that it leaves."""
-    name = "retrieve"
+    """The loop of `routing.EDGES`, each node told before it runs and after, with the state that it leaves.
+
+    Nobody is asked: a run that waits is LangGraph's.
+    """
+    name = routing.FIRST
     while name:
         yield "begin", name
         rescued = False
@@ -56,7 +49,7 @@ def walk(acts: Mapping[str, Act], state: State, context: Context) -> Steps:
         state = replace(state, **changed)
         yield "node", (name, update)
         yield "state", vars(state)
-        name = "finalize" if rescued else NEXT[name](state, context) if name in NEXT else ""
+        name = "finalize" if rescued else routing.following(name, state, context)
 
 
 def stopped(state: State, node: str, error: BaseException) -> dict[str, Any]:

@@ -6,12 +6,13 @@ from contextlib import asynccontextmanager, suppress
 from contextvars import copy_context
 from dataclasses import dataclass, field
 from functools import partial
+from math import isfinite
 from threading import Thread
 from time import monotonic
 from typing import TYPE_CHECKING, Any, Final
 from weakref import WeakSet
 
-from cragraph.errors import CragError, DeadlineError, ModelError, plain
+from cragraph.errors import CragError, DeadlineError, ModelError, encodable, plain
 from cragraph.models.budget import Messages, estimated_tokens, fitting
 from cragraph.models.replies import Record, UnreadableError, parse, repetition, schema_of, without_thinking
 from cragraph.models.servers import Target, run, translate, tried
@@ -87,6 +88,7 @@ class ChatReply:
     text: str
     cut: bool = False  # it did not end by itself
     unread: bool = False  # the server seems to have left out part of the prompt
+    sureness: float | None = None  # mean log-probability of its tokens, where it was asked for and the server tells it
 
 
 @dataclass(frozen=True)
@@ -128,14 +130,16 @@ class ChatCaller:
         temperature: float = 0.0,
         quiet: bool = True,
         most: int | None = None,
+        sureness: bool = False,
     ) -> ChatReply:
         """Call the model and return all it wrote; each try counts as one call in `notes`.
 
         `schema` is a JSON schema for Ollama's `format`; with it, reasoning is off. `quiet` keeps the tokens out of the
-        message stream; `most` is how many tokens the reply may have. Raises a `ModelError` (after the retries, where
+        message stream; `most` is how many tokens the reply may have; `sureness` asks the server how likely each was.
+        Raises a `ModelError` (after the retries, where
         they may help), or `DeadlineError` when the run's deadline passes.
         """
-        model = tuned(self.model, temperature, schema, most)
+        model = tuned(self.model, temperature, schema, most, sureness=sureness)
 
         def say(error: BaseException) -> None:
             notes.degraded(f"A call to {self.title} was tried again: {error}")
@@ -160,7 +164,7 @@ class ChatCaller:
             raise translate(error, self._target, self.timeout_s) from error
 
     async def _read(self, model: "BaseChatModel", messages: Messages, notes: Notes, tags: list[str]) -> ChatReply:
-        text, looked = "", 0
+        text, looked, logprobs = "", 0, list[float]()
         last: dict[str, Any] = {}
         usage: Mapping[str, Any] = {}
         pieces = _pieces(model, messages, tags)
@@ -176,6 +180,7 @@ class ChatCaller:
                     break
                 text += chunk.text
                 last |= chunk.response_metadata
+                logprobs += _logprobs(chunk.response_metadata)
                 usage = getattr(chunk, "usage_metadata", None) or usage
                 if len(text) > self.max_chars:
                     notes.degraded(f"{self.title} wrote more than {self.max_chars} characters; the rest was cut off.")
@@ -209,7 +214,8 @@ class ChatCaller:
         cut = last.get("done_reason", last.get("finish_reason")) == "length"
         if cut:
             notes.degraded(f"{self.title} was cut off in the middle of its answer: raise CRAG_NUM_PREDICT.")
-        return ChatReply(_clean(text), cut=cut, unread=unread)
+        mean = sum(logprobs) / len(logprobs) if logprobs else None
+        return ChatReply(_clean(text), cut=cut, unread=unread, sureness=mean)
 
     @property
     def _target(self) -> "Target":
@@ -217,9 +223,16 @@ class ChatCaller:
         return Target(self.title, url, ollama=self.model._llm_type == "chat-ollama")
 
 
+def _logprobs(told: Mapping[str, Any]) -> list[float]:
+    """The log-probabilities of the tokens of a piece; none where the server does not tell them."""
+    rows = told.get("logprobs")
+    values = [row.get("logprob") for row in rows if isinstance(row, Mapping)] if isinstance(rows, list) else []
+    return [min(0.0, float(value)) for value in values if isinstance(value, int | float) and isfinite(value)]
+
+
 def _clean(text: str) -> str:
     """A reply without thoughts and without what a terminal would obey."""
-    return plain(without_thinking(text))
+    return plain(encodable(without_thinking(text)))
 
 
 async def _pieces(
@@ -257,7 +270,12 @@ async def _pieces(
 
 
 def tuned(
-    model: "BaseChatModel", temperature: float, schema: Mapping[str, Any] | None, most: int | None = None
+    model: "BaseChatModel",
+    temperature: float,
+    schema: Mapping[str, Any] | None,
+    most: int | None = None,
+    *,
+    sureness: bool = False,
 ) -> "BaseChatModel":
     """The same model at this temperature, for replies of `most` tokens; with `schema`, held to it where it can be."""
     wanted: dict[str, Any] = {"temperature": temperature}
@@ -270,6 +288,8 @@ def tuned(
     elif schema is not None and model._llm_type == "openai-chat":
         response_format = {"type": "json_schema", "json_schema": {"name": "reply", "schema": dict(schema)}}
         wanted["model_kwargs"] = {**getattr(model, "model_kwargs", {}), "response_format": response_format}
+    if sureness and model._llm_type == "chat-ollama":
+        wanted["logprobs"] = True
     known = type(model).model_fields
     return model.model_copy(update={key: value for key, value in wanted.items() if key in known})
 

@@ -1,7 +1,7 @@
 """How the grounding model reads: word pieces, and the sentences of the passages that cover a claim."""
 
 import re
-from base64 import b64decode, b64encode
+from base64 import b64decode
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cache, cached_property
@@ -96,13 +96,8 @@ def _cut(text: str, start: int, end: int) -> list[tuple[int, int]]:
 STEP = 1 / 16  # one idf step: the table ships as one byte per word piece
 
 
-def pack_idf(idf: Floats) -> str:
-    """An idf table as text for the card."""
-    return b64encode(np.round(idf / STEP).clip(0, 255).astype(np.uint8).tobytes()).decode("ascii")
-
-
 def unpack_idf(packed: str) -> Floats:
-    """The idf table that `pack_idf` wrote, to within half a step."""
+    """The idf table of the card, to within half a step."""
     return np.frombuffer(b64decode(packed), np.uint8).astype(np.float32) * np.float32(STEP)
 
 

@@ -1,8 +1,8 @@
-"""Finalize: the best attempt, the low-confidence policy, verified citations, the response."""
+"""Finalize: the best attempt, what was decided on it, verified citations, the response."""
 
 import time
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from cragraph.generation.candidates import is_row
@@ -13,28 +13,40 @@ from cragraph.graph.state import State
 from cragraph.protocols import Notes
 from cragraph.text.sentences import sentences
 from cragraph.text.words import content_words, weight
-from cragraph.types import EVADES, IDK, Attempt, Nearest, Passage
+from cragraph.types import EVADES, IDK, Attempt, Citation, Nearest, Passage
 from cragraph.verification.citations import MOST, cite
+from cragraph.verification.decision import BY_PERSON, Decision, below, unanswered
 from cragraph.verification.policies import Weights
 from cragraph.verification.prune import pruned
-from cragraph.verification.result import Verification, claim_row, level_of, reaches
+from cragraph.verification.result import UNCHECKED, Verification, claim_row, level_of
+from cragraph.verification.signals import QUOTES_CONTRADICT
 
-INTERNAL = frozenset({"accepted", "context", "verdicts", "verification"})
+INTERNAL = frozenset({"context", "verdicts", "verification"})
 """What an attempt keeps in the state; the response shows the verification where claims are asked for."""
 
 WRITTEN = frozenset({"answer", "candidates"})
 """What was written in an attempt; not shown where the response withholds some of it."""
 
-BY_PERSON = {
-    "accept": "A person accepted this answer.",
-    "edit": "A person wrote this answer.",
-    "abstain": "A person chose not to answer.",
-}
-"""What the response says of a decision that ended the run."""
-
 SHOWN = 3  # passages that are listed where nothing is answered
 UNREADABLE = "Nothing was searched:"  # how an answer begins that says why there is nothing to answer from
 EXCERPT = 300  # characters of one of them, where no sentence of it shares a word with the question
+
+
+@dataclass(frozen=True)
+class Response:
+    """What a run ends with: the answer, what was decided on it, and why; `checked` is the verification behind it."""
+
+    answer: str
+    decision: Decision | None  # None where verification was off
+    issues: Sequence[str] = ()
+    checked: Verification | None = None
+    citations: Sequence[Citation] = ()
+    withheld: bool = False  # whether something that was written is not shown
+
+    @property
+    def abstained(self) -> bool:
+        """Whether nothing is answered."""
+        return self.decision is not None and self.decision.outcome == "refused"
 
 
 @dataclass(frozen=True)
@@ -47,67 +59,91 @@ class Finalize:
 
     def __call__(self, state: State, context: Context, notes: Notes) -> dict[str, Any]:
         """Return the response's fields."""
-        response = respond(state, context, self.weights or {})
-        withheld, checked = response.pop("withheld"), response.pop("checked")
-        response["nearest"] = nearest(state) if response["abstained"] else []
-        if response["nearest"] and state.attempts:
-            response["issues"].append(to_try(state, context))
-        if self.unanswered and context.verify and not response["abstained"]:
-            open_parts = gaps(state.asked or state.question, response["answer"], self.unanswered)
+        ended = respond(state, context, self.weights or {})
+        checked, decision = ended.checked, ended.decision
+        near, issues = nearest(state) if ended.abstained else [], [*ended.issues]
+        if near and state.attempts:
+            issues.append(to_try(state, context))
+        if self.unanswered and context.verify and not ended.abstained:
+            open_parts = gaps(state.asked or state.question, ended.answer, self.unanswered)
             # The reader knows better than shared words whether the whole question is answered.
             read = checked is not None and checked.answered is not None
-            response["issues"] += [issue for issue in open_parts if not (read and issue == EVADES)]
-        if response["verification"] is not None:
-            response["verification"]["crag_attempts"] = len(state.attempts) - 1
-        hidden = INTERNAL - {"verification"} if context.show_claims else INTERNAL | (WRITTEN if withheld else set())
-        response["attempts"] = [{k: v for k, v in attempt.items() if k not in hidden} for attempt in state.attempts]
-        response["timings_ms"] = state.timings_ms | {"total": round((time.time() - state.started) * 1000, 3)}
+            issues += [issue for issue in open_parts if not (read and issue == EVADES)]
+        hidden = (
+            INTERNAL - {"verification"} if context.show_claims else INTERNAL | (WRITTEN if ended.withheld else set())
+        )
+        response = {
+            "answer": ended.answer,
+            "abstained": ended.abstained,
+            "confidence": decision and decision.confidence,
+            "confidence_level": decision and level_of(decision.confidence),
+            "is_grounded": checked.is_grounded if checked else decision and False,
+            "accepted": decision and decision.accepted,
+            "decision": decision and decision.to_dict(),
+            "citations": [*ended.citations],
+            "verification": block(ended, context, max(len(state.attempts) - 1, 0)),
+            "issues": issues,
+            "nearest": near,
+            "attempts": [{k: v for k, v in attempt.items() if k not in hidden} for attempt in state.attempts],
+            "timings_ms": state.timings_ms | {"total": round((time.time() - state.started) * 1000, 3)},
+        }
         if self.log is not None:
             whole = {"attempts": state.attempts, "verification": checked and checked.to_dict()}
             self.log(vars(state) | response | whole)
         return response
 
 
-def respond(state: State, context: Context, weights: Mapping[str, Weights] | None = None) -> dict[str, Any]:
-    """The response to the best attempt under the low-confidence policy."""
-    if not state.attempts:
-        nothing = abstention(state.halted or too_little(state, context))
-        # Who reads the answer alone must not take a missing store for documents that do not say.
-        return nothing | ({"answer": f"{UNREADABLE} {state.halted}"} if state.halted else {})
-    attempt = chosen(state)
+def respond(state: State, context: Context, weights: Mapping[str, Weights] | None = None) -> Response:
+    """The response to the best attempt: what was decided on it, a person's decision before it."""
     halted = [state.halted] if state.halted else []
-    if attempt["answer"] == IDK:
-        return abstention(*halted, "The passages that were found do not answer the question.")
-    answer, passages, checked = attempt["answer"], attempt.get("context", []), verification_of(attempt)
-    if checked is None:
-        return answered(answer, passages, None, context, halted)
-    doubts = low(checked)
-    if state.decided == "abstain":
-        return abstention(BY_PERSON["abstain"], *doubts, *checked.issues, checked=checked, context=context)
-    issues = [*doubts, *halted, *checked.issues]
+    if not state.attempts:
+        why = state.halted or too_little(state, context)
+        # Who reads the answer alone must not take a missing store for documents that do not say.
+        answer = f"{UNREADABLE} {state.halted}" if state.halted else IDK
+        return Response(answer, unanswered(context.line, why), [why])
+    attempt = chosen(state)
+    decision, checked = decision_of(attempt), verification_of(attempt)
+    if attempt["answer"] == IDK and decision is not None:
+        return Response(IDK, decision, [*halted, decision.why])
+    if decision is None or checked is None:
+        return answered(attempt["answer"], attempt.get("context", []), None, None, halted)
+    issues = [*halted, *checked.issues]
     if state.decided in BY_PERSON:
-        return answered(answer, passages, checked, context, [BY_PERSON[state.decided], *issues])
-    if checked.accepted or context.on_low_confidence == "flag" or unjudged(checked) or checked.shown:
-        return answered(answer, passages, checked, context, issues)
-    if context.on_low_confidence == "abstain":
-        return abstention(*issues, checked=checked, context=context)
-    text, left = pruned(answer, checked, weights or {})
+        outcome, why = BY_PERSON[state.decided]
+        low = [] if decision.reached else [below(decision.confidence, decision.threshold)]
+        decision, issues = replace(decision, outcome=outcome, why=why), [*low, *issues]
+        checked = replace(checked, decision=decision)
+    elif decision.outcome == "refused" and context.on_low_confidence == "prune":
+        return left_of(attempt, checked, weights or {}, halted)
+    said = issues if decision.accepted and state.decided not in BY_PERSON else [decision.why, *issues]
+    if decision.outcome == "refused":
+        return refused(decision, checked, said, context)
+    return answered(attempt["answer"], attempt.get("context", []), decision, checked, said)
+
+
+def left_of(attempt: Attempt, checked: Verification, weights: Mapping[str, Weights], halted: Sequence[str]) -> Response:
+    """What `prune` leaves of an answer below the threshold; an abstention where it leaves nothing."""
+    text, left = pruned(attempt["answer"], checked, weights)
     if not text:
-        return abstention(*issues, "No sentence of the answer is supported.", checked=checked, context=context)
+        why = "No sentence of the answer is supported."
+        gone = replace(checked, decision=replace(checked.decision, why=f"{checked.decision.why} {why}"))
+        return Response(IDK, gone.decision, [checked.decision.why, *halted, *checked.issues, why], gone, withheld=True)
     removed = len(checked.claims) - len(left.claims)
     note = f"{removed} unsupported claims were removed from the answer, whose confidence was {checked.confidence:.2f}."
-    return answered(text, passages, left, context, [note, *low(left), *halted, *left.issues]) | {"withheld": True}
+    said = [*([note] if removed else []), *([] if left.accepted else [left.decision.why]), *halted, *left.issues]
+    response = answered(text, attempt.get("context", []), left.decision, left, said)
+    return replace(response, withheld=bool(removed))
 
 
-def low(checked: Verification) -> list[str]:
-    """The sentence on a confidence below the threshold; none where it is not."""
-    return [] if checked.accepted or reaches(checked.confidence, checked.threshold) else [below(checked)]
+def refused(decision: Decision, checked: Verification, issues: Sequence[str], context: Context) -> Response:
+    """An abstention; its issues quote nothing of the answer that is withheld, unless the claims are asked for."""
+    told = [issue if context.show_claims else unquoted(issue) for issue in issues]
+    return Response(IDK, decision, told, checked, withheld=True)
 
 
-def below(checked: Verification) -> str:
-    """Confidence and threshold in a sentence, with as many digits as tell them apart."""
-    digits = 2 if round(checked.confidence, 2) != round(checked.threshold, 2) else 4
-    return f"Confidence {checked.confidence:.{digits}f} is below the threshold of {checked.threshold:.{digits}f}."
+def unquoted(issue: str) -> str:
+    """An issue without what it quotes of the answer."""
+    return f"{issue.partition(': “')[0]}." if issue.startswith((UNCHECKED, QUOTES_CONTRADICT)) else issue
 
 
 def gaps(question: str, answer: str, unanswered: Callable[[str, str], list[str]]) -> list[str]:
@@ -119,8 +155,12 @@ def gaps(question: str, answer: str, unanswered: Callable[[str, str], list[str]]
 
 
 def answered(
-    answer: str, passages: Sequence[Passage], checked: Verification | None, context: Context, issues: Sequence[str]
-) -> dict[str, Any]:
+    answer: str,
+    passages: Sequence[Passage],
+    decision: Decision | None,
+    checked: Verification | None,
+    issues: Sequence[str],
+) -> Response:
     """An answer with its citations, and what was found of it."""
     rows = sum(is_row(line) for line in answer.splitlines())
     text, citations = cite(answer, checked.claims if checked else [], passages, most=max(MOST, min(rows, MOST_ROWS)))
@@ -128,49 +168,36 @@ def answered(
     for citation in citations:
         span = spans.get(citation["chunk_id"])
         citation["answer_start"], citation["answer_end"] = (span["start"], span["end"]) if span else (None, None)
-    return {
-        "answer": text,
-        "abstained": False,
-        "confidence": checked and checked.confidence,
-        "confidence_level": checked and checked.level,
-        "is_grounded": checked and checked.is_grounded,
-        "citations": citations,
-        "verification": block(checked, context),
-        "issues": list(issues),
-        "withheld": False,
-        "checked": checked,
-    }
+    return Response(text, decision, issues, checked, citations)
 
 
-def abstention(*issues: str, checked: Verification | None = None, context: Context | None = None) -> dict[str, Any]:
-    """`IDK`, and why; `checked` is the verification of the answer that was withheld."""
-    confidence = checked.confidence if checked else 0.0
-    unsaid = {"answer": IDK, "abstained": True, "is_grounded": False, "citations": [], "withheld": True}
-    measured = {"confidence": confidence, "confidence_level": level_of(confidence), "checked": checked}
-    return unsaid | measured | {"verification": block(checked, context), "issues": list(issues)}
-
-
-def block(checked: Verification | None, context: Context | None) -> dict[str, Any] | None:
+def block(ended: Response, context: Context, corrections: int) -> dict[str, Any] | None:
     """The response's `verification`; all of it only where it was asked for, nothing where nothing was judged."""
-    if checked is None or context is None or (not checked.claims_checked and unjudged(checked)):
+    checked, decision = ended.checked, ended.decision
+    if decision is None or not context.verify or (checked and checked.unjudged and not checked.claims_checked):
         return None
+    # Where nothing was written, there is nothing to verify and something to say.
+    checked = checked or Verification(0.0, threshold=decision.threshold, set_by=decision.set_by, decision=decision)
+    found = checked.to_dict() if context.show_claims else checked.summary()
     if context.show_claims:
         # The response says of the evidence which chunk holds it, too.
-        rows = [claim_row(verdict) | {"evidence": verdict["evidence"]} for verdict in checked.claims]
-        return checked.to_dict() | {"claims": rows}
-    return checked.summary()
+        found["claims"] = [claim_row(verdict) | {"evidence": verdict["evidence"]} for verdict in checked.claims]
+    elif ended.abstained and "unverified_claims" in found:
+        found |= {"unverified_claims": [], "issues": [unquoted(issue) for issue in found["issues"]]}
+    return found | {"crag_attempts": corrections}
 
 
 def verification_of(attempt: Attempt) -> Verification | None:
-    """The verification of an attempt; None where verification was off."""
+    """The verification of an attempt; None where nothing was verified."""
     if "verification" not in attempt:
         return None
     return Verification.from_dict(attempt["verification"], attempt.get("verdicts", []))
 
 
-def unjudged(checked: Verification) -> bool:
-    """Whether no claim could be judged: then the confidence says nothing against the answer."""
-    return bool(checked.claims) and all(v["verdict"] == "unjudged" for v in checked.claims)
+def decision_of(attempt: Attempt) -> Decision | None:
+    """What was decided on an attempt; None where verification was off."""
+    written = attempt.get("decision")
+    return Decision.from_dict(written) if written else None
 
 
 def nearest(state: State) -> list[Nearest]:

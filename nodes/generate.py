@@ -34,4 +34,4 @@ class Generate:
             attempt = best(state.attempts)
             brief = replace(brief, previous=attempt["answer"], failed=failed_claims(attempt))
         drafts = [self.generator(replace(brief, temperature=WARMTH * n), notes) for n in range(context.best_of)]
-        return {"drafts": list(dict.fromkeys(drafts))}
+        return {"drafts": list(dict.fromkeys(drafts)), "written": dict(notes.written)}

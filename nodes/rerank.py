@@ -4,17 +4,18 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from cragraph.errors import ModelError
 from cragraph.generation.questions import read_question
 from cragraph.graph.context import Context
 from cragraph.graph.routing import best, relevance
 from cragraph.graph.state import State
 from cragraph.nodes.retrieve import merge
-from cragraph.protocols import Notes, Reranker
+from cragraph.protocols import Notes, Reranker, stand_in
 from cragraph.retrieval.rerankers import rerank_gain
 from cragraph.retrieval.search.neighbours import NO_STORE, Size, all_read, without_around
 from cragraph.types import Attempt, Passage
 
-MOST_ROWS = 20  # rows that are kept beside the best passages where a question asks for all that match
+ROWS_BESIDE = 20  # rows that are kept beside the best passages where a question asks for all that match
 NeighbourFinder = Callable[[Sequence[Passage], Size, Mapping[str, Any] | None, Notes], list[Passage]]
 """Gives passages the chunks `around` them."""
 
@@ -35,14 +36,14 @@ class Rerank:
         query = " ".join(dict.fromkeys([state.asked or state.question, *state.searched])).strip()
         proven = proven_chunks(best(state.attempts)) if state.attempts else []
         pool = merge(state.held, proven)
-        ranked = self.reranker(query, pool, notes) if query else pool
+        ranked = self._ranked(query, pool, notes) if query else pool
         if not state.attempts:
             # Passages that the caller chose are all kept; what was searched is cut to the best.
             size = (context.top_k or self.top_k) if state.searched else len(ranked)
             kept, more = ranked[:size], {"rerank_gain": rerank_gain(state.held, ranked, size)}
             if read_question(query).wants_rows:
                 tables = {p["source"] for p in kept if "row" in p["metadata"]}
-                kept += [p for p in ranked[size:] if p["source"] in tables and "row" in p["metadata"]][:MOST_ROWS]
+                kept += [p for p in ranked[size:] if p["source"] in tables and "row" in p["metadata"]][:ROWS_BESIDE]
         else:
             ids = {p["chunk_id"] for p in proven}
             kept, more = pinned(ranked, ids, context.second_pass_k or self.top_k), {}
@@ -59,6 +60,24 @@ class Rerank:
         new = sum(p["chunk_id"] not in state.read for p in kept)
         read = state.read + [p["chunk_id"] for p in all_read(kept) if p["chunk_id"] not in state.read]
         return more | {"held": kept, "relevant": relevant, "read": read, "new_passages": new}
+
+    def _ranked(self, query: str, pool: list[Passage], notes: Notes) -> list[Passage]:
+        """The passages as the reranker has them; as the search had them where it fails, which is noted."""
+
+        def call() -> list[Passage]:
+            ranked, known = self.reranker(query, pool, notes), {p["chunk_id"] for p in pool}
+            if any(p["chunk_id"] not in known or not _is_score(p["rerank_score"]) for p in ranked):
+                raise ModelError("it returned a passage that it was not given, or a score that is no number")
+            return list(ranked)
+
+        ranked = stand_in(
+            f"The reranker {self.reranker.name!r}", call, "the passages keep the order of the search", notes
+        )
+        return pool if ranked is None else ranked
+
+
+def _is_score(value: object) -> bool:
+    return value is None or (isinstance(value, int | float) and value == value)
 
 
 def pinned(ranked: Sequence[Passage], proven: set[str], size: int) -> list[Passage]:

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from cragraph.errors import InputError, StoreMissingError
+from cragraph.errors import InputError, StoreMissingError, encodable
 from cragraph.generation.followups import points_back
 from cragraph.graph.context import Context
 from cragraph.graph.routing import best
@@ -17,6 +17,7 @@ from cragraph.passages import as_message, as_passages, as_question
 from cragraph.protocols import Notes, Retriever
 from cragraph.types import Passage
 
+LONGEST_QUERY = 1_000  # characters of an answer that is searched for where no question came with it
 Contextualize = Callable[[str, Sequence[Any], Notes], str]
 
 
@@ -55,7 +56,8 @@ class Retrieve:
             passages = [p for p in as_passages(state.passages) if p["text"].strip()]
             available, searched = len(passages), []
         else:
-            searched = [standalone]
+            # An answer that came alone is held against what is said of what it says.
+            searched = [standalone or (state.answer or "").strip()[:LONGEST_QUERY]]
             try:
                 passages, available = self._found(searched, context, notes)
             except StoreMissingError as error:
@@ -70,7 +72,7 @@ class Retrieve:
             available=available,
             seen=[p["chunk_id"] for p in passages],
             searched=searched,
-            drafts=[state.answer] if state.answer is not None else [],
+            drafts=[encodable(state.answer)] if state.answer is not None else [],
             halted=halted,
         )
         return {name: value for name, value in vars(fresh).items() if name not in EPHEMERAL}
@@ -112,7 +114,7 @@ class Retrieve:
             passages = self.retriever(queries, self.candidates, notes, where=self._where(context))
         held = merge(state.held, passages)
         new = [p["chunk_id"] for p in held if p["chunk_id"] not in state.seen]
-        return {"held": held, "seen": state.seen + new, "searched": list(queries)}
+        return {"held": held, "seen": state.seen + new, "searched": list(queries), "found": len(new)}
 
 
 def asked_in(question: Any, messages: Sequence[Any]) -> tuple[Any, list[Any]]:

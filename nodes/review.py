@@ -10,7 +10,7 @@ from cragraph.errors import InputError
 from cragraph.graph.context import Context
 from cragraph.graph.routing import chosen
 from cragraph.graph.state import State
-from cragraph.nodes.finalize import below, verification_of
+from cragraph.nodes.finalize import decision_of, verification_of
 from cragraph.protocols import Notes
 from cragraph.verification.result import claim_row
 
@@ -94,8 +94,8 @@ def shown(state: State) -> dict[str, Any]:
     `action_request` and `config` in its older form.
     """
     attempt = chosen(state)
-    checked, args = verification_of(attempt), {"answer": attempt["answer"]}
-    reason = below(checked) if checked else "The passages that were found do not answer the question."
+    checked, decision, args = verification_of(attempt), decision_of(attempt), {"answer": attempt["answer"]}
+    reason = decision.why if decision else ""
     if state.decided == "search" and not state.new_passages:
         reason = f"The search found nothing new. {reason}"
     return {
@@ -103,6 +103,8 @@ def shown(state: State) -> dict[str, Any]:
         "answer": attempt["answer"],
         "confidence": attempt["confidence"],
         "level": checked.level if checked else None,
+        "accepted": attempt["accepted"],
+        "decision": attempt["decision"],
         "claims": [claim_row(verdict) for verdict in attempt.get("verdicts", [])],
         "issues": [reason, *([state.halted] if state.halted else []), *(checked.issues if checked else ())],
         "choices": CHOICES,

@@ -4,25 +4,21 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any, cast
 
-from cragraph.errors import InputError, SettingsError
 from cragraph.graph.context import Context
 from cragraph.graph.state import State, VerifyOutput, VerifyState
-from cragraph.passages import as_passages, as_question
-from cragraph.protocols import Notes, deadline
+from cragraph.passages import as_passages
+from cragraph.protocols import Notes
 from cragraph.retrieval.search.neighbours import all_read, locate, read_wide
-from cragraph.tables import JUDGES
 from cragraph.types import IDK, Attempt, Passage
+from cragraph.verification.decision import unanswered
 from cragraph.verification.result import SUMMARY, Verification
 from cragraph.verification.verifier import Verifier
-
-ELSE_WANTS = {
-    "encoder": "its weights, which this installation does not have",
-    "custom": "a judge passed to create_graph(judge=...)",
-}
-"""What a judge that is not available needs, where the table of judges does not say."""
+from cragraph.verification.written import Written
 
 FIELDS = frozenset(VerifyOutput.model_fields) - {"degraded", "models", "llm_calls", "tokens"}
 """What the verify graph's node returns of a verification; the rest of its output is what the step noted."""
+
+NO_ANSWER = "The passages that were found do not answer the question."
 
 
 @dataclass(frozen=True)
@@ -45,6 +41,8 @@ class Verify:
             answer=draft,
             confidence=None,
             is_grounded=None,
+            accepted=None,
+            decision=None,
             claims_checked=0,
             claims_supported=0,
             new_passages=state.new_passages,
@@ -53,15 +51,17 @@ class Verify:
         )
         if draft == IDK:
             # Not an error and not an answer: nothing was claimed, so another search may still find something.
-            return attempt | {"confidence": 0.0, "is_grounded": False}
+            nothing = unanswered(context.line, NO_ANSWER).to_dict()
+            return attempt | {"confidence": 0.0, "is_grounded": False, "accepted": False, "decision": nothing}
         if not context.verify:
             return attempt
         question, read = state.asked or state.question, read_wide(state.held)
-        verification = located(verified(self.verifier, question, draft, read, context, notes), state.held)
-        own: dict[str, Any] = {name: getattr(verification, name) for name in SUMMARY}
-        own["accepted"] = verification.accepted
-        own |= {"verdicts": list(verification.claims), "verification": verification.to_dict()}
-        return cast(Attempt, {**attempt, **own})
+        written = Written(state.written[draft]) if draft in state.written else None
+        checked = self.verifier(question, draft, read, notes, **context.judging, written=written)
+        verification = located(checked, state.held)
+        record = verification.to_dict()
+        own = {name: record[name] for name in (*SUMMARY, "decision")}
+        return cast(Attempt, {**attempt, **own, "verdicts": [*verification.claims], "verification": record})
 
 
 def located(verification: Verification, held: Sequence[Passage]) -> Verification:
@@ -99,39 +99,5 @@ class VerifyGiven:
     def __call__(self, state: VerifyState, context: Context, notes: Notes) -> dict[str, Any]:
         """Return the verification's fields."""
         passages = as_passages(state.passages)
-        verification = verified(self.verifier, state.question or "", state.answer, passages, context, notes)
-        return {name: value for name, value in verification.to_dict().items() if name in FIELDS}
-
-
-def verified(
-    verifier: Verifier,
-    question: str,
-    answer: str,
-    passages: Any,
-    context: Context,
-    notes: Notes,
-    *,
-    policy_scores: bool = False,
-) -> Verification:
-    """Run the verifier with the run's options; raises SettingsError for a judge that is not available here."""
-    if not isinstance(answer, str):
-        raise InputError(f"The answer came as a {type(answer).__name__}; wanted text: give a string.")
-    if context.judge not in verifier.judges:
-        wants = ELSE_WANTS.get(context.judge) or (JUDGES[context.judge].wants if context.judge in JUDGES else "")
-        why = f"needs {wants}" if wants else "is not known"
-        raise SettingsError(f"The judge {context.judge!r} {why}; available are {', '.join(sorted(verifier.judges))}.")
-    with deadline(context.deadline_s):
-        verification = verifier(
-            as_question(question),
-            answer,
-            passages,
-            notes,
-            judge=context.judge,
-            policy=context.policy,
-            policy_scores=policy_scores,
-            known_facts=context.known_facts,
-            threshold=context.threshold,
-            refused_good=context.refused_good,
-        )
-    notes.ran("judge", verification.judge)
-    return verification
+        checked = self.verifier(state.question or "", state.answer, passages, notes, **context.judging)
+        return {name: value for name, value in checked.to_dict().items() if name in FIELDS}

@@ -68,14 +68,14 @@ def home(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
     row = {
         "id": "1",
         "question": "What was revenue?",
-        "answer": "It was $394 billion.",
-        "passages": ["It was $394 billion."],
+        "answer": "Revenue was $394 billion.",
+        "passages": ["Revenue was $394 billion."],
     }
     for name in ("answers.jsonl", "rows.jsonl"):
         (folder / name).write_text(json.dumps(row) + "\n")
     labelled = [{**row, "id": str(n), "label": label} for n, label in enumerate(("supported", "unsupported") * 3)]
     (folder / "dev" / "a.jsonl").write_text("\n".join(map(json.dumps, labelled)))
-    told = [("supported", "It was $394 billion."), ("unsupported", "It was $12 billion.")] * 25
+    told = [("supported", "Revenue was $394 billion."), ("unsupported", "Revenue was $12 billion.")] * 25
     rows = [{**row, "id": str(n), "label": label, "answer": answer} for n, (label, answer) in enumerate(told)]
     (folder / "labelled.jsonl").write_text("\n".join(map(json.dumps, rows)))
     (folder / "FOLDER" / "corpus.jsonl").write_text('{"_id": "d1", "text": "Krill."}\n{"_id": "d2", "text": "Sand."}\n')
@@ -84,7 +84,8 @@ def home(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
     os.chdir(folder)
     runner = CliRunner()
     assert runner.invoke(app, ["ingest", "docs", "reports", "report.pdf", "--quiet"]).exit_code == 0
-    assert runner.invoke(app, ["ask", "What was revenue?"], env={"CRAG_METRICS_LOG": "runs.jsonl"}).exit_code in (0, 3)
+    asked = runner.invoke(app, ["ask", "What was revenue?"], env={"CRAG_METRICS_LOG": "runs.jsonl"})
+    assert asked.exit_code in (0, 3, 5)
     yield folder
     os.chdir(before)
 
@@ -177,7 +178,8 @@ def of_cragraph(words: list[str], line: str, given: str) -> None:
         assert {word.split("=")[0] for word in words if word.startswith("--")} <= known
         return
     done = runner.invoke(app, words, input=Path(given).read_text() if given else "")
-    assert done.exit_code in (0, 3) or (words[0] == "doctor" and done.exit_code == 1), done.output
+    allowed = {"doctor": (0, 1), "ask": (0, 3, 5)}.get(words[0], (0, 3))
+    assert done.exit_code in allowed, done.output
 
 
 def test_what_the_documents_name_exists() -> None:

@@ -56,6 +56,11 @@ def stem(word: str) -> str:
     return _term(word)[0]
 
 
+def irregular(word: str) -> bool:
+    """Whether a word is an irregular form of another: "sold", "men", "worse"."""
+    return word.casefold() in _IRREGULAR
+
+
 def tokens(text: str) -> list[str]:
     """The parts of a text that become terms, as written: runs of letters, figures, pairs of Chinese, Japanese or
     Korean characters; ``10-K`` is two."""

@@ -1,6 +1,6 @@
 """Draw the pictures of the documents from real runs; needs Graphviz and Chromium.
 
-python tools/pictures.py [graph] [terminal] [report] [page] [table]
+python tools/pictures.py [graph] [terminal] [report] [page]
 """
 
 import os

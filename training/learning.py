@@ -5,7 +5,7 @@ import time
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Protocol
 
 import numpy as np
 import onnx
@@ -18,6 +18,8 @@ from torch import Tensor, nn
 from training.encoder_graph import Array, Smoothing, Tensors
 
 CLS, SEP = 101, 102
+REPORTED = 500
+"""Rows after which the mean loss is printed."""
 ROUND = 32
 CALIBRATION_ROWS = 400
 """Rows from which the ranges of the int8 layers are taken."""
@@ -82,6 +84,13 @@ class Rows:
         return every
 
 
+def reading(device: torch.device) -> torch.autocast:
+    """The precision to read in: bfloat16 on a GPU and on processors that have it, else whole; made up by software, it
+    takes twenty times as long."""
+    has = device.type == "cuda" or torch.ops.mkldnn._is_mkldnn_bf16_supported()
+    return torch.autocast(device.type, torch.bfloat16, enabled=bool(has))
+
+
 @dataclass(frozen=True)
 class Schedule:
     """How many rows are seen, over how many of the last the learning rate falls, and its highest value."""
@@ -96,26 +105,42 @@ class Schedule:
         return self.peak * max(0.0, min(1.0, (seen + 1) / self.warmup, (self.rows - seen) / self.decay))
 
 
-def options(description: str | None, rows: int, decay: int, seed: int) -> argparse.Namespace:
-    """The command line of a training run, with its own defaults."""
+def options(
+    description: str | None, rows: int, decay: int, seed: int, peak: float = Schedule.peak, *, trunk: bool = False
+) -> argparse.Namespace:
+    """The command line of a training run, with its own defaults; with `trunk` it takes the folder of one."""
     parser = argparse.ArgumentParser(description=description, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("run", type=Path)
     parser.add_argument("--data", type=Path, help="another run whose rows to train on, in the order of --seed")
     parser.add_argument("--start", type=Path, help="a run whose net.pt to go on from; MiniLM without it")
     parser.add_argument("--rows", type=int, default=rows)
     parser.add_argument("--decay", type=int, default=decay)
-    parser.add_argument("--peak", type=float, default=Schedule.peak, help="the highest learning rate")
+    parser.add_argument("--peak", type=float, default=peak, help="the highest learning rate")
+    if trunk:
+        parser.add_argument("--trunk", type=Path, required=True, help="folder of the weights to start from")
     parser.add_argument("--seed", type=int, default=seed)
     parser.add_argument("--save-every", type=float, default=120.0, help="seconds between checkpoints")
     return parser.parse_args()
 
 
+class Batches(Protocol):
+    """What gives the rows of each batch of an epoch, always the same for a seed."""
+
+    def batches(self, epoch: int, seed: int) -> list[Ints]:
+        """Row numbers of each batch."""
+
+
 def learn(
-    net: nn.Module, data: Rows, loss_of: Callable[[Ints, torch.device], Tensor], given: argparse.Namespace
+    net: nn.Module,
+    data: Batches,
+    loss_of: Callable[[Ints, torch.device], Tensor],
+    given: argparse.Namespace,
+    groups: Sequence[tuple[Sequence[nn.Parameter], float]] = (),
 ) -> None:
     """Train a network on batches of rows; go on from the last checkpoint of `given.run`; write net.pt at the end.
 
-    `loss_of` reads the rows of a batch with the network and gives the loss.
+    `loss_of` reads the rows of a batch with the network and gives the loss. `groups` are parameters that learn at so
+    many times the rate; without them all learn at one.
     """
     run: Path = given.run
     run.mkdir(parents=True, exist_ok=True)
@@ -125,7 +150,9 @@ def learn(
     if given.start is not None:
         net.load_state_dict(torch.load(given.start / "net.pt", map_location=device))
     learned = [p for p in net.parameters() if p.requires_grad]
-    optimizer = torch.optim.AdamW(learned, lr=schedule.peak, weight_decay=0.01, betas=(0.9, 0.98), fused=True)
+    parts = groups or ((learned, 1.0),)
+    parameters = [{"params": list(part), "factor": factor} for part, factor in parts]
+    optimizer = torch.optim.AdamW(parameters, lr=schedule.peak, weight_decay=0.01, betas=(0.9, 0.98), fused=True)
     state = {"epoch": 0, "step": 0, "seen": 0}
     saved = run / "checkpoint.pt"
     if saved.exists():
@@ -146,7 +173,7 @@ def learn(
             break
         torch.manual_seed(given.seed + state["seen"])
         for group in optimizer.param_groups:
-            group["lr"] = schedule.rate(state["seen"])
+            group["lr"] = schedule.rate(state["seen"]) * group["factor"]
         loss = loss_of(rows, device)
         loss.backward()
         torch.nn.utils.clip_grad_norm_(learned, 1.0)
@@ -155,7 +182,7 @@ def learn(
         state["seen"] += len(rows)
         state["step"] += 1
         total, count = total + float(loss.detach()) * len(rows), count + len(rows)
-        if count > 2000:
+        if count > REPORTED:
             speed = (state["seen"] - begun) / (time.monotonic() - clock)
             print(f"seen {state['seen']} loss {total / count:.4f} rows/s {speed:.1f}", flush=True)
             total, count = 0.0, 0
@@ -166,7 +193,7 @@ def learn(
     torch.save(net.state_dict(), run / "net.pt")
 
 
-def _from(data: Rows, state: dict[str, int], seed: int) -> Iterator[Ints]:
+def _from(data: Batches, state: dict[str, int], seed: int) -> Iterator[Ints]:
     """Batches from where the state says; the epoch moves on with them."""
     while True:
         yield from data.batches(state["epoch"], seed)[state["step"] :]

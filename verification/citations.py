@@ -136,8 +136,7 @@ class _Draft:
 
 
 def _citation(number: int, passage: Passage, pointers: Sequence[Pointer]) -> Citation:
-    given: Mapping[str, Any] = passage
-    metadata = passage["metadata"] | {name: given[name] for name in REPEATED} | {"page": passage["page"]}
+    metadata = passage["metadata"] | place_in_store(passage) | {"page": passage["page"]}
     if passage["page"] is None:
         del metadata["page"]
     quotes = dict.fromkeys(
@@ -160,6 +159,12 @@ def _citation(number: int, passage: Passage, pointers: Sequence[Pointer]) -> Cit
         start_index=passage["start_index"],
         verified=bool(pointers) and all(pointer.verified for pointer in pointers),
     )
+
+
+def place_in_store(passage: Passage) -> dict[str, Any]:
+    """Where a passage is from, as the metadata of a citation has it."""
+    given: Mapping[str, Any] = passage
+    return {name: given[name] for name in REPEATED}
 
 
 _STOP: Final = re.compile(r"[ \t]*[.!?…。！？,;:]+$")

@@ -3,6 +3,7 @@
 import re
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
+from difflib import SequenceMatcher
 from functools import lru_cache
 from typing import Final
 
@@ -12,7 +13,7 @@ from cragraph.text.facts import Fact, compare, extract
 from cragraph.text.facts.polarity import negation_differs, negations, opposite_words, possible, stems
 from cragraph.text.markers import without_markers
 from cragraph.text.sentences import sentences
-from cragraph.text.words import content_words, shortened, terms, topic, weight
+from cragraph.text.words import content_words, shortened, terms, topic, weight, words
 from cragraph.types import Evidence, Passage
 from cragraph.verification.judges.conflict import WHEN, find_conflict
 from cragraph.verification.judges.verdicts import evidence_of
@@ -76,8 +77,9 @@ def find_conflicts(passages: Sequence[Passage], most: int = MOST) -> list[Passag
 
 
 def _counts(text: str) -> frozenset[str]:
-    """The terms of figures in words: "four" of "four wheels"."""
-    figures = (fact.text for fact in extract(text) if fact.kind in ("number", "ordinal") and not fact.text[0].isdigit())
+    """The terms of figures in words: "four" of "four wheels", "two hours"."""
+    kinds = ("number", "ordinal", "measure")
+    figures = (fact.text for fact in extract(text) if fact.kind in kinds and not fact.text[0].isdigit())
     return frozenset(term for words in figures for term in terms(words))
 
 
@@ -128,6 +130,7 @@ def _of(facts: Sequence[Fact], kinds: Collection[str], *, others: bool = False) 
     return [fact for fact in facts if (fact.kind in kinds) != others]
 
 
+FEW: Final = 3  # words that two sentences which say the same of one thing may differ by
 MATTER: Final = 0.4
 """How long the shorter sentence must be, in words, as a share of the longer one to be on the same matter."""
 
@@ -135,15 +138,19 @@ _FIGURE: Final = re.compile(r"\d")
 
 
 def contradict(one: str, other: str) -> bool:
-    """Whether two sentences say the same with another figure, an opposite word, or one of them negated.
+    """Whether two sentences say the same with another figure or date, an opposite word, or one of them negated.
 
-    Where it is unclear whether they are on the same matter and time, they do not.
+    Where it is unclear whether they are on the same matter and time, they do not. With another date they must be the
+    same in every other word, and say it behind what they are said of: "in 1894, sales rose" sets a scene.
     """
     first, second = extract(one), extract(other)
     when, then = _of(first, WHEN), _of(second, WHEN)
     times = compare(when, then)
-    if bool(when) != bool(then) or times.lacking or _numbered(first) ^ _numbered(second):
+    if bool(when) != bool(then) or _numbered(first) ^ _numbered(second):
         return False
+    if times.lacking:
+        one_each = len(when) == len(then) == 1 and bool(times.conflicting)
+        return one_each and frame(one) == frame(other) and bool(topic(one[: when[0].start]))
     opposite = opposite_words(one, other)
     instead = frozenset().union(*(stems(word) for word in opposite or ()))
     smaller, larger = sorted((_matter(one) - instead, _matter(other) - instead), key=len)
@@ -153,6 +160,27 @@ def contradict(one: str, other: str) -> bool:
     mine, theirs = (_of(facts, WHEN | {"name"}, others=True) for facts in (first, second))
     differs = opposite is not None or bool((figures := compare(mine, theirs)).conflicting and not figures.matched)
     return differs != (negations(one) % 2 != negations(other) % 2)
+
+
+def frame(text: str) -> tuple[str, ...]:
+    """The words of a sentence in order, without its dates."""
+    for fact in sorted(_of(extract(text), WHEN), key=lambda fact: -fact.start):
+        text = text[: fact.start] + text[fact.end :]
+    return tuple(words(text.lower()))
+
+
+def same_but_one(one: str, other: str) -> bool:
+    """Whether two sentences are the same but for a few words in one place behind what they are said of.
+
+    Whether what differs contradicts ("blue", "green") or adds ("bread", "milk") takes knowing what the words mean.
+    """
+    first, second = words(one.lower()), words(other.lower())
+    compared = SequenceMatcher(None, first, second, autojunk=False).get_opcodes()
+    changed = [(start, end, begin, stop) for tag, start, end, begin, stop in compared if tag != "equal"]
+    if len(changed) != 1:
+        return False
+    [(start, end, begin, stop)] = changed
+    return 0 < end - start <= FEW and 0 < stop - begin <= FEW and bool(topic(" ".join(first[:start])))
 
 
 def _numbered(facts: Sequence[Fact]) -> frozenset[tuple[str, ...]]:

@@ -1,6 +1,5 @@
 """Fallbacks: what stands in for a part that fails, hangs or declines, and the sentence that `degraded` gets for it."""
 
-import logging
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import Future
 from contextvars import copy_context
@@ -12,13 +11,12 @@ from time import monotonic
 from typing import Final, TypeVar
 
 from cragraph.models.cache import LRU, digest
-from cragraph.protocols import Judge, Notes, remaining
+from cragraph.protocols import Judge, Notes, reason_of, remaining, stand_in
 from cragraph.types import Claim, Passage, Verdict
 from cragraph.verification.claims import LONGEST
 from cragraph.verification.judges.verdicts import checked, unjudged
 from cragraph.verification.result import judges_of
 
-logger = logging.getLogger(__name__)
 T = TypeVar("T")
 
 VerdictCache = LRU[tuple[int, bytes, bytes], list[Verdict]]
@@ -29,24 +27,6 @@ TOO_LONG: Final = f"The claim has more than {LONGEST:,} characters."
 TOO_MANY: Final = "The answer has too many claims."
 NOBODY: Final = "No judge could judge this claim."
 LAST: Final = "no judge is left, and what is open stays unjudged"
-
-
-def reason_of(error: Exception) -> str:
-    """An error in a few words, to stand in a sentence."""
-    text = str(error).strip().rstrip(".")
-    return f"{type(error).__name__}: {text}" if text else type(error).__name__
-
-
-def stand_in(part: str, call: Callable[[], T], instead: str, notes: Notes) -> T | None:
-    """What the call returns; None where it raises, noted and logged with what is done `instead`."""
-    try:
-        return call()
-    # A part may be the caller's own or a model's server: whatever it raises, the answer keeps its verification.
-    except Exception as error:
-        sentence = f"{part} failed ({reason_of(error)}); {instead}."
-        notes.degraded(sentence)
-        logger.warning(sentence)
-        return None
 
 
 def over_limit(verdict: Verdict) -> bool:

@@ -1,7 +1,6 @@
 """Policies: the pure functions that turn verdicts and signals into a confidence."""
 
 import json
-import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import Enum
@@ -14,9 +13,9 @@ import numpy as np
 from pydantic import Field
 
 from cragraph.errors import InputError, SettingsError, WeightsError
-from cragraph.text.markers import without_markers
 from cragraph.types import Label, Verdict
-from cragraph.verification.result import AGAINST, CREDIT, counted, judges_of, reliance
+from cragraph.verification.decision import Line
+from cragraph.verification.result import AGAINST, CREDIT, counted, judges_of, reliance, word_for_word
 
 Weights = Mapping[str, float]
 Signals = Mapping[str, float]
@@ -150,7 +149,9 @@ def best_policy(verdicts: Sequence[Verdict]) -> str:
 
 
 def calculate_confidence(verification: Any) -> float:
-    """The `claims` policy's confidence, 0..1, of a Verification, of verdicts, or of labels such as ``"supported"``.
+    """The `claims` policy's confidence, 0..1, of a Verification, a VerificationResult, verdicts or labels.
+
+    Labels are such as ``"supported"``, a `ClaimStatus`, or claims with one as their `status`.
 
     Opinions and questions among verdicts are not counted. Raises InputError for a label that does not exist.
     """
@@ -163,6 +164,7 @@ def calculate_confidence(verification: Any) -> float:
     if verdicts and len(verdicts) == len(items):
         typed = all("type" in v for v in verdicts)
         items = [v["verdict"] for v in (counted([cast(Verdict, v) for v in verdicts]) if typed else verdicts)]
+    items = [getattr(item, "status", item) for item in items]
     names = [str(item.value if isinstance(item, Enum) else item).strip().lower() for item in items]
     for item, name in zip(items, names, strict=True):
         if name not in CREDIT:
@@ -172,17 +174,13 @@ def calculate_confidence(verification: Any) -> float:
 
 FITTED: Final = Path(__file__).with_name("confidence.json")
 """The fitted numbers; `python -m training.confidence` writes them."""
-BASE_RATE: Final = 0.6  # share of answers that are good, in every file that the curves are fitted on
 LINE: Final = 0.5  # the chance from which a claim is supported
-REFUSED: Final = 0.2  # the share of good answers that the calibrated policy refuses where nobody says otherwise
-FOUNDING: Final = 0.7
 SUREST: Final = 0.995  # support is kept between this and 1 less this, so that its logit stays finite
-_EDGES: Final = re.compile(r"^\W+|\W+$")
 
 
 @dataclass(frozen=True)
 class Curve:
-    """What the scores of one judge mean, as fitted on labelled answers at a base rate of `BASE_RATE`.
+    """What the scores of one judge mean, as fitted on labelled answers where six of ten answers are good.
 
     A claim's chance is the logistic of ``slope * logit + bias``. An answer's is that of the mean logit of its claims'
     chances, moved by `worst` of the way to the worst of them and by `number` times the logarithm of how many there are:
@@ -256,15 +254,11 @@ def recalibrated(verdict: Verdict, own: Mapping[str, Own]) -> Verdict:
     return fresh
 
 
-def own_threshold(
-    policy: str, verdicts: Sequence[Verdict], refused: float, own: Mapping[str, Own] | None = None
-) -> float:
-    """The confidence from which a policy accepts where nobody set one: 0.7 but for the calibrated one."""
-    if policy != "calibrated":
-        return FOUNDING
-    fitted = {judge: fit.threshold for judge, fit in (own or {}).items() if fit.threshold is not None}
-    judges = curves().keys() & judges_of(counted(verdicts))
-    return max((fitted[j] if j in fitted else curves()[j].threshold(refused) for j in judges), default=LINE)
+def line_of(policy: str, verdicts: Sequence[Verdict], own: Mapping[str, Own] | None = None) -> Line:
+    """The line of an answer where no person set one: that of a calibration for its judges, else the default."""
+    judges = curves().keys() & judges_of(counted(verdicts)) if policy == "calibrated" and own else set()
+    fitted = [fit.threshold for judge in judges if (fit := (own or {}).get(judge)) and fit.threshold is not None]
+    return Line(max(fitted), "calibration") if fitted else Line()
 
 
 def calibrated_confidence(verdicts: Sequence[Verdict]) -> float:
@@ -292,20 +286,6 @@ def calibrated_confidence(verdicts: Sequence[Verdict]) -> float:
 def pooled_support(supports: Sequence[float]) -> float:
     """One support, 0..1, for several claims: the mean of their logits; that of a single claim is its own."""
     return supports[0] if len(supports) == 1 else Curve(1.0, 0.0).answer(supports)
-
-
-def word_for_word(verdict: Verdict) -> bool:
-    """Whether a supported claim is a stretch of its evidence, spacing, case and marks at its ends aside."""
-    evidence = verdict["evidence"]
-    if verdict["verdict"] != "supported" or evidence is None:
-        return False
-    text = plain(without_markers(verdict["text"]))
-    return bool(text) and text in plain(evidence["quote"])
-
-
-def plain(text: str) -> str:
-    """A text without marks at its ends, in small letters, one space between words."""
-    return _EDGES.sub("", " ".join(text.split())).casefold()
 
 
 def _chance(logit: float) -> float:

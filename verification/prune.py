@@ -44,7 +44,10 @@ class _Sentence:
 
 
 def pruned(answer: str, whole: Verification, weights: Mapping[str, Weights]) -> tuple[str, Verification]:
-    """What `prune` leaves of an answer, and its verification, scored by the same policy on signals measured again."""
+    """What `prune` leaves of an answer, and its verification: the same policy on signals measured again.
+
+    It is decided on anew: what is left is accepted at the line, and shown as doubtful below it.
+    """
     text, kept = prune(answer, whole.claims)
     material = Material(answer=text, passages=(), verdicts=kept)
     again, _ = measure([name for name in BY_VERDICT if name in whole.signals], material, Notes())
@@ -55,12 +58,12 @@ def pruned(answer: str, whole: Verification, weights: Mapping[str, Weights]) -> 
     confidence = round(supported * (whole.answered or 0.0), 6) if joined else supported
     about_removed = {text for _, text in ISSUES.values()}
     others = [i for i in whole.issues if i not in about_removed and not i.startswith(UNCHECKED) and UNJUDGED not in i]
-    return text, replace(
-        whole,
+    return text, whole.changed(
+        on_low_confidence="flag",
         confidence=confidence,
         claims=tuple(kept),
         signals=signals,
-        issues=(*issues_of(signals), *others),
+        issues=(*issues_of(signals, kept), *others),
         policy_scores={policy.name: supported},
         uncovered=(),
         supported=supported,

@@ -1,12 +1,15 @@
 """What a verification returns: the one model that every shape given out is made of."""
 
+import re
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, fields
-from typing import Any, Final, Self
+from dataclasses import dataclass, field, fields, replace
+from typing import Any, Final, Self, cast
 
+from cragraph.text.markers import without_markers
 from cragraph.text.words import shortened
-from cragraph.types import MARKS, AnswerSpan, Label, Level, Passage, Verdict, groundedness
+from cragraph.types import AnswerSpan, Label, Level, OnLowConfidence, Passage, SetBy, Verdict, mark_of, standing
 from cragraph.verification.claims import Uncovered
+from cragraph.verification.decision import DEFAULT_LINE, Decision, Line, decide, reaches
 
 CREDIT: Final[dict[Label, float]] = {
     "supported": 1.0,
@@ -66,19 +69,17 @@ def level_of(confidence: float) -> Level:
 
 
 ADDRESSED: Final = 0.5  # chance from which an answer is taken to address its question
-WORTH_SHOWING: Final = 0.3
-"""Chance from which a supported answer is shown, with its doubt said, where nothing better was found."""
 HALLUCINATED: Final = 0.3
 """An answer of whose claims this share or more lacks support is not grounded (reliability policy's document)."""
 
-SUMMARY: Final = ("confidence", "is_grounded", "claims_checked", "claims_supported")
+SUMMARY: Final = ("confidence", "is_grounded", "accepted", "claims_checked", "claims_supported")
 """What the response says of a verification where nobody asked for more."""
 
 DETAILS: Final = (
     "level", "hallucination_score", "attribution_coverage", "signals", "issues", "verified_sources",
     "unverified_claims", "suggested_corrections", "judge", "policy", "policy_scores", "degraded", "uncovered",
     "hallucination_count", "warnings", "passed", "threshold", "answered", "supported",
-    "answer_spans", "failed", "accepted",
+    "answer_spans", "failed", "decision",
 )  # fmt: skip
 
 WEIGHTED: Final[Mapping[str, str]] = {
@@ -91,11 +92,6 @@ WEIGHTED: Final[Mapping[str, str]] = {
 UNCHECKED: Final = "Part of the answer was not checked"
 UNJUDGED: Final = "claim(s) could not be judged"  # issues that `prune` mends by removing what they are about
 _WIDTH: Final = 88
-
-
-def reaches(value: float, threshold: float) -> bool:
-    """Whether a value is at a threshold or above it; six digits count, so that a sum of 0.7 reaches 0.7."""
-    return round(value, 6) >= round(threshold, 6)
 
 
 @dataclass(frozen=True, repr=False)
@@ -111,29 +107,44 @@ class Verification:
     policy_scores: Mapping[str, float] = field(default_factory=dict)
     degraded: tuple[str, ...] = ()
     uncovered: tuple[Uncovered, ...] = ()
-    threshold: float = 0.7  # the confidence from which the run accepts an answer
+    threshold: float = DEFAULT_LINE  # the confidence from which the run accepts an answer
     ms: float = 0.0  # wall time
     answered: float | None = None  # how likely the answer is to answer the question, where a reader was asked
     supported: float | None = None  # the policy's value
     answer_spans: tuple[AnswerSpan, ...] = ()  # the places that answer the question
-    threshold_set: bool = field(default=False, kw_only=True)  # by somebody; else the threshold is the policy's own
+    set_by: SetBy = field(default="default", kw_only=True)  # who set the threshold
+    on_low_confidence: OnLowConfidence = field(default="doubt", kw_only=True, compare=False)  # what happens below it
+    decision: Decision = field(default=None, kw_only=True)  # type: ignore[assignment]  # made of the rest, once
     failed: bool = field(default=False, kw_only=True)  # altogether, so that nothing was judged
     question: str = field(default="", kw_only=True, compare=False)
     answer: str = field(default="", kw_only=True, compare=False)
     passages: tuple[Passage, ...] = field(default=(), kw_only=True, compare=False)
     """What was verified, for a report; `to_dict` leaves it out."""
 
+    def __post_init__(self) -> None:
+        if self.decision is not None:
+            return
+        supported = self.supported_by_passages
+        # A calibrated confidence says that all of it is supported: no claim may speak against that.
+        sound = self.policy != "calibrated" or supported
+        line = Line(self.threshold, self.set_by)
+        made = decide(
+            self.confidence, line, self.on_low_confidence, sound=sound, supported=supported, judged=not self.unjudged
+        )
+        object.__setattr__(self, "decision", made)
+
+    def changed(self, **fields: Any) -> Self:
+        """A copy with other fields, decided on anew."""
+        return replace(self, **fields, decision=None)  # type: ignore[arg-type]
+
     def __repr__(self) -> str:
         """A line with the outcome, then a line per claim."""
         head = (
-            f"Verification: confidence {self.confidence:.2f} ({self.level}), "
-            f"{groundedness(self.is_grounded, self.issues)}, {self.claims_supported} of {self.claims_checked} claims "
-            f"supported; judge {self.judge}, policy {self.policy}"
+            f"Verification: {standing(self.decision.to_dict(), self.level)}; {self.claims_supported} of "
+            f"{self.claims_checked} claims supported; judge {self.judge}, policy {self.policy}"
         )
-        rows = (
-            f"  {MARKS[v['verdict']]} {v['verdict']:<19} {v['support']:.2f}  {shortened(v['text'], _WIDTH)}"
-            for v in self.claims
-        )
+        marked = ((*mark_of(claim_row(v)), v) for v in self.claims)
+        rows = (f"  {sign} {word:<19} {v['support']:.2f}  {shortened(v['text'], _WIDTH)}" for sign, word, v in marked)
         return "\n".join([head, *rows, *(f"  issue: {issue}" for issue in self.issues)])
 
     def _repr_html_(self) -> str:
@@ -147,31 +158,14 @@ class Verification:
         return level_of(self.confidence)
 
     @property
-    def joined(self) -> bool:
-        """Whether the confidence holds what the reader says of the answer, beside what the passages support."""
-        known = self.answered is not None and self.supported is not None
-        return known and self.confidence == round((self.supported or 0.0) * (self.answered or 0.0), 6)
-
-    @property
     def accepted(self) -> bool:
-        """Whether the run takes the answer: well supported, likely to be one, and at a threshold that somebody set."""
-        return self._holds(ADDRESSED) and (not self.threshold_set or reaches(self.confidence, self.threshold))
+        """Whether the run takes the answer without a doubt."""
+        return self.decision.accepted
 
     @property
-    def shown(self) -> bool:
-        """Whether the answer is worth showing where nothing better was found; its doubts are said with it."""
-        return self._holds(WORTH_SHOWING)
-
-    def _holds(self, chance: float) -> bool:
-        # A calibrated confidence says that all of it is supported: no claim may speak against that.
-        agreed = self.policy != "calibrated" or self.is_grounded
-        return agreed and self._reached and (not self.joined or reaches(self.answered or 0, chance))
-
-    @property
-    def _reached(self) -> bool:
-        """Whether the confidence without what the reader says of the answer is at the threshold."""
-        value = self.supported if self.joined and self.supported is not None else self.confidence
-        return reaches(value, self.threshold)
+    def unjudged(self) -> bool:
+        """Whether there were claims and no judge could judge any of them."""
+        return bool(self.claims) and all(v["verdict"] == "unjudged" for v in self.claims)
 
     @property
     def counted(self) -> list[Verdict]:
@@ -194,21 +188,24 @@ class Verification:
         return round(1.0 - mean_support(self.counted), 9) if self.counted else 0.0
 
     @property
-    def is_grounded(self) -> bool:
-        """Whether the run accepts the answer and its verdicts agree.
+    def supported_by_passages(self) -> bool:
+        """Whether the verdicts say so: every claim judged, none contradicted, less than 0.3 of them without support.
 
-        What the policy says of the support reaches the threshold, every claim was judged, none is contradicted, and
-        less than 0.3 of the claims lack support; under the calibrated policy none of them does. An answer without a
-        claim is not grounded: nothing was to be judged.
+        Under the calibrated policy every claim must be supported. An answer without a claim is not: nothing was judged.
         """
         claims = self.counted
         labels = {v["verdict"] for v in claims}
         if not labels or self.failed or labels & {"unjudged", "contradicted"}:
             return False
         if self.policy == "calibrated":
-            return labels == {"supported"} and self._reached
+            return labels == {"supported"}
         lacking = 1.0 - sum(CREDIT[v["verdict"]] for v in claims) / len(claims)
-        return round(lacking, 9) < HALLUCINATED and self._reached
+        return round(lacking, 9) < HALLUCINATED
+
+    @property
+    def is_grounded(self) -> bool:
+        """Whether the passages support the answer, its confidence is at the threshold, and it was not refused."""
+        return self.supported_by_passages and self.decision.reached and self.decision.outcome != "refused"
 
     @property
     def attribution_coverage(self) -> float | None:
@@ -248,7 +245,7 @@ class Verification:
     @property
     def warnings(self) -> list[str]:
         """Why the answer did not pass, one plain sentence each; empty when it passed."""
-        reasons = [] if self.accepted else low_values([("confidence", self.confidence, self.threshold)])
+        reasons = low_values([("confidence", self.confidence, self.threshold)])
         if unsupported := len(self.unsupported_claims):
             reasons.append(f"Found {unsupported} unsupported claim(s)")
         if self.policy == "calibrated" and (partly := sum(v["verdict"] == "partially_supported" for v in self.counted)):
@@ -277,15 +274,17 @@ class Verification:
 
     def to_dict(self) -> dict[str, Any]:
         """Everything as plain JSON: a row of `verify --jsonl` without its id."""
-        details = {name: _plain(getattr(self, name)) for name in DETAILS}
+        details = {name: _plain(getattr(self, name)) for name in DETAILS} | {"decision": self.decision.to_dict()}
         return self.summary() | details | {"claims": [claim_row(v) for v in self.claims], "ms": round(self.ms, 1)}
 
     @classmethod
-    def from_dict(cls, data: Mapping[str, Any], claims: Sequence[Verdict]) -> Self:
-        """The verification that `to_dict` wrote down, with its verdicts."""
-        known: dict[str, Any] = {f.name: data[f.name] for f in fields(cls) if f.name in data} | {"claims": [*claims]}
+    def from_dict(cls, data: Mapping[str, Any], claims: Sequence[Mapping[str, Any]]) -> Self:
+        """The verification that `to_dict` wrote down, with its verdicts or the rows that `claim_row` made of them."""
+        known: dict[str, Any] = {f.name: data[f.name] for f in fields(cls) if f.name in data}
+        known["claims"] = [verdict_in(row) for row in claims]
         known |= {name: tuple(value) for name, value in known.items() if isinstance(value, list)}
-        return cls(**known)
+        known["decision"] = decision = Decision.from_dict(data["decision"])
+        return cls(**known, set_by=decision.set_by)
 
 
 def low_values(values: Iterable[tuple[str, float, float]]) -> list[str]:
@@ -307,15 +306,46 @@ def sources_of(verdict: Verdict) -> list[str]:
 
 
 def claim_row(verdict: Verdict) -> dict[str, Any]:
-    """A verdict as plain JSON; what the judge did not say is left out, but `evidence` is null."""
+    """A verdict as plain JSON; what a judge need not say is left out where it did not, but `reasoning` and `evidence`.
+
+    `quoted` is there, and true, where the claim stands word for word in its evidence.
+    """
     row: dict[str, Any] = {name: _plain(value) for name, value in verdict.items() if name != "objected"}
-    for name in ("reasoning", "correction", "sources", "unsupported_spans"):
+    for name in ("correction", "sources", "unsupported_spans"):
         if not row.get(name):
             row.pop(name, None)
     if sources := sources_of(verdict):
         row["sources"] = sources
+    if word_for_word(verdict):
+        row["quoted"] = True
     evidence = verdict["evidence"]
     return row | {"evidence": evidence and {key: evidence[key] for key in ("quote", "passage", "start", "end")}}
+
+
+_EDGES: Final = re.compile(r"^\W+|\W+$")
+
+
+def word_for_word(verdict: Verdict) -> bool:
+    """Whether a supported claim is a stretch of its evidence, spacing, case and marks at its ends aside."""
+    evidence = verdict["evidence"]
+    if verdict["verdict"] != "supported" or evidence is None:
+        return False
+    text = plain(without_markers(verdict["text"]))
+    return bool(text) and text in plain(evidence["quote"])
+
+
+def plain(text: str) -> str:
+    """A text without marks at its ends, in small letters, one space between words."""
+    return _EDGES.sub("", " ".join(text.split())).casefold()
+
+
+def verdict_in(row: Mapping[str, Any]) -> Verdict:
+    """The verdict that `claim_row` wrote down, whose evidence is in the first of its sources."""
+    evidence = row["evidence"]
+    if evidence is not None and "chunk_id" not in evidence:
+        evidence = {**evidence, "chunk_id": next(iter(row.get("sources", ())), "")}
+    known = {name: value for name, value in row.items() if name != "quoted"}
+    return cast(Verdict, {"reasoning": "", **known, "evidence": evidence})
 
 
 def _plain(value: Any) -> Any:

@@ -4,31 +4,55 @@ import logging
 from collections.abc import Callable, Collection, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextvars import copy_context
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from functools import partial
 from time import perf_counter
 from typing import Any, Final, TypeVar
 
-from cragraph.errors import InputError, ModelError, SettingsError
+from cragraph.errors import InputError, ModelError, SettingsError, encodable
 from cragraph.models.cache import LRU
-from cragraph.passages import as_passages
-from cragraph.protocols import Answered, AnswerScorer, ClaimExtractor, Embeddings, Judge, Notes, Scorer
-from cragraph.types import EVADES, Claim, Passage, Verdict
+from cragraph.passages import as_passages, as_question
+from cragraph.protocols import (
+    Answered,
+    AnswerScorer,
+    ClaimExtractor,
+    Embeddings,
+    Judge,
+    Notes,
+    Scorer,
+    deadline,
+    reason_of,
+    stand_in,
+)
+from cragraph.tables import JUDGES
+from cragraph.types import EVADES, Claim, OnLowConfidence, Passage, Verdict
 from cragraph.verification import policies
 from cragraph.verification.claims import SentenceExtractor, uncovered_parts
-from cragraph.verification.conflicts import find_conflicts
-from cragraph.verification.fallback import JudgeChain, VerdictCache, judge_names, over_limit, reason_of, stand_in
+from cragraph.verification.conflicts import find_conflicts, same_but_one
+from cragraph.verification.decision import Line
+from cragraph.verification.fallback import JudgeChain, VerdictCache, judge_names, over_limit
 from cragraph.verification.judges.verdicts import claim_of, unjudged, verdict_of
-from cragraph.verification.policies import AUTO, POLICIES, REFUSED, Own, Weights
+from cragraph.verification.policies import AUTO, POLICIES, Own, Weights
 from cragraph.verification.result import ADDRESSED, UNCHECKED, UNJUDGED, Verification, judges_of
-from cragraph.verification.signals import SIGNALS, Material, SignalOptions, issues_of, measure, quoted_contradictions
+from cragraph.verification.signals import (
+    SIGNALS,
+    Material,
+    SignalOptions,
+    compared_claims,
+    issues_of,
+    measure,
+    quoted_contradictions,
+)
 from cragraph.verification.signals.closeness import measure_closeness
 from cragraph.verification.sources import SourceWeight, attributed, weak_source_issues, weigh_sources, weights_of
+from cragraph.verification.written import Written, card, features
 
 logger = logging.getLogger(__name__)
 T = TypeVar("T")
 Texts = Mapping[str, str]
 Replies = Mapping[str, Any]
+Contradicts = Callable[[Sequence[tuple[str, str]]], Sequence[float]]
+"""How likely the first text of each pair contradicts the second, 0..1."""
 
 ALWAYS: Final = (
     "fact_score", "hallucination", "attribution_coverage", "retrieval_quality", "completeness", "uncertainty",
@@ -45,6 +69,11 @@ UNREAD: Final = (
     f"Nothing says whether the answer fits the question: the confidence is by words alone, not calibrated, and at most "
     f"{MOST_UNREAD:.2f}."
 )
+CONTRADICTED: Final = 0.5
+"""Chance, read both ways, from which two claims that differ in one place contradict each other: so do two pairs of the
+sentences of 12,000 true passages."""
+ELSE_WANTS: Final[Mapping[str, str]] = {"custom": "a judge passed to create_graph(judge=...)"}
+"""What a judge that is not available needs, where the table of judges does not say."""
 CHAT_JUDGES: Final = frozenset({"llm", "cascade"})
 """Judges that read question and answer themselves: beside them the reader's chance is shown, and not joined."""
 
@@ -53,8 +82,6 @@ CHAT_JUDGES: Final = frozenset({"llm", "cascade"})
 class VerifierOptions:
     """Settings of a verifier."""
 
-    threshold: float | None = None  # the confidence that is good enough; without one the policy has its own
-    refused_good: float = REFUSED  # the share of good answers that the calibrated policy's own threshold refuses
     calibration: Mapping[str, Own] = field(default_factory=dict)  # what judges' scores mean on a person's own answers
     weights: Mapping[str, Weights] = field(default_factory=dict)  # by policy
     signals: SignalOptions = field(default_factory=SignalOptions)
@@ -79,6 +106,7 @@ class Verifier:
     consistency: Scorer | None = None  # of the answer, where a policy needs it
     source_weight: SourceWeight | None = None  # how far the source of a passage is relied on
     scorer: AnswerScorer | None = None  # reads whether the answer answers the question
+    contradicts: Contradicts | None = None  # reads whether two claims that are nearly the same contradict each other
     cache: VerdictCache = field(init=False, repr=False)
 
     def __post_init__(self) -> None:
@@ -102,37 +130,47 @@ class Verifier:
         policy_scores: bool = False,
         known_facts: Sequence[str] = (),
         threshold: float | None = None,
-        refused_good: float | None = None,
+        on_low_confidence: OnLowConfidence = "doubt",
+        written: Written | None = None,
+        deadline_s: float | None = None,
     ) -> Verification:
-        """Verify an answer; raises SettingsError for an unknown judge or policy, and nothing else.
+        """Verify an answer, and decide on it.
+
+        Raises SettingsError for a judge or policy that is not there, InputError for an answer that is no text, and
+        nothing else.
 
         The policy ``"auto"`` is the best one for the verdicts at hand (`best_policy`); the result names it. When
         verification fails altogether, the result holds the answer unjudged with confidence 0.0, says so in its issues,
-        and the failure is logged. What was degraded is added to `notes` and is in the result. `threshold` and
-        `refused_good` are the run's, where it has its own.
+        and the failure is logged. What was degraded is added to `notes` and is in the result. `threshold` is what a
+        person set; `on_low_confidence` what becomes of an answer below it (`decision.decide`). `written` is what is
+        known of an answer that a chat model wrote: its chance to be right is one of its own (`verification.written`).
+        After `deadline_s` seconds the judges and models that are slow are no longer waited for.
         """
+        if not isinstance(answer, str):
+            raise InputError(f"The answer came as a {type(answer).__name__}; wanted text: give a string.")
+        question, answer = as_question(question), encodable(answer)
         if policy != AUTO:
             _known("policy", policy, POLICIES)
         chosen = list(POLICIES) if policy_scores else [] if policy == AUTO else [policy]
         start, own = perf_counter(), Notes()
-        case = _Case(question, answer, passages, own, self._chain(judge), policy, chosen, known_facts)
+        case = _Case(question, answer, passages, own, self._chain(judge), policy, chosen, known_facts, written)
         try:
-            outcome = self._verified(case)
+            with deadline(deadline_s):
+                outcome = self._verified(case)
         # The answer must come back whatever happens to its verification.
         except Exception as error:
             logger.exception("verification failed; the answer is returned unjudged")
             own.degraded(f"Verification failed ({reason_of(error)}).")
             outcome = _failed(answer, policy)
         notes.add(own)
-        options = self.options
-        at = options.threshold if threshold is None else threshold
-        refused = options.refused_good if refused_good is None else refused_good
-        own_line = policies.own_threshold(outcome.policy, outcome.claims, refused, options.calibration)
-        return replace(
-            outcome,
+        notes.ran("judge", outcome.judge)
+        line = policies.line_of(outcome.policy, outcome.claims, self.options.calibration)
+        line = line if threshold is None else Line(threshold, "person")
+        return outcome.changed(
             degraded=tuple(own.sentences),
-            threshold=own_line if at is None else at,
-            threshold_set=at is not None,
+            threshold=line.at,
+            set_by=line.set_by,
+            on_low_confidence=on_low_confidence,
             ms=(perf_counter() - start) * 1000,
             question=question,
             answer=answer,
@@ -177,6 +215,7 @@ class Verifier:
             question=case.question,
             alignment=replies.get("alignment"),
             consistency=replies.get("consistency"),
+            clashes=self._clashes(verdicts, case.notes) if "internal_consistency" in wanted else (),
             knowledge=replies.get("knowledge", ()),
             weights=weights,
             options=self.options.signals,
@@ -205,6 +244,19 @@ class Verifier:
             add("alignment", "alignment scorer", self.alignment, whole, instead)
         return calls
 
+    def _clashes(self, verdicts: Sequence[Verdict], notes: Notes) -> list[tuple[str, str]]:
+        """The claims of the answer that contradict each other by what their words mean, whichever is read first."""
+        pairs = [pair for pair in compared_claims(verdicts) if same_but_one(*pair)]
+        if not pairs or self.contradicts is None:
+            return []
+        turned = [(other, one) for one, other in pairs]
+        read = stand_in(
+            "Reading the claims against each other", partial(self.contradicts, [*pairs, *turned]),
+            "consistency was measured by facts, opposites and negation", notes,
+        ) or [0.0] * 2 * len(pairs)  # fmt: skip
+        both = zip(pairs, read, read[len(pairs) :], strict=False)
+        return [pair for pair, there, back in both if min(there, back) >= CONTRADICTED]
+
     def _verdicts(self, case: "_Case", weights: Sequence[float]) -> list[Verdict]:
         """The claims of the answer, judged; sources of lower weight give way to others that support the same."""
 
@@ -219,66 +271,51 @@ class Verifier:
         self, case: "_Case", material: Material, signals: policies.Signals, missing: Texts, replies: Replies
     ) -> Verification:
         """What the policy makes of verdicts and signals, joined with what the reader says of the answer."""
-        verdicts, notes = material.verdicts, case.notes
-        answered = replies.get("answered") or Answered(None)
-        calibrated = case.policy in JOINED
-        policy = policies.best_policy(verdicts) if case.policy == AUTO else case.policy
-        uncovered = uncovered_parts(case.answer, verdicts)
+        verdicts, uncovered = material.verdicts, uncovered_parts(case.answer, material.verdicts)
         # What nobody judged is worth nothing.
         checked = 1 - sum(part["end"] - part["start"] for part in uncovered) / max(1, len(case.answer))
-
-        def score(names: Sequence[str]) -> dict[str, float]:
-            """The policies' values, as far as the answer was checked; none without its signals."""
-            values = {}
-            for formula in (POLICIES[name] for name in names):
-                try:
-                    value = formula.discounted(verdicts, signals, self.options.weights.get(formula.name))
-                except InputError as error:
-                    reasons = [missing[signal] for signal in formula.needs if signal in missing]
-                    notes.degraded(f"Policy {formula.name!r} could not be computed: {'; '.join(reasons) or error}.")
-                else:
-                    values[formula.name] = round(value * checked, 6)
-            return values
-
-        scores = score(case.chosen or [policy])
-        if policy not in scores:
-            notes.degraded(f"The confidence is that of the policy 'claims' instead of {policy!r}.")
-            policy = "claims"
-            scores |= score([policy])
-        unread = calibrated and "answered" in replies and answered.probability is None
-        unread = unread and EMBEDDED.issuperset(judges_of(verdicts))
-        if capped := unread and scores[policy] > MOST_UNREAD:
-            scores[policy] = MOST_UNREAD
-            notes.degraded(UNREAD)
-        by_chat = any(verdict["judge"] in CHAT_JUDGES for verdict in verdicts)
-        read = answered.probability if answered.quoted else None
-        joined = calibrated and read is not None and not by_chat
+        answered = replies.get("answered") or Answered(None)
+        read = answered if "answered" in replies else None
+        made = weighed(
+            case.policy, case.chosen, verdicts, signals, missing, self.options.weights, checked, read, case.written
+        )
+        for sentence in made.degraded:
+            case.notes.degraded(sentence)
+        evades = (
+            case.written is None
+            and answered.quoted
+            and answered.probability is not None
+            and answered.probability < ADDRESSED
+        )
         lost = sum(verdict["verdict"] == "unjudged" for verdict in verdicts)
         conflicts = [conflict.issue for conflict in find_conflicts(case.passages)]
         return Verification(
-            confidence=round(scores[policy] * (read or 0.0), 6) if joined else scores[policy],
+            confidence=made.confidence,
             claims=tuple(verdicts),
             signals=signals,
             issues=(
-                *([EVADES] if read is not None and read < ADDRESSED else []),
-                *([UNREAD] if capped else []),
-                *issues_of(signals),
+                *([EVADES] if evades else []),
+                *([UNREAD] if UNREAD in made.degraded else []),
+                *issues_of(signals, verdicts),
                 *([f"{lost} {UNJUDGED}"] if lost else []),
                 *(f"{UNCHECKED}: “{part['text']}”" for part in uncovered),
                 *(conflicts or quoted_contradictions(verdicts)),
                 *weak_source_issues(verdicts, case.passages, material.weights),
             ),
             judge=judge_names(verdicts),
-            policy=policy,
-            policy_scores=scores,
+            policy=made.policy,
+            policy_scores=made.scores,
             uncovered=tuple(uncovered),
             answered=answered.probability,
-            supported=scores[policy],
+            supported=made.scores[made.policy],
             answer_spans=answered.spans,
         )
 
     def _chain(self, judge: str) -> JudgeChain:
-        _known("judge", judge, self.judges)
+        if judge not in self.judges:
+            wants = ELSE_WANTS.get(judge) or (JUDGES[judge].wants if judge in JUDGES else "")
+            why = f"needs {wants}" if wants else "is not known"
+            raise SettingsError(f"The judge {judge!r} {why}; available are {', '.join(sorted(self.judges))}.")
         # One judge may go by two names; it is not worth a second try.
         order = {id(one): one for one in (self.judges[name] for name in (judge, *self.fallback))}
         return JudgeChain(list(order.values()), self.options.judge_timeout, cache=self.cache)
@@ -289,6 +326,67 @@ class Verifier:
         call, instead = partial(self.extractor, answer, notes), f"{spare.name!r} took over"
         claims = stand_in(f"Claim extraction by {self.extractor.name!r}", call, instead, notes)
         return spare(answer, notes) if claims is None else claims
+
+
+@dataclass(frozen=True)
+class Weighed:
+    """The confidence, the policy that made it, and the values of all that were computed; what was done without."""
+
+    confidence: float
+    policy: str
+    scores: Mapping[str, float]
+    degraded: Sequence[str] = ()
+
+
+def weighed(
+    asked: str,
+    chosen: Sequence[str],
+    verdicts: Sequence[Verdict],
+    signals: policies.Signals,
+    missing: Texts,
+    weights: Mapping[str, Weights],
+    checked: float,
+    answered: Answered | None,
+    written: Written | None = None,
+) -> Weighed:
+    """The confidence of an answer, as a pure function of what was found of it.
+
+    `asked` is the policy as it was asked for, `chosen` those that are to be computed, `missing` why signals were not
+    measured, `checked` the share of the answer that claims cover, `answered` what the reader said, None where none was
+    asked. A policy whose signals are missing gives way to ``"claims"``. Under the policies `JOINED` the value is
+    multiplied by what the reader says of a quotation, and is at most `MOST_UNREAD` where it could not read it; that of
+    an answer that a chat model has `written` is the chance fitted on such answers, of which the value is a part.
+    """
+    policy = policies.best_policy(verdicts) if asked == AUTO else asked
+    degraded: list[str] = []
+    scores: dict[str, float] = {}
+
+    def score(names: Sequence[str]) -> None:
+        for formula in (POLICIES[name] for name in names):
+            try:
+                value = formula.discounted(verdicts, signals, weights.get(formula.name))
+            except InputError as error:
+                reasons = [missing[signal] for signal in formula.needs if signal in missing]
+                degraded.append(f"Policy {formula.name!r} could not be computed: {'; '.join(reasons) or error}.")
+            else:
+                scores[formula.name] = round(value * checked, 6)
+
+    score(chosen or [policy])
+    if policy not in scores:
+        degraded.append(f"The confidence is that of the policy 'claims' instead of {policy!r}.")
+        policy = "claims"
+        score([policy])
+    if asked in JOINED and written is not None and answered and answered.seen:
+        chance = card().chance(features(answered.seen, scores[policy], written))
+        return Weighed(round(chance * checked, 6), policy, scores, degraded)
+    read = answered.probability if answered and answered.quoted else None
+    joined = asked in JOINED and read is not None and not any(v["judge"] in CHAT_JUDGES for v in verdicts)
+    unread = asked in JOINED and answered is not None and answered.probability is None
+    if unread and EMBEDDED.issuperset(judges_of(verdicts)) and scores[policy] > MOST_UNREAD:
+        scores[policy] = MOST_UNREAD
+        degraded.append(UNREAD)
+    confidence = round(scores[policy] * (read or 0.0), 6) if joined else scores[policy]
+    return Weighed(confidence, policy, scores, degraded)
 
 
 @dataclass(frozen=True)
@@ -303,6 +401,7 @@ class _Case:
     policy: str
     chosen: Sequence[str]
     known_facts: Sequence[str]
+    written: Written | None = None
 
 
 def _failed(answer: str, policy: str) -> Verification:

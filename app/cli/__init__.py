@@ -64,7 +64,7 @@ app = typer.Typer(
     cls=Commands,
     help="Cited answers from your own documents, every claim checked, on your own machine.\n\n"
     "Exit codes: 0 answered or done, 1 failure (of one file or row, too), 2 bad usage, 3 abstained, "
-    "4 below --fail-under, 130 interrupted.",
+    "4 below --fail-under, 5 answered, but doubtful, 130 interrupted.",
     no_args_is_help=True,
     **SHARED,
 )

@@ -25,6 +25,9 @@ def config(settings_of: Any, json: JsonOption = False) -> None:
     for name, value in settings.model_dump(mode="json").items():
         source = cragraph.settings.source_of(name) if name in settings.model_fields_set else "default"
         rows.append({"setting": name, "value": mask(value) if isinstance(value, str) else value, "from": source})
+        if name == "confidence_threshold" and settings.threshold is None:
+            fitted = {judge: own.threshold for judge, own in settings.calibration.items() if own.threshold is not None}
+            rows[-1]["from"] += "".join(f"; {at} where {judge} judges, by calibration" for judge, at in fitted.items())
 
     def lines(rows: Any) -> str:
         shown = [(row, "-" if row["value"] in (None, "") else row["value"]) for row in rows]
@@ -61,7 +64,8 @@ def table(summary: Mapping[str, Any]) -> Group:
     """The summary as tables."""
     rates = Table(title=f"{summary['runs']} runs", show_header=False)
     for name in (
-        "abstention_rate", "rejection_rate", "trigger_rate", "success_rate", "grounded_rate", "confidence",
+        "abstention_rate", "rejection_rate", "doubtful_rate", "trigger_rate", "success_rate", "grounded_rate",
+        "confidence",
         "cited_claims", "citation_accuracy", "false_positive_rate", "false_negative_rate", "rerank_gain",
         "selection_rate", "llm_calls", "degraded_rate", "bad_lines",
     ):  # fmt: skip

@@ -11,14 +11,17 @@ from typing import TYPE_CHECKING, Annotated, Any, Final
 import typer
 
 import cragraph
-from cragraph.cli.console import ABSTAINED, complain, err, ingesting, show, status
+from cragraph.cli.console import ABSTAINED, DOUBTFUL, complain, err, ingesting, show, status
 from cragraph.cli.options import JsonOption, QuietOption, ReportOption, with_settings
 from cragraph.errors import InputError
+from cragraph.private import check_output
 
 if TYPE_CHECKING:
     from cragraph.run import Event
 
 UNCHECKED: Final = "draft, not checked yet: "
+EXITS: Final = {"refused": ABSTAINED, "doubtful": DOUBTFUL}
+"""Exit codes by what was decided; any other answer exits with 0."""
 
 
 @with_settings(
@@ -43,6 +46,7 @@ def ask(
 
     Example: `cragraph ask "What was revenue in 2023?" --source report.pdf`
     """
+    check_output(report)
     cragraph.models.weights.open_ahead(("encoder", "reader"))
     gc.disable()  # what is imported stays: looking for garbage in it takes a tenth of a cold answer
     assistant_of, show_answer = cragraph.run.Assistant, cragraph.cli.render.show_answer
@@ -56,7 +60,8 @@ def ask(
     if source:
         with ingesting(shown=not quiet) as advance:
             read = assistant.ingest(source, progress=advance)
-        for path, reason in read.failed:
+        leading_out = [each for each in read.skipped if each[1] == cragraph.retrieval.documents.LEADS_OUT]
+        for path, reason in read.failed + leading_out:
             complain(f"{path}: {reason}")
         if not (read.added or read.changed or read.unchanged):
             raise InputError("Nothing could be read from --source: give files or folders that `cragraph ingest` takes.")
@@ -74,8 +79,9 @@ def ask(
         if not quiet:
             status(f"wrote {report}")
     show(json, response, show_answer)
-    if response["abstained"]:
-        raise typer.Exit(ABSTAINED)
+    outcome = response["decision"]["outcome"] if response["decision"] else "not verified"
+    if outcome in EXITS:
+        raise typer.Exit(EXITS[outcome])
 
 
 def shown(run: "Iterator[Event]", *, quiet: bool, stream_tokens: bool = True) -> "Event":

@@ -122,7 +122,7 @@ class Conversation:
         self.last = done
         answer = done.response["answer"]
         self.messages += [{"role": "user", "content": question}, {"role": "assistant", "content": answer}]
-        out().print(answer)
+        out().print(cragraph.cli.render.answer_line(done.response))
         out().print(cragraph.cli.render.verdict_line(done.response))
         for sentence in [*done.response["issues"], *done.response["degraded"]]:
             status(sentence)

@@ -18,6 +18,8 @@ from cragraph.errors import plain
 FAILURE: Final = 1
 USAGE: Final = 2
 ABSTAINED: Final = 3
+DOUBTFUL: Final = 5
+"""Exit codes; 4 is that of `verify --fail-under`."""
 INTERRUPTED: Final = 130
 
 _HIDDEN: Final = re.compile("[\x7f-\x9f\u202a-\u202e\u2066-\u2069\ud800-\udfff]")

@@ -8,10 +8,12 @@ import typer
 from rich.table import Table
 
 import cragraph
-from cragraph.cli.console import progress_bar, show, status
+from cragraph.cli.console import FAILURE, progress_bar, show, status
 from cragraph.cli.options import JsonOption, QuietOption, with_settings
 
-PlotOption = Annotated[Path | None, typer.Option("--plot", help="File for the plot (PNG or SVG).")]
+PlotOption = Annotated[
+    Path | None, typer.Option("--plot", help="File for the plot, PNG or SVG; needs `pip install 'cragraph[report]'`.")
+]
 LimitOption = Annotated[int | None, typer.Option("--limit", min=1, help="Rows, or questions, a file at most.")]
 
 app = typer.Typer(help="Measure retrieval and grounding on labelled data.", no_args_is_help=True)
@@ -101,10 +103,13 @@ def answers(
     show(json, result, evals.report.answers_table, evals.report.causes_table)
 
 
-@with_settings("judge", "refused_good")
+@with_settings("judge")
 def calibrate(
     settings_of: Any,
     rows: Annotated[Path, typer.Argument(help="JSONL file of labelled answers.", show_default=False)],
+    refused_good: Annotated[
+        float, typer.Option("--refused-good", help="Share of good answers to refuse at most.", min=0.05, max=0.5)
+    ] = 0.2,
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Measure only; write nothing.")] = False,
     json: JsonOption = False,
     quiet: QuietOption = False,
@@ -112,15 +117,24 @@ def calibrate(
     """Fit what the confidence means, and where to accept, to your own labelled answers; a hundred help.
 
     A row is `{"answer", "passages": [text…], "label": "supported" or "unsupported"}`. The fit goes into the settings
-    file. Example: `cragraph calibrate labelled.jsonl`
+    file, unless it was measured as worse than what is in force (exit code 1).
+
+    Example: `cragraph calibrate labelled.jsonl`
     """
     settings, evals = settings_of(), cragraph.evals
     file = cragraph.settings.config_path() or Path("cragraph.yaml")
     verifier = cragraph.build.Parts(settings.model_copy(update={"calibration": {}})).verifier
     verifier = replace(verifier, options=replace(verifier.options, measure=()), scorer=None)
-    accepts = {"refused": settings.refused_good, "threshold": settings.threshold}
-    fit = evals.calibrate.calibrate(evals.data.read_rows(rows), verifier, settings.judge, **accepts)
-    if not dry_run:
+    fit = evals.calibrate.calibrate(
+        evals.data.read_rows(rows),
+        verifier,
+        settings.judge,
+        refused=refused_good,
+        threshold=settings.threshold,
+        in_force=settings.calibration,
+    )
+    written = not dry_run and not fit.worse
+    if written:
         evals.calibrate.store(fit, file)
     table = Table("of rows not fitted on", "before", "after")
     for name in fit.before:
@@ -130,6 +144,9 @@ def calibrate(
         f"(95 %: {fit.least:+.3f} to {fit.most:+.3f})"
     )
     shown = "." if fit.least > 0 else ": no gain is shown, more rows would tell."
-    show(json, asdict(fit) | {"file": None if dry_run else str(file)}, lambda _: table, lambda _: gain + shown)
+    show(json, asdict(fit) | {"file": str(file) if written else None}, lambda _: table, lambda _: gain + shown)
     if not quiet and not json:
-        status("nothing was written" if dry_run else f"the judge {fit.judge} is calibrated in {file}")
+        told = "nothing was written" + ": the fit is worse than what is in force" * fit.worse
+        status(f"the judge {fit.judge} is calibrated in {file}" if written else told)
+    if fit.worse and not dry_run:
+        raise typer.Exit(FAILURE)

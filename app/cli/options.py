@@ -22,12 +22,16 @@ QuietOption = Annotated[bool, typer.Option("--quiet", "-q", help="No status on s
 
 
 def _option(kind: Any, flag: str, about: str, **more: Any) -> Any:
-    return Annotated[kind | None, typer.Option(flag, help=about, **more)]
+    return Annotated[kind | None, typer.Option(flag, help=about, **more), flag]
 
 
 _SETTINGS: Final[dict[str, Any]] = {
     "store": _option(str, "--store", "Folder or server URL of the store."),
-    "model": _option(str, "--model", "Chat model, e.g. ollama:llama3.2 or openai:NAME."),
+    "model": _option(
+        str,
+        "--model",
+        "Chat model, e.g. ollama:llama3.2; openai:NAME and others with `pip install 'cragraph[providers]'`.",
+    ),
     "base_url": _option(str, "--base-url", "Server of the chat model, e.g. http://localhost:8080/v1.", metavar="URL"),
     "mode": _option(str, "--mode", "low, balanced or high."),
     "judge": _option(str, "--judge", f"auto, {', '.join(JUDGES)}."),
@@ -41,13 +45,15 @@ _SETTINGS: Final[dict[str, Any]] = {
         list[str], "--where", "Metadata filter, repeatable: year=2023, 'year>=2020', 'ticker in AAPL,MSFT'.",
         metavar="FILTER",
     ),
-    "on_low_confidence": _option(str, "--on-low-confidence", "abstain, flag or prune."),
+    "on_low_confidence": _option(str, "--on-low-confidence", "doubt (the default), abstain, flag or prune."),
     "best_of": _option(int, "--best-of", "Write N answers, keep the best."),
     "deadline_s": _option(float, "--deadline", "Seconds for the whole run."),
-    "refused_good": _option(float, "--refused-good", "Share of good answers to refuse at most.", min=0.05, max=0.5),
     "config": _option(Path, "--config", "Settings file instead of cragraph.yaml."),
 }  # fmt: skip
 """Settings that can be given to a command, and how."""
+
+FLAGS: Final = {name: option.__metadata__[1] for name, option in _SETTINGS.items()}
+"""What each of them is called there."""
 
 
 def with_settings(*names: str) -> Callable[[Callable[..., None]], Callable[..., None]]:
@@ -82,4 +88,4 @@ def _settings(options: dict[str, Any], **more: Any) -> Any:
         os.environ["CRAG_CONFIG"] = str(config)
     if where := given.pop("where", None):
         given["where"] = store.parse_where(where)
-    return cragraph.settings.load_settings(**given)
+    return cragraph.settings.loaded(given, FLAGS)

@@ -10,22 +10,26 @@ from rich.text import Text
 from cragraph.cli.console import err, out
 from cragraph.passages import place_of
 from cragraph.text.words import shortened
-from cragraph.types import MARKS, groundedness
+from cragraph.types import MARKS, doubt_of, mark_of, standing
 
-COLOURS: Final = dict(zip(MARKS, ("green", "yellow", "red", "bold red", "magenta"), strict=True))
+COLOURS: Final = dict(zip(MARKS, ("green", "yellow", "red", "bold red", "magenta"), strict=True)) | {"quoted": "cyan"}
+"""Of claims by their verdict; green is for those of an accepted answer."""
+DECIDED: Final = {"accepted": "bold green", "doubtful": "bold yellow", "refused": "bold"}
+"""Of answers by what was decided; one that nobody verified, and one that is refused, is plain."""
 
 
 def show_answer(response: dict[str, Any]) -> None:
     """Print an answer with its citations, claims, confidence and what ran."""
-    console = out()
-    console.print(Text(response["answer"], style="bold" if console.is_terminal else ""))
+    console, accepted = out(), bool(response["accepted"])
+    console.print(answer_line(response))
     section(console, "Citations", map(citation_line, response["citations"]))
     near = ((place_of(p) or p["chunk_id"], shortened(p["text"])) for p in response.get("nearest") or ())
     section(console, "Nearest passages", (Text(f"{place}: “{text}”") for place, text in near))
     if not response["abstained"]:
-        section(console, "Claims", map(claim_line, (response.get("verification") or {}).get("claims") or []))
+        claims = (response.get("verification") or {}).get("claims") or []
+        section(console, "Claims", (claim_line(claim, accepted=accepted) for claim in claims))
     console.print()
-    console.print(Text(verdict_line(response)))
+    console.print(verdict_line(response))
     show_faults(console, response)
     console.print(Text(ran_line(response), style="dim"))
 
@@ -64,11 +68,22 @@ def citation_line(citation: dict[str, Any]) -> Text:
     return line
 
 
-def claim_line(claim: dict[str, Any]) -> Text:
-    """A claim with its verdict and scores; the words that lack support are underlined."""
-    label = claim["verdict"]
-    verdict = f"{MARKS[label]} {label.replace('_', ' ')} "
-    line = Text.assemble((verdict, COLOURS[label]), (f"{claim['support']:.2f}  ", "dim"))
+def answer_line(response: dict[str, Any]) -> Text:
+    """The answer; in its own line, before it, that it is doubtful, and colours as far as it was accepted."""
+    style = DECIDED[response["decision"]["outcome"]] if response["decision"] else "bold"
+    return Text(f"{doubt_of(response['decision'])}{response['answer']}", style=style)
+
+
+def claim_line(claim: dict[str, Any], *, accepted: bool = False) -> Text:
+    """A claim with its verdict and scores; the words that lack support are underlined.
+
+    One that is quoted has no score: that it stands in a passage says nothing of whether it answers.
+    """
+    sign, word = mark_of(claim)
+    colour = COLOURS["quoted" if word == "quoted" else claim["verdict"]]
+    colour = "" if word == "supported" and not accepted else colour
+    support = "" if word == "quoted" else f"{claim['support']:.2f} "
+    line = Text.assemble((f"{sign} {word} ", colour), (f"{support} ", "dim"))
     text = Text(one_line(claim["text"]))
     for start, end in claim.get("unsupported_spans") or []:
         inside = (max(start - claim["start"], 0), max(end - claim["start"], 0))
@@ -82,14 +97,12 @@ def claim_line(claim: dict[str, Any]) -> Text:
     return line
 
 
-def verdict_line(response: dict[str, Any]) -> str:
-    """Confidence, level, groundedness and attempts in one line."""
-    attempts = len(response["attempts"])
-    tries = f"{attempts} attempt{'s' if attempts != 1 else ''}"
-    if response["confidence"] is None:
-        return f"Not verified · {tries}"
-    grounded = "abstained" if response["abstained"] else groundedness(response["is_grounded"], response["issues"])
-    return f"Confidence {response['confidence']:.2f} ({response['confidence_level']}) · {grounded} · {tries}"
+def verdict_line(response: dict[str, Any]) -> Text:
+    """Confidence, level, what was decided, and attempts in one line."""
+    attempts, decision = len(response["attempts"]), response["decision"]
+    decided = standing(decision, response["confidence_level"])
+    colour = DECIDED[decision["outcome"]] if decision else ""
+    return Text.assemble((decided, colour), f" · {attempts} attempt{'s' if attempts != 1 else ''}")
 
 
 def ran_line(response: dict[str, Any]) -> str:
@@ -104,15 +117,15 @@ def ran_line(response: dict[str, Any]) -> str:
 def show_verification(result: dict[str, Any]) -> None:
     """Print the verification of one answer."""
     console = out()
-    section(console, "Claims", map(claim_line, result["claims"]))
+    decision = result["decision"]
+    accepted = result["accepted"]
+    section(console, "Claims", (claim_line(claim, accepted=accepted) for claim in result["claims"]))
     if not result["claims"]:
         console.print("No claim was found in the answer.")
     console.print()
-    grounded = groundedness(result["is_grounded"], result["issues"])
-    if result["confidence"] is not None:
-        below = result["confidence"] < result["threshold"] and not result["accepted"]
-        below = f" · below the threshold of {result['threshold']:.2f}" if below else ""
-        console.print(f"Confidence {result['confidence']:.2f} ({result['level']}) · {grounded}{below}")
+    console.print(Text(standing(decision, result["level"]), style=DECIDED[decision["outcome"]]))
+    if not accepted:
+        console.print(Text(decision["why"], style="yellow"))
     show_faults(console, result)
 
 

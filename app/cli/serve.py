@@ -10,15 +10,18 @@ from cragraph.cli.console import status
 from cragraph.cli.options import with_settings
 from cragraph.errors import SettingsError
 
+TokenOption = Annotated[
+    str | None,
+    typer.Option("--token", help="Ask every caller for this (or CRAG_TOKEN); made up where others can reach it."),
+]
+
 
 @with_settings("store", "model", "base_url")
 def serve(
     settings_of: Any,
     host: Annotated[str, typer.Option("--host", help="Address to listen on.")] = "127.0.0.1",
     port: Annotated[int, typer.Option("--port", min=0, max=65535, help="Port to listen on.")] = 8765,
-    token: Annotated[
-        str | None, typer.Option("--token", help="Ask every caller for this; made up where others can reach it.")
-    ] = None,
+    token: TokenOption = None,
     files: Annotated[Path, typer.Option("--files", help="Folder for dropped files.")] = Path("dropped"),
 ) -> None:
     """A page to ask your documents in the browser, and an HTTP interface (see /openapi.json).
@@ -27,31 +30,36 @@ def serve(
 
     Example: `cragraph serve --port 8765`
     """
-    _extra("serve").run(settings_of(), host=host, port=port, token=token, files_in=files, tell=status)
+    import_module("cragraph.serve").run(settings_of(), host=host, port=port, token=token, files_in=files, tell=status)
 
 
 @with_settings("store", "model", "base_url")
 def mcp(
     settings_of: Any,
-    http: Annotated[bool, typer.Option("--http", help="Streamable HTTP on 127.0.0.1 instead of stdio.")] = False,
-    port: Annotated[int, typer.Option("--port", min=1, max=65535, help="Port for --http.")] = 8766,
+    http: Annotated[bool, typer.Option("--http", help="Streamable HTTP instead of stdio.")] = False,
+    host: Annotated[str, typer.Option("--host", help="Address for --http.")] = "127.0.0.1",
+    port: Annotated[int, typer.Option("--port", min=0, max=65535, help="Port for --http.")] = 8766,
+    token: TokenOption = None,
     root: Annotated[Path, typer.Option("--root", help="Folder whose files may be read.")] = Path(),
 ) -> None:
     """Offer search, ask, verify and ingest to agents by the Model Context Protocol, over stdio or HTTP.
 
+    Needs `pip install 'cragraph[mcp]'`. Over HTTP, a token is asked for where --token or CRAG_TOKEN has one, and where
+    others can reach the server.
+
     Example: `cragraph mcp --store ~/notes/.cragraph`
     """
-    server = _extra("mcp").Documents(settings_of(), root)
+    if token is not None and not http:
+        raise SettingsError("--token came without --http: over stdio nobody else can call; leave it out.")
+
+    def tell(address: str, asked: str | None) -> None:
+        status(f"{address}/mcp" + (f", asks for: Authorization: Bearer {asked}" if asked else ""))
+
+    try:
+        server = import_module("cragraph.mcp").Documents(settings_of(), root)
+    except ImportError as error:
+        raise SettingsError(f"mcp needs {error.name}: install it with `pip install 'cragraph[mcp]'`.") from error
     if http:
-        status(f"http://127.0.0.1:{port}/mcp")
-        server.run("streamable-http", port=port)
+        server.serve_http(host, port, token, tell)
     else:
         server.run("stdio")
-
-
-def _extra(name: str) -> Any:
-    """A module whose libraries an extra of the same name installs."""
-    try:
-        return import_module(f"cragraph.{name}")
-    except ImportError as error:
-        raise SettingsError(f"{name} needs {error.name}: install it with `pip install 'cragraph[{name}]'`.") from error

@@ -17,6 +17,9 @@ def ingest(
     paths: Annotated[list[Path], typer.Argument(help="Files and folders.", show_default=False)],
     prune: Annotated[bool, typer.Option("--prune", help="Remove documents that have vanished.")] = False,
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Say what would change; change nothing.")] = False,
+    follow_links: Annotated[
+        bool, typer.Option("--follow-links", help="Also follow links that lead out of a folder.")
+    ] = False,
     watch: Annotated[bool, typer.Option("--watch", help="Follow the paths until interrupted.")] = False,
     json: JsonOption = False,
     quiet: QuietOption = False,
@@ -24,17 +27,18 @@ def ingest(
     """Read documents into the store: md, txt, rst, html, pdf, docx, pptx, xlsx, epub, eml, csv, json,
     jsonl.
 
-    Unchanged files cost nothing; changed ones replace what was there.
+    Unchanged files cost nothing; changed ones replace what was there. Scanned pages are read with
+    `pip install 'cragraph[ocr]'`.
 
     Example: `cragraph ingest docs/ report.pdf --prune`
     """
     assistant = cragraph.run.Assistant(settings_of())
     with ingesting(shown=not quiet) as advance:
-        report = assistant.ingest(paths, prune=prune, dry_run=dry_run, progress=advance)
+        report = assistant.ingest(paths, prune=prune, dry_run=dry_run, progress=advance, follow_links=follow_links)
     show_report(report, as_json=json, dry_run=dry_run)
     if watch and not dry_run:
         status("following; press Ctrl-C to stop")
-        for change in assistant.watch(paths):
+        for change in assistant.watch(paths, follow_links=follow_links):
             show_report(change, as_json=json, dry_run=False)
     if report.failed:
         raise typer.Exit(FAILURE)

@@ -19,6 +19,7 @@ from cragraph.cli.console import FAILURE, err, show, status
 from cragraph.cli.console import out as out_console
 from cragraph.cli.options import JsonOption, QuietOption, ReportOption, with_settings
 from cragraph.errors import CragError, InputError
+from cragraph.private import check_output, output
 
 
 @with_settings("judge", "policy", "model", "base_url")
@@ -48,6 +49,7 @@ def verify(
 
     Many rows: `cragraph verify --jsonl rows.jsonl --out verdicts.jsonl --fail-under .8 --junit report.xml`
     """
+    check_output(out, report, junit)
     assistant = cragraph.run.Assistant(settings_of())
     if jsonl is not None:
         if answer is not None or source:
@@ -57,7 +59,8 @@ def verify(
         rows, skipped = _verify_rows(assistant, jsonl, out, workers, report)
         figures = figures_of(rows, skipped)
         if junit is not None:
-            junit.write_bytes(junit_of(rows, skipped))
+            with output(junit, "wb") as written:
+                written.write(junit_of(rows, skipped))
         if not quiet:
             status(f"{len(rows)} rows verified, {len(skipped)} skipped")
             show_summary(figures, summary, out_console() if out is not None else err())
@@ -71,8 +74,11 @@ def verify(
     if answer is None or not source:
         raise InputError("verify wants --answer TEXT (or -) and at least one --source PATH, or --jsonl FILE.")
     text = sys.stdin.read() if answer == "-" else answer
-    passages = assistant.read(source)
+    leading_out: list[tuple[str, str]] = []
+    passages = assistant.read(source, leading_out)
     verification = assistant.verify(text, passages, question)
+    for path, reason in leading_out:
+        status(f"skipped {path}: {reason}")
     if report is not None:
         cragraph.Report(verification, files={passage["source"] for passage in passages}).save(report)
     show(json, verification.to_dict(), cragraph.cli.render.show_verification)
@@ -110,18 +116,19 @@ def _verify_rows(
     if not stdin and not source.is_file():
         raise InputError(f"--jsonl names {source}, which is not a file: give a file of one JSON object per line.")
     opened: Any = nullcontext(sys.stdin) if stdin else source.open(encoding="utf-8")
-    written: Any = nullcontext(sys.stdout) if target is None else target.open("w", encoding="utf-8")
+    written: Any = nullcontext(sys.stdout) if target is None else output(target, encoding="utf-8")
     with opened as lines, written as sink:
         if report is None:
             deque(judged(lines, sink), maxlen=0)
         else:
-            with report.open("w", encoding="utf-8") as page:
+            with output(report, encoding="utf-8") as page:
                 page.writelines(cragraph.report.table_of(judged(lines, sink)))
     return kept, skipped
 
 
 _KEPT: Final = (
-    "id", "confidence", "level", "is_grounded", "threshold", "ms", "unverified_claims", "warnings", "degraded"
+    "id", "confidence", "level", "is_grounded", "accepted", "decision", "ms", "unverified_claims", "warnings",
+    "degraded",
 )  # fmt: skip
 
 
@@ -169,6 +176,7 @@ def figures_of(rows: list[Row], skipped: Skipped) -> dict[str, Any]:
         "rows": len(rows),
         "skipped": len(skipped),
         "grounded": grounded,
+        "decisions": dict(Counter(row["decision"]["outcome"] for row in rows).most_common()),
         "share_grounded": round(grounded / total, 4) if total else None,
         "mean_confidence": round(sum(row["confidence"] for row in rows) / len(rows), 4) if rows else None,
         "claims": dict(Counter(verdict for row in rows for verdict in row["claims"]).most_common()),
@@ -203,7 +211,7 @@ def junit_of(rows: list[Row], skipped: Skipped) -> bytes:
         about = {"name": _XML.sub("", str(row["id"])), "time": f"{row['ms'] / 1000:.3f}"}
         case = ElementTree.SubElement(suite, "testcase", {"classname": "cragraph"} | about)
         if not row["is_grounded"]:
-            why = f"confidence {row['confidence']:.2f}, threshold {row['threshold']:.2f}"
+            why = "; ".join(row["warnings"]) if row["accepted"] else row["decision"]["why"]
             failure = ElementTree.SubElement(case, "failure", type="not grounded", message=why)
             failure.text = _XML.sub("", "\n".join([*row["warnings"], *row["unverified_claims"]]))
     for number, problem in skipped:

@@ -18,9 +18,10 @@ from typing import Any, Final
 
 from cragraph.errors import plain
 from cragraph.passages import about, as_passages, place_of
+from cragraph.private import output
 from cragraph.report.pages import PagePictures
 from cragraph.text.markers import find_markers
-from cragraph.types import MARKS, Passage, groundedness
+from cragraph.types import Passage, doubt_of, mark_of, standing
 
 Neighbours = Callable[[Passage], Sequence[Passage]]  # the chunks beside a passage, in document order
 
@@ -36,7 +37,7 @@ MEANING: Final = {
 }
 NO_MEANING: Final = "the value of the policy {policy}, not a probability"
 AROUND: Final = 300  # characters of a chunk beside a passage that are shown
-COLUMNS: Final = ("id", "confidence", "grounded", "claims held", "answer")
+COLUMNS: Final = ("id", "confidence", "decision", "grounded", "claims held", "answer")
 
 
 @dataclass(frozen=True)
@@ -68,9 +69,10 @@ class Report:
         )
 
     def save(self, path: str | Path) -> Path:
-        """Write the page; returns its path."""
-        (target := Path(path)).write_text(str(self), encoding="utf-8")
-        return target
+        """Write the page, for its owner alone where the file is new; returns its path."""
+        with output(path, encoding="utf-8") as page:
+            page.write(str(self))
+        return Path(path)
 
     @cached_property
     def data(self) -> dict[str, Any]:
@@ -78,14 +80,17 @@ class Report:
         result = getattr(self.result, "response", self.result)  # a correction has its response
         if not isinstance(result, Mapping):
             given = {"question": result.question, "answer": result.answer}
-            result = given | result.to_dict() | {"claims": [*result.claims]}
+            row = result.to_dict()
+            quoted = [claim.get("quoted", False) for claim in row["claims"]]
+            claims = [{**verdict, "quoted": said} for verdict, said in zip(result.claims, quoted, strict=True)]
+            result = given | row | {"claims": claims}
         data = dict(result)
         if "attempts" not in data:
-            absent = {"answer": None, "question": None, "confidence": None, "is_grounded": None}
+            absent = {"answer": None, "question": None, "confidence": None, "is_grounded": None, "accepted": None}
             models = {"judge": data["judge"]} if data.get("judge") else data.get("models") or {}
             shaped = {"verification": data, "confidence_level": data.get("level"), "models": models}
             data = absent | {"issues": [], "degraded": [], "attempts": []} | data | shaped
-        return data | {name: data[name] or "" for name in ("answer", "question")}
+        return {"decision": None} | data | {name: data[name] or "" for name in ("answer", "question")}
 
     @cached_property
     def claims(self) -> list[dict[str, Any]]:
@@ -105,14 +110,16 @@ class Report:
         """The report without the page around it."""
         data, pictures = self.data, PagePictures(self.files)
         parts = [f"<h1>{e(data['question'])}</h1>" if data["question"] else "<h1>Verification</h1>"]
-        parts.append(f'<div class="cols"><div class="left"><section aria-label="Answer"><p class="answer">{self.text}')
+        doubt = doubt_of(data["decision"])
+        parts.append('<div class="cols"><div class="left"><section aria-label="Answer"><p class="answer">')
+        parts.append(f'<strong class="doubt">{e(doubt)}</strong>{self.text}' if doubt else self.text)
         parts.append(f"</p>{self._confidence()}{self._faults()}</section>{self._attempts()}{self._ran()}</div>")
         parts.append(f'<section class="right" aria-label="Evidence">{self._evidence(pictures)}</section></div>')
         if pictures.left_out:
             parts.append(f'<p class="note">{pictures.left_out} further pages are not shown as pictures.</p>')
         if pictures.failed:
             parts.append(f'<p class="note">The pages of {pictures.failed} files could not be drawn.</p>')
-        return f'<article class="cragraph">{"".join(parts)}</article>'
+        return f'<article class="cragraph {outcome_of(data)}">{"".join(parts)}</article>'
 
     @cached_property
     def text(self) -> str:
@@ -129,11 +136,12 @@ class Report:
                 f"<u>{e(answer[a:b])}</u>" if any(s <= a and b <= t for s, t in doubts) else e(answer[a:b])
                 for a, b in pairwise(cuts)
             )
-            label = f"{in_words(claim['verdict'])}, claim {number + 1}"
+            sign, word = mark_of(claim)
+            label = f"{word}, claim {number + 1}"
             pieces.append(
-                f'<a class="claim {e(claim["verdict"])}" href="#{self.prefix}e{number + 1}" '
+                f'<a class="claim {kind(claim)}" href="#{self.prefix}e{number + 1}" '
                 f'id="{self.prefix}a{number + 1}" title="{e(label)}">{words}'
-                f'<sup aria-hidden="true">{mark(claim)}</sup><span class="sr"> ({e(label)})</span></a>'
+                f'<sup aria-hidden="true">{sign}</sup><span class="sr"> ({e(label)})</span></a>'
             )
             at = end
         pieces.append(self._cited(answer[at:]))
@@ -179,22 +187,28 @@ class Report:
         data, checked = self.data, self.data["verification"] or {}
         if data["confidence"] is None:
             return '<p class="note">Not verified.</p>'
-        value, policy = data["confidence"], checked.get("policy") or ""
-        grounded = "abstained" if data.get("abstained") else groundedness(data["is_grounded"], data["issues"])
+        value, outcome = data["confidence"], outcome_of(data)
+        policy = (checked.get("policy") or "") if checked.get("claims_checked") else ""
         meaning = MEANING.get(policy, NO_MEANING).format(n=round(value * 100), policy=policy) if policy else ""
         if checked.get("answered") is not None:
             meaning += (
                 f"; the chance that it answers the question {checked['answered']:.2f}, "
                 f"that the passages support it {checked['supported']:.2f}"
             )
+        decided = (
+            standing(data["decision"], data["confidence_level"]) if data["decision"] else f"Confidence {value:.2f}"
+        )
         return (
-            f'<p class="confidence"><b>Confidence {value:.2f}</b> ({e(data["confidence_level"])}) · {grounded}'
-            f'<meter min="0" max="1" low=".5" high=".7" optimum="1" value="{value:.3f}" aria-hidden="true"></meter>'
+            f'<p class="confidence"><b class="decided">{e(decided)}</b>'
+            f'<span class="bar" aria-hidden="true"><i class="{outcome}" style="width:{value:.1%}"></i></span>'
             f'<span class="note">{e(meaning[:1].upper() + meaning[1:])}</span></p>'
         )
 
     def _faults(self) -> str:
-        notes = [(kind.removesuffix("s"), sentence) for kind in ("issues", "degraded") for sentence in self.data[kind]]
+        decision, data = self.data["decision"], self.data
+        notes = [(kind.removesuffix("s"), sentence) for kind in ("issues", "degraded") for sentence in data[kind]]
+        if decision and decision["outcome"] != "accepted" and ("issue", decision["why"]) not in notes:
+            notes.insert(0, ("issue", decision["why"]))
         rows = "".join(f'<li class="{kind}">{e(sentence)}</li>' for kind, sentence in notes)
         return f'<ul class="said">{rows}</ul>' if rows else ""
 
@@ -213,13 +227,11 @@ class Report:
         return ("<h2>Claims</h2>" + "".join(cards) if cards else "") + "".join(lists)
 
     def _card(self, number: int, claim: Mapping[str, Any], pictures: PagePictures) -> str:
-        verdict, back = claim["verdict"], f"{e(claim['text'])} <em>(not in the answer that is shown)</em>"
+        (sign, word), back = mark_of(claim), f"{e(claim['text'])} <em>(not in the answer that is shown)</em>"
         if number in self.places:
             back = f'<a href="#{self.prefix}a{number + 1}">{e(claim["text"])}</a>'
-        rows = [
-            f'<h3><span class="mark {e(verdict)}">{mark(claim)} {in_words(verdict)}</span> {claim["support"]:.2f}</h3>'
-            f"<p>{back}</p>"
-        ]
+        support = "" if claim.get("quoted") else f" {claim['support']:.2f}"
+        rows = [f'<h3><span class="mark {kind(claim)}">{sign} {e(word)}</span>{support}</h3><p>{back}</p>']
         rows += [f'<p class="note">{e(claim["reasoning"])}</p>'] if claim.get("reasoning") else []
         rows += [f"<p>Should say: {e(claim['correction'])}</p>"] if claim.get("correction") else []
         if evidence := claim.get("evidence"):
@@ -240,7 +252,7 @@ class Report:
             names = {p["chunk_id"]: where(about(p)) for p in self.known}
             named = dict.fromkeys(names.get(chunk_id, e(chunk_id)) for chunk_id in others)
             rows.append(f'<p class="note">Also supported by {", ".join(named)}.</p>')
-        return f'<div class="card {e(verdict)}" id="{self.prefix}e{number + 1}">{"".join(rows)}</div>'
+        return f'<div class="card {kind(claim)}" id="{self.prefix}e{number + 1}">{"".join(rows)}</div>'
 
     def _passage(self, evidence: Mapping[str, Any]) -> Passage | None:
         """The passage that holds the evidence, by id, else by position; None where it is not at hand."""
@@ -273,7 +285,7 @@ class Report:
             )
             searched = "".join(f"<li>searched for “{e(query)}”</li>" for query in attempt["queries"])
             failed = "".join(
-                f"<li>{mark(claim)} {in_words(claim['verdict'])}: {e(claim['text'])}</li>"
+                f"<li>{' '.join(mark_of(claim))}: {e(claim['text'])}</li>"
                 for claim in (attempt.get("verification") or {}).get("claims") or ()
                 if claim["verdict"] != "supported"
             )
@@ -315,10 +327,10 @@ def table_of(rows: Iterable[Mapping[str, Any]]) -> Iterator[str]:
 def _row(row: Mapping[str, Any], prefix: str) -> str:
     report = Report(row, prefix=prefix)
     counts = f"{row['claims_supported']}/{row['claims_checked']}"
-    grounded = "yes" if row["is_grounded"] else "no"
+    grounded, outcome = "yes" if row["is_grounded"] else "no", outcome_of(row)
     share = row["claims_supported"] / (row["claims_checked"] or 1)
     claims = "".join(
-        f'<li id="{prefix}e{n}"><span class="mark {e(c["verdict"])}">{mark(c)} {in_words(c["verdict"])}</span> '
+        f'<li id="{prefix}e{n}"><span class="mark {kind(c)}">{e(" ".join(mark_of(c)))}</span> '
         + e(c["text"])
         + (f' <span class="note">{e(c["reasoning"])}</span>' if c.get("reasoning") else "")
         + (f"<blockquote><mark>{e(c['evidence']['quote'])}</mark></blockquote>" if c.get("evidence") else "")
@@ -327,8 +339,10 @@ def _row(row: Mapping[str, Any], prefix: str) -> str:
     )
     question = f"<p><b>{e(row['question'])}</b></p>" if row.get("question") else ""
     return (
-        f'<tr data-grounded="{grounded}"><td>{e(row["id"])}</td><td class="n" data-v="{row["confidence"]:.4f}">'
-        f'{row["confidence"]:.2f}</td><td>{grounded}</td><td class="n" data-v="{share:.4f}">{counts}</td><td>{question}'
+        f'<tr class="{outcome}" data-grounded="{grounded}"><td>{e(row["id"])}</td>'
+        f'<td class="n" data-v="{row["confidence"]:.4f}">{row["confidence"]:.2f}</td>'
+        f'<td><span class="decided">{outcome}</span></td><td>{grounded}</td>'
+        f'<td class="n" data-v="{share:.4f}">{counts}</td><td>{question}'
         f"{report.text}<details><summary>Claims and evidence</summary><ol>{claims}</ol></details></td></tr>"
     )
 
@@ -366,14 +380,14 @@ def where(metadata: Mapping[str, Any]) -> str:
     return f'<cite title="{e(metadata.get("source") or "")}">{e(place_of(metadata) or "given text")}</cite>'
 
 
-def mark(claim: Mapping[str, Any]) -> str:
-    """The sign of a claim's verdict."""
-    return MARKS.get(claim["verdict"], "?")
+def kind(claim: Mapping[str, Any]) -> str:
+    """The class of a claim, which has its colour."""
+    return "quoted" if claim.get("quoted") else e(claim["verdict"])
 
 
-def in_words(verdict: str) -> str:
-    """A verdict in words."""
-    return verdict.replace("_", " ")
+def outcome_of(data: Mapping[str, Any]) -> str:
+    """The class of an answer: accepted, doubtful or refused; unverified where nothing was decided."""
+    return e(data["decision"]["outcome"]) if data["decision"] else "unverified"
 
 
 def e(text: Any) -> str:

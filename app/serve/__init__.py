@@ -1,47 +1,42 @@
 """The page and the HTTP interface: `create_app` for a server of your own, `cragraph serve` for the rest."""
 
-import hmac
 import json
+import logging
 from collections import Counter
-from collections.abc import Awaitable, Callable, Iterator, Mapping, MutableMapping
-from contextlib import suppress
+from collections.abc import Callable, Iterator
 from importlib.resources import files
-from ipaddress import ip_address
 from pathlib import Path
 from queue import Queue
-from secrets import token_hex, token_urlsafe
-from shutil import copyfileobj
-from socket import AF_INET, AF_INET6, create_server
-from tempfile import NamedTemporaryFile
+from secrets import token_hex
 from threading import Thread
 from typing import Annotated, Any, Final
-from urllib.parse import urlsplit
 
 from fastapi import FastAPI, Query, Request, UploadFile
+from fastapi.exceptions import RequestValidationError
 from fastapi.responses import JSONResponse, Response, StreamingResponse
 from pydantic import BaseModel, ConfigDict, Field
-from starlette.datastructures import MutableHeaders
+from starlette.exceptions import HTTPException
 
 from cragraph import __version__
-from cragraph.errors import CragError, InputError, SettingsError, StoreMissingError, plain
+from cragraph.errors import CragError, InputError, SettingsError, StoreMissingError, encodable, plain
 from cragraph.graph.context import OTHER_NAMES
 from cragraph.graph.state import CragOutput
+from cragraph.guard import Guard, checked_token, listen, with_token
 from cragraph.report import style
+from cragraph.retrieval.store.records import at_home
 from cragraph.run import MB, Assistant, Event
+from cragraph.serve.dropped import Dropped
 from cragraph.settings import Settings, context_schema
 
-BODY: Final = 2 * 1024 * 1024  # bytes of a JSON request at most
-COOKIE: Final = "cragraph_token"
-HEADERS: Final = {
-    "content-security-policy": "default-src 'none'; script-src 'self'; style-src 'self' 'unsafe-inline'; "
-    "img-src 'self' data:; connect-src 'self'; form-action 'none'; base-uri 'none'; frame-ancestors 'none'",
-    "x-content-type-options": "nosniff",
-    "referrer-policy": "no-referrer",
-    "cross-origin-resource-policy": "same-origin",
-}
+logger = logging.getLogger(__name__)
 
-Receive = Callable[[], Awaitable[MutableMapping[str, Any]]]
-Send = Callable[[MutableMapping[str, Any]], Awaitable[None]]
+FAILED: Final = "The server failed; its log says why."
+
+
+class Problem(BaseModel):
+    """Why a request was not answered."""
+
+    error: str
 
 
 class Body(BaseModel):
@@ -84,29 +79,55 @@ class Search(Body):
 
 
 def create_app(settings: Settings, *, token: str | None = None, hosts: tuple[str, ...] = (), files_in: Path) -> FastAPI:
-    """The application: `token` is asked of every request where it is set, dropped files are kept under `files_in`."""
+    """The application: `token` is asked of every request where it is set, dropped files are kept under `files_in`.
+
+    Raises SettingsError for a token that keeps nobody out.
+    """
+    refused: dict[int | str, dict[str, Any]] = {
+        code: {"description": text, "model": Problem}
+        for code, text in {
+            400: "What was asked cannot be done; `error` says why, as it does wherever something is refused.",
+            404: "Nothing was ingested yet.",
+            413: "The request is too large.",
+            422: "The request has the wrong shape.",
+            503: "A part is not available at present.",
+        }.items()
+    }
     app = FastAPI(
         title="cragraph",
         version=__version__,
         description="Cited answers from your own documents, every claim checked.",
         docs_url=None,
         redoc_url=None,
-        responses={400: {"description": "What was asked cannot be done; `error` says why."}},
+        responses=refused,
     )
-    app.add_middleware(Guard, token=token, hosts=hosts, most=int(settings.max_file_mb * MB))
+    uploads = {("POST", "/documents"): int(settings.max_file_mb * MB)}
+    token = None if token is None else checked_token(token)
+    app.add_middleware(Guard, token=token, hosts=hosts, large=uploads)
     assistant, schema = Assistant(settings), context_schema(settings)
-    page = files("cragraph.serve")
+    page, dropped = files("cragraph.serve"), Dropped(at_home(files_in).resolve())
 
     @app.exception_handler(CragError)
     async def explained(request: Request, error: CragError) -> JSONResponse:
         codes = {InputError: 400, SettingsError: 400, StoreMissingError: 404}
         return JSONResponse({"error": str(error)}, codes.get(type(error), 503))
 
-    def checked(options: Mapping[str, Any]) -> dict[str, Any]:
-        try:
-            return dict(schema(**options).model_dump(exclude_unset=True))
-        except ValueError as error:
-            raise InputError(f"The options cannot be used: {error}") from None
+    @app.exception_handler(RequestValidationError)
+    async def misshapen(request: Request, error: RequestValidationError) -> JSONResponse:
+        # What came is not repeated: it may be long, and of a kind that JSON cannot hold.
+        lines = dict.fromkeys(
+            f"{'.'.join(map(str, e['loc'][1:])) or e['loc'][0]}: {e['msg'].replace('Input should be', 'wanted')}"
+            for e in error.errors()
+        )
+        return JSONResponse({"error": encodable(plain("; ".join(lines)))}, 422)
+
+    @app.exception_handler(HTTPException)
+    async def refused_early(request: Request, error: HTTPException) -> JSONResponse:
+        return JSONResponse({"error": error.detail}, error.status_code, headers=error.headers)
+
+    @app.exception_handler(Exception)
+    async def failed(request: Request, error: Exception) -> JSONResponse:
+        return JSONResponse({"error": FAILED}, 500)
 
     def sse_of(run: Iterator[Event]) -> Iterator[tuple[str, dict[str, Any]]]:
         for event in run:
@@ -119,7 +140,7 @@ def create_app(settings: Settings, *, token: str | None = None, hosts: tuple[str
     @app.post("/ask", response_model=CragOutput)
     def ask(body: Ask) -> Any:
         """Answer a question, with citations, verdicts and a confidence."""
-        return [*assistant.ask(body.question, messages=body.messages, context=checked(body.options))][-1].response
+        return [*assistant.ask(body.question, messages=body.messages, context=body.options)][-1].response
 
     @app.post("/ask/stream", response_class=StreamingResponse)
     def ask_stream(body: Ask) -> StreamingResponse:
@@ -128,8 +149,8 @@ def create_app(settings: Settings, *, token: str | None = None, hosts: tuple[str
         `done` has the `response` and its report as `html`. With the option `ask_on_low_confidence` it may be `review`
         instead, with what a person needs to decide as the `response`, and the `run` to go on with.
         """
-        options = checked(body.options)
-        return streamed(sse_of(assistant.ask(body.question, messages=body.messages, context=options, person=True)))
+        run = assistant.ask(body.question, messages=body.messages, context=body.options, person=True)
+        return streamed(sse_of(run))
 
     @app.post("/ask/resume", response_class=StreamingResponse)
     def ask_resume(body: Decide) -> StreamingResponse:
@@ -158,30 +179,34 @@ def create_app(settings: Settings, *, token: str | None = None, hosts: tuple[str
 
     @app.post("/documents", response_class=StreamingResponse)
     def ingest(file: UploadFile) -> StreamingResponse:
-        """Read a file into the store; server-sent events: `progress`, then `done` with the report, or `error`."""
-        name = Path((file.filename or "").replace("\\", "/")).name
-        if not name or name.startswith("."):
-            raise InputError(f"The file came as {file.filename!r}; wanted a name such as report.pdf.")
-        files_in.mkdir(parents=True, exist_ok=True)
-        with NamedTemporaryFile(dir=files_in, prefix=".", delete=False) as kept:
-            copyfileobj(file.file, kept)
-        path = Path(kept.name).replace(files_in / name)
+        """Read a file into the store; server-sent events: `progress`, then `done` with the report, or `error`.
+
+        A file takes the place of no other: `same_name` lists the documents of its name that are in as well. A file
+        that cannot be read is not kept.
+        """
+        path, new = dropped.keep(file.filename, file.file)
 
         def ingest_events() -> Iterator[tuple[str, dict[str, Any]]]:
             steps: Queue[Any] = Queue()
 
             def work() -> None:
+                came: Any = None
                 try:
-                    steps.put(assistant.ingest([path], progress=steps.put))
+                    came = assistant.ingest([path], progress=steps.put)
                 except Exception as error:
-                    steps.put(error)
+                    came = error
+                finally:
+                    if new and not any(getattr(came, kind, ()) for kind in ("added", "changed", "unchanged")):
+                        dropped.discard(path)
+                    steps.put(came)
 
             Thread(target=work, daemon=True, name="cragraph-ingest").start()
             while not hasattr(step := steps.get(), "to_dict"):
                 if isinstance(step, Exception):
                     raise step
-                yield "progress", {"text": plain(str(step.source)), "chunks": step.chunks}
-            yield "done", step.to_dict()
+                yield "progress", {"text": path.name, "chunks": step.chunks}
+            others = [d.source for d in assistant.documents() if d.filename == path.name and d.source != str(path)]
+            yield "done", step.to_dict() | {"same_name": others}
 
         return streamed(ingest_events())
 
@@ -190,8 +215,7 @@ def create_app(settings: Settings, *, token: str | None = None, hosts: tuple[str
         """Take a document out of the store; a dropped file is deleted as well."""
         removed = assistant.forget(source)
         for path in map(Path, removed):
-            if path.parent == files_in.resolve():
-                path.unlink(missing_ok=True)
+            dropped.discard(path)
         return {"removed": removed}
 
     @app.get("/options")
@@ -223,112 +247,24 @@ def streamed(events: Iterator[tuple[str, dict[str, Any]]]) -> StreamingResponse:
     def lines() -> Iterator[str]:
         try:
             for kind, data in events:
-                yield f"event: {kind}\ndata: {json.dumps(data, ensure_ascii=False)}\n\n"
+                yield f"event: {kind}\ndata: {json.dumps(data)}\n\n"
         except Exception as error:  # the stream has begun: a status code is too late
-            why = str(error) if isinstance(error, CragError) else f"{type(error).__name__}: {plain(str(error))}"
+            why = str(error) if isinstance(error, CragError) else FAILED
+            if why == FAILED:
+                logger.exception("a stream failed")
             yield f"event: error\ndata: {json.dumps({'error': why})}\n\n"
 
     return StreamingResponse(lines(), media_type="text/event-stream", headers={"cache-control": "no-store"})
-
-
-class Guard:
-    """Refuses requests for other hosts, from other sites, without the token, or too large, before anything reads them.
-
-    A page elsewhere can make a browser call this server; the `Host` and `Origin` headers tell.
-    """
-
-    def __init__(self, app: Any, *, token: str | None, hosts: tuple[str, ...], most: int) -> None:
-        self.app, self.token, self.hosts, self.most = app, token, hosts, most
-
-    async def __call__(self, scope: MutableMapping[str, Any], receive: Receive, send: Send) -> None:
-        """Pass on what is allowed."""
-        if scope["type"] != "http":
-            await self.app(scope, receive, send)
-        elif answer := self._answer(Request(scope), at_home=scope["path"] == "/"):
-            await answer(scope, receive, send)
-        else:
-            most = self.most if (scope["method"], scope["path"]) == ("POST", "/documents") else BODY
-            if not await self._passed(scope, receive, send, most):
-                await JSONResponse({"error": f"The request is larger than {most} bytes."}, 413)(scope, receive, send)
-
-    def _answer(self, request: Request, *, at_home: bool) -> Response | None:
-        """A refusal, or the cookie for who opens the address with the token; None for what may pass."""
-        headers = request.headers
-        if not self._ours(urlsplit(f"//{headers.get('host', '')}").hostname or ""):
-            why = "This server does not answer for that host name: use the address that it printed."
-            return JSONResponse({"error": why}, 421)
-        elsewhere = headers.get("sec-fetch-site") in ("cross-site", "same-site") and not at_home
-        if elsewhere or ("origin" in headers and urlsplit(headers["origin"]).netloc != headers["host"]):
-            return JSONResponse({"error": "Calls from other sites are refused."}, 403)
-        if self.token is None:
-            return None
-        if at_home and self._right(*request.query_params.getlist("token")):
-            moved = Response(status_code=303, headers={"location": "/"})
-            moved.set_cookie(COOKIE, self.token, httponly=True, samesite="strict")
-            return moved
-        if self._right(headers.get("authorization", "").removeprefix("Bearer "), request.cookies.get(COOKIE, "")):
-            return None
-        why = "A token is wanted: open the address that the server printed, or send Authorization: Bearer TOKEN."
-        return JSONResponse({"error": why}, 401)
-
-    def _ours(self, host: str) -> bool:
-        with suppress(ValueError):  # another site gets past a browser by a name that leads here, not by an address
-            return host in ("localhost", *self.hosts) or ip_address(host).is_loopback or bool(self.hosts)
-        return False
-
-    def _right(self, *given: str) -> bool:
-        return any(hmac.compare_digest(value.encode(), (self.token or "").encode()) for value in given)
-
-    async def _passed(self, scope: MutableMapping[str, Any], receive: Receive, send: Send, most: int) -> bool:
-        seen, begun, late = 0, False, False
-
-        async def counted() -> MutableMapping[str, Any]:
-            nonlocal seen, late
-            message = await receive()
-            seen += len(message.get("body", b""))
-            if seen > most:
-                late = True
-                raise _TooLargeError
-            return message
-
-        async def headed(message: MutableMapping[str, Any]) -> None:
-            nonlocal begun
-            if late and not begun:
-                raise _TooLargeError
-            begun = True
-            if message["type"] == "http.response.start":
-                MutableHeaders(scope=message).update(HEADERS)
-            await send(message)
-
-        try:
-            await self.app(scope, counted, headed)
-        except _TooLargeError:
-            return False
-        return True
-
-
-class _TooLargeError(Exception):
-    """A request that goes on beyond its limit."""
 
 
 def run(
     settings: Settings, *, host: str, port: int, token: str | None, files_in: Path, tell: Callable[[str], None]
 ) -> None:
     """Serve until interrupted; `tell` gets the address. Where others can reach it, a token is made up."""
-    import uvicorn
-
-    if token is None and host not in LOCAL:
-        token = token_urlsafe(24)
-    try:
-        listening = create_server((host, port), family=AF_INET6 if ":" in host else AF_INET)
-    except OSError as error:
-        raise SettingsError(f"{host}:{port} is taken, or not this machine's: give another --port or --host.") from error
-    at = f"[{host}]" if ":" in host else host
-    tell(f"http://{at}:{listening.getsockname()[1]}/{f'?token={token}' if token else ''}")
-    app = create_app(settings, token=token, hosts=() if host in LOCAL else (host,), files_in=files_in)
-    config = uvicorn.Config(app, log_level="warning", timeout_graceful_shutdown=2)
-    with suppress(KeyboardInterrupt):
-        uvicorn.Server(config).run(sockets=[listening])
-
-
-LOCAL: Final = ("127.0.0.1", "localhost", "::1")
+    listen(
+        lambda token, hosts: create_app(settings, token=token, hosts=hosts, files_in=files_in),
+        host=host,
+        port=port,
+        token=token,
+        tell=lambda address, token: tell(with_token(address, token)),
+    )

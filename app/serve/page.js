@@ -55,7 +55,8 @@ async function run(url, body, question) {
         show($("ask"), kind !== "review");
         if (kind === "review") review(data, question); else {
           messages.push({role: "user", content: question}, {role: "assistant", content: data.response.answer});
-          $("said").textContent = `${data.response.answer} Confidence: ${data.response.confidence_level ?? "not verified"}.`;
+          const said = data.response.decision;
+          $("said").textContent = `${said ? said.outcome : "not verified"}: ${data.response.answer} ${said?.why ?? ""}`;
           $("question").value = "";
         }
         break;
@@ -130,7 +131,8 @@ async function ingest(files) {
       for await (const [kind, data] of events("/documents", {method: "POST", body})) {
         const bad = [...(data.failed ?? []), ...(data.skipped ?? [])][0];
         row.textContent = kind === "progress" ? `${file.name}: ${count(data.chunks)}`
-          : bad ? `${file.name}: ${bad.reason}` : `${file.name}: ready, ${count(data.chunks)}`;
+          : bad ? `${file.name}: ${bad.reason}` : `${file.name}: ready, ${count(data.chunks)}${
+            data.same_name.length ? "; another of this name is in as well: forget it where this one replaces it" : ""}`;
       }
     } catch (error) { row.textContent = `${file.name}: ${error.message}`; }
     await list();

@@ -6,9 +6,12 @@ questions asked earlier in the same conversation.
 
     python -m benchmarks.new_user
     python -m benchmarks.new_user second
+    python -m benchmarks.new_user . second third fourth fifth
     python -m benchmarks.new_user --only 17,21 --verbose
 
-`second` is another set on another subject, written when the first was known.
+`second` is another set on another subject, written when the first was known. Last comes what was decided on the
+answers: how many of the accepted and of the doubtful ones are right, and what would come of it if all that is not
+accepted were refused (`on_low_confidence: abstain`).
 """
 
 import argparse
@@ -17,6 +20,7 @@ import shutil
 import tempfile
 import time
 from collections import Counter
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -100,16 +104,42 @@ def asked(graph: Any, row: dict[str, Any]) -> dict[str, Any]:
     return dict(response)
 
 
+VERDICTS = ("right", "partly", "wrong", "refused")
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("set", nargs="?", default=".", help="the folder of a set, here or anywhere")
+    parser.add_argument("sets", nargs="*", default=["."], help="folders of sets, here or anywhere")
     parser.add_argument("--only", help="numbers of questions, with commas between")
     parser.add_argument("--verbose", action="store_true", help="print the right answers too")
     options = parser.parse_args()
-    home = HERE / options.set
-    rows = [json.loads(line) for line in (home / "questions.jsonl").read_text(encoding="utf-8").splitlines()]
-    if options.only:
-        rows = [row for row in rows if str(row["id"]) in options.only.split(",")]
+    decided: dict[str, Counter[str]] = {outcome: Counter() for outcome in ("accepted", "doubtful", "refused")}
+    strict: Counter[str] = Counter()
+    for name in options.sets:
+        home = HERE / name
+        rows = [json.loads(line) for line in (home / "questions.jsonl").read_text(encoding="utf-8").splitlines()]
+        if options.only:
+            rows = [row for row in rows if str(row["id"]) in options.only.split(",")]
+        if len(options.sets) > 1:
+            print(f"-- {name}")
+        for row, found, response in measured(home, rows, verbose=options.verbose):
+            decided[response["decision"]["outcome"]][found] += 1
+            strict[found if response["accepted"] else "right" if row.get("refuse") else "refused"] += 1
+    for outcome, counts in decided.items():
+        print(f"{outcome:<9} {counts.total():>4}: {listed(counts)}")
+    print(f"as decided     : {listed(sum(decided.values(), Counter()))}")
+    print(f"all but accepted refused: {listed(strict)}")
+
+
+def listed(counts: Counter[str]) -> str:
+    """Counts by verdict."""
+    return ", ".join(f"{counts[name]} {name}" for name in VERDICTS)
+
+
+def measured(
+    home: Path, rows: list[dict[str, Any]], *, verbose: bool
+) -> Iterator[tuple[dict[str, Any], str, dict[str, Any]]]:
+    """Ask the questions of a set, print what is not right and the figures; each row with verdict and response."""
     counts: Counter[str] = Counter()
     sure_and_wrong, taken = 0, []
     loop: Counter[str] = Counter()
@@ -134,10 +164,12 @@ def main() -> None:
                     loop["raised the confidence"] += max(later) > before
                     loop["right before"] += said_right(row, response["attempts"][0].get("answer", ""))
                     loop["right after"] += found == "right"
-            if found != "right" or options.verbose:
-                print(f"{row['id']:>3} {found:<8} {response['confidence'] or 0:.2f}  {row['question']}")
+            if found != "right" or verbose:
+                how = response["decision"]["outcome"]
+                print(f"{row['id']:>3} {found:<8} {how:<8} {response['confidence'] or 0:.2f}  {row['question']}")
                 print(f"      → {response['answer']!r}")
-    print(", ".join(f"{counts[name]} {name}" for name in ("right", "partly", "wrong", "refused")), end="")
+            yield row, found, response
+    print(listed(counts), end="")
     print(f"; {sure_and_wrong} wrong at 0.9 or above; median {sorted(taken)[len(taken) // 2] * 1000:.0f} ms")
     print("the loop:", ", ".join(f"{loop[name]} {name}" for name in LOOP), f"of {len(rows)} questions")
 

@@ -2,10 +2,10 @@
 
 from cragraph.retrieval.documents.clean import Limits
 from cragraph.retrieval.documents.document import Block, Document, Heading
-from cragraph.retrieval.documents.files import MAX_BYTES, Found, Skipped, discover, load, shown_name
+from cragraph.retrieval.documents.files import LEADS_OUT, MAX_BYTES, Found, Skipped, discover, load, shown_name
 from cragraph.retrieval.documents.split import CHUNK_OVERLAP, CHUNK_SIZE, split
 
 __all__ = [
-    "CHUNK_OVERLAP", "CHUNK_SIZE", "MAX_BYTES", "Block", "Document", "Found", "Heading", "Limits", "Skipped",
-    "discover", "load", "shown_name", "split",
+    "CHUNK_OVERLAP", "CHUNK_SIZE", "LEADS_OUT", "MAX_BYTES", "Block", "Document", "Found", "Heading", "Limits",
+    "Skipped", "discover", "load", "shown_name", "split",
 ]  # fmt: skip

@@ -9,7 +9,7 @@ from pathlib import Path
 
 from charset_normalizer import from_bytes
 
-from cragraph.errors import DocumentError, InputError
+from cragraph.errors import DocumentError, InputError, encodable
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,7 +53,6 @@ DROPPED = re.compile(
     "[\x00-\x08\x0e-\x1f\x7f-\x84\x86-\x9f\u00ad\u200b\u2060\ufeff\u200e\u200f\u202a-\u202e\u2066-\u2069"
     "\U000e0000-\U000e007f]"
 )
-SURROGATES = re.compile("[\ud800-\udfff]")
 LIGATURES = {chr(0xFB00 + n): letters for n, letters in enumerate(("ff", "fi", "fl", "ffi", "ffl", "st", "st"))}
 _LIGATURES = re.compile("[\ufb00-\ufb06]")
 # Normalising sorts a run of accents in quadratic time; no script stacks this many.
@@ -65,7 +64,7 @@ def clean(text: str) -> str:
     if text.isascii() and "\r" not in text and not DROPPED.search(text):
         return LINE_ENDS.sub("\n", text)
     text = DROPPED.sub("", LINE_ENDS.sub("\n", text))
-    text = _STACKED.sub(r"\1", SURROGATES.sub("\ufffd", SPACES.sub(" ", text)))
+    text = _STACKED.sub(r"\1", encodable(SPACES.sub(" ", text)))
     return unicodedata.normalize("NFC", _LIGATURES.sub(lambda match: LIGATURES[match[0]], text))
 
 

@@ -56,6 +56,9 @@ _SAVE_AS = {
 }
 _ADVICE = {old: new for new, olds in _SAVE_AS.items() for old in olds.split()}
 
+LEADS_OUT: Final = (
+    "a link that leads out of the folder; name what it leads to, or have such links followed (--follow-links)"
+)
 MAX_BYTES: Final = 100 * 1024 * 1024  # files larger than this are passed over unless told otherwise
 _MAGIC = (b"%PDF-", b"\x7fELF", b"\x89PNG", b"PK\x03\x04", b"\x1f\x8b", b"GIF8", b"\xff\xd8\xff", b"SQLite format 3")
 _FAULTS: Final[Mapping[type[Exception], str]] = {
@@ -106,11 +109,15 @@ class Skipped:
 Paths = str | os.PathLike[str] | Iterable[str | os.PathLike[str]]
 
 
-def discover(paths: Paths, *, max_bytes: int | None = MAX_BYTES) -> Iterator[Found | Skipped]:
+def discover(
+    paths: Paths, *, max_bytes: int | None = MAX_BYTES, follow_links: bool = False
+) -> Iterator[Found | Skipped]:
     """Every file at or under the paths, folders in order of name, each file once.
 
-    Hidden files and folders are passed over unless named outright. Links are followed, except back into a folder on
-    the way. `max_bytes` None sets no limit. Raises InputError at once, where a path does not exist.
+    Hidden files and folders are passed over unless named outright. So are links inside a folder that lead out of all
+    the paths, unless `follow_links`; who may put a link there could else have any file read. Other links are followed,
+    except back into a folder on the way. `max_bytes` None sets no limit. Raises InputError at once, where a path does
+    not exist.
     """
     roots = [Path(path) for path in ([paths] if isinstance(paths, str | os.PathLike) else paths)]
     missing = [shown_name(root) for root in roots if not os.path.lexists(root)]
@@ -120,13 +127,33 @@ def discover(paths: Paths, *, max_bytes: int | None = MAX_BYTES) -> Iterator[Fou
             f"runs in ({Path.cwd()})."
         )
     seen: dict[tuple[int, int], Path] = {}
-    return (item for root in roots for item in _visited(root, (), seen, max_bytes))
+    within = None if follow_links else [Path(os.path.realpath(root)) for root in roots]
+    return (item for root in roots for item in _visited(root, (), seen, max_bytes, within))
+
+
+def _leads_out(path: Path, within: list[Path]) -> bool:
+    """Whether a path is a link, or a junction of Windows, to something that lies in none of some folders."""
+    if not (path.is_symlink() or getattr(path, "is_junction", bool)()):
+        return False
+    target = Path(os.path.realpath(path))
+    return not any(target.is_relative_to(folder) for folder in within)
 
 
 def _visited(
-    path: Path, above: tuple[tuple[int, int], ...], seen: dict[tuple[int, int], Path], max_bytes: int | None
+    path: Path,
+    above: tuple[tuple[int, int], ...],
+    seen: dict[tuple[int, int], Path],
+    max_bytes: int | None,
+    within: list[Path] | None,
 ) -> Iterator[Found | Skipped]:
-    """What lies at a path and below it; `above` are the folders on the way, `seen` what was visited already."""
+    """What lies at a path and below it.
+
+    `above` are the folders on the way, `seen` what was visited already; `within` is where links may lead, None is
+    anywhere.
+    """
+    if above and within is not None and _leads_out(path, within):
+        yield Skipped(path, LEADS_OUT)
+        return
     if _BAD_NAME.search(str(path)):
         yield Skipped(path, "its name is not UTF-8 or holds control characters; rename it")
         return
@@ -148,7 +175,7 @@ def _visited(
                 if inner.name.startswith("."):
                     yield Skipped(inner, "hidden; name it outright to take it in")
                 else:
-                    yield from _visited(inner, (*above, key), seen, max_bytes)
+                    yield from _visited(inner, (*above, key), seen, max_bytes, within)
     except FileNotFoundError:
         yield Skipped(path, "a link to something that is not there")
     except PermissionError:
@@ -164,7 +191,10 @@ def _looked_at(path: Path, size: int, max_bytes: int | None) -> Found | Skipped:
     if size == 0:
         return Skipped(path, "empty")
     if max_bytes is not None and size > max_bytes:
-        return Skipped(path, f"{_mb(size)} is over the limit of {_mb(max_bytes)}; raise max_bytes to take it in")
+        return Skipped(
+            path,
+            f"{_mb(size)} is over the limit of {_mb(max_bytes)}; raise max_file_mb (CRAG_MAX_FILE_MB) to take it in",
+        )
     with path.open("rb") as file:
         head = file.read(4096)
     # The mark of another format, or zeros: no text in any encoding.

@@ -34,11 +34,13 @@ class ForeignRetriever:
 
     A filter is passed on as `filter=`; where that is refused, the passages are filtered afterwards. Relevance scores
     are kept (a negative cosine as 0); those above 1 mean something that only their maker knows and are not used. A
-    search that fails is tried once more; `timeout_s` bounds it.
+    search that fails is tried once more; `timeout_s` bounds it. The further queries that `expand` finds in a question
+    are searched as well.
     """
 
     source: Any
     timeout_s: float = 120.0
+    expand: Callable[[str, Notes], list[str]] | None = None
 
     def __post_init__(self) -> None:
         if not (hasattr(self.source, "invoke") or hasattr(self.source, "similarity_search")):
@@ -54,7 +56,8 @@ class ForeignRetriever:
 
     def __call__(self, queries: Sequence[str], k: int, notes: Notes, *, where: Where = None) -> list[Passage]:
         """At most `k` passages, best first; raises StoreError where a search fails."""
-        distinct = distinct_queries(queries, k)
+        more = [other for query in queries for other in self.expand(query, notes)] if self.expand else []
+        distinct = distinct_queries([*queries, *more], k)
         left = remaining()
         seconds = self.timeout_s if left is None else min(left, self.timeout_s)
         pool = ThreadPoolExecutor(min(len(distinct), 8), "cragraph-search")

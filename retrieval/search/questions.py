@@ -5,7 +5,7 @@ All by rules and without a model; English but for years. `llm_queries` asks a ch
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Final
 
 from cragraph.models.cache import unit
@@ -61,6 +61,24 @@ class Decompose:
     def __call__(self, question: str, notes: Notes) -> list[str]:
         """The sub-questions of a question that are not in the same words as the question; none where it is simple."""
         return distinct(decompose(plain_years(question)), question)
+
+
+NO_WRITER: Final = (
+    "multi_query needs a chat model, and there is none: the question was searched as it stands, and by its parts."
+)
+
+
+@dataclass(frozen=True)
+class Unwritten:
+    """The embedded expander in the place of a chat model's that was asked for and is not there, which is noted."""
+
+    expand: Decompose = field(default_factory=Decompose)
+    name: str = "decompose"
+
+    def __call__(self, question: str, notes: Notes) -> list[str]:
+        """The sub-questions of a question."""
+        notes.degraded(NO_WRITER)
+        return self.expand(question, notes)
 
 
 # -- clauses, names, things --------------------------------------------------------------------------------------------
@@ -208,12 +226,13 @@ def years_apart(question: str) -> list[str]:
 _MARK: Final = re.compile(r"(?<![.?!]\s)(?<!^)\b[A-Z][\w-]*|\b\w*\d[\w-]*")
 
 
-def unanswered_parts(question: str, answer: str, embeddings: "Embeddings") -> list[str]:
+def unanswered_parts(question: str, answer: str, embeddings: "Embeddings | None") -> list[str]:
     """The parts of a question that no sentence of the answer is about, in order; all of it where there is no answer.
 
     The parts are those of `decompose`, else the question. A part of several is addressed by an answer that has half of
     the words which set it apart from the others (and one of the names or figures), or else a sentence as near as
-    `SIMILAR`; a single question by any answer that is terse, shares half of its words, or is that near.
+    `SIMILAR`; a single question by any answer that is terse, shares half of its words, or is that near. Without
+    embeddings only the names and figures that an answer lacks are held against it.
     """
     text = without_markers(answer)
     parts = decompose(question) or [question]
@@ -233,8 +252,8 @@ def unanswered_parts(question: str, answer: str, embeddings: "Embeddings") -> li
     silent = {i for i, names in enumerate(named) if names and not names & in_answer}
     own = [part - common or part for part in part_terms]
     doubtful = [i for i, part in enumerate(own) if i in silent or not part or 2 * len(part & in_answer) < len(part)]
-    if not doubtful:
-        return []
+    if not doubtful or embeddings is None:
+        return [parts[i] for i in doubtful if i in silent]
     texts = [*(parts[i] for i in doubtful), *said_in]
     vectors = unit(embeddings.embed_documents(texts), len(texts))
     nearest = (vectors[: len(doubtful)] @ vectors[len(doubtful) :].T).max(axis=1)

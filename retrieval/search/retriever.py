@@ -5,8 +5,8 @@ from dataclasses import dataclass, field, replace
 from fnmatch import fnmatchcase
 from typing import TYPE_CHECKING, Any, Final
 
-from cragraph.errors import SettingsError
-from cragraph.protocols import Notes
+from cragraph.errors import InputError, ModelError, SettingsError, StoreError
+from cragraph.protocols import Notes, reason_of
 from cragraph.retrieval.search.fusion import Curves, Feedback, Mode, Ranking, distinct_queries, falling, fuse, mmr
 from cragraph.retrieval.search.questions import Decompose
 from cragraph.retrieval.store.filters import Where
@@ -102,14 +102,14 @@ class SearchRetriever:
             notes.degraded(sentence)
         more = [query for one in distinct for query in self.expand(one, notes)] if self.expand else []
         says = dict.fromkeys(more, self.part_say) | dict.fromkeys(distinct, 1.0)
-        hits = self._weighed(self._found({query: says[query] for query in (*distinct, *more)}, k, where))
+        hits = self._weighed(self._found({query: says[query] for query in (*distinct, *more)}, k, where, notes))
         return [self._scored(hit) for hit in self._diverse(hits, k)]
 
-    def _found(self, says: Mapping[str, float], k: int, where: Where) -> list[Hit]:
+    def _found(self, says: Mapping[str, float], k: int, where: Where, notes: Notes) -> list[Hit]:
         """What all queries find, each by its say, as one list."""
         depth = max(DEPTH, k)
         near, alike = self.mode != "lexical", self.mode != "dense"
-        dense = [self.store.dense(plain_years(query), depth, where) if near else [] for query in says]
+        dense = [self._by_meaning(plain_years(query), depth, where, notes) if near else [] for query in says]
         lexical = [self._by_words(query, depth, where) if alike else [] for query in says]
         hits = [self._fused(*sides, (), depth) for sides in zip(dense, lexical, strict=True)]
         if self.feedback and self.mode == "hybrid" and 0.0 < max(map(_peak, hits)) < self.feedback.weak_below:
@@ -117,6 +117,19 @@ class SearchRetriever:
             more = [self._by_words(query, depth, where) for query in longer]
             hits = [self._fused(*sides, depth) for sides in zip(dense, lexical, more, strict=True)]
         return across(hits, list(says.values()))
+
+    def _by_meaning(self, query: str, depth: int, where: Where, notes: Notes) -> list[Passage]:
+        try:
+            return self.store.dense(query, depth, where)
+        except (InputError, StoreError):
+            raise
+        except Exception as error:  # the embedding model may be the caller's own, or on a server that is away
+            if self.mode == "dense":
+                raise ModelError(
+                    f"The embedding model failed ({reason_of(error)}): check it, or search by words."
+                ) from error
+            notes.degraded(f"The embedding model failed ({reason_of(error)}); the search was by words alone.")
+            return []
 
     def _by_words(self, query: str, depth: int, where: Where) -> list[Passage]:
         # Words such as "what" and "much" are rare in documents, so that BM25 takes them for telling ones.

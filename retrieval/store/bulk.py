@@ -14,7 +14,7 @@ from cragraph.errors import InputError
 from cragraph.retrieval.documents import MAX_BYTES, Found, Limits, Skipped, discover
 from cragraph.retrieval.documents.files import Paths
 from cragraph.retrieval.store.reading import Failed, Message, Portion, SplitOptions, messages
-from cragraph.retrieval.store.records import Item, Origin, sha256_of
+from cragraph.retrieval.store.records import Item, Origin, at_home, iso_time, sha256_of
 from cragraph.retrieval.store.store import BATCH, Store
 
 
@@ -52,7 +52,10 @@ class IngestReport:
 
 @dataclass(frozen=True, slots=True)
 class Progress:
-    """How far an ingest is: files `done`, `chunks` written, at `rate` a second; `source` is the file last finished."""
+    """How far an ingest is: files `done`, `chunks` written, at `rate` a second.
+
+    `source` is the file last finished, empty before the first.
+    """
 
     done: int
     total: int
@@ -64,6 +67,9 @@ class Progress:
 OnProgress = Callable[[Progress], None]
 
 _LIMITS: Final = Limits()
+_FIRST: Final = (
+    16  # passages that are written first, so that it shows soon how fast it goes; then twice as many, and so on
+)
 _RACY_NS: Final = 2_000_000_000
 
 STOPPED: Final = "{files} files are in, whole.{rest} Run the same command again to go on."
@@ -79,12 +85,12 @@ HALF: Final = " Of {name} {chunks} chunks are kept, unseen by any search until t
 
 def source_of(path: str | os.PathLike[str]) -> str:
     """What a file is called in the store: its absolute path, so that it does not matter where ingest was started."""
-    return Path(os.path.normpath(Path(path).expanduser().absolute())).as_posix()
+    return Path(os.path.normpath(at_home(path).absolute())).as_posix()
 
 
 def roots_of(paths: Paths) -> list[Path]:
     """The paths as a list."""
-    return [Path(path).expanduser() for path in ([paths] if isinstance(paths, str | os.PathLike) else paths)]
+    return [at_home(path) for path in ([paths] if isinstance(paths, str | os.PathLike) else paths)]
 
 
 def _below(roots: Iterable[str | os.PathLike[str]], known: Iterable[str]) -> list[str]:
@@ -101,6 +107,7 @@ def ingest(
     dry_run: bool = False,
     progress: OnProgress | None = None,
     max_bytes: int | None = MAX_BYTES,
+    follow_links: bool = False,
     limits: Limits | None = _LIMITS,
     clock: Callable[[], float] = monotonic,
 ) -> IngestReport:
@@ -110,7 +117,8 @@ def ingest(
     record and the removal of its old ones are one step, so a run that is killed anywhere leaves each file as it was or
     as it is, and the next one goes on. The smallest come first, so that none waits long for another; other writers get
     their turn between. Files are read by a process of their own within `limits`; None reads them in this one, without
-    limits of the time and memory that reading takes. `clock` tells the seconds.
+    limits of the time and memory that reading takes. Links that lead out of the paths are followed with `follow_links`
+    only. `clock` tells the seconds.
 
     Raises:
         InputError: a path does not exist.
@@ -120,7 +128,7 @@ def ingest(
     """
     options = split_options or SplitOptions()
     with nullcontext() if dry_run else store.taking_turns():
-        run = Ingest(paths, store, options, max_bytes, prune, progress, limits or _LIMITS, clock)
+        run = Ingest(paths, store, options, max_bytes, prune, progress, limits or _LIMITS, clock, follow_links)
         return run.dry() if dry_run else run.done(messages(list(run.jobs), options, limits, run.given_up))
 
 
@@ -137,6 +145,7 @@ class Ingest:
         tell: OnProgress | None = None,
         limits: Limits = _LIMITS,
         clock: Callable[[], float] = monotonic,
+        follow_links: bool = False,
     ) -> None:
         self.jobs: dict[str, Origin] = {}
         self.given_up: set[str] = set()  # files that took too long, of which no more is wanted
@@ -145,11 +154,12 @@ class Ingest:
         self._start = self._turn = clock()
         self._left_out: dict[str, list[Any]] = json.loads(store.index.meta(LEFT_OUT, "{}"))
         self._done = self._chunks = self._part = 0
+        self._batch = _FIRST
         self._items: list[Item] = []
         self._ended: list[Origin] = []
         self._touched: list[Origin] = []
         self._report = IngestReport()
-        for item in discover(roots_of(paths), max_bytes=max_bytes):
+        for item in discover(roots_of(paths), max_bytes=max_bytes, follow_links=follow_links):
             source = source_of(item.path)
             if isinstance(item, Skipped):
                 self._report.skipped.append((source, item.reason))
@@ -192,6 +202,7 @@ class Ingest:
     def done(self, read: Generator[Message, None, None]) -> IngestReport:
         """Write what comes of the jobs, then remove what vanished; says what was done."""
         index = self._store.index
+        self._progress("")  # how many there are to read is known long before the first of them is in
         for source in self._report.unchanged:
             self._finished(source)
         for origin in self._touched:
@@ -222,7 +233,9 @@ class Ingest:
         settled = job.mtime_ns if time_ns() - job.mtime_ns > _RACY_NS else 0
         origin = job._replace(sha256=piece.sha256, mtime_ns=settled, chunks=piece.total)
         vectors = iter(() if piece.vectors is None else piece.vectors)
-        self._items += [Item(passage, (origin,), next(vectors, None)) for passage in piece.passages]
+        for passage in piece.passages:
+            passage["metadata"].setdefault("timestamp", iso_time(job.mtime_ns))
+            self._items.append(Item(passage, (origin,), next(vectors, None)))
         if piece.last:
             self._ended.append(origin)
             self._left_out.pop(job.source, None)
@@ -232,7 +245,8 @@ class Ingest:
                 self._report.partial.append((job.source, TOO_MANY.format(place=piece.left_out, most=most)))
             if piece.passages and (pages := piece.passages[-1]["metadata"].get("unread_pages")):
                 self._report.partial.append((job.source, UNREAD.format(pages=pages)))
-        if len(self._items) >= BATCH:
+        if len(self._items) >= self._batch:
+            self._batch = min(2 * self._batch, BATCH)
             self._flush(None if piece.last else origin)
         if piece.last:
             self._turn = self._clock()
@@ -329,6 +343,7 @@ def watch(
     *,
     prune: bool = True,
     max_bytes: int | None = MAX_BYTES,
+    follow_links: bool = False,
     interval: float = INTERVAL,
     stop: Event | None = None,
     **options: Any,
@@ -344,14 +359,15 @@ def watch(
     last: dict[str, tuple[int, int]] = {}
     while not stop.is_set():
         sight: dict[str, tuple[int, int]] = {}
-        for item in discover([root for root in roots if root.exists()], max_bytes=max_bytes):
+        there = [root for root in roots if root.exists()]
+        for item in discover(there, max_bytes=max_bytes, follow_links=follow_links):
             with suppress(OSError):
                 status = item.path.stat()
                 if isinstance(item, Found):
                     sight[str(item.path)] = (status.st_size, status.st_mtime_ns)
         if seen is None or (sight != seen and sight == last):
             there = [root for root in roots if root.exists()] if seen is not None else roots
-            report = ingest(there, store, prune=prune, max_bytes=max_bytes, **options)
+            report = ingest(there, store, prune=prune, max_bytes=max_bytes, follow_links=follow_links, **options)
             if seen is None or report.did_anything or report.failed:
                 yield report
             seen = sight

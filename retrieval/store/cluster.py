@@ -33,6 +33,7 @@ def ingest_on(
     prune: bool = False,
     progress: OnProgress | None = None,
     max_bytes: int | None = MAX_BYTES,
+    follow_links: bool = False,
 ) -> IngestReport:
     """Like `ingest`, with the reading, splitting and embedding done by the workers of a Dask client.
 
@@ -42,7 +43,7 @@ def ingest_on(
     """
     options = split_options or SplitOptions()
     with store.taking_turns():
-        run = Ingest(paths, store, options, max_bytes, prune, progress)
+        run = Ingest(paths, store, options, max_bytes, prune, progress, follow_links=follow_links)
         return run.done(_messages(client, list(run.jobs), options, make_embeddings))
 
 

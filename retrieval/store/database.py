@@ -96,6 +96,12 @@ class Database:
 
     def _open(self, create: bool) -> None:
         self.lock, self._pid = RLock(), os.getpid()
+        for file in () if self.path is None else (self.path, Path(f"{self.path}-wal"), Path(f"{self.path}-shm")):
+            if file.exists() and not file.is_file():
+                raise StoreError(
+                    f"{file} is a {'folder' if file.is_dir() else 'pipe or a device'}, and the file that belongs there "
+                    "is gone: move it away and put the file back, or run cragraph ingest PATH again."
+                )
         with self._explained():
             if self.path is None:
                 self._db = _connected(":memory:", create=True)
@@ -158,9 +164,9 @@ class Database:
             return db.execute(sql, parameters).fetchall()
 
     def rows_in(self, sql: str, values: Iterable[Any], more: Sequence[Any] = ()) -> Iterator[tuple[Any, ...]]:
-        """Run a query with `(?)` standing for the values, some hundreds at a time; `more` are those that follow."""
+        """Run a query whose first `(?)` stands for the values, some hundreds at a time; `more` values follow."""
         for batch in batched(values, _BATCH):
-            yield from self.rows(sql.replace("(?)", f"({marks(batch)})"), [*batch, *more])
+            yield from self.rows(sql.replace("(?)", f"({marks(batch)})", 1), [*batch, *more])
 
     def read(self, sql: str) -> Iterator[tuple[Any, ...]]:
         """The rows of a query up to the first that cannot be read."""
@@ -172,10 +178,20 @@ class Database:
         rows = self.rows("SELECT value FROM meta WHERE key = ?", (key,))
         return rows[0][0] if rows else default
 
+    def number(self, key: str) -> int:
+        """A whole number kept with the data, 0 where there is none; raises StoreError for anything else there."""
+        value = self.meta(key, 0)
+        if not isinstance(value, int) or value < 0:
+            raise StoreError(
+                f"{self.path or 'the store in memory'} is damaged: its {key} is {value!r:.80}; wanted a whole number: "
+                "put back a copy, or move it away and run cragraph ingest PATH again."
+            )
+        return value
+
     @property
     def generation(self) -> int:
         """The number of the last change."""
-        return int(self.meta("generation", 0))
+        return self.number("generation")
 
     def close(self) -> None:
         """Close the file; the last of its users leaves it sealed."""
@@ -185,8 +201,8 @@ class Database:
         with self.lock, suppress(sqlite3.ProgrammingError):
             generation, logged = next(self.read("SELECT value FROM meta WHERE key = 'generation'"), (0,)), log.exists()
             self._db.close()
-            if self.wrote or (logged and not log.exists()):
-                self._seal(int(generation[0]))
+            if isinstance(generation[0], int) and (self.wrote or (logged and not log.exists())):
+                self._seal(generation[0])
 
     def __del__(self) -> None:
         """Leave a file sealed that nobody closed: else the next to open it would check all of it."""
@@ -313,6 +329,8 @@ class WriteLock:
                     "(`chroma run --path FOLDER --port 8000`, then `--store http://localhost:8000`)."
                 ) from error
             except OSError as error:
+                if Path(self._lock.lock_file).is_dir():
+                    raise StoreError(f"{self._lock.lock_file} is a folder; wanted a file: move it away.") from error
                 raise StoreError(
                     f"{self._folder} cannot be written ({error.strerror or error}); wanted a folder with write "
                     "permission: change its permissions or choose another with --store."

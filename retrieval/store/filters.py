@@ -3,6 +3,8 @@
 A passage without the field is not equal to any value, and the text "1" is not the number 1.
 """
 
+import json
+import math
 import operator
 import re
 from collections.abc import Callable, Iterable, Mapping
@@ -10,7 +12,7 @@ from difflib import get_close_matches
 from functools import partial
 from typing import Any, Final
 
-from cragraph.errors import InputError
+from cragraph.errors import InputError, encodable
 from cragraph.retrieval.store.records import FIELDS
 from cragraph.types import Passage
 
@@ -22,6 +24,8 @@ RANGES: Final[Mapping[str, tuple[str, Callable[[Any, Any], bool]]]] = {
     "$lte": ("<=", operator.le),
 }
 OPERATORS: Final = ("$eq", "$ne", "$in", "$nin", *RANGES)
+DEEPEST: Final = 16  # levels of a filter: SQLite reads no more than some hundred brackets within one another
+_TOGETHER: Final = 100  # parts in one bracket: SQLite takes no more than a thousand in a row
 
 
 def checked_where(where: Where, fields: Mapping[str, str]) -> dict[str, Any] | None:
@@ -33,7 +37,11 @@ def checked_where(where: Where, fields: Mapping[str, str]) -> dict[str, Any] | N
     return _joined("$and", _clauses(where, fields)) if where else None
 
 
-def _clauses(where: Any, fields: Mapping[str, str]) -> list[dict[str, Any]]:
+def _clauses(where: Any, fields: Mapping[str, str], depth: int = 0) -> list[dict[str, Any]]:
+    if depth > DEEPEST:
+        raise InputError(
+            f"a filter is nested more than {DEEPEST} deep; wanted one that is flat: put its parts together."
+        )
     if not isinstance(where, Mapping) or not where:
         raise InputError(f'a filter came as {where!r}; wanted an object such as {{"year": 2023}}.')
     clauses: list[dict[str, Any]] = []
@@ -43,7 +51,7 @@ def _clauses(where: Any, fields: Mapping[str, str]) -> list[dict[str, Any]]:
                 raise InputError(
                     f'{key} came with {value!r}; wanted a list of filters, {{"{key}": [{{"year": 1}}, …]}}.'
                 )
-            clauses.append(_joined(key, [_joined("$and", _clauses(part, fields)) for part in value]))
+            clauses.append(_joined(key, [_joined("$and", _clauses(part, fields, depth + 1)) for part in value]))
         elif key not in fields:
             close = get_close_matches(str(key), fields, n=1)
             hint = f"; did you mean {close[0]}?" if close else "."
@@ -73,7 +81,7 @@ def _operand(key: str, name: str, operand: Any, type_: str) -> Any:
         if "number" not in type_:
             raise InputError(f"{key} holds {type_}; wanted a field of numbers for a range: compare it with = or in.")
         value = _number(operand) if isinstance(operand, str) else operand
-        if not _is_number(value):
+        if not _is_number(value) or value in (math.inf, -math.inf) or value != value:
             raise InputError(f"{key} was compared with {operand!r}; wanted a number.")
         return value
     if not isinstance(operand, list | tuple | set | frozenset) or not operand:
@@ -85,6 +93,8 @@ def _value(key: str, operand: Any, type_: str) -> str | int | float | bool:
     """The operand in the type of the field, where that is one type and the operand can be read as it."""
     if not isinstance(operand, str | int | float):
         raise InputError(f"{key} was compared with {operand!r}; wanted text, a number, or true or false.")
+    if isinstance(operand, float) and not math.isfinite(operand):
+        raise InputError(f"{key} was compared with {operand}; wanted a finite number.")
     if type_ == "text" and not isinstance(operand, str):
         return str(operand).lower() if isinstance(operand, bool) else str(operand)
     if type_ == "number" and isinstance(operand, str):
@@ -123,18 +133,34 @@ def condition(where: Where) -> tuple[str, list[Any]]:
     column = f"c.{key}" if key in FIELDS else "json_extract(c.metadata, ?)"
     kind = f"typeof(c.{key})" if key in FIELDS else "json_type(c.metadata, ?)"
     sign = RANGES[name][0] if name in RANGES else "="
+    options = operand if name in ("$in", "$nin") else [operand]
     tests: list[tuple[str, list[Any]]] = []
-    for option in operand if name in ("$in", "$nin") else [operand]:
-        if isinstance(option, bool):
-            tests.append((f"coalesce({kind} = ?, 0)", [*own, str(option).lower()]))
-        else:
-            kinds = "('text')" if isinstance(option, str) else "('integer', 'real')"
-            tests.append((f"coalesce({kind} IN {kinds} AND {column} {sign} ?, 0)", [*own, *own, option]))
+    for option in {option for option in options if isinstance(option, bool)}:
+        tests.append((f"coalesce({kind} = ?, 0)", [*own, str(option).lower()]))
+    # Any number of values is one parameter.
+    for kinds, alike in (
+        ("('text')", [encodable(option) for option in options if isinstance(option, str)]),
+        ("('integer', 'real')", [_stored(option) for option in options if _is_number(option)]),
+    ):
+        if len(alike) == 1:
+            tests.append((f"coalesce({kind} IN {kinds} AND {column} {sign} ?, 0)", [*own, *own, *alike]))
+        elif alike:
+            held = "IN (SELECT value FROM json_each(?))"
+            tests.append((f"coalesce({kind} IN {kinds} AND {column} {held}, 0)", [*own, *own, json.dumps(alike)]))
     among, values = _either(tests, "OR")
     return f"NOT {among}" if name in ("$ne", "$nin") else among, values
 
 
+def _stored(number: int | float) -> int | float:
+    """A number as SQLite can compare it: those of more than 64 bits as fractions, however large."""
+    if isinstance(number, float) or -(1 << 63) <= number < 1 << 63:
+        return number
+    return float(max(min(number, 1 << 1000), -1 << 1000))
+
+
 def _either(parts: list[tuple[str, list[Any]]], joint: str) -> tuple[str, list[Any]]:
+    while len(parts) > _TOGETHER:
+        parts = [_either(parts[at : at + _TOGETHER], joint) for at in range(0, len(parts), _TOGETHER)]
     return f"({f' {joint} '.join(part for part, _ in parts)})", [value for _, values in parts for value in values]
 
 

@@ -41,7 +41,7 @@ class Index(Database):
     @property
     def identity(self) -> Identity:
         """The model that made the vectors."""
-        return Identity(str(self.meta("model")), int(self.meta("dimension", 0)))
+        return Identity(str(self.meta("model")), self.number("dimension"))
 
     # -- writing, inside a transaction -----------------------------------------------------------------------
 
@@ -132,7 +132,9 @@ class Index(Database):
     def fields(self) -> dict[str, str]:
         """The fields that can be filtered by, with their types: text, number, true/false."""
         types: dict[str, str] = dict(FIELDS) if self.rows("SELECT 1 FROM chunks LIMIT 1") else {}
-        for name, type_ in sorted(self.rows("SELECT name, type FROM fields")):
+        for name, type_ in sorted(
+            self.rows("SELECT name, type FROM fields WHERE typeof(name) || typeof(type) = 'texttext'")
+        ):
             types[name] = f"{types[name]} or {type_}" if name in types else type_
         return types
 

@@ -1,8 +1,10 @@
 """What a store keeps: passages with the files that hold them, and the vectors that one model made of them."""
 
 import math
+import os
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from datetime import UTC, datetime
 from hashlib import file_digest
 from itertools import islice
 from pathlib import Path
@@ -113,6 +115,19 @@ def sha256_of(path: Path) -> str:
     """The SHA-256 of a file, in hexadecimal."""
     with path.open("rb") as file:
         return file_digest(file, "sha256").hexdigest()
+
+
+def iso_time(ns: int) -> str:
+    """A file's time in nanoseconds as a date and time in UTC, to the second: ``2026-03-14T09:26:53Z``."""
+    return datetime.fromtimestamp(ns // 10**9, UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
+
+
+def at_home(path: str | os.PathLike[str]) -> Path:
+    """A path with the home folder for its `~`; as it is where there is no such user."""
+    try:
+        return Path(path).expanduser()
+    except RuntimeError:
+        return Path(path)
 
 
 def filename_of(source: str) -> str:

@@ -30,6 +30,7 @@ from cragraph.retrieval.store.records import (
     Origin,
     StoredDocument,
     as_floats,
+    at_home,
     batched,
     checked,
     filename_of,
@@ -422,7 +423,7 @@ def open_store(
         base = os.environ.get("XDG_CACHE_HOME") or os.environ.get("LOCALAPPDATA") or Path.home() / ".cache"
         kept = Path(cache) if cache else Path(base, "cragraph")
         return _on_server(str(target).rstrip("/"), embeddings, collection, create, kept)
-    folder = None if target is None else Path(target).expanduser()
+    folder = None if target is None else at_home(target)
     index = Index(folder and _file(folder, collection, create), create=create)
     dense = Dense(index, graph_from)
     store = Store(index, embeddings, WriteLock(folder, patience), f"the store {folder or 'in memory'}", dense)
@@ -442,6 +443,8 @@ def open_store(
 def _file(folder: Path, collection: str, create: bool) -> Path:
     """The file of a collection in a folder, which is made where it may be."""
     path = folder / f"{collection}.db"
+    if folder.exists() and not folder.is_dir():
+        raise StoreError(f"{folder} is a file; wanted a folder that holds a store: choose another with --store.")
     seal = path.with_suffix(".seal")
     if seal.exists() and not (path.exists() and path.stat().st_size):
         raise StoreError(

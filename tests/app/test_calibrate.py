@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -18,6 +19,7 @@ from cragraph.verification.claims import SentenceExtractor
 from cragraph.verification.judges.verdicts import verdict_of
 from cragraph.verification.policies import Own
 from cragraph.verification.verifier import Verifier, VerifierOptions
+from tests.app.conftest import Shell
 
 
 class Doubtful:
@@ -113,3 +115,42 @@ def test_what_is_in_the_settings_counts_in_every_verification(tmp_path: Path, mo
     assert after.confidence < before.confidence
     assert after.threshold == 0.6
     assert json.loads(json.dumps(after.to_dict()))["is_grounded"] is False
+
+
+def labelled(tmp_path: Path) -> str:
+    """Rows of which the copies are labelled as bad and the inventions as good: whatever is fitted does worse."""
+    texts = [f"Wheel {n} of the mill turns at dawn." for n in range(30)]
+    rows = [
+        {"answer": text if copied else f"A miller painted door {n} green.", "passages": [text], "label": label}
+        for n, text in enumerate(texts)
+        for copied, label in ((True, "unsupported"), (False, "supported"))
+    ]
+    (tmp_path / "rows.jsonl").write_text("\n".join(map(json.dumps, rows)))
+    return "rows.jsonl"
+
+
+def test_a_fit_that_was_measured_as_worse_is_said_and_not_written(
+    shell: Shell, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    worse = replace(calibrate(ROWS, verifier(), "lexical", refused=0.1), gained=-0.133, least=-0.2, most=-0.05)
+    monkeypatch.setattr("cragraph.evals.calibrate.calibrate", lambda *_, **__: worse)
+    rows = labelled(tmp_path)
+    ran = shell("calibrate", rows, "--judge", "lexical")
+    assert ran.code == 1
+    assert "the fit is worse than what is in force" in ran.err
+    assert not (tmp_path / "cragraph.yaml").exists()
+    assert shell("calibrate", rows, "--json").json["file"] is None
+    better = replace(worse, gained=0.01)
+    monkeypatch.setattr("cragraph.evals.calibrate.calibrate", lambda *_, **__: better)
+    assert shell("calibrate", rows, "--judge", "lexical").code == 0
+    assert "calibration" in (tmp_path / "cragraph.yaml").read_text()
+
+
+def test_a_fit_is_held_against_the_calibration_that_is_in_force() -> None:
+    first = calibrate(ROWS, verifier(), "lexical", refused=0.1)
+    assert first.gained > 0.2
+    own = {"lexical": Own(first.slope, first.bias, first.threshold)}
+    again = calibrate(ROWS, verifier(), "lexical", refused=0.1, in_force=own)
+    assert (again.slope, again.bias, again.threshold) == (first.slope, first.bias, first.threshold)
+    assert again.before["balanced_accuracy"] > 0.8
+    assert again.gained < 0.05

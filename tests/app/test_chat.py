@@ -22,7 +22,7 @@ def test_a_conversation_answers_explains_itself_and_takes_commands(shell: Shell,
     answer = "The Mariana Trench is 10,935 metres deep. [1]"
     assert ran.out.splitlines()[0] == answer
     assert "Most lakes are fresh water" in ran.out or "HMS Challenger" in ran.out  # /source shows the whole passage
-    assert "✓ supported" in ran.out
+    assert "” quoted" in ran.out
     assert f"  {answer}" in ran.out
     assert "1610" in ran.out
     assert "never" not in ran.out

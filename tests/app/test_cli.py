@@ -21,10 +21,11 @@ from cragraph.types import IDK
 Shell = Callable[..., Any]
 
 RESPONSE = {
-    "question", "answer", "abstained", "confidence", "confidence_level", "is_grounded", "citations", "verification",
+    "question", "answer", "abstained", "accepted", "decision", "confidence",
+    "confidence_level", "is_grounded", "citations", "verification",
     "attempts", "issues", "nearest", "degraded", "models", "llm_calls", "tokens", "timings_ms",
 }  # fmt: skip
-ROW = {"confidence", "level", "is_grounded", "claims", "signals", "issues", "ms"}
+ROW = {"confidence", "level", "is_grounded", "accepted", "decision", "claims", "signals", "issues", "ms"}
 CLAIM = {"text", "start", "end", "verdict", "support", "contradiction", "judge", "evidence"}
 
 
@@ -68,8 +69,8 @@ def test_ask_prints_the_answer_the_citations_the_claims_and_what_ran(shell: Shel
     assert "10,935 metres deep" in lines[0]
     assert lines[2] == "Citations"
     assert lines[3].startswith("  [1] The sea (sea.md) › Depth: ")
-    assert "  ✓ supported" in ran.out
-    assert re.search(r"Confidence 0\.9\d \(high\) · supported by the passages · 1 attempt", ran.out)
+    assert "  ” quoted  The Mariana Trench is 10,935 metres deep." in ran.out
+    assert re.search(r"Confidence 0\.9\d \(high\) · accepted · the threshold is 0\.70 · 1 attempt", ran.out)
     assert "Ran: retriever hybrid" in ran.out
     assert "\x1b[" not in ran.out
 
@@ -105,7 +106,8 @@ def test_claims_are_in_the_json_only_where_asked_for(shell: Shell, notes: Path) 
     shell("ingest", str(notes))
     plain = shell("ask", "Why is the sea salt?", "--json", "-q").json
     assert plain["verification"].keys() == {
-        "confidence", "is_grounded", "claims_checked", "claims_supported", "crag_attempts", "answered", "supported"
+        "confidence", "is_grounded", "accepted", "claims_checked", "claims_supported", "crag_attempts", "answered",
+        "supported",
     }  # fmt: skip
     shown = shell("ask", "Why is the sea salt?", "--json", "-q", "--show-claims").json
     assert shown["verification"]["claims"][0].keys() >= CLAIM
@@ -246,8 +248,16 @@ def test_verify_tells_a_pipeline_whether_enough_is_grounded(shell: Shell, tmp_pa
         (("verify",), "--answer"),
         (("verify", "--jsonl", "nowhere.jsonl"), "nowhere.jsonl"),
         (("verify", "--answer", "x", "--source", "nowhere.md"), "nowhere.md"),
-        (("ask", "q", "--threshold", "7"), "confidence_threshold came as 7"),
+        (("ask", "q", "--threshold", "7"), "error: --threshold came as 7.0: wanted 0 to 1."),
+        (("ask", "q", "--judge", "foo"), "error: --judge came as 'foo': wanted one of auto, lexical,"),
+        (("ask", "q", "--top-k", "99"), "error: --top-k came as 99: wanted 1 to 50."),
+        (("ask", "q", "--mode", "x"), "error: --mode came as 'x': wanted low, balanced or high."),
         (("ask", "q", "--judge", "oracle"), "oracle"),
+        (("ask", "q", "--report", "."), "error: . cannot be written (it is a folder)"),
+        (("ask", "q", "--report", "no/page.html"), "no/page.html cannot be written (there is no folder no)"),
+        (("verify", "--jsonl", "-", "--out", "no/rows.jsonl"), "no/rows.jsonl cannot be written"),
+        (("verify", "--jsonl", "-", "--junit", "."), ". cannot be written (it is a folder)"),
+        (("ingest", "~nosuch/x"), "~nosuch/x does not exist"),
         (("ask", "q", "--config", "nowhere.yaml"), "nowhere.yaml"),
         (("graph", "nothing"), "there is no graph 'nothing'"),
         (("ask",), "error: Missing argument"),
@@ -381,3 +391,20 @@ def test_a_long_ingest_says_every_few_seconds_that_it_goes_on(
         advance(Progress(done=1, total=3, chunks=7, rate=2.0, source="a.md"))
         assert said.wait(300)
     assert "reading for 0 s: 1 of 3 files, 7 chunks are in" in capsys.readouterr().err
+
+
+def test_links_out_of_a_folder_are_named_by_every_command_and_followed_only_when_asked(
+    shell: Shell, notes: Path, tmp_path: Path
+) -> None:
+    (tmp_path / "code.md").write_text("# The vault\n\nThe code of the vault is 4711.\n")
+    (notes / "link.md").symlink_to(tmp_path / "code.md")
+    ran = shell("ingest", str(notes))
+    assert (ran.code, "link.md: a link that leads out of the folder" in ran.err) == (0, True), ran.err
+    assert len(shell("docs", "--json").json) == 2
+    ran = shell("ask", "What is the code of the vault?", "--source", str(notes), "--store", "other")
+    assert "link.md: a link that leads out of the folder" in ran.err
+    assert "4711" not in ran.out
+    ran = shell("verify", "--answer", "The code of the vault is 4711.", "--source", str(notes))
+    assert "link.md: a link that leads out of the folder" in ran.err
+    assert shell("ingest", str(notes), "--follow-links").code == 0
+    assert len(shell("docs", "--json").json) == 3

@@ -25,6 +25,7 @@ from cragraph.validation import (
     corrective_rag_loop,
     verify_response,
 )
+from cragraph.verification.policies import calculate_confidence
 from tests.support.ollama import OllamaServer, by_fields
 
 TRUE = "Revenue was $383 billion in 2023."
@@ -48,6 +49,18 @@ def test_verify_response_scores_by_the_formula_of_its_document() -> None:
     assert [claim.status for claim in found.claims] == [ClaimStatus.SUPPORTED, ClaimStatus.UNSUPPORTED]
     assert found.confidence == pytest.approx(0.4)
     assert not found.is_grounded
+
+
+def test_calculate_confidence_takes_the_documents_own_result() -> None:
+    found = verify_response("What was revenue?", f"{TRUE} The moon is made of green cheese.", TRUE)
+    assert calculate_confidence(found) == pytest.approx(found.confidence) == pytest.approx(0.4)
+    assert calculate_confidence(found.claims) == calculate_confidence([c.status for c in found.claims])
+    assert calculate_confidence(VerificationResult(0.0, False)) == 0.0
+    by_hand = [
+        VerifiedClaim("x", ClaimStatus.SUPPORTED, None, ""),
+        VerifiedClaim("y", ClaimStatus.PARTIALLY_SUPPORTED, None, ""),
+    ]
+    assert calculate_confidence(VerificationResult(0.0, False, by_hand)) == pytest.approx(0.85)
 
 
 def test_a_contradicted_claim_is_an_unsupported_one_in_the_documents_words() -> None:
@@ -183,3 +196,18 @@ def test_the_deadline_of_a_run_bounds_a_judge_that_hangs(hanging: Hanging) -> No
     )
     assert response["models"]["judge"] == "lexical"
     assert any("'hanging' failed (TimeoutError" in sentence for sentence in response["degraded"])
+
+
+@pytest.mark.server
+@pytest.mark.enable_socket
+def test_the_corrective_loop_keeps_the_verdicts_of_a_chat_model_that_gives_no_reason(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    held = {"n": 1, "evidence": TRUE, "status": "SUPPORTED"}
+    with OllamaServer(by_fields({"": f"{TRUE} [1]", "claims": {"claims": [held]}, "queries": {"queries": ["x"]}})) as s:
+        monkeypatch.setenv("OLLAMA_HOST", s.url)
+        context = f"{TRUE} {LAKES}"
+        first = verify_response("What was revenue in 2023?", WRONG, context)
+        done = corrective_rag_loop("What was revenue in 2023?", WRONG, first, context, "ollama:llama3.2")
+    assert (done.attempts, "$383 billion" in done.final_response) == (1, True)
+    assert [[claim.reasoning for claim in v.claims] for v in done.verification_history[1:]] == [[""]]

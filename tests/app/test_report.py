@@ -33,7 +33,7 @@ def claims_in(page: str) -> list[tuple[str, str]]:
 
 def test_every_claim_is_coloured_where_it_stands_in_the_answer() -> None:
     page = str(Report(verify(ANSWER, PASSAGES, "How tall is it?")))
-    assert claims_in(page) == [("supported", "The tower was built in 1889"), ("contradicted", "It is 330 metres tall")]
+    assert claims_in(page) == [("quoted", "The tower was built in 1889"), ("contradicted", "It is 330 metres tall")]
     assert "<u>330 metres</u>" in page
     assert "How tall is it?" in page
 
@@ -59,7 +59,7 @@ def test_markers_that_the_response_renumbers_do_not_move_the_colours() -> None:
     )
     page = str(Report(response, PASSAGES))
     assert [(verdict, words.split(" [")[0].rstrip(".")) for verdict, words in claims_in(page)] == [
-        ("supported", "It is 300 metres tall")
+        ("quoted", "It is 300 metres tall")
     ]
     assert 'href="#c1">[1]</a>' in page
     assert "Attempt 1" in page
@@ -73,7 +73,7 @@ def test_a_draft_with_other_markers_is_coloured_where_its_claims_stand_and_not_w
     for policy in ("flag", "abstain"):
         context = Context(show_claims=True, on_low_confidence=policy, max_crag_attempts=0)
         found[policy] = claims_in(str(Report(graph.invoke(asked, context=context), PASSAGES)))
-    assert ("supported", "It is 300 metres tall") in found["flag"]
+    assert ("quoted", "It is 300 metres tall") in found["flag"]
     assert found["abstain"] == []
 
 

@@ -94,7 +94,7 @@ def test_context_is_a_form_whose_every_field_has_a_default_and_a_description(ser
 
 def test_the_form_of_verify_shows_what_acts_there_and_nothing_else(server: Server) -> None:
     assert server.schemas("verify")["context_schema"]["properties"].keys() == {
-        "confidence_threshold", "refused_good", "judge", "policy", "known_facts", "deadline_s",
+        "confidence_threshold", "on_low_confidence", "judge", "policy", "known_facts", "deadline_s",
     }  # fmt: skip
 
 

@@ -42,12 +42,17 @@ def test_a_good_answer_passes_with_the_founding_fields(validator: AnswerValidato
     result = validator.validate_answer(GOOD, QUESTION, CHUNKS)
     assert list(result) == [
         "confidence_score", "confidence_details", "hallucinations", "hallucination_count", "citations", "warnings",
-        "passed",
+        "passed", "accepted", "decision",
     ]  # fmt: skip
     assert list(result["confidence_details"]) == [
         "overall_score", "relevance", "faithfulness", "completeness", "has_uncertainty", "uncertainty_indicators",
     ]  # fmt: skip
     assert (result["passed"], result["warnings"], result["hallucination_count"]) == (True, [], 0)
+    assert (result["accepted"], result["decision"]["outcome"], result["decision"]["set_by"]) == (
+        True,
+        "accepted",
+        "default",
+    )
     assert result["confidence_score"] == result["confidence_details"]["overall_score"] >= 0.7
 
 

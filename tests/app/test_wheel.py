@@ -1,12 +1,15 @@
 """The built wheel, installed into an environment that holds nothing else."""
 
 import os
+import re
 import subprocess
 import sys
 import venv
 import zipfile
+from hashlib import sha256
 from pathlib import Path
 
+import openpyxl
 import pytest
 
 pytestmark = [pytest.mark.slow, pytest.mark.enable_socket, pytest.mark.timeout(600)]
@@ -46,6 +49,19 @@ def test_nothing_else_is_inside(wheel: Path) -> None:
     assert {top for top in tops if not top.endswith(".dist-info")} == {"cragraph"}
 
 
+def test_the_licenses_of_the_code_and_of_the_weights_are_inside_in_full(wheel: Path) -> None:
+    with zipfile.ZipFile(wheel) as parts:
+        inside = {name.partition(".dist-info/")[2]: parts.read(name) for name in parts.namelist()}
+    stated = re.findall(r"^License-File: (.+)$", inside["METADATA"].decode(), re.M)
+    assert sorted(stated) == ["LICENSE", "LICENSES/Apache-2.0.txt", "NOTICE"]
+    for name in stated:
+        assert inside[f"licenses/{name}"] == (ROOT / name).read_bytes()
+    # The text as the foundation publishes it, to the byte.
+    digest = sha256(inside["licenses/LICENSES/Apache-2.0.txt"]).hexdigest()
+    assert digest == "cfc7749b96f63bd31c3c42b5c471bf756814053e847c10f3eb003417bc523d30"
+    assert "LICENSES/Apache-2.0.txt" in inside["licenses/NOTICE"].decode()
+
+
 def test_it_answers_from_an_empty_environment(wheel: Path, tmp_path: Path) -> None:
     venv.create(tmp_path / "env", with_pip=False)
     scripts = tmp_path / "env" / ("Scripts" if os.name == "nt" else "bin")
@@ -57,6 +73,16 @@ def test_it_answers_from_an_empty_environment(wheel: Path, tmp_path: Path) -> No
     (tmp_path / "notes" / "sea.md").write_text(
         "# The sea\n\nThe sea is salt because rivers carry minerals into it. Lakes are mostly fresh water.\n"
     )
+    # What the help of `ingest` and `serve` lists works without an extra, but for what it says of one.
+    book = openpyxl.Workbook()
+    for row in (["lake", "depth in metres"], ["Baikal", 1642], ["Como", 425]):
+        book.active.append(row)
+    book.save(tmp_path / "notes" / "lakes.xlsx")
+    every = [scripts / "cragraph", "ingest", "notes"]
+    done = subprocess.run(every, cwd=tmp_path, capture_output=True, text=True, env=clean, check=False)
+    assert (done.returncode, "2 added" in done.stdout) == (0, True), done.stderr
+    served = [scripts / "python", "-c", "import cragraph.serve"]
+    assert subprocess.run(served, cwd=tmp_path, env=clean, check=False).returncode == 0
     ask = [scripts / "cragraph", "ask", "Why is the sea salt?", "--source", "notes", "--json", "-q"]
     done = subprocess.run(ask, cwd=tmp_path, capture_output=True, text=True, env=clean, check=False)
     assert done.returncode == 0, done.stderr

@@ -7,19 +7,32 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from cragraph.graph.context import Context
-from cragraph.graph.routing import after_rerank, after_review, after_verify, best, chosen, failed_claims, progressed
+from cragraph.graph.routing import (
+    EDGES,
+    FIRST,
+    after_rerank,
+    after_review,
+    after_verify,
+    best,
+    chosen,
+    failed_claims,
+    following,
+    progressed,
+)
 from cragraph.graph.state import State
 from cragraph.passages import as_passages
 from cragraph.types import Attempt
 
 
-def attempts(*confidences: float | None, new: int = 1) -> list[Attempt]:
+def attempts(*confidences: float | None, new: int = 1, line: float = 0.7) -> list[Attempt]:
     return [
         Attempt(
             attempt=n,
             answer=f"answer {n}",
             confidence=confidence,
             is_grounded=None,
+            accepted=None if confidence is None else confidence >= line,
+            decision=None,
             claims_checked=1,
             claims_supported=1,
             new_passages=new,
@@ -68,7 +81,6 @@ def test_a_given_answer_is_judged_even_without_evidence() -> None:
     [
         ((0.7,), {}, "finalize"),
         ((0.69,), {}, "requery"),
-        ((0.1,), {"confidence_threshold": 0.1}, "finalize"),
         ((0.1,), {"crag": False}, "finalize"),
         ((0.1,), {"max_crag_attempts": 0}, "finalize"),
         ((0.1, 0.2), {"max_crag_attempts": 1}, "finalize"),
@@ -173,7 +185,7 @@ def test_nobody_is_asked_where_nothing_was_written() -> None:
     ],
 )
 def test_a_person_s_choice_is_followed(state: State, goes_to: str) -> None:
-    assert after_review(state) == goes_to
+    assert after_review(state, Context()) == goes_to
 
 
 def test_what_a_person_wrote_counts_and_is_corrected_by_nobody() -> None:
@@ -195,6 +207,26 @@ def test_opinions_and_supported_claims_are_not_held_against_an_attempt() -> None
     assert failed_claims(attempts(0.3)[0]) == []
 
 
-def test_what_the_run_s_confidence_says_of_itself_goes_before_the_threshold() -> None:
-    good: Attempt = {**attempts(0.3)[0], "accepted": True}
-    assert after_verify(State(attempts=[good]), Context()) == "finalize"
+@pytest.mark.parametrize(("line", "goes_to"), [(0.3, "finalize"), (0.31, "requery")])
+def test_what_was_decided_on_an_attempt_decides_and_nothing_else(line: float, goes_to: str) -> None:
+    context = Context(confidence_threshold=0.9 if goes_to == "finalize" else 0.1)
+    assert after_verify(State(attempts=attempts(0.3, line=line)), context) == goes_to
+
+
+def test_an_accepted_attempt_goes_before_a_surer_one_that_was_not() -> None:
+    surer, accepted = attempts(0.9, 0.8)
+    surer["accepted"] = False
+    assert best([surer, accepted]) is accepted
+
+
+def test_a_further_correction_is_written_where_a_search_brought_passages_though_none_was_kept() -> None:
+    state = State(held=scored(0.9, 0.8), available=10, attempts=attempts(0.5, 0.3), new_passages=0, found=2)
+    assert after_rerank(state, Context()) == "generate"
+    assert after_rerank(State(**{**vars(state), "found": 0}), Context()) == "finalize"
+
+
+def test_the_table_of_edges_holds_every_node_and_leads_to_no_other() -> None:
+    assert {name for edge in EDGES.values() for name in edge.to} | {FIRST} == EDGES.keys()
+    assert [name for name, edge in EDGES.items() if len(edge.to) > 1] == [name for name, e in EDGES.items() if e.by]
+    assert following("generate", State(), Context()) == "verify"
+    assert following("finalize", State(), Context()) == ""

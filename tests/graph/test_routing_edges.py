@@ -9,13 +9,15 @@ from cragraph.passages import as_passages
 from cragraph.types import Attempt
 
 
-def attempts(*confidences: float | None) -> list[Attempt]:
+def attempts(*confidences: float | None, line: float = 0.7) -> list[Attempt]:
     return [
         Attempt(
             attempt=number,
             answer="x",
             confidence=confidence,
             is_grounded=None,
+            accepted=None if confidence is None else confidence >= line,
+            decision=None,
             claims_checked=1,
             claims_supported=1,
             new_passages=0,

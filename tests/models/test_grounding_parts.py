@@ -8,10 +8,8 @@ from cragraph.models.grounding_features import (
     digest,
     open_reader,
     overlap,
-    pack_idf,
     read_corpus,
     sentences,
-    unpack_idf,
 )
 from cragraph.models.weights import DATA, weights
 
@@ -58,11 +56,6 @@ def test_a_digest_stays_within_its_budget_and_takes_everything_that_fits(reader:
     table = overlap(reader, claim, corpus)
     assert sorted(digest(table, corpus, budget=1000)) == [0, 1, 2, 3]
     assert len(corpus.pieces_of(digest(table, corpus, budget=12))) <= 12
-
-
-def test_an_idf_table_survives_its_packing_to_half_a_step() -> None:
-    idf = np.linspace(0, 12, 50, dtype=np.float32)
-    assert np.abs(unpack_idf(pack_idf(idf)) - idf).max() <= 1 / 32
 
 
 def test_the_blend_rises_with_both_opinions_falls_with_an_objection_and_stays_a_probability() -> None:

@@ -14,7 +14,7 @@ from cragraph.graph.context import Context
 from cragraph.graph.state import CragOutput, State
 from cragraph.graph.steps import walk
 from cragraph.metrics import record
-from cragraph.nodes.finalize import Finalize, below
+from cragraph.nodes.finalize import Finalize
 from cragraph.nodes.generate import Generate
 from cragraph.nodes.requery import Requery
 from cragraph.nodes.rerank import Rerank
@@ -26,7 +26,7 @@ from cragraph.protocols import Answered, Notes
 from cragraph.testing import FakeGenerator, FakeJudge, FakeQueryWriter, FakeReranker, FakeRetriever, HashEmbeddings
 from cragraph.types import IDK, AnswerSpan, Attempt, Passage
 from cragraph.verification.claims import SentenceExtractor
-from cragraph.verification.result import Verification
+from cragraph.verification.decision import below
 from cragraph.verification.verifier import Verifier
 
 SEA = "The sea is salt."
@@ -119,6 +119,7 @@ def test_a_supported_answer_is_accepted_at_once() -> None:
     assert response["verification"] == {
         "confidence": 1.0,
         "is_grounded": True,
+        "accepted": True,
         "claims_checked": 1,
         "claims_supported": 1,
         "crag_attempts": 0,
@@ -351,8 +352,8 @@ def test_messages_alone_ask_their_last_one_and_no_first_turn_is_a_conversation()
     ("inputs", "context", "said"),
     [
         ({"questoin": "q"}, None, "no input questoin: give question, answer, passages, messages"),
-        ({"question": "q"}, {"treshold": 1}, "treshold came as 1: Extra inputs"),
-        ({"question": "q"}, {"top_k": 0}, "top_k came as 0: Input should be greater"),
+        ({"question": "q"}, {"treshold": 1}, "no option 'treshold': there are mode"),
+        ({"question": "q"}, {"top_k": 0}, "top_k came as 0: wanted 1 to 50"),
     ],
 )
 async def test_unknown_inputs_and_options_are_refused_by_name(inputs: Any, context: Any, said: str) -> None:
@@ -474,8 +475,8 @@ def test_a_correction_keeps_the_place_of_what_was_read_and_appends() -> None:
     first, second, third, fourth = held = as_passages(["One.", "Two.", "Three.", "Four."])
     read = [first["chunk_id"], second["chunk_id"]]
     attempt = Attempt(
-        attempt=1, answer="One.", confidence=0.1, is_grounded=False, claims_checked=1, claims_supported=0,
-        new_passages=2, queries=[], context=held[:2],
+        attempt=1, answer="One.", confidence=0.1, is_grounded=False, accepted=False, decision=None, claims_checked=1,
+        claims_supported=0, new_passages=2, queries=[], context=held[:2],
     )  # fmt: skip
     state = State(question="What?", held=held, read=read, searched=["more"], attempts=[attempt])
     kept = Rerank(Turned())(state, Context(second_pass_k=4), Notes())["held"]
@@ -483,5 +484,5 @@ def test_a_correction_keeps_the_place_of_what_was_read_and_appends() -> None:
 
 
 def test_a_confidence_just_below_the_threshold_is_told_from_it() -> None:
-    assert below(Verification(0.4976, threshold=0.5)) == "Confidence 0.4976 is below the threshold of 0.5000."
-    assert below(Verification(0.4, threshold=0.5)) == "Confidence 0.40 is below the threshold of 0.50."
+    assert below(0.4976, 0.5) == "Confidence 0.4976 is below the threshold of 0.5000."
+    assert below(0.4, 0.5) == "Confidence 0.40 is below the threshold of 0.50."

@@ -3,6 +3,8 @@
 import numpy as np
 import pytest
 
+from cragraph.models.grounding_features import unpack_idf
+from training.judge.featurise import pack_idf
 from training.judge.metrics import auroc, balanced_accuracy, expected_calibration_error, f1
 from training.judge.rows import CONTRADICTED, NOT_SUPPORTED, SUPPORTED, UNSUPPORTED
 from training.judge.table import Table
@@ -46,3 +48,8 @@ def test_figures_worked_out_by_hand() -> None:
     assert balanced_accuracy(np.array([True, False, False, False]), true) == pytest.approx(0.75)
     assert expected_calibration_error(np.array([0.85, 0.85, 0.05, 0.05]), true) == pytest.approx(0.1)
     assert f1(np.array([True, True, True, False]), true) == pytest.approx((2 / 3, 1.0, 0.8))
+
+
+def test_an_idf_table_survives_its_packing_to_half_a_step() -> None:
+    idf = np.linspace(0, 12, 50, dtype=np.float32)
+    assert np.abs(unpack_idf(pack_idf(idf)) - idf).max() <= 1 / 32

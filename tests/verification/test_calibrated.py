@@ -11,17 +11,19 @@ from cragraph.protocols import Notes
 from cragraph.testing import quoted, verdict
 from cragraph.types import Label, Verdict
 from cragraph.verification.claims import SentenceExtractor
+from cragraph.verification.decision import Line
 from cragraph.verification.judges.lexical import LexicalJudge
 from cragraph.verification.policies import (
     FITTED,
     Curve,
+    Own,
     best_policy,
     calibrated_confidence,
     curves,
     has_curve,
-    own_threshold,
-    word_for_word,
+    line_of,
 )
+from cragraph.verification.result import word_for_word
 from cragraph.verification.verifier import Verifier
 
 CURVE = Curve(slope=2.0, bias=-0.5, worst=0.5, number=-0.2, thresholds={"0.1": 0.4, "0.2": 0.5})
@@ -68,10 +70,13 @@ def test_the_threshold_follows_from_the_share_of_good_answers_that_may_be_refuse
     assert CURVE.threshold(refused) == pytest.approx(threshold)
 
 
-@pytest.mark.parametrize("policy", ["claims", "weighted", "reliability", "similarity"])
-def test_the_founding_policies_accept_from_seven_tenths(policy: str) -> None:
-    assert own_threshold(policy, [judged(0.9)], 0.2) == 0.7
-    assert own_threshold("calibrated", [judged(0.9)], 0.2) == curves()["lexical"].threshold(0.2)
+@pytest.mark.parametrize("policy", ["calibrated", "claims", "weighted", "reliability", "similarity"])
+def test_every_policy_accepts_from_the_one_line_unless_a_calibration_has_another(policy: str) -> None:
+    own = {"lexical": Own(threshold=0.6), "encoder": Own(threshold=0.9)}
+    assert (
+        line_of(policy, [judged(0.9)]) == line_of(policy, [judged(0.9)], {"encoder": Own(0.9)}) == Line(0.7, "default")
+    )
+    assert line_of(policy, [judged(0.9)], own) == (Line(0.6, "calibration") if policy == "calibrated" else Line())
 
 
 def test_an_answer_in_the_words_of_its_evidence_is_certain() -> None:

@@ -92,10 +92,18 @@ def test_the_weighted_policy_is_the_sum_of_its_signals_and_reports_the_issues_of
     assert found.to_dict()["overall_score"] == found.confidence
 
 
-@pytest.mark.parametrize(("kind", "name"), [("judge", "llm"), ("policy", "magic")])
-def test_an_unknown_judge_or_policy_is_the_callers_error(kind: str, name: str) -> None:
-    with pytest.raises(SettingsError, match=f"there is no {kind} '{name}'; choose one of"):
-        run(build(), **{kind: name})
+@pytest.mark.parametrize(
+    ("given", "said"),
+    [
+        ({"judge": "llm"}, "The judge 'llm' needs a chat model"),
+        ({"judge": "custom"}, r"The judge 'custom' needs a judge passed to create_graph\(judge=...\)"),
+        ({"judge": "magic"}, "The judge 'magic' is not known; available are"),
+        ({"policy": "magic"}, "there is no policy 'magic'; choose one of"),
+    ],
+)
+def test_an_unknown_judge_or_policy_is_the_callers_error(given: dict[str, str], said: str) -> None:
+    with pytest.raises(SettingsError, match=said):
+        run(build(), **given)
 
 
 def test_a_verifier_checks_its_settings_when_it_is_built() -> None:
@@ -533,3 +541,14 @@ def test_without_a_question_an_answer_or_a_passage_the_reader_is_not_asked(
     reader = Reader(0.5)
     assert run(build(scorer=reader), answer, passages, question).answered is None
     assert reader.asked == []
+
+
+def test_a_claim_that_a_late_passage_supports_is_no_claim_that_could_not_be_verified() -> None:
+    from cragraph.build import Parts
+    from cragraph.settings import Settings
+
+    others = [f"Mill number {n} stands by a river." for n in range(11)]
+    found = Parts(Settings(store=None)).verifier("", "Gold shines.", as_passages([*others, "Gold shines."]), Notes())
+    assert (found.claims_checked, found.claims_supported, found.signals["fact_score"]) == (1, 1, 0.0)
+    assert found.is_grounded
+    assert not any("could not be verified" in issue for issue in found.issues)

@@ -19,7 +19,6 @@ from cragraph.types import Claim, Passage, Verdict
 from cragraph.validation import ValidationConfig, validate_answer
 from cragraph.verification.claims import SentenceExtractor
 from cragraph.verification.judges.verdicts import verdict_of
-from cragraph.verification.policies import curves
 from cragraph.verification.prune import pruned
 from cragraph.verification.result import Verification
 from cragraph.verification.verifier import Verifier, VerifierOptions
@@ -73,21 +72,24 @@ def test_every_output_says_the_same_at_the_threshold_of_the_run(
     script: list[tuple[float, str]], threshold: float | None
 ) -> None:
     found = verified(script, threshold)
-    line = curves()["encoder"].threshold(0.2) if threshold is None else threshold
+    line = 0.7 if threshold is None else threshold
     labels = {verdict["verdict"] for verdict in found.claims}
     assert found.threshold == line
     agreed = labels == {"supported"} and round(found.confidence, 6) >= line
     row, shown = found.to_dict(), printed(found.to_dict())
     assert found.is_grounded is found.accepted is row["is_grounded"] is row["accepted"] is agreed
+    assert (row["decision"]["outcome"] == "accepted") is agreed
     assert found.summary()["is_grounded"] is agreed
     assert found.passed is row["passed"] is agreed
     assert bool(found.warnings) is not agreed
-    assert ("not wholly supported" in shown) is not agreed
-    assert ("below the threshold" in shown) is (round(found.confidence, 6) < line and not agreed)
-    assert f"({found.level})" in shown
-    run = {"confidence": found.confidence, "is_grounded": found.is_grounded, "verification": row}
+    assert ("· accepted ·" in shown) is agreed
+    below = round(found.confidence, 6) < line and labels != {"unjudged"}
+    assert (f"is below the threshold of {line:.2f}" in shown) is below
+    assert f"({found.level}) · {found.decision.outcome} · the threshold is {line:.2f}" in shown
+    run = {name: row[name] for name in ("confidence", "is_grounded", "accepted", "decision")} | {"verification": row}
     logged = record(run)
-    assert logged["is_grounded"] is logged["passed"] is agreed
+    assert logged["is_grounded"] is logged["passed"] is logged["accepted"] is agreed
+    assert (logged["decision"], logged["threshold"]) == (found.decision.outcome, line)
     assert bool(logged["warnings"]) is not agreed
     if agreed and line >= 0.5:
         assert found.level != "very low"
@@ -121,10 +123,11 @@ def test_validate_answer_passes_what_reaches_its_threshold_without_an_unsupporte
 
 
 @pytest.mark.parametrize("support", [0.05, 0.3, 0.49, 0.5, 0.51, 0.69, 0.7, 0.95])
-def test_an_answer_of_one_claim_is_grounded_where_its_claim_is_supported(support: float) -> None:
+def test_an_answer_of_one_supported_claim_is_doubtful_until_its_confidence_is_at_the_line(support: float) -> None:
     found = verified([(support, "plain")], None)
     assert found.confidence == pytest.approx(support, abs=1e-6)
-    assert found.is_grounded is (found.claims[0]["verdict"] == "supported")
+    held = found.claims[0]["verdict"] == "supported"
+    assert found.decision.outcome == ("accepted" if support >= 0.7 else "doubtful" if held else "refused")
 
 
 @settings(max_examples=60, deadline=None)

@@ -1,5 +1,4 @@
 import json
-from dataclasses import replace
 
 import pytest
 
@@ -33,6 +32,7 @@ def test_the_row_has_the_documented_shape() -> None:
         "support": 1.0,
         "contradiction": 0.0,
         "judge": "fake",
+        "reasoning": "",
         "evidence": {"quote": "$394 billion", "passage": 0, "start": 12, "end": 24},
         "sources": [PASSAGES[0]["chunk_id"]],
     }
@@ -43,8 +43,10 @@ def test_the_row_has_the_documented_shape() -> None:
     assert row["suggested_corrections"] == ["Costs fell."]
 
 
-def test_what_a_judge_did_not_say_is_left_out_of_a_row() -> None:
-    assert claim_row(verdict()).keys().isdisjoint({"reasoning", "correction", "unsupported_spans"})
+def test_what_a_judge_need_not_say_is_left_out_of_a_row_and_what_every_verdict_has_is_there() -> None:
+    row = claim_row(verdict())
+    assert row.keys().isdisjoint({"correction", "unsupported_spans"})
+    assert (row["reasoning"], row["evidence"]) == ("", None)
 
 
 @pytest.mark.parametrize(
@@ -132,7 +134,9 @@ def test_verified_sources_are_the_chunks_of_the_evidence_once_each() -> None:
 
 def test_the_summary_holds_no_claim_and_the_weighted_fields_only_where_they_were_measured() -> None:
     plain = verification("supported")
-    assert plain.summary() == {"confidence": 0.9, "is_grounded": True, "claims_checked": 1, "claims_supported": 1}
+    assert plain.summary() == {
+        "confidence": 0.9, "is_grounded": True, "accepted": True, "claims_checked": 1, "claims_supported": 1,
+    }  # fmt: skip
     full = verification(
         "supported",
         signals={"alignment": 0.45, "citation_coverage": 1.0, "fact_score": 1.0},
@@ -166,11 +170,27 @@ def test_a_verification_is_restored_from_what_it_wrote_down() -> None:
         "unsupported",
         signals={"fact_score": 0.5},
         issues=("x",),
-        threshold=0.6,
+        threshold=0.95,
+        set_by="person",
+        on_low_confidence="flag",
         policy_scores={"claims": 0.9},
     )
-    again = Verification.from_dict(json.loads(json.dumps(found.to_dict())), found.claims)
+    written = json.loads(json.dumps(found.to_dict()))
+    again = Verification.from_dict(written, found.claims)
     assert again == found
+    assert (again.decision.outcome, again.decision.set_by, again.accepted) == ("doubtful", "person", False)
+    assert Verification.from_dict(written, written["claims"]) == found
+
+
+def test_rows_that_were_written_down_still_say_which_chunk_holds_their_evidence() -> None:
+    held = verdict("supported", "Revenue was $394 billion.", evidence=quoted(PASSAGES, 0, "$394 billion"))
+    found = Verification(confidence=1.0, claims=(held,))
+    written = json.loads(json.dumps(found.to_dict()))
+    again = Verification.from_dict(
+        written, [{k: v for k, v in row.items() if k != "reasoning"} for row in written["claims"]]
+    )
+    assert again.claims[0]["reasoning"] == ""
+    assert (again.verified_sources, again.attributions) == (found.verified_sources, found.attributions)
 
 
 def test_it_prints_as_a_line_with_the_outcome_and_a_line_per_claim() -> None:
@@ -178,7 +198,7 @@ def test_it_prints_as_a_line_with_the_outcome_and_a_line_per_claim() -> None:
     found = Verification(confidence=0.7, claims=claims, issues=("Mind this",), judge="encoder", policy="calibrated")
     lines = repr(found).splitlines()
     assert lines[0] == (
-        "Verification: confidence 0.70 (medium), not wholly supported by the passages, 1 of 2 claims supported; "
+        "Verification: Confidence 0.70 (medium) · refused · the threshold is 0.70; 1 of 2 claims supported; "
         "judge encoder, policy calibrated"
     )
     assert lines[1] == "  ✓ supported           0.98  Revenue rose."
@@ -193,10 +213,7 @@ def test_attribution_coverage_is_none_where_it_was_not_measured() -> None:
     assert verification("supported", signals={"attribution_coverage": 0.5}).attribution_coverage == 0.5
 
 
-def test_a_threshold_that_was_set_is_held_against_the_confidence_as_stated() -> None:
-    own = Verification(0.72, policy="weighted", threshold=0.7, answered=0.72, supported=1.0)
-    joined = replace(own, policy="auto")
-    for found in (own, joined):
-        assert found.accepted
-    assert not replace(joined, threshold=0.9, threshold_set=True).accepted
-    assert replace(joined, threshold=0.7, threshold_set=True).accepted
+@pytest.mark.parametrize("threshold", [0.7, 0.72, 0.9])
+def test_the_threshold_is_held_against_the_confidence_as_it_is_stated(threshold: float) -> None:
+    found = Verification(0.72, (verdict(),), policy="weighted", threshold=threshold, answered=0.72, supported=1.0)
+    assert found.accepted is found.is_grounded is (threshold <= 0.72)

@@ -113,6 +113,10 @@ def test_an_answer_without_sources_covers_none() -> None:
     [
         ("", "What is it?", 0.0),
         (IDK, "What is it?", 0.0),
+        ("I don't know.", "What is it?", 0.0),
+        ("I don’t know what it is.", "What is it?", 0.0),
+        ("The passages do not mention it.", "What is it?", 0.0),
+        ("It is unknown to most people what it is about.", "", 1.0),
         (
             "Sliding window attention limits each token's attention to a window.",
             "What is sliding window attention?",

@@ -7,7 +7,7 @@ from itertools import chain, product
 from typing import Final
 
 from cragraph.text.lexicon import ANTONYMS, OPPOSITES, pattern
-from cragraph.text.words import is_light, stem, terms
+from cragraph.text.words import irregular, is_light, stem, terms, topic
 
 NEGATION: Final = pattern("negation")
 _NO_NEGATION: Final = pattern("no_negation")
@@ -115,7 +115,9 @@ def possible(text: str) -> bool:
 def opposite_words(claim: str, evidence: str) -> tuple[str, str] | None:
     """A word of the claim whose opposite the evidence has in its place (and the word itself has not), with that one.
 
-    A word that is denied says its opposite: "closed" is not against "not open".
+    A word that is denied says its opposite: "closed" is not against "not open". In its place means with the same words
+    before it and behind it: "Ann sold it to Bob" is not against "Bob bought it from Ann", nor "Bob lost" against "Ann
+    won".
     """
     mine, theirs = (frozenset().union(*denials(text)) for text in (claim, evidence))
     pair = next(_opposed(claim, evidence, mine, theirs, opposites()), None)
@@ -138,11 +140,49 @@ def plain_opposites(claim: str, evidence: str) -> Iterator[tuple[str, str, str]]
 def _opposed(
     claim: str, evidence: str, mine: frozenset[str], theirs: frozenset[str], table: Mapping[str, frozenset[str]]
 ) -> Iterator[tuple[str, str]]:
-    """Stems of the claim with their opposites in the evidence, neither of them among those that its side denies."""
+    """Stems of the claim with their opposites in its place in the evidence, neither denied by its own side."""
     mentioned, present = stems(claim), stems(evidence)
     for term in sorted(mentioned - present - mine):
-        if against := table.get(term, frozenset()) & present - mentioned - theirs:
-            yield term, min(against)
+        for other in sorted(table.get(term, frozenset()) & present - mentioned - theirs):
+            word, against = _as_written(term, claim), _as_written(other, evidence)
+            if _inflects(word, term) and _inflects(against, other) and _in_place(claim, word, evidence, against):
+                yield term, other
+                break
+
+
+def _in_place(claim: str, word: str, evidence: str, other: str) -> bool:
+    """Whether what two texts share stands on the same side of either word, and what the first word is said of is there.
+
+    Of the training pairs with opposite words that pass, one in eighteen is supported; of the others more than a third.
+    """
+    before, behind = _around(claim, word)
+    theirs_before, theirs_behind = _around(evidence, other)
+    crossed = (before & theirs_behind - theirs_before - behind) | (behind & theirs_before - theirs_behind - before)
+    return not crossed and (not before or bool(before & theirs_before))
+
+
+def _around(text: str, word: str) -> tuple[frozenset[str], frozenset[str]]:
+    """The terms that carry meaning before a word of a text and behind it."""
+    found = re.search(rf"\b{re.escape(word)}\b", text, re.IGNORECASE)
+    before, behind = (text[: found.start()], text[found.end() :]) if found else (text, text)
+    return topic(before), topic(behind)
+
+
+@cache
+def _forms() -> Mapping[str, re.Pattern[str]]:
+    """Stem to the inflected forms of the words that the table has under it: "employs" is no form of "employer"."""
+    listed: dict[str, set[str]] = {}
+    for word in re.findall(r"[\w-]+", " ".join((*OPPOSITES, *ANTONYMS))):
+        listed.setdefault(stem(word), set()).add(rf"{re.escape(word.rstrip('ey'))}{word[-1]}?")
+    return {
+        term: re.compile(rf"(?:{'|'.join(words)})[eyi]?(?:e?s|e?d|ing|e?r|e?st)?", re.IGNORECASE)
+        for term, words in listed.items()
+    }
+
+
+def _inflects(word: str, term: str) -> bool:
+    """Whether a word, whose stem this is, is a form of a word that the table has under that stem."""
+    return word.lower() in _MOVES or " " in word or irregular(word) or bool(_forms()[term].fullmatch(word))
 
 
 def _as_written(term: str, text: str) -> str:

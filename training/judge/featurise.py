@@ -8,6 +8,7 @@ did not get to see, as far as there are any: its logits on rows it was trained o
 """
 
 import argparse
+from base64 import b64encode
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
@@ -21,9 +22,9 @@ from numpy.typing import NDArray
 
 from cragraph.models.grounding import Network
 from cragraph.models.grounding_features import (
+    STEP,
     PieceReader,
     ReadClaim,
-    pack_idf,
     read_claims,
     read_corpus,
     sentences,
@@ -39,6 +40,11 @@ from training.judge.prepare import MADE, SEED, epoch, meaning, minilm, reader
 from training.judge.rows import CLASSES, Example, key, read_rows
 
 RAGGED = ("words", "missing", "glued", "tags")
+
+
+def pack_idf(idf: NDArray[np.float32]) -> str:
+    """An idf table as text for the card."""
+    return b64encode(np.round(idf / STEP).clip(0, 255).astype(np.uint8).tobytes()).decode("ascii")
 
 
 @dataclass(frozen=True)

@@ -22,7 +22,7 @@ def draw(tensors: Tensors, smoothing: Smoothing | None = None) -> tuple[onnx.Mod
     """
     g = Drawing()
     x = trunk_of(g, tensors, smoothing)
-    _heads(g, x, tensors)
+    heads(g, x, tensors)
     graph = helper.make_graph(
         g.nodes,
         "grounding",
@@ -78,8 +78,8 @@ def _embed(g: Drawing, trunk: Tensors, *, quantise: bool) -> str:
     return g.op("LayerNormalization", x, *norm, axis=-1, epsilon=minilm.EPSILON)[0]
 
 
-def _heads(g: Drawing, x: str, tensors: Tensors) -> None:
-    """The two heads, as in `GroundingNet.forward`."""
+def heads(g: Drawing, x: str, tensors: Tensors) -> None:
+    """What `GroundingNet.forward` makes of the trunk's states `x`: `claim` and `word`."""
     [word] = g.op("MatMul", x, g.constant(tensors["word.weight"].T))
     [word] = g.op("Add", word, g.constant(tensors["word.bias"]))
     axis = g.constant(np.array([2]))

@@ -17,6 +17,7 @@ import numpy as np
 import torch
 from numpy.typing import NDArray
 
+from training import learning
 from training.judge.model import Batch, GroundingNet, loss_of
 from training.judge.prepare import UNKNOWN, minilm
 from training.judge.train import Rows
@@ -84,7 +85,7 @@ def learnt(data: Rows, rows: NDArray[np.int64], seed: int, device: torch.device)
 
 
 def _read(net: GroundingNet, batch: Batch, device: torch.device) -> tuple[torch.Tensor, torch.Tensor]:
-    with torch.autocast(device.type, torch.bfloat16):
+    with learning.reading(device):
         claim, word = net(batch.ids.to(device), batch.types.to(device), batch.mask.to(device))
     return claim.float().cpu(), word.float().cpu()
 

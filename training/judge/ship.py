@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from cragraph.models.grounding_features import pack_idf
+from training.judge.featurise import pack_idf
 
 TEMPLATE = Path(__file__).parent / "model_card.md"
 VERSION = "4"

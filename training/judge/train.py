@@ -54,7 +54,7 @@ def main() -> None:
 
     def loss(rows: learning.Ints, device: torch.device) -> Tensor:
         batch = data.batch(rows).to(device)
-        with torch.autocast(device.type, torch.bfloat16):
+        with learning.reading(device):
             claim, word = net(batch.ids, batch.types, batch.mask)
         return loss_of(claim, word, batch)
 

@@ -25,6 +25,23 @@ def draw(tensors: Tensors, smoothing: Smoothing | None = None) -> tuple[onnx.Mod
     """The model and the names of its linear layers' inputs, in order; int8 where `smoothing` is given."""
     g = Drawing()
     x = trunk_of(g, tensors, smoothing)
+    heads(g, x, tensors)
+    graph = helper.make_graph(
+        g.nodes,
+        "reader",
+        [helper.make_tensor_value_info(n, TensorProto.INT64, [1, "pieces"]) for n in ("input_ids", "types")],
+        [
+            helper.make_tensor_value_info("answer", TensorProto.FLOAT, [1, 1]),
+            helper.make_tensor_value_info("pieces", TensorProto.FLOAT, [1, "pieces", 3]),
+        ],
+        g.constants,
+    )
+    opsets = [helper.make_opsetid("", 18), helper.make_opsetid(FUSED, 1)]
+    return helper.make_model(graph, opset_imports=opsets, ir_version=9), g.inputs
+
+
+def heads(g: Drawing, x: str, tensors: Tensors) -> None:
+    """What `ReaderNet.forward` makes of the trunk's states `x`: `answer` and `pieces`."""
     [pieces] = g.op("MatMul", x, g.constant(tensors["piece.weight"].T))
     g.nodes.append(helper.make_node("Add", [pieces, g.constant(tensors["piece.bias"])], ["pieces"]))
     one, first, last = g.constant(np.array(1, np.float32)), g.constant(np.array([1])), g.constant(np.array([2]))
@@ -49,18 +66,6 @@ def draw(tensors: Tensors, smoothing: Smoothing | None = None) -> tuple[onnx.Mod
     [mixed] = g.op("Tanh", mixed)
     head = [mixed, g.constant(tensors["answer.weight"]), g.constant(tensors["answer.bias"])]
     g.nodes.append(helper.make_node("Gemm", head, ["answer"], transB=1))
-    graph = helper.make_graph(
-        g.nodes,
-        "reader",
-        [helper.make_tensor_value_info(n, TensorProto.INT64, [1, "pieces"]) for n in ("input_ids", "types")],
-        [
-            helper.make_tensor_value_info("answer", TensorProto.FLOAT, [1, 1]),
-            helper.make_tensor_value_info("pieces", TensorProto.FLOAT, [1, "pieces", 3]),
-        ],
-        g.constants,
-    )
-    opsets = [helper.make_opsetid("", 18), helper.make_opsetid(FUSED, 1)]
-    return helper.make_model(graph, opset_imports=opsets, ir_version=9), g.inputs
 
 
 def main() -> None:

@@ -129,7 +129,7 @@ def main() -> None:
 
     def loss(rows: learning.Ints, device: torch.device) -> Tensor:
         batch = {name: value.to(device) for name, value in data.batch(rows).items()}
-        with torch.autocast(device.type, torch.bfloat16):
+        with learning.reading(device):
             answer, pieces = net(batch["ids"], batch["types"], batch["mask"])
         return loss_of(answer, pieces, batch)
 

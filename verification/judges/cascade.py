@@ -5,9 +5,8 @@ from dataclasses import dataclass
 from typing import Final
 
 from cragraph.errors import SettingsError
-from cragraph.protocols import Judge, Notes
+from cragraph.protocols import Judge, Notes, stand_in
 from cragraph.types import Claim, Passage, Verdict
-from cragraph.verification.fallback import stand_in
 
 BAND: Final = (0.35, 0.75)  # support scores between which the cheap judge is not relied on
 

@@ -11,7 +11,7 @@ from cragraph.types import Claim, Passage, Verdict
 from cragraph.verification.judges.lexical import LexicalJudge
 from cragraph.verification.judges.reading import Reading
 from cragraph.verification.judges.verdicts import Standard, can_point, decide, joined, unjudged
-from cragraph.verification.policies import plain
+from cragraph.verification.result import plain
 
 if TYPE_CHECKING:
     from cragraph.models.grounding import Grounding, GroundingModel

@@ -13,7 +13,7 @@ from pydantic.json_schema import SkipJsonSchema
 from cragraph.errors import ModelError
 from cragraph.models.chat import ChatPart, ask
 from cragraph.models.replies import Text, Whole, schema_of
-from cragraph.protocols import Notes
+from cragraph.protocols import Judge, Notes
 from cragraph.text.facts import Kind, compare, extract
 from cragraph.text.facts.polarity import denials, negation_differs, negative
 from cragraph.text.quotes import placed
@@ -94,10 +94,15 @@ class LLMJudge(ChatPart):
 
     Support counts where a passage holds the quote and the quote has the claim's figures, names and negations, and a
     contradiction where claim and quote show it; else the claim is `unjudged`, so that the next judge decides.
+
+    Quotes are compared as sets of facts, which does not see who did what to whom, and a small or an obedient model calls
+    anything supported. So no claim is worth more than the `holder`, who reads claim and passage as a whole, says: the
+    model may find fault with what the holder lets pass, and never the other way round.
     """
 
     name: str = "llm"
     smallest: float = 0.0  # billions of parameters below which the model, where its size is known, judges nothing
+    holder: Judge | None = None
 
     def __call__(
         self, claims: Sequence[Claim], passages: Sequence[Passage], notes: Notes, *, question: str = ""
@@ -106,12 +111,18 @@ class LLMJudge(ChatPart):
         size = billions(self.caller.model) if self.smallest else None
         if size is not None and size < self.smallest:
             why = f"{self.caller.title} has {size:g} billion parameters, too few to judge (wanted {self.smallest:g})"
+            if self.holder is not None:
+                notes.ran("not a judge", f"{why}: choose the judge llm to let it judge all the same")
+                return list(self.holder(claims, passages, notes, question=question))
             notes.degraded(f"{why}: choose the judge llm to let it judge all the same.")
             return [unjudged(claim, f"{why}.", self.name) for claim in claims]
         verdicts: list[Verdict] = []
         for start in range(0, len(claims), BATCH):
             verdicts += self._batch(claims[start : start + BATCH], passages, notes, question)
-        return verdicts
+        if self.holder is None or all(verdict["verdict"] not in IN_FAVOUR for verdict in verdicts):
+            return verdicts
+        own = self.holder(claims, passages, notes, question=question)
+        return [held(verdict, by) for verdict, by in zip(verdicts, own, strict=True)]
 
     def _batch(
         self, claims: Sequence[Claim], passages: Sequence[Passage], notes: Notes, question: str
@@ -145,6 +156,17 @@ class LLMJudge(ChatPart):
         if row.correction and label not in ("supported", "unjudged"):
             verdict["correction"] = row.correction
         return verdict
+
+
+def held(verdict: Verdict, by: Verdict) -> Verdict:
+    """A verdict that is worth no more than another on the same claim; what nobody else could judge stays."""
+    if verdict["verdict"] not in IN_FAVOUR or by["verdict"] == "unjudged":
+        return verdict
+    support = min(verdict["support"], by["support"])
+    if CREDIT[by["verdict"]] >= CREDIT[verdict["verdict"]]:
+        return {**verdict, "support": support}
+    said = f"{verdict['judge']} calls it {verdict['verdict'].replace('_', ' ')}; {by['judge']}: {by['reasoning']}"
+    return {**by, "support": support, "reasoning": said, "judge": verdict["judge"]}
 
 
 _SIZES: Final[dict[tuple[str, str], float | None]] = {}  # the sizes that servers told, by address and model

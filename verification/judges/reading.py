@@ -18,7 +18,7 @@ from cragraph.text.words import is_light, share, terms, weight
 from cragraph.types import Claim, Passage
 from cragraph.verification.judges.conflict import around
 from cragraph.verification.judges.structure import Mismatch, mismatch
-from cragraph.verification.policies import plain
+from cragraph.verification.result import plain
 from cragraph.verification.windows import Space, Window, is_table_row, space
 
 ON_TOPIC = 0.5

@@ -55,6 +55,7 @@ class Material:
     question: str = ""
     alignment: float | None = None  # of an injected scorer, where there is one and it did not fail
     consistency: float | None = None  # the same
+    clashes: Collection[tuple[str, str]] = ()  # claims that a network reads as contradicting each other
     knowledge: Sequence[Verdict] = ()  # on the claims against the known facts, where there are any
     weights: Sequence[float] = ()  # of the passages' sources; empty where every source is fully relied on
     options: SignalOptions = field(default_factory=SignalOptions)
@@ -73,18 +74,26 @@ def relevance(material: Material) -> float:
 def internal_consistency(material: Material) -> float:
     """1 - the share of the claims that contradict another claim of the answer (consistency check).
 
-    A contradiction is the same statement with another figure, another direction or a negation; it cannot see one that
-    takes reasoning. Two quotations do not make the answer contradict itself: then the passages disagree, which is an
-    issue of its own, or are rows of one table. The score of an injected scorer, where there is one, takes its place.
+    A contradiction is the same statement with another figure, another date, an opposite word or a negation, or with
+    other words in one place that a network reads as a contradiction; it cannot see one that takes reasoning. Two
+    quotations do not make the answer contradict itself: then the passages disagree, which is an issue of its own, or
+    are rows of one table. The score of an injected scorer, where there is one, takes its place.
     """
     if material.consistency is not None:
         return material.consistency
-    claims = [(number, v["text"], _quotes(v)) for number, v in enumerate(_read(material.verdicts)[:COMPARED])]
-    involved: set[int] = set()
-    for (one, text, quoted), (other, against, copied) in combinations(claims, 2):
-        if not (quoted and copied) and contradict(text, against):
-            involved |= {one, other}
-    return 1.0 - len(involved) / len(claims) if claims else 1.0
+    claims = _read(material.verdicts)[:COMPARED]
+    pairs = compared_claims(material.verdicts)
+    involved = {text for pair in pairs if pair in material.clashes or contradict(*pair) for text in pair}
+    return 1.0 - sum(claim["text"] in involved for claim in claims) / len(claims) if claims else 1.0
+
+
+def compared_claims(verdicts: Sequence[Verdict]) -> list[tuple[str, str]]:
+    """The texts of each two claims of an answer that may contradict each other: not those of two quotations."""
+    claims = [(v["text"], _quotes(v)) for v in _read(verdicts)[:COMPARED]]
+    return [(one, other) for (one, quoted), (other, copied) in combinations(claims, 2) if not (quoted and copied)]
+
+
+QUOTES_CONTRADICT: Final = "The answer quotes what contradicts itself, which the confidence does not count"
 
 
 def _read(verdicts: Sequence[Verdict]) -> list[Verdict]:
@@ -95,9 +104,8 @@ def _read(verdicts: Sequence[Verdict]) -> list[Verdict]:
 def quoted_contradictions(verdicts: Sequence[Verdict]) -> list[str]:
     """An issue for each two quotations of the answer that contradict each other; rows of a table do not."""
     claims = [v for v in _read(verdicts)[:COMPARED] if _quotes(v) and not is_table_row(v["evidence"]["quote"])]  # type: ignore[index]
-    issue = "The answer quotes what contradicts itself, which the confidence does not count"
     pairs = combinations([claim["text"] for claim in claims], 2)
-    return [f"{issue}: “{one}” — “{other}”" for one, other in pairs if contradict(one, other)]
+    return [f"{QUOTES_CONTRADICT}: “{one}” — “{other}”" for one, other in pairs if contradict(one, other)]
 
 
 def _quotes(verdict: Verdict) -> bool:
@@ -254,9 +262,14 @@ ISSUES: Final[Mapping[str, tuple[float, str]]] = {
 """Below which value a signal is an issue, and how it is worded (the first three: weighted verification formula)."""
 
 
-def issues_of(signals: Mapping[str, float]) -> list[str]:
-    """The issues of the signals that were measured, in the table's order."""
-    return [text for name, (bound, text) in ISSUES.items() if name in signals and signals[name] < bound]
+def issues_of(signals: Mapping[str, float], verdicts: Sequence[Verdict] = ()) -> list[str]:
+    """The issues of the signals that were measured, in the table's order; none of facts where all claims hold.
+
+    The fact score looks for evidence in the first passages only, and what another one supports was verified.
+    """
+    labels = {verdict["verdict"] for verdict in counted(verdicts)}
+    low = [name for name, (bound, _) in ISSUES.items() if name in signals and signals[name] < bound]
+    return [ISSUES[name][1] for name in low if name != "fact_score" or labels != {"supported"}]
 
 
 def measure(wanted: Collection[str], material: Material, notes: Notes) -> tuple[dict[str, float], dict[str, str]]:

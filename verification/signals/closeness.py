@@ -3,17 +3,17 @@
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from functools import partial
+from itertools import pairwise
 from typing import Final
 
 import numpy as np
 
 from cragraph.models.cache import embedded
-from cragraph.protocols import Embeddings, Notes
+from cragraph.protocols import Embeddings, Notes, stand_in
 from cragraph.text.markers import without_markers
 from cragraph.text.words import overlap
 from cragraph.types import Passage
-from cragraph.verification.fallback import stand_in
-from cragraph.verification.policies import plain
+from cragraph.verification.result import plain
 from cragraph.verification.windows import Space, Window, space
 
 BY_SIMILARITY: Final = frozenset({"relevance", "faithfulness", "attribution_coverage", "source_agreement"})
@@ -116,6 +116,16 @@ def by_vectors(
         cosine(question, answer) if pair else 0.0,
         tuple(tuple(cosine(claim, text) for text in texts) for claim in claims) if texts else (),
     )
+
+
+def coherence(embeddings: Embeddings, sentences: Sequence[str]) -> float:
+    """Mean similarity of each sentence to the one before it, 0..1; 1.0 where there are not two."""
+    texts = [sentence for sentence in sentences if sentence.strip()]
+    if len(texts) < 2:
+        return 1.0
+    vectors = embedded(embeddings, texts)
+    near = [min(max(float(vectors[one] @ vectors[other]), 0.0), 1.0) for one, other in pairwise(texts)]
+    return sum(near) / len(near)
 
 
 def _telling(measured: Space, column: int, claim: str, *, whole: bool) -> list[Window]:

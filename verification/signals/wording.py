@@ -6,9 +6,11 @@ from functools import lru_cache
 from pathlib import PurePath
 from typing import Any, Final
 
+from cragraph.text.clauses import clauses
+from cragraph.text.declining import declines
 from cragraph.text.markers import without_markers
 from cragraph.text.words import asked_words, terms, words
-from cragraph.types import IDK, Passage
+from cragraph.types import Passage
 
 SUBSTANTIAL: Final = 8
 _CLOSE: Final = 200  # characters at the end of an answer that show how it ends
@@ -25,7 +27,7 @@ def completeness(question: str, answer: str) -> float:
     answer of one word scores low. An empty answer, or one that only says that it does not know, is 0.0.
     """
     text = answer.strip()
-    if not text or text == IDK:
+    if not text or declines(text):
         return 0.0
     substance = min(len(words(without_markers(text))) / SUBSTANTIAL, 1.0)
     finish = 1.0 if _END.search(text[-_CLOSE:]) or _LIST_ITEM.search(text) else 0.0
@@ -34,6 +36,24 @@ def completeness(question: str, answer: str) -> float:
         return 0.7 * substance + 0.3 * finish
     present = set(terms(text))
     return 0.4 * substance + 0.2 * finish + 0.4 * sum(term in present for term in wanted) / len(wanted)
+
+
+_BEGINS: Final = re.compile(r"^[\s\"'“‘«(\[*_>#–—•-]*[A-Z0-9$€£]")
+_TWICE: Final = re.compile(r"\b(?!had\b|that\b)([^\W\d_]+)\s+\1\b", re.IGNORECASE)
+_PAIRS: Final = ("()", "[]", "“”")
+
+
+def grammar(sentences: Sequence[str]) -> float:
+    """Share of the sentences that are well formed, 0..1; 0.0 without any."""
+    return sum(map(well_formed, sentences)) / len(sentences) if sentences else 0.0
+
+
+def well_formed(sentence: str) -> bool:
+    """Whether an English sentence begins and ends like one, has a verb, repeats no word and closes what it opens."""
+    text = sentence.strip()
+    closed = all(text.count(opening) == text.count(closing) for opening, closing in _PAIRS)
+    shaped = bool(_BEGINS.match(text) and _END.search(text)) and not _TWICE.search(text)
+    return closed and shaped and bool(clauses(text))
 
 
 UNCERTAINTY_PHRASES: Final = (

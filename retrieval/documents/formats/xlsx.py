@@ -8,7 +8,6 @@ from itertools import chain, groupby, pairwise
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from cragraph.errors import DocumentError
 from cragraph.retrieval.documents.clean import Limits
 from cragraph.retrieval.documents.document import Draft, Heading
 from cragraph.retrieval.documents.package import package
@@ -33,10 +32,8 @@ def read(path: Path, limits: Limits) -> Iterator[Draft]:
 
     A formula counts as the value that it had when a program that calculates last saved the file.
     """
-    try:
-        from openpyxl import load_workbook
-    except ImportError as error:
-        raise DocumentError("is a workbook, which openpyxl reads: pip install 'cragraph[office]'") from error
+    from openpyxl import load_workbook  # takes a while, and few files need it
+
     with package(path, limits) as parts:
         for name in parts.related(parts.main(), "/sharedStrings", "/styles"):
             parts.bytes(name)  # openpyxl holds these whole, unlike the sheets

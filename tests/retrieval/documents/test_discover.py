@@ -108,3 +108,45 @@ def test_utf_16_text_is_not_taken_for_binary(tmp_path: Path) -> None:
 def test_one_path_may_come_as_a_string(tmp_path: Path) -> None:
     (tmp_path / "one.txt").write_text("words")
     assert [item.path.name for item in discover(str(tmp_path))] == ["one.txt"]
+
+
+def linked(tmp_path: Path) -> Path:
+    """A folder with links out of it, into it, and to what lies beside it."""
+    root, beside = tmp_path / "root", tmp_path / "beside"
+    (root / "sub").mkdir(parents=True)
+    beside.mkdir()
+    (beside / "secret.md").write_text("secret words")
+    (root / "own.md").write_text("words")
+    (root / "out.md").symlink_to(beside / "secret.md")
+    (root / "sub" / "out.md").symlink_to(Path("../../beside/secret.md"))
+    (root / "folder").symlink_to(beside, target_is_directory=True)
+    (root / "twice.md").symlink_to(root / "chain.md")
+    (root / "chain.md").symlink_to(beside / "secret.md")
+    (root / "gone.md").symlink_to(beside / "gone.md")
+    (root / "rooted").symlink_to("/", target_is_directory=True)
+    return root
+
+
+def test_links_that_lead_out_of_a_folder_are_named_and_not_followed(tmp_path: Path) -> None:
+    root = linked(tmp_path)
+    reasons = skipped(root)
+    out = {"out.md", "sub/out.md", "folder", "twice.md", "chain.md", "gone.md", "rooted"}
+    assert {name for name, reason in reasons.items() if "leads out of the folder" in reason} == out
+    assert found(root) == ["own.md"]
+
+
+def test_links_are_followed_where_they_lead_to_what_was_named_too(tmp_path: Path) -> None:
+    root = linked(tmp_path)
+    assert sorted(found(root, tmp_path / "beside")) == ["chain.md", "own.md"]  # the first that leads to the other
+    assert found(root / "out.md") == ["out.md"]
+    assert found(root / "folder") == ["secret.md"]
+    (tmp_path / "alias").symlink_to(root, target_is_directory=True)
+    assert found(tmp_path / "alias") == ["own.md"]
+
+
+def test_links_that_lead_out_are_followed_when_that_is_asked_for(tmp_path: Path) -> None:
+    root = linked(tmp_path)
+    (root / "rooted").unlink()
+    items = [*discover(root, follow_links=True)]
+    assert [item.path.name for item in items if isinstance(item, Found)] == ["chain.md", "own.md"]
+    assert not any(isinstance(item, Skipped) and "leads out" in item.reason for item in items)

@@ -216,3 +216,57 @@ def test_text_that_is_no_mail_says_so(tmp_path: Path) -> None:
     (tmp_path / "a.eml").write_text("Just words, no mail.")
     with pytest.raises(DocumentError, match="is not a mail"):
         loaded(tmp_path / "a.eml")
+
+
+SECRET = "the code of the vault is 4711"
+
+
+@pytest.mark.parametrize("way", ["outside", "file", "entity", "link"])
+@pytest.mark.parametrize("kind", ["docx", "pptx", "xlsx", "epub", "html", "rst", "md"])
+def test_a_document_takes_nothing_in_that_lies_outside_of_it(tmp_path: Path, kind: str, way: str) -> None:
+    """By a part that is named with a path, by a URL, by an entity, or by a member that is a link."""
+    secret = tmp_path / "secret.xml"
+    secret.write_text(f"<p>{SECRET}</p>")
+    outside = {"outside": "../../secret.xml", "file": secret.as_uri(), "entity": "chapter.xml", "link": "link.xml"}[way]
+    path = tmp_path / f"document.{kind}"
+    entity = f'<!DOCTYPE x [<!ENTITY out SYSTEM "{secret.as_uri()}">]>' if way == "entity" else ""
+    inner = "&out;" if way == "entity" else "words"
+    texts = {
+        "html": f'{entity}<p>words {inner}</p><iframe src="{outside}"></iframe><object data="{outside}"></object>',
+        "rst": f"Words\n\n.. include:: {secret}\n\n.. raw:: html\n   :file: {secret}\n",
+        "md": f"# Words\n\n![x]({secret.as_uri()})\n\n!include {secret}\n",
+    }
+    if kind in texts:
+        path.write_text(texts[kind])
+    else:
+        main = {"docx": "word/document.xml", "pptx": "ppt/presentation.xml", "xlsx": "xl/workbook.xml"}.get(
+            kind, "b.opf"
+        )
+        relation = "http://schemas.openxmlformats.org/officeDocument/2006/relationships"
+        with zipfile.ZipFile(path, "w") as parts:
+            info = zipfile.ZipInfo("link.xml")
+            info.external_attr = 0o120777 << 16
+            parts.writestr(info, str(secret))
+            parts.writestr("chapter.xml", f"{entity}<p>{inner}</p>")
+            if kind == "epub":
+                parts.writestr("META-INF/container.xml", f'<c><rootfile full-path="{main}"/></c>')
+                item = f'<item id="a" href="{outside}" media-type="text/html"/>'
+                parts.writestr(main, f'{entity}<package>{item}<itemref idref="a"/></package>')
+            else:
+
+                def named(use: str, target: str) -> str:
+                    return f'<Relationship Id="{use}" Type="{relation}/{use}" Target="{target}"/>'
+
+                names = main.rpartition("/")
+                used = "".join(named(use, outside) for use in ("styles", "footnotes", "slide", "worksheet"))
+                for name, targets in (
+                    ("_rels/.rels", named("officeDocument", main)),
+                    (f"{names[0]}/_rels/{names[2]}.rels", used),
+                ):
+                    parts.writestr(name, f"<Relationships>{targets}</Relationships>")
+                parts.writestr(main, f"{entity}<d><p>{inner}</p></d>")
+    try:
+        text = "\n".join(document.text for document in load(path))
+    except DocumentError as error:
+        text = str(error)
+    assert "4711" not in text

@@ -251,13 +251,24 @@ def test_the_rows_of_a_table_are_filtered_by_its_columns(store: Store, docs: Pat
 def test_progress_counts_files_and_chunks_up_to_the_end(store: Store, docs: Path) -> None:
     events: list[Progress] = []
     report = ingest(docs, store, progress=events.append)
-    assert [event.done for event in events] == [1, 2, 3]
+    assert [event.done for event in events] == [0, 1, 2, 3]
     assert {event.total for event in events} == {3}
     assert events[-1].chunks == report.chunks
     assert events[-1].rate > 0
     events.clear()
     ingest(docs, store, progress=events.append)
-    assert [event.done for event in events] == [1, 2, 3]
+    assert [event.done for event in events] == [0, 1, 2, 3]
+
+
+def test_how_many_files_there_are_is_told_at_once_and_the_first_of_them_soon(store: Store, tmp_path: Path) -> None:
+    for number in range(400):
+        write(tmp_path / "many" / f"{number}.md", f"# File {number}\n\nwords of file {number}\n")
+    events: list[tuple[Progress, int]] = []
+    ingest(tmp_path / "many", store, progress=lambda event: events.append((event, store.count())))
+    assert events[0][0] == Progress(done=0, total=400, chunks=0, rate=0.0, source="")
+    assert events[0][1] == 0
+    assert events[1][1] == 16
+    assert [event.done for event, _ in events] == list(range(401))
 
 
 def test_a_report_is_plain_json(store: Store, docs: Path) -> None:

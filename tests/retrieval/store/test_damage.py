@@ -164,3 +164,52 @@ def test_a_store_whose_file_was_removed_does_not_pass_for_an_empty_one(scene: Pa
     for create in (True, False):
         with pytest.raises(StoreError, match=r"is gone or empty.*put it back, or remove .*cragraph ingest PATH again"):
             open_store(folder, HashEmbeddings(48), create=create)
+
+
+@pytest.mark.parametrize("key", ["generation", "dimension"])
+@pytest.mark.parametrize("value", ["'abc'", "x'ff00'", "NULL", "-5", "1e400", "1.5", "''"])
+def test_a_number_of_the_store_that_is_none_is_a_clear_error(scene: Path, tmp_path: Path, key: str, value: str) -> None:
+    folder = shutil.copytree(scene / "store", tmp_path / "store")
+    changed(folder, f"UPDATE meta SET value = {value} WHERE key = '{key}'")
+    for create in (True, False):
+        with pytest.raises(StoreError, match=rf"is damaged: its {key} is .*cragraph ingest PATH again"):
+            open_store(folder, HashEmbeddings(48), create=create)
+
+
+@pytest.mark.parametrize("value", ["'abc'", "x'ff00'", "NULL", "1.5"])
+def test_a_name_of_the_store_that_is_none_is_never_a_bare_error(scene: Path, tmp_path: Path, value: str) -> None:
+    folder = shutil.copytree(scene / "store", tmp_path / "store")
+    for sql in (
+        f"INSERT OR REPLACE INTO meta VALUES ('graph', {value})",
+        f"INSERT OR IGNORE INTO fields VALUES ({value}, 'text')",
+        f"UPDATE origins SET mtime_ns = coalesce({value}, 0), size = coalesce({value}, 0)",
+    ):
+        changed(folder, sql)
+    store = opened_or_refused(folder)
+    assert isinstance(store, Store)
+    with store:
+        assert searched(store)
+        ingest(scene / "docs", store, limits=None)
+    changed(folder, f"UPDATE meta SET value = {value} WHERE key = 'model'")
+    opened = opened_or_refused(folder)
+    assert "holds vectors of" in opened if isinstance(opened, str) else opened.close() is None
+
+
+@pytest.mark.parametrize(
+    "name", ["cragraph.db", "cragraph.db-wal", "cragraph.db-shm", "cragraph.seal", "write.lock", "writer.json", "."]
+)
+def test_a_folder_or_a_pipe_in_the_place_of_a_file_is_never_called_safe(scene: Path, tmp_path: Path, name: str) -> None:
+    for make in (Path.mkdir, os.mkfifo, lambda path: path.write_text("text")):
+        folder = shutil.copytree(scene / "store", tmp_path / make.__name__)
+        place = folder / name
+        shutil.rmtree(place) if place.is_dir() else place.unlink(missing_ok=True)
+        if (place.suffix in (".seal", ".lock", ".json") and make is os.mkfifo) or (name == "." and make is Path.mkdir):
+            continue
+        make(place)
+        opened = opened_or_refused(folder)
+        if isinstance(opened, str):
+            assert "safe" not in opened
+            assert "again" in opened or "choose another" in opened or "move it away" in opened
+            continue
+        with opened:
+            assert searched(opened)

@@ -163,3 +163,30 @@ def test_every_filter_means_the_same_on_both_sides(varied: Store, where: dict[st
         return
     dense = {p["chunk_id"] for p in varied.dense("same words", 500, where)}
     assert dense == {p["chunk_id"] for p in varied.lexical("same words", 500, where)}
+
+
+def test_filters_of_any_size_are_compared_or_refused_with_a_reason() -> None:
+    with open_store(None, HashEmbeddings(8)) as store:
+        store.add([as_passage({"text": "one", "source": "a/1.md", "metadata": {"year": 2023, "tag": "x"}})])
+        names = [f"b/{number}.md" for number in range(40_000)]
+        for where, found in (
+            ({"source": {"$in": ["a/1.md", *names]}}, 1),
+            ({"source": {"$nin": names}}, 1),
+            ({"tag": {"$in": [*names, "x", "half \ud83d"]}}, 1),
+            ({"tag": "half \ud83d"}, 0),
+            ({"year": {"$in": [10**30, 2023, 2023.5]}}, 1),
+            ({"year": {"$lt": 10**400}}, 1),
+            ({"year": {"$gt": 1 << 63}}, 0),
+            ({"year": {"$gt": -(10**400)}}, 1),
+            ({"$or": [{"year": number} for number in range(2500)]}, 1),
+            ({"$and": [{"year": {"$ne": number}} for number in range(1500)]}, 1),
+        ):
+            assert len(store.lexical("one", 3, where)) == found
+        deep: dict[str, Any] = {"year": 2023}
+        for depth in range(1, 400):
+            deep = {"$or": [{"year": 1}, {"$and": [deep, {"tag": "x"}]}]}
+            if depth == 8:
+                assert len(store.lexical("one", 3, deep)) == 1
+        for where in (deep, {"year": float("inf")}, {"year": {"$gt": float("nan")}}, {"tag": {"$in": [float("nan")]}}):
+            with pytest.raises(InputError, match=r"flat|finite|wanted a number"):
+                store.lexical("one", 3, where)

@@ -1,40 +1,39 @@
-"""The founding documents' own names and dicts, thin over the rest: validation, verification, the corrective loop."""
+"""Answer validation without a chat model: confidence, unsupported claims, citations, warnings, retries."""
 
-from collections.abc import Iterable
-from dataclasses import dataclass, field
-from enum import Enum
+import logging
+from collections import Counter
+from collections.abc import Iterable, Mapping
+from datetime import UTC, datetime
 from functools import lru_cache
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 from pydantic import AliasChoices, Field, ValidationError, ValidationInfo, field_validator
 from pydantic_settings import BaseSettings, SettingsConfigDict
 
-import cragraph
-from cragraph.api import create_graph, verify, verify_and_correct
+from cragraph.api import create_graph
 from cragraph.build import Parts
-from cragraph.errors import InputError, ModelError, SettingsError
+from cragraph.errors import InputError, SettingsError
 from cragraph.graph.context import Context
+from cragraph.metrics import ANSWER_CHARACTERS, append_line
 from cragraph.models.embeddings import as_embeddings
 from cragraph.passages import as_passages
-from cragraph.protocols import Judge, Notes
+from cragraph.protocols import Notes
 from cragraph.settings import Settings, load_settings
 from cragraph.text.markers import without_markers
-from cragraph.types import Passage
+from cragraph.text.sentences import sentence_spans
 from cragraph.verification.claims import split_claims
+from cragraph.verification.decision import Line, decide, reaches
 from cragraph.verification.policies import POLICIES
-from cragraph.verification.result import AGAINST, Verification, low_values, reaches
+from cragraph.verification.result import AGAINST, low_values
 from cragraph.verification.signals import SIGNALS, Material, SignalOptions
-from cragraph.verification.signals.closeness import measure_closeness
-from cragraph.verification.signals.wording import UNCERTAINTY_PHRASES, uncertainty_indicators
+from cragraph.verification.signals.closeness import coherence, measure_closeness
+from cragraph.verification.signals.wording import UNCERTAINTY_PHRASES, grammar, uncertainty_indicators
 
-if TYPE_CHECKING:
-    from langchain_core.language_models import BaseChatModel
+logger = logging.getLogger(__name__)
 
 MOST_SOURCES: Final = 3  # sources that a sentence is given at most
-
-
-# -- answer validation without a chat model --------------------------------------------------------------------
+KEPT, MORE, MOST_KEPT = 5, 3, 50  # passages that a first query reads, that a further one reads more, and the most
 
 
 class ValidationConfig(BaseSettings):
@@ -81,7 +80,7 @@ class AnswerValidator:
 
     def __init__(self, embed_model: Any = None, config: ValidationConfig | None = None) -> None:
         self.config = config if config is not None else ValidationConfig()
-        self._parts = _embedded()
+        self._parts = embedded_parts()
         if embed_model is not None:
             self._parts = Parts(load_settings(model=None, judge_model=None), embeddings=as_embeddings(embed_model))
 
@@ -89,7 +88,8 @@ class AnswerValidator:
         """Every check in one call.
 
         Returns ``{"confidence_score", "confidence_details", "hallucinations", "hallucination_count", "citations",
-        "warnings", "passed"}``. An answer passes when its confidence reaches the threshold and no claim is unsupported.
+        "warnings", "passed", "accepted", "decision"}``. An answer passes, which is to be accepted, when its confidence
+        reaches the threshold and no claim is unsupported; `decision` is None where validation is disabled.
         """
         config = self.config
         measured = _Measured(self, answer, query, chunks) if config.enabled else _Measured(self, "", query, ())
@@ -102,10 +102,16 @@ class AnswerValidator:
             warnings.append(f"Found {len(unsupported)} unsupported claim(s)")
         if details["has_uncertainty"]:
             warnings.append(f"Answer is uncertain: {', '.join(details['uncertainty_indicators'])}")
-        passed = reaches(details["overall_score"], config.confidence_threshold) and not unsupported
+        line = Line(
+            config.confidence_threshold, "person" if "confidence_threshold" in config.model_fields_set else "default"
+        )
+        decision: Any = decide(
+            details["overall_score"], line, "flag", sound=not unsupported, supported=not unsupported, judged=True
+        )
+        passed = decision.accepted
         if not config.enabled:
             # Nothing was measured, so nothing is claimed.
-            warnings, passed = ["Answer validation is disabled: nothing was checked"], True
+            warnings, passed, decision = ["Answer validation is disabled: nothing was checked"], True, None
         return {
             "confidence_score": details["overall_score"],
             "confidence_details": details,
@@ -114,6 +120,8 @@ class AnswerValidator:
             "citations": measured.citations(),
             "warnings": warnings,
             "passed": passed,
+            "accepted": decision and passed,
+            "decision": decision and decision.to_dict(),
         }
 
     def score_confidence(self, answer: str, chunks: Iterable[Any], query: str) -> dict[str, Any]:
@@ -132,6 +140,19 @@ class AnswerValidator:
         sees the wrong figure and the negation that similarity cannot see: then the lower of both scores counts.
         """
         return _Measured(self, answer, "", chunks).checked()
+
+    def score_quality(self, answer: str) -> dict[str, float]:
+        """How an answer is written, 0..1 each: ``{"grammar", "coherence"}``.
+
+        Grammar is the share of its sentences that are well formed: they begin and end like one, have a verb, repeat no
+        word and close what they open; it knows English and no more than form. Coherence is the mean similarity of each
+        sentence to the one before it, 1.0 for a single one.
+        """
+        texts = [without_markers(answer[slice(*span)]) for span in sentence_spans(answer)]
+        return {
+            "grammar": round(grammar(texts), 6),
+            "coherence": round(coherence(self._parts.cached_embeddings, texts), 6),
+        }
 
     def extract_citations(self, answer: str, chunks: Iterable[Any]) -> list[dict[str, Any]]:
         """For each sentence its sources: ``{"sentence", "sources": [{"chunk_id", "score", "text", "id"}]}``.
@@ -198,159 +219,94 @@ def validate_answer(
 
 
 @lru_cache(maxsize=1)
-def _embedded() -> Parts:
+def embedded_parts() -> Parts:
     """Parts without a chat model, whatever the environment says, with the embedded encoder."""
     return Parts(load_settings(model=None, judge_model=None))
 
 
-# -- is it supported at all? -----------------------------------------------------------------------------------
+# -- questions asked with validation ---------------------------------------------------------------------------
 
 
-def verify_supported(
-    question: str, context: Any, answer: str, *, chat_model: "BaseChatModel | None" = None, judge: Judge | None = None
+class Asked:
+    """The response to a question: its text as ``str(response)``, its passages in `source_nodes`, all in `record`."""
+
+    def __init__(self, state: Mapping[str, Any]) -> None:
+        self.record = state
+        self.source_nodes = state["held"]
+
+    def __str__(self) -> str:
+        return str(self.record["answer"])
+
+
+class GraphEngine:
+    """Asks the graph of the settings; each further query of the same question reads `MORE` passages more."""
+
+    def __init__(self, settings: Settings | None = None) -> None:
+        self._graph = create_graph(settings or load_settings()).compile()
+        self._times: Counter[str] = Counter()
+
+    def query(self, question: str) -> Asked:
+        """The response to a question."""
+        kept = min(KEPT + MORE * self._times[question], MOST_KEPT)
+        self._times[question] += 1
+        context = Context(top_k=kept, on_low_confidence="flag", max_crag_attempts=0)
+        *_, state = self._graph.stream({"question": question}, context=context, stream_mode="values")
+        return Asked(state)
+
+
+def rag_query_with_retry(
+    query: str, max_retries: int = 2, *, query_engine: Any = None, validator: AnswerValidator | None = None
+) -> tuple[Any, dict[str, Any]]:
+    """Ask until an answer passes validation, at most `max_retries` times: the last response and its validation.
+
+    `query_engine` is anything with ``query(question)`` whose response has `source_nodes` and a text, such as a
+    LlamaIndex engine; by default the graph of the settings, which reads more passages each time. Raises InputError for
+    fewer than one try.
+    """
+    engine, validator = query_engine or GraphEngine(), validator or AnswerValidator()
+    for number in range(1, _at_least_one("max_retries", max_retries) + 1):
+        response = engine.query(query)
+        validation = validator.validate_answer(str(response), query, response.source_nodes)
+        if validation["passed"]:
+            break
+        if number < max_retries:
+            logger.warning("attempt %d failed validation, retrying", number)
+    return response, validation
+
+
+def get_best_answer(
+    query: str, num_candidates: int = 3, *, query_engine: Any = None, validator: AnswerValidator | None = None
 ) -> dict[str, Any]:
-    """Whether the context supports all of the answer: ``{"supported": bool, "reason": str}``.
+    """Ask several times and return the answer of the highest confidence: ``{"answer", "confidence", "validation"}``.
 
-    `context` is a text or a list of chunks. By default the embedded judge decides; `judge` is any callable of the
-    judge protocol, for which the embedded one stands in when it fails; `chat_model` any LangChain chat model. A reply
-    that cannot be read, and a claim that nobody could judge, never mean supported.
+    See `rag_query_with_retry` for the engine. Raises InputError for fewer than one candidate.
     """
-    if not isinstance(answer, str):
-        raise InputError(f"The answer came as a {type(answer).__name__}; wanted text: pass a string.")
-    passages = _texts(context)
-    if not split_claims(answer):
-        return {"supported": False, "reason": "The answer makes no claim that could be checked."}
-    if chat_model is not None and judge is None:
-        parts = Parts(load_settings(), chat_model=chat_model)
-        try:
-            scores = cragraph.verification.chat.LLMScores(parts.chat, parts.prompts)
-            return dict(scores.supported(question, answer, passages, Notes()))
-        except ModelError as error:
-            return {"supported": False, "reason": f"The verifier gave no verdict: {error}"}
-    verifier = _embedded().verifier if judge is None else Parts(load_settings(), judge=judge).verifier
-    verification = verifier(question, answer, passages, Notes(), judge="custom" if judge is not None else "auto")
-    if not verification.counted:
-        return {"supported": False, "reason": "The answer holds nothing but opinions."}
-    for verdict in verification.counted:
-        if verdict["verdict"] != "supported":
-            why = f": {verdict['reasoning']}" if verdict["reasoning"] else ""
-            reason = f"“{without_markers(verdict['text'])}” is {verdict['verdict'].replace('_', ' ')}{why}"
-            return {"supported": False, "reason": reason}
-    return {"supported": True, "reason": f"The context supports all {len(verification.counted)} claim(s)."}
+    engine, validator = query_engine or GraphEngine(), validator or AnswerValidator()
+    candidates = []
+    for _ in range(_at_least_one("num_candidates", num_candidates)):
+        response = engine.query(query)
+        validation = validator.validate_answer(str(response), query, response.source_nodes)
+        candidates.append(
+            {"answer": str(response), "confidence": validation["confidence_score"], "validation": validation}
+        )
+    return max(candidates, key=lambda candidate: candidate["confidence"])
 
 
-# -- verification and correction of a response -----------------------------------------------------------------
+def log_validation_metrics(
+    query: str, answer: str, validation: Mapping[str, Any], output_file: str | Path = "validation_metrics.jsonl"
+) -> None:
+    """Append a line to a file: `timestamp`, `query`, the first 100 characters of `answer`, and what was validated."""
+    entry = {
+        "timestamp": datetime.now(UTC).isoformat(),
+        "query": query,
+        "answer": answer[:ANSWER_CHARACTERS],
+        "confidence": validation["confidence_score"],
+        **{name: validation[name] for name in ("hallucination_count", "passed", "warnings")},
+    }
+    append_line(output_file, entry)
 
 
-class ClaimStatus(Enum):
-    """What became of a claim; a contradicted claim, and one that nobody could judge, is unsupported."""
-
-    SUPPORTED = "supported"
-    UNSUPPORTED = "unsupported"
-    PARTIALLY_SUPPORTED = "partially_supported"
-
-
-@dataclass
-class VerifiedClaim:
-    """A claim with its status, the quote that decides on it, and why."""
-
-    claim: str
-    status: ClaimStatus
-    evidence: str | None
-    reasoning: str
-
-
-@dataclass
-class VerificationResult:
-    """The verification of a response; `confidence` by the formula of `calculate_confidence`."""
-
-    confidence: float
-    is_grounded: bool
-    claims: list[VerifiedClaim] = field(default_factory=list)
-    suggested_corrections: list[str] = field(default_factory=list)
-
-    @classmethod
-    def of(cls, verification: Verification) -> "VerificationResult":
-        """The verification in the founding document's fields."""
-        claims = []
-        for v in verification.counted:
-            status = ClaimStatus("unsupported" if v["verdict"] in ("contradicted", "unjudged") else v["verdict"])
-            quote = v["evidence"]["quote"] if v["evidence"] else None
-            claims.append(VerifiedClaim(v["text"], status, quote, v["reasoning"]))
-        return cls(verification.confidence, verification.is_grounded, claims, verification.suggested_corrections)
-
-
-@dataclass
-class CRAGResult:
-    """What became of a response that was corrected; `attempts` counts the corrections."""
-
-    final_response: str
-    confidence: float
-    attempts: int
-    verification_history: list[VerificationResult]
-    additional_context_used: bool
-
-
-def verify_response(
-    query: str, response: str, context: str | Iterable[Any], user_model: str | None = None
-) -> VerificationResult:
-    """Verify that a response is grounded in the retrieved context; `user_model` is a model such as ``ollama:llama3.2``.
-
-    `context` is a text or a list of chunks.
-    """
-    return VerificationResult.of(verify(response, _texts(context), query, settings=_settings(user_model)))
-
-
-def corrective_rag_loop(
-    query: str,
-    original_response: str,
-    verification: VerificationResult,
-    context: str | Iterable[Any],
-    user_model: str | None = None,
-    max_attempts: int = 2,
-    *,
-    store: Any = None,
-) -> CRAGResult:
-    """Correct a poorly grounded response: re-query, retrieve, rewrite, verify again, at most `max_attempts` times.
-
-    Further context is searched in `store` where one is given. A response that is grounded comes back as it is.
-    """
-    if verification.is_grounded:
-        return CRAGResult(original_response, verification.confidence, 0, [verification], False)
-    settings = _settings(user_model) if store is not None else _settings(user_model, store=None)
-    done = verify_and_correct(
-        query, original_response, _texts(context), settings=settings, store=store, max_crag_attempts=max_attempts
-    )
-    later = [Verification.from_dict(record, record["claims"]) for record in done.history[1:] if record]
-    history = [verification, *map(VerificationResult.of, later)]
-    return CRAGResult(done.final_response, done.confidence, done.attempts, history, done.additional_context_used)
-
-
-async def chat_with_verification(
-    prompt: str,
-    workspace: str,
-    model: str | None = None,
-    enable_verification: bool = True,
-    enable_crag: bool = True,
-    confidence_threshold: float = 0.7,
-) -> dict[str, Any]:
-    """Answer a prompt from a workspace, verified and corrected: ``{"content", "model", "workspace", "verification"}``.
-
-    `workspace` is the folder of a store, else the name of a collection in the store of the settings; `model` a chat
-    model such as ``ollama:llama3.2``, or none for the embedded parts. Without verification that field is left out.
-    """
-    place = {"store": workspace} if Path(workspace).is_dir() else {"collection": workspace}
-    threshold = {"confidence_threshold": confidence_threshold, "policy": "claims", "on_low_confidence": "flag"}
-    options: Any = threshold | {"verify": enable_verification, "max_crag_attempts": 2 if enable_crag else 0}
-    graph = create_graph(load_settings(model=model, **place)).compile()
-    response = await graph.ainvoke({"question": prompt}, context=Context(**options))
-    reply = {"content": response["answer"], "model": model or "embedded", "workspace": workspace}
-    return reply | ({"verification": response["verification"]} if response["verification"] else {})
-
-
-def _settings(model: str | None, **more: Any) -> Settings:
-    return load_settings(policy="claims", **({} if model is None else {"model": model}), **more)
-
-
-def _texts(context: str | Iterable[Any]) -> list[Passage]:
-    return as_passages([context] if isinstance(context, str) else context)
+def _at_least_one(name: str, count: int) -> int:
+    if count < 1:
+        raise InputError(f"{name} came as {count}; wanted 1 or more.")
+    return count

@@ -1,0 +1,218 @@
+"""What stands before a server of ours: who may call it, how much may come in, and where it listens."""
+
+import hmac
+import os
+import re
+from collections.abc import Awaitable, Callable, MutableMapping
+from contextlib import suppress
+from ipaddress import ip_address
+from secrets import token_urlsafe
+from socket import AF_INET, AF_INET6, create_server
+from typing import Any, Final
+from urllib.parse import quote, urlsplit
+
+from dotenv import dotenv_values
+from starlette.datastructures import MutableHeaders
+from starlette.requests import Request
+from starlette.responses import JSONResponse, Response
+
+from cragraph.errors import SettingsError
+
+BODY: Final = 2 * 1024 * 1024  # bytes of a JSON request at most
+COOKIE: Final = "cragraph_token"
+VARIABLE: Final = "CRAG_TOKEN"
+LOCAL: Final = ("127.0.0.1", "localhost", "::1")
+SHORTEST: Final = 16  # characters of a token: who may try as often as they like guesses less
+HEADERS: Final = {
+    "content-security-policy": "default-src 'none'; script-src 'self'; style-src 'self' 'unsafe-inline'; "
+    "img-src 'self' data:; connect-src 'self'; form-action 'none'; base-uri 'none'; frame-ancestors 'none'",
+    "x-content-type-options": "nosniff",
+    "referrer-policy": "no-referrer",
+    "cross-origin-resource-policy": "same-origin",
+}
+
+Receive = Callable[[], Awaitable[MutableMapping[str, Any]]]
+Send = Callable[[MutableMapping[str, Any]], Awaitable[None]]
+
+
+# -- tokens ----------------------------------------------------------------------------------------------------------
+
+
+def checked_token(token: str, name: str = "the token") -> str:
+    """A token that keeps others out; raises SettingsError for one that is empty, short, or no header can carry."""
+    if len(token.strip()) < SHORTEST or not re.fullmatch(r"[A-Za-z0-9._~+/=-]+", token):
+        came = f"with {len(token)} characters" if token.strip() else "empty"
+        raise SettingsError(
+            f"{name} came {came}; wanted at least {SHORTEST} letters, digits or -._~+/=: give a longer one, or leave "
+            "it out, and one is made up where others can reach the server."
+        )
+    return token
+
+
+def token_for(host: str, token: str | None) -> str | None:
+    """The token that a server at this address asks for: what was given, else made up where others can reach it."""
+    if token is not None:
+        return checked_token(token, "--token")
+    if (found := os.environ.get(VARIABLE, dotenv_values(".env").get(VARIABLE))) is not None:
+        return checked_token(found, VARIABLE)
+    return None if host in LOCAL else token_urlsafe(24)
+
+
+# -- what comes in ---------------------------------------------------------------------------------------------------
+
+_ESCAPES: Final = re.compile(
+    r"\\(?:(u[dD][89abAB][0-9a-fA-F]{2}\\u[dD][c-fC-F][0-9a-fA-F]{2})|(u[dD][89a-fA-F][0-9a-fA-F]{2})|.)", re.DOTALL
+)
+
+
+def whole_json(text: str) -> str:
+    """A JSON text in which every escape of half a character is that of U+FFFD: parsers refuse it, or pass it on."""
+    return _ESCAPES.sub(lambda escape: r"\ufffd" if escape[2] else escape[0], text)
+
+
+class Guard:
+    """Refuses requests for other hosts, from other sites, without the token, or too large, before anything reads them.
+
+    A page elsewhere can make a browser call this server; the `Host` and `Origin` headers tell. `large` are the requests
+    (method, path) with a limit of their own, in bytes, which are passed on as they come; all others are JSON.
+    """
+
+    def __init__(
+        self, app: Any, *, token: str | None, hosts: tuple[str, ...], large: dict[tuple[str, str], int] | None = None
+    ) -> None:
+        self.app, self.hosts, self.large = app, hosts, large or {}
+        self.token = None if token is None else checked_token(token)
+
+    async def __call__(self, scope: MutableMapping[str, Any], receive: Receive, send: Send) -> None:
+        """Pass on what is allowed."""
+        if scope["type"] != "http":
+            await self.app(scope, receive, send)
+        elif answer := self._answer(Request(scope), at_home=scope["path"] == "/"):
+            await answer(scope, receive, send)
+        else:
+            most = self.large.get((scope["method"], scope["path"]))
+            if not await self._passed(scope, receive, send, most or BODY, as_json=most is None):
+                why = f"The request is larger than {most or BODY} bytes."
+                await JSONResponse({"error": why}, 413)(scope, receive, send)
+
+    def _answer(self, request: Request, *, at_home: bool) -> Response | None:
+        """A refusal, or the cookie for who opens the address with the token; None for what may pass."""
+        headers = request.headers
+        if not self._ours(_at(f"//{headers.get('host', '')}")[1]):
+            why = "This server does not answer for that host name: use the address that it printed."
+            return JSONResponse({"error": why}, 421)
+        elsewhere = headers.get("sec-fetch-site") in ("cross-site", "same-site") and not at_home
+        if elsewhere or ("origin" in headers and _at(headers["origin"])[0] != headers["host"]):
+            return JSONResponse({"error": "Calls from other sites are refused."}, 403)
+        if self.token is None:
+            return None
+        if at_home and self._right(*request.query_params.getlist("token")):
+            moved = Response(status_code=303, headers={"location": "/"})
+            moved.set_cookie(COOKIE, self.token, httponly=True, samesite="strict")
+            return moved
+        if self._right(headers.get("authorization", "").removeprefix("Bearer "), request.cookies.get(COOKIE, "")):
+            return None
+        why = "A token is wanted: open the address that the server printed, or send Authorization: Bearer TOKEN."
+        return JSONResponse({"error": why}, 401)
+
+    def _ours(self, host: str) -> bool:
+        with suppress(ValueError):  # another site gets past a browser by a name that leads here, not by an address
+            return host in ("localhost", *self.hosts) or ip_address(host).is_loopback or bool(self.hosts)
+        return False
+
+    def _right(self, *given: str) -> bool:
+        return any(hmac.compare_digest(value.encode(), (self.token or "").encode()) for value in given)
+
+    async def _passed(
+        self, scope: MutableMapping[str, Any], receive: Receive, send: Send, most: int, *, as_json: bool
+    ) -> bool:
+        seen, begun, late, read = 0, False, False, not as_json
+
+        async def counted() -> MutableMapping[str, Any]:
+            nonlocal seen, late
+            message = await receive()
+            seen += len(message.get("body", b""))
+            if seen > most:
+                late = True
+                raise _TooLargeError
+            return message
+
+        async def whole() -> MutableMapping[str, Any]:
+            nonlocal read
+            body = bytearray()
+            while not read:
+                message = await counted()
+                if message["type"] != "http.request":
+                    return message
+                body += message.get("body", b"")
+                if not message.get("more_body"):
+                    read = True
+                    mended = whole_json(body.decode("utf-8", "replace")).encode()
+                    return {"type": "http.request", "body": mended, "more_body": False}
+            return await counted()
+
+        async def headed(message: MutableMapping[str, Any]) -> None:
+            nonlocal begun
+            if late and not begun:
+                raise _TooLargeError
+            begun = True
+            if message["type"] == "http.response.start":
+                MutableHeaders(scope=message).update(HEADERS)
+            await send(message)
+
+        try:
+            await self.app(scope, whole, headed)
+        except _TooLargeError:
+            return False
+        return True
+
+
+class _TooLargeError(Exception):
+    """A request that goes on beyond its limit."""
+
+
+def _at(url: str) -> tuple[str, str]:
+    """Host with port, and host name, of a URL; empty where it is none."""
+    try:
+        parts = urlsplit(url)
+        return parts.netloc, parts.hostname or ""
+    except ValueError:
+        return "", ""
+
+
+# -- where it listens ------------------------------------------------------------------------------------------------
+
+
+def listen(
+    app_for: Callable[[str | None, tuple[str, ...]], Any],
+    *,
+    host: str,
+    port: int,
+    token: str | None,
+    tell: Callable[[str, str | None], None],
+) -> None:
+    """Serve until interrupted what `app_for` makes of a token and the names of a host that others can reach.
+
+    `tell` gets the address, without a path, and the token. Raises SettingsError where it cannot listen there.
+    """
+    import uvicorn
+
+    if not host.strip():
+        raise SettingsError("--host came empty; wanted an address of this machine, such as 127.0.0.1: give one.")
+    token = token_for(host, token)
+    try:
+        listening = create_server((host, port), family=AF_INET6 if ":" in host else AF_INET)
+    except OSError as error:
+        raise SettingsError(f"{host}:{port} is taken, or not this machine's: give another --port or --host.") from error
+    with listening:
+        at = f"[{host}]" if ":" in host else host
+        app = app_for(token, () if host in LOCAL else (host,))
+        tell(f"http://{at}:{listening.getsockname()[1]}", token)
+        config = uvicorn.Config(app, log_level="warning", timeout_graceful_shutdown=2)
+        with suppress(KeyboardInterrupt):
+            uvicorn.Server(config).run(sockets=[listening])
+
+
+def with_token(address: str, token: str | None) -> str:
+    """The address to open in a browser."""
+    return f"{address}/?token={quote(token, safe='')}" if token else f"{address}/"

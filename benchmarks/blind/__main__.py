@@ -1,0 +1,134 @@
+"""Questions and claims that were written without sight of the code or its data, in other words than the texts'.
+
+`questions.jsonl` asks about the files beside it: `any` are texts of which one in answer or citation makes it right,
+`partly` those that make it partly right; a third have no answer there. `claims.jsonl` has 120 claims on 30 passages,
+the true ones in other words, the false ones in the passage's; `false80.jsonl` 80 false and 20 true ones on four;
+`unrelated.jsonl` claims and passages that have nothing to do with each other. Nothing is tuned on any of them.
+
+    python -m benchmarks.blind                      everything
+    python -m benchmarks.blind --threshold 0.7 --on-low-confidence abstain
+    python -m benchmarks.blind --only questions --verbose
+"""
+
+import argparse
+import json
+import re
+import tempfile
+from collections import Counter
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from cragraph import Context, create_graph, load_settings
+from cragraph.api import verify
+from cragraph.evals.metrics import auroc, calibration_error, reliability
+from cragraph.run import Assistant
+
+HERE = Path(__file__).parent
+
+
+def rows(name: str) -> Iterator[dict[str, Any]]:
+    """The rows of a file beside this one."""
+    for line in (HERE / name).read_text(encoding="utf-8").splitlines():
+        yield json.loads(line)
+
+
+def verdict(row: dict[str, Any], response: dict[str, Any]) -> str:
+    """right, partly, wrong or refused; for what the files do not answer, right is refused."""
+    if response["abstained"]:
+        return "right" if row.get("refuse") else "refused"
+    if row.get("refuse"):
+        return "wrong"
+    answer = response["answer"]
+    said = " ".join([answer, *(c["quote"] for c in response["citations"])]).casefold()
+
+    def holds(text: str) -> bool:
+        if text in ("Yes", "No"):
+            return re.match(rf"\W*{text}\b", answer, re.IGNORECASE) is not None
+        return text.casefold() in said
+
+    if any(map(holds, row["any"])):
+        return "right"
+    return "partly" if any(map(holds, row["partly"])) else "wrong"
+
+
+def questions(context: Context, model: str | None, *, verbose: bool) -> None:
+    """Ask all questions; right, partly, wrong, refused, and what the confidence is worth."""
+    found: list[tuple[dict[str, Any], str, float]] = []
+    with tempfile.TemporaryDirectory() as scratch:
+        settings = load_settings(store=str(Path(scratch) / "store"), **({"model": model} if model else {}))
+        Assistant(settings).ingest([HERE / "files"])
+        graph = create_graph(settings).compile()
+        for row in rows("questions.jsonl"):
+            response = graph.invoke({"question": row["question"]}, context=context)
+            found.append((row, verdict(row, response), response["confidence"] or 0.0))
+            if verbose:
+                print(f"{row['id']:>3} {found[-1][1]:<8} {found[-1][2]:.2f}  {row['question']}")
+                print(f"      → {response['answer']!r}")
+    for name, some in (("answerable", False), ("without an answer", True)):
+        counts = Counter(kind for row, kind, _ in found if bool(row.get("refuse")) is some)
+        print(f"{name}:", ", ".join(f"{counts[kind]} {kind}" for kind in ("right", "partly", "wrong", "refused")))
+    told = [(kind == "right", confidence) for row, kind, confidence in found if not _refused(row, kind)]
+    sure = sum(not right and confidence >= 0.8 for right, confidence in told)
+    utility = sum(kind == "right" for _, kind, _ in found) / len(found)
+    print(f"utility {utility:.3f}; wrong or partly at .8 or more: {sure}")
+    print(f"of the {len(told)} that were answered: {_worth(*zip(*told, strict=True))}")
+
+
+def _refused(row: dict[str, Any], kind: str) -> bool:
+    return kind == "refused" or (bool(row.get("refuse")) and kind == "right")
+
+
+def _worth(right: Any, confidence: Any) -> str:
+    curve = reliability(list(right), list(confidence))
+    return f"AUROC {auroc(list(right), list(confidence)):.3f}, calibration error {calibration_error(curve):.3f}"
+
+
+def claims(name: str, judge: str) -> None:
+    """Judge each claim; how many true ones are kept, how many false ones pass."""
+    settings, true, scores, kept = load_settings(), [], [], []
+    for row in rows(name):
+        came = verify(row["answer"], row["passages"], settings=settings, judge=judge)
+        true.append(row["label"] == "supported")
+        kept.append(all(claim["verdict"] == "supported" for claim in came.claims))
+        scores.append(came.confidence)
+    truth, passed = np.array(true), np.array(kept)
+    balanced = (passed[truth].mean() + (~passed[~truth]).mean()) / 2
+    print(
+        f"{name}: {passed[truth].sum()} of {truth.sum()} true ones supported, {passed[~truth].sum()} of "
+        f"{(~truth).sum()} false ones; balanced accuracy {balanced:.3f}, {_worth(true, scores)}"
+    )
+
+
+def unrelated(judge: str) -> None:
+    """Every claim against every passage: how many pairs are called supported."""
+    settings, [table] = load_settings(), rows("unrelated.jsonl")
+    pairs = [(claim, passage) for claim in table["claims"] for passage in table["passages"]]
+    came = [verify(claim, [passage], settings=settings, judge=judge).claims for claim, passage in pairs]
+    passed = sum(any(claim["verdict"] == "supported" for claim in one) for one in came)
+    print(f"unrelated: {passed} of {len(pairs)} supported")
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--only", choices=["questions", "claims"])
+    parser.add_argument("--judge", default="auto")
+    parser.add_argument("--model", help="a chat model that writes")
+    parser.add_argument("--threshold", type=float)
+    parser.add_argument("--on-low-confidence", choices=["abstain", "flag", "prune"])
+    parser.add_argument("--verbose", action="store_true", help="print every answer")
+    options = parser.parse_args()
+    own = {"confidence_threshold": options.threshold, "on_low_confidence": options.on_low_confidence}
+    if options.only != "claims":
+        context = Context(**{name: value for name, value in own.items() if value is not None})
+        questions(context, options.model, verbose=options.verbose)
+    if options.only != "questions":
+        for name in ("claims.jsonl", "false80.jsonl"):
+            claims(name, options.judge)
+        unrelated(options.judge)
+
+
+if __name__ == "__main__":
+    main()

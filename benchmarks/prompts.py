@@ -1,0 +1,315 @@
+"""How a chat model fares on the questions of new users: right, wrong, refused, cited, tokens and calls, by way of asking.
+
+    python -m benchmarks.prompts --model ollama:qwen2.5-coder:1.5b --out rows.jsonl
+    python -m benchmarks.prompts --way two --out rows-two.jsonl
+    python -m benchmarks.prompts --way plain --way tutorial --out rows-others.jsonl
+    python -m benchmarks.prompts --table rows.jsonl rows-two.jsonl
+
+Every reply is kept in the folder `--cache`, by model, prompt and options: a run that was cut off goes on where it was,
+and a run with other thresholds needs no model. `--part 1/2` asks every second question, so that two servers share them;
+`--fit` stands for the half that the confidence of written answers is fitted on, `--check` for the other. The ways:
+
+    draft     one call, no correction, the answer shown whatever its confidence: what the confidence is fitted on
+    none      no correction;  one, two: at most so many, as people run it
+    failed    one correction, with the failed claim as the only query
+    embedded  one correction, with the queries that the embedded writer makes
+    plain     retrieve five passages, ask: what people write in an afternoon
+    tutorial  the corrective graph of the tutorials (`benchmarks/tutorial_graph.py`)
+
+A question is right, partly, wrong or refused as `benchmarks.new_user` says; ways without citations need cite nothing.
+"""
+
+import argparse
+import hashlib
+import http.client
+import json
+import os
+import tempfile
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+from threading import Lock, Thread
+from typing import Any, Final
+from urllib.parse import urlsplit
+
+from benchmarks.new_user.__main__ import HERE, documents, verdict
+from benchmarks.tutorial_graph import ANSWER, tutorial_graph
+from cragraph.protocols import Notes
+from cragraph.retrieval.search import TargetedQueries
+from cragraph.run import Assistant
+from cragraph.settings import load_settings
+from cragraph.types import IDK
+
+SETS: Final = (".", "second", "third", "fourth", "fifth")
+KEPT: Final = ("temperature", "num_predict", "top_k", "top_p", "seed")  # options that a reply depends on
+WAYS: Final = ("draft", "none", "one", "two", "failed", "embedded", "plain", "tutorial")
+FOUND: Final = ("right", "partly", "wrong", "refused")
+PASSAGES: Final = 5
+
+
+# -- replies that are kept -------------------------------------------------------------------------------------
+
+
+class Kept:
+    """Replies by what was asked, in the JSON-lines files of a folder; each process appends to one of its own."""
+
+    def __init__(self, folder: Path) -> None:
+        folder.mkdir(parents=True, exist_ok=True)
+        self.known: dict[str, dict[str, Any]] = {}
+        for path in sorted(folder.glob("*.jsonl")):
+            for line in path.read_text(encoding="utf-8").splitlines():
+                row = json.loads(line)
+                self.known[row["key"]] = row
+        self.own = folder / f"{os.getpid()}.jsonl"
+        self.lock = Lock()
+
+    def put(self, row: dict[str, Any]) -> None:
+        """Keep a reply."""
+        with self.lock:
+            self.known[row["key"]] = row
+            with self.own.open("a", encoding="utf-8") as sink:
+                sink.write(json.dumps(row, ensure_ascii=False) + "\n")
+
+
+class Proxy(BaseHTTPRequestHandler):
+    """Answers from what is kept, else asks the server, with the log-probabilities of every token, and keeps that."""
+
+    upstream = ""
+    kept: Kept
+    calls: list[dict[str, Any]]
+
+    def log_message(self, *_: object) -> None:
+        """Log nothing."""
+
+    def do_GET(self) -> None:
+        """Pass on."""
+        self._answer("GET", b"")
+
+    def do_POST(self) -> None:
+        """Answer, or pass on."""
+        self._answer("POST", self.rfile.read(int(self.headers.get("content-length") or 0)))
+
+    def _answer(self, verb: str, body: bytes) -> None:
+        asked = json.loads(body) if body else {}
+        options = {name: asked.get("options", {}).get(name) for name in KEPT}
+        what = [self.path, asked.get("model"), asked.get("messages"), asked.get("format"), options]
+        key = hashlib.sha256(json.dumps(what, sort_keys=True).encode()).hexdigest()[:24]
+        row = self.kept.known.get(key)
+        if row is None:
+            row = self._fetched(verb, key, {**asked, "logprobs": True} if asked.get("messages") else asked)
+        if asked.get("messages"):
+            last = json.loads(row["lines"][-1])
+            counts = {"read": last.get("prompt_eval_count", 0), "wrote": last.get("eval_count", 0)}
+            self.calls.append(counts | {"seconds": row["seconds"], "text": said(row["lines"])})
+        self.send_response(row["status"])
+        self.send_header("content-type", "application/x-ndjson")
+        self.end_headers()
+        try:
+            self.wfile.write("\n".join(row["lines"]).encode() + b"\n")
+        except OSError:
+            pass  # hung up: no more is wanted
+
+    def _fetched(self, verb: str, key: str, asked: dict[str, Any]) -> dict[str, Any]:
+        begun = time.perf_counter()
+        connection = http.client.HTTPConnection(urlsplit(self.upstream).netloc, timeout=900)
+        connection.request(verb, self.path, json.dumps(asked) if asked else None, {"content-type": "application/json"})
+        answer = connection.getresponse()
+        lines = answer.read().decode().splitlines()
+        connection.close()
+        row = {"key": key, "status": answer.status, "lines": lines, "seconds": round(time.perf_counter() - begun, 2)}
+        if answer.status == 200:
+            self.kept.put(row)
+        return row
+
+
+def said(lines: list[str]) -> str:
+    """What a streamed reply says."""
+    return "".join(json.loads(line).get("message", {}).get("content", "") for line in lines)
+
+
+@contextmanager
+def keeping(server: str, folder: Path) -> Iterator[tuple[str, list[dict[str, Any]]]]:
+    """The address of a proxy before `server`, and the calls that it saw."""
+    calls: list[dict[str, Any]] = []
+    handler = type("Bound", (Proxy,), {"upstream": server, "kept": Kept(folder), "calls": calls})
+    listener = ThreadingHTTPServer(("127.0.0.1", 0), handler)
+    Thread(target=listener.serve_forever, daemon=True).start()
+    try:
+        yield f"http://127.0.0.1:{listener.server_port}", calls
+    finally:
+        listener.shutdown()
+
+
+# -- questions -------------------------------------------------------------------------------------------------
+
+
+def questions(only: str, fit: bool | None = None) -> list[dict[str, Any]]:
+    """The questions of all sets that need no conversation, mixed; `fit` keeps those to fit on, or those to check on."""
+    rows = []
+    for name in SETS:
+        for line in (HERE / name / "questions.jsonl").read_text(encoding="utf-8").splitlines():
+            row = json.loads(line) | {"set": name}
+            if "before" not in row:
+                rows.append(row)
+    rows.sort(key=lambda row: hashlib.sha256(f"{row['set']} {row['id']}".encode()).hexdigest())
+    if fit is not None:
+        rows = [row for row in rows if to_fit(row) is fit]
+    part, _, parts = only.partition("/")
+    return rows[int(part) - 1 :: int(parts)]
+
+
+def to_fit(row: dict[str, Any]) -> bool:
+    """Whether a question is of the half that something is fitted on."""
+    return int(hashlib.sha256(f"half {row['set']} {row['id']}".encode()).hexdigest(), 16) % 2 == 0
+
+
+class Asker:
+    """One model, one way of asking, and a store for each set."""
+
+    def __init__(self, url: str, model: str, way: str, scratch: Path) -> None:
+        self.url, self.model, self.way, self.scratch = url, model, way, scratch
+        self.assistants: dict[str, Assistant] = {}
+
+    def assistant(self, name: str) -> Assistant:
+        """The assistant over the files of a set."""
+        if name not in self.assistants:
+            folder = self.scratch / (name.strip(".") or "first")
+            settings = load_settings(
+                store=str(folder / "store"), model=self.model, ollama_host=self.url, timeout_s=900.0
+            )
+            folder.mkdir()
+            made = Assistant(settings)
+            made.ingest([documents(HERE / name, folder / "files")])
+            if self.way in ("failed", "embedded"):
+                made.parts.__dict__["query_writer"] = OneClaim() if self.way == "failed" else TargetedQueries()
+            self.assistants[name] = made
+        return self.assistants[name]
+
+    def __call__(self, row: dict[str, Any]) -> dict[str, Any]:
+        """What came of a question."""
+        made = self.assistant(row["set"])
+        if self.way in ("plain", "tutorial"):
+            answer = self._other(made, row["question"])
+            return {"found": by_text(row, answer), "answer": answer}
+        attempts = {"none": 0, "draft": 0, "two": 2}.get(self.way, 1)
+        options = {"max_crag_attempts": attempts, "on_low_confidence": "flag" if self.way == "draft" else "abstain"}
+        response: dict[str, Any] = {}
+        for event in made.ask(row["question"], context=options):
+            if event.kind == "done":
+                response = event.response
+        found = verdict(row, response)
+        names = ("answer", "confidence", "abstained", "degraded", "issues", "models", "tokens", "llm_calls")
+        checked = response["verification"] or {}
+        read = {name: checked.get(name) for name in ("answered", "supported", "seen")}
+        firsts = [attempt.get("answer") for attempt in response["attempts"]]
+        cited = [c["metadata"].get("filename") for c in response["citations"]]
+        return {"found": found, "firsts": firsts, "cited": cited} | {n: response[n] for n in names} | read
+
+    def _other(self, made: Assistant, question: str) -> str:
+        def search(text: str) -> list[str]:
+            return [p["text"] for p in made.parts.retriever([text], PASSAGES, Notes())]
+
+        if self.way == "tutorial":
+            graph = tutorial_graph(self.url, self.model.removeprefix("ollama:"), search)
+            try:
+                return str(graph.invoke({"question": question}).get("generation", ""))
+            except Exception as error:  # it runs in circles until LangGraph stops it
+                return f"I don't know ({type(error).__name__})"
+        from langchain_ollama import ChatOllama
+
+        model = ChatOllama(model=self.model.removeprefix("ollama:"), base_url=self.url, temperature=0, num_ctx=8192)
+        context = "\n\n".join(search(question))
+        return str(model.invoke(f"{ANSWER}\nQuestion: {question}\nContext: {context}\nAnswer:").content)
+
+
+class OneClaim:
+    """Searches for the failed claim itself."""
+
+    name = "failed claim"
+
+    def __call__(self, question: str, failed: Any, unanswered: Any, notes: Notes, passages: Any = ()) -> list[str]:
+        """The claim with the least support, else the question."""
+        return [failed[0]["text"]] if failed else [question]
+
+
+def by_text(row: dict[str, Any], answer: str) -> str:
+    """right, partly, wrong or refused, of an answer without citations."""
+    from cragraph.generation.chat import settled
+
+    if settled(answer) == IDK or answer.startswith("I don't know"):
+        return "right" if row.get("refuse") else "refused"
+    if row.get("refuse"):
+        return "wrong"
+    held = [text.casefold() in answer.casefold() for text in row["expect"]]
+    if any(text.casefold() in answer.casefold() for text in row.get("reject", ())) or not any(held):
+        return "wrong"
+    return "right" if all(held) else "partly"
+
+
+# -- tables ----------------------------------------------------------------------------------------------------
+
+
+def table(paths: list[Path], only: set[tuple[str, int]] | None = None) -> None:
+    """A row for each model and way: counts, and means a question."""
+    rows = [json.loads(line) for path in paths for line in path.read_text(encoding="utf-8").splitlines()]
+    heads = ("model, way", "questions", *FOUND, "answerable refused", "calls", "tokens read", "written", "seconds")
+    print("|", " | ".join(heads), "|")
+    print("|", " | ".join("---" for _ in heads), "|")
+    for group in sorted({(row["model"], row["way"]) for row in rows}):
+        own = [r for r in rows if (r["model"], r["way"]) == group and (not only or (r["set"], r["id"]) in only)]
+        counts = [sum(row["found"] == found for row in own) for found in FOUND]
+        asked = [row for row in own if not row.get("refuse")]
+        refused = sum(row["found"] == "refused" for row in asked) / max(1, len(asked))
+        means = [sum(len(row["calls"]) for row in own) / len(own)]
+        means += [sum(call[name] for row in own for call in row["calls"]) / len(own) for name in ("read", "wrote")]
+        seconds = sum(call["seconds"] for row in own for call in row["calls"]) / len(own)
+        print(
+            f"| {', '.join(group)} | {len(own)} |", " | ".join(map(str, counts)),
+            f"| {refused:.2f} | {means[0]:.2f} | {means[1]:.0f} | {means[2]:.0f} | {seconds:.0f} |",
+        )  # fmt: skip
+
+
+def main() -> None:
+    """Ask, or print the table."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--server", default="http://127.0.0.1:11434")
+    parser.add_argument("--model", default="ollama:llama3.2")
+    parser.add_argument("--way", action="append", choices=WAYS)
+    parser.add_argument("--cache", type=Path, default=Path("prompt-replies"))
+    parser.add_argument("--out", type=Path, default=Path("prompts.jsonl"))
+    parser.add_argument("--part", default="1/1", help="which of how many parts of the questions")
+    parser.add_argument("--most", type=int, help="questions of the part")
+    half = parser.add_mutually_exclusive_group()
+    half.add_argument("--fit", action="store_true")
+    half.add_argument("--check", action="store_true")
+    parser.add_argument("--minutes", type=float, help="begin no question after so many")
+    parser.add_argument("--table", type=Path, nargs="+")
+    options = parser.parse_args()
+    if options.table:
+        table(options.table)
+        return
+    wanted = questions(options.part, True if options.fit else False if options.check else None)[: options.most]
+    known = [json.loads(line) for line in options.out.read_text().splitlines()] if options.out.exists() else []
+    done = {(row["model"], row["way"], row["set"], row["id"]) for row in known}
+    begun = time.monotonic()
+    for way in options.way or ["draft"]:
+        with (
+            tempfile.TemporaryDirectory() as scratch,
+            keeping(options.server, options.cache) as (url, calls),
+        ):
+            ask = Asker(url, options.model, way, Path(scratch))
+            for row in wanted:
+                late = options.minutes is not None and time.monotonic() - begun > 60 * options.minutes
+                if late or (options.model, way, row["set"], row["id"]) in done:
+                    continue
+                calls.clear()
+                found = {"model": options.model, "way": way, **row, **ask(row), "calls": list(calls)}
+                with options.out.open("a", encoding="utf-8") as sink:
+                    sink.write(json.dumps(found, ensure_ascii=False) + "\n")
+                print(row["set"], row["id"], found["found"], repr(found["answer"])[:110], flush=True)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,188 @@
+"""What was decided on an answer, through the loop: the same in the state, the response, and all that shows it."""
+
+import json
+from dataclasses import dataclass
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from langgraph.checkpoint.memory import InMemorySaver
+from langgraph.checkpoint.serde.jsonplus import JsonPlusSerializer
+
+from cragraph.cli import render
+from cragraph.cli.ask import EXITS
+from cragraph.graph.context import Context
+from cragraph.metrics import record
+from cragraph.passages import as_passages
+from cragraph.protocols import Notes
+from cragraph.report import Report
+from cragraph.testing import FakeReranker, FakeRetriever
+from cragraph.types import IDK
+from tests.nodes.test_loop import BLUE, SEA, SKY, TABLE, Loop, Reader
+
+LOW = ("doubt", "abstain", "flag", "prune")
+PASSAGES = ["The sea is salt.", "The sky is blue by day."]
+
+
+@settings(max_examples=60)
+@given(
+    st.sampled_from([SEA, SKY, f"{SEA} {SKY}", f"{SEA} {BLUE}", "I think the sea is lovely."]),
+    st.sampled_from([None, 0.0, 0.2, 0.31, 0.5, 0.7, 0.9, 1.0]),
+    st.sampled_from(LOW),
+    st.sampled_from(["auto", "claims", "weighted", "reliability"]),
+    st.sampled_from([None, 0.2, 0.44, 0.95]),
+)
+def test_function_graph_walk_and_everything_shown_say_the_same(
+    answer: str, threshold: float | None, low: Any, policy: Any, chance: float | None
+) -> None:
+    given: dict[str, Any] = {"on_low_confidence": low, "policy": policy, "max_crag_attempts": 0, "show_claims": True}
+    if threshold is not None:
+        given["confidence_threshold"] = threshold
+    loop = Loop([answer], scorer=None if chance is None else Reader(chance), **given)
+    context, passages = Context(**given), FakeReranker()("", as_passages(PASSAGES), Notes())
+    asked: dict[str, Any] = {"answer": answer, "passages": PASSAGES}
+
+    alone = loop.acts["verify"].verifier("Is the sea salt?", answer, passages, Notes(), **context.judging)
+    response = loop.ask(context=context, **asked)
+    [attempt] = response["attempts"]
+    assert attempt["decision"] == alone.decision.to_dict() == attempt["verification"]["decision"]
+    assert attempt["accepted"] is alone.accepted
+    assert loop.walked(**asked)["decision"] == response["decision"]
+    line = 0.7 if threshold is None else threshold
+    decision = response["decision"]
+    assert (decision["threshold"], decision["set_by"]) == (line, "default" if threshold is None else "person")
+    assert json.loads(json.dumps(response)) == response
+
+    # One outcome, in every field.
+    outcome = decision["outcome"]
+    assert response["abstained"] is (outcome == "refused") is (response["answer"] == IDK)
+    assert response["accepted"] is response["verification"]["accepted"] is (outcome == "accepted")
+    assert response["is_grounded"] is response["verification"]["is_grounded"]
+    assert response["confidence"] == decision["confidence"] == response["verification"]["confidence"]
+    if response["is_grounded"] or response["accepted"]:
+        assert round(response["confidence"], 6) >= round(line, 6)
+    if response["is_grounded"]:
+        assert outcome != "refused"
+    if outcome != "accepted":
+        assert any(issue in decision["why"] for issue in response["issues"])
+
+    # And in everything that shows it.
+    assert EXITS.get(outcome, 0) == {"accepted": 0, "refused": 3, "doubtful": 5}[outcome]
+    assert render.answer_line(response).plain.startswith("Doubtful (") is (outcome == "doubtful")
+    assert f"· {outcome} ·" in render.verdict_line(response).plain
+    page = str(Report(response, PASSAGES))
+    assert f'<article class="cragraph {outcome}">' in page
+    assert ('<strong class="doubt">Doubtful' in page) is (outcome == "doubtful")
+    assert (record(response)["decision"], record(response)["accepted"]) == (outcome, response["accepted"])
+
+
+@pytest.mark.parametrize("low", LOW)
+@pytest.mark.parametrize("threshold", [0.95, 1.0])
+def test_a_threshold_that_a_person_set_is_in_force_whatever_happens_below_it(threshold: float, low: Any) -> None:
+    context = Context(confidence_threshold=threshold, on_low_confidence=low)
+    response = Loop(scorer=Reader(0.94)).ask(context=context)
+    assert (response["confidence"], response["accepted"], response["is_grounded"]) == (0.94, False, False)
+    assert response["decision"]["set_by"] == "person"
+    assert response["abstained"] is (low == "abstain")
+    assert response["issues"][0] == f"Confidence 0.94 is below the threshold of {threshold:.2f}."
+
+
+def test_below_a_threshold_nothing_is_worth_showing_where_abstain_was_chosen() -> None:
+    for chance in (0.32, 0.5, 0.69, 0.89):
+        context = Context(confidence_threshold=0.9, on_low_confidence="abstain")
+        assert Loop(scorer=Reader(chance)).ask(context=context)["abstained"]
+        default = Loop(scorer=Reader(chance)).ask()
+        assert default["decision"]["outcome"] == "doubtful" if chance < 0.7 else default["accepted"]
+
+
+def test_a_decision_survives_checkpoints_and_an_attempt_keeps_its_own() -> None:
+    loop = Loop([f"{SEA} {SKY}"], on_low_confidence="flag", confidence_threshold=0.9)
+    saver = InMemorySaver(serde=JsonPlusSerializer(allowed_msgpack_modules=None))
+    graph, thread = (
+        loop.builder.compile(checkpointer=saver, interrupt_before=["finalize"]),
+        {"configurable": {"thread_id": "1"}},
+    )
+    graph.invoke({"question": "Is the sea salt?"}, thread)
+    kept = graph.get_state(thread).values["attempts"][0]["decision"]
+    assert (kept["outcome"], kept["threshold"], kept["set_by"]) == ("doubtful", 0.9, "person")
+    assert graph.invoke(None, thread)["decision"] == kept
+
+
+def test_an_accepted_answer_is_returned_though_a_surer_one_was_not_sound() -> None:
+    table = {"sea": TABLE["sea"], "sky": TABLE["sky"]}
+    loop = Loop([f"{SEA} {SKY}", SEA], table=table, policy="claims", confidence_threshold=0.4)
+    assert loop.ask()["accepted"]
+
+
+def test_an_abstention_without_a_draft_says_how_often_it_was_corrected() -> None:
+    unwritten = Loop(table={"sea": ["One."]}).ask()
+    assert unwritten["verification"] == {
+        "confidence": 0.0, "is_grounded": False, "accepted": False, "claims_checked": 0, "claims_supported": 0,
+        "crag_attempts": 0,
+    }  # fmt: skip
+    declined = Loop([IDK], table={"sea": [*TABLE["sea"], "Salt is heavy."], "salt": ["More salt."]}).ask()
+    assert declined["verification"]["crag_attempts"] == len(declined["attempts"]) - 1
+    shown = Loop(table={"sea": ["One."]}).ask(context=Context(show_claims=True))
+    assert (shown["verification"]["claims"], shown["verification"]["decision"]) == ([], shown["decision"])
+    assert Loop(table={"sea": ["One."]}, mode="low", min_chunks=2).ask()["verification"] is None
+
+
+@pytest.mark.parametrize("policy", ["claims", "weighted"])
+def test_a_withheld_sentence_stands_nowhere_in_the_response(policy: Any) -> None:
+    loop = Loop([f"{SEA} {SKY}"], policy=policy, crag=False, on_low_confidence="abstain", confidence_threshold=1.0)
+    response = loop.ask()
+    assert response["abstained"]
+    assert SKY[:-1] not in str(response)
+
+
+class Broken(FakeReranker):
+    """Fails, or returns what it was not given."""
+
+    def __init__(self, how: str) -> None:
+        super().__init__("mine")
+        self.how = how
+
+    def __call__(self, query: str, passages: Any, notes: Notes) -> Any:
+        match self.how:
+            case "raises":
+                raise RuntimeError("out of memory")
+            case "strangers":
+                return as_passages(["Something else."])
+            case "scores":
+                return [{**passage, "rerank_score": float("nan")} for passage in passages]
+        return None
+
+
+@pytest.mark.parametrize("how", ["raises", "strangers", "scores", "nothing"])
+def test_a_reranker_that_fails_leaves_the_order_of_the_search_and_is_noted(how: str) -> None:
+    loop = Loop()
+    object.__setattr__(loop.acts["rerank"], "reranker", Broken(how))
+    response = loop.ask()
+    assert response["answer"].startswith(SEA[:-1])
+    assert any("The reranker 'mine' failed" in sentence for sentence in response["degraded"])
+
+
+def test_an_answer_alone_is_held_against_what_is_found_for_it() -> None:
+    loop = Loop()
+    response = loop.graph.invoke({"answer": SEA}, context=Context(min_chunks=1))
+    assert (response["accepted"], response["question"]) == (True, "")
+    assert loop.retriever.history == [(SEA,)]
+    nothing = Loop().graph.invoke({"answer": "  "})
+    assert nothing["abstained"]
+
+
+@dataclass
+class Endless(FakeRetriever):
+    """Finds another passage with every search."""
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        found = super().__call__(*args, **kwargs)
+        return found + as_passages([f"Note {len(self.history)} on the sky."] * (len(self.history) > 1))
+
+
+def test_a_second_correction_is_written_though_reranking_dropped_what_its_search_brought() -> None:
+    loop = Loop([f"{SEA} {SKY}", SKY, SEA], retriever=Endless({"sea": TABLE["sea"]}), second_pass_k=3)
+    response = loop.ask()
+    assert [attempt["new_passages"] for attempt in response["attempts"]] == [2, 1, 0]
+    assert response["accepted"]

@@ -1,0 +1,58 @@
+"""The network: one trunk of twelve layers that reads two texts together, a head for claims and a head for questions."""
+
+from pathlib import Path
+from types import SimpleNamespace
+
+import torch
+from torch import Tensor, nn
+from transformers import MPNetModel
+
+from training.judge.model import GroundingNet
+from training.learning import CLS, SEP
+from training.reader.train import ReaderNet
+from training.reading.graph import BEGIN, END, PAD, RAISED
+
+FROZEN = 4
+"""Layers that stay as they are, with the embeddings and the relative positions."""
+
+
+class Trunk(nn.Module):
+    """all-mpnet-base-v2 behind BERT's arguments: pieces are numbered as BERT numbers them, types are not read.
+
+    Dropout is off, as for the smaller networks.
+    """
+
+    def __init__(self, folder: Path) -> None:
+        super().__init__()
+        self.net = MPNetModel.from_pretrained(
+            folder,
+            add_pooling_layer=False,
+            attn_implementation="eager",
+            hidden_dropout_prob=0.0,
+            attention_probs_dropout_prob=0.0,
+        )
+        self.config = self.net.config
+        for part in (self.net.embeddings, self.net.encoder.relative_attention_bias, *self.net.encoder.layer[:FROZEN]):
+            part.requires_grad_(False)
+
+    def forward(self, input_ids: Tensor, token_type_ids: Tensor, attention_mask: Tensor) -> SimpleNamespace:
+        """The last states, (rows, length, width)."""
+        ids = input_ids + RAISED
+        ids = torch.where(input_ids == CLS, BEGIN, torch.where(input_ids == SEP, END, ids))
+        ids = torch.where(attention_mask == 0, PAD, ids)
+        return SimpleNamespace(last_hidden_state=self.net(input_ids=ids, attention_mask=attention_mask)[0])
+
+
+class ReadingNet(nn.Module):
+    """Both networks on one trunk."""
+
+    def __init__(self, folder: Path) -> None:
+        super().__init__()
+        trunk = Trunk(folder)
+        self.judge, self.reader = GroundingNet(trunk), ReaderNet(trunk)
+
+    def groups(self) -> tuple[list[nn.Parameter], list[nn.Parameter]]:
+        """What is learned of the trunk, and the heads."""
+        trunk = [p for p in self.judge.trunk.parameters() if p.requires_grad]
+        known = {id(p) for p in self.judge.trunk.parameters()}
+        return trunk, [p for p in self.parameters() if id(p) not in known]
