@@ -34,6 +34,7 @@ from threading import Lock, Thread
 from typing import Any, Final
 from urllib.parse import urlsplit
 
+import cragraph.verification.verifier
 from benchmarks.new_user.__main__ import HERE, documents, verdict
 from benchmarks.tutorial_graph import ANSWER, tutorial_graph
 from cragraph.protocols import Notes
@@ -41,6 +42,7 @@ from cragraph.retrieval.search import TargetedQueries
 from cragraph.run import Assistant
 from cragraph.settings import load_settings
 from cragraph.types import IDK
+from cragraph.verification.written import features as written_features
 
 SETS: Final = (".", "second", "third", "fourth", "fifth")
 KEPT: Final = ("temperature", "num_predict", "top_k", "top_p", "seed")  # options that a reply depends on
@@ -196,16 +198,22 @@ class Asker:
         attempts = {"none": 0, "draft": 0, "two": 2}.get(self.way, 1)
         options = {"max_crag_attempts": attempts, "on_low_confidence": "flag" if self.way == "draft" else "abstain"}
         response: dict[str, Any] = {}
+        Recorded.features = {}
         for event in made.ask(row["question"], context=options):
             if event.kind == "done":
                 response = event.response
         found = verdict(row, response)
+        recorded = Recorded.features if response["answer"] != IDK else {}
         names = ("answer", "confidence", "abstained", "degraded", "issues", "models", "tokens", "llm_calls")
         checked = response["verification"] or {}
-        read = {name: checked.get(name) for name in ("answered", "supported", "seen")}
+        read = {name: checked.get(name) for name in ("answered", "supported")}
         firsts = [attempt.get("answer") for attempt in response["attempts"]]
         cited = [c["metadata"].get("filename") for c in response["citations"]]
-        return {"found": found, "firsts": firsts, "cited": cited} | {n: response[n] for n in names} | read
+        return (
+            {"found": found, "firsts": firsts, "cited": cited, "features": recorded}
+            | {n: response[n] for n in names}
+            | read
+        )
 
     def _other(self, made: Assistant, question: str) -> str:
         def search(text: str) -> list[str]:
@@ -222,6 +230,21 @@ class Asker:
         model = ChatOllama(model=self.model.removeprefix("ollama:"), base_url=self.url, temperature=0, num_ctx=8192)
         context = "\n\n".join(search(question))
         return str(model.invoke(f"{ANSWER}\nQuestion: {question}\nContext: {context}\nAnswer:").content)
+
+
+class Recorded:
+    """What the chance of the last written answer was made of, for `benchmarks.written`."""
+
+    features: dict[str, float] = {}  # noqa: RUF012 (the last, of one process)
+
+    @classmethod
+    def record(cls, *given: Any) -> dict[str, float]:
+        """The features, and remember them."""
+        cls.features = written_features(*given)
+        return cls.features
+
+
+cragraph.verification.verifier.features = Recorded.record
 
 
 class OneClaim:

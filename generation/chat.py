@@ -30,6 +30,9 @@ EXAMPLE: Final = "The bridge was rebuilt in 1894."
 """The sentence that the prompts give as an example: what a model copies of it is no answer."""
 POINTED: Final = 0.05
 """How likely to answer a passage's best sentence must be where the model pointed at the passage and wrote no sentence."""
+SURE: Final = 0.6
+"""The same where the model declined: a small one overlooks what stands there, and is right more often than not if the
+reader finds nothing either."""
 AGAIN: Final = (
     "That is no sentence. Answer the question in one full sentence with the words of the passages, then the number of "
     "the passage in brackets."
@@ -75,7 +78,9 @@ class ChatGenerator(ChatPart):
                 messages, kept = prompt(kept[: len(kept) // 2])
                 continue
             if answer := self._whole(reply, messages, renumbering(chosen, kept), brief, notes):
-                notes.said(answer, reply.sureness)
+                if answer == IDK and (said := self._quoted(brief, brief.passages, notes, SURE)):
+                    notes.degraded(f"{self.name} found no answer; this is what the passages say to the question.")
+                    return said
                 return answer
         raise ModelError(f"{self.name} wrote an empty answer twice; wanted a sentence: try another model.")
 
@@ -83,29 +88,35 @@ class ChatGenerator(ChatPart):
         return self.caller(messages, notes, temperature=temperature, quiet=False, most=ANSWER_TOKENS, sureness=True)
 
     def _whole(self, reply: ChatReply, messages: Messages, numbers: Sequence[int], brief: Brief, notes: Notes) -> str:
-        """The reply as an answer, made whole where it is none; empty for an empty one."""
+        """The reply as an answer, made whole where it is none; empty for an empty one. What it wrote itself is noted."""
         text = tidy(reply.text)
         if not text and EXAMPLE in reply.text:
             text, fault = reply.text, "the example of the prompt"
         else:
             fault = unfinished(text, brief.question) if text else ""
         if not fault:
-            return settled(renumbered(text, numbers)) if text else ""
+            return self._own(text, numbers, reply, notes) if text else ""
         shown = " ".join(text.split())
         wrote = f"{self.name} wrote {fault} (“{shown if len(shown) <= 60 else shown[:60] + '…'}”)"
         if EXAMPLE not in text and (said := self._pointed_at(renumbered(text, numbers), brief, notes)):
             notes.degraded(f"{wrote}; the answer is what the passage that it named says to the question.")
             return said
         second = [*messages, ("ai", text[:500]), ("human", AGAIN)]
-        more = tidy(self._asked(second, notes, brief.temperature).text)
-        if more and not unfinished(more, brief.question):
+        again = self._asked(second, notes, brief.temperature)
+        if (more := tidy(again.text)) and not unfinished(more, brief.question):
             notes.degraded(f"{wrote}; it was asked for a sentence once more.")
-            return settled(renumbered(more, numbers))
+            return self._own(more, numbers, again, notes)
         if said := self._quoted(brief, brief.passages, notes):
             notes.degraded(f"{wrote}, twice; the answer is what the passages say to the question.")
             return said
         notes.degraded(f"{wrote}, twice, and no passage says what it may mean.")
         return IDK
+
+    def _own(self, text: str, numbers: Sequence[int], reply: ChatReply, notes: Notes) -> str:
+        answer = settled(renumbered(text, numbers))
+        if answer != IDK:
+            notes.said(answer, reply.sureness)
+        return answer
 
     def _pointed_at(self, text: str, brief: Brief, notes: Notes) -> str:
         """What the passages that a text names say to the question; empty where it names none, or they say nothing."""
@@ -122,11 +133,11 @@ class ChatGenerator(ChatPart):
                 return said.replace("[1]", f"[{number}]")
         return ""
 
-    def _quoted(self, brief: Brief, passages: Sequence[Passage], notes: Notes) -> str:
+    def _quoted(self, brief: Brief, passages: Sequence[Passage], notes: Notes, floor: float = POINTED) -> str:
         """What passages say to the question, by the embedded answerer; empty where they say nothing."""
-        if self.ranker is None:
+        if self.ranker is None or brief.failed:
             return ""
-        embedded = ExtractiveGenerator(self.ranker, floor=POINTED)
+        embedded = ExtractiveGenerator(self.ranker, floor=floor)
         said = embedded(replace(brief, passages=passages, previous="", failed=()), notes)
         return "" if said == IDK else said
 

@@ -226,7 +226,8 @@ class ChatCaller:
 def _logprobs(told: Mapping[str, Any]) -> list[float]:
     """The log-probabilities of the tokens of a piece; none where the server does not tell them."""
     rows = told.get("logprobs")
-    values = [row.get("logprob") for row in rows if isinstance(row, Mapping)] if isinstance(rows, list) else []
+    each = rows if isinstance(rows, list) else []
+    values = [row.get("logprob") if isinstance(row, Mapping) else getattr(row, "logprob", None) for row in each]
     return [min(0.0, float(value)) for value in values if isinstance(value, int | float) and isfinite(value)]
 
 

@@ -33,7 +33,7 @@ from cragraph.verification.decision import Line
 from cragraph.verification.fallback import JudgeChain, VerdictCache, judge_names, over_limit
 from cragraph.verification.judges.verdicts import claim_of, unjudged, verdict_of
 from cragraph.verification.policies import AUTO, POLICIES, Own, Weights
-from cragraph.verification.result import ADDRESSED, UNCHECKED, UNJUDGED, Verification, judges_of
+from cragraph.verification.result import ADDRESSED, UNCHECKED, UNJUDGED, Verification, counted, judges_of
 from cragraph.verification.signals import (
     SIGNALS,
     Material,
@@ -377,7 +377,10 @@ def weighed(
         policy = "claims"
         score([policy])
     if asked in JOINED and written is not None and answered and answered.seen:
-        chance = card().chance(features(answered.seen, scores[policy], written))
+        least = min((v["support"] for v in counted(verdicts) if v["verdict"] != "unjudged"), default=0.0)
+        chance = card().chance(features(answered.seen, least, written))
+        if any(v["verdict"] != "supported" for v in counted(verdicts)):
+            chance = min(chance, scores[policy])  # whatever speaks for the whole, a claim of it has failed
         return Weighed(round(chance * checked, 6), policy, scores, degraded)
     read = answered.probability if answered and answered.quoted else None
     joined = asked in JOINED and read is not None and not any(v["judge"] in CHAT_JUDGES for v in verdicts)
