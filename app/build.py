@@ -53,7 +53,8 @@ FETCHED: Final = {"llm": 10}
 KEPT: Final = {"llm": 3}
 """Passages fetched and kept, by reranker; 30 and 5 for those that cost no model call per passage."""
 
-SMALLEST_JUDGE: Final = 2.0  # billions of parameters that a chat model must have to judge unasked
+SMALLEST_JUDGE: Final = 2.0
+"""Billions of parameters that a chat model must have to judge unasked: one of 1.5 judges worse than the encoder."""
 
 
 def only(home: str, given: Callable[["Parts"], Any] = lambda parts: ()) -> Any:

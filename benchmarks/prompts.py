@@ -1,4 +1,4 @@
-"""How a chat model fares on the questions of new users: right, wrong, refused, cited, tokens and calls, by way of asking.
+"""How a chat model fares on the questions of new users: right, wrong, refused, tokens and calls, by way of asking.
 
     python -m benchmarks.prompts --model ollama:qwen2.5-coder:1.5b --out rows.jsonl
     python -m benchmarks.prompts --way two --out rows-two.jsonl
@@ -27,7 +27,7 @@ import os
 import tempfile
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from threading import Lock, Thread
@@ -108,10 +108,8 @@ class Proxy(BaseHTTPRequestHandler):
         self.send_response(row["status"])
         self.send_header("content-type", "application/x-ndjson")
         self.end_headers()
-        try:
+        with suppress(OSError):  # hung up: no more is wanted
             self.wfile.write("\n".join(row["lines"]).encode() + b"\n")
-        except OSError:
-            pass  # hung up: no more is wanted
 
     def _fetched(self, verb: str, key: str, asked: dict[str, Any]) -> dict[str, Any]:
         begun = time.perf_counter()

@@ -95,11 +95,11 @@ def in_common(
 ) -> dict[str, float]:
     """What question, answer and passages have in common, 0..1 each, where nobody has said yet whether that is enough.
 
-    `found`: the reader finds an answer at all; `chance`, `shared`, `span`: how likely the candidate nearest to the answer
-    is to answer, how much of the answer it holds, and how much of the answer that the reader would give stands in it;
-    `cites`: the share of the answer's own words that the passages which it names hold; `asked`: the share of the
-    question's words that they hold; `same`: it names the passage in which the reader finds the answer; `yes`: it is a
-    yes or a no, whose words stand in the passage whichever it should be.
+    `found`: the reader finds an answer at all; `chance`, `shared`, `span`: how likely the candidate nearest to the
+    answer is to answer, how much of the answer it holds, and how much of the reader's own answer stands in it; `cites`:
+    the share of the answer's own words that the passages which it names hold; `asked`: the share of the question's
+    words that they hold; `same`: it names the passage in which the reader finds the answer; `yes`: it is a yes or a no,
+    whose words stand in the passage whichever it should be.
     """
     words = reworded_features(ranker, question, written, ranking)
     numbers = {n - 1 for marker in find_markers(answer) for n in marker.numbers if n <= len(passages)}

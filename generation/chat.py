@@ -29,7 +29,7 @@ DECLINE: Final = "I don't know"
 EXAMPLE: Final = "The bridge was rebuilt in 1894."
 """The sentence that the prompts give as an example: what a model copies of it is no answer."""
 POINTED: Final = 0.05
-"""How likely to answer a passage's best sentence must be where the model pointed at the passage and wrote no sentence."""
+"""How likely to answer a passage's best sentence must be where the model named the passage and wrote no sentence."""
 SURE: Final = 0.6
 """The same where the model declined: a small one overlooks what stands there, and is right more often than not if the
 reader finds nothing either."""
@@ -88,7 +88,7 @@ class ChatGenerator(ChatPart):
         return self.caller(messages, notes, temperature=temperature, quiet=False, most=ANSWER_TOKENS, sureness=True)
 
     def _whole(self, reply: ChatReply, messages: Messages, numbers: Sequence[int], brief: Brief, notes: Notes) -> str:
-        """The reply as an answer, made whole where it is none; empty for an empty one. What it wrote itself is noted."""
+        """The reply as an answer, made whole where it is none; empty for an empty one. The model's own is noted."""
         text = tidy(reply.text)
         if not text and EXAMPLE in reply.text:
             text, fault = reply.text, "the example of the prompt"

@@ -1,4 +1,4 @@
-"""Whoever judges, a claim is worth no more than the encoder's reading says: a model that calls all supported passes no more."""
+"""Whoever judges, a claim is worth no more than the encoder's reading says."""
 
 import json
 import re
