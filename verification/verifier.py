@@ -20,6 +20,7 @@ from cragraph.protocols import (
     Judge,
     Notes,
     Scorer,
+    deadline,
     reason_of,
     stand_in,
 )
@@ -29,7 +30,7 @@ from cragraph.verification import policies
 from cragraph.verification.claims import SentenceExtractor, uncovered_parts
 from cragraph.verification.conflicts import find_conflicts, same_but_one
 from cragraph.verification.decision import Line
-from cragraph.verification.fallback import JudgeChain, VerdictCache, judge_names
+from cragraph.verification.fallback import JudgeChain, VerdictCache, judge_names, over_limit
 from cragraph.verification.judges.verdicts import claim_of, unjudged, verdict_of
 from cragraph.verification.policies import AUTO, POLICIES, Own, Weights
 from cragraph.verification.result import ADDRESSED, UNCHECKED, UNJUDGED, Verification, counted, judges_of
@@ -131,6 +132,7 @@ class Verifier:
         threshold: float | None = None,
         on_low_confidence: OnLowConfidence = "doubt",
         written: Written | None = None,
+        deadline_s: float | None = None,
     ) -> Verification:
         """Verify an answer, and decide on it.
 
@@ -142,6 +144,7 @@ class Verifier:
         and the failure is logged. What was degraded is added to `notes` and is in the result. `threshold` is what a
         person set; `on_low_confidence` what becomes of an answer below it (`decision.decide`). `written` is what is
         known of an answer that a chat model wrote: its chance to be right is one of its own (`verification.written`).
+        After `deadline_s` seconds the judges and models that are slow are no longer waited for.
         """
         if not isinstance(answer, str):
             raise InputError(f"The answer came as a {type(answer).__name__}; wanted text: give a string.")
@@ -152,7 +155,8 @@ class Verifier:
         start, own = perf_counter(), Notes()
         case = _Case(question, answer, passages, own, self._chain(judge), policy, chosen, known_facts, written)
         try:
-            outcome = self._verified(case)
+            with deadline(deadline_s):
+                outcome = self._verified(case)
         # The answer must come back whatever happens to its verification.
         except Exception as error:
             logger.exception("verification failed; the answer is returned unjudged")
@@ -194,7 +198,7 @@ class Verifier:
             if case.known_facts and verdicts:
                 facts, claims = as_passages(case.known_facts), [claim_of(verdict) for verdict in verdicts]
                 waiting["knowledge"] = _beside(pool, lambda: case.chain(claims, facts, case.notes))
-            texts = [verdict["text"] for verdict in verdicts]
+            texts = ["" if over_limit(verdict) else verdict["text"] for verdict in verdicts]
             closeness = measure_closeness(
                 self.embeddings, case.question, case.answer, texts, case.passages, case.notes, wanted
             )

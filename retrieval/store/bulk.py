@@ -245,7 +245,7 @@ class Ingest:
                 self._report.partial.append((job.source, TOO_MANY.format(place=piece.left_out, most=most)))
             if piece.passages and (pages := piece.passages[-1]["metadata"].get("unread_pages")):
                 self._report.partial.append((job.source, UNREAD.format(pages=pages)))
-        if len(self._items) >= self._batch:
+        if len(self._items) >= (self._batch if piece.last else BATCH):
             self._batch = min(2 * self._batch, BATCH)
             self._flush(None if piece.last else origin)
         if piece.last:

@@ -2,7 +2,6 @@
 
 import re
 import threading
-import time
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
@@ -299,9 +298,9 @@ def test_a_stall_is_one_clear_error_after_the_timeout(server: OllamaServer) -> N
 
 def test_a_stalled_judge_is_replaced_by_the_embedded_one(server: OllamaServer) -> None:
     server.play(script(RIGHT, Reply(fault="stall")))
-    response = ask(server, timeout_s=0.3)
+    response = ask(server, timeout_s=10)  # which the answer before it must not take, however busy the machine is
     assert response["answer"] == RIGHT
-    assert any("sent nothing for 0.3 s" in sentence for sentence in response["degraded"])
+    assert any("sent nothing for 10 s" in sentence for sentence in response["degraded"])
 
 
 def test_endless_output_is_ended_by_num_predict_and_it_is_said(server: OllamaServer) -> None:
@@ -311,29 +310,26 @@ def test_endless_output_is_ended_by_num_predict_and_it_is_said(server: OllamaSer
 
 
 def test_the_deadline_ends_the_loop_with_the_best_answer_so_far(server: OllamaServer) -> None:
-    server.play(script([HALF, Reply(RIGHT, delay_s=30)]))
-    begun = time.monotonic()
-    response = ask(server, {"deadline_s": 4, "on_low_confidence": "flag"})
-    assert time.monotonic() - begun < 8
+    server.play(script([HALF, Reply(fault="stall")]))
+    response = ask(server, {"deadline_s": 15, "on_low_confidence": "flag"}, timeout_s=600)
     assert response["answer"] == UNCITED
     assert any("deadline" in sentence for sentence in response["degraded"])
 
 
 def test_the_deadline_before_any_answer_is_an_error(server: OllamaServer) -> None:
-    server.play(script(Reply(RIGHT, delay_s=30)))
+    server.play(script(Reply(fault="stall")))
     with pytest.raises(DeadlineError, match="CRAG_DEADLINE_S"):
         ask(server, {"deadline_s": 0.5})
 
 
 def test_stopping_ends_a_run_at_once(server: OllamaServer) -> None:
-    server.play(script(Reply(RIGHT, delay_s=30)))
-    timer = threading.Timer(0.5, stop_all_calls)
-    timer.start()
-    begun = time.monotonic()
+    def begun(request: Request) -> Reply:
+        threading.Thread(target=stop_all_calls).start()
+        return Reply(fault="stall")
+
+    server.play(script(begun))
     with pytest.raises(Exception, match="was stopped"):
-        ask(server)
-    assert time.monotonic() - begun < 3
-    timer.join()
+        ask(server, timeout_s=600)
 
 
 def test_a_small_context_drops_the_lowest_ranked_passages_with_a_warning(
