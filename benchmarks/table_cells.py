@@ -3,8 +3,8 @@
     python -m benchmarks.table_cells [DATA/retrieval/tatqa_dev]
 
 Made questions on the cells of made tables (`training/reader/made_tables.py`), of which two in five ask for a row or a
-column that is not there; the questions of new users, put to the tables among their files, most of which do not answer them;
-with the folder, people's questions on the tables of filings, whose answer is a cell.
+column that is not there; the questions of new users, put to the tables among their files, most of which do not answer
+them; with the folder, people's questions on the tables of filings, whose answer is a cell.
 """
 
 import argparse

@@ -1,7 +1,6 @@
 """Presentations, workbooks, mail and books, made by the libraries that people make them with."""
 
 import datetime as dt
-import sys
 import zipfile
 from email.message import EmailMessage
 from pathlib import Path
@@ -125,13 +124,6 @@ def test_a_sheet_with_a_cell_at_its_far_end_costs_nothing(tmp_path: Path) -> Non
     book.active["XFD2000"] = "end"
     book.save(tmp_path / "a.xlsx")
     assert "Name: a | Value: 1" in "\n".join(document.text for document in load(tmp_path / "a.xlsx"))
-
-
-def test_without_openpyxl_a_workbook_says_what_to_install(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    openpyxl.Workbook().save(tmp_path / "a.xlsx")
-    monkeypatch.setitem(sys.modules, "openpyxl", None)
-    with pytest.raises(DocumentError, match=r"pip install 'cragraph\[office\]'"):
-        loaded(tmp_path / "a.xlsx")
 
 
 def test_a_part_that_unpacks_to_gigabytes_is_refused_before_it_is_unpacked(tmp_path: Path) -> None:
