@@ -35,7 +35,12 @@ class VerifiedClaim:
 
 @dataclass
 class VerificationResult:
-    """The verification of a response; `confidence` by the formula of `calculate_confidence`."""
+    """The verification of a response.
+
+    `confidence` is that of `calculate_confidence` for its claims, less what contradictions of the response with itself,
+    weaker sources and words that no claim covers cost it. `suggested_corrections` are what a chat model writes, else
+    the quotes that contradict the failed claims.
+    """
 
     confidence: float
     is_grounded: bool

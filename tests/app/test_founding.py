@@ -68,6 +68,17 @@ def test_a_contradicted_claim_is_an_unsupported_one_in_the_documents_words() -> 
     assert verify_response("", WRONG, TRUE).claims[0].status is ClaimStatus.UNSUPPORTED
 
 
+def test_without_a_chat_model_the_quote_that_contradicts_a_claim_is_the_correction_that_is_suggested() -> None:
+    assert verify_response("", f"{WRONG} {WRONG} {LAKES}", [TRUE, LAKES]).suggested_corrections == [TRUE]
+    assert verify_response("", "The moon is made of green cheese.", TRUE).suggested_corrections == []
+    assert verify_response("", TRUE, TRUE).suggested_corrections == []
+
+
+def test_a_response_that_contradicts_itself_is_worth_less_than_its_claims() -> None:
+    found = verify_response("", "In May sales rose. In May sales fell.", "In May sales rose. Later sales fell in June.")
+    assert found.confidence < calculate_confidence(found)
+
+
 def test_the_corrective_loop_rewrites_what_is_not_grounded() -> None:
     context = f"{TRUE} {LAKES}"
     first = verify_response("What was revenue in 2023?", WRONG, context)
