@@ -251,6 +251,12 @@ async def test_the_threshold_of_support_is_the_callers() -> None:
     assert not checked[0].is_supported
 
 
+@pytest.mark.parametrize("threshold", [-0.1, 1.1, float("nan"), "0.5"])
+def test_a_threshold_of_support_that_is_no_number_of_0_to_1_is_an_error(threshold: Any) -> None:
+    with pytest.raises(SettingsError, match=r"threshold=.*; wanted a number of 0\.\.1"):
+        AnswerVerifier({"threshold": threshold})
+
+
 async def test_claims_are_attributed_above_the_threshold_and_cited() -> None:
     claims = await ClaimExtractor().extract_claims(ANSWER)
     attributions = await SourceAttributor().attribute(claims, SOURCES)
