@@ -364,6 +364,20 @@ async def test_a_chat_model_scores_each_chunk_on_its_own(monkeypatch: pytest.Mon
         assert len([body for body in server.requests if "messages" in str(body)]) == len(DOCS)
 
 
+@pytest.mark.server
+@pytest.mark.enable_socket
+async def test_where_a_chat_model_scores_no_chunk_the_words_do_and_the_log_says_so(
+    monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    with OllamaServer(by_fields({"score": "no score at all"})) as server:
+        monkeypatch.setenv("CRAG_OLLAMA_HOST", server.url)
+        monkeypatch.setenv("CRAG_MODEL", "ollama:llama3.2")
+        ranked = await rerank("What does authentication verify?", DOCS)
+    assert ranked[0]["text"] == "Authentication verifies user identity."
+    assert ranked[0]["score"] > ranked[1]["score"]
+    assert "could not score a passage" in caplog.text
+
+
 async def test_fewer_than_one_chunk_cannot_be_asked_for() -> None:
     with pytest.raises(InputError, match="top_k=0"):
         await rerank("What?", DOCS, 0)
