@@ -255,7 +255,7 @@ class Parts:
         chosen = self.settings
         scorers: dict[str, Any] = {"source_weight": self.source_weights} if chosen.source_weights else {}
         if self.judging_chat is not None:
-            chat, title = cragraph.verification.chat, self.judging_chat.title
+            chat, title = cragraph.verification.chat_checks, self.judging_chat.title
             scores = chat.LLMScores(self.judging_chat, self.prompts)
             scorers |= {name: chat.LLMScorer(getattr(scores, name), title) for name in ("alignment", "consistency")}
         return Verifier(

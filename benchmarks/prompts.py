@@ -257,7 +257,7 @@ class OneClaim:
 
 def by_text(row: dict[str, Any], answer: str) -> str:
     """right, partly, wrong or refused, of an answer without citations."""
-    from cragraph.generation.chat import settled
+    from cragraph.generation.chat_answerer import settled
 
     if settled(answer) == IDK or answer.startswith("I don't know"):
         return "right" if row.get("refuse") else "refused"

@@ -65,7 +65,7 @@ JOINED: Final = frozenset({AUTO, "calibrated"})
 EMBEDDED: Final = frozenset({"lexical", "embedding", "encoder"})
 MOST_UNREAD: Final = 0.8
 """The confidence is at most this where the reader could not read question and answer, as in other languages."""
-UNREAD: Final = (
+FIT_UNKNOWN: Final = (
     f"Nothing says whether the answer fits the question: the confidence is by words alone, not calibrated, and at most "
     f"{MOST_UNREAD:.2f}."
 )
@@ -295,7 +295,7 @@ class Verifier:
             signals=signals,
             issues=(
                 *([EVADES] if evades else []),
-                *([UNREAD] if UNREAD in made.degraded else []),
+                *([FIT_UNKNOWN] if FIT_UNKNOWN in made.degraded else []),
                 *issues_of(signals, verdicts),
                 *([f"{lost} {UNJUDGED}"] if lost else []),
                 *(f"{UNCHECKED}: “{part['text']}”" for part in uncovered),
@@ -387,7 +387,7 @@ def weighed(
     unread = asked in JOINED and answered is not None and answered.probability is None
     if unread and EMBEDDED.issuperset(judges_of(verdicts)) and scores[policy] > MOST_UNREAD:
         scores[policy] = MOST_UNREAD
-        degraded.append(UNREAD)
+        degraded.append(FIT_UNKNOWN)
     confidence = round(scores[policy] * (read or 0.0), 6) if joined else scores[policy]
     return Weighed(confidence, policy, scores, degraded)
 

@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from cragraph.build import Parts
-from cragraph.generation.chat import ChatGenerator, renumbered, unfinished
+from cragraph.generation.chat_answerer import ChatGenerator, renumbered, unfinished
 from cragraph.generation.excerpts import BUDGET, FRAME, excerpts
 from cragraph.models.budget import estimated_tokens
 from cragraph.models.chat import ChatCaller

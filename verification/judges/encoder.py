@@ -11,7 +11,7 @@ from cragraph.types import Claim, Passage, Verdict
 from cragraph.verification.judges.lexical import LexicalJudge
 from cragraph.verification.judges.reading import Reading
 from cragraph.verification.judges.verdicts import Standard, can_point, decide, joined, unjudged
-from cragraph.verification.result import plain
+from cragraph.verification.result import bare
 
 if TYPE_CHECKING:
     from cragraph.models.grounding import Grounding, GroundingModel
@@ -106,5 +106,5 @@ def is_copied(claim: Claim, reading: Reading | None) -> bool:
     """Whether a claim is a whole sentence of a passage, spacing, case and marks at its ends aside."""
     if reading is None:
         return False
-    text, window = plain(without_markers(claim["text"])), reading.window.text
-    return bool(text) and text in (plain(window), *map(plain, sentences(window)))
+    text, window = bare(without_markers(claim["text"])), reading.window.text
+    return bool(text) and text in (bare(window), *map(bare, sentences(window)))

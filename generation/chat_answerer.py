@@ -9,7 +9,7 @@ from typing import Final
 from cragraph.errors import ModelError
 from cragraph.generation.excerpts import Excerpt, excerpts
 from cragraph.generation.extractive import ExtractiveGenerator
-from cragraph.generation.phrases import plain
+from cragraph.generation.phrases import normalised
 from cragraph.generation.questions import split_question
 from cragraph.generation.ranking import AnswerRanker
 from cragraph.models.budget import Messages
@@ -173,13 +173,15 @@ def unfinished(text: str, question: str) -> str:
     lines = [line for line in text.splitlines() if without_markers(line).strip()]
     if not re.search(r"\w", bare):
         return "only the number of a passage" if CITED.search(text) else "no word"
-    if plain(bare) == plain(question):
+    if normalised(bare) == normalised(question):
         return "the question again"
     if all(re.match(r"\s*#{1,6}\s|\s*\*\*[^*]+\*\*:?\s*(?:\[\d+\])*\s*$", line) for line in lines):
         return "a heading"
     if DECLINE.casefold() in text.replace("\u2019", "'").casefold() or declines(text):
         return ""
-    return "a fragment" if len(bare.split()) <= 3 and CITED.search(text) and plain(bare) not in ("yes", "no") else ""
+    return (
+        "a fragment" if len(bare.split()) <= 3 and CITED.search(text) and normalised(bare) not in ("yes", "no") else ""
+    )
 
 
 def tidy(text: str) -> str:
@@ -210,5 +212,9 @@ def settled(answer: str) -> str:
     spans = sentence_spans(text)
     if not any(declining(text[start:end]) for start, end in spans):
         return answer
-    kept = [answer[start:end] for start, end in spans if plain(text[start:end]) not in (plain(IDK), plain(DECLINE))]
+    kept = [
+        answer[start:end]
+        for start, end in spans
+        if normalised(text[start:end]) not in (normalised(IDK), normalised(DECLINE))
+    ]
     return " ".join(kept) if len(kept) < len(spans) else answer
