@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import cragraph
 from cragraph.build import Parts, graph_of
-from cragraph.graph.context import Context, JudgingContext
+from cragraph.graph.context import JudgingContext, options_of
 from cragraph.nodes.verify import VerifyGiven
 from cragraph.passages import as_passages
 from cragraph.protocols import Embeddings, Judge, Notes
@@ -154,7 +154,8 @@ def verify_and_correct(
     """Verify an answer and correct it until it reaches the threshold, the attempts are used up or nothing improves.
 
     Corrections search `store` where one is given; else they work with the given passages. By default an answer that
-    stays below the threshold is returned with its issues, because it was the caller's.
+    stays below the threshold is returned with its issues, because it was the caller's. Raises InputError for an option
+    that is out of its range.
     """
     own = None if isinstance(judge, str) else judge
     options = settings or (load_settings() if store is not None else load_settings(store=None))
@@ -170,7 +171,7 @@ def verify_and_correct(
     inputs: dict[str, Any] = {"question": question, "answer": answer}
     if passages is not None:
         inputs["passages"] = as_passages(passages)
-    response = graph.invoke(inputs, context=Context(**{k: v for k, v in given.items() if v is not None}))
+    response = graph.invoke(inputs, context=options_of({k: v for k, v in given.items() if v is not None}))
     attempts = response["attempts"]
     return CorrectionResult(
         final_response=response["answer"],

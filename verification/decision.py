@@ -101,6 +101,5 @@ def below(confidence: float, threshold: float) -> str:
 
 
 def _told(confidence: float, threshold: float, how: str) -> str:
-    digits = next((d for d in (2, 4) if round(confidence, d) != round(threshold, d)), 6)
-    digits = 2 if confidence == threshold else digits
+    digits = next((d for d in (2, 4, 6) if round(confidence, d) != round(threshold, d)), 2)
     return f"{confidence:.{digits}f} {how} the threshold of {threshold:.{digits}f}."

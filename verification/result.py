@@ -239,8 +239,9 @@ class Verification:
 
     @property
     def suggested_corrections(self) -> list[str]:
-        """What the failed claims should say, where the judge knows."""
-        return [v["correction"] for v in self.claims if v.get("correction")]
+        """What the failed claims should say: the judge's correction, else the quote that contradicts the claim."""
+        said = [v.get("correction") or contradicting_quote(v) for v in self.claims]
+        return list(dict.fromkeys(filter(None, said)))
 
     @property
     def warnings(self) -> list[str]:
@@ -295,6 +296,12 @@ def low_values(values: Iterable[tuple[str, float, float]]) -> list[str]:
         if not reaches(value, bound)
         for digits in [next((d for d in range(2, 6) if round(value, d) != round(bound, d)), 6)]
     ]
+
+
+def contradicting_quote(verdict: Verdict) -> str:
+    """What a passage says instead of a claim that it contradicts; empty for any other claim."""
+    evidence = verdict["evidence"]
+    return evidence["quote"] if verdict["verdict"] == "contradicted" and evidence else ""
 
 
 def sources_of(verdict: Verdict) -> list[str]:

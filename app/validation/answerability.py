@@ -1,5 +1,6 @@
 """Reranking, inference modes and answerability: what may be answered, from which passages, and is it supported."""
 
+import logging
 from asyncio import to_thread
 from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Any, Final
@@ -22,6 +23,8 @@ from cragraph.verification.claims import split_claims
 
 if TYPE_CHECKING:
     from langchain_core.language_models import BaseChatModel
+
+logger = logging.getLogger(__name__)
 
 IDK_SENTINEL: Final = IDK  # what stands in the place of an answer that is not supported
 
@@ -48,16 +51,21 @@ async def rerank(
 
     `docs` are strings, LangChain documents, or objects with text and metadata. A chat model, `chat_model` or that of
     the settings, scores each chunk from 0 to 1, in parallel and at temperature 0; without one the reranker of the
-    settings does. Raises InputError for a `top_k` below 1.
+    settings does. Where the model scores none, the lexical reranker stands in; what failed is logged. Raises InputError
+    for a `top_k` below 1.
     """
     if top_k < 1:
         raise InputError(f"rerank got top_k={top_k}; wanted 1 or more: the number of chunks to return.")
-    parts, passages = Parts(load_settings(), chat_model=chat_model), as_passages(docs)
-    reranker = parts.part(tables.RERANKERS, "llm") or parts.reranker
-    ranked = (await to_thread(reranker, question, passages, Notes()))[:top_k]
+    parts, passages, notes = Parts(load_settings(), chat_model=chat_model), as_passages(docs), Notes()
+    by_model = parts.part(tables.RERANKERS, "llm")
+    ranked = await to_thread(by_model or parts.reranker, question, passages, notes)
+    if by_model and all(passage["rerank_score"] is None for passage in ranked):
+        ranked = await to_thread(parts.part(tables.RERANKERS, "lexical"), question, passages, notes)
+    for sentence in notes.sentences:
+        logger.warning("reranking: %s", sentence)
     return [
         RerankDoc(text=p["text"], metadata=p["metadata"] | place_in_store(p), score=p["rerank_score"] or 0.0)
-        for p in ranked
+        for p in ranked[:top_k]
     ]
 
 

@@ -109,12 +109,15 @@ class NLIVerifier:
 class HallucinationDetector:
     """Checks each claim of an answer against the sources: by an NLI verifier, else by the judge of the settings.
 
-    A claim is supported above `threshold`, 0..1, and, where the judge decides, unless facts speak against it.
+    A claim is supported above `threshold`, 0..1, and, where the judge decides, unless facts speak against it. Raises
+    SettingsError for another threshold.
     """
 
     def __init__(
         self, llm_config: ModelConfig = None, nli_verifier: NLIVerifier | None = None, threshold: float = 0.5
     ) -> None:
+        if not isinstance(threshold, int | float) or not 0 <= threshold <= 1:
+            raise SettingsError(f"HallucinationDetector got threshold={threshold!r}; wanted a number of 0..1.")
         self.claim_extractor = ClaimExtractor(llm_config)
         self.nli_verifier = nli_verifier
         self.threshold = threshold

@@ -9,7 +9,7 @@ from typing import Any, NotRequired
 from typing_extensions import TypedDict
 
 from cragraph.api import create_graph, verify, verify_and_correct
-from cragraph.graph.context import Context
+from cragraph.graph.context import options_of
 from cragraph.settings import Settings, load_settings
 from cragraph.validation.answerability import as_context
 from cragraph.verification.result import Verification
@@ -35,7 +35,12 @@ class VerifiedClaim:
 
 @dataclass
 class VerificationResult:
-    """The verification of a response; `confidence` by the formula of `calculate_confidence`."""
+    """The verification of a response.
+
+    `confidence` is that of `calculate_confidence` for its claims, less what contradictions of the response with itself,
+    weaker sources and words that no claim covers cost it. `suggested_corrections` are what a chat model writes, else
+    the quotes that contradict the failed claims.
+    """
 
     confidence: float
     is_grounded: bool
@@ -123,9 +128,9 @@ async def chat_with_verification(
     """
     place = {"store": workspace} if Path(workspace).is_dir() else {"collection": workspace}
     threshold = {"confidence_threshold": confidence_threshold, "policy": "claims", "on_low_confidence": "flag"}
-    options: Any = threshold | {"verify": enable_verification, "max_crag_attempts": 2 if enable_crag else 0}
+    options = threshold | {"verify": enable_verification, "max_crag_attempts": 2 if enable_crag else 0}
     graph = create_graph(load_settings(model=model, **place)).compile()
-    response = await graph.ainvoke({"question": prompt}, context=Context(**options))
+    response = await graph.ainvoke({"question": prompt}, context=options_of(options))
     reply = ChatResponse(content=response["answer"], model=model or "embedded", workspace=workspace)
     if response["verification"]:
         reply["verification"] = response["verification"]

@@ -1,5 +1,6 @@
 """The founding documents' own names: what they are called there works here, with their defaults and fields."""
 
+import asyncio
 from dataclasses import fields
 from inspect import signature
 from pathlib import Path
@@ -9,7 +10,7 @@ from typing import Any
 import pytest
 
 from cragraph.api import create_graph
-from cragraph.errors import SettingsError
+from cragraph.errors import InputError, SettingsError
 from cragraph.graph.context import Context
 from cragraph.passages import as_passages
 from cragraph.protocols import Notes
@@ -66,6 +67,25 @@ def test_calculate_confidence_takes_the_documents_own_result() -> None:
 def test_a_contradicted_claim_is_an_unsupported_one_in_the_documents_words() -> None:
     assert {status.value for status in ClaimStatus} == {"supported", "unsupported", "partially_supported"}
     assert verify_response("", WRONG, TRUE).claims[0].status is ClaimStatus.UNSUPPORTED
+
+
+def test_without_a_chat_model_the_quote_that_contradicts_a_claim_is_the_correction_that_is_suggested() -> None:
+    assert verify_response("", f"{WRONG} {WRONG} {LAKES}", [TRUE, LAKES]).suggested_corrections == [TRUE]
+    assert verify_response("", "The moon is made of green cheese.", TRUE).suggested_corrections == []
+    assert verify_response("", TRUE, TRUE).suggested_corrections == []
+
+
+def test_a_response_that_contradicts_itself_is_worth_less_than_its_claims() -> None:
+    found = verify_response("", "In May sales rose. In May sales fell.", "In May sales rose. Later sales fell in June.")
+    assert found.confidence < calculate_confidence(found)
+
+
+def test_an_option_out_of_its_range_is_an_error_that_says_what_was_wanted() -> None:
+    first = verify_response("", WRONG, TRUE)
+    with pytest.raises(InputError, match="max_crag_attempts came as 11: wanted 0 to 10"):
+        corrective_rag_loop("", WRONG, first, TRUE, max_attempts=11)
+    with pytest.raises(InputError, match=r"confidence_threshold came as 1\.5: wanted 0 to 1"):
+        asyncio.run(chat_with_verification("When?", "nowhere", confidence_threshold=1.5))
 
 
 def test_the_corrective_loop_rewrites_what_is_not_grounded() -> None:

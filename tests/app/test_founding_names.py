@@ -251,6 +251,12 @@ async def test_the_threshold_of_support_is_the_callers() -> None:
     assert not checked[0].is_supported
 
 
+@pytest.mark.parametrize("threshold", [-0.1, 1.1, float("nan"), "0.5"])
+def test_a_threshold_of_support_that_is_no_number_of_0_to_1_is_an_error(threshold: Any) -> None:
+    with pytest.raises(SettingsError, match=r"threshold=.*; wanted a number of 0\.\.1"):
+        AnswerVerifier({"threshold": threshold})
+
+
 async def test_claims_are_attributed_above_the_threshold_and_cited() -> None:
     claims = await ClaimExtractor().extract_claims(ANSWER)
     attributions = await SourceAttributor().attribute(claims, SOURCES)
@@ -356,6 +362,20 @@ async def test_a_chat_model_scores_each_chunk_on_its_own(monkeypatch: pytest.Mon
         ranked = await rerank("What is verified?", DOCS)
         assert [doc["score"] for doc in ranked] == [0.4, 0.4, 0.4]
         assert len([body for body in server.requests if "messages" in str(body)]) == len(DOCS)
+
+
+@pytest.mark.server
+@pytest.mark.enable_socket
+async def test_where_a_chat_model_scores_no_chunk_the_words_do_and_the_log_says_so(
+    monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    with OllamaServer(by_fields({"score": "no score at all"})) as server:
+        monkeypatch.setenv("CRAG_OLLAMA_HOST", server.url)
+        monkeypatch.setenv("CRAG_MODEL", "ollama:llama3.2")
+        ranked = await rerank("What does authentication verify?", DOCS)
+    assert ranked[0]["text"] == "Authentication verifies user identity."
+    assert ranked[0]["score"] > ranked[1]["score"]
+    assert "could not score a passage" in caplog.text
 
 
 async def test_fewer_than_one_chunk_cannot_be_asked_for() -> None:

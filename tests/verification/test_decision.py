@@ -65,6 +65,7 @@ def test_why_says_what_speaks_against_the_answer() -> None:
     assert decided(0.4, 0.7, "flag").why == "Confidence 0.40 is below the threshold of 0.70."
     assert decided(0.6996, 0.7, "flag").why == "Confidence 0.6996 is below the threshold of 0.7000."
     assert decided(0.7, 0.7, "flag").why == "Confidence 0.70 reaches the threshold of 0.70."
+    assert decided(0.69999999, 0.7, "flag").why == "Confidence 0.70 reaches the threshold of 0.70."
     assert "do not support every claim" in decided(0.8, 0.7, "flag", sound=False).why
     assert "No judge could judge" in decided(0.8, 0.7, "flag", judged=False).why
 

@@ -78,6 +78,7 @@ def test_sentences_are_judged_in_one_call_with_offsets_evidence_and_corrections(
     )
     assert ANSWER[sales["start"] : sales["end"]] == sales["text"] == SALES
     assert (founded["verdict"], founded["contradiction"]) == ("contradicted", 1.0)
+    assert founded["reasoning"] == "because. 1976 in the passage, 1977 in the claim."
     assert founded["correction"] == "The company was founded in 1976."
     evidence = founded["evidence"]
     assert evidence is not None

@@ -151,7 +151,9 @@ class LLMJudge(ChatPart):
         label, evidence, why = _borne_out(claim["text"], row, passages)
         # A status has no degrees, and a small model's own numbers mislead.
         against = float("contradicted" in (label, row.status if label == "unsupported" else label))
-        reasoning = f"{row.reasoning} {why}".strip()
+        said = row.reasoning.rstrip()
+        said += "." if said and why and said[-1] not in ".!?" else ""
+        reasoning = f"{said} {why}".strip()
         verdict = verdict_of(claim, label, CREDIT[label], against, evidence, reasoning, self.name)
         if row.correction and label not in ("supported", "unjudged"):
             verdict["correction"] = row.correction
