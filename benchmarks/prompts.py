@@ -36,7 +36,6 @@ from urllib.parse import urlsplit
 
 from benchmarks.new_user.__main__ import HERE, documents, verdict
 from benchmarks.tutorial_graph import ANSWER, tutorial_graph
-from cragraph.graph.context import Context
 from cragraph.protocols import Notes
 from cragraph.retrieval.search import TargetedQueries
 from cragraph.run import Assistant

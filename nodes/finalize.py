@@ -1,5 +1,6 @@
 """Finalize: the best attempt, what was decided on it, verified citations, the response."""
 
+import re
 import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -18,14 +19,20 @@ from cragraph.verification.citations import MOST, cite
 from cragraph.verification.decision import BY_PERSON, Decision, below, unanswered
 from cragraph.verification.policies import Weights
 from cragraph.verification.prune import pruned
-from cragraph.verification.result import UNCHECKED, Verification, claim_row, level_of
+from cragraph.verification.result import SUMMARY, UNCHECKED, Verification, claim_row, level_of
 from cragraph.verification.signals import QUOTES_CONTRADICT
 
-INTERNAL = frozenset({"context", "verdicts", "verification"})
+INTERNAL = frozenset({"context", "verdicts", "verification", "read"})
 """What an attempt keeps in the state; the response shows the verification where claims are asked for."""
 
-WRITTEN = frozenset({"answer", "candidates"})
-"""What was written in an attempt; not shown where the response withholds some of it."""
+WRITTEN = frozenset({"answer", "candidates", "queries"})
+"""What was written in an attempt, or searched for because of it; not shown where the response withholds some of it."""
+
+QUOTING = ("issues", "degraded")
+"""What may quote an answer."""
+_WROTE = re.compile(r"(?<= wrote )(.*?) \(“.*?”\)", re.S)
+TOLD = (*SUMMARY, "answered", "supported", "crag_attempts")
+"""What is told of the verification of a withheld answer."""
 
 SHOWN = 3  # passages that are listed where nothing is answered
 UNREADABLE = "Nothing was searched:"  # how an answer begins that says why there is nothing to answer from
@@ -72,6 +79,7 @@ class Finalize:
         hidden = (
             INTERNAL - {"verification"} if context.show_claims else INTERNAL | (WRITTEN if ended.withheld else set())
         )
+        degraded = state.degraded if context.show_claims or not ended.withheld else unquoting(state.degraded)
         response = {
             "answer": ended.answer,
             "abstained": ended.abstained,
@@ -83,13 +91,15 @@ class Finalize:
             "citations": [*ended.citations],
             "verification": block(ended, context, max(len(state.attempts) - 1, 0)),
             "issues": issues,
+            "degraded": degraded,
             "nearest": near,
             "attempts": [{k: v for k, v in attempt.items() if k not in hidden} for attempt in state.attempts],
             "timings_ms": state.timings_ms | {"total": round((time.time() - state.started) * 1000, 3)},
         }
         if self.log is not None:
             whole = {"attempts": state.attempts, "verification": checked and checked.to_dict()}
-            self.log(vars(state) | response | whole)
+            told = {"issues": unquoting(issues), "degraded": unquoting(degraded)} if ended.withheld else {}
+            self.log(vars(state) | response | whole | told)
         return response
 
 
@@ -142,8 +152,15 @@ def refused(decision: Decision, checked: Verification, issues: Sequence[str], co
 
 
 def unquoted(issue: str) -> str:
-    """An issue without what it quotes of the answer."""
-    return f"{issue.partition(': “')[0]}." if issue.startswith((UNCHECKED, QUOTES_CONTRADICT)) else issue
+    """An issue, or a sentence on what was degraded, without what it quotes of the answer."""
+    if issue.startswith((UNCHECKED, QUOTES_CONTRADICT)):
+        return f"{issue.partition(': “')[0]}."
+    return _WROTE.sub(r"\1", issue)
+
+
+def unquoting(sentences: Sequence[str]) -> list[str]:
+    """Issues, or what was degraded, without what they quote of the answer."""
+    return [unquoted(sentence) for sentence in sentences]
 
 
 def gaps(question: str, answer: str, unanswered: Callable[[str, str], list[str]]) -> list[str]:
@@ -187,11 +204,25 @@ def block(ended: Response, context: Context, corrections: int) -> dict[str, Any]
     return found | {"crag_attempts": corrections}
 
 
+def without_claims(response: Mapping[str, Any]) -> dict[str, Any]:
+    """A refused response as it is where nobody asked for the claims: nothing in it quotes what is withheld."""
+    found, hidden = response["verification"], INTERNAL | WRITTEN
+    if found is not None:
+        found = {name: found[name] for name in TOLD if found.get(name) is not None}
+    return {
+        **response,
+        "verification": found,
+        **{name: unquoting(response[name]) for name in QUOTING},
+        "attempts": [{k: v for k, v in attempt.items() if k not in hidden} for attempt in response["attempts"]],
+    }
+
+
 def verification_of(attempt: Attempt) -> Verification | None:
     """The verification of an attempt; None where nothing was verified."""
     if "verification" not in attempt:
         return None
-    return Verification.from_dict(attempt["verification"], attempt.get("verdicts", []))
+    checked = Verification.from_dict(attempt["verification"], attempt.get("verdicts", []))
+    return replace(checked, read=attempt.get("read"))
 
 
 def decision_of(attempt: Attempt) -> Decision | None:

@@ -5,6 +5,7 @@ from dataclasses import dataclass, replace
 from typing import Any, cast
 
 from cragraph.graph.context import Context
+from cragraph.graph.routing import worth
 from cragraph.graph.state import State, VerifyOutput, VerifyState
 from cragraph.passages import as_passages
 from cragraph.protocols import Notes
@@ -30,7 +31,7 @@ class Verify:
     def __call__(self, state: State, context: Context, notes: Notes) -> dict[str, Any]:
         """Return the attempts with this one appended."""
         judged = [self._attempt(draft, state, context, notes) for draft in state.drafts]
-        chosen = max(judged, key=lambda attempt: attempt["confidence"] or 0.0)
+        chosen = max(judged, key=worth)
         if len(judged) > 1:
             chosen["candidates"] = [{"answer": a["answer"], "confidence": a["confidence"]} for a in judged]
         return {"attempts": [*state.attempts, chosen], "drafts": []}
@@ -61,7 +62,8 @@ class Verify:
         verification = located(checked, state.held)
         record = verification.to_dict()
         own = {name: record[name] for name in (*SUMMARY, "decision")}
-        return cast(Attempt, {**attempt, **own, "verdicts": [*verification.claims], "verification": record})
+        judged = {"verdicts": [*verification.claims], "verification": record, "read": verification.read}
+        return cast(Attempt, {**attempt, **own, **judged})
 
 
 def located(verification: Verification, held: Sequence[Passage]) -> Verification:

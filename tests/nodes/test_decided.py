@@ -13,12 +13,15 @@ from langgraph.checkpoint.serde.jsonplus import JsonPlusSerializer
 from cragraph.cli import render
 from cragraph.cli.ask import EXITS
 from cragraph.graph.context import Context
+from cragraph.graph.state import State
 from cragraph.metrics import record
+from cragraph.nodes.verify import Verify
 from cragraph.passages import as_passages
 from cragraph.protocols import Notes
 from cragraph.report import Report
-from cragraph.testing import FakeReranker, FakeRetriever
+from cragraph.testing import FakeReranker, FakeRetriever, verdict
 from cragraph.types import IDK
+from cragraph.verification.result import Verification
 from tests.nodes.test_loop import BLUE, SEA, SKY, TABLE, Loop, Reader
 
 LOW = ("doubt", "abstain", "flag", "prune")
@@ -186,3 +189,15 @@ def test_a_second_correction_is_written_though_reranking_dropped_what_its_search
     response = loop.ask()
     assert [attempt["new_passages"] for attempt in response["attempts"]] == [2, 1, 0]
     assert response["accepted"]
+
+
+def test_of_several_drafts_an_accepted_one_goes_before_a_surer_one_that_does_not_hold() -> None:
+    held = {"text": SEA, "start": 0, "support": 0.9}
+    found = {
+        "sure": Verification(0.95, (verdict("unsupported", **held),), policy="calibrated", threshold=0.7),
+        "held": Verification(0.8, (verdict("supported", **held),), policy="calibrated", threshold=0.7),
+    }
+    judge: Any = lambda question, answer, *_, **__: found[answer]  # noqa: E731
+    state = State(question="Is the sea salt?", drafts=["sure", "held"], held=as_passages([SEA]))
+    [attempt] = Verify(judge)(state, Context().resolved(), Notes())["attempts"]
+    assert (attempt["answer"], attempt["accepted"]) == ("held", True)
