@@ -16,7 +16,7 @@ from cragraph.text.sentences import sentences
 from cragraph.text.words import content_words, weight
 from cragraph.types import EVADES, IDK, Attempt, Citation, Nearest, Passage
 from cragraph.verification.citations import MOST, cite
-from cragraph.verification.decision import BY_PERSON, Decision, below, unanswered
+from cragraph.verification.decision import BY_PERSON, NO_ANSWER, Decision, Line, below, unanswered
 from cragraph.verification.policies import Weights
 from cragraph.verification.prune import pruned
 from cragraph.verification.result import SUMMARY, UNCHECKED, Verification, claim_row, level_of
@@ -112,7 +112,7 @@ def respond(state: State, context: Context, weights: Mapping[str, Weights] | Non
         answer = f"{UNREADABLE} {state.halted}" if state.halted else IDK
         return Response(answer, unanswered(context.line, why), [why])
     attempt = chosen(state)
-    decision, checked = decision_of(attempt), verification_of(attempt)
+    decision, checked = decision_of(attempt, context), verification_of(attempt, context)
     if attempt["answer"] == IDK and decision is not None:
         return Response(IDK, decision, [*halted, decision.why])
     if decision is None or checked is None:
@@ -217,18 +217,30 @@ def without_claims(response: Mapping[str, Any]) -> dict[str, Any]:
     }
 
 
-def verification_of(attempt: Attempt) -> Verification | None:
-    """The verification of an attempt; None where nothing was verified."""
+def verification_of(attempt: Attempt, context: Context) -> Verification | None:
+    """The verification of an attempt; None where nothing was verified.
+
+    A thread may have been saved by a version that wrote no decision down: it is decided on by the options of this run,
+    with what the numbers tell of the reader.
+    """
     if "verification" not in attempt:
         return None
     checked = Verification.from_dict(attempt["verification"], attempt.get("verdicts", []))
-    return replace(checked, read=attempt.get("read"))
+    if not attempt["verification"].get("decision"):
+        line = Line(checked.threshold) if context.threshold is None else context.line
+        low = context.on_low_confidence
+        checked = checked.changed(threshold=line.at, set_by=line.set_by, on_low_confidence=low)
+    unsaid = {"chance": checked.answered, "quoted": checked.confidence != checked.supported, "seen": {}}
+    return replace(checked, read=attempt.get("read", unsaid))
 
 
-def decision_of(attempt: Attempt) -> Decision | None:
+def decision_of(attempt: Attempt, context: Context) -> Decision | None:
     """What was decided on an attempt; None where verification was off."""
-    written = attempt.get("decision")
-    return Decision.from_dict(written) if written else None
+    if written := attempt.get("decision"):
+        return Decision.from_dict(written)
+    if checked := verification_of(attempt, context):
+        return checked.decision
+    return None if attempt["confidence"] is None else unanswered(context.line, NO_ANSWER)
 
 
 def nearest(state: State) -> list[Nearest]:

@@ -11,15 +11,13 @@ from cragraph.passages import as_passages
 from cragraph.protocols import Notes
 from cragraph.retrieval.search.neighbours import all_read, locate, read_wide
 from cragraph.types import IDK, Attempt, Passage
-from cragraph.verification.decision import unanswered
+from cragraph.verification.decision import NO_ANSWER, unanswered
 from cragraph.verification.result import SUMMARY, Verification
 from cragraph.verification.verifier import Verifier
 from cragraph.verification.written import Written
 
 FIELDS = frozenset(VerifyOutput.model_fields) - {"degraded", "models", "llm_calls", "tokens"}
 """What the verify graph's node returns of a verification; the rest of its output is what the step noted."""
-
-NO_ANSWER = "The passages that were found do not answer the question."
 
 
 @dataclass(frozen=True)

@@ -289,8 +289,11 @@ class Verification:
         known: dict[str, Any] = {f.name: data[f.name] for f in fields(cls) if f.name in data}
         known["claims"] = [verdict_in(row) for row in claims]
         known |= {name: tuple(value) for name, value in known.items() if isinstance(value, list)}
-        known["decision"] = decision = Decision.from_dict(data["decision"])
-        return cls(**known, set_by=decision.set_by)
+        known.pop("decision", None)
+        if written := data.get("decision"):
+            decision = Decision.from_dict(written)
+            return cls(**known, decision=decision, set_by=decision.set_by)
+        return cls(**known)
 
 
 def low_values(values: Iterable[tuple[str, float, float]]) -> list[str]:
