@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from cragraph.retrieval.store import IngestReport, StoredDocument
 
 MB: Final = 1024 * 1024  # bytes of a megabyte, as `max_file_mb` counts them
+LONGEST_ANSWER: Final = 200_000  # characters of an answer that a server or a tool verifies
 MOST_WAITING: Final = 100  # runs that are kept for a person to decide; the oldest are given up
 
 
@@ -185,7 +186,11 @@ class Assistant:
         return Report(done.response, done.passages, neighbours=beside, files=held.files, prefix=prefix)
 
     def verify(self, answer: str, passages: Iterable[Any], question: str | None = None) -> Verification:
-        """Judge an answer against passages."""
+        """Judge an answer against passages; raises InputError for one that is longer than anybody waits for."""
+        if len(answer) > LONGEST_ANSWER:
+            raise InputError(
+                f"The answer has {len(answer):,} characters; wanted at most {LONGEST_ANSWER:,}: verify it in parts."
+            )
         return self.parts.verifier(question or "", answer, as_passages(passages), Notes(), **self.settings.judging)
 
     def read(self, paths: Iterable[Path], skipped: list[tuple[str, str]] | None = None) -> list[Passage]:

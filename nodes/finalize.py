@@ -230,7 +230,7 @@ def verification_of(attempt: Attempt, context: Context) -> Verification | None:
         line = Line(checked.threshold) if context.threshold is None else context.line
         low = context.on_low_confidence
         checked = checked.changed(threshold=line.at, set_by=line.set_by, on_low_confidence=low)
-    unsaid = {"chance": checked.answered, "quoted": checked.confidence != checked.supported, "seen": {}}
+    unsaid: dict[str, Any] = {"chance": checked.answered, "quoted": checked.confidence != checked.supported, "seen": {}}
     return replace(checked, read=attempt.get("read", unsaid))
 
 

@@ -24,7 +24,7 @@ from cragraph.graph.state import CragOutput
 from cragraph.guard import Guard, checked_token, listen, with_token
 from cragraph.report import style
 from cragraph.retrieval.store.records import at_home
-from cragraph.run import MB, Assistant, Event
+from cragraph.run import LONGEST_ANSWER, MB, Assistant, Event
 from cragraph.serve.dropped import Dropped
 from cragraph.settings import Settings, context_schema
 
@@ -65,7 +65,7 @@ class Decide(Body):
 class ToVerify(Body):
     """An answer, and the passages that it must be supported by."""
 
-    answer: str = Field(max_length=200_000)
+    answer: str = Field(max_length=LONGEST_ANSWER)
     passages: list[str | dict[str, Any]] = Field(max_length=2_000)
     question: str = ""
 

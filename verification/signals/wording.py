@@ -13,6 +13,8 @@ from cragraph.text.words import asked_words, terms, words
 from cragraph.types import Passage
 
 SUBSTANTIAL: Final = 8
+LAST: Final = 200
+"""Characters at the end of a text that show how it ends."""
 
 _END: Final = re.compile(r"""[.!?…。！？:;|)\]}"'”’»`*]\s*(?:\[[\d,\s–-]+\]\s*)*$|\d\s*$""")
 _LIST_ITEM: Final = re.compile(r"^\s*(?:[-*+•]|\d+[.)])\s", re.MULTILINE)
@@ -29,7 +31,7 @@ def completeness(question: str, answer: str) -> float:
     if not text or declines(text):
         return 0.0
     substance = min(len(words(without_markers(text))) / SUBSTANTIAL, 1.0)
-    finish = 1.0 if _END.search(text) or _LIST_ITEM.search(text) else 0.0
+    finish = 1.0 if _END.search(text[-LAST:]) or _LIST_ITEM.search(text) else 0.0
     wanted = asked_words(question)
     if not wanted:
         return 0.7 * substance + 0.3 * finish
