@@ -19,17 +19,12 @@ $(VENV)/bin/python:
 # reinstall: the stamp depends on every source file's folder listing.
 SOURCES := $(shell find app graph nodes prompts models retrieval generation verification evals testing text -type d)
 $(STAMP): pyproject.toml $(SOURCES) | $(VENV)/bin/python
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check --upgrade pip
-	$(if $(LOCKED),$(BIN)/python -m pip install --quiet --disable-pip-version-check --require-hashes -r requirements.lock)
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check -e '.[dev]' --config-settings editable_mode=strict
+	@$(if $(LOCKED),$(BIN)/python tools/install.py --require-hashes -r requirements.lock)
+	@$(BIN)/python tools/install.py -e '.[dev]' --config-settings editable_mode=strict
 	@touch $@
 
 $(VENV)/.runtime: pyproject.toml $(SOURCES) | $(VENV)/bin/python
-	@echo "setting up $(VENV): some 70 libraries are fetched, then installed; minutes the first time"
-	@test -e $(STAMP) || { $(BIN)/python -m pip install --quiet --no-input --disable-pip-version-check \
-	  -e . --config-settings editable_mode=strict & seconds=0; \
-	  while kill -0 $$! 2>/dev/null; do sleep 3; seconds=$$((seconds + 3)); \
-	  echo "  for $$seconds s: $$(du -sm $(VENV) | cut -f1) MB of some 500 installed"; done; wait $$!; }
+	@test -e $(STAMP) || $(BIN)/python tools/install.py -e . --config-settings editable_mode=strict
 	@touch $@
 
 install: $(STAMP)  ## Set up .venv with everything for development; LOCKED=1 as requirements.lock has it.
@@ -58,9 +53,11 @@ check: $(STAMP)  ## Lint, types, import direction, and documents that must match
 	$(BIN)/python tools/documents.py --check
 
 unit: $(STAMP)  ## Run the tests that start no server, process or browser and take no time.
+	@echo "the tests are collected first, which takes a while"
 	CRAG_DATA=$(DATA) $(BIN)/python -m pytest -q -n 2 --dist loadfile -m "not server and not slow"
 
 test: $(STAMP)  ## Run the whole test suite.
+	@echo "the tests are collected first, which takes a while"
 	CRAG_DATA=$(DATA) $(BIN)/python -m pytest -q -n 2 --dist loadfile
 
 test-model: $(STAMP)  ## Run the tests that need a real model; MODEL_SERVER or OPENAI_SERVER is its address.

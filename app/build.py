@@ -53,7 +53,8 @@ FETCHED: Final = {"llm": 10}
 KEPT: Final = {"llm": 3}
 """Passages fetched and kept, by reranker; 30 and 5 for those that cost no model call per passage."""
 
-SMALLEST_JUDGE: Final = 2.0  # billions of parameters that a chat model must have to judge unasked
+SMALLEST_JUDGE: Final = 2.0
+"""Billions of parameters that a chat model must have to judge unasked: one of 1.5 judges worse than the encoder."""
 
 
 def only(home: str, given: Callable[["Parts"], Any] = lambda parts: ()) -> Any:
@@ -254,7 +255,7 @@ class Parts:
         chosen = self.settings
         scorers: dict[str, Any] = {"source_weight": self.source_weights} if chosen.source_weights else {}
         if self.judging_chat is not None:
-            chat, title = cragraph.verification.chat, self.judging_chat.title
+            chat, title = cragraph.verification.chat_checks, self.judging_chat.title
             scores = chat.LLMScores(self.judging_chat, self.prompts)
             scorers |= {name: chat.LLMScorer(getattr(scores, name), title) for name in ("alignment", "consistency")}
         return Verifier(

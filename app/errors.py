@@ -42,7 +42,7 @@ def mask(text: str) -> str:
     return _LOGIN.sub(lambda login: f"{login[1]}:***@" if login[2] else "***@", text)
 
 
-def plain(text: str) -> str:
+def printable(text: str) -> str:
     """The text without what a terminal would obey or reorder: escape sequences, control and direction characters."""
     return _CONTROL.sub("", text)
 
@@ -51,7 +51,7 @@ class CragError(Exception):
     """Base of every error that cragraph raises on purpose; its message is safe to show."""
 
     def __init__(self, *parts: object) -> None:
-        super().__init__(*(mask(plain(encodable(part))) if isinstance(part, str) else part for part in parts))
+        super().__init__(*(mask(printable(encodable(part))) if isinstance(part, str) else part for part in parts))
 
 
 class SettingsError(CragError, ValueError):

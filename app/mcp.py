@@ -17,7 +17,7 @@ from mcp_types import INTERNAL_ERROR, INVALID_REQUEST, PARSE_ERROR, ErrorData, J
 from pydantic import BaseModel, ValidationError
 
 from cragraph import __version__
-from cragraph.errors import CragError, InputError, SettingsError, encodable, plain
+from cragraph.errors import CragError, InputError, SettingsError, encodable, printable
 from cragraph.graph.context import wrong_fields
 from cragraph.guard import Guard, listen, whole_json
 from cragraph.passages import content_id
@@ -176,11 +176,11 @@ class Documents(MCPServer[Any]):
         if isinstance(cause, ValidationError):
             wrong = wrong_fields(cause, BaseModel)
             fields = "; ".join(f"{'.'.join(place)} came as {came!r:.200}: {want}" for place, came, want in wrong)
-            return encodable(plain(f"The arguments of {name} cannot be used: {fields}."))
+            return encodable(printable(f"The arguments of {name} cannot be used: {fields}."))
         if isinstance(error, UnexpectedToolError):
             logger.error("the tool %r failed", name, exc_info=cause)
             return f"{name} failed in a way that the server did not expect; its log says why."
-        return encodable(plain(str(error)))
+        return encodable(printable(str(error)))
 
     async def read_resource(self, uri: Any, context: Context[Any, Any] | None = None) -> Any:
         """Read a resource; our errors keep their text."""

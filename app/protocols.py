@@ -13,7 +13,7 @@ from threading import Lock
 from time import monotonic
 from typing import Any, Final, Protocol, TypeVar
 
-from cragraph.errors import mask, plain
+from cragraph.errors import mask, printable
 from cragraph.types import AnswerSpan, Claim, Passage, Verdict
 
 logger = logging.getLogger(__name__)
@@ -35,7 +35,7 @@ class Notes:
     def degraded(self, sentence: str) -> None:
         """Record in one plain sentence what was degraded and why; repeated sentences are counted."""
         with self._lock:
-            self._degraded[mask(plain(sentence))] += 1
+            self._degraded[mask(printable(sentence))] += 1
 
     def called(self, calls: int = 1) -> None:
         """Count calls made to a chat model."""

@@ -94,7 +94,7 @@ RERANKERS: Final[Mapping[str, Part]] = {
 
 GENERATORS: Final[Mapping[str, Part]] = {
     "embedded": Part("generation.extractive:ExtractiveGenerator", lambda p: (p.ranker,)),
-    "chat": Part("generation.chat:ChatGenerator", lambda p: (p.chat, p.prompts, p.ranker), CHAT_MODEL),
+    "chat": Part("generation.chat_answerer:ChatGenerator", lambda p: (p.chat, p.prompts, p.ranker), CHAT_MODEL),
 }
 """What writes answers: chat where there is a chat model."""
 
@@ -116,6 +116,6 @@ CONTEXTUALIZERS: Final[Mapping[str, Part]] = {
 
 CLAIM_EXTRACTORS: Final[Mapping[str, Part]] = {
     "sentences": Part("verification.claims:SentenceExtractor"),
-    "llm": Part("verification.chat:LLMClaims", lambda p: (p.judging_chat, p.prompts), CHAT_MODEL),
+    "llm": Part("verification.chat_checks:LLMClaims", lambda p: (p.judging_chat, p.prompts), CHAT_MODEL),
 }
 """What finds the claims of an answer for a judge that does not find them itself."""

@@ -22,6 +22,7 @@ import pytest
 
 ROOT = Path(__file__).resolve().parent.parent
 DEFAULT = (
+    "verification/decision.py:tests/verification/test_decision.py",
     "verification/policies.py:tests/verification/test_policies.py",
     "verification/result.py:tests/verification/test_result.py,tests/verification/test_levels.py,"
     "tests/verification/test_policies.py,tests/verification/test_signals_sources.py",

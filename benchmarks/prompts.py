@@ -1,4 +1,4 @@
-"""How a chat model fares on the questions of new users: right, wrong, refused, cited, tokens and calls, by way of asking.
+"""How a chat model fares on the questions of new users: right, wrong, refused, tokens and calls, by way of asking.
 
     python -m benchmarks.prompts --model ollama:qwen2.5-coder:1.5b --out rows.jsonl
     python -m benchmarks.prompts --way two --out rows-two.jsonl
@@ -27,13 +27,14 @@ import os
 import tempfile
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from threading import Lock, Thread
 from typing import Any, Final
 from urllib.parse import urlsplit
 
+import cragraph.verification.verifier
 from benchmarks.new_user.__main__ import HERE, documents, verdict
 from benchmarks.tutorial_graph import ANSWER, tutorial_graph
 from cragraph.protocols import Notes
@@ -41,6 +42,7 @@ from cragraph.retrieval.search import TargetedQueries
 from cragraph.run import Assistant
 from cragraph.settings import load_settings
 from cragraph.types import IDK
+from cragraph.verification.written import features as written_features
 
 SETS: Final = (".", "second", "third", "fourth", "fifth")
 KEPT: Final = ("temperature", "num_predict", "top_k", "top_p", "seed")  # options that a reply depends on
@@ -106,10 +108,8 @@ class Proxy(BaseHTTPRequestHandler):
         self.send_response(row["status"])
         self.send_header("content-type", "application/x-ndjson")
         self.end_headers()
-        try:
+        with suppress(OSError):  # hung up: no more is wanted
             self.wfile.write("\n".join(row["lines"]).encode() + b"\n")
-        except OSError:
-            pass  # hung up: no more is wanted
 
     def _fetched(self, verb: str, key: str, asked: dict[str, Any]) -> dict[str, Any]:
         begun = time.perf_counter()
@@ -196,16 +196,22 @@ class Asker:
         attempts = {"none": 0, "draft": 0, "two": 2}.get(self.way, 1)
         options = {"max_crag_attempts": attempts, "on_low_confidence": "flag" if self.way == "draft" else "abstain"}
         response: dict[str, Any] = {}
+        Recorded.features = {}
         for event in made.ask(row["question"], context=options):
             if event.kind == "done":
                 response = event.response
         found = verdict(row, response)
+        recorded = Recorded.features if response["answer"] != IDK else {}
         names = ("answer", "confidence", "abstained", "degraded", "issues", "models", "tokens", "llm_calls")
         checked = response["verification"] or {}
-        read = {name: checked.get(name) for name in ("answered", "supported", "seen")}
+        read = {name: checked.get(name) for name in ("answered", "supported")}
         firsts = [attempt.get("answer") for attempt in response["attempts"]]
         cited = [c["metadata"].get("filename") for c in response["citations"]]
-        return {"found": found, "firsts": firsts, "cited": cited} | {n: response[n] for n in names} | read
+        return (
+            {"found": found, "firsts": firsts, "cited": cited, "features": recorded}
+            | {n: response[n] for n in names}
+            | read
+        )
 
     def _other(self, made: Assistant, question: str) -> str:
         def search(text: str) -> list[str]:
@@ -224,6 +230,21 @@ class Asker:
         return str(model.invoke(f"{ANSWER}\nQuestion: {question}\nContext: {context}\nAnswer:").content)
 
 
+class Recorded:
+    """What the chance of the last written answer was made of, for `benchmarks.written`."""
+
+    features: dict[str, float] = {}  # noqa: RUF012 (the last, of one process)
+
+    @classmethod
+    def record(cls, *given: Any) -> dict[str, float]:
+        """The features, and remember them."""
+        cls.features = written_features(*given)
+        return cls.features
+
+
+cragraph.verification.verifier.features = Recorded.record
+
+
 class OneClaim:
     """Searches for the failed claim itself."""
 
@@ -236,7 +257,7 @@ class OneClaim:
 
 def by_text(row: dict[str, Any], answer: str) -> str:
     """right, partly, wrong or refused, of an answer without citations."""
-    from cragraph.generation.chat import settled
+    from cragraph.generation.chat_answerer import settled
 
     if settled(answer) == IDK or answer.startswith("I don't know"):
         return "right" if row.get("refuse") else "refused"

@@ -2,8 +2,8 @@
 
     python -m benchmarks.table_cells [DATA/retrieval/tatqa_dev]
 
-Made questions on the cells of made tables (`training/reader/tables.py`), of which two in five ask for a row or a column
-that is not there; the questions of new users, put to the tables among their files, most of which do not answer them;
+Made questions on the cells of made tables (`training/reader/made_tables.py`), of which two in five ask for a row or a
+column that is not there; the questions of new users, put to the tables among their files, most of which do not answer them;
 with the folder, people's questions on the tables of filings, whose answer is a cell.
 """
 
@@ -24,7 +24,7 @@ from cragraph.generation.ranking import MOST_ROWS
 from cragraph.generation.rows import lookup
 from cragraph.passages import as_passages
 from cragraph.retrieval.documents import load, split
-from training.reader.tables import table_example
+from training.reader.made_tables import table_example
 
 SEED, MADE = 7, 3000
 BANDS = (0.4, 0.5, 0.6, 0.7, 0.8, 1.01)

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from cragraph.generation.phrases import plain
+from cragraph.generation.phrases import normalised
 from cragraph.generation.questions import split_question
 from cragraph.generation.ranking import MOST_ROWS, REWORDED, AnswerRanker, Ranking, Scored, certainty, heading_of
 from cragraph.protocols import Answered, Notes
@@ -39,7 +39,7 @@ class ReaderScorer:
 
         An answer to one part alone is worth no more than `PARTLY`.
         """
-        written = plain(without_markers(answer))
+        written = normalised(without_markers(answer))
         spans: list[AnswerSpan] = []
         chances: list[float | None] = []
         verbatim = False
@@ -49,7 +49,7 @@ class ReaderScorer:
             if ranking.degraded:
                 notes.degraded(ranking.degraded)
             quoted, given = given_in(written, ranking)
-            quoted = quoted or any(plain(row.text) in written for row in ranking.rows)
+            quoted = quoted or any(normalised(row.text) in written for row in ranking.rows)
             spans += [_span(s, passages) for s in given[:MOST_SPANS] if s.answer.strip()]
             verbatim = verbatim or (quoted and ranking.answered is not None)
             if ranking.answered is not None:
@@ -58,7 +58,7 @@ class ReaderScorer:
                 chances.append(None)
             elif not quoted:
                 chances.append(self.ranker.sure_of_words(reworded_features(self.ranker, part, written, ranking)))
-            elif ranking.rows and all(plain(row.text) in written for row in ranking.rows[:MOST_ROWS]):
+            elif ranking.rows and all(normalised(row.text) in written for row in ranking.rows[:MOST_ROWS]):
                 chances.append(ranking.answered)
             else:
                 chances.append(max(self.ranker.sure(certainty(ranking, s), s) for s in given[:3]))
@@ -95,11 +95,11 @@ def in_common(
 ) -> dict[str, float]:
     """What question, answer and passages have in common, 0..1 each, where nobody has said yet whether that is enough.
 
-    `found`: the reader finds an answer at all; `chance`, `shared`, `span`: how likely the candidate nearest to the answer
-    is to answer, how much of the answer it holds, and how much of the answer that the reader would give stands in it;
-    `cites`: the share of the answer's own words that the passages which it names hold; `asked`: the share of the
-    question's words that they hold; `same`: it names the passage in which the reader finds the answer; `yes`: it is a
-    yes or a no, whose words stand in the passage whichever it should be.
+    `found`: the reader finds an answer at all; `chance`, `shared`, `span`: how likely the candidate nearest to the
+    answer is to answer, how much of the answer it holds, and how much of the reader's own answer stands in it; `cites`:
+    the share of the answer's own words that the passages which it names hold; `asked`: the share of the question's
+    words that they hold; `same`: it names the passage in which the reader finds the answer; `yes`: it is a yes or a no,
+    whose words stand in the passage whichever it should be.
     """
     words = reworded_features(ranker, question, written, ranking)
     numbers = {n - 1 for marker in find_markers(answer) for n in marker.numbers if n <= len(passages)}
@@ -121,10 +121,10 @@ def in_common(
 
 def given_in(written: str, ranking: Ranking) -> tuple[bool, list[Scored]]:
     """Whether an answer quotes candidates, and which; where it quotes none, the best whose answer it gives."""
-    quoted = [s for s in ranking.scored if plain(s.candidate.text) and plain(s.candidate.text) in written]
+    quoted = [s for s in ranking.scored if normalised(s.candidate.text) and normalised(s.candidate.text) in written]
     if quoted:
         return True, quoted
-    reworded = [s for s in ranking.scored if plain(s.answer) and f" {plain(s.answer)} " in f" {written} "]
+    reworded = [s for s in ranking.scored if normalised(s.answer) and f" {normalised(s.answer)} " in f" {written} "]
     return False, reworded[:1]
 
 

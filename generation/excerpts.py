@@ -1,8 +1,8 @@
 """What of the passages a chat model is sent: the stretches that may answer, so that it reads no more than it needs.
 
 A model on a laptop takes longer to read a prompt than to write its answer, and a small one is led astray by what it
-need not read. So sentences and rows are ranked by the reader and by the words that they share with the question, and the
-best go with the sentences around them, until they have `BUDGET` tokens.
+need not read. So sentences and rows are ranked by the reader and by the words that they share with the question, and
+the best go with the sentences around them, until they have `BUDGET` tokens.
 """
 
 from collections.abc import Sequence

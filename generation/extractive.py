@@ -5,7 +5,7 @@ from dataclasses import dataclass, replace
 from typing import Final
 
 from cragraph.generation.candidates import Candidate, candidates
-from cragraph.generation.phrases import plain
+from cragraph.generation.phrases import normalised
 from cragraph.generation.questions import QUOTED_KINDS, Question, read_question, split_question
 from cragraph.generation.ranking import MOST_ROWS, AnswerRanker, Ranking, Scored
 from cragraph.generation.rows import names_its_columns
@@ -15,7 +15,9 @@ from cragraph.text.sentences import sentence_spans
 from cragraph.text.words import content_words
 from cragraph.types import IDK
 
-UNREAD: Final = "The reader knows English only: the answer was chosen by words, and nothing says whether it answers."
+NOT_ENGLISH: Final = (
+    "The reader knows English only: the answer was chosen by words, and nothing says whether it answers."
+)
 
 FLOOR: Final = 0.3  # an answer that is less likely than this to answer is not worth writing, let alone verifying
 BY_WORDS: Final = 0.38  # the same for the score of words alone, where the reader does not know the language
@@ -56,7 +58,7 @@ class ExtractiveGenerator:
             if ranking.degraded:
                 notes.degraded(ranking.degraded)
             if ranking.answered is None and ranking.scored:
-                notes.degraded(UNREAD)
+                notes.degraded(NOT_ENGLISH)
             else:
                 notes.ran("reader", self.ranker.name)
             sentences = choose(read_question(part), ranking, kept, self.max_sentences, self.floor)
@@ -170,8 +172,8 @@ def kept_sentences(brief: Brief) -> list[Kept]:
 
 def _failing(brief: Brief) -> Callable[[str], bool]:
     """What tells whether a text is, or holds, something that failed."""
-    failed = [claim for verdict in brief.failed if (claim := plain(without_markers(verdict["text"])))]
-    return lambda text: any(claim in plain(text) for claim in failed)
+    failed = [claim for verdict in brief.failed if (claim := normalised(without_markers(verdict["text"])))]
+    return lambda text: any(claim in normalised(text) for claim in failed)
 
 
 def _carrier(text: str, brief: Brief) -> int | None:

@@ -31,8 +31,8 @@ _PHRASES: Final = tuple(
 )
 
 _REWORDED: Final = tuple(
-    (re.compile(asked, re.I), plain, re.compile(rf"\b(?:{said})\b", re.I))
-    for asked, plain, said in (
+    (re.compile(asked, re.I), normalised, re.compile(rf"\b(?:{said})\b", re.I))
+    for asked, normalised, said in (
         (r"^how heavy (is|are|was|were)\b", r"what \1 the weight of", "weigh|weight|weighs"),
         (r"^how much (?:does|do|did) (.+?) weigh\b", r"what is the weight of \1", "weight"),
         (r"^how (?:tall|high) (is|are|was|were)\b", r"what \1 the height of", "height"),
@@ -55,9 +55,9 @@ _REWORDED: Final = tuple(
 
 def reworded(question: str, texts: str) -> str:
     """The question in the words of the texts: their noun for what it asks, their word where they lack its own."""
-    for asked, plain, noun in _REWORDED:
+    for asked, normalised, noun in _REWORDED:
         if asked.search(question) and noun.search(texts):
-            return asked.sub(plain, question, count=1)
+            return asked.sub(normalised, question, count=1)
     written = {word.casefold() for word in re.findall(r"[^\W\d_]{3,}", texts)}
     stems = {stem for word in written for stem in content_words(word)}
 
@@ -84,7 +84,7 @@ def corrected(question: str, texts: str, known: Callable[[str], bool]) -> str:
     return re.sub(r"(?<![\w-])[^\W\d_]{4,}(?![\w-])", put, question)
 
 
-def plain(text: str) -> str:
+def normalised(text: str) -> str:
     """The words of a text in lower case with single blanks between them."""
     return " ".join(re.findall(r"\w+", text.casefold()))
 

@@ -12,7 +12,7 @@ from math import exp, log
 from typing import Final, NamedTuple
 
 from cragraph.generation.candidates import Candidate, candidates
-from cragraph.generation.phrases import corrected, meaning_words, plain, reworded
+from cragraph.generation.phrases import corrected, meaning_words, normalised, reworded
 from cragraph.generation.questions import Kind, Question, read_question
 from cragraph.generation.rows import Lookup, answer_below, lookup
 from cragraph.generation.scoring import (
@@ -21,7 +21,7 @@ from cragraph.generation.scoring import (
     coverage,
     kind_of,
     mistaken,
-    news,
+    novelty,
     own_words,
     question_weights,
     rarity,
@@ -112,7 +112,7 @@ class AnswerRanker:
         """Rank the candidates of the passages, or those given."""
         pool = tuple(candidates(passages) if among is None else among)
         # What the generator had ranked, the verifier asks for once more.
-        key = (text, pool, *((p["text"], p["filename"], heading_of(p), _stood(p)) for p in passages))
+        key = (text, pool, *((p["text"], p["filename"], heading_of(p), _score_of(p)) for p in passages))
         known = self.known.get(key)
         if known is None:
             known = self._ranked(text, passages, pool)
@@ -172,8 +172,8 @@ def reads(question: str, passages: Sequence[Passage]) -> bool:
 
 def certainty(ranking: Ranking, chosen: Scored) -> dict[str, float]:
     """What tells whether a candidate answers: its own features, and how far the next other answer is behind."""
-    own = plain(chosen.answer)
-    others = ((s, plain(s.answer)) for s in ranking.scored if s is not chosen)
+    own = normalised(chosen.answer)
+    others = ((s, normalised(s.answer)) for s in ranking.scored if s is not chosen)
     rival = next((s for s, other in others if other not in own and own not in other), None)
     margin = _logit(chosen.score) - _logit(rival.score * rival.trust) if rival else 0.0
     features = {**chosen.features, "margin": _squash(margin), "alone": 0.0 if rival else 1.0}
@@ -192,7 +192,7 @@ class _Words:
                 coverage(wanted, read_words(c)),
                 0.0,
                 kind_of(question, c),
-                news(asked, words),
+                novelty(asked, words),
                 _passage_score(passages, c),
             )
             for c, words in zip(pool, own, strict=True)
@@ -254,11 +254,11 @@ class _Words:
 
 def _passage_score(passages: Sequence[Passage], candidate: Candidate) -> float:
     """How well its passage was ranked, 0..1."""
-    score = _stood(passages[candidate.passage])
+    score = _score_of(passages[candidate.passage])
     return 1 - candidate.passage / len(passages) if score is None else min(1.0, max(0.0, score))
 
 
-def _stood(passage: Passage) -> float | None:
+def _score_of(passage: Passage) -> float | None:
     return passage["rerank_score"] if passage["rerank_score"] is not None else passage["retrieval_score"]
 
 

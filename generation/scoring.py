@@ -40,14 +40,14 @@ class Features:
     """What is known of one candidate; all 0..1.
 
     `coverage` is the share of the question's words that it holds, rare words counting more; `similarity` the cosine
-    to the question; `kind` whether it offers the kind of answer asked for (0.5 where any would do); `news` whether
+    to the question; `kind` whether it offers the kind of answer asked for (0.5 where any would do); `novelty` whether
     it says anything beyond the question; `passage_score` how well its passage was ranked.
     """
 
     coverage: float
     similarity: float
     kind: float
-    news: float
+    novelty: float
     passage_score: float
 
 
@@ -55,7 +55,7 @@ def by_words(features: Features) -> float:
     """How well a candidate answers, 0..1; favours sentences that are on topic *and* offer something new."""
     f = features
     total = 0.35 * f.coverage + 0.45 * f.similarity + 0.15 * f.kind + 0.05 * f.passage_score
-    return total * (0.5 + 0.5 * f.news)
+    return total * (0.5 + 0.5 * f.novelty)
 
 
 def rarity(texts: Iterable[Sequence[str]]) -> Mapping[str, float]:
@@ -78,7 +78,7 @@ def coverage(weights: Mapping[str, float], counts: Mapping[str, float]) -> float
     return sum(weight * counts.get(word, 0.0) for word, weight in weights.items()) / total if total else 0.0
 
 
-def news(asked: Sequence[str], own: Sequence[str]) -> float:
+def novelty(asked: Sequence[str], own: Sequence[str]) -> float:
     """0 where a sentence says no word that the question does not, 0.75 for one (a name may be the answer), else 1."""
     new = len(set(own) - set(asked))
     return min(1.0, 0.5 + 0.25 * new) if new else 0.0

@@ -223,7 +223,7 @@ class Context(BaseModel):
     @property
     def judging(self) -> dict[str, Any]:
         """What a verifier is told of the run."""
-        names = ("judge", "policy", "known_facts", "threshold", "on_low_confidence")
+        names = ("judge", "policy", "known_facts", "threshold", "on_low_confidence", "deadline_s")
         return {name: getattr(self, name) for name in names}
 
     def over(self, defaults: "Context") -> "Context":

@@ -12,7 +12,7 @@ from time import monotonic
 from typing import TYPE_CHECKING, Any, Final
 from weakref import WeakSet
 
-from cragraph.errors import CragError, DeadlineError, ModelError, encodable, plain
+from cragraph.errors import CragError, DeadlineError, ModelError, encodable, printable
 from cragraph.models.budget import Messages, estimated_tokens, fitting
 from cragraph.models.replies import Record, UnreadableError, parse, repetition, schema_of, without_thinking
 from cragraph.models.servers import Target, run, translate, tried
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 QUIET: Final = "nostream"  # the tag that keeps a call's tokens out of LangGraph's ``stream_mode="messages"``
 READ_TOKENS: Final = 4000  # tokens of a prompt that double the time that its first token may take
 LOOK: Final = 80  # characters after which a reply is looked at for repetition
-UNREAD: Final = 0.5  # share of the estimated prompt below which it was not read whole: estimates are off by less
+READ_SHARE: Final = 0.5  # share of the estimated prompt below which it was not read whole: estimates are off by less
 
 
 class Gate:
@@ -200,7 +200,7 @@ class ChatCaller:
         if self._target.ollama and last.get("done") is not True:
             raise self._target.broke_off()
         read_all, ctx = int(read or 0), self.num_ctx if self._target.ollama else None
-        unread = bool(ctx and 0 < read_all < UNREAD * sent and 2 * sent > ctx)
+        unread = bool(ctx and 0 < read_all < READ_SHARE * sent and 2 * sent > ctx)
         if unread:
             notes.degraded(
                 f"{self.title} read {read_all} of about {sent} tokens of the prompt: its server cut the rest off. "
@@ -226,13 +226,14 @@ class ChatCaller:
 def _logprobs(told: Mapping[str, Any]) -> list[float]:
     """The log-probabilities of the tokens of a piece; none where the server does not tell them."""
     rows = told.get("logprobs")
-    values = [row.get("logprob") for row in rows if isinstance(row, Mapping)] if isinstance(rows, list) else []
+    each = rows if isinstance(rows, list) else []
+    values = [row.get("logprob") if isinstance(row, Mapping) else getattr(row, "logprob", None) for row in each]
     return [min(0.0, float(value)) for value in values if isinstance(value, int | float) and isfinite(value)]
 
 
 def _clean(text: str) -> str:
     """A reply without thoughts and without what a terminal would obey."""
-    return plain(encodable(without_thinking(text)))
+    return printable(encodable(without_thinking(text)))
 
 
 async def _pieces(

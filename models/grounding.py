@@ -49,7 +49,7 @@ class Grounding:
     logit: float = -5.0
 
 
-UNREAD = Grounding(0.0, 1.0, 0.0)  # what a claim without a word gets: there is nothing that passages could support
+NO_WORDS = Grounding(0.0, 1.0, 0.0)  # what a claim without a word gets: there is nothing that passages could support
 
 
 @dataclass(frozen=True)
@@ -125,7 +125,7 @@ class GroundingModel(Shipped):
 
     def blend(self, grounding: Grounding, opinion: float, objected: bool) -> Grounding:
         """The grounding with the support by words, 0..1, and whether facts object to the claim taken into account."""
-        if grounding is UNREAD:
+        if grounding is NO_WORDS:
             return grounding
         supported = self._blend.support(opinion, grounding.logit, objected)
         rest = (1.0 - supported) / max(1.0 - grounding.supported, 1e-9)
@@ -176,7 +176,7 @@ def _words(reading: ReadClaim, chances: Floats) -> Iterator[ClaimWord]:
 def _join(parts: Sequence[Grounding]) -> Grounding:
     """A claim in several parts holds as far as its weakest part; its words are those of all parts."""
     if not parts:
-        return UNREAD
+        return NO_WORDS
     weakest = min(parts, key=lambda part: part.supported)
     words = tuple(word for part in parts for word in part.words)
     return Grounding(weakest.supported, weakest.unsupported, weakest.contradicted, words, weakest.quote, weakest.logit)

@@ -15,7 +15,7 @@ from cragraph.protocols import Notes
 from cragraph.text.sentences import sentences
 from cragraph.text.words import content_words, weight
 from cragraph.types import EVADES, IDK, Attempt, Citation, Nearest, Passage
-from cragraph.verification.citations import MOST, cite
+from cragraph.verification.citations import MOST_CITATIONS, cite
 from cragraph.verification.decision import BY_PERSON, NO_ANSWER, Decision, Line, below, unanswered
 from cragraph.verification.policies import Weights
 from cragraph.verification.prune import pruned
@@ -180,7 +180,9 @@ def answered(
 ) -> Response:
     """An answer with its citations, and what was found of it."""
     rows = sum(is_row(line) for line in answer.splitlines())
-    text, citations = cite(answer, checked.claims if checked else [], passages, most=max(MOST, min(rows, MOST_ROWS)))
+    text, citations = cite(
+        answer, checked.claims if checked else [], passages, most=max(MOST_CITATIONS, min(rows, MOST_ROWS))
+    )
     spans = {span["chunk_id"]: span for span in reversed(checked.answer_spans if checked else ())}
     for citation in citations:
         span = spans.get(citation["chunk_id"])

@@ -15,7 +15,9 @@ from cragraph.verification.result import IN_FAVOUR, is_counted
 ENOUGH: Final = 0.75
 """Share of the words beside a marker that its passage must hold where no judge decided."""
 
-MOST: Final = 5  # how many citations a response has at most; one that lists rows of a table has one for each row
+MOST_CITATIONS: Final = (
+    5  # how many citations a response has at most; one that lists rows of a table has one for each row
+)
 REPEATED: Final = ("chunk_id", "doc_id", "chunk_index", "start_index", "filename", "source")
 
 PREFIX: Final = 120  # passages without a chunk id are the same when they share this many characters
@@ -35,7 +37,7 @@ class Pointer:
 
 
 def cite(
-    answer: str, verdicts: Sequence[Verdict], passages: Sequence[Passage], *, most: int = MOST
+    answer: str, verdicts: Sequence[Verdict], passages: Sequence[Passage], *, most: int = MOST_CITATIONS
 ) -> tuple[str, list[Citation]]:
     """The answer with verified, renumbered markers, and the citations that they point at.
 

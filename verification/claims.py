@@ -1,10 +1,9 @@
 """Claims: the pieces of an answer that can be checked on their own, with exact offsets."""
 
 import re
-from bisect import bisect_left, bisect_right
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from itertools import accumulate, pairwise
+from itertools import accumulate, islice, pairwise
 from typing import Final, TypedDict
 
 from cragraph.protocols import Notes
@@ -17,6 +16,7 @@ from cragraph.types import IDK, Claim, ClaimType
 SPLIT_FROM: Final = 100
 """Characters from which on a sentence of several statements is split; shorter ones lose too much context."""
 _SIDE: Final = 30
+LONGEST: Final = 2_000  # characters of a sentence that is read for statements, marks and conditions
 
 _LEADING: Final = re.compile(
     r"\s*(?:>\s*)*(?:#{1,6}\s+|[-*+•‣◦▪●○■–—·]\s+|\(?(?:\d{1,3}|[A-Za-z])[.)]\s+|\[[ xX]\]\s+)?(?:>\s*)*"
@@ -62,7 +62,7 @@ def split_claims(answer: str) -> list[Claim]:
 
 def claim_type(text: str) -> ClaimType:
     """Whether a claim states a fact, an opinion (recognised narrowly: it is not counted) or a condition."""
-    bare = without_markers(text).strip(" *_>\"'“”")
+    bare = without_markers(text[:LONGEST]).strip(" *_>\"'“”")
     if _OWN.search(bare) or _EVALUATION.search(bare) or _ON_SOURCES.match(bare):
         return "opinion"
     return "conditional" if _CONDITION.search(bare) else "factual"
@@ -84,8 +84,14 @@ def _core(answer: str, start: int, end: int) -> tuple[int, int]:
     """The offsets without list marks before and citation markers behind."""
     lead = _LEADING.match(answer, start, end)
     left = lead.end() if lead else start
-    trail = _TRAILING.search(answer, left, end)
-    return _stripped(answer, left, trail.start() if trail else end)
+    return _stripped(answer, left, _without_trail(answer, left, end))
+
+
+def _without_trail(answer: str, start: int, end: int) -> int:
+    """Where a sentence ends without the citation markers behind it."""
+    # Searched for near the end alone: markers in a row have as many beginnings as they have members.
+    trail = _TRAILING.search(answer, max(start, end - LONGEST), end)
+    return trail.start() if trail else end
 
 
 def _stripped(answer: str, start: int, end: int, marks: str | None = None) -> tuple[int, int]:
@@ -104,15 +110,14 @@ def _is_claim(sentence: str, text: str) -> bool:
 
 def _statements(answer: str, start: int, end: int) -> Iterator[tuple[int, int]]:
     """The independent statements of a long sentence, cut at semicolons and at conjunctions before a new subject."""
-    if end - start >= SPLIT_FROM and not _CONDITION.search(answer[start:end]):
+    if SPLIT_FROM <= end - start <= LONGEST and not _CONDITION.search(answer[start:end]):
         enclosed = [match.span() for match in _ENCLOSED.finditer(answer, start, end)]
         for joint in _JOINT.finditer(answer, start, end):
             if joint.start() - start < _SIDE or end - joint.end() < _SIDE:
                 continue
             if any(left < joint.start() < right for left, right in enclosed):
                 continue
-            trail = _TRAILING.search(answer, start, joint.start())
-            yield start, trail.start() if trail else joint.start()
+            yield start, _without_trail(answer, start, joint.start())
             start = joint.end("cut")
     yield start, end
 
@@ -131,14 +136,12 @@ _EDGE: Final = " \t\r\n.,;:!?-–—*_#>|`\"'“”‘’()"
 
 def uncovered_parts(answer: str, claims: Sequence[Claim]) -> list[Uncovered]:
     """The stretches of the answer's statements outside every claim, in order; what states nothing is left out."""
-    parts = []
-    ordered = sorted(claims, key=lambda claim: claim["start"])
-    reached = [0, *accumulate((claim["end"] for claim in ordered), max)]
+    parts, spans, first = [], sorted((claim["start"], claim["end"]) for claim in claims), 0
+    ends = [*accumulate((end for _, end in spans), max)]
     for statement in split_claims(answer):
-        # Those before the first that reaches into the statement say nothing of it.
-        first = max(bisect_right(reached, statement["start"]) - 1, 0)
-        last = bisect_left(ordered, statement["end"], key=lambda claim: claim["start"])
-        gaps = _gaps(statement["start"], statement["end"], ordered[first:last])
+        while first < len(spans) and ends[first] <= statement["start"]:  # nothing up to here reaches so far
+            first += 1
+        gaps = _gaps(statement["start"], statement["end"], spans, first)
         whole = gaps == [(statement["start"], statement["end"])]
         for start, end in gaps:
             content = {term for term in terms(without_markers(answer[start:end])) if not is_light(term)}
@@ -148,8 +151,12 @@ def uncovered_parts(answer: str, claims: Sequence[Claim]) -> list[Uncovered]:
     return parts
 
 
-def _gaps(start: int, end: int, claims: Sequence[Claim]) -> list[tuple[int, int]]:
-    spans = sorted((claim["start"], claim["end"]) for claim in claims if claim["start"] < end)
-    reached = list(accumulate((right for _, right in spans), max, initial=start))
-    gaps = [(done, left) for done, (left, _) in zip(reached, spans, strict=False) if left > done]
-    return [*gaps, (reached[-1], end)] if reached[-1] < end else gaps
+def _gaps(start: int, end: int, spans: Sequence[tuple[int, int]], first: int) -> list[tuple[int, int]]:
+    gaps, reached = [], start
+    for left, right in islice(spans, first, None):
+        if left >= end:
+            break
+        if left > reached:
+            gaps.append((reached, left))
+        reached = max(reached, right)
+    return [*gaps, (reached, end)] if reached < end else gaps

@@ -23,7 +23,7 @@ ALIKE: Final = 0.7
 """Share of the words, weighed, that two sentences must have in common, each way, to be on the same thing."""
 NEARLY: Final = 0.5  # the same for two that have all words in common but a pair of opposites
 FEWEST: Final = 3  # words that carry meaning which a sentence must have besides its figures
-MOST: Final = 5
+MOST_CONFLICTS: Final = 5
 ROW: Final = " | "
 """What a row of a table has between its cells. Rows of the same label in two tables speak of different things."""
 SENTENCES: Final = 600  # sentences that are compared at most: each with each
@@ -47,7 +47,7 @@ class PassageConflict:
         )
 
 
-def find_conflicts(passages: Sequence[Passage], most: int = MOST) -> list[PassageConflict]:
+def find_conflicts(passages: Sequence[Passage], most: int = MOST_CONFLICTS) -> list[PassageConflict]:
     """Pairs of sentences of different passages that say the same but for a figure, a negation or an opposite word.
 
     Favours precision: rows of tables are left out; sentences on other years, with other names, or that share too few

@@ -1,17 +1,19 @@
 """Fallbacks: what stands in for a part that fails, hangs or declines, and the sentence that `degraded` gets for it."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import Future
 from contextvars import copy_context
 from dataclasses import dataclass, field
 from functools import partial
 from itertools import zip_longest
 from threading import Thread
+from time import monotonic
 from typing import Final, TypeVar
 
 from cragraph.models.cache import LRU, digest
-from cragraph.protocols import Judge, Notes, remaining, stand_in
+from cragraph.protocols import Judge, Notes, reason_of, remaining, stand_in
 from cragraph.types import Claim, Passage, Verdict
+from cragraph.verification.claims import LONGEST
 from cragraph.verification.judges.verdicts import checked, unjudged
 from cragraph.verification.result import judges_of
 
@@ -19,8 +21,22 @@ T = TypeVar("T")
 
 VerdictCache = LRU[tuple[int, bytes, bytes], list[Verdict]]
 
+MOST_CLAIMS: Final = 500
+SLICE: Final = 32  # claims that a judge is given at a time where it judges each by itself, so that time can run out
+TOO_LONG: Final = f"The claim has more than {LONGEST:,} characters."
+TOO_MANY: Final = "The answer has too many claims."
 NOBODY: Final = "No judge could judge this claim."
 LAST: Final = "no judge is left, and what is open stays unjudged"
+
+
+def over_limit(verdict: Verdict) -> bool:
+    """Whether a claim was not read at all, because it is too long or one of too many."""
+    return verdict["reasoning"] in (TOO_LONG, TOO_MANY)
+
+
+def batched(numbers: Sequence[int], size: int) -> Iterator[Sequence[int]]:
+    """Some numbers at a time."""
+    return (numbers[start : start + size] for start in range(0, len(numbers), size))
 
 
 def within(seconds: float | None, call: Callable[[], T]) -> T:
@@ -54,11 +70,16 @@ class JudgeChain:
     something else than one verdict per claim with a known label and finite scores: each verdict is checked here, and
     nowhere else. A claim that a judge leaves `unjudged` goes on to the next one, and what nobody judged stays
     `unjudged`: never supported. The deadline does not stop the last of several judges, so that a late run still gets
-    the verdicts of the quickest one. `cache` remembers verdicts by judge, claim, passages and question.
+    the verdicts of the quickest one. A judge that says `apart` judges each claim by itself and gets some at a time:
+    what it has judged when the time is over stands. `cache` remembers verdicts by judge, claim, passages and question.
+
+    Of more claims than `most` the first are judged; these and claims of more than 2,000 characters are `unjudged`.
     """
 
     judges: Sequence[Judge]
     timeout: float | None = None
+    most: int = MOST_CLAIMS
+    clock: Callable[[], float] = monotonic  # tells the seconds
     cache: VerdictCache = field(default_factory=lambda: LRU(0), repr=False)
 
     def __call__(
@@ -66,7 +87,10 @@ class JudgeChain:
     ) -> list[Verdict]:
         """One verdict per claim, in order."""
         verdicts = [unjudged(claim, NOBODY) for claim in claims]
-        left = list(range(len(claims)))
+        left = self._limited(claims, verdicts, notes)
+        if not left:
+            return verdicts
+        within_limits = len(left)
         for judge, following in zip_longest(self.judges, self.judges[1:]):
             if not left:
                 break
@@ -79,9 +103,25 @@ class JudgeChain:
             left = [number for number in left if verdicts[number]["verdict"] == "unjudged"]
             if left:
                 notes.degraded(f"Judge {name_of(judge)!r} left {len(left)} claims unjudged; {then}.")
-        if len(left) < len(claims):
+        if len(left) < within_limits:
             notes.ran("judge", judge_names(verdicts))
         return verdicts
+
+    def _limited(self, claims: Sequence[Claim], verdicts: list[Verdict], notes: Notes) -> list[int]:
+        """The numbers of the claims that are judged; the others get their verdict here, and it is noted."""
+        fit = [number for number, claim in enumerate(claims) if len(claim["text"]) <= LONGEST]
+        for number in set(range(len(claims))) - set(fit):
+            verdicts[number] = unjudged(claims[number], TOO_LONG)
+        for number in fit[self.most :]:
+            verdicts[number] = unjudged(claims[number], TOO_MANY)
+        if long := len(claims) - len(fit):
+            notes.degraded(f"{long} claims have more than {LONGEST:,} characters and are unjudged: split them.")
+        if len(fit) > self.most:
+            notes.degraded(
+                f"Of {len(claims):,} claims the first {self.most:,} were judged, the others are unjudged: verify the "
+                "answer in parts."
+            )
+        return fit[: self.most]
 
     def _claims(
         self, judge: Judge, claims: Sequence[Claim], passages: Sequence[Passage], notes: Notes, question: str
@@ -90,24 +130,32 @@ class JudgeChain:
         context = digest([question, *(passage["text"] for passage in passages)])
         keys = [(id(judge), digest([claim["text"], claim["type"]]), context) for claim in claims]
         known = [self.cache.get(key) for key in keys]
-        new = [number for number, hit in enumerate(known) if hit is None]
-        if new:
-            unknown = [claims[number] for number in new]
-            given = within(self._seconds(judge), partial(judge, unknown, passages, notes, question=question))
-            for number, verdict in zip(new, checked(given, unknown, passages, name_of(judge)), strict=True):
+        new, begun = [number for number, hit in enumerate(known) if hit is None], self.clock()
+        for some in batched(new, SLICE if getattr(judge, "apart", False) else len(new) or 1):
+            unknown = [claims[number] for number in some]
+            try:
+                given = within(self._seconds(judge, begun), partial(judge, unknown, passages, notes, question=question))
+            except TimeoutError as error:
+                if some == new[: len(some)]:
+                    raise
+                notes.degraded(f"Judge {name_of(judge)!r} was stopped ({reason_of(error)}).")
+                break
+            for number, verdict in zip(some, checked(given, unknown, passages, name_of(judge)), strict=True):
                 known[number] = [verdict]
                 if verdict["verdict"] != "unjudged":
                     self.cache.put(keys[number], [verdict])
-        return [
-            relocated(verdict, claim, passages) for (verdict,), claim in zip(filter(None, known), claims, strict=True)
-        ]
+        late = [[unjudged(claim, NOBODY)] if hit is None else hit for hit, claim in zip(known, claims, strict=True)]
+        return [relocated(verdict, claim, passages) for (verdict,), claim in zip(late, claims, strict=True)]
 
-    def _seconds(self, judge: Judge) -> float | None:
+    def _seconds(self, judge: Judge, begun: float) -> float | None:
         last = len(self.judges) > 1 and judge is self.judges[-1]
         left = None if last else remaining()
+        own = None if self.timeout is None else max(0.0, self.timeout - (self.clock() - begun))
         if left == 0:
             raise TimeoutError("the deadline of the run has passed")
-        return min((limit for limit in (self.timeout, left) if limit is not None), default=None)
+        if own == 0:
+            raise TimeoutError(f"no verdict within {self.timeout:.3g} s")
+        return min((limit for limit in (own, left) if limit is not None), default=None)
 
 
 def name_of(judge: Judge) -> str:

@@ -13,7 +13,7 @@ from cragraph.types import Verdict
 from cragraph.verification.policies import POLICIES, Weights
 from cragraph.verification.result import UNCHECKED, UNJUDGED, Verification, is_counted
 from cragraph.verification.signals import ISSUES, Material, issues_of, measure
-from cragraph.verification.verifier import UNREAD, joined
+from cragraph.verification.verifier import FIT_UNKNOWN, joined
 
 _LISTED: Final = re.compile(r"^[ \t>]*(?:[-*+•]|\(?\d{1,3}[.)])[ \t]+", re.MULTILINE)
 _NUMBERED: Final = re.compile(r"^(?P<indent>[ \t]*)(?P<number>\d{1,3})(?=[.)][ \t])", re.MULTILINE)
@@ -64,7 +64,7 @@ def pruned(answer: str, whole: Verification, weights: Mapping[str, Weights]) -> 
         confidence=confidence,
         claims=tuple(kept),
         signals=signals,
-        issues=(*([UNREAD] if cut and UNREAD not in others else []), *issues_of(signals, kept), *others),
+        issues=(*([FIT_UNKNOWN] if cut and FIT_UNKNOWN not in others else []), *issues_of(signals, kept), *others),
         policy_scores={policy.name: supported},
         uncovered=(),
         supported=supported,

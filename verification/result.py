@@ -339,11 +339,11 @@ def word_for_word(verdict: Verdict) -> bool:
     evidence = verdict["evidence"]
     if verdict["verdict"] != "supported" or evidence is None:
         return False
-    text = plain(without_markers(verdict["text"]))
-    return bool(text) and text in plain(evidence["quote"])
+    text = bare(without_markers(verdict["text"]))
+    return bool(text) and text in bare(evidence["quote"])
 
 
-def plain(text: str) -> str:
+def bare(text: str) -> str:
     """A text without marks at its ends, in small letters, one space between words."""
     return _EDGES.sub("", " ".join(text.split())).casefold()
 

@@ -20,6 +20,7 @@ from cragraph.protocols import (
     Judge,
     Notes,
     Scorer,
+    deadline,
     reason_of,
     stand_in,
 )
@@ -29,10 +30,10 @@ from cragraph.verification import policies
 from cragraph.verification.claims import SentenceExtractor, uncovered_parts
 from cragraph.verification.conflicts import find_conflicts, same_but_one
 from cragraph.verification.decision import Line
-from cragraph.verification.fallback import JudgeChain, VerdictCache, judge_names
+from cragraph.verification.fallback import JudgeChain, VerdictCache, judge_names, over_limit
 from cragraph.verification.judges.verdicts import claim_of, unjudged, verdict_of
 from cragraph.verification.policies import AUTO, POLICIES, Own, Weights
-from cragraph.verification.result import ADDRESSED, UNCHECKED, UNJUDGED, Reading, Verification, judges_of
+from cragraph.verification.result import ADDRESSED, UNCHECKED, UNJUDGED, Reading, Verification, counted, judges_of
 from cragraph.verification.signals import (
     SIGNALS,
     Material,
@@ -64,7 +65,7 @@ JOINED: Final = frozenset({AUTO, "calibrated"})
 EMBEDDED: Final = frozenset({"lexical", "embedding", "encoder"})
 MOST_UNREAD: Final = 0.8
 """The confidence is at most this where the reader could not read question and answer, as in other languages."""
-UNREAD: Final = (
+FIT_UNKNOWN: Final = (
     f"Nothing says whether the answer fits the question: the confidence is by words alone, not calibrated, and at most "
     f"{MOST_UNREAD:.2f}."
 )
@@ -131,6 +132,7 @@ class Verifier:
         threshold: float | None = None,
         on_low_confidence: OnLowConfidence = "doubt",
         written: Written | None = None,
+        deadline_s: float | None = None,
     ) -> Verification:
         """Verify an answer, and decide on it.
 
@@ -142,6 +144,7 @@ class Verifier:
         and the failure is logged. What was degraded is added to `notes` and is in the result. `threshold` is what a
         person set; `on_low_confidence` what becomes of an answer below it (`decision.decide`). `written` is what is
         known of an answer that a chat model wrote: its chance to be right is one of its own (`verification.written`).
+        After `deadline_s` seconds the judges and models that are slow are no longer waited for.
         """
         if not isinstance(answer, str):
             raise InputError(f"The answer came as a {type(answer).__name__}; wanted text: give a string.")
@@ -152,7 +155,8 @@ class Verifier:
         start, own = perf_counter(), Notes()
         case = _Case(question, answer, passages, own, self._chain(judge), policy, chosen, known_facts, written)
         try:
-            outcome = self._verified(case)
+            with deadline(deadline_s):
+                outcome = self._verified(case)
         # The answer must come back whatever happens to its verification.
         except Exception as error:
             logger.exception("verification failed; the answer is returned unjudged")
@@ -194,7 +198,7 @@ class Verifier:
             if case.known_facts and verdicts:
                 facts, claims = as_passages(case.known_facts), [claim_of(verdict) for verdict in verdicts]
                 waiting["knowledge"] = _beside(pool, lambda: case.chain(claims, facts, case.notes))
-            texts = [verdict["text"] for verdict in verdicts]
+            texts = ["" if over_limit(verdict) else verdict["text"] for verdict in verdicts]
             closeness = measure_closeness(
                 self.embeddings, case.question, case.answer, texts, case.passages, case.notes, wanted
             )
@@ -291,7 +295,7 @@ class Verifier:
             signals=signals,
             issues=(
                 *([EVADES] if evades else []),
-                *([UNREAD] if UNREAD in made.degraded else []),
+                *([FIT_UNKNOWN] if FIT_UNKNOWN in made.degraded else []),
                 *issues_of(signals, verdicts),
                 *([f"{lost} {UNJUDGED}"] if lost else []),
                 *(f"{UNCHECKED}: “{part['text']}”" for part in uncovered),
@@ -376,7 +380,7 @@ def weighed(
         score([policy])
     read = reading_of(asked, answered, written)
     confidence, scores[policy], capped = joined(scores[policy], verdicts, read, checked)
-    return Weighed(confidence, policy, scores, [*degraded, UNREAD] if capped else degraded, read)
+    return Weighed(confidence, policy, scores, [*degraded, FIT_UNKNOWN] if capped else degraded, read)
 
 
 def reading_of(asked: str, answered: Answered | None, written: Written | None) -> Reading | None:
@@ -394,7 +398,11 @@ def joined(
     if read is None:
         return value, value, False
     if "sureness" in read and read["seen"]:
-        return round(card().chance(features(read["seen"], value, Written(read["sureness"]))) * checked, 6), value, False
+        least = min((v["support"] for v in counted(verdicts) if v["verdict"] != "unjudged"), default=0.0)
+        chance = card().chance(features(read["seen"], least, Written(read["sureness"])))
+        if any(v["verdict"] != "supported" for v in counted(verdicts)):
+            chance = min(chance, value)  # whatever speaks for the whole, a claim of it has failed
+        return round(chance * checked, 6), value, False
     if read["chance"] is None:
         cut = value > MOST_UNREAD and EMBEDDED.issuperset(judges_of(verdicts))
         return (MOST_UNREAD, MOST_UNREAD, True) if cut else (value, value, False)

@@ -1,8 +1,8 @@
 """The chance that an answer which a chat model wrote is right, fitted on answers of real models to real questions.
 
 The reader was trained to find what can be quoted; it alone says little of a sentence in other words. So its reading is
-one of several things that count: what the judge makes of the claims, whether the passage that the answer names is the one
-that answers, how much of the answer it holds, and how sure the model was of its words where its server says so.
+one of several things that count: what the judge makes of the claims, whether the passage that the answer names is the
+one that answers, how much of the answer it holds, and how sure the model was of its words where its server says so.
 `python -m benchmarks.written` fits the weights and says how well they do on the questions that they were not fitted on.
 """
 
@@ -18,7 +18,7 @@ from cragraph.errors import WeightsError
 
 CARD: Final = Path(__file__).with_name("written.json")
 SURENESS: Final = -0.15
-"""The mean log-probability of a token that is taken where the server does not tell it: that of the questions fitted on."""
+"""The mean log-probability of a token that is taken where the server does not tell it."""
 
 
 @dataclass(frozen=True)

@@ -13,7 +13,7 @@ from rich.console import Console
 from rich.padding import Padding
 from rich.text import Text
 
-from cragraph.errors import plain
+from cragraph.errors import printable
 
 FAILURE: Final = 1
 USAGE: Final = 2
@@ -47,7 +47,7 @@ def _harmless(item: Any) -> Any:
 
 def _shown(text: str) -> str:
     """The text with every control character replaced by one visible one, so that offsets into it stay true."""
-    without = plain(text)
+    without = printable(text)
     if without == text and not _HIDDEN.search(text):
         return text
     return "".join(c if c in "\n\t" or (c >= " " and not _HIDDEN.match(c)) else "\ufffd" for c in text)
@@ -86,12 +86,12 @@ def show(as_json: bool, data: Any, *forms: Callable[[Any], Any]) -> None:
 
 def complain(message: str) -> None:
     """Write one error to stderr."""
-    err().print(Text.assemble(("error: ", "bold red"), plain(message)))
+    err().print(Text.assemble(("error: ", "bold red"), printable(message)))
 
 
 def status(message: str) -> None:
     """Write one line of status to stderr."""
-    err().print(Text(plain(message), style="dim"))
+    err().print(Text(printable(message), style="dim"))
 
 
 # -- progress on a terminal's stderr, and lines of it elsewhere -----------------------------------------------------

@@ -12,7 +12,7 @@ from rich.text import Text
 import cragraph
 from cragraph.cli.console import FAILURE, emit, out
 from cragraph.cli.options import JsonOption, with_settings
-from cragraph.errors import CragError, ModelError, StoreError, mask, plain
+from cragraph.errors import CragError, ModelError, StoreError, mask, printable
 
 PATIENCE_S: Final = 5.0
 CHARACTERS_A_TOKEN: Final = 3.5  # fewer than English prose has, as tables and names have fewer
@@ -51,8 +51,8 @@ class Check:
     fix: str = ""
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "detail", mask(plain(self.detail)))
-        object.__setattr__(self, "fix", mask(plain(self.fix)))
+        object.__setattr__(self, "detail", mask(printable(self.detail)))
+        object.__setattr__(self, "fix", mask(printable(self.fix)))
 
 
 def examine(settings: "cragraph.Settings") -> list[Check]:

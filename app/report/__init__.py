@@ -16,7 +16,7 @@ from itertools import pairwise
 from pathlib import Path
 from typing import Any, Final
 
-from cragraph.errors import plain
+from cragraph.errors import printable
 from cragraph.passages import about, as_passages, place_of
 from cragraph.private import output
 from cragraph.report.pages import PagePictures
@@ -392,7 +392,7 @@ def outcome_of(data: Mapping[str, Any]) -> str:
 
 def e(text: Any) -> str:
     """Text for HTML: escaped, and without what reorders or hides it."""
-    return escape(plain(str(text)))
+    return escape(printable(str(text)))
 
 
 @cache

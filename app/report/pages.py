@@ -16,7 +16,7 @@ from zlib import compress, crc32
 from cragraph.process import EndedError, Worker
 from cragraph.types import Passage
 
-MOST: Final = 12  # pages shown in one report at most: each is some 100 kB
+MOST_PAGES: Final = 12  # pages shown in one report at most: each is some 100 kB
 SCALE: Final = 1.5  # pixels a point
 LONGEST: Final = 2000  # pixels of a page's longer side at most: a poster is no reason for a report of megabytes
 SECONDS: Final = 20.0  # that a page may take to be found and drawn
@@ -67,7 +67,7 @@ class PagePictures:
         if not self._usable[source]:
             return ""
         done = frozenset(number for path, number in self._drawn if path == source)
-        wanted = Wanted(source, page, quote, done, len(self._drawn) < MOST)
+        wanted = Wanted(source, page, quote, done, len(self._drawn) < MOST_PAGES)
         try:
             found: Drawn | None = PDFIUM(wanted)
         except (EndedError, OSError, ValueError, MemoryError):

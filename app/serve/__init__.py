@@ -18,7 +18,7 @@ from pydantic import BaseModel, ConfigDict, Field
 from starlette.exceptions import HTTPException
 
 from cragraph import __version__
-from cragraph.errors import CragError, InputError, SettingsError, StoreMissingError, encodable, plain
+from cragraph.errors import CragError, InputError, SettingsError, StoreMissingError, encodable, printable
 from cragraph.graph.context import OTHER_NAMES
 from cragraph.graph.state import CragOutput
 from cragraph.guard import Guard, checked_token, listen, with_token
@@ -119,7 +119,7 @@ def create_app(settings: Settings, *, token: str | None = None, hosts: tuple[str
             f"{'.'.join(map(str, e['loc'][1:])) or e['loc'][0]}: {e['msg'].replace('Input should be', 'wanted')}"
             for e in error.errors()
         )
-        return JSONResponse({"error": encodable(plain("; ".join(lines)))}, 422)
+        return JSONResponse({"error": encodable(printable("; ".join(lines)))}, 422)
 
     @app.exception_handler(HTTPException)
     async def refused_early(request: Request, error: HTTPException) -> JSONResponse:

@@ -78,7 +78,7 @@ def verify_supported(
     if chat_model is not None and judge is None:
         parts = Parts(load_settings(), chat_model=chat_model)
         try:
-            scores = cragraph.verification.chat.LLMScores(parts.chat, parts.prompts)
+            scores = cragraph.verification.chat_checks.LLMScores(parts.chat, parts.prompts)
             return dict(scores.supported(question, answer, passages, Notes()))
         except ModelError as error:
             return {"supported": False, "reason": f"The verifier gave no verdict: {error}"}

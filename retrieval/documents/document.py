@@ -8,7 +8,7 @@ from types import MappingProxyType
 from typing import Any, Final, Literal
 
 from cragraph.retrieval.documents.clean import DEFAULT, Limits, clean, one_line
-from cragraph.retrieval.documents.tables import Table, header_line, row_lines
+from cragraph.retrieval.documents.table_text import Table, header_line, row_lines
 
 NOTHING: Final[Mapping[str, Any]] = MappingProxyType({})
 LONGEST_VALUE: Final = 4096  # characters of one value of metadata that are kept: every chunk carries it

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 Size = int | Literal["section"]
 
-MOST: Final = 4000  # characters of a passage with its surroundings at most
+MOST_CHARACTERS: Final = 4000  # characters of a passage with its surroundings at most
 _SECTION: Final = 20  # chunks to each side that are looked at for the rest of a section
 _GAP: Final = 200  # characters that may be missing between two chunks; beyond that they are no neighbours
 NO_STORE: Final = "The passages were read without the text around them: there is no store to take it from."
@@ -68,7 +68,7 @@ def all_read(passages: Sequence[Passage]) -> list[Passage]:
 
 
 def surroundings(
-    passages: Sequence[Passage], store: "Store", size: Size, *, where: Where = None, most: int = MOST
+    passages: Sequence[Passage], store: "Store", size: Size, *, where: Where = None, most: int = MOST_CHARACTERS
 ) -> list[Passage]:
     """The passages with the chunks `around` each, best passage first, so that none is read twice.
 

@@ -101,22 +101,24 @@ class SearchRetriever:
         for sentence in self.store.notes:
             notes.degraded(sentence)
         more = [query for one in distinct for query in self.expand(one, notes)] if self.expand else []
-        says = dict.fromkeys(more, self.part_say) | dict.fromkeys(distinct, 1.0)
-        hits = self._weighed(self._found({query: says[query] for query in (*distinct, *more)}, k, where, notes))
+        weights = dict.fromkeys(more, self.part_say) | dict.fromkeys(distinct, 1.0)
+        hits = self._weighed(self._found({query: weights[query] for query in (*distinct, *more)}, k, where, notes))
         return [self._scored(hit) for hit in self._diverse(hits, k)]
 
-    def _found(self, says: Mapping[str, float], k: int, where: Where, notes: Notes) -> list[Hit]:
+    def _found(self, weights: Mapping[str, float], k: int, where: Where, notes: Notes) -> list[Hit]:
         """What all queries find, each by its say, as one list."""
         depth = max(DEPTH, k)
         near, alike = self.mode != "lexical", self.mode != "dense"
-        dense = [self._by_meaning(plain_years(query), depth, where, notes) if near else [] for query in says]
-        lexical = [self._by_words(query, depth, where) if alike else [] for query in says]
+        dense = [self._by_meaning(plain_years(query), depth, where, notes) if near else [] for query in weights]
+        lexical = [self._by_words(query, depth, where) if alike else [] for query in weights]
         hits = [self._fused(*sides, (), depth) for sides in zip(dense, lexical, strict=True)]
         if self.feedback and self.mode == "hybrid" and 0.0 < max(map(_peak, hits)) < self.feedback.weak_below:
-            longer = [self.feedback(query, [hit.passage for hit in own]) for query, own in zip(says, hits, strict=True)]
+            longer = [
+                self.feedback(query, [hit.passage for hit in own]) for query, own in zip(weights, hits, strict=True)
+            ]
             more = [self._by_words(query, depth, where) for query in longer]
             hits = [self._fused(*sides, depth) for sides in zip(dense, lexical, more, strict=True)]
-        return across(hits, list(says.values()))
+        return across(hits, list(weights.values()))
 
     def _by_meaning(self, query: str, depth: int, where: Where, notes: Notes) -> list[Passage]:
         try:
@@ -183,7 +185,7 @@ class SearchRetriever:
         return passage
 
 
-def across(by_query: Sequence[Sequence[Hit]], says: Sequence[float]) -> list[Hit]:
+def across(by_query: Sequence[Sequence[Hit]], weights: Sequence[float]) -> list[Hit]:
     """The hits of several queries as one list, each at its best: fused by rank with relevance as the share.
 
     A query counts by its weight and by its best relevance: the best of one that found nothing good must not stand
@@ -191,7 +193,9 @@ def across(by_query: Sequence[Sequence[Hit]], says: Sequence[float]) -> list[Hit
     """
     if len(by_query) == 1:
         return list(by_query[0])
-    rankings = [([(c.id, c.relevance) for c in one], say * _peak(one)) for say, one in zip(says, by_query, strict=True)]
+    rankings = [
+        ([(c.id, c.relevance) for c in one], weight * _peak(one)) for weight, one in zip(weights, by_query, strict=True)
+    ]
     best: dict[str, Hit] = {}
     for hit in (hit for hits in by_query for hit in hits):
         if hit.id not in best or hit.relevance > best[hit.id].relevance:

@@ -73,7 +73,9 @@ _FIRST: Final = (
 _RACY_NS: Final = 2_000_000_000
 
 STOPPED: Final = "{files} files are in, whole.{rest} Run the same command again to go on."
-UNREAD: Final = "read without page {pages}: no text there, only pictures (pip install 'cragraph[ocr]'), or broken"
+PAGES_LEFT_OUT: Final = (
+    "read without page {pages}: no text there, only pictures (pip install 'cragraph[ocr]'), or broken"
+)
 TOO_MANY: Final = "left out from {place} on: a file may give {most:,} chunks; raise max_file_chunks, or split it"
 TOO_LONG: Final = (
     "reading and embedding it took more than {seconds:g} seconds: {kept:,} chunks of it are kept, unseen by any "
@@ -244,8 +246,8 @@ class Ingest:
                 self._left_out[job.source] = [most, piece.left_out]
                 self._report.partial.append((job.source, TOO_MANY.format(place=piece.left_out, most=most)))
             if piece.passages and (pages := piece.passages[-1]["metadata"].get("unread_pages")):
-                self._report.partial.append((job.source, UNREAD.format(pages=pages)))
-        if len(self._items) >= self._batch:
+                self._report.partial.append((job.source, PAGES_LEFT_OUT.format(pages=pages)))
+        if len(self._items) >= (self._batch if piece.last else BATCH):
             self._batch = min(2 * self._batch, BATCH)
             self._flush(None if piece.last else origin)
         if piece.last:

@@ -32,7 +32,9 @@ _BATCH: Final = 2000
 _SPARE: Final = 2.0
 _NAME: Final = "passages"
 
-MOST: Final = 3_000  # nearest passages that a filter is held against at most; else those it lets through are listed
+MOST_FILTERED: Final = (
+    3_000  # nearest passages that a filter is held against at most; else those it lets through are listed
+)
 DAMAGED: Final = (
     "The graph of the vectors is not as it was written, so every vector is compared instead, exact but slower; the "
     "next cragraph ingest makes the graph again."
@@ -70,7 +72,7 @@ class Dense:
         with self._lock:
             self._refresh()
             wide = int(_SPARE * k / max(self._index.share(where), 1e-6)) + 1 if where else k
-            while not where or wide <= MOST:
+            while not where or wide <= MOST_FILTERED:
                 near = self._near(query, wide)
                 passages = self._index.get_rows([row for _, row in near], where)
                 if not where or len(passages) >= k or wide >= self._index.count():

@@ -2,7 +2,6 @@
 
 import re
 import threading
-import time
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
@@ -82,7 +81,7 @@ def kinds(requests: Sequence[Request]) -> list[str]:
 
 def test_an_accepted_answer_takes_two_calls(server: OllamaServer) -> None:
     response = ask(server)
-    assert (response["answer"], response["confidence"], response["is_grounded"]) == (RIGHT, 1.0, True)
+    assert (response["answer"], response["decision"]["outcome"], response["is_grounded"]) == (RIGHT, "accepted", True)
     assert (response["llm_calls"], kinds(server.chats)) == (2, ["prose", "claims"])
     assert response["tokens"]["read"] == sum(call.prompt_tokens for call in server.chats)
     assert response["tokens"]["wrote"] > 20
@@ -134,8 +133,9 @@ async def test_the_async_streamed_form_does_so_too(server: OllamaServer) -> None
 def test_two_corrections_take_three_calls_each(server: OllamaServer) -> None:
     server.play(script([WRONG, HALF, RIGHT]))
     response = ask(server)
-    assert (response["answer"], response["confidence"]) == (RIGHT, 1.0)
-    assert [a["confidence"] for a in response["attempts"]] == [0.0, pytest.approx(0.4), 1.0]
+    assert (response["answer"], response["decision"]["outcome"]) == (RIGHT, "accepted")
+    first, second, third = (attempt["confidence"] for attempt in response["attempts"])
+    assert (first, second <= 0.4 < third) == (0.0, True)
     assert (response["llm_calls"], len(server.chats)) == (8, 8)
     assert kinds(server.chats) == ["prose", "claims", "queries", "prose", "claims", "queries", "prose", "claims"]
     correction = server.chats[3].prompt
@@ -145,7 +145,8 @@ def test_two_corrections_take_three_calls_each(server: OllamaServer) -> None:
 
 def test_a_model_that_does_not_know_is_not_judged(server: OllamaServer) -> None:
     server.play(script("I'm sorry, the passages do not contain this."))
-    response = ask(server, {"max_crag_attempts": 0})
+    given = {"question": "Who painted the ceiling of the chapel?", "passages": PASSAGES}
+    response = graph(server).invoke(given, context={"max_crag_attempts": 0})
     assert (response["answer"], response["abstained"], response["llm_calls"]) == (IDK, True, 1)
 
 
@@ -183,7 +184,7 @@ def test_any_langchain_chat_model_can_be_passed_in() -> None:
     replies = iter([AIMessage(RIGHT), AIMessage(str(judged(numbered(RIGHT))))])
     own = create_graph(Settings(store=None), chat_model=GenericFakeChatModel(messages=replies)).compile()
     response = own.invoke({"question": QUESTION, "passages": PASSAGES})
-    assert (response["answer"], response["confidence"], response["llm_calls"]) == (RIGHT, 1.0, 2)
+    assert (response["answer"], response["decision"]["outcome"], response["llm_calls"]) == (RIGHT, "accepted", 2)
 
 
 def test_the_weighted_policy_asks_the_model_for_the_alignment_by_one_call_more(server: OllamaServer) -> None:
@@ -264,7 +265,7 @@ def test_a_server_that_dies_and_returns_is_used_again(server: OllamaServer) -> N
 
 def test_a_server_that_dies_during_a_correction_leaves_the_best_answer_so_far(server: OllamaServer) -> None:
     def die(request: Request) -> str:
-        if "Previous answer" not in request.prompt:
+        if "This answer was checked" not in request.prompt:
             return HALF
         threading.Thread(target=server.stop).start()
         server.stopping.wait(5)
@@ -297,9 +298,9 @@ def test_a_stall_is_one_clear_error_after_the_timeout(server: OllamaServer) -> N
 
 def test_a_stalled_judge_is_replaced_by_the_embedded_one(server: OllamaServer) -> None:
     server.play(script(RIGHT, Reply(fault="stall")))
-    response = ask(server, timeout_s=0.3)
+    response = ask(server, timeout_s=10)  # which the answer before it must not take, however busy the machine is
     assert response["answer"] == RIGHT
-    assert any("sent nothing for 0.3 s" in sentence for sentence in response["degraded"])
+    assert any("sent nothing for 10 s" in sentence for sentence in response["degraded"])
 
 
 def test_endless_output_is_ended_by_num_predict_and_it_is_said(server: OllamaServer) -> None:
@@ -309,39 +310,38 @@ def test_endless_output_is_ended_by_num_predict_and_it_is_said(server: OllamaSer
 
 
 def test_the_deadline_ends_the_loop_with_the_best_answer_so_far(server: OllamaServer) -> None:
-    server.play(script([HALF, Reply(RIGHT, delay_s=30)]))
-    begun = time.monotonic()
-    response = ask(server, {"deadline_s": 4, "on_low_confidence": "flag"})
-    assert time.monotonic() - begun < 8
+    server.play(script([HALF, Reply(fault="stall")]))
+    response = ask(server, {"deadline_s": 15, "on_low_confidence": "flag"}, timeout_s=600)
     assert response["answer"] == UNCITED
     assert any("deadline" in sentence for sentence in response["degraded"])
 
 
 def test_the_deadline_before_any_answer_is_an_error(server: OllamaServer) -> None:
-    server.play(script(Reply(RIGHT, delay_s=30)))
+    server.play(script(Reply(fault="stall")))
     with pytest.raises(DeadlineError, match="CRAG_DEADLINE_S"):
         ask(server, {"deadline_s": 0.5})
 
 
 def test_stopping_ends_a_run_at_once(server: OllamaServer) -> None:
-    server.play(script(Reply(RIGHT, delay_s=30)))
-    timer = threading.Timer(0.5, stop_all_calls)
-    timer.start()
-    begun = time.monotonic()
+    def begun(request: Request) -> Reply:
+        threading.Thread(target=stop_all_calls).start()
+        return Reply(fault="stall")
+
+    server.play(script(begun))
     with pytest.raises(Exception, match="was stopped"):
-        ask(server)
-    assert time.monotonic() - begun < 3
-    timer.join()
+        ask(server, timeout_s=600)
 
 
-def test_a_small_context_drops_the_lowest_ranked_passages_with_a_warning(server: OllamaServer) -> None:
+def test_a_small_context_drops_the_lowest_ranked_passages_with_a_warning(
+    server: OllamaServer,
+) -> None:
     filler = [f"Filler number {n} says nothing of use. " * 30 for n in range(8)]
     response = graph(server, num_ctx=2048, num_predict=128).invoke(
         {"question": QUESTION, "passages": [*PASSAGES, *filler]}, context={"top_k": 10}
     )
     assert response["answer"] == RIGHT
     assert not any(request.truncated for request in server.chats)
-    assert any("left out of the generate prompt" in sentence for sentence in response["degraded"])
+    assert any("left out of the judge prompt" in sentence for sentence in response["degraded"])
 
 
 # -- many at once ----------------------------------------------------------------------------------------------

@@ -5,7 +5,7 @@ import os
 import re
 import subprocess
 import sys
-import time
+import threading
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -384,10 +384,12 @@ def test_a_long_ingest_says_every_few_seconds_that_it_goes_on(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.setattr(console, "EVERY", 0.01)
+    said, tell = threading.Event(), console.status
+    monkeypatch.setattr(console, "status", lambda text: (tell(text), "7 chunks" in text and said.set()))
     with console.ingesting(shown=True) as advance:
         assert advance
         advance(Progress(done=1, total=3, chunks=7, rate=2.0, source="a.md"))
-        time.sleep(0.1)
+        assert said.wait(300)
     assert "reading for 0 s: 1 of 3 files, 7 chunks are in" in capsys.readouterr().err
 
 

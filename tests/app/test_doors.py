@@ -344,7 +344,8 @@ def test_a_folder_before_the_name_is_dropped_with_every_kind_of_slash() -> None:
     [
         "", "\ud83d", "nothing", {}, {"choice": 7}, {"choice": "edit"}, {"choice": "edit", "answer": ["x"]},
         {"choice": "edit", "answer": "The \ud83d trench."}, {"choice": "search", "queries": [7, None]},
-        {"choice": "search", "queries": "\udc00"}, {"choice": ["accept"]}, {"no": 1}, {"choice": "search", "queries": []},
+        {"choice": "search", "queries": "\udc00"}, {"choice": ["accept"]}, {"no": 1},
+        {"choice": "search", "queries": []},
     ],
 )  # fmt: skip
 def test_a_run_that_waits_takes_any_decision_without_failing(held: Any, decision: Any) -> None:

@@ -4,7 +4,6 @@ from dataclasses import fields
 from inspect import signature
 from pathlib import Path
 from threading import Event
-from time import monotonic
 from typing import Any
 
 import pytest
@@ -178,7 +177,7 @@ class Hanging(FakeJudge):
         self.release = release
 
     def __call__(self, claims: Any, passages: Any, notes: Notes, *, question: str = "") -> Any:
-        self.release.wait(60)
+        self.release.wait()
         return super().__call__(claims, passages, notes)
 
 
@@ -191,14 +190,12 @@ def hanging() -> Any:
 
 def test_the_deadline_of_a_run_bounds_a_judge_that_hangs(hanging: Hanging) -> None:
     graph = create_graph(load_settings(store=None), judge=hanging, embeddings=HashEmbeddings()).compile()
-    begun = monotonic()
     response = graph.invoke(
         {"question": "What was revenue?", "answer": TRUE, "passages": [TRUE, LAKES]},
         context=Context(deadline_s=0.5, on_low_confidence="flag"),
     )
     assert response["models"]["judge"] == "lexical"
     assert any("'hanging' failed (TimeoutError" in sentence for sentence in response["degraded"])
-    assert monotonic() - begun < 30
 
 
 @pytest.mark.server

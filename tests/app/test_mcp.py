@@ -55,7 +55,7 @@ async def http(folder: Path, *options: str) -> AsyncIterator[str]:
     command = [*COMMAND, "--http", "--port", str(port), *options]
     server = subprocess.Popen(command, cwd=folder, stderr=subprocess.DEVNULL)
     try:
-        for _ in range(600):
+        while server.poll() is None:
             try:
                 httpx.get(f"http://127.0.0.1:{port}/mcp")
                 break
@@ -72,7 +72,7 @@ async def http(folder: Path, *options: str) -> AsyncIterator[str]:
         yield f"http://127.0.0.1:{port}/mcp"
     finally:
         server.terminate()
-        server.wait(10)
+        server.wait()
 
 
 def said(result: Any) -> Any:

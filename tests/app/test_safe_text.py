@@ -8,7 +8,7 @@ import pytest
 
 from cragraph import Context, create_graph, load_settings, verify
 from cragraph.cli.console import complain, emit, out
-from cragraph.errors import CragError, InputError, ModelError, StoreError, mask, plain
+from cragraph.errors import CragError, InputError, ModelError, StoreError, mask, printable
 from cragraph.passages import as_message, as_passage, as_question
 from cragraph.protocols import Notes
 
@@ -48,7 +48,7 @@ def test_what_was_degraded_says_no_password() -> None:
 
 
 def test_line_breaks_and_accents_stay() -> None:
-    assert plain("é\n\t한국어 👩‍👩‍👧") == "é\n\t한국어 👩‍👩‍👧"
+    assert printable("é\n\t한국어 👩‍👩‍👧") == "é\n\t한국어 👩‍👩‍👧"
 
 
 def test_markup_and_escapes_are_printed_as_text(capsys: pytest.CaptureFixture[str]) -> None:

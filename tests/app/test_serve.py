@@ -23,7 +23,7 @@ from tests.support.browser import chromium
 from tests.support.ollama import OllamaServer
 from tests.support.ports import free_port
 
-HTTP = httpx.Client(timeout=60)
+HTTP = httpx.Client(timeout=600)
 
 pytestmark = [pytest.mark.server, pytest.mark.enable_socket]
 
@@ -47,7 +47,7 @@ def serving(folder: Path, parts: Mapping[str, Any] = MappingProxyType({}), **opt
         time.sleep(0.01)
     yield f"http://127.0.0.1:{port}"
     server.should_exit = True
-    thread.join(5)
+    thread.join()
 
 
 @pytest.fixture(scope="module")
@@ -109,7 +109,7 @@ def test_a_document_goes_while_another_is_still_being_embedded(tmp_path: Path, m
     def slowly(self: Encoder, texts: Sequence[str]) -> Any:
         if any("HMS Challenger" in text for text in texts):
             begun.set()
-            assert gone.wait(60)
+            assert gone.wait(300)
         return embed(self, texts)
 
     with serving(tmp_path) as url:
@@ -117,7 +117,7 @@ def test_a_document_goes_while_another_is_still_being_embedded(tmp_path: Path, m
         monkeypatch.setattr(Encoder, "embed_documents", slowly)
         with ThreadPoolExecutor(1) as pool:
             slow = pool.submit(HTTP.post, f"{url}/documents", files={"file": ("sea.md", SEA)})
-            assert begun.wait(60)
+            assert begun.wait(300)
             [tea] = HTTP.get(f"{url}/documents").json()
             assert HTTP.delete(f"{url}/documents", params={"source": tea["source"]}).json()["removed"]
             gone.set()

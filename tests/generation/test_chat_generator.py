@@ -8,7 +8,7 @@ import pytest
 from langgraph.graph import START, StateGraph
 
 from cragraph.errors import ModelError, ModelNotFoundError
-from cragraph.generation.chat import ChatGenerator, tidy
+from cragraph.generation.chat_answerer import ChatGenerator, tidy
 from cragraph.models.chat import ChatCaller
 from cragraph.models.servers import chat_model
 from cragraph.passages import as_passages

@@ -2,7 +2,7 @@
 
 import pytest
 
-from cragraph.generation.chat import settled
+from cragraph.generation.chat_answerer import settled
 from cragraph.types import IDK
 
 

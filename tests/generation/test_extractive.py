@@ -3,7 +3,7 @@ from dataclasses import replace
 
 import pytest
 
-from cragraph.generation.extractive import UNREAD, ExtractiveGenerator
+from cragraph.generation.extractive import NOT_ENGLISH, ExtractiveGenerator
 from cragraph.generation.ranking import AnswerRanker
 from cragraph.models.embeddings import EmbeddedEncoder
 from cragraph.models.reader import Reader
@@ -133,7 +133,7 @@ def test_a_question_in_a_language_that_the_reader_does_not_know_is_answered_by_w
     )
     said = generator(Brief("Wann öffnet die Bäckerei?", passages), notes)
     assert said == "Die Bäckerei öffnet um sechs Uhr. [1]"
-    assert notes.sentences == [UNREAD]
+    assert notes.sentences == [NOT_ENGLISH]
 
 
 def test_a_second_pass_does_not_repeat_what_failed(generator: ExtractiveGenerator) -> None:

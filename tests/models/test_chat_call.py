@@ -103,16 +103,14 @@ def test_a_rejected_request_is_not_tried_again(server: OllamaServer) -> None:
 @pytest.mark.parametrize("after", [0, 2], ids=["before the first token", "in mid-stream"])
 def test_a_stall_ends_after_the_timeout_and_is_not_tried_again(server: OllamaServer, after: int) -> None:
     server.play(Reply("a b c", fault="stall", after=after))
-    begun = time.monotonic()
     with pytest.raises(ModelStalledError, match=r"sent nothing for 0.3 s"):
         caller(server, timeout_s=0.3)(ASK, Notes())
-    assert time.monotonic() - begun < 1.5
     assert len(server.chats) == 1
 
 
 def test_a_slow_model_that_keeps_writing_is_no_stall() -> None:
-    with OllamaServer("a b c d e f", tokens_per_s=10) as slow:
-        assert caller(slow, timeout_s=0.4)(ASK, Notes()).text == "a b c d e f"
+    with OllamaServer("a b c d e f", tokens_per_s=0.5) as slow:  # 12 seconds in all
+        assert caller(slow, timeout_s=10)(ASK, Notes()).text == "a b c d e f"
 
 
 def test_endless_output_is_cut_at_the_character_cap_and_the_server_is_hung_up_on(server: OllamaServer) -> None:
@@ -121,10 +119,8 @@ def test_endless_output_is_cut_at_the_character_cap_and_the_server_is_hung_up_on
     reply = caller(server, num_predict=-1, max_chars=100)(ASK, notes)
     assert (len(reply.text) <= 100, reply.cut) == (True, True)
     assert notes.sentences == ["ollama:llama3.2 wrote more than 100 characters; the rest was cut off."]
-    limit = time.monotonic() + 5
-    while not server.chats[0].broken and time.monotonic() < limit:
+    while not server.chats[0].broken:
         time.sleep(0.01)
-    assert server.chats[0].broken
 
 
 def test_num_predict_ends_endless_output_too(server: OllamaServer) -> None:
@@ -136,28 +132,27 @@ def test_num_predict_ends_endless_output_too(server: OllamaServer) -> None:
 
 def test_the_deadline_of_the_run_ends_a_call(server: OllamaServer) -> None:
     server.play(Reply("a", fault="stall"))
-    begun = time.monotonic()
     with deadline(0.2), pytest.raises(DeadlineError, match="deadline passed"):
-        caller(server)(ASK, Notes())
-    assert time.monotonic() - begun < 1
+        caller(server, timeout_s=600)(ASK, Notes())
 
 
 def test_no_try_begins_that_the_deadline_would_not_let_end(server: OllamaServer) -> None:
     server.play(Reply(status=500, error="x"))
-    with deadline(0.2), pytest.raises(ModelUnavailableError):
-        caller(server, backoff_s=5.0)(ASK, Notes())
+    with deadline(100), pytest.raises(ModelUnavailableError):
+        caller(server, backoff_s=500.0)(ASK, Notes())
     assert len(server.chats) == 1
 
 
 def test_an_inner_deadline_never_extends_the_outer_one(server: OllamaServer) -> None:
     server.play(Reply("a", fault="stall"))
     with deadline(0.2), deadline(60), deadline(None), pytest.raises(DeadlineError):
-        caller(server)(ASK, Notes())
+        caller(server, timeout_s=600)(ASK, Notes())
 
 
 def test_stopping_ends_running_and_waiting_calls_at_once(server: OllamaServer) -> None:
     server.play(Reply("a", fault="stall"))
-    one = caller(server, gate=Gate(1))
+    gate = Gate(1)
+    one = caller(server, gate=gate, timeout_s=600)
 
     def call() -> str:
         try:
@@ -167,11 +162,10 @@ def test_stopping_ends_running_and_waiting_calls_at_once(server: OllamaServer) -
 
     with ThreadPoolExecutor(3) as pool:
         futures = [pool.submit(call) for _ in range(3)]
-        time.sleep(0.2)
-        begun = time.monotonic()
+        while len(gate._running) < 3 or not server.chats:
+            time.sleep(0.01)
         stop_all_calls()
         assert {future.result() for future in futures} == {"the call to ollama:llama3.2 was stopped."}
-    assert time.monotonic() - begun < 1
 
 
 def test_no_more_calls_run_at_once_than_the_gate_lets_through() -> None:
@@ -207,7 +201,7 @@ def test_a_control_character_of_a_reply_goes_no_further(server: OllamaServer) ->
 def test_a_foreign_model_that_hangs_ends_after_the_timeout_and_one_in_a_running_loop_works() -> None:
     class Hanging(GenericFakeChatModel):
         def _stream(self, *args: Any, **kwargs: Any) -> Iterator[Any]:
-            threading.Event().wait(30)
+            threading.Event().wait(5)
             yield from ()
 
     with pytest.raises(ModelStalledError):
@@ -296,7 +290,7 @@ def test_a_prompt_that_the_server_did_not_read_whole_is_said(server: OllamaServe
 
 
 def test_the_first_token_may_take_longer_after_a_long_prompt(server: OllamaServer) -> None:
-    server.ms_per_prompt_token = 0.1
+    server.ms_per_prompt_token = 0.8
     server.play("Yes.")
-    long = [("human", "a word " * 4000)]  # read in 0.8 s
-    assert caller(server, timeout_s=0.5)(long, Notes()).text == "Yes."
+    long = [("human", "a word " * 4000)]  # read in 6.4 s
+    assert caller(server, timeout_s=5)(long, Notes()).text == "Yes."

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from cragraph.errors import WeightsError
-from cragraph.models.grounding import UNREAD, Grounding, GroundingModel
+from cragraph.models.grounding import NO_WORDS, Grounding, GroundingModel
 from cragraph.models.grounding_features import readable
 from cragraph.models.weights import DATA
 
@@ -113,7 +113,7 @@ def test_a_claim_without_words_is_not_supported(model: GroundingModel, claim: st
 
 
 def test_a_blank_claim_is_unread_and_no_claims_give_nothing(model: GroundingModel) -> None:
-    assert model.judge([" "], PASSAGES) == [UNREAD]
+    assert model.judge([" "], PASSAGES) == [NO_WORDS]
     assert model.judge([], PASSAGES) == []
     assert model.score([]) == []
 

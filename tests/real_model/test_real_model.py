@@ -40,7 +40,7 @@ def test_a_run_ends_with_a_response_whose_every_verdict_was_read(question: str) 
     )
     assert response["answer"]
     assert len(response["answer"]) < 3000
-    assert not any(echo in response["answer"] for echo in ("<<", "Code:", "Faulty statements"))
+    assert not any(echo in response["answer"] for echo in ("<<", "Code:", "Faults in it"))
     assert not any("could not be read" in sentence for sentence in response["degraded"]), response["degraded"]
     assert response["llm_calls"] <= 6
 

@@ -184,6 +184,7 @@ class Handler(BaseHTTPRequestHandler):
         begun, count = monotonic(), 0
         endless = cycle(written or ["la "]) if reply.fault == "endless" else None
         limit = int(request.options.get("num_predict") or -1)
+        asked = reply.logprobs and request.body.get("logprobs")
         for token in endless if endless else written:
             if (reply.fault not in (None, "endless") or reply.error) and count == reply.after:
                 break
@@ -192,7 +193,8 @@ class Handler(BaseHTTPRequestHandler):
                 break
             count += 1
             self._pace(begun, count)
-            self._chunk(_line(request, _message(token)))
+            told = {"logprobs": [reply.logprobs[(count - 1) % len(reply.logprobs)]]} if asked else {}
+            self._chunk(_line(request, _message(token)) | told)
         if reply.fault not in (None, "endless", "unfinished"):
             self._strike(reply)
         if reply.error:

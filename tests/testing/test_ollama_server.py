@@ -31,7 +31,7 @@ def chat(server: OllamaServer, **options: object) -> ChatOllama:
 
 
 def post(server: OllamaServer, path: str, **body: object) -> httpx.Response:
-    return httpx.post(server.url + path, json=body, timeout=10)
+    return httpx.post(server.url + path, json=body, timeout=300)
 
 
 def test_the_real_client_reads_an_answer_and_its_counts() -> None:
@@ -196,10 +196,8 @@ def test_a_caller_that_hangs_up_is_noticed() -> None:
         stream = chat(server).stream("hi")
         assert next(stream).content
         stream.close()
-        deadline = time.monotonic() + 5
-        while not server.chats[0].broken and time.monotonic() < deadline:
+        while not server.chats[0].broken:
             time.sleep(0.01)
-        assert server.chats[0].broken
 
 
 def test_a_server_dies_and_returns_on_the_same_port() -> None:

@@ -5,8 +5,8 @@ from random import Random
 import pytest
 
 from training.reader.made import Stock, changed, fragment, headed, negated, slipped, without_answer
+from training.reader.made_tables import table_example
 from training.reader.rows import Example, examples_of, window
-from training.reader.tables import table_example
 
 TEXT = "The Old Mill stands in Bergen. It was opened in 1904 by Anna Keller. Today it is a museum."
 SPAN = (TEXT.index("1904"), TEXT.index("1904") + 4)

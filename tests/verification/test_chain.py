@@ -75,7 +75,7 @@ def test_a_judge_that_hangs_is_left_behind(
     scripted: Make, scoring: Make, claims: list[Claim], passages: list[Passage]
 ) -> None:
     release, notes = Event(), Notes()
-    slow = scripted(lambda claims, passages: release.wait(20), "slow")
+    slow = scripted(lambda claims, passages: release.wait(), "slow")
     verdicts = JudgeChain([slow, scoring("second")], timeout=0.05)(claims, passages, notes)
     release.set()
     assert {verdict["judge"] for verdict in verdicts} == {"second"}
@@ -120,7 +120,7 @@ def test_the_deadline_of_the_run_stops_a_slow_judge_and_the_last_one_judges(
     scripted: Make, scoring: Make, claims: list[Claim], passages: list[Passage]
 ) -> None:
     release, notes, second = Event(), Notes(), scoring("second")
-    slow = scripted(lambda claims, passages: release.wait(20), "slow")
+    slow = scripted(lambda claims, passages: release.wait(), "slow")
     with deadline(0.05):
         verdicts = JudgeChain([slow, second, scoring("last")])(claims, passages, notes)
     release.set()

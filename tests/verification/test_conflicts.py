@@ -5,7 +5,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from cragraph.passages import as_passages
-from cragraph.verification.conflicts import MOST, find_conflicts
+from cragraph.verification.conflicts import MOST_CONFLICTS, find_conflicts
 
 CONFLICTS = {
     "another figure": ("Apple's revenue in 2022 was $394 billion.", "In 2022 Apple's revenue was $383 billion."),
@@ -54,7 +54,7 @@ def test_a_passage_does_not_contradict_itself() -> None:
 def test_no_more_conflicts_are_returned_than_asked_for() -> None:
     one = " ".join(pair[0] for pair in CONFLICTS.values())
     other = " ".join(pair[1] for pair in CONFLICTS.values())
-    assert len(find_conflicts(as_passages([one, other]))) == MOST
+    assert len(find_conflicts(as_passages([one, other]))) == MOST_CONFLICTS
     assert len(find_conflicts(as_passages([one, other]), most=2)) == 2
 
 

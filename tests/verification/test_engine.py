@@ -245,7 +245,7 @@ class Hanging(FakeJudge):
     """Says nothing until it is released."""
 
     def __call__(self, claims: Any, passages: Any, notes: Notes, *, question: str = "") -> Any:
-        self.release.wait(20)  # type: ignore[attr-defined]
+        self.release.wait()  # type: ignore[attr-defined]
         return super().__call__(claims, passages, notes)
 
 
@@ -401,7 +401,7 @@ class Waiting(FakeJudge):
     begun: Event
 
     def __call__(self, claims: Any, passages: Any, notes: Notes, *, question: str = "") -> Any:
-        assert self.begun.wait(5), "the scorer did not run beside the judge"
+        assert self.begun.wait(100), "the scorer did not run beside the judge"
         return super().__call__(claims, passages, notes)
 
 

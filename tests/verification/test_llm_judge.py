@@ -13,7 +13,7 @@ from cragraph.passages import as_passages
 from cragraph.prompts.load import Prompts
 from cragraph.protocols import Notes
 from cragraph.types import Claim, Verdict
-from cragraph.verification.chat import LLMClaims
+from cragraph.verification.chat_checks import LLMClaims
 from cragraph.verification.claims import split_claims
 from cragraph.verification.fallback import JudgeChain
 from cragraph.verification.judges.lexical import LexicalJudge

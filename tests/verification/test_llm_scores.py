@@ -9,7 +9,7 @@ from cragraph.models.chat import ChatCaller
 from cragraph.models.servers import chat_model
 from cragraph.passages import as_passages
 from cragraph.protocols import Notes
-from cragraph.verification.chat import LLMScorer, LLMScores
+from cragraph.verification.chat_checks import LLMScorer, LLMScores
 from tests.support.ollama import OllamaServer
 
 pytestmark = [pytest.mark.server, pytest.mark.enable_socket]

@@ -1,5 +1,6 @@
 """Facts that a claim and its evidence must share exactly: numbers, dates, units, names, negation."""
 
+from bisect import bisect_left, insort
 from collections.abc import Sequence
 from functools import lru_cache
 
@@ -22,10 +23,16 @@ def extract(text: str) -> tuple[Fact, ...]:
     facts: list[Fact] = []
     for fact in (*(date for date in dates(text) if date.start not in measured), *figures):
         if not _overlaps(fact, facts):
-            facts.append((numbered(text, fact) if fact.bare else None) or fact)
-    facts += [fact for fact in names(text) if not _overlaps(fact, facts)]
-    return tuple(sorted(facts, key=lambda fact: (fact.start, fact.end)))
+            insort(facts, (numbered(text, fact) if fact.bare else None) or fact, key=_start)
+    named = [fact for fact in names(text) if not _overlaps(fact, facts)]
+    return tuple(sorted(facts + named, key=lambda fact: (fact.start, fact.end)))
+
+
+def _start(fact: Fact) -> int:
+    return fact.start
 
 
 def _overlaps(fact: Fact, others: Sequence[Fact]) -> bool:
-    return any(other.start < fact.end and fact.start < other.end for other in others)
+    """Whether a fact stands where another does; these stand in order, and apart."""
+    after = bisect_left(others, fact.end, key=_start)
+    return after > 0 and others[after - 1].end > fact.start

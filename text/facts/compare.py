@@ -213,7 +213,7 @@ def _other_value(fact: Fact, claimed: Sequence[Fact], evidence: Sequence[Fact]) 
     return min(rivals, key=lambda other: abs(other.value - fact.value), default=None)
 
 
-MOST: Final = 12  # most figures of one kind that are combined: among more, some combination always fits
+MOST_COMBINED: Final = 12  # most figures of one kind that are combined: among more, some combination always fits
 _SUM: Final = re.compile(r"\b(?:total|together|combined|altogether|in all|sum|overall|both)\b", re.IGNORECASE)
 _UP: Final = pattern("up")
 _DOWN: Final = pattern("down")
@@ -238,7 +238,7 @@ def reckoned(fact: Fact, claim: str, facts: Sequence[Fact], text: str) -> str:
         years = [replace(f, value=f.date[0] * _YEAR) for f in facts if f.kind == "date" and f.date[0] and not f.unit]
         if formula := next(_differences(fact, years), ""):
             return formula
-    few = alike[:MOST]
+    few = alike[:MOST_COMBINED]
     if _SUM.search(claim):
         for count in (2, 3, 4):
             for some in combinations(few, count):
@@ -262,7 +262,7 @@ def _changes(fact: Fact, claim: str, facts: Sequence[Fact], text: str) -> Iterat
     up, down = bool(_UP.search(claim)), bool(_DOWN.search(claim))
     if up == down:
         return
-    for one, other in combinations(facts[:MOST], 2):
+    for one, other in combinations(facts[:MOST_COMBINED], 2):
         if (one.kind, one.unit) != (other.kind, other.unit) or not one.value or not other.value:
             continue
         # "5 million, down from 6 million": what follows "from" came first.

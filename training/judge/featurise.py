@@ -118,7 +118,7 @@ def opinions_on(item: Item) -> list[dict[str, Any]]:
 def _objections(reading: Held | None) -> dict[str, Any]:
     if reading is None:
         return {"lacking": False, "opposed": False, "unmatched": False}
-    unmatched = bool(reading.strangers or reading.undenied or reading.misplaced)
+    unmatched = bool(reading.unknown_names or reading.denial_unmatched or reading.misplaced)
     return {"lacking": bool(reading.lacking), "opposed": reading.against() > 0, "unmatched": unmatched}
 
 

@@ -19,7 +19,7 @@ NEAREST, FARTHEST = 0.50, 0.30
 """Cosines between which two words are related but rarely mean the same."""
 ENDINGS = ("ing", "ed", "ly", "tion", "ist", "ness", "ment", "er", "al", "ic", "ive", "s")
 SHORTEST = 5
-MOST = 8
+MOST_NEAR = 8
 
 
 def ending(word: str) -> str:
@@ -46,7 +46,7 @@ def near_words(folder: Path) -> dict[str, Sequence[str]]:
         cosines = vectors[start : start + 1000] @ vectors.T
         for row, line in enumerate(cosines, start):
             line = np.where((line > FARTHEST) & (line < NEAREST) & (endings == endings[row]), line, 0.0)
-            near = [int(i) for i in np.argsort(-line)[:MOST] if line[i] > 0]
+            near = [int(i) for i in np.argsort(-line)[:MOST_NEAR] if line[i] > 0]
             same = SAME.get(words[row], ())
             kept = [words[i] for i in near if stems[i] != stems[row] and words[i] not in same]
             if kept:

@@ -25,7 +25,7 @@ from cragraph import create_graph, load_settings
 from cragraph.evals.answers import AskedRow, read, with_noise
 from cragraph.evals.metrics import auroc, calibration_error, reliability
 from cragraph.generation.answered import given_in, reworded_features
-from cragraph.generation.phrases import plain
+from cragraph.generation.phrases import normalised
 from cragraph.generation.ranking import CHOICE, REWORDED, SURE, AnswerRanker, Ranking, certainty
 from cragraph.models.cache import LRU, CachedEmbeddings
 from cragraph.models.embeddings import EmbeddedEncoder
@@ -33,7 +33,7 @@ from cragraph.models.reader import Reader
 from cragraph.passages import as_passages
 from cragraph.run import Assistant
 from cragraph.types import Passage
-from training.reader.tables import table_example
+from training.reader.made_tables import table_example
 
 Heads = dict[str, list[float]]
 FOLDS = 4
@@ -200,7 +200,7 @@ def reworded_rows(ranker: AnswerRanker, rows: Sequence[AskedRow]) -> list[tuple[
         passages = as_passages([{"text": t, "metadata": {"title": row.title}} for t in row.passages])
         ranking = ranker(row.question, passages)
         for answer, right in ((row.answers[0], True), (other.answers[0], row.is_right(other.answers[0]))):
-            said = plain(answer)
+            said = normalised(answer)
             if ranking.scored and not given_in(said, ranking)[0]:
                 features = reworded_features(ranker, row.question, said, ranking)
                 found.append((list(features.values()), right))

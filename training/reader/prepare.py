@@ -17,8 +17,8 @@ from tokenizers import Tokenizer
 from training.judge.near import near_words, without_same
 from training.judge.prepare import UNKNOWN, minilm
 from training.reader.made import Others, changed, fragment, headed, negated, stock_of, typed, without_answer
+from training.reader.made_tables import table_example
 from training.reader.rows import OVERSAMPLED, THINNED, Example, examples_of, read_rows
-from training.reader.tables import table_example
 
 MAX_QUESTION, MAX_PIECES = 48, 256
 SHARES = {"changed": 0.55, "negated": 0.03, "without": 0.4, "fragment": 0.06, "headed": 0.1, "other": 0.25}

@@ -11,7 +11,7 @@ from cragraph.types import Claim, Passage, Verdict
 from cragraph.verification.judges.lexical import LexicalJudge
 from cragraph.verification.judges.reading import Reading
 from cragraph.verification.judges.verdicts import Standard, can_point, decide, joined, unjudged
-from cragraph.verification.result import plain
+from cragraph.verification.result import bare
 
 if TYPE_CHECKING:
     from cragraph.models.grounding import Grounding, GroundingModel
@@ -35,6 +35,7 @@ class EncoderJudge:
     other: Judge | None = None
     words: LexicalJudge = field(default_factory=LexicalJudge)
     name: str = "encoder"
+    apart = True
 
     def __call__(
         self, claims: Sequence[Claim], passages: Sequence[Passage], notes: Notes, *, question: str = ""
@@ -42,13 +43,14 @@ class EncoderJudge:
         """One verdict per claim, in order."""
         notes.ran("encoder judge", self.model.name)
         texts = [passage["text"] if self.model.reads(passage["text"]) else "" for passage in passages]
-        own = [claim for claim in claims if any(texts) and self.model.reads(claim["text"])]
-        rest = [claim for claim in claims if claim not in own]
+        readable = [any(texts) and self.model.reads(claim["text"]) for claim in claims]
+        own = [claim for claim, reads in zip(claims, readable, strict=True) if reads]
+        rest = [claim for claim, reads in zip(claims, readable, strict=True) if not reads]
         if own and any(passage["text"] and not text for passage, text in zip(passages, texts, strict=True)):
             notes.degraded("The encoder judge reads English only: passages in another language were left out.")
         verdicts = iter(self._read(own, texts, passages))
         others = iter(self._unread(rest, passages, notes, question) if rest else ())
-        return [next(verdicts) if claim in own else next(others) for claim in claims]
+        return [next(verdicts) if reads else next(others) for reads in readable]
 
     def _read(self, claims: Sequence[Claim], texts: Sequence[str], passages: Sequence[Passage]) -> list[Verdict]:
         pairs = list(zip(claims, self.words.readings(claims, passages), strict=True))
@@ -104,5 +106,5 @@ def is_copied(claim: Claim, reading: Reading | None) -> bool:
     """Whether a claim is a whole sentence of a passage, spacing, case and marks at its ends aside."""
     if reading is None:
         return False
-    text, window = plain(without_markers(claim["text"])), reading.window.text
-    return bool(text) and text in (plain(window), *map(plain, sentences(window)))
+    text, window = bare(without_markers(claim["text"])), reading.window.text
+    return bool(text) and text in (bare(window), *map(bare, sentences(window)))

@@ -95,9 +95,9 @@ class LLMJudge(ChatPart):
     Support counts where a passage holds the quote and the quote has the claim's figures, names and negations, and a
     contradiction where claim and quote show it; else the claim is `unjudged`, so that the next judge decides.
 
-    Quotes are compared as sets of facts, which does not see who did what to whom, and a small or an obedient model calls
-    anything supported. So no claim is worth more than the `holder`, who reads claim and passage as a whole, says: the
-    model may find fault with what the holder lets pass, and never the other way round.
+    Quotes are compared as sets of facts, which does not see who did what to whom, and a small or an obedient model
+    calls anything supported. So no claim is worth more than the `holder`, who reads claim and passage as a whole, says:
+    the model may find fault with what the holder lets pass, and never the other way round.
     """
 
     name: str = "llm"

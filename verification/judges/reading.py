@@ -18,7 +18,7 @@ from cragraph.text.words import is_light, share, terms, weight
 from cragraph.types import Claim, Passage
 from cragraph.verification.judges.conflict import around
 from cragraph.verification.judges.structure import Mismatch, mismatch
-from cragraph.verification.result import plain
+from cragraph.verification.result import bare
 from cragraph.verification.windows import Space, Window, is_table_row, space
 
 ON_TOPIC = 0.5
@@ -28,7 +28,7 @@ Of the training claims whose window covers half of them and has a word's opposit
 SOME = 0.3  # coverage below which a window shares nothing that could be called a part of the claim
 FORMS: Final[frozenset[Kind]] = frozenset(["measure", "money", "percent", "points"])
 """Facts that may be written in several ways."""
-ASTRAY = 0.5
+OTHER_MATTER = 0.5
 """A figure is another matter's where the sentences that hold it cover less than this share of what the window does."""
 CLOSER = 0.15  # how much more of a claim a window must cover that differs from it to be the one that it is judged by
 NEGATED = 0.75
@@ -50,9 +50,9 @@ class Reading:
     opposite: tuple[str, str] | None  # a word of the claim and its opposite in the window
     coverage: float
     matter: float  # coverage with that word counted as covered: "sales fell" and "sales rose" speak of the same matter
-    strangers: tuple[Fact, ...] = ()  # names that no passage has
+    unknown_names: tuple[Fact, ...] = ()  # names that no passage has
     in_words: tuple[Fact, ...] = ()  # figures of `elsewhere` whose text stands in a passage for something else
-    undenied: bool = False  # the claim denies what the window does not
+    denial_unmatched: bool = False  # the claim denies what the window does not
     misplaced: frozenset[str] = frozenset()  # words that the window, a row of a table, lacks and another row has
     reckoned: tuple[str, ...] = ()  # how the window gives figures that it does not hold
     mismatch: Mismatch | None = None  # what the claim puts together otherwise than the passages
@@ -77,7 +77,7 @@ class Reading:
 
     def objects(self, *, by_words: bool = True) -> bool:
         """Whether facts, and (`by_words`) names, negation or opposite words keep the claim from being supported."""
-        unmatched = by_words and bool(self.strangers or self.undenied or self.misplaced or self.mismatch)
+        unmatched = by_words and bool(self.unknown_names or self.denial_unmatched or self.misplaced or self.mismatch)
         return bool(self.lacking) or self.against(by_words=by_words) > 0.0 or unmatched
 
 
@@ -92,8 +92,8 @@ class Readings:
         self._text = "\n".join(passage["text"] for passage in passages)
         self.written = [self._as_passages_write(text) for text in self.texts]
         self.space: Space = space(self.written, passages)
-        texts, copies = [passage["text"] for passage in passages], {plain(own.text) for own in self.space.sentences}
-        self._mismatches = [None if plain(text) in copies else mismatch(text, texts) for text in self.texts]
+        texts, copies = [passage["text"] for passage in passages], {bare(own.text) for own in self.space.sentences}
+        self._mismatches = [None if bare(text) in copies else mismatch(text, texts) for text in self.texts]
 
     def read(self, number: int, place: int, cosine: float = 0.0) -> Reading:
         """Measure the claim with this number against the window with this number."""
@@ -112,13 +112,13 @@ class Readings:
         lacking = [fact for fact, formula in formulas.items() if not formula]
         coverage = float(space.coverage[place, number])
         elsewhere = compare(lacking, self._facts, self._text)
-        astray = [
+        displaced = [
             (fact, other)
             for fact in figures
             if fact not in lacking or fact in elsewhere.matched
-            if (other := self._astray(fact, figures, number, sentence))
+            if (other := self._of_another_matter(fact, figures, number, sentence))
         ]
-        elsewhere = replace(elsewhere, conflicting=(*elsewhere.conflicting, *astray))
+        elsewhere = replace(elsewhere, conflicting=(*elsewhere.conflicting, *displaced))
         nowhere = elsewhere.lacking
         negated = negation_differs(claim, sentence.text)
         opposite = opposite_words(claim, sentence.text)
@@ -149,9 +149,9 @@ class Readings:
             opposite=opposite,
             coverage=coverage,
             matter=max(coverage, 1 - share(heavy, apart)),
-            strangers=compare(named.missing, self._facts, self._text).missing,
+            unknown_names=compare(named.missing, self._facts, self._text).missing,
             in_words=tuple(fact for fact in nowhere if self._stands(fact.text)),
-            undenied=coverage >= NEGATED
+            denial_unmatched=coverage >= NEGATED
             and bool(denied_stretches(claim))
             and not negative(window.text)
             and opposite_words(claim, window.text) is None,
@@ -170,7 +170,7 @@ class Readings:
                     text = f"{text[: fact.start]}{other.text.strip()}{text[fact.end :]}"
         return text
 
-    def _astray(self, fact: Fact, figures: Sequence[Fact], number: int, sentence: Window) -> Fact | None:
+    def _of_another_matter(self, fact: Fact, figures: Sequence[Fact], number: int, sentence: Window) -> Fact | None:
         """The measure that a sentence has in place of one which stands only in sentences of another matter."""
         space, claim = self.space, self.texts[number]
         if fact.kind not in ("measure", "percent", "money", "date") or fact.written:
@@ -181,7 +181,7 @@ class Readings:
         if len(rivals) != 1 or coverage < CLOSE or matches(fact, here):
             return None
         holding = [n for n, other in enumerate(space.sentences) if matches(fact, extract(other.text))]
-        elsewhere = any(space.coverage[space.singles[n], number] >= ASTRAY * coverage for n in holding)
+        elsewhere = any(space.coverage[space.singles[n], number] >= OTHER_MATTER * coverage for n in holding)
         return rivals[0] if holding and not elsewhere else None
 
     def _stands(self, words: str) -> bool:

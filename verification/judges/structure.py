@@ -14,7 +14,7 @@ from cragraph.text.sentences import sentences as sentences_of
 from cragraph.text.words import share, stem, terms, topic
 from cragraph.verification.windows import is_table_row
 
-MOST: Final = 0.5  # share of words, weighed, that two parts must have in common to speak of the same thing
+SAME_MATTER: Final = 0.5  # share of words, weighed, that two parts must have in common to speak of the same thing
 ALL: Final = 0.75  # share of a claim's clause that one of a passage must have to say the same
 TERSE: Final = 6  # words of a sentence such as "No oil, no glue.", which forbids what it names
 FEW: Final = 0.2  # the share below which they speak of different things
@@ -146,15 +146,19 @@ def _against(own: Clause, clause: Clause, scene: Scene) -> str:
     if plain and own.verb not in _SAYING:
         mine, theirs = (b, y) if own.passive and clause.passive and not (a and x) else (a, x)
         others = _like(own.terms) - mine
-        alike_else = share(others, whole - theirs) >= (0.6 if weak else MOST) if others else bool(mine & theirs)
+        alike_else = share(others, whole - theirs) >= (0.6 if weak else SAME_MATTER) if others else bool(mine & theirs)
         if alike_else and _differs(mine, theirs, whole, scene):
             return "it is said of another"
-        if not weak and share(a, x) >= MOST:
+        if not weak and share(a, x) >= SAME_MATTER:
             of_other = b - y and y - b and any(b <= thing for thing in scene.things)
             if of_other if b & y else _differs(b, y, whole, scene):
                 return "it is said of something else"
     own_told = own.past and not (own.planned or own.possible or own.negated)
-    if (clause.planned or clause.possible) and own_told and share(_like(own.terms), whole) >= (ALL if weak else MOST):
+    if (
+        (clause.planned or clause.possible)
+        and own_told
+        and share(_like(own.terms), whole) >= (ALL if weak else SAME_MATTER)
+    ):
         return "a plan is told as a fact" if clause.planned else "what may be is told as a fact"
     return ""
 
@@ -172,7 +176,7 @@ def _differs(mine: Terms, theirs: Terms, whole: Terms, scene: Scene) -> bool:
 def _elsewhere(own: Clause, claim: str, clause: Clause, sentence: str) -> str:
     """A date that the sentence has in another clause, where this one has a date too."""
     mine = _dates(claim, own)
-    if not mine or own.resolved or share(_like(own.terms), _like(clause.terms)) < MOST:
+    if not mine or own.resolved or share(_like(own.terms), _like(clause.terms)) < SAME_MATTER:
         return ""
     near = _dates(sentence, clause)
     if near and not compare(mine, near).matched and compare(mine, extract(sentence)).share == 1:
@@ -207,14 +211,14 @@ def _causes(sentence: str) -> tuple[tuple[Terms, Terms], ...]:
 def _cause(claim: str, sentences: Sequence[str], known: Terms) -> Mismatch | None:
     for cause, effect in _causes(claim):
         stated = [(s, c, e) for s in sentences for c, e in _causes(s)]
-        if any(share(cause, c) >= MOST and share(effect, e) >= MOST for _, c, e in stated):
+        if any(share(cause, c) >= SAME_MATTER and share(effect, e) >= SAME_MATTER for _, c, e in stated):
             continue
         # What happened first is no cause, but what came after it is none either.
         later = [(s, s.partition(" after ")) for s in sentences if " after " in s]
         for sentence, other, result in [*stated, *((s, _heavy(first), _heavy(then)) for s, (then, _, first) in later)]:
             crossed = min(share(cause, result), share(effect, other))
             causes, effects = share(cause, other), share(effect, result)
-            if crossed >= MOST and crossed > max(causes, effects):
+            if crossed >= SAME_MATTER and crossed > max(causes, effects):
                 return Mismatch(sentence, "cause and effect are exchanged")
             is_cause = (sentence, other, result) in stated and effects >= 0.6
             if is_cause and causes < FEW and share(cause, known) >= 0.8:
@@ -294,7 +298,7 @@ def _only(claim: str, sentences: Sequence[str], known: Terms) -> Mismatch | None
             if rest <= known:
                 return Mismatch(sentence, "“only” is said of something else")
     close = max(sentences, key=lambda s: share(rest | focus, _heavy(s)), default="")
-    if focus and focus <= known and share(rest | focus, _heavy(close)) >= MOST:
+    if focus and focus <= known and share(rest | focus, _heavy(close)) >= SAME_MATTER:
         return Mismatch(close, "nothing says “only” of that")
     return None
 
@@ -310,7 +314,7 @@ def _all(claim: str, sentences: Sequence[str], known: Terms) -> Mismatch | None:
     rest = _heavy(claim) - {noun}
     for sentence in sentences:
         part = next((f for f in _SOME.finditer(sentence) if alike(stem(f["noun"])) == noun), None)
-        if part and not _EVERY.search(sentence) and share(rest, _heavy(sentence)) >= MOST:
+        if part and not _EVERY.search(sentence) and share(rest, _heavy(sentence)) >= SAME_MATTER:
             return Mismatch(sentence, f"“{match.group()}” goes beyond “{part.group()}”")
     return None
 
@@ -400,6 +404,6 @@ def _multiple(claim: str, sentences: Sequence[str], known: Terms) -> Mismatch | 
         if len(figures) == 2 and len({(f.kind, f.unit) for f in figures}) == 1 and not _MULTIPLE.search(sentence):
             first, last = figures
             ratio = last.value / first.value
-            if share(rest, _heavy(sentence)) >= MOST and not 0.9 < ratio / _TIMES[match["how"].lower()] < 1.1:
+            if share(rest, _heavy(sentence)) >= SAME_MATTER and not 0.9 < ratio / _TIMES[match["how"].lower()] < 1.1:
                 return Mismatch(sentence, f"“{match.group()}” is not {ratio:.2g} times")
     return None

@@ -168,9 +168,9 @@ def _reason(reading: Reading, label: Label, lacking: Sequence[Fact], conflict: C
             where = "stands in the passages for something else" if fact in reading.in_words else "is in no passage"
             reasons.append(f"{fact.text.strip()} {where}")
     if label != "supported":
-        reasons += [f"{name.text.strip()} is in no passage" for name in reading.strangers[:2]]
+        reasons += [f"{name.text.strip()} is in no passage" for name in reading.unknown_names[:2]]
         reasons += ["the figures are those of another row"] if reading.misplaced else []
-        if reading.undenied and conflict is None:
+        if reading.denial_unmatched and conflict is None:
             reasons.append("the claim is negated, the passage is not")
         reasons += [reading.mismatch.reason] if reading.mismatch else []
     reasons += reading.reckoned
@@ -199,7 +199,7 @@ def _objected_spans(claim: Claim, reading: Reading, lacking: Sequence[Fact]) -> 
     text, offset = claim["text"], claim["start"]
     if not can_point(claim) or not text.startswith(without_markers(text)):
         return []
-    places = [(fact.start, fact.end) for fact in (*lacking, *reading.strangers)]
+    places = [(fact.start, fact.end) for fact in (*lacking, *reading.unknown_names)]
     if reading.opposite and (word := re.search(rf"\b{re.escape(reading.opposite[0])}\b", text, re.IGNORECASE)):
         places.append(word.span())
     return joined((start + offset, end + offset) for start, end in places)

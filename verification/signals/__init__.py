@@ -11,6 +11,7 @@ from cragraph.protocols import Notes
 from cragraph.text.markers import without_markers
 from cragraph.text.words import content_words, overlap
 from cragraph.types import Passage, Verdict
+from cragraph.verification.claims import LONGEST
 from cragraph.verification.conflicts import contradict
 from cragraph.verification.result import counted, is_counted, mean_support
 from cragraph.verification.signals import wording
@@ -80,7 +81,7 @@ def internal_consistency(material: Material) -> float:
     """
     if material.consistency is not None:
         return material.consistency
-    claims = counted(material.verdicts)[:COMPARED]
+    claims = _read(material.verdicts)[:COMPARED]
     pairs = compared_claims(material.verdicts)
     involved = {text for pair in pairs if pair in material.clashes or contradict(*pair) for text in pair}
     return 1.0 - sum(claim["text"] in involved for claim in claims) / len(claims) if claims else 1.0
@@ -88,16 +89,21 @@ def internal_consistency(material: Material) -> float:
 
 def compared_claims(verdicts: Sequence[Verdict]) -> list[tuple[str, str]]:
     """The texts of each two claims of an answer that may contradict each other: not those of two quotations."""
-    claims = [(v["text"], _quotes(v)) for v in counted(verdicts)[:COMPARED]]
+    claims = [(v["text"], _quotes(v)) for v in _read(verdicts)[:COMPARED]]
     return [(one, other) for (one, quoted), (other, copied) in combinations(claims, 2) if not (quoted and copied)]
 
 
 QUOTES_CONTRADICT: Final = "The answer quotes what contradicts itself, which the confidence does not count"
 
 
+def _read(verdicts: Sequence[Verdict]) -> list[Verdict]:
+    """The claims that are compared: those that are no longer than a judge reads."""
+    return [verdict for verdict in counted(verdicts) if len(verdict["text"]) <= LONGEST]
+
+
 def quoted_contradictions(verdicts: Sequence[Verdict]) -> list[str]:
     """An issue for each two quotations of the answer that contradict each other; rows of a table do not."""
-    claims = [v for v in counted(verdicts)[:COMPARED] if _quotes(v) and not is_table_row(v["evidence"]["quote"])]  # type: ignore[index]
+    claims = [v for v in _read(verdicts)[:COMPARED] if _quotes(v) and not is_table_row(v["evidence"]["quote"])]  # type: ignore[index]
     pairs = combinations([claim["text"] for claim in claims], 2)
     return [f"{QUOTES_CONTRADICT}: “{one}” — “{other}”" for one, other in pairs if contradict(one, other)]
 

@@ -13,7 +13,7 @@ from cragraph.protocols import Embeddings, Notes, stand_in
 from cragraph.text.markers import without_markers
 from cragraph.text.words import overlap
 from cragraph.types import Passage
-from cragraph.verification.result import plain
+from cragraph.verification.result import bare
 from cragraph.verification.windows import Space, Window, space
 
 BY_SIMILARITY: Final = frozenset({"relevance", "faithfulness", "attribution_coverage", "source_agreement"})
@@ -98,11 +98,11 @@ def by_vectors(
     texts = [passage["text"] for passage in passages] if whole and claims else []
     chosen = [_telling(windows, column, claim, whole=whole) for column, claim in enumerate(claims)]
     pairs = [(claim, window.text) for claim, own in zip(claims, chosen, strict=True) for window in own]
-    near = [text for one, other in pairs if plain(one) != plain(other) for text in (one, other)]
+    near = [text for one, other in pairs if bare(one) != bare(other) for text in (one, other)]
     vectors = embedded(embeddings, [*pair, *near, *(claims if texts else ()), *texts])
 
     def cosine(one: str, other: str) -> float:
-        if plain(one) == plain(other):
+        if bare(one) == bare(other):
             return 1.0
         with np.errstate(invalid="ignore"):  # BLAS may raise the flag for lanes that it does not use
             return min(max(float(vectors[one] @ vectors[other]), 0.0), 1.0)
@@ -131,7 +131,7 @@ def coherence(embeddings: Embeddings, sentences: Sequence[str]) -> float:
 def _telling(measured: Space, column: int, claim: str, *, whole: bool) -> list[Window]:
     """The likeliest windows of a claim; of a copied one the copy, and what shares enough words to be near it too."""
     likeliest = measured.best(column, LIKELIEST)
-    copied = any(plain(measured.windows[place].text) == plain(claim) for place in likeliest)
+    copied = any(bare(measured.windows[place].text) == bare(claim) for place in likeliest)
     if copied and not whole:
         likeliest = [place for place in likeliest if measured.likely[place, column] >= NEAR]
     return [measured.windows[place] for place in likeliest]

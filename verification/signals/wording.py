@@ -13,11 +13,10 @@ from cragraph.text.words import asked_words, terms, words
 from cragraph.types import Passage
 
 SUBSTANTIAL: Final = 8
-LAST: Final = 200
-"""Characters at the end of a text that show how it ends."""
+_CLOSE: Final = 200  # characters at the end of an answer that show how it ends
 
 _END: Final = re.compile(r"""[.!?…。！？:;|)\]}"'”’»`*]\s*(?:\[[\d,\s–-]+\]\s*)*$|\d\s*$""")
-_LIST_ITEM: Final = re.compile(r"^\s*(?:[-*+•]|\d+[.)])\s", re.MULTILINE)
+_LIST_ITEM: Final = re.compile(r"^[ \t]*(?:[-*+•]|\d+[.)])\s", re.MULTILINE)
 
 
 def completeness(question: str, answer: str) -> float:
@@ -31,7 +30,7 @@ def completeness(question: str, answer: str) -> float:
     if not text or declines(text):
         return 0.0
     substance = min(len(words(without_markers(text))) / SUBSTANTIAL, 1.0)
-    finish = 1.0 if _END.search(text[-LAST:]) or _LIST_ITEM.search(text) else 0.0
+    finish = 1.0 if _END.search(text[-_CLOSE:]) or _LIST_ITEM.search(text) else 0.0
     wanted = asked_words(question)
     if not wanted:
         return 0.7 * substance + 0.3 * finish
@@ -82,10 +81,13 @@ def uncertainty(answer: str, phrases: Sequence[str] = UNCERTAINTY_PHRASES) -> fl
     return min(len(uncertainty_indicators(answer, phrases)) / FULL, 1.0)
 
 
+_BESIDE: Final = 40  # characters beside a word that are looked at
+
+
 def _occurs(phrase: str, text: str) -> bool:
     for match in _pattern(phrase).finditer(text):
         # "May 2023" and "in May" name a month.
-        before, after = text[: match.start()], text[match.end() :]
+        before, after = text[max(0, match.start() - _BESIDE) : match.start()], text[match.end() : match.end() + _BESIDE]
         if match[0] != "May" or not (_MONTH_BEFORE.search(before) or _MONTH_AFTER.match(after)):
             return True
     return False

@@ -10,7 +10,7 @@ from cragraph.errors import DocumentError
 from cragraph.retrieval.documents.clean import Limits, encoding_of
 from cragraph.retrieval.documents.document import Draft
 from cragraph.retrieval.documents.records import record_drafts, value_of
-from cragraph.retrieval.documents.tables import is_heading
+from cragraph.retrieval.documents.table_text import is_heading
 
 CELL_LIMIT: Final = 16 << 20  # characters in one cell at most; more means a quote that is never closed
 _DELIMITERS = ",;\t|"

@@ -8,7 +8,7 @@ from typing import Any
 from cragraph.retrieval.documents.clean import Limits
 from cragraph.retrieval.documents.document import Draft, Writer
 from cragraph.retrieval.documents.package import Package, grid_of, package
-from cragraph.retrieval.documents.tables import table_of
+from cragraph.retrieval.documents.table_text import table_of
 
 _W = "{http://schemas.openxmlformats.org/wordprocessingml/2006/main}"
 _HEADING = re.compile(r"^heading (\d)$", re.I)

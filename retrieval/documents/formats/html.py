@@ -11,7 +11,7 @@ from lxml import etree
 
 from cragraph.retrieval.documents.clean import DEFAULT, Limits, one_line, read_text
 from cragraph.retrieval.documents.document import Draft, Writer
-from cragraph.retrieval.documents.tables import Table, table_of
+from cragraph.retrieval.documents.table_text import Table, table_of
 
 _UNREAD_NAMES = (
     "script style noscript template nav footer aside form svg math iframe object button select dialog canvas audio "

@@ -11,7 +11,7 @@ from markdown_it.token import Token
 from cragraph.errors import DocumentError
 from cragraph.retrieval.documents.clean import DEFAULT, Limits
 from cragraph.retrieval.documents.document import LONGEST_TITLE, Block, BlockKind, Draft, Heading, untaken
-from cragraph.retrieval.documents.tables import Table, header_line, row_lines
+from cragraph.retrieval.documents.table_text import Table, header_line, row_lines
 
 _FRONT = re.compile(r"\A---[ \t]*\n(.*?)\n(?:---|\.\.\.)[ \t]*(?:\n|\Z)", re.S)
 _CODE_OR_COMMENT = re.compile(

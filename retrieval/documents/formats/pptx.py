@@ -7,7 +7,7 @@ from typing import Any
 from cragraph.retrieval.documents.clean import Limits
 from cragraph.retrieval.documents.document import Draft, Writer
 from cragraph.retrieval.documents.package import Package, grid_of, package
-from cragraph.retrieval.documents.tables import Table, table_of
+from cragraph.retrieval.documents.table_text import Table, table_of
 
 _A = "{http://schemas.openxmlformats.org/drawingml/2006/main}"
 _C = "{http://schemas.openxmlformats.org/drawingml/2006/chart}"

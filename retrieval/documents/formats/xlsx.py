@@ -12,7 +12,7 @@ from cragraph.retrieval.documents.clean import Limits
 from cragraph.retrieval.documents.document import Draft, Heading
 from cragraph.retrieval.documents.package import package
 from cragraph.retrieval.documents.records import Scalar, grouped, record_draft, row_of, text_field
-from cragraph.retrieval.documents.tables import is_heading
+from cragraph.retrieval.documents.table_text import is_heading
 
 Cells = list[Scalar | None]
 

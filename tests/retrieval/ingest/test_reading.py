@@ -69,9 +69,9 @@ def test_a_file_that_takes_the_reader_down_is_reported_and_the_rest_is_read(tmp_
 def test_a_file_that_takes_too_long_is_reported_and_the_rest_is_read(tmp_path: Path, files: list[str]) -> None:
     trap = tmp_path / "trap.txt"
     os.mkfifo(trap)
-    found = list(messages([files[0], str(trap), files[1]], OPTIONS, Limits(seconds=4)))
+    found = list(messages([files[0], str(trap), files[1]], OPTIONS, Limits(seconds=15)))
     assert [type(message) for message in found] == [Portion, Failed, Portion]
-    assert found[1] == Failed(str(trap), "reading it took more than 4 seconds; split it, or raise file_seconds")
+    assert found[1] == Failed(str(trap), "reading it took more than 15 seconds; split it, or raise file_seconds")
 
 
 @pytest.mark.slow
@@ -158,7 +158,7 @@ def _peak_mb(pid: str) -> float:
 
 def _kill_reader() -> None:
     """Kill our child once it waits for the trap."""
-    for _ in range(1200):
+    while True:
         time.sleep(0.05)
         for child in filter(_waits, _readers()):
             os.kill(int(child), signal.SIGKILL)

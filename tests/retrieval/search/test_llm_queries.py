@@ -69,7 +69,7 @@ def test_targeted_queries_are_written_from_what_failed_and_what_is_open(server: 
 
 
 def test_addresses_and_echoes_of_the_prompt_are_not_searched_for(server: OllamaServer) -> None:
-    echo = "Keep names, numbers, dates and units"
+    echo = "short search queries for what is still to be found"
     server.play({"queries": ["https://example.org/net-sales", "[1]", "1", echo, "JSON net sales", "sales"]})
     assert ChatQueries(caller(server))("q", [FAILED], [], Notes()) == ["JSON net sales", "sales"]
 

@@ -28,9 +28,7 @@ from cragraph.testing import HashEmbeddings
 def child(code: str, folder: Path, prepare: Callable[[], None]) -> str:
     """Run code in a process of its own, after `prepare`, and return what it printed."""
     command = [sys.executable, "-c", FILLER + textwrap.dedent(code), str(folder)]
-    result = subprocess.run(
-        command, capture_output=True, text=True, timeout=100, check=False, preexec_fn=prepare, cwd="/"
-    )
+    result = subprocess.run(command, capture_output=True, text=True, check=False, preexec_fn=prepare, cwd="/")
     assert result.returncode == 0, result.stderr
     return result.stdout.strip()
 

@@ -148,9 +148,12 @@ def test_more_passages_than_one_batch_all_arrive(store: Store) -> None:
 
 
 def test_half_a_character_is_refused_with_its_place(store: Store) -> None:
+    [made] = as_passages(["bad text"])
     with pytest.raises(InputError, match="half a character at 4"):
-        store.add(as_passages(["bad \ud800 text"]))
+        store.add([{**made, "text": "bad \ud800 text"}])
     assert store.count() == 0
+    store.add(as_passages(["bad \ud800 text"]))  # which replaces it
+    assert [passage["text"] for passage in store.lexical("bad text", 1)] == ["bad \ufffd text"]
 
 
 def test_the_generation_grows_with_every_write(full: Store, lines: list[Passage]) -> None:

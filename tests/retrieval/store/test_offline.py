@@ -9,7 +9,7 @@ import pytest
 
 def run(python: str, code: str, *arguments: str, cwd: Path | None = None) -> str:
     command = [python, "-c", textwrap.dedent(code), *arguments]
-    result = subprocess.run(command, capture_output=True, text=True, timeout=100, cwd=cwd, check=False)
+    result = subprocess.run(command, capture_output=True, text=True, cwd=cwd, check=False)
     assert result.returncode == 0, result.stderr
     return result.stdout.strip()
 

@@ -32,7 +32,7 @@ def url(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     process = subprocess.Popen([str(part) for part in command], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
     address = f"http://127.0.0.1:{port}"
     try:
-        for _ in range(300):
+        while process.poll() is None:
             try:
                 urllib.request.urlopen(f"{address}/api/v2/heartbeat", timeout=1).close()
                 break
@@ -141,7 +141,7 @@ def test_a_server_that_goes_away_is_one_clear_error(tmp_path: Path, lines: list[
     command = [str(Path(sys.executable).with_name("chroma")), "run", "--path", str(folder), "--port", str(port)]
     process = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
     try:
-        for _ in range(300):
+        while process.poll() is None:
             try:
                 store = open_store(f"http://127.0.0.1:{port}", HashEmbeddings(48), cache=tmp_path / "cache")
                 break

@@ -7,7 +7,7 @@ from itertools import pairwise
 from typing import Final, NamedTuple
 
 from cragraph.retrieval.documents.formats.pdf.words import Cell, Line, Segment
-from cragraph.retrieval.documents.tables import Table, column_names, is_number, is_period, is_year
+from cragraph.retrieval.documents.table_text import Table, column_names, is_number, is_period, is_year
 
 Columns = Sequence[tuple[float, float]]  # left and right edges, from left to right; the first holds the labels
 

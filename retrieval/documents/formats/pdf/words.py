@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 
 import pypdfium2.raw as pdfium
 
-from cragraph.retrieval.documents.tables import SIGNS, TAILS, is_number, is_period
+from cragraph.retrieval.documents.table_text import SIGNS, TAILS, is_number, is_period
 
 _BOLD = re.compile(rb"bold|black|heavy|demi", re.I)
 # PDFium writes these for a hyphen at the end of a line.

@@ -9,7 +9,7 @@ from typing import Final
 from cragraph.errors import ModelError
 from cragraph.generation.excerpts import Excerpt, excerpts
 from cragraph.generation.extractive import ExtractiveGenerator
-from cragraph.generation.phrases import plain
+from cragraph.generation.phrases import normalised
 from cragraph.generation.questions import split_question
 from cragraph.generation.ranking import AnswerRanker
 from cragraph.models.budget import Messages
@@ -29,7 +29,10 @@ DECLINE: Final = "I don't know"
 EXAMPLE: Final = "The bridge was rebuilt in 1894."
 """The sentence that the prompts give as an example: what a model copies of it is no answer."""
 POINTED: Final = 0.05
-"""How likely to answer a passage's best sentence must be where the model pointed at the passage and wrote no sentence."""
+"""How likely to answer a passage's best sentence must be where the model named the passage and wrote no sentence."""
+SURE: Final = 0.6
+"""The same where the model declined: a small one overlooks what stands there, and is right more often than not if the
+reader finds nothing either."""
 AGAIN: Final = (
     "That is no sentence. Answer the question in one full sentence with the words of the passages, then the number of "
     "the passage in brackets."
@@ -75,7 +78,9 @@ class ChatGenerator(ChatPart):
                 messages, kept = prompt(kept[: len(kept) // 2])
                 continue
             if answer := self._whole(reply, messages, renumbering(chosen, kept), brief, notes):
-                notes.said(answer, reply.sureness)
+                if answer == IDK and (said := self._quoted(brief, brief.passages, notes, SURE)):
+                    notes.degraded(f"{self.name} found no answer; this is what the passages say to the question.")
+                    return said
                 return answer
         raise ModelError(f"{self.name} wrote an empty answer twice; wanted a sentence: try another model.")
 
@@ -84,29 +89,35 @@ class ChatGenerator(ChatPart):
         return self.caller(messages, notes, temperature=temperature, quiet=quiet, most=most, sureness=True)
 
     def _whole(self, reply: ChatReply, messages: Messages, numbers: Sequence[int], brief: Brief, notes: Notes) -> str:
-        """The reply as an answer, made whole where it is none; empty for an empty one."""
+        """The reply as an answer, made whole where it is none; empty for an empty one. The model's own is noted."""
         text = tidy(reply.text)
         if not text and EXAMPLE in reply.text:
             text, fault = reply.text, "the example of the prompt"
         else:
             fault = unfinished(text, brief.question) if text else ""
         if not fault:
-            return settled(renumbered(text, numbers)) if text else ""
+            return self._own(text, numbers, reply, notes) if text else ""
         shown = " ".join(text.split())
         wrote = f"{self.name} wrote {fault} (“{shown if len(shown) <= 60 else shown[:60] + '…'}”)"
         if EXAMPLE not in text and (said := self._pointed_at(renumbered(text, numbers), brief, notes)):
             notes.degraded(f"{wrote}; the answer is what the passage that it named says to the question.")
             return said
         second = [*messages, ("ai", text[:500]), ("human", AGAIN)]
-        more = tidy(self._asked(second, notes, brief, brief.temperature).text)
-        if more and not unfinished(more, brief.question):
+        again = self._asked(second, notes, brief, brief.temperature)
+        if (more := tidy(again.text)) and not unfinished(more, brief.question):
             notes.degraded(f"{wrote}; it was asked for a sentence once more.")
-            return settled(renumbered(more, numbers))
+            return self._own(more, numbers, again, notes)
         if said := self._quoted(brief, brief.passages, notes):
             notes.degraded(f"{wrote}, twice; the answer is what the passages say to the question.")
             return said
         notes.degraded(f"{wrote}, twice, and no passage says what it may mean.")
         return IDK
+
+    def _own(self, text: str, numbers: Sequence[int], reply: ChatReply, notes: Notes) -> str:
+        answer = settled(renumbered(text, numbers))
+        if answer != IDK:
+            notes.said(answer, reply.sureness)
+        return answer
 
     def _pointed_at(self, text: str, brief: Brief, notes: Notes) -> str:
         """What the passages that a text names say to the question; empty where it names none, or they say nothing."""
@@ -123,11 +134,11 @@ class ChatGenerator(ChatPart):
                 return said.replace("[1]", f"[{number}]")
         return ""
 
-    def _quoted(self, brief: Brief, passages: Sequence[Passage], notes: Notes) -> str:
+    def _quoted(self, brief: Brief, passages: Sequence[Passage], notes: Notes, floor: float = POINTED) -> str:
         """What passages say to the question, by the embedded answerer; empty where they say nothing."""
-        if self.ranker is None:
+        if self.ranker is None or brief.failed:
             return ""
-        embedded = ExtractiveGenerator(self.ranker, floor=POINTED)
+        embedded = ExtractiveGenerator(self.ranker, floor=floor)
         said = embedded(replace(brief, passages=passages, previous="", failed=()), notes)
         return "" if said == IDK else said
 
@@ -163,13 +174,15 @@ def unfinished(text: str, question: str) -> str:
     lines = [line for line in text.splitlines() if without_markers(line).strip()]
     if not re.search(r"\w", bare):
         return "only the number of a passage" if CITED.search(text) else "no word"
-    if plain(bare) == plain(question):
+    if normalised(bare) == normalised(question):
         return "the question again"
     if all(re.match(r"\s*#{1,6}\s|\s*\*\*[^*]+\*\*:?\s*(?:\[\d+\])*\s*$", line) for line in lines):
         return "a heading"
     if DECLINE.casefold() in text.replace("\u2019", "'").casefold() or declines(text):
         return ""
-    return "a fragment" if len(bare.split()) <= 3 and CITED.search(text) and plain(bare) not in ("yes", "no") else ""
+    return (
+        "a fragment" if len(bare.split()) <= 3 and CITED.search(text) and normalised(bare) not in ("yes", "no") else ""
+    )
 
 
 def tidy(text: str) -> str:
@@ -200,5 +213,9 @@ def settled(answer: str) -> str:
     spans = sentence_spans(text)
     if not any(declining(text[start:end]) for start, end in spans):
         return answer
-    kept = [answer[start:end] for start, end in spans if plain(text[start:end]) not in (plain(IDK), plain(DECLINE))]
+    kept = [
+        answer[start:end]
+        for start, end in spans
+        if normalised(text[start:end]) not in (normalised(IDK), normalised(DECLINE))
+    ]
     return " ".join(kept) if len(kept) < len(spans) else answer

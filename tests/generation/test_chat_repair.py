@@ -1,0 +1,151 @@
+"""What small models write instead of an answer, and what becomes of it: each reply here was written by a real one."""
+
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+
+from cragraph.build import Parts
+from cragraph.generation.chat_answerer import ChatGenerator, renumbered, unfinished
+from cragraph.generation.excerpts import BUDGET, FRAME, excerpts
+from cragraph.models.budget import estimated_tokens
+from cragraph.models.chat import ChatCaller
+from cragraph.models.servers import chat_model
+from cragraph.passages import as_passages
+from cragraph.prompts.load import Prompts
+from cragraph.protocols import Brief, Notes
+from cragraph.settings import load_settings
+from cragraph.types import IDK
+from tests.support.ollama import OllamaServer, Reply
+
+pytestmark = [pytest.mark.server, pytest.mark.enable_socket]
+
+QUESTION = "Why did the insurance get dearer?"
+WHY = "The yearly premium rises from £1,130 to £1,205 because a second kiln was added."
+PASSAGES = as_passages(["The studio opens at nine and closes at six.", WHY, "The roof was repaired in May."])
+EXAMPLE = "The bridge was rebuilt in 1894. [2]"
+
+
+@pytest.fixture(scope="module")
+def ranker() -> Any:
+    return Parts(load_settings(store=None)).ranker
+
+
+@pytest.fixture
+def server() -> Iterator[OllamaServer]:
+    with OllamaServer("[2]") as running:
+        yield running
+
+
+def written(server: OllamaServer, ranker: Any, *, question: str = QUESTION, passages: Any = PASSAGES) -> Any:
+    notes = Notes()
+    caller = ChatCaller(chat_model("ollama:llama3.2", base_url=server.url), "ollama:llama3.2", backoff_s=0.01)
+    return ChatGenerator(caller, Prompts(), ranker)(Brief(question, passages), notes), notes
+
+
+@pytest.mark.parametrize("reply", ["[2]", "[2][2]", "## Insurance [2]", f"{QUESTION} [2]"])
+def test_a_reply_that_only_points_at_a_passage_becomes_what_that_passage_says(
+    server: OllamaServer, ranker: Any, reply: str
+) -> None:
+    server.play(reply)
+    answer, notes = written(server, ranker)
+    assert answer == f"{WHY} [2]"
+    assert (notes.calls, notes.written) == (1, {})
+    assert "what the passage that it named says" in notes.sentences[0]
+
+
+def test_a_bare_figure_is_put_into_the_sentence_that_has_it(server: OllamaServer, ranker: Any) -> None:
+    server.play("£1,205 [2]")
+    answer, notes = written(server, ranker, question="What does the insurance cost?")
+    assert answer == f"{WHY} [2]"
+    assert "a fragment" in notes.sentences[0]
+
+
+def test_a_reply_that_repeats_the_example_of_the_prompt_is_asked_for_once_more(
+    server: OllamaServer, ranker: Any
+) -> None:
+    server.play([EXAMPLE, "It rose because of a second kiln. [2]"])
+    answer, notes = written(server, ranker)
+    assert answer == "It rose because of a second kiln. [2]"
+    assert notes.calls == 2
+    assert server.chats[1].messages[-2]["content"] == EXAMPLE
+    assert "the example of the prompt" in notes.sentences[0]
+
+
+def test_what_stays_broken_is_taken_from_the_passages_and_said(server: OllamaServer, ranker: Any) -> None:
+    server.play(EXAMPLE)
+    answer, notes = written(server, ranker)
+    assert WHY in answer
+    assert any("twice; the answer is what the passages say" in sentence for sentence in notes.sentences)
+
+
+@pytest.mark.parametrize("reply", ["I don't know", "I don't know. [3]", "I don\u2019t know.", "“I don't know.”"])
+def test_the_words_by_which_a_model_refuses_are_a_refusal_with_a_marker_or_without(
+    server: OllamaServer, ranker: Any, reply: str
+) -> None:
+    server.play(reply)
+    answer, notes = written(server, ranker, question="Who painted the ceiling of the chapel?")
+    assert (answer, notes.calls, notes.written) == (IDK, 1, {})
+
+
+def test_what_the_model_overlooks_and_the_reader_is_sure_of_is_quoted_and_said(
+    server: OllamaServer, ranker: Any
+) -> None:
+    server.play("I don't know.")
+    answer, notes = written(server, ranker, question="What is the yearly premium?")
+    assert answer == f"{WHY} [2]"
+    assert "found no answer" in notes.sentences[0]
+    assert notes.written == {}
+
+
+def test_a_sentence_is_left_as_it_was_written_and_its_sureness_kept(server: OllamaServer, ranker: Any) -> None:
+    told = [{"token": "It", "logprob": -0.25}]
+    server.play(Reply("It rose because of a second kiln. [2]", logprobs=told))
+    answer, notes = written(server, ranker)
+    assert answer == "It rose because of a second kiln. [2]"
+    assert notes.sentences == []
+    assert notes.written[answer] == pytest.approx(-0.25)
+
+
+def test_markers_count_all_passages_though_the_prompt_had_only_some() -> None:
+    assert renumbered("It did [1][2]. And so on [7].", [3, 5]) == "It did [3][5]. And so on."
+
+
+@pytest.mark.parametrize("text", ["Yes [1]", "No. [2]", "I don't know", "It was Ann Lee who did it. [1]", "Ann Lee"])
+def test_a_short_answer_is_not_a_fault(text: str) -> None:
+    assert unfinished(text, QUESTION) == ""
+
+
+# -- what is sent ----------------------------------------------------------------------------------------------
+
+LONG = as_passages(
+    [
+        "The choir sings on Mondays. " * 12 + "The premium rises because of a second kiln. " + "Tea is served. " * 30,
+        "The bakery sells bread. " * 40,
+        "item | price\nclay | 4\nglaze | 7\n" + "\n".join(f"tool {n} | {n}" for n in range(60)),
+    ]
+)
+
+
+def test_what_is_sent_holds_what_may_answer_and_little_else(ranker: Any) -> None:
+    question = "Why does the premium rise?"
+    chosen = excerpts(question, LONG, [ranker(question, LONG)])
+    texts = [one.passage["text"] for one in chosen]
+    assert "because of a second kiln" in texts[0]
+    assert sum(estimated_tokens(text) for text in texts) <= BUDGET + FRAME
+    assert not any("tool 59" in text for text in texts)
+
+
+def test_short_passages_and_those_that_were_widened_are_sent_whole() -> None:
+    assert [one.passage for one in excerpts("Why?", PASSAGES)] == PASSAGES
+    parts = [{"chunk_id": LONG[0]["chunk_id"], "start": 0, "end": 9, "from": 0}]
+    wide: Any = [{**LONG[0], "parts": parts}, *LONG[1:]]
+    assert [one.passage for one in excerpts("Why?", wide)] == wide
+
+
+def test_a_row_is_sent_with_the_row_that_names_its_columns(ranker: Any) -> None:
+    question = "What is the price of glaze?"
+    chosen = excerpts(question, LONG, [ranker(question, LONG)])
+    table = next(one.passage["text"] for one in chosen if one.number == 3)
+    assert "glaze | 7" in table
+    assert "item | price" in table
