@@ -1,5 +1,6 @@
 """Passages from what a caller has: strings, mappings, LangChain documents, LlamaIndex nodes and the like."""
 
+import math
 from collections.abc import Iterable, Mapping
 from hashlib import sha256
 from typing import Any, Final
@@ -77,8 +78,8 @@ def as_passage(value: Any, index: int = 0) -> Passage:
         filename=str(known.get("filename") or source.rsplit("/", 1)[-1]),
         page=known.get("page"),
         metadata=extra,
-        retrieval_score=known.get("retrieval_score"),
-        rerank_score=known.get("rerank_score"),
+        retrieval_score=_score(known, "retrieval_score", index),
+        rerank_score=_score(known, "rerank_score", index),
     )
 
 
@@ -116,8 +117,17 @@ def heading_at(passage: Passage, offset: int) -> str:
     """The path of the heading that a place in a passage's text stands under; empty where there is none."""
     about = passage["metadata"]
     inside = about.get("headings")
-    within = (path for start, path in reversed(inside if isinstance(inside, list) else []) if start <= offset)
+    pairs = [each for each in inside if _is_heading(each)] if isinstance(inside, list) else []
+    within = (path for start, path in reversed(pairs) if start <= offset)
     return next(within, str(about.get("heading") or ""))
+
+
+def _is_heading(value: Any) -> bool:
+    """Whether a value is an offset and a path: a caller's own metadata may have a field of that name."""
+    match value:
+        case [int(), str()]:
+            return True
+    return False
 
 
 def _text_and_metadata(value: Any, index: int) -> tuple[str, dict[str, Any]]:
@@ -136,7 +146,7 @@ def _text_and_metadata(value: Any, index: int) -> tuple[str, dict[str, Any]]:
             text = node.get_content()
         metadata = _mapping(getattr(node, "metadata", None), index)
         if isinstance(score := getattr(value, "score", None), float):
-            metadata.setdefault("retrieval_score", min(max(score, 0.0), 1.0))
+            metadata.setdefault("retrieval_score", score)
     if not isinstance(text, str):
         raise InputError(
             f"passage {index} is a {type(value).__name__} without `text`; wanted a string or an object with `text` "
@@ -160,6 +170,19 @@ def _whole(known: Mapping[str, Any], name: str, index: int) -> int:
     except (TypeError, ValueError, OverflowError):
         came = f"{known[name]!r:.80}"
         raise InputError(f"{name} of passage {index} came as {came}; wanted a whole number.") from None
+
+
+def _score(known: Mapping[str, Any], name: str, index: int) -> float | None:
+    """A score as it counts, 0..1: stores give cosines below 0, and search engines sums of more than 1."""
+    if (came := known.get(name)) is None:
+        return None
+    try:
+        score = float(came)
+    except (TypeError, ValueError, OverflowError):
+        score = math.nan
+    if math.isnan(score):
+        raise InputError(f"{name} of passage {index} came as {came!r:.80}; wanted a number of 0..1, or none.")
+    return min(max(score, 0.0), 1.0)
 
 
 def _encodable(value: Any) -> Any:

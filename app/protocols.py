@@ -126,6 +126,7 @@ class Brief:
     previous: str = ""
     failed: Sequence[Verdict] = ()
     temperature: float = 0.0
+    quiet: bool = False  # whether no word of it may be shown before it was judged
 
 
 class Named(Protocol):

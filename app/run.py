@@ -14,6 +14,7 @@ from cragraph.errors import DocumentError, InputError, StoreMissingError
 from cragraph.graph.context import Context, options_of
 from cragraph.graph.state import CragOutput, State
 from cragraph.graph.steps import Steps, walk
+from cragraph.nodes.finalize import without_claims
 from cragraph.passages import as_passages, as_question
 from cragraph.protocols import Notes
 from cragraph.report import Report
@@ -26,6 +27,7 @@ if TYPE_CHECKING:
     from cragraph.retrieval.store import IngestReport, StoredDocument
 
 MB: Final = 1024 * 1024  # bytes of a megabyte, as `max_file_mb` counts them
+LONGEST_ANSWER: Final = 200_000  # characters of an answer that a server or a tool verifies
 MOST_WAITING: Final = 100  # runs that are kept for a person to decide; the oldest are given up
 
 
@@ -63,8 +65,11 @@ def streamed(graph: Any, inputs: Any, context: Context, thread: str = "") -> Ste
                 yield "node", (node, update or {})
 
 
-def events(steps: Steps, run: str = "") -> Iterator[Event]:
-    """Tell what happens in a run; raises StoreMissingError where there was nothing to search."""
+def events(steps: Steps, run: str = "", *, hides: bool = False) -> Iterator[Event]:
+    """Tell what happens in a run; raises StoreMissingError where there was nothing to search.
+
+    `hides` leaves the claims of an answer that is withheld out of the response.
+    """
     response: Mapping[str, Any] = {}
     taken: Mapping[str, float] = {}
     read: dict[str, Passage] = {}
@@ -82,10 +87,15 @@ def events(steps: Steps, run: str = "") -> Iterator[Event]:
             return
         else:
             node, update = what
+            if hides and update.get("queries"):  # what failed is what is searched for
+                update = update | {"queries": [f"{len(update['queries'])} targeted queries"]}
             yield Event("node", node, described(node, update, taken))
     if response["halted"] and not response["attempts"]:
         raise StoreMissingError(response["halted"])
-    yield Event("done", response={name: response[name] for name in CragOutput.model_fields}, passages=[*read.values()])
+    shown = {name: response[name] for name in CragOutput.model_fields}
+    if hides and shown["abstained"]:
+        shown = without_claims(shown)
+    yield Event("done", response=shown, passages=[*read.values()])
 
 
 @dataclass
@@ -122,6 +132,8 @@ class Assistant:
     ) -> Iterator[Event]:
         """Answer a question, after the messages of a conversation where there are any, with all claims.
 
+        Where `abstain` was chosen, those of an answer that is withheld are left out, unless `show_claims` asks for
+        them.
         `person`: somebody is there whom `ask_on_low_confidence` may ask; the events may end in `review` then, and go
         on with `resume`.
         """
@@ -130,9 +142,11 @@ class Assistant:
         options = options_of(given)
         whole = options.over(self.settings.context())
         if not whole.ask_on_low_confidence:
+            asked = "show_claims" in (context or {}) or self.settings.show_claims
+            hides = whole.on_low_confidence == "abstain" and not asked
             if self.parts.chat is None:  # no words are streamed, and LangGraph's import takes longer than the answer
-                return events(self._walked(inputs, whole))
-            return events(streamed(self.graph, inputs, options))
+                return events(self._walked(inputs, whole), hides=hides)
+            return events(streamed(self.graph, inputs, options), hides=hides)
         if not person:
             raise InputError(
                 "ask_on_low_confidence came where nobody can be asked: use the page of `cragraph serve`, "
@@ -172,7 +186,11 @@ class Assistant:
         return Report(done.response, done.passages, neighbours=beside, files=held.files, prefix=prefix)
 
     def verify(self, answer: str, passages: Iterable[Any], question: str | None = None) -> Verification:
-        """Judge an answer against passages."""
+        """Judge an answer against passages; raises InputError for one that is longer than anybody waits for."""
+        if len(answer) > LONGEST_ANSWER:
+            raise InputError(
+                f"The answer has {len(answer):,} characters; wanted at most {LONGEST_ANSWER:,}: verify it in parts."
+            )
         return self.parts.verifier(question or "", answer, as_passages(passages), Notes(), **self.settings.judging)
 
     def read(self, paths: Iterable[Path], skipped: list[tuple[str, str]] | None = None) -> list[Passage]:

@@ -166,21 +166,23 @@ class Nearest(TypedDict):
 class Attempt(TypedDict):
     """One pass of generate and verify; `decision` is what was decided on its answer, None where nothing was verified.
 
-    `context` (the passages it was written from, and behind them the chunks that were read beside them), `verdicts` and
-    `verification` (what was measured) stay in the state; the response leaves them out unless asked for.
+    `context` (the passages it was written from, then the chunks that were read beside them), `verdicts`,
+    `verification` (what was measured) and `read` (what of the reader's words counts in it) stay in the state; the
+    response leaves them out unless asked for, and `answer` and `queries` where the answer is withheld.
     """
 
     attempt: int
-    answer: str
+    answer: NotRequired[str]
     confidence: float | None
     is_grounded: bool | None
     claims_checked: int
     claims_supported: int
     new_passages: int
-    queries: list[str]
+    queries: NotRequired[list[str]]
     accepted: bool | None
     decision: dict[str, Any] | None
     context: NotRequired[list[Passage]]
     verdicts: NotRequired[list[Verdict]]
     verification: NotRequired[dict[str, Any]]
+    read: NotRequired[Mapping[str, Any] | None]
     candidates: NotRequired[list[dict[str, Any]]]

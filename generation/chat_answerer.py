@@ -51,7 +51,7 @@ _MANY = re.compile(
 
 @dataclass(frozen=True)
 class ChatGenerator(ChatPart):
-    """Writes with a chat model, token by token into LangGraph's message stream.
+    """Writes with a chat model, token by token into LangGraph's message stream unless the brief is a quiet one.
 
     With a `ranker` the model is sent what of the passages may answer (`excerpts`), and what it leaves unsaid is taken
     from the passages. A reply that declines becomes exactly `IDK`; an empty one is asked for once more and then is a
@@ -73,7 +73,7 @@ class ChatGenerator(ChatPart):
         )
         messages, kept = prompt([one.passage for one in chosen])
         for more in (0.0, SECOND_TRY):
-            reply = self._asked(messages, notes, brief.temperature + more)
+            reply = self._asked(messages, notes, brief, brief.temperature + more)
             if reply.unread and len(kept) > 1:
                 messages, kept = prompt(kept[: len(kept) // 2])
                 continue
@@ -84,8 +84,9 @@ class ChatGenerator(ChatPart):
                 return answer
         raise ModelError(f"{self.name} wrote an empty answer twice; wanted a sentence: try another model.")
 
-    def _asked(self, messages: Messages, notes: Notes, temperature: float) -> ChatReply:
-        return self.caller(messages, notes, temperature=temperature, quiet=False, most=ANSWER_TOKENS, sureness=True)
+    def _asked(self, messages: Messages, notes: Notes, brief: Brief, temperature: float) -> ChatReply:
+        most, quiet = ANSWER_TOKENS, brief.quiet
+        return self.caller(messages, notes, temperature=temperature, quiet=quiet, most=most, sureness=True)
 
     def _whole(self, reply: ChatReply, messages: Messages, numbers: Sequence[int], brief: Brief, notes: Notes) -> str:
         """The reply as an answer, made whole where it is none; empty for an empty one. The model's own is noted."""
@@ -102,7 +103,7 @@ class ChatGenerator(ChatPart):
             notes.degraded(f"{wrote}; the answer is what the passage that it named says to the question.")
             return said
         second = [*messages, ("ai", text[:500]), ("human", AGAIN)]
-        again = self._asked(second, notes, brief.temperature)
+        again = self._asked(second, notes, brief, brief.temperature)
         if (more := tidy(again.text)) and not unfinished(more, brief.question):
             notes.degraded(f"{wrote}; it was asked for a sentence once more.")
             return self._own(more, numbers, again, notes)

@@ -126,7 +126,7 @@ class AnswerRanker:
             text = reworded(corrected(text, texts, is_known_word), texts)
         question = read_question(text)
         if not pool or not content_words(question.text):
-            return Ranking((), 0.0, {})
+            return Ranking((), 0.0 if reads(question.text, passages) else None, {})
         words = _Words(question, passages, pool)
         if not reads(question.text, passages):
             chosen = words.best(BY_WORDS)

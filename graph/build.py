@@ -129,8 +129,11 @@ def context_of(runtime: Runtime[Context], defaults: Context) -> Context:
     given: Any = runtime.context
     if isinstance(given, Context):
         return given.over(defaults)
-    held = given if isinstance(given, Mapping) else getattr(given, "__dict__", {})
-    own = {name: held[name] for name in (*Context.model_fields, *OTHER_NAMES) if held.get(name) is not None}
+    if isinstance(given, str | bytes | int | float | list | set):
+        raise InputError(f"The context came as {given!r:.80}; wanted options by name, such as {{'mode': 'high'}}.")
+    read = given.get if isinstance(given, Mapping) else partial(getattr, given)
+    found = {name: read(name, None) for name in (*Context.model_fields, *OTHER_NAMES)}
+    own = {name: value for name, value in found.items() if value is not None and not callable(value)}
     return options_of(own).over(defaults) if own else defaults
 
 

@@ -1,5 +1,6 @@
 """Finalize: the best attempt, what was decided on it, verified citations, the response."""
 
+import re
 import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -15,17 +16,23 @@ from cragraph.text.sentences import sentences
 from cragraph.text.words import content_words, weight
 from cragraph.types import EVADES, IDK, Attempt, Citation, Nearest, Passage
 from cragraph.verification.citations import MOST_CITATIONS, cite
-from cragraph.verification.decision import BY_PERSON, Decision, below, unanswered
+from cragraph.verification.decision import BY_PERSON, NO_ANSWER, Decision, Line, below, unanswered
 from cragraph.verification.policies import Weights
 from cragraph.verification.prune import pruned
-from cragraph.verification.result import UNCHECKED, Verification, claim_row, level_of
+from cragraph.verification.result import SUMMARY, UNCHECKED, Verification, claim_row, level_of
 from cragraph.verification.signals import QUOTES_CONTRADICT
 
-INTERNAL = frozenset({"context", "verdicts", "verification"})
+INTERNAL = frozenset({"context", "verdicts", "verification", "read"})
 """What an attempt keeps in the state; the response shows the verification where claims are asked for."""
 
-WRITTEN = frozenset({"answer", "candidates"})
-"""What was written in an attempt; not shown where the response withholds some of it."""
+WRITTEN = frozenset({"answer", "candidates", "queries"})
+"""What was written in an attempt, or searched for because of it; not shown where the response withholds some of it."""
+
+QUOTING = ("issues", "degraded")
+"""What may quote an answer."""
+_WROTE = re.compile(r"(?<= wrote )(.*?) \(“.*?”\)", re.S)
+TOLD = (*SUMMARY, "answered", "supported", "crag_attempts")
+"""What is told of the verification of a withheld answer."""
 
 SHOWN = 3  # passages that are listed where nothing is answered
 UNREADABLE = "Nothing was searched:"  # how an answer begins that says why there is nothing to answer from
@@ -72,6 +79,7 @@ class Finalize:
         hidden = (
             INTERNAL - {"verification"} if context.show_claims else INTERNAL | (WRITTEN if ended.withheld else set())
         )
+        degraded = state.degraded if context.show_claims or not ended.withheld else unquoting(state.degraded)
         response = {
             "answer": ended.answer,
             "abstained": ended.abstained,
@@ -83,13 +91,15 @@ class Finalize:
             "citations": [*ended.citations],
             "verification": block(ended, context, max(len(state.attempts) - 1, 0)),
             "issues": issues,
+            "degraded": degraded,
             "nearest": near,
             "attempts": [{k: v for k, v in attempt.items() if k not in hidden} for attempt in state.attempts],
             "timings_ms": state.timings_ms | {"total": round((time.time() - state.started) * 1000, 3)},
         }
         if self.log is not None:
             whole = {"attempts": state.attempts, "verification": checked and checked.to_dict()}
-            self.log(vars(state) | response | whole)
+            told = {"issues": unquoting(issues), "degraded": unquoting(degraded)} if ended.withheld else {}
+            self.log(vars(state) | response | whole | told)
         return response
 
 
@@ -102,7 +112,7 @@ def respond(state: State, context: Context, weights: Mapping[str, Weights] | Non
         answer = f"{UNREADABLE} {state.halted}" if state.halted else IDK
         return Response(answer, unanswered(context.line, why), [why])
     attempt = chosen(state)
-    decision, checked = decision_of(attempt), verification_of(attempt)
+    decision, checked = decision_of(attempt, context), verification_of(attempt, context)
     if attempt["answer"] == IDK and decision is not None:
         return Response(IDK, decision, [*halted, decision.why])
     if decision is None or checked is None:
@@ -142,8 +152,15 @@ def refused(decision: Decision, checked: Verification, issues: Sequence[str], co
 
 
 def unquoted(issue: str) -> str:
-    """An issue without what it quotes of the answer."""
-    return f"{issue.partition(': “')[0]}." if issue.startswith((UNCHECKED, QUOTES_CONTRADICT)) else issue
+    """An issue, or a sentence on what was degraded, without what it quotes of the answer."""
+    if issue.startswith((UNCHECKED, QUOTES_CONTRADICT)):
+        return f"{issue.partition(': “')[0]}."
+    return _WROTE.sub(r"\1", issue)
+
+
+def unquoting(sentences: Sequence[str]) -> list[str]:
+    """Issues, or what was degraded, without what they quote of the answer."""
+    return [unquoted(sentence) for sentence in sentences]
 
 
 def gaps(question: str, answer: str, unanswered: Callable[[str, str], list[str]]) -> list[str]:
@@ -189,17 +206,43 @@ def block(ended: Response, context: Context, corrections: int) -> dict[str, Any]
     return found | {"crag_attempts": corrections}
 
 
-def verification_of(attempt: Attempt) -> Verification | None:
-    """The verification of an attempt; None where nothing was verified."""
+def without_claims(response: Mapping[str, Any]) -> dict[str, Any]:
+    """A refused response as it is where nobody asked for the claims: nothing in it quotes what is withheld."""
+    found, hidden = response["verification"], INTERNAL | WRITTEN
+    if found is not None:
+        found = {name: found[name] for name in TOLD if found.get(name) is not None}
+    return {
+        **response,
+        "verification": found,
+        **{name: unquoting(response[name]) for name in QUOTING},
+        "attempts": [{k: v for k, v in attempt.items() if k not in hidden} for attempt in response["attempts"]],
+    }
+
+
+def verification_of(attempt: Attempt, context: Context) -> Verification | None:
+    """The verification of an attempt; None where nothing was verified.
+
+    A thread may have been saved by a version that wrote no decision down: it is decided on by the options of this run,
+    with what the numbers tell of the reader.
+    """
     if "verification" not in attempt:
         return None
-    return Verification.from_dict(attempt["verification"], attempt.get("verdicts", []))
+    checked = Verification.from_dict(attempt["verification"], attempt.get("verdicts", []))
+    if not attempt["verification"].get("decision"):
+        line = Line(checked.threshold) if context.threshold is None else context.line
+        low = context.on_low_confidence
+        checked = checked.changed(threshold=line.at, set_by=line.set_by, on_low_confidence=low)
+    unsaid: dict[str, Any] = {"chance": checked.answered, "quoted": checked.confidence != checked.supported, "seen": {}}
+    return replace(checked, read=attempt.get("read", unsaid))
 
 
-def decision_of(attempt: Attempt) -> Decision | None:
+def decision_of(attempt: Attempt, context: Context) -> Decision | None:
     """What was decided on an attempt; None where verification was off."""
-    written = attempt.get("decision")
-    return Decision.from_dict(written) if written else None
+    if written := attempt.get("decision"):
+        return Decision.from_dict(written)
+    if checked := verification_of(attempt, context):
+        return checked.decision
+    return None if attempt["confidence"] is None else unanswered(context.line, NO_ANSWER)
 
 
 def nearest(state: State) -> list[Nearest]:

@@ -11,6 +11,8 @@ from cragraph.protocols import Brief, Generator, Notes
 from cragraph.retrieval.search.neighbours import read_wide
 
 WARMTH = 0.4  # added to the temperature for each further candidate of a best-of-N pass
+WITHHOLDING = ("abstain", "prune")
+"""Who chose one of these wants nothing shown that does not hold: no word is streamed before it was judged."""
 
 
 @dataclass(frozen=True)
@@ -29,7 +31,8 @@ class Generate:
                 "each time; wanted a chat model: set `model`, or leave best_of at 1."
             )
         notes.ran("generator", self.generator.name)
-        brief = Brief(question=state.asked or state.question, passages=read_wide(state.held))
+        quiet = bool(context.verify) and context.on_low_confidence in WITHHOLDING
+        brief = Brief(question=state.asked or state.question, passages=read_wide(state.held), quiet=quiet)
         if state.attempts:
             attempt = best(state.attempts)
             brief = replace(brief, previous=attempt["answer"], failed=failed_claims(attempt))

@@ -119,6 +119,11 @@ class Retrieve:
 
 def asked_in(question: Any, messages: Sequence[Any]) -> tuple[Any, list[Any]]:
     """The question and the conversation before it: the last message may be the question itself."""
+    if not isinstance(messages, Sequence) or isinstance(messages, str):
+        raise InputError(
+            f"messages came as a {type(messages).__name__}; wanted a list, such as "
+            '[{"role": "user", "content": "What changed?"}].'
+        )
     before = list(messages)
     speaker, last = as_message(before[-1]) if before else ("", "")
     if speaker == "person" and last and (not question or question == last):

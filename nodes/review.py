@@ -68,7 +68,7 @@ class Review:
         """Return what was decided; a value that cannot be read is asked for again."""
         from langgraph.types import interrupt
 
-        question = shown(state)
+        question = shown(state, context)
         while True:
             came = interrupt(question)
             try:
@@ -87,14 +87,15 @@ class Review:
         return update | {"queries": [query for query in decision.queries if query.strip()]}
 
 
-def shown(state: State) -> dict[str, Any]:
+def shown(state: State, context: Context) -> dict[str, Any]:
     """What a person needs in order to decide: the answer, its claims, what is wrong, and the choices.
 
     `action_requests` and `review_configs` are the same in the form that LangChain's own pages for people read,
     `action_request` and `config` in its older form.
     """
     attempt = chosen(state)
-    checked, decision, args = verification_of(attempt), decision_of(attempt), {"answer": attempt["answer"]}
+    checked, decision = verification_of(attempt, context), decision_of(attempt, context)
+    args = {"answer": attempt["answer"]}
     reason = decision.why if decision else ""
     if state.decided == "search" and not state.new_passages:
         reason = f"The search found nothing new. {reason}"
@@ -103,8 +104,8 @@ def shown(state: State) -> dict[str, Any]:
         "answer": attempt["answer"],
         "confidence": attempt["confidence"],
         "level": checked.level if checked else None,
-        "accepted": attempt["accepted"],
-        "decision": attempt["decision"],
+        "accepted": decision and decision.accepted,
+        "decision": decision and decision.to_dict(),
         "claims": [claim_row(verdict) for verdict in attempt.get("verdicts", [])],
         "issues": [reason, *([state.halted] if state.halted else []), *(checked.issues if checked else ())],
         "choices": CHOICES,

@@ -5,20 +5,19 @@ from dataclasses import dataclass, replace
 from typing import Any, cast
 
 from cragraph.graph.context import Context
+from cragraph.graph.routing import worth
 from cragraph.graph.state import State, VerifyOutput, VerifyState
 from cragraph.passages import as_passages
 from cragraph.protocols import Notes
 from cragraph.retrieval.search.neighbours import all_read, locate, read_wide
 from cragraph.types import IDK, Attempt, Passage
-from cragraph.verification.decision import unanswered
+from cragraph.verification.decision import NO_ANSWER, unanswered
 from cragraph.verification.result import SUMMARY, Verification
 from cragraph.verification.verifier import Verifier
 from cragraph.verification.written import Written
 
 FIELDS = frozenset(VerifyOutput.model_fields) - {"degraded", "models", "llm_calls", "tokens"}
 """What the verify graph's node returns of a verification; the rest of its output is what the step noted."""
-
-NO_ANSWER = "The passages that were found do not answer the question."
 
 
 @dataclass(frozen=True)
@@ -30,7 +29,7 @@ class Verify:
     def __call__(self, state: State, context: Context, notes: Notes) -> dict[str, Any]:
         """Return the attempts with this one appended."""
         judged = [self._attempt(draft, state, context, notes) for draft in state.drafts]
-        chosen = max(judged, key=lambda attempt: attempt["confidence"] or 0.0)
+        chosen = max(judged, key=worth)
         if len(judged) > 1:
             chosen["candidates"] = [{"answer": a["answer"], "confidence": a["confidence"]} for a in judged]
         return {"attempts": [*state.attempts, chosen], "drafts": []}
@@ -61,7 +60,8 @@ class Verify:
         verification = located(checked, state.held)
         record = verification.to_dict()
         own = {name: record[name] for name in (*SUMMARY, "decision")}
-        return cast(Attempt, {**attempt, **own, "verdicts": [*verification.claims], "verification": record})
+        judged = {"verdicts": [*verification.claims], "verification": record, "read": verification.read}
+        return cast(Attempt, {**attempt, **own, **judged})
 
 
 def located(verification: Verification, held: Sequence[Passage]) -> Verification:

@@ -51,6 +51,23 @@ def sentence_spans(text: str) -> list[tuple[int, int]]:
     return spans
 
 
+LONGEST: Final = 900
+"""Characters of a piece that is read at once at most: what reads a claim or a window may take the square of them."""
+
+
+def pieces(text: str, start: int, end: int) -> Iterator[tuple[int, int]]:
+    """The offsets of a sentence, cut at blanks where it is longer than `LONGEST`."""
+    while end - start > LONGEST:
+        cut = text.rfind(" ", start + LONGEST // 2, start + LONGEST)
+        cut = cut if cut > 0 else start + LONGEST
+        yield start, cut
+        start = cut
+        while start < end and text[start].isspace():
+            start += 1
+    if start < end:
+        yield start, end
+
+
 def sentences(text: str) -> list[str]:
     """The sentences of a text, in order."""
     return [text[start:end] for start, end in sentence_spans(text)]

@@ -9,7 +9,7 @@ from typing import Final, TypedDict
 from cragraph.protocols import Notes
 from cragraph.text.lexicon import pattern
 from cragraph.text.markers import CITATION, without_markers
-from cragraph.text.sentences import sentence_spans
+from cragraph.text.sentences import pieces, sentence_spans
 from cragraph.text.words import is_light, terms
 from cragraph.types import IDK, Claim, ClaimType
 
@@ -22,6 +22,7 @@ _LEADING: Final = re.compile(
     r"\s*(?:>\s*)*(?:#{1,6}\s+|[-*+•‣◦▪●○■–—·]\s+|\(?(?:\d{1,3}|[A-Za-z])[.)]\s+|\[[ xX]\]\s+)?(?:>\s*)*"
 )
 _TRAILING: Final = re.compile(rf"(?:\s*{CITATION})+\s*[.,;:]?\s*$")
+_FENCES: Final = ("```", "~~~")
 _WORD: Final = re.compile(r"[^\W_]")
 
 _HEADING: Final = re.compile(r"\s*(?:#{1,6}\s|\*\*[^*]+\*\*:?\s*$|__[^_]+__:?\s*$)")
@@ -40,18 +41,22 @@ def split_claims(answer: str) -> list[Claim]:
     """The claims of an answer, in order; ``answer[start:end] == text`` for each.
 
     Questions, greetings, lead-ins ("Here is what I found:"), headings, fenced code and the answer "I don't know" are no
-    claims. List marks before a claim and citation markers after it stay outside its offsets.
+    claims. List marks before a claim and citation markers after it stay outside its offsets. A sentence of more than
+    900 characters is cut into several.
     """
     spans = sentence_spans(answer)
     headers = {span for span, after in pairwise(spans) if _RULE_ROW.match(answer[slice(*after)])}
     claims = []
     for span in spans:
-        start, end = _core(answer, *span)
-        if span in headers or not _is_claim(answer[slice(*span)], answer[start:end]):
+        if span in headers or answer[slice(*span)].lstrip().startswith(_FENCES):
             continue
-        for left, right in _statements(answer, start, end):
-            text = answer[left:right]
-            claims.append(Claim(text=text, start=left, end=right, type=claim_type(text)))
+        for piece in pieces(answer, *span):
+            start, end = _core(answer, *piece)
+            if not _is_claim(answer[slice(*piece)], answer[start:end]):
+                continue
+            for left, right in _statements(answer, start, end):
+                text = answer[left:right]
+                claims.append(Claim(text=text, start=left, end=right, type=claim_type(text)))
     return claims
 
 
@@ -97,7 +102,7 @@ def _stripped(answer: str, start: int, end: int, marks: str | None = None) -> tu
 
 def _is_claim(sentence: str, text: str) -> bool:
     bare = without_markers(text).strip(" \t\n*_>\"'“”")
-    if not _WORD.search(bare) or sentence.lstrip().startswith(("```", "~~~")) or bare.endswith(("?", "？", "؟")):
+    if not _WORD.search(bare) or bare.endswith(("?", "？", "؟")):
         return False
     says_nothing = _HEADING.match(sentence) or _LEAD_IN.match(bare) or _GREETING.match(bare)
     return not says_nothing and bare.rstrip(".") != IDK.rstrip(".")

@@ -11,6 +11,8 @@ DEFAULT_LINE: Final = 0.7
 WORTH_SHOWING: Final = 0.3
 """Where nobody chose what happens below the line, a supported answer is shown from here on, as a doubtful one."""
 
+NO_ANSWER: Final = "The passages that were found do not answer the question."
+
 BY_PERSON: Final[Mapping[str, tuple[Outcome, str]]] = {
     "accept": ("accepted", "A person accepted this answer."),
     "edit": ("accepted", "A person wrote this answer."),

@@ -13,6 +13,7 @@ from cragraph.types import Verdict
 from cragraph.verification.policies import POLICIES, Weights
 from cragraph.verification.result import UNCHECKED, UNJUDGED, Verification, is_counted
 from cragraph.verification.signals import ISSUES, Material, issues_of, measure
+from cragraph.verification.verifier import FIT_UNKNOWN, joined
 
 _LISTED: Final = re.compile(r"^[ \t>]*(?:[-*+•]|\(?\d{1,3}[.)])[ \t]+", re.MULTILINE)
 _NUMBERED: Final = re.compile(r"^(?P<indent>[ \t]*)(?P<number>\d{1,3})(?=[.)][ \t])", re.MULTILINE)
@@ -46,7 +47,8 @@ class _Sentence:
 def pruned(answer: str, whole: Verification, weights: Mapping[str, Weights]) -> tuple[str, Verification]:
     """What `prune` leaves of an answer, and its verification: the same policy on signals measured again.
 
-    It is decided on anew: what is left is accepted at the line, and shown as doubtful below it.
+    It is decided on anew, with what the reader said of the whole: what is left is accepted at the line, and shown as
+    doubtful below it.
     """
     text, kept = prune(answer, whole.claims)
     material = Material(answer=text, passages=(), verdicts=kept)
@@ -54,8 +56,7 @@ def pruned(answer: str, whole: Verification, weights: Mapping[str, Weights]) -> 
     signals = {**whole.signals, **again}
     policy = POLICIES[whole.policy]
     supported = round(policy.discounted(kept, signals, weights.get(policy.name)), 6)
-    joined = whole.answered is not None and whole.confidence != whole.supported
-    confidence = round(supported * (whole.answered or 0.0), 6) if joined else supported
+    confidence, supported, cut = joined(supported, kept, whole.read)
     about_removed = {text for _, text in ISSUES.values()}
     others = [i for i in whole.issues if i not in about_removed and not i.startswith(UNCHECKED) and UNJUDGED not in i]
     return text, whole.changed(
@@ -63,7 +64,7 @@ def pruned(answer: str, whole: Verification, weights: Mapping[str, Weights]) -> 
         confidence=confidence,
         claims=tuple(kept),
         signals=signals,
-        issues=(*issues_of(signals, kept), *others),
+        issues=(*([FIT_UNKNOWN] if cut and FIT_UNKNOWN not in others else []), *issues_of(signals, kept), *others),
         policy_scores={policy.name: supported},
         uncovered=(),
         supported=supported,

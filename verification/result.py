@@ -93,6 +93,10 @@ UNCHECKED: Final = "Part of the answer was not checked"
 UNJUDGED: Final = "claim(s) could not be judged"  # issues that `prune` mends by removing what they are about
 _WIDTH: Final = 88
 
+Reading = Mapping[str, Any]
+"""`chance` that the answer answers (None: not known), whether it `quoted`, what was `seen`, and the `sureness` of the
+model that wrote it, where one did."""
+
 
 @dataclass(frozen=True, repr=False)
 class Verification:
@@ -116,6 +120,8 @@ class Verification:
     on_low_confidence: OnLowConfidence = field(default="doubt", kw_only=True, compare=False)  # what happens below it
     decision: Decision = field(default=None, kw_only=True)  # type: ignore[assignment]  # made of the rest, once
     failed: bool = field(default=False, kw_only=True)  # altogether, so that nothing was judged
+    read: Reading | None = field(default=None, kw_only=True, compare=False)
+    """What of the reader's words counts in the confidence, for who weighs a part of the answer; not in `to_dict`."""
     question: str = field(default="", kw_only=True, compare=False)
     answer: str = field(default="", kw_only=True, compare=False)
     passages: tuple[Passage, ...] = field(default=(), kw_only=True, compare=False)
@@ -284,8 +290,11 @@ class Verification:
         known: dict[str, Any] = {f.name: data[f.name] for f in fields(cls) if f.name in data}
         known["claims"] = [verdict_in(row) for row in claims]
         known |= {name: tuple(value) for name, value in known.items() if isinstance(value, list)}
-        known["decision"] = decision = Decision.from_dict(data["decision"])
-        return cls(**known, set_by=decision.set_by)
+        known.pop("decision", None)
+        if written := data.get("decision"):
+            decision = Decision.from_dict(written)
+            return cls(**known, decision=decision, set_by=decision.set_by)
+        return cls(**known)
 
 
 def low_values(values: Iterable[tuple[str, float, float]]) -> list[str]:

@@ -33,7 +33,7 @@ from cragraph.verification.decision import Line
 from cragraph.verification.fallback import JudgeChain, VerdictCache, judge_names, over_limit
 from cragraph.verification.judges.verdicts import claim_of, unjudged, verdict_of
 from cragraph.verification.policies import AUTO, POLICIES, Own, Weights
-from cragraph.verification.result import ADDRESSED, UNCHECKED, UNJUDGED, Verification, counted, judges_of
+from cragraph.verification.result import ADDRESSED, UNCHECKED, UNJUDGED, Reading, Verification, counted, judges_of
 from cragraph.verification.signals import (
     SIGNALS,
     Material,
@@ -275,9 +275,9 @@ class Verifier:
         # What nobody judged is worth nothing.
         checked = 1 - sum(part["end"] - part["start"] for part in uncovered) / max(1, len(case.answer))
         answered = replies.get("answered") or Answered(None)
-        read = answered if "answered" in replies else None
+        asked = answered if "answered" in replies else None
         made = weighed(
-            case.policy, case.chosen, verdicts, signals, missing, self.options.weights, checked, read, case.written
+            case.policy, case.chosen, verdicts, signals, missing, self.options.weights, checked, asked, case.written
         )
         for sentence in made.degraded:
             case.notes.degraded(sentence)
@@ -309,6 +309,7 @@ class Verifier:
             answered=answered.probability,
             supported=made.scores[made.policy],
             answer_spans=answered.spans,
+            read=made.read,
         )
 
     def _chain(self, judge: str) -> JudgeChain:
@@ -336,6 +337,7 @@ class Weighed:
     policy: str
     scores: Mapping[str, float]
     degraded: Sequence[str] = ()
+    read: Reading | None = None
 
 
 def weighed(
@@ -376,20 +378,37 @@ def weighed(
         degraded.append(f"The confidence is that of the policy 'claims' instead of {policy!r}.")
         policy = "claims"
         score([policy])
-    if asked in JOINED and written is not None and answered and answered.seen:
+    read = reading_of(asked, answered, written)
+    confidence, scores[policy], capped = joined(scores[policy], verdicts, read, checked)
+    return Weighed(confidence, policy, scores, [*degraded, FIT_UNKNOWN] if capped else degraded, read)
+
+
+def reading_of(asked: str, answered: Answered | None, written: Written | None) -> Reading | None:
+    """What of the reader's words counts beside the policy that was asked for; None where nothing does."""
+    if asked not in JOINED or answered is None:
+        return None
+    sureness = {} if written is None else {"sureness": written.sureness}
+    return {"chance": answered.probability, "quoted": answered.quoted, "seen": {**answered.seen}, **sureness}
+
+
+def joined(
+    value: float, verdicts: Sequence[Verdict], read: Reading | None, checked: float = 1.0
+) -> tuple[float, float, bool]:
+    """The confidence that a policy's value makes with what the reader said; the value, and whether it was cut."""
+    if read is None:
+        return value, value, False
+    if "sureness" in read and read["seen"]:
         least = min((v["support"] for v in counted(verdicts) if v["verdict"] != "unjudged"), default=0.0)
-        chance = card().chance(features(answered.seen, least, written))
+        chance = card().chance(features(read["seen"], least, Written(read["sureness"])))
         if any(v["verdict"] != "supported" for v in counted(verdicts)):
-            chance = min(chance, scores[policy])  # whatever speaks for the whole, a claim of it has failed
-        return Weighed(round(chance * checked, 6), policy, scores, degraded)
-    read = answered.probability if answered and answered.quoted else None
-    joined = asked in JOINED and read is not None and not any(v["judge"] in CHAT_JUDGES for v in verdicts)
-    unread = asked in JOINED and answered is not None and answered.probability is None
-    if unread and EMBEDDED.issuperset(judges_of(verdicts)) and scores[policy] > MOST_UNREAD:
-        scores[policy] = MOST_UNREAD
-        degraded.append(FIT_UNKNOWN)
-    confidence = round(scores[policy] * (read or 0.0), 6) if joined else scores[policy]
-    return Weighed(confidence, policy, scores, degraded)
+            chance = min(chance, value)  # whatever speaks for the whole, a claim of it has failed
+        return round(chance * checked, 6), value, False
+    if read["chance"] is None:
+        cut = value > MOST_UNREAD and EMBEDDED.issuperset(judges_of(verdicts))
+        return (MOST_UNREAD, MOST_UNREAD, True) if cut else (value, value, False)
+    if not read["quoted"] or any(v["judge"] in CHAT_JUDGES for v in verdicts):
+        return value, value, False
+    return round(value * read["chance"], 6), value, False
 
 
 @dataclass(frozen=True)

@@ -1,7 +1,7 @@
 """Windows over passages: one to three adjacent sentences, and which of them a claim most likely rests on."""
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
 from typing import Final
@@ -9,13 +9,11 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
-from cragraph.text.sentences import sentence_spans
+from cragraph.text.sentences import LONGEST, pieces, sentence_spans
 from cragraph.text.words import pairs, terms, weight
 from cragraph.types import Passage
 
 SPAN: Final = 3
-LONGEST: Final = 900
-"""Characters that a window of several sentences holds at most; a single longer sentence is cut into pieces."""
 WIDER: Final = 0.03  # what each further sentence of a window must add to its coverage to be worth it
 PAIRS: Final = 0.35  # share of the coverage that neighbouring words make up; single words make up the rest
 
@@ -123,23 +121,12 @@ _CELL_END: Final = re.compile(r"\s\|\s|;\s")
 
 @lru_cache(maxsize=2048)
 def _spans(text: str) -> tuple[tuple[int, int], ...]:
-    return tuple(piece for span in sentence_spans(text) for piece in _pieces(text, *span))
+    return tuple(piece for span in sentence_spans(text) for piece in pieces(text, *span))
 
 
 def sentence_windows(number: int, text: str) -> list[Window]:
     """The sentences of passage number `number` as windows."""
     return [Window(number, start, end, text[start:end], i, i) for i, (start, end) in enumerate(_spans(text))]
-
-
-def _pieces(text: str, start: int, end: int) -> Iterator[tuple[int, int]]:
-    """A sentence, cut at blanks where it is longer than a window may be."""
-    while end - start > LONGEST:
-        cut = text.rfind(" ", start + LONGEST // 2, start + LONGEST)
-        cut = cut if cut > 0 else start + LONGEST
-        yield start, cut
-        start = end - len(text[cut:end].lstrip())
-    if start < end:
-        yield start, end
 
 
 def _widened(text: str, sentences: Sequence[Window], offset: int = 0) -> list[Window]:

@@ -53,7 +53,7 @@ def ask(
     gc.freeze()
     gc.enable()
     settings = settings_of(
-        show_claims=True if show_claims or report or not json else None,
+        show_claims=True if show_claims else None,
         sources=tuple(str(path.absolute()) for path in source) if source else None,
     )
     assistant = assistant_of(settings)
@@ -68,7 +68,7 @@ def ask(
     hinted = settings.model is None and not quiet and sys.stderr.isatty()
     if hinted and (hint := cragraph.models.servers.ollama_hint(settings.ollama_host)):
         status(hint)
-    run = assistant.ask(question, context={"show_claims": settings.show_claims})
+    run = assistant.ask(question, context={"show_claims": settings.show_claims} if json and not report else {})
     searched = "" if assistant.parts.foreign else settings.store or ""
     if searched and "://" not in searched and not Path(searched).exists():
         assistant.parts.store  # noqa: B018  (says what is missing, before anything seems to run)

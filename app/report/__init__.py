@@ -283,7 +283,7 @@ class Report:
                 f"<b>Attempt {attempt['attempt']}</b>{confidence} · {attempt['claims_supported']} of "
                 f"{attempt['claims_checked']} claims supported · {attempt['new_passages']} new passages"
             )
-            searched = "".join(f"<li>searched for “{e(query)}”</li>" for query in attempt["queries"])
+            searched = "".join(f"<li>searched for “{e(query)}”</li>" for query in attempt.get("queries", ()))
             failed = "".join(
                 f"<li>{' '.join(mark_of(claim))}: {e(claim['text'])}</li>"
                 for claim in (attempt.get("verification") or {}).get("claims") or ()

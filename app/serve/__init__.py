@@ -24,7 +24,7 @@ from cragraph.graph.state import CragOutput
 from cragraph.guard import Guard, checked_token, listen, with_token
 from cragraph.report import style
 from cragraph.retrieval.store.records import at_home
-from cragraph.run import MB, Assistant, Event
+from cragraph.run import LONGEST_ANSWER, MB, Assistant, Event
 from cragraph.serve.dropped import Dropped
 from cragraph.settings import Settings, context_schema
 
@@ -65,7 +65,7 @@ class Decide(Body):
 class ToVerify(Body):
     """An answer, and the passages that it must be supported by."""
 
-    answer: str = Field(max_length=200_000)
+    answer: str = Field(max_length=LONGEST_ANSWER)
     passages: list[str | dict[str, Any]] = Field(max_length=2_000)
     question: str = ""
 
@@ -140,7 +140,7 @@ def create_app(settings: Settings, *, token: str | None = None, hosts: tuple[str
     @app.post("/ask", response_model=CragOutput)
     def ask(body: Ask) -> Any:
         """Answer a question, with citations, verdicts and a confidence."""
-        return [*assistant.ask(body.question, messages=body.messages, context=body.options)][-1].response
+        return JSONResponse([*assistant.ask(body.question, messages=body.messages, context=body.options)][-1].response)
 
     @app.post("/ask/stream", response_class=StreamingResponse)
     def ask_stream(body: Ask) -> StreamingResponse:
@@ -212,7 +212,12 @@ def create_app(settings: Settings, *, token: str | None = None, hosts: tuple[str
 
     @app.delete("/documents")
     def forget(source: Annotated[str, Query(min_length=1)]) -> dict[str, list[str]]:
-        """Take a document out of the store; a dropped file is deleted as well."""
+        """Take a document out of the store, by its `source` as `GET /documents` has it; a dropped file is deleted too.
+
+        Never more than that one: what forgets a folder is `cragraph forget`.
+        """
+        if source not in {document.source for document in assistant.documents()}:
+            raise InputError(f"There is no document {source!r:.200} in the store; wanted a `source` of GET /documents.")
         removed = assistant.forget(source)
         for path in map(Path, removed):
             dropped.discard(path)

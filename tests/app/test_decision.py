@@ -10,6 +10,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from cragraph import Context, Report, create_graph, load_settings, verify
+from cragraph.errors import InputError
 from cragraph.testing import HashEmbeddings
 from cragraph.types import IDK
 from tests.app.conftest import Shell
@@ -188,3 +189,65 @@ def test_a_compressor_of_a_caller_that_fails_is_noted_and_done_without() -> None
     response = graph.invoke({"question": "What does the drill cost?", "passages": texts})
     assert "400 euros" in response["answer"]
     assert any("'Compressor' failed (RuntimeError: no GPU)" in sentence for sentence in response["degraded"])
+
+
+GERMAN = "Der Graben ist 10.935 Meter tief. Das Meer ist salzig."
+CHINESE = "\u6d77\u6c34\u662f\u54b8\u7684\u3002"  # the sea is salt
+
+
+@pytest.mark.parametrize("low", ["prune", "flag", "doubt", "abstain"])
+@pytest.mark.parametrize(
+    ("question", "answer", "passages"),
+    [
+        ("Wie tief ist der Graben?", GERMAN, ["Der Graben ist 10.935 Meter tief.", "Das Meer ist salzig."]),
+        ("Wie tief ist der Graben?", f"{GERMAN} Der Mond ist aus Stein.", [GERMAN]),
+        ("\u6708\u4eae\u662f\u4ec0\u4e48\u505a\u7684?", CHINESE, [CHINESE]),  # what is the moon made of?
+    ],
+)
+def test_an_answer_that_nobody_could_read_is_not_accepted_above_what_it_may_be_worth(
+    question: str, answer: str, passages: list[str], low: Any
+) -> None:
+    context = Context(confidence_threshold=0.85, on_low_confidence=low, max_crag_attempts=0)
+    inputs = {"question": question, "answer": answer, "passages": passages}
+    response = create_graph(load_settings(store=None)).compile().invoke(inputs, context=context)
+    assert (response["accepted"], response["is_grounded"]) == (False, False)
+    assert response["confidence"] <= 0.8
+
+
+@pytest.mark.parametrize("name", ["retrieval_score", "rerank_score"])
+@pytest.mark.parametrize("came", ["x", [1], {"a": 1}, float("nan"), "nan"])
+def test_a_score_that_is_no_number_is_refused_by_its_name(name: str, came: Any) -> None:
+    passages = [{"text": "The drill costs 400 euros."}, {"text": "Ada runs the workshop.", name: came}]
+    graph = create_graph(load_settings(store=None)).compile()
+    with pytest.raises(InputError, match=f"{name} of passage 1 came as"):
+        graph.invoke({"question": QUESTIONS[0], "passages": passages})
+
+
+def test_a_score_beyond_its_bounds_buys_no_confidence() -> None:
+    def asked(score: float) -> Any:
+        passages = [{"text": "The drill costs 400 euros.", "retrieval_score": score, "rerank_score": score}]
+        return verify("The drill costs 400 euros.", passages, QUESTIONS[0], policy="reliability")
+
+    assert asked(1e9).confidence == asked(1.0).confidence
+    assert asked(-5).confidence == asked(0.0).confidence
+
+
+@pytest.mark.parametrize("headings", [5, [1, 2], [["x", "y"]], [[0]], "x"])
+def test_metadata_of_a_caller_may_have_any_shape(headings: Any) -> None:
+    passages = [{"text": "The drill costs 400 euros.", "headings": headings}, "Ada runs the workshop."]
+    graph = create_graph(load_settings(store=None)).compile()
+    assert graph.invoke({"question": QUESTIONS[0], "passages": passages})["accepted"]
+
+
+@pytest.mark.parametrize("messages", [5, "x", {"role": "user"}])
+def test_messages_that_are_no_list_are_refused_in_plain_words(messages: Any) -> None:
+    graph = create_graph(load_settings(store=None)).compile()
+    with pytest.raises(InputError, match="messages came as a"):
+        graph.invoke({"question": QUESTIONS[0], "passages": [], "messages": messages})
+
+
+@pytest.mark.parametrize("context", [5, "high", ["high"]])
+def test_options_that_are_no_mapping_are_not_passed_over(context: Any) -> None:
+    graph = create_graph(load_settings(store=None)).compile()
+    with pytest.raises(InputError, match="The context came as"):
+        graph.invoke({"question": QUESTIONS[0], "passages": ["x"]}, context=context)

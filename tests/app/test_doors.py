@@ -323,6 +323,16 @@ def test_a_folder_that_cannot_be_written_is_said_and_nothing_is_left(tmp_path: P
     assert sorted(path.name for path in tmp_path.iterdir()) == ["files", "sea.md"]
 
 
+def test_one_request_deletes_one_document_and_no_folder(app: Any, tmp_path: Path) -> None:
+    sources = [*dropped(app, b"sea.md", SEA)["added"], *dropped(app, b"tea.md", TEA)["added"]]
+    for broad in ("/", str(tmp_path), str(Path(sources[0]).parent), ".", "sea.md", f"{sources[0]}/"):
+        answer = call(app, "DELETE", "/documents", query=f"source={broad}".encode())
+        assert (answer.status, "There is no document" in answer.error) == (400, True)
+    assert len(kept(tmp_path)) == len(call(app, "GET", "/documents").json) == 2
+    assert call(app, "DELETE", "/documents", query=f"source={sources[0]}".encode()).json == {"removed": sources[:1]}
+    assert [path.name for path in kept(tmp_path)] == ["tea.md"]
+
+
 def test_a_folder_before_the_name_is_dropped_with_every_kind_of_slash() -> None:
     assert checked_name("C:\\docs\\report.pdf") == checked_name("../../report.pdf") == "report.pdf"
     with pytest.raises(InputError):

@@ -4,11 +4,11 @@ import pytest
 
 from cragraph.generation.candidates import candidates
 from cragraph.generation.questions import read_question
-from cragraph.generation.scoring import Features, by_words, coverage, mistaken, news, question_weights, rarity
+from cragraph.generation.scoring import Features, by_words, coverage, mistaken, novelty, question_weights, rarity
 from cragraph.passages import as_passages
 from cragraph.text.words import content_words
 
-GOOD = Features(coverage=0.8, similarity=0.7, kind=1.0, news=1.0, passage_score=0.5)
+GOOD = Features(coverage=0.8, similarity=0.7, kind=1.0, novelty=1.0, passage_score=0.5)
 
 
 @pytest.mark.parametrize(
@@ -20,10 +20,10 @@ GOOD = Features(coverage=0.8, similarity=0.7, kind=1.0, news=1.0, passage_score=
     ],
 )
 def test_only_what_the_question_does_not_say_is_news(sentence: str, share: float) -> None:
-    assert news(content_words("When was the bridge opened?"), content_words(sentence)) == share
+    assert novelty(content_words("When was the bridge opened?"), content_words(sentence)) == share
 
 
-@pytest.mark.parametrize("feature", ["coverage", "similarity", "kind", "news", "passage_score"])
+@pytest.mark.parametrize("feature", ["coverage", "similarity", "kind", "novelty", "passage_score"])
 def test_every_feature_counts(feature: str) -> None:
     assert by_words(replace(GOOD, **{feature: 0.0})) < by_words(GOOD)
 
@@ -31,7 +31,7 @@ def test_every_feature_counts(feature: str) -> None:
 def test_a_perfect_sentence_scores_one_and_a_mere_restatement_half() -> None:
     perfect = Features(1.0, 1.0, 1.0, 1.0, 1.0)
     assert by_words(perfect) == pytest.approx(1.0)
-    assert by_words(replace(perfect, news=0.0)) == pytest.approx(0.5)
+    assert by_words(replace(perfect, novelty=0.0)) == pytest.approx(0.5)
 
 
 def test_rare_words_of_the_question_count_more_and_the_noun_asked_for_less() -> None:

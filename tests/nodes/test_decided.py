@@ -9,16 +9,20 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from langgraph.checkpoint.memory import InMemorySaver
 from langgraph.checkpoint.serde.jsonplus import JsonPlusSerializer
+from langgraph.types import Command
 
 from cragraph.cli import render
 from cragraph.cli.ask import EXITS
 from cragraph.graph.context import Context
+from cragraph.graph.state import State
 from cragraph.metrics import record
+from cragraph.nodes.verify import Verify
 from cragraph.passages import as_passages
 from cragraph.protocols import Notes
 from cragraph.report import Report
-from cragraph.testing import FakeReranker, FakeRetriever
+from cragraph.testing import FakeReranker, FakeRetriever, verdict
 from cragraph.types import IDK
+from cragraph.verification.result import Verification
 from tests.nodes.test_loop import BLUE, SEA, SKY, TABLE, Loop, Reader
 
 LOW = ("doubt", "abstain", "flag", "prune")
@@ -186,3 +190,65 @@ def test_a_second_correction_is_written_though_reranking_dropped_what_its_search
     response = loop.ask()
     assert [attempt["new_passages"] for attempt in response["attempts"]] == [2, 1, 0]
     assert response["accepted"]
+
+
+def test_of_several_drafts_an_accepted_one_goes_before_a_surer_one_that_does_not_hold() -> None:
+    held = {"text": SEA, "start": 0, "support": 0.9}
+    found = {
+        "sure": Verification(0.95, (verdict("unsupported", **held),), policy="calibrated", threshold=0.7),
+        "held": Verification(0.8, (verdict("supported", **held),), policy="calibrated", threshold=0.7),
+    }
+    judge: Any = lambda question, answer, *_, **__: found[answer]  # noqa: E731
+    state = State(question="Is the sea salt?", drafts=["sure", "held"], held=as_passages([SEA]))
+    [attempt] = Verify(judge)(state, Context().resolved(), Notes())["attempts"]
+    assert (attempt["answer"], attempt["accepted"]) == ("held", True)
+
+
+def rewritten(graph: Any, thread: Any, attempt: dict[str, Any]) -> None:
+    """Put an attempt into the checkpoint itself, as another version would have written it."""
+    held = graph.checkpointer
+    version = held.get_tuple(thread).checkpoint["channel_versions"]["attempts"]
+    held.blobs["1", "", "attempts", version] = held.serde.dumps_typed([attempt])
+
+
+def older(attempt: dict[str, Any]) -> dict[str, Any]:
+    """An attempt as it was saved before decisions were written down."""
+    new = ("decision", "accepted", "read")
+    old = {name: value for name, value in attempt.items() if name not in new}
+    return old | {"verification": {k: v for k, v in attempt["verification"].items() if k not in new}}
+
+
+@pytest.mark.parametrize("low", LOW)
+@pytest.mark.parametrize("asks", [False, True])
+def test_a_thread_that_was_saved_before_decisions_is_decided_on_by_the_run_that_goes_on(low: Any, asks: bool) -> None:
+    loop = Loop([f"{SEA} {SKY}"], scorer=Reader(0.4))
+    graph = loop.builder.compile(checkpointer=InMemorySaver(), interrupt_before=["review" if asks else "finalize"])
+    thread: Any = {"configurable": {"thread_id": "1"}}
+    context = Context(
+        confidence_threshold=0.9, on_low_confidence=low, max_crag_attempts=0, ask_on_low_confidence=asks,
+    )  # fmt: skip
+    graph.invoke({"question": "Is the sea salt?"}, thread, context=context)
+    [attempt] = graph.get_state(thread).values["attempts"]
+    rewritten(graph, thread, older(attempt))
+    response = graph.invoke(None, thread, context=context)
+    if asks:
+        [waits] = [one.value for one in response["__interrupt__"]]
+        assert waits["decision"] == attempt["decision"]
+        response = graph.invoke(Command(resume="abstain"), thread, context=context)
+    decision = response["decision"]
+    assert (decision["threshold"], decision["set_by"]) == (0.9, "person")
+    assert not response["accepted"]
+    assert response["abstained"] is (asks or decision["outcome"] == "refused") is (response["answer"] == IDK)
+    assert response["abstained"] or low in ("flag", "prune", "doubt")
+
+
+def test_a_thread_that_was_saved_without_an_answer_before_decisions_stays_without_one() -> None:
+    loop = Loop([IDK], max_crag_attempts=0)
+    graph = loop.builder.compile(checkpointer=InMemorySaver(), interrupt_before=["finalize"])
+    thread: Any = {"configurable": {"thread_id": "1"}}
+    graph.invoke({"question": "Is the sea salt?"}, thread)
+    [attempt] = graph.get_state(thread).values["attempts"]
+    old = {name: value for name, value in attempt.items() if name not in ("decision", "accepted")}
+    rewritten(graph, thread, old)
+    response = graph.invoke(None, thread)
+    assert (response["answer"], response["abstained"], response["decision"]["outcome"]) == (IDK, True, "refused")

@@ -2,14 +2,18 @@
 
 # ruff: noqa: E501
 
+import sys
+from typing import Any
+
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from cragraph.protocols import ClaimExtractor, Notes
 from cragraph.text.markers import without_markers
+from cragraph.text.sentences import LONGEST
 from cragraph.types import IDK
-from cragraph.verification.claims import SentenceExtractor, claim_type, split_claims
+from cragraph.verification.claims import SentenceExtractor, claim_type, split_claims, uncovered_parts
 
 CLAIMS = {
     "each sentence is a claim": ("Sales rose. Costs fell.", ["Sales rose.", "Costs fell."]),
@@ -111,3 +115,41 @@ def test_offsets_are_exact_and_claims_do_not_overlap(answer: str) -> None:
         assert claim["start"] >= at
         assert claim["text"].strip()
         at = claim["end"]
+
+
+@pytest.mark.parametrize("unit", ["x", "[1]", "1,", "a-", "(a ", "word ", "[1] "])
+def test_no_claim_is_longer_than_can_be_read_at_once_and_none_of_it_is_lost(unit: str) -> None:
+    answer = f"The sea is salt {unit * 2000}. The sky is blue."
+    claims = split_claims(answer)
+    assert max(len(claim["text"]) for claim in claims) <= LONGEST
+    assert all(answer[claim["start"] : claim["end"]] == claim["text"] for claim in claims)
+    assert claims[0]["text"].startswith("The sea is salt")
+    assert claims[-1]["text"] == "The sky is blue."
+    assert not uncovered_parts(answer, claims)
+    assert uncovered_parts(answer, claims[:-1])[0]["text"].strip(".") == "The sky is blue"
+
+
+def test_a_long_block_of_code_is_no_claim() -> None:
+    assert split_claims("```\n" + "print(1) # the sea is salt\n" * 100 + "```") == []
+
+
+@pytest.mark.parametrize("unit", ["x", "[1]", "1,", "A. ", "Salt is old. "])
+def test_twice_as_long_an_answer_takes_about_twice_the_calls(unit: str) -> None:
+    def calls(size: int) -> int:
+        count = 0
+
+        def counting(*_: Any) -> None:
+            nonlocal count
+            count += 1
+
+        answer = (unit * size)[:size]
+        before = sys.getprofile()
+        sys.setprofile(counting)
+        try:
+            uncovered_parts(answer, split_claims(answer))
+        finally:
+            sys.setprofile(before)
+        return count
+
+    calls(100)
+    assert calls(16_000) <= 2.6 * calls(8_000)

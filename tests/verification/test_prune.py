@@ -1,3 +1,5 @@
+from typing import Any
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -167,3 +169,27 @@ def test_the_weights_of_the_policy_score_what_is_left() -> None:
         "Gold shines.", whole, {"weighted": {"alignment": 0.0, "citation": 1.0, "facts": 0.0}}
     )
     assert left.confidence == 0.4
+
+
+@pytest.mark.parametrize(
+    ("read", "most"),
+    [
+        ({"chance": None, "quoted": True, "seen": {}}, 0.8),
+        ({"chance": 0.4, "quoted": True, "seen": {}}, 0.4),
+        ({"chance": 0.99, "quoted": True, "seen": {"found": 0.0, "chance": 0.0}, "sureness": None}, 0.7),
+        ({"chance": 0.2, "quoted": False, "seen": {}}, 1.0),
+        (None, 1.0),
+    ],
+)
+def test_what_is_left_is_worth_no_more_than_the_reader_makes_of_the_whole(read: Any, most: float) -> None:
+    claims = tuple(
+        verdict(label, text, start=start, support=support, judge="embedding")
+        for label, text, start, support in (
+            ("supported", "Gold shines.", 0, 1.0),
+            ("unsupported", "Pigs fly.", 13, 0.0),
+        )
+    )
+    whole = Verification(confidence=0.3, claims=claims, policy="claims", threshold=0.9, read=read)
+    _, left = pruned_verification("Gold shines. Pigs fly.", whole, {})
+    assert left.confidence <= most
+    assert left.accepted is (left.confidence >= 0.9)

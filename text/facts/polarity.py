@@ -57,6 +57,7 @@ def stems(text: str) -> frozenset[str]:
     return frozenset(terms(_SWITCH.sub(lambda match: f"{match['what']} {_WAYS[match['way'].lower()]}", plain)))
 
 
+@lru_cache(maxsize=8192)
 def negations(text: str) -> int:
     """The number of negations in a text; "not only" and "no less than" do not count."""
     return len(NEGATION.findall(_NO_NEGATION.sub(" ", text)))
