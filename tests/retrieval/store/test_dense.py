@@ -65,7 +65,7 @@ def test_however_a_filter_is_worked_out_the_nearest_that_pass_are_found(
     years: Store, vector: Floats, where: dict[str, Any] | None, passing: list[int], most: int,
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:  # fmt: skip
-    monkeypatch.setattr(module, "MOST", most)
+    monkeypatch.setattr(module, "MOST_FILTERED", most)
     found = years._vectors.nearest(vector, 5, where)
     assert [p["source"] for p in found] == nearest(vector, passing)[:5]
     scores = [p["retrieval_score"] or 0.0 for p in found]
