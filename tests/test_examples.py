@@ -63,7 +63,7 @@ def test_the_gate_names_the_claims_that_do_not_hold_and_fails_under_its_share(
     assert example("gate").main("answers.jsonl", "0.9") == 1
     assert "wrong: unsupported: The sea holds 900 million ships." in capsys.readouterr().out
     assert example("gate").main("answers.jsonl", "0.1") == 0
-    assert (folder / "answers.html").read_text().count("<tr data-grounded") == 4
+    assert (folder / "answers.html").read_text().count("data-grounded=") == 4
 
 
 @pytest.mark.slow

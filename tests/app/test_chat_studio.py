@@ -29,7 +29,7 @@ WRONG, RIGHT = "The Freedonia bridge is 900 metres long [1].", "The Freedonia br
 
 
 def write(request: Request) -> str:
-    return RIGHT if "Previous answer" in request.prompt else WRONG
+    return RIGHT if "This answer was checked" in request.prompt else WRONG
 
 
 def judge(request: Request) -> dict[str, Any]:
