@@ -12,7 +12,7 @@ from typing import Any, Final
 from urllib.parse import quote, urlsplit
 
 from dotenv import dotenv_values
-from starlette.datastructures import MutableHeaders
+from starlette.datastructures import Headers, MutableHeaders
 from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 
@@ -91,8 +91,11 @@ class Guard:
             await answer(scope, receive, send)
         else:
             most = self.large.get((scope["method"], scope["path"]))
-            if not await self._passed(scope, receive, send, most or BODY, as_json=most is None):
-                why = f"The request is larger than {most or BODY} bytes."
+            limit, told = most or BODY, Headers(scope=scope).get("content-length", "")
+            # Who announces too much is not listened to until it has come.
+            late = told.isdecimal() and int(told) > limit
+            if late or not await self._passed(scope, receive, send, limit, as_json=most is None):
+                why = f"The request is larger than {limit} bytes."
                 await JSONResponse({"error": why}, 413)(scope, receive, send)
 
     def _answer(self, request: Request, *, at_home: bool) -> Response | None:
@@ -110,7 +113,8 @@ class Guard:
             moved = Response(status_code=303, headers={"location": "/"})
             moved.set_cookie(COOKIE, self.token, httponly=True, samesite="strict")
             return moved
-        if self._right(headers.get("authorization", "").removeprefix("Bearer "), request.cookies.get(COOKIE, "")):
+        scheme, _, given = headers.get("authorization", "").partition(" ")
+        if self._right(given if scheme.casefold() == "bearer" else "", request.cookies.get(COOKIE, "")):
             return None
         why = "A token is wanted: open the address that the server printed, or send Authorization: Bearer TOKEN."
         return JSONResponse({"error": why}, 401)

@@ -53,8 +53,8 @@ class CheckedGraph(CompiledStateGraph[Any, Any, Any, Any]):
             yield event
 
     def _checked(self, input: Any, config: RunnableConfig | None, context: Any) -> Any:
-        known = self.builder.input_schema.model_fields
-        if isinstance(input, Mapping):
+        known = getattr(self.builder.input_schema, "model_fields", None)  # None for messages: their channel reads them
+        if isinstance(input, Mapping) and known is not None:
             if is_node(config):
                 input = {name: input[name] for name in known if name in input}
             if unknown := sorted(set(map(str, input)) - set(known)):
@@ -184,7 +184,7 @@ def build_verifier(*, check: Node, context_schema: type[Context] = Context) -> S
 def build_chat(loop: Any, context_schema: type[Context] = Context) -> StateGraph[Any, Any, Any, Any]:
     """A conversation, messages in and out, around the uncompiled loop."""
     loop.compiles_to = ChattingGraph
-    graph = StateGraph(MessagesState, context_schema=context_schema)
+    graph = BoundedGraph(MessagesState, context_schema=context_schema)
     graph.add_node("answer", loop.compile(name="crag"))
     return graph.add_edge(START, "answer").add_edge("answer", END)
 

@@ -97,12 +97,19 @@ def test_the_printed_address_lets_a_browser_in_whatever_signs_the_token_has(tmp_
     assert moved.status == 303
     cookie = moved.headers["set-cookie"].partition(";")[0]
     assert call(app, "GET", "/options", headers={"cookie": cookie}).status == 200
-    assert call(app, "GET", "/options", headers={"authorization": f"Bearer {TOKEN}"}).status == 200
+    for scheme in ("Bearer", "bearer", "BEARER"):
+        assert call(app, "GET", "/options", headers={"authorization": f"{scheme} {TOKEN}"}).status == 200
     for header in ({}, {"cookie": "cragraph_token="}, {"authorization": "Bearer "}, {"authorization": b"Bearer \xff"}):
         assert call(app, "GET", "/options", headers=header).status == 401
 
 
 # -- what comes in ---------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("path", ["/search", "/documents"])
+def test_a_request_that_announces_too_much_is_refused_before_it_comes(app: Any, path: str) -> None:
+    refused = call(app, "POST", path, body=b"{", headers=JSON | {"content-length": "99999999999"})
+    assert (refused.status, "larger than" in refused.error) == (413, True)
 
 
 @pytest.mark.parametrize(

@@ -228,3 +228,12 @@ async def test_a_conversation_is_remembered_by_its_checkpointer(filled: Store) -
     later = await chat.ainvoke({"messages": [("user", "And Deimos?")]}, thread)
     assert "12 km" in later["messages"][-1].content
     assert len(later["messages"]) == 4
+
+
+async def test_an_option_of_a_conversation_that_cannot_be_used_is_named(filled: Store) -> None:
+    chat = create_chat(load_settings(), store=filled).compile()
+    asked: Any = {"messages": [("user", "How wide is Phobos?")]}
+    with pytest.raises(InputError, match="mode came as 'x': wanted"):
+        chat.invoke(asked, context={"mode": "x"})
+    with pytest.raises(InputError, match="mode came as 'x': wanted"):
+        await chat.ainvoke(asked, context={"mode": "x"})
