@@ -10,6 +10,7 @@ from base64 import b64encode
 from collections.abc import Container
 from contextlib import closing
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any, Final, NamedTuple
 from zlib import compress, crc32
 
@@ -67,7 +68,8 @@ class PagePictures:
         if not self._usable[source]:
             return ""
         done = frozenset(number for path, number in self._drawn if path == source)
-        wanted = Wanted(source, page, quote, done, len(self._drawn) < MOST_PAGES)
+        # The process that draws stays in the folder that it was started in.
+        wanted = Wanted(str(Path(source).absolute()), page, quote, done, len(self._drawn) < MOST_PAGES)
         try:
             found: Drawn | None = PDFIUM(wanted)
         except (EndedError, OSError, ValueError, MemoryError):

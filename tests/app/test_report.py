@@ -113,6 +113,18 @@ def test_attempts_show_what_failed_and_what_changed() -> None:
     assert "One thing." in page
 
 
+def test_a_page_is_drawn_though_the_process_that_draws_began_in_another_folder(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    text = pdf_bytes([[(72.0, 80.0, PASSAGES[0])]])
+    for folder in ("one", "two"):
+        (tmp_path / folder).mkdir()
+        (tmp_path / folder / f"{folder}.pdf").write_bytes(text)
+        monkeypatch.chdir(tmp_path / folder)
+        passage = as_passage({"text": PASSAGES[0], "source": f"{folder}.pdf", "page": 1})
+        assert "background-image" in PagePictures({f"{folder}.pdf"})(passage, PASSAGES[0])
+
+
 def test_the_page_of_a_pdf_is_shown_with_the_quote_boxed(shell: Shell, tmp_path: Path) -> None:
     lines = [(72.0, 80.0 + 14 * i, text) for i, text in enumerate(PASSAGES)]
     for name, turn in (("flat.pdf", 0), ("turned.pdf", 90)):

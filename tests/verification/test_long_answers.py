@@ -6,7 +6,6 @@ from collections.abc import Sequence
 
 import pytest
 
-from cragraph import verify
 from cragraph.passages import as_passages
 from cragraph.protocols import Notes
 from cragraph.testing import FakeJudge
@@ -32,12 +31,11 @@ def test_of_too_many_claims_the_first_are_judged_and_it_is_said() -> None:
 
 
 def test_a_claim_without_end_is_unjudged_and_it_is_said() -> None:
-    answer = f"The river rose{' and rose' * (LONGEST // 8)}. The river rose by ten metres in 1990."
-    found = verify(answer, PASSAGES, judge="lexical")
-    assert [claim["verdict"] for claim in found.claims] == ["unjudged", "supported"]
-    assert any("1 claims have more than 2,000 characters and are unjudged" in said for said in found.degraded)
-    assert not found.is_grounded
-    assert any("could not be judged" in issue for issue in found.issues)
+    text = f"The river rose{' and rose' * (LONGEST // 8)}."
+    claim, notes = Claim(text=text, start=0, end=len(text), type="factual"), Notes()
+    verdicts = JudgeChain([FakeJudge({})])([claim, *claims(1)], PASSAGES, notes)
+    assert [v["verdict"] == "unjudged" for v in verdicts] == [True, False]
+    assert any("1 claims have more than 2,000 characters and are unjudged" in said for said in notes.sentences)
 
 
 class Apart:

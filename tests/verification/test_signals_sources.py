@@ -84,7 +84,6 @@ def passage(**scores: object) -> dict[str, object]:
         ([passage(relevance_score=0.9)], 0.9),
         ([passage()], 0.5),
         ([passage(), passage(retrieval_score=1.0)], 0.75),
-        ([passage(retrieval_score=float("nan"))], 0.5),
         ([passage(relevance_score=7)], 1.0),
         ([passage(relevance_score="high")], 0.5),
         ([passage(rerank_score=0.0, retrieval_score=0.9)], 0.0),
