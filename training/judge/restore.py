@@ -1,10 +1,13 @@
-"""The shipped int8 network as a net to train on from: `python -m training.judge.restore RUN`; RUN gets net.pt.
+"""A shipped int8 network as a net to train on from; RUN gets net.pt.
+
+    python -m training.judge.restore RUN [--reader]
 
 The codes times their scales, with what SmoothQuant moved into the weights divided out again, are within half a step of
 the trained weights; the figures of int8 and full precision differ by less than .002 AUROC.
 """
 
-import sys
+import argparse
+from collections.abc import Sequence
 from pathlib import Path
 
 import onnx
@@ -15,6 +18,7 @@ from cragraph.models.weights import DATA
 from training.encoder_graph import LAYERS, WIDTH, Array
 from training.judge.model import GroundingNet
 from training.judge.prepare import minilm
+from training.reader.train import ReaderNet
 
 FIRST = 7
 """Constants of the graph before its first layer: embeddings and their norm."""
@@ -56,10 +60,15 @@ def restored(path: Path) -> dict[str, Array]:
                 for kind in ("weight", "bias"):
                     found[f"{at}{name}.LayerNorm.{kind}"] = next(own)
     heads = constants[FIRST + PER_LAYER * LAYERS :]
-    matrices = [c for c in heads if c.size >= WIDTH or c.shape in ((3,), (WIDTH,))]
+    return found | (reader_heads(heads) if "reader" in path.name else judge_heads(heads))
+
+
+def judge_heads(constants: Sequence[Array]) -> dict[str, Array]:
+    """The tensors after the trunk of the judge's graph."""
+    matrices = [c for c in constants if c.size >= WIDTH or c.shape in ((3,), (WIDTH,))]
     word, mix, mix_bias, claim, claim_bias = matrices
-    bias = next(c for c in heads if c.shape == (1,) and c.dtype == word.dtype)
-    return found | {
+    bias = next(c for c in constants if c.shape == (1,) and c.dtype == word.dtype)
+    return {
         "word.weight": word.T,
         "word.bias": bias,
         "mix.weight": mix,
@@ -69,20 +78,36 @@ def restored(path: Path) -> dict[str, Array]:
     }
 
 
+def reader_heads(constants: Sequence[Array]) -> dict[str, Array]:
+    """The tensors after the trunk of the reader's graph."""
+    piece, piece_bias, mix, mix_bias, answer = (c for c in constants if c.size >= WIDTH or c.shape == (3,))
+    return {
+        "piece.weight": piece.T,
+        "piece.bias": piece_bias,
+        "mix.weight": mix,
+        "mix.bias": mix_bias,
+        "answer.weight": answer,
+        "answer.bias": constants[-1],
+    }
+
+
 def main() -> None:
     """Write the net."""
-    run = Path(sys.argv[1])
-    run.mkdir(parents=True, exist_ok=True)
-    net = GroundingNet.from_minilm(minilm())
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("run", type=Path)
+    parser.add_argument("--reader", action="store_true", help="the reader instead of the judge")
+    given = parser.parse_args()
+    given.run.mkdir(parents=True, exist_ok=True)
+    net = (ReaderNet if given.reader else GroundingNet).from_minilm(minilm())
     state = net.state_dict()
-    for name, value in restored(DATA / "grounding.onnx").items():
+    for name, value in restored(DATA / ("reader.onnx" if given.reader else "grounding.onnx")).items():
         tensor = torch.from_numpy(value.copy()).float()
         if name.endswith("position_embeddings.weight"):
             state[name][: len(tensor)] = tensor
         else:
             assert state[name].shape == tensor.shape, (name, state[name].shape, tensor.shape)
             state[name] = tensor
-    torch.save(state, run / "net.pt")
+    torch.save(state, given.run / "net.pt")
 
 
 if __name__ == "__main__":
