@@ -74,6 +74,8 @@ def loss_of(answer: Tensor, pieces: Tensor, batch: dict[str, Tensor]) -> Tensor:
             logits = pieces[known][..., place].float() - 1e4 * (1 - open_places)
             loss = loss + SPAN_WEIGHT * F.cross_entropy(logits, batch[name][known])
     tagged = batch["tags"] != UNKNOWN
+    if not bool(tagged.any()):
+        return loss
     evidence = F.binary_cross_entropy_with_logits(
         pieces[..., 2].float()[tagged], batch["tags"][tagged].float(), pos_weight=torch.tensor(EVIDENCE_PIECE)
     )
