@@ -128,6 +128,7 @@ def main() -> None:
     data = Rows((given.data or given.run) / "train.npz")
     torch.manual_seed(given.seed)
     net = ReaderNet.from_minilm(minilm())
+    learning.freeze(net.trunk, given.frozen)
 
     def loss(rows: learning.Ints, device: torch.device) -> Tensor:
         batch = {name: value.to(device) for name, value in data.batch(rows).items()}
