@@ -4,7 +4,7 @@ What is slow to import is named by its package, which imports it then: verifying
 """
 
 import logging
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import TYPE_CHECKING, Any, Final, cast
@@ -28,6 +28,7 @@ from cragraph.retrieval.search import SearchRetriever, unanswered_parts
 from cragraph.retrieval.search.neighbours import Neighbours
 from cragraph.settings import Settings, context_schema
 from cragraph.tables import Part
+from cragraph.types import Passage
 from cragraph.verification.signals import SignalOptions
 from cragraph.verification.signals.wording import UNCERTAINTY_PHRASES
 from cragraph.verification.verifier import Verifier, VerifierOptions
@@ -207,6 +208,10 @@ class Parts:
     def neighbours(self, *arguments: Any) -> Any:
         """The chunks around passages, from the store."""
         return Neighbours(self.store)(*arguments)
+
+    def excerpts(self, question: str, passages: Sequence[Passage]) -> list[Passage]:
+        """What of the passages a chat model is sent with a question: the same in every call on them."""
+        return [one.passage for one in cragraph.generation.chat_answerer.sent(question, passages, self.ranker)]
 
     def unanswered(self, question: str, answer: str) -> list[str]:
         """Parts of a question that an answer does not address."""

@@ -45,7 +45,12 @@ JUDGES: Final[Mapping[str, Part]] = {
     ),
     "llm": Part(
         "verification.judges.llm:LLMJudge",
-        lambda p: {"caller": p.judging_chat, "prompts": p.prompts, "holder": p.judge("encoder")},
+        lambda p: {
+            "caller": p.judging_chat,
+            "prompts": p.prompts,
+            "holder": p.judge("encoder"),
+            "excerpts": p.excerpts,
+        },
         CHAT_MODEL,
     ),
     "cascade": Part(
@@ -102,7 +107,12 @@ QUERY_WRITERS: Final[Mapping[str, Part]] = {
     "embedded": Part("retrieval.search.questions:TargetedQueries"),
     "chat": Part(
         "retrieval.search.llm_queries:ChatQueries",
-        lambda p: (p.chat, p.prompts, p.part(QUERY_WRITERS, "embedded")),
+        lambda p: {
+            "caller": p.chat,
+            "prompts": p.prompts,
+            "fallback": p.part(QUERY_WRITERS, "embedded"),
+            "excerpts": p.excerpts,
+        },
         CHAT_MODEL,
     ),
 }

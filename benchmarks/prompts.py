@@ -13,8 +13,13 @@ and a run with other thresholds needs no model. `--part 1/2` asks every second q
     none      no correction;  one, two: at most so many, as people run it
     failed    one correction, with the failed claim as the only query
     embedded  one correction, with the queries that the embedded writer makes
+    alone     without a model: the embedded answerer, under its own policy
     plain     retrieve five passages, ask: what people write in an afternoon
     tutorial  the corrective graph of the tutorials (`benchmarks/tutorial_graph.py`)
+
+The ways of a question follow each other before the next question, so that a run that is cut off compares them on the
+same questions; `--every tutorial=4` asks a way that is dear of every fourth question only, and `--table` shows beside
+the whole what each way did on the questions that all of them were asked.
 
 A question is right, partly, wrong or refused as `benchmarks.new_user` says; ways without citations need cite nothing.
 """
@@ -46,7 +51,8 @@ from cragraph.verification.written import features as written_features
 
 SETS: Final = (".", "second", "third", "fourth", "fifth")
 KEPT: Final = ("temperature", "num_predict", "top_k", "top_p", "seed")  # options that a reply depends on
-WAYS: Final = ("draft", "none", "one", "two", "failed", "embedded", "plain", "tutorial")
+WAYS: Final = ("alone", "draft", "none", "one", "two", "failed", "embedded", "plain", "tutorial")
+OTHERS: Final = ("plain", "tutorial")  # not cragraph
 FOUND: Final = ("right", "partly", "wrong", "refused")
 PASSAGES: Final = 5
 
@@ -166,35 +172,36 @@ def to_fit(row: dict[str, Any]) -> bool:
 
 
 class Asker:
-    """One model, one way of asking, and a store for each set."""
+    """One model, a store for each set of questions, and an assistant for each set and way that needs one of its own."""
 
-    def __init__(self, url: str, model: str, way: str, scratch: Path) -> None:
-        self.url, self.model, self.way, self.scratch = url, model, way, scratch
-        self.assistants: dict[str, Assistant] = {}
+    def __init__(self, url: str, model: str, scratch: Path) -> None:
+        self.url, self.model, self.scratch = url, model, scratch
+        self.assistants: dict[tuple[str, str], Assistant] = {}
 
-    def assistant(self, name: str) -> Assistant:
-        """The assistant over the files of a set."""
-        if name not in self.assistants:
+    def assistant(self, name: str, way: str) -> Assistant:
+        """The assistant over the files of a set; the ways share its store."""
+        kind = way if way in ("alone", "failed", "embedded") else ""
+        if (name, kind) not in self.assistants:
             folder = self.scratch / (name.strip(".") or "first")
-            settings = load_settings(
-                store=str(folder / "store"), model=self.model, ollama_host=self.url, timeout_s=900.0
-            )
-            folder.mkdir()
-            made = Assistant(settings)
-            made.ingest([documents(HERE / name, folder / "files")])
-            if self.way in ("failed", "embedded"):
-                made.parts.__dict__["query_writer"] = OneClaim() if self.way == "failed" else TargetedQueries()
-            self.assistants[name] = made
-        return self.assistants[name]
+            model = {} if way == "alone" else {"model": self.model, "ollama_host": self.url, "timeout_s": 900.0}
+            made = Assistant(load_settings(store=str(folder / "store"), **model))
+            if not folder.is_dir():
+                folder.mkdir()
+                made.ingest([documents(HERE / name, folder / "files")])
+            if kind in ("failed", "embedded"):
+                made.parts.__dict__["query_writer"] = OneClaim() if kind == "failed" else TargetedQueries()
+            self.assistants[name, kind] = made
+        return self.assistants[name, kind]
 
-    def __call__(self, row: dict[str, Any]) -> dict[str, Any]:
+    def __call__(self, row: dict[str, Any], way: str) -> dict[str, Any]:
         """What came of a question."""
-        made = self.assistant(row["set"])
-        if self.way in ("plain", "tutorial"):
-            answer = self._other(made, row["question"])
+        made = self.assistant(row["set"], way)
+        if way in OTHERS:
+            answer = self._other(made, row["question"], way)
             return {"found": by_text(row, answer), "answer": answer}
-        attempts = {"none": 0, "draft": 0, "two": 2}.get(self.way, 1)
-        options = {"max_crag_attempts": attempts, "on_low_confidence": "flag" if self.way == "draft" else "abstain"}
+        options: dict[str, Any] = {"on_low_confidence": "flag" if way == "draft" else "abstain"}
+        if way != "alone":
+            options["max_crag_attempts"] = {"none": 0, "draft": 0, "two": 2}.get(way, 1)
         response: dict[str, Any] = {}
         Recorded.features = {}
         for event in made.ask(row["question"], context=options):
@@ -213,11 +220,11 @@ class Asker:
             | read
         )
 
-    def _other(self, made: Assistant, question: str) -> str:
+    def _other(self, made: Assistant, question: str, way: str) -> str:
         def search(text: str) -> list[str]:
             return [p["text"] for p in made.parts.retriever([text], PASSAGES, Notes())]
 
-        if self.way == "tutorial":
+        if way == "tutorial":
             graph = tutorial_graph(self.url, self.model.removeprefix("ollama:"), search)
             try:
                 return str(graph.invoke({"question": question}).get("generation", ""))
@@ -272,14 +279,33 @@ def by_text(row: dict[str, Any], answer: str) -> str:
 # -- tables ----------------------------------------------------------------------------------------------------
 
 
-def table(paths: list[Path], only: set[tuple[str, int]] | None = None) -> None:
-    """A row for each model and way: counts, and means a question."""
+def table(paths: list[Path]) -> None:
+    """A row for each model and way, on all that it was asked, then on what all ways of the model were asked."""
     rows = [json.loads(line) for path in paths for line in path.read_text(encoding="utf-8").splitlines()]
+    printed(rows)
+    for model in sorted({row["model"] for row in rows}):
+        own = [row for row in rows if row["model"] == model]
+        ways = sorted({row["way"] for row in own}, key=WAYS.index)
+        ours = [way for way in ways if way not in OTHERS]
+        for group in (ours, *([*ours, way] for way in ways if way in OTHERS)):
+            shared(own, group)
+
+
+def shared(rows: list[dict[str, Any]], ways: list[str]) -> None:
+    """The table of some ways, on the questions that each of them was asked."""
+    asked = [{(row["set"], row["id"]) for row in rows if row["way"] == way} for way in ways]
+    both = set.intersection(*asked)
+    print(f"\nThe {len(both)} questions that {', '.join(ways)} were all asked:\n")
+    printed([row for row in rows if row["way"] in ways and (row["set"], row["id"]) in both])
+
+
+def printed(rows: list[dict[str, Any]]) -> None:
+    """A row for each model and way: counts, and means a question."""
     heads = ("model, way", "questions", *FOUND, "answerable refused", "calls", "tokens read", "written", "seconds")
     print("|", " | ".join(heads), "|")
     print("|", " | ".join("---" for _ in heads), "|")
-    for group in sorted({(row["model"], row["way"]) for row in rows}):
-        own = [r for r in rows if (r["model"], r["way"]) == group and (not only or (r["set"], r["id"]) in only)]
+    for group in sorted({(row["model"], row["way"]) for row in rows}, key=lambda pair: (pair[0], WAYS.index(pair[1]))):
+        own = [row for row in rows if (row["model"], row["way"]) == group]
         counts = [sum(row["found"] == found for row in own) for found in FOUND]
         asked = [row for row in own if not row.get("refuse")]
         refused = sum(row["found"] == "refused" for row in asked) / max(1, len(asked))
@@ -302,6 +328,7 @@ def main() -> None:
     parser.add_argument("--out", type=Path, default=Path("prompts.jsonl"))
     parser.add_argument("--part", default="1/1", help="which of how many parts of the questions")
     parser.add_argument("--most", type=int, help="questions of the part")
+    parser.add_argument("--every", action="append", default=[], help="WAY=N: ask so every Nth question only")
     half = parser.add_mutually_exclusive_group()
     half.add_argument("--fit", action="store_true")
     half.add_argument("--check", action="store_true")
@@ -314,22 +341,24 @@ def main() -> None:
     wanted = questions(options.part, True if options.fit else False if options.check else None)[: options.most]
     known = [json.loads(line) for line in options.out.read_text().splitlines()] if options.out.exists() else []
     done = {(row["model"], row["way"], row["set"], row["id"]) for row in known}
+    every = {way: int(number) for way, _, number in (text.partition("=") for text in options.every)}
     begun = time.monotonic()
-    for way in options.way or ["draft"]:
-        with (
-            tempfile.TemporaryDirectory() as scratch,
-            keeping(options.server, options.cache) as (url, calls),
-        ):
-            ask = Asker(url, options.model, way, Path(scratch))
-            for row in wanted:
+    with (
+        tempfile.TemporaryDirectory() as scratch,
+        keeping(options.server, options.cache) as (url, calls),
+    ):
+        ask = Asker(url, options.model, Path(scratch))
+        for place, row in enumerate(wanted):
+            for way in options.way or ["draft"]:
                 late = options.minutes is not None and time.monotonic() - begun > 60 * options.minutes
-                if late or (options.model, way, row["set"], row["id"]) in done:
+                over = place % every.get(way, 1)
+                if late or over or (options.model, way, row["set"], row["id"]) in done:
                     continue
                 calls.clear()
-                found = {"model": options.model, "way": way, **row, **ask(row), "calls": list(calls)}
+                found = {"model": options.model, "way": way, **row, **ask(row, way), "calls": list(calls)}
                 with options.out.open("a", encoding="utf-8") as sink:
                     sink.write(json.dumps(found, ensure_ascii=False) + "\n")
-                print(row["set"], row["id"], found["found"], repr(found["answer"])[:110], flush=True)
+                print(place, way, row["set"], row["id"], found["found"], repr(found["answer"])[:110], flush=True)
 
 
 if __name__ == "__main__":

@@ -8,7 +8,7 @@ from typing import Final
 
 from cragraph.errors import ModelError
 from cragraph.generation.excerpts import Excerpt, excerpts
-from cragraph.generation.extractive import ExtractiveGenerator
+from cragraph.generation.extractive import FLOOR, ExtractiveGenerator
 from cragraph.generation.phrases import normalised
 from cragraph.generation.questions import split_question
 from cragraph.generation.ranking import AnswerRanker
@@ -33,6 +33,7 @@ POINTED: Final = 0.05
 SURE: Final = 0.6
 """The same where the model declined: a small one overlooks what stands there, and is right more often than not if the
 reader finds nothing either."""
+NOTHING: Final = "no passage says what it may mean"
 AGAIN: Final = (
     "That is no sentence. Answer the question in one full sentence with the words of the passages, then the number of "
     "the passage in brackets."
@@ -99,6 +100,11 @@ class ChatGenerator(ChatPart):
             return self._own(text, numbers, reply, notes) if text else ""
         shown = " ".join(text.split())
         wrote = f"{self.name} wrote {fault} (“{shown if len(shown) <= 60 else shown[:60] + '…'}”)"
+        if EXAMPLE in text and self.ranker is not None:
+            # So a small model says that it has nothing to say, and asked once more it declines: as without a model.
+            said = self._quoted(brief, brief.passages, notes, FLOOR)
+            notes.degraded(f"{wrote}; {'the answer is what the passages say to the question' if said else NOTHING}.")
+            return said or IDK
         if EXAMPLE not in text and (said := self._pointed_at(renumbered(text, numbers), brief, notes)):
             notes.degraded(f"{wrote}; the answer is what the passage that it named says to the question.")
             return said
@@ -110,7 +116,7 @@ class ChatGenerator(ChatPart):
         if said := self._quoted(brief, brief.passages, notes):
             notes.degraded(f"{wrote}, twice; the answer is what the passages say to the question.")
             return said
-        notes.degraded(f"{wrote}, twice, and no passage says what it may mean.")
+        notes.degraded(f"{wrote}, twice, and {NOTHING}.")
         return IDK
 
     def _own(self, text: str, numbers: Sequence[int], reply: ChatReply, notes: Notes) -> str:

@@ -1,7 +1,7 @@
 """Queries that a chat model writes: other words for a question, what is still missing, a follow-up made whole."""
 
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Annotated, Any, Final
 
@@ -53,10 +53,14 @@ class MultiQuery(ChatPart):
 
 @dataclass(frozen=True)
 class ChatQueries(ChatPart):
-    """Turns failed claims and unanswered parts into targeted queries; one call, else the `fallback` writer."""
+    """Turns failed claims and unanswered parts into targeted queries; one call, else the `fallback` writer.
+
+    `excerpts` cuts the passages to what the answering call was sent, so that a server has read them already.
+    """
 
     fallback: QueryWriter | None = None
     count: int = MOST_QUERIES
+    excerpts: Callable[[str, Sequence[Passage]], Sequence[Passage]] | None = None
 
     def __call__(
         self,
@@ -77,8 +81,9 @@ class ChatQueries(ChatPart):
         quoted = {"failed": faults[: 2 * self.count], "unanswered": [f"- {part}" for part in unanswered]}
         lists = {name: "\n".join(lines) or "(none)" for name, lines in quoted.items()}
         values = {"question": question or "(not known)", "count": self.count, "most": QUERY_TOKENS, "title": "query"}
+        shown = passages if self.excerpts is None else self.excerpts(question, passages)
         try:
-            reply = self.ask(Queries, "requery", notes, passages, lists, **values)
+            reply = self.ask(Queries, "requery", notes, shown, lists, **values)
             queries = _usable(reply.queries, self.count, self.prompts["requery"])
             if not queries:
                 raise ModelError(f"{self.name} wrote no query.")
