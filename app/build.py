@@ -38,6 +38,7 @@ if TYPE_CHECKING:
     from langgraph.graph import StateGraph
 
     import cragraph.graph.build
+    from cragraph.generation.answered import WhetherReader
     from cragraph.generation.ranking import AnswerRanker
     from cragraph.models.cache import CachedEmbeddings
     from cragraph.models.chat import ChatCaller, Gate
@@ -102,6 +103,8 @@ class Parts:
     reader: "once[Reader]" = only("models.reader:Reader", lambda p: {"threads": p.settings.threads})
     ranker: "once[AnswerRanker]" = only("generation.ranking:AnswerRanker", lambda p: (p.reader, p.cached_embeddings))
     """What reads question and passages together, for the generator and the verifier alike."""
+    whether: "once[WhetherReader]" = only("generation.answered:WhetherReader", lambda p: (p.ranker,))
+    """What the passages say to a question that asks for a yes or a no."""
     prompts: "once[Prompts]" = only("prompts.load:Prompts", lambda p: (p.settings.prompts,))
     """The prompts, a person's own in place of the built-in ones."""
     source_weights: "once[SourceWeights]" = only(
@@ -224,6 +227,9 @@ class Parts:
     # -- generation and verification ---------------------------------------------------------------------------
 
     generator: "once[Generator]" = once(lambda parts: parts.with_chat(tables.GENERATORS))  # what writes answers
+    quoting: "once[Generator | None]" = once(
+        lambda parts: parts.part(tables.GENERATORS, "embedded") if parts.chat is not None else None
+    )  # what quotes the passages where a chat model's answer is not accepted
     query_writer: "once[QueryWriter]" = once(
         lambda parts: parts.with_chat(tables.QUERY_WRITERS)
     )  # what writes targeted queries
@@ -331,7 +337,7 @@ def acts_of(parts: Parts) -> dict[str, Act]:
             parts.reranker, 5 if settings.multi_query else kept, parts.neighbours if search and stored else None
         ),
         "generate": Generate(parts.generator),
-        "verify": Verify(parts.verifier),
+        "verify": Verify(parts.verifier, parts.quoting),
         "requery": Requery(parts.query_writer, parts.unanswered),
         "review": Review(),
         "finalize": Finalize(parts.unanswered, log, parts.weights),

@@ -37,7 +37,10 @@ class Part:
 JUDGES: Final[Mapping[str, Part]] = {
     "lexical": Part("verification.judges.lexical:LexicalJudge"),
     "embedding": Part("verification.judges.embedding:EmbeddingJudge", lambda p: (p.cached_embeddings,)),
-    "encoder": Part("verification.judges.encoder:EncoderJudge", lambda p: (p.grounding, p.judge("embedding"))),
+    "encoder": Part(
+        "verification.judges.encoder:EncoderJudge",
+        lambda p: {"model": p.grounding, "other": p.judge("embedding"), "told": p.whether},
+    ),
     "nli": Part(
         "verification.judges.nli:NLIJudge",
         lambda p: (p.nli_model,),

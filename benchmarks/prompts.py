@@ -10,7 +10,9 @@ and a run with other thresholds needs no model. `--part 1/2` asks every second q
 `--fit` stands for the half that the confidence of written answers is fitted on, `--check` for the other. The ways:
 
     draft     one call, no correction, the answer shown whatever its confidence: what the confidence is fitted on
-    none      no correction;  one, two: at most so many, as people run it
+    own       one call, no correction, the model's own answer shown or withheld as by default
+    none      no correction, but what the passages say where that is accepted and the model's answer is not
+    one, two  at most so many corrections as well; what is not accepted is shown or withheld as by default
     failed    one correction, with the failed claim as the only query
     embedded  one correction, with the queries that the embedded writer makes
     alone     without a model: the embedded answerer, under its own policy
@@ -20,6 +22,9 @@ and a run with other thresholds needs no model. `--part 1/2` asks every second q
 The ways of a question follow each other before the next question, so that a run that is cut off compares them on the
 same questions; `--every tutorial=4` asks a way that is dear of every fourth question only, and `--table` shows beside
 the whole what each way did on the questions that all of them were asked.
+
+`--dev DATA` asks questions of `qa/dev` under that folder instead, with the passages that come with them: the confidence
+of written answers is fitted on these as well. One of its answers in the answer makes it right.
 
 A question is right, partly, wrong or refused as `benchmarks.new_user` says; ways without citations need cite nothing.
 """
@@ -42,17 +47,23 @@ from urllib.parse import urlsplit
 import cragraph.verification.verifier
 from benchmarks.new_user.__main__ import HERE, documents, verdict
 from benchmarks.tutorial_graph import ANSWER, tutorial_graph
+from cragraph.generation.phrases import normalised
+from cragraph.graph.context import options_of
 from cragraph.protocols import Notes
 from cragraph.retrieval.search import TargetedQueries
 from cragraph.run import Assistant
 from cragraph.settings import load_settings
+from cragraph.text.markers import without_markers
 from cragraph.types import IDK
 from cragraph.verification.written import features as written_features
 
 SETS: Final = (".", "second", "third", "fourth", "fifth")
 KEPT: Final = ("temperature", "num_predict", "top_k", "top_p", "seed")  # options that a reply depends on
-WAYS: Final = ("alone", "draft", "none", "one", "two", "failed", "embedded", "plain", "tutorial")
+WAYS: Final = ("alone", "draft", "own", "none", "one", "two", "failed", "embedded", "plain", "tutorial")
 OTHERS: Final = ("plain", "tutorial")  # not cragraph
+DEV: Final = ("squad1_train_du", "squad1_train_misc", "nq_open_gold", "fairytaleqa_val", "neg_same_doc",
+              "squad2_train_500", "tatqa_dev_text", "bioasq_golden")  # fmt: skip
+SHORT: Final = 1500  # characters of the passages of a row of `qa/dev` at most
 FOUND: Final = ("right", "partly", "wrong", "refused")
 PASSAGES: Final = 5
 
@@ -166,6 +177,33 @@ def questions(only: str, fit: bool | None = None) -> list[dict[str, Any]]:
     return rows[int(part) - 1 :: int(parts)]
 
 
+def dev_questions(data: Path) -> list[dict[str, Any]]:
+    """Questions of `qa/dev` with short passages, the files in turn, mixed within each by a hash."""
+    files = []
+    for name in DEV:
+        lines = (data / "qa/dev" / f"{name}.jsonl").read_text(encoding="utf-8").splitlines()
+        rows = [json.loads(line) for line in lines]
+        rows = [r for r in rows if sum(map(len, r["passages"])) <= SHORT and (r["answers"] or not r["answerable"])]
+        rows.sort(key=lambda row: hashlib.sha256(str(row["id"]).encode()).hexdigest())
+        known = {"set": "dev"}
+        files.append(
+            [
+                known | {"id": f"{name} {row['id']}", "question": row["question"], "passages": row["passages"]}
+                | ({"any": row["answers"]} if row["answerable"] else {"refuse": True})
+                for row in rows
+            ]
+        )  # fmt: skip
+    return [file[turn] for turn in range(max(map(len, files))) for file in files if turn < len(file)]
+
+
+def dev_verdict(row: dict[str, Any], response: dict[str, Any]) -> str:
+    """right, wrong or refused, of an answer to a question of `qa/dev`."""
+    if response["abstained"] or response["answer"] == IDK:
+        return "right" if row.get("refuse") else "refused"
+    said = f" {normalised(without_markers(response['answer']))} "
+    return "right" if any(f" {normalised(text)} " in said for text in row.get("any", ())) else "wrong"
+
+
 def to_fit(row: dict[str, Any]) -> bool:
     """Whether a question is of the half that something is fitted on."""
     return int(hashlib.sha256(f"half {row['set']} {row['id']}".encode()).hexdigest(), 16) % 2 == 0
@@ -180,14 +218,17 @@ class Asker:
 
     def assistant(self, name: str, way: str) -> Assistant:
         """The assistant over the files of a set; the ways share its store."""
-        kind = way if way in ("alone", "failed", "embedded") else ""
+        kind = way if way in ("alone", "failed", "embedded") else "own" if way in ("draft", "own") else ""
         if (name, kind) not in self.assistants:
             folder = self.scratch / (name.strip(".") or "first")
             model = {} if way == "alone" else {"model": self.model, "ollama_host": self.url, "timeout_s": 900.0}
             made = Assistant(load_settings(store=str(folder / "store"), **model))
             if not folder.is_dir():
                 folder.mkdir()
-                made.ingest([documents(HERE / name, folder / "files")])
+                if name != "dev":
+                    made.ingest([documents(HERE / name, folder / "files")])
+            if kind == "own":
+                made.parts.__dict__["quoting"] = None
             if kind in ("failed", "embedded"):
                 made.parts.__dict__["query_writer"] = OneClaim() if kind == "failed" else TargetedQueries()
             self.assistants[name, kind] = made
@@ -199,17 +240,22 @@ class Asker:
         if way in OTHERS:
             answer = self._other(made, row["question"], way)
             return {"found": by_text(row, answer), "answer": answer}
-        options: dict[str, Any] = {"on_low_confidence": "flag" if way == "draft" else "abstain"}
+        options: dict[str, Any] = {"on_low_confidence": "flag"} if way == "draft" else {}
         if way != "alone":
-            options["max_crag_attempts"] = {"none": 0, "draft": 0, "two": 2}.get(way, 1)
+            options["max_crag_attempts"] = {"none": 0, "draft": 0, "own": 0, "two": 2}.get(way, 1)
         response: dict[str, Any] = {}
         Recorded.features = {}
-        for event in made.ask(row["question"], context=options):
-            if event.kind == "done":
-                response = event.response
-        found = verdict(row, response)
+        if "passages" in row:
+            given = {"question": row["question"], "passages": row["passages"]}
+            response = made.graph.invoke(given, context=options_of(options).over(made.settings.context()))
+            found = dev_verdict(row, response)
+        else:
+            for event in made.ask(row["question"], context=options):
+                if event.kind == "done":
+                    response = event.response
+            found = verdict(row, response)
         recorded = Recorded.features if response["answer"] != IDK else {}
-        names = ("answer", "confidence", "abstained", "degraded", "issues", "models", "tokens", "llm_calls")
+        names = ("answer", "confidence", "accepted", "abstained", "degraded", "issues", "models", "tokens", "llm_calls")
         checked = response["verification"] or {}
         read = {name: checked.get(name) for name in ("answered", "supported")}
         firsts = [attempt.get("answer") for attempt in response["attempts"]]
@@ -326,6 +372,7 @@ def main() -> None:
     parser.add_argument("--way", action="append", choices=WAYS)
     parser.add_argument("--cache", type=Path, default=Path("prompt-replies"))
     parser.add_argument("--out", type=Path, default=Path("prompts.jsonl"))
+    parser.add_argument("--dev", type=Path, help="the folder of evaluation data: ask questions of its qa/dev")
     parser.add_argument("--part", default="1/1", help="which of how many parts of the questions")
     parser.add_argument("--most", type=int, help="questions of the part")
     parser.add_argument("--every", action="append", default=[], help="WAY=N: ask so every Nth question only")
@@ -338,7 +385,9 @@ def main() -> None:
     if options.table:
         table(options.table)
         return
-    wanted = questions(options.part, True if options.fit else False if options.check else None)[: options.most]
+    fit = True if options.fit else False if options.check else None
+    every_one = questions(options.part, fit) if options.dev is None else dev_questions(options.dev)
+    wanted = every_one[: options.most]
     known = [json.loads(line) for line in options.out.read_text().splitlines()] if options.out.exists() else []
     done = {(row["model"], row["way"], row["set"], row["id"]) for row in known}
     every = {way: int(number) for way, _, number in (text.partition("=") for text in options.every)}

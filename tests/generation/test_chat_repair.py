@@ -55,6 +55,24 @@ def test_a_reply_that_only_points_at_a_passage_becomes_what_that_passage_says(
     assert "what the passage that it named says" in notes.sentences[0]
 
 
+@pytest.mark.parametrize("reply", ["Yes. [2]", "No [2]"])
+def test_a_yes_or_a_no_alone_becomes_what_the_passage_that_it_names_says(
+    server: OllamaServer, ranker: Any, reply: str
+) -> None:
+    server.play(reply)
+    answer, notes = written(server, ranker, question="Does the yearly premium rise?")
+    assert (answer, notes.calls, notes.written) == (f"{WHY} [2]", 1, {})
+    assert "alone" in notes.sentences[0]
+
+
+def test_a_yes_before_a_sentence_that_says_no_is_left_out_and_said(server: OllamaServer, ranker: Any) -> None:
+    server.play("Yes, volunteers are not paid. [2]")
+    answer, notes = written(server, ranker, question="Do volunteers get paid?")
+    assert answer == "Volunteers are not paid. [2]"
+    assert "the yes was left out" in notes.sentences[0]
+    assert answer in notes.written
+
+
 def test_a_bare_figure_is_put_into_the_sentence_that_has_it(server: OllamaServer, ranker: Any) -> None:
     server.play("£1,205 [2]")
     answer, notes = written(server, ranker, question="What does the insurance cost?")
