@@ -10,7 +10,7 @@ MODEL_SERVER ?= http://127.0.0.1:11434
 MODEL ?= ollama:qwen2.5-coder:0.5b
 MINUTES ?= 60
 QUESTIONS ?= 100
-WAYS := alone draft none one two failed embedded plain tutorial
+WAYS := alone draft own none one two model failed embedded plain tutorial
 BENCHED := .bench-model
 BENCH_MODEL = --server $(MODEL_SERVER) --model $(MODEL) --cache $(BENCHED)/replies
 

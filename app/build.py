@@ -228,7 +228,11 @@ class Parts:
 
     generator: "once[Generator]" = once(lambda parts: parts.with_chat(tables.GENERATORS))  # what writes answers
     quoting: "once[Generator | None]" = once(
-        lambda parts: parts.part(tables.GENERATORS, "embedded") if parts.chat is not None else None
+        lambda parts: (
+            parts.part(tables.GENERATORS, "embedded")
+            if parts.chat is not None and parts.settings.extractive_fallback
+            else None
+        )
     )  # what quotes the passages where a chat model's answer is not accepted
     query_writer: "once[QueryWriter]" = once(
         lambda parts: parts.with_chat(tables.QUERY_WRITERS)

@@ -106,6 +106,10 @@ GENERATORS: Final[Mapping[str, Part]] = {
 }
 """What writes answers: chat where there is a chat model."""
 
+SMALLEST_QUERY_WRITER: Final = 2.0
+"""Billions of parameters that a chat model must have to be asked for the queries of a correction: those of one of 1.5
+named things that nobody had asked for, and found nothing that the embedded writer's did not."""
+
 QUERY_WRITERS: Final[Mapping[str, Part]] = {
     "embedded": Part("retrieval.search.questions:TargetedQueries"),
     "chat": Part(
@@ -115,6 +119,7 @@ QUERY_WRITERS: Final[Mapping[str, Part]] = {
             "prompts": p.prompts,
             "fallback": p.part(QUERY_WRITERS, "embedded"),
             "excerpts": p.excerpts,
+            "smallest": SMALLEST_QUERY_WRITER,
         },
         CHAT_MODEL,
     ),

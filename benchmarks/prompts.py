@@ -13,6 +13,7 @@ and a run with other thresholds needs no model. `--part 1/2` asks every second q
     own       one call, no correction, the model's own answer shown or withheld as by default
     none      no correction, but what the passages say where that is accepted and the model's answer is not
     one, two  at most so many corrections as well; what is not accepted is shown or withheld as by default
+    model     one correction, with the queries that the model makes, whatever its size
     failed    one correction, with the failed claim as the only query
     embedded  one correction, with the queries that the embedded writer makes
     alone     without a model: the embedded answerer, under its own policy
@@ -36,8 +37,9 @@ import json
 import os
 import tempfile
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
+from dataclasses import replace
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from threading import Lock, Thread
@@ -59,7 +61,7 @@ from cragraph.verification.written import features as written_features
 
 SETS: Final = (".", "second", "third", "fourth", "fifth")
 KEPT: Final = ("temperature", "num_predict", "top_k", "top_p", "seed")  # options that a reply depends on
-WAYS: Final = ("alone", "draft", "own", "none", "one", "two", "failed", "embedded", "plain", "tutorial")
+WAYS: Final = ("alone", "draft", "own", "none", "one", "two", "model", "failed", "embedded", "plain", "tutorial")
 OTHERS: Final = ("plain", "tutorial")  # not cragraph
 DEV: Final = ("squad1_train_du", "squad1_train_misc", "nq_open_gold", "fairytaleqa_val", "neg_same_doc",
               "squad2_train_500", "tatqa_dev_text", "bioasq_golden")  # fmt: skip
@@ -218,7 +220,7 @@ class Asker:
 
     def assistant(self, name: str, way: str) -> Assistant:
         """The assistant over the files of a set; the ways share its store."""
-        kind = way if way in ("alone", "failed", "embedded") else "own" if way in ("draft", "own") else ""
+        kind = "own" if way in ("draft", "own") else way if way in ("alone", "failed", "embedded", "model") else ""
         if (name, kind) not in self.assistants:
             folder = self.scratch / (name.strip(".") or "first")
             model = {} if way == "alone" else {"model": self.model, "ollama_host": self.url, "timeout_s": 900.0}
@@ -229,8 +231,8 @@ class Asker:
                     made.ingest([documents(HERE / name, folder / "files")])
             if kind == "own":
                 made.parts.__dict__["quoting"] = None
-            if kind in ("failed", "embedded"):
-                made.parts.__dict__["query_writer"] = OneClaim() if kind == "failed" else TargetedQueries()
+            if kind in QUERIES:
+                made.parts.__dict__["query_writer"] = QUERIES[kind](made.parts)
             self.assistants[name, kind] = made
         return self.assistants[name, kind]
 
@@ -306,6 +308,14 @@ class OneClaim:
     def __call__(self, question: str, failed: Any, unanswered: Any, notes: Notes, passages: Any = ()) -> list[str]:
         """The claim with the least support, else the question."""
         return [failed[0]["text"]] if failed else [question]
+
+
+QUERIES: Final[dict[str, Callable[[Any], Any]]] = {
+    "failed": lambda parts: OneClaim(),
+    "embedded": lambda parts: TargetedQueries(),
+    "model": lambda parts: replace(parts.query_writer, smallest=0.0),
+}
+"""What writes the queries in the ways that are named after it."""
 
 
 def by_text(row: dict[str, Any], answer: str) -> str:

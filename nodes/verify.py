@@ -25,7 +25,8 @@ class Verify:
     """Append one attempt: the best of the drafts, with what the judge says of it; the router reads its confidence.
 
     Where a chat model's draft is not accepted, what the passages say to the question is verified as well, which asks no
-    model to write: where that is accepted, it is the answer, and nothing need be corrected. `quoting` writes it.
+    model to write. Where that is worth showing, be it as a doubtful answer, it is the attempt: of answers that are not
+    accepted, quotations are right more often than what a small model wrote. `quoting` writes it.
     """
 
     verifier: Verifier
@@ -47,7 +48,7 @@ class Verify:
         return {"attempts": [*state.attempts, chosen], "drafts": []}
 
     def _quoted(self, chosen: Attempt, state: State, context: Context, notes: Notes) -> Attempt | None:
-        """The accepted attempt that quotes the passages, where what a chat model wrote is not accepted; else None."""
+        """The attempt that quotes the passages, where a chat model's is not accepted; None where it shows nothing."""
         if self.quoting is None or accepted(chosen) or chosen["answer"] not in {*state.written, IDK}:
             return None
         brief = Brief(state.asked or state.question, read_wide(state.held), quiet=True)
@@ -57,10 +58,13 @@ class Verify:
         own = Notes()
         if context.judge == "auto" and "custom" not in self.verifier.judges:
             context = context.model_copy(update={"judge": "encoder"})  # of a quotation no model knows more
+        if context.on_low_confidence == "flag":
+            context = context.model_copy(update={"on_low_confidence": "doubt"})  # not just anything
         attempt = self._attempt(draft, state, context, own)
         notes.called(own.calls)
         notes.counted(**own.tokens)
-        return attempt if accepted(attempt) else None
+        decided = attempt["decision"]
+        return attempt if decided is not None and decided["outcome"] != "refused" else None
 
     def _attempt(self, draft: str, state: State, context: Context, notes: Notes) -> Attempt:
         attempt = Attempt(

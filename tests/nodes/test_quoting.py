@@ -63,6 +63,20 @@ def test_where_the_passages_say_nothing_that_is_accepted_either_the_models_answe
     assert response["accepted"] is False
 
 
+@pytest.mark.parametrize(("low", "outcome"), [("doubt", "doubtful"), ("flag", "doubtful"), ("abstain", "refused")])
+def test_a_doubtful_quotation_goes_before_an_answer_of_the_model_that_is_not_accepted(
+    server: OllamaServer, low: Any, outcome: str
+) -> None:
+    server.play("The shop opens at six on weekdays. [1]")
+    strict = Context(
+        judge="encoder", max_crag_attempts=0, on_low_confidence=low, confidence_threshold=0.999, show_claims=True
+    )
+    response = asked(server, context=strict)
+    attempt = response["attempts"][0]
+    assert response["decision"]["outcome"] == outcome
+    assert (attempt["answer"] == f"{SAYS} [1]") is (outcome == "doubtful")
+
+
 def test_a_quotation_is_not_judged_by_the_model_unless_a_person_chose_it(server: OllamaServer) -> None:
     def reply(request: Request) -> Any:
         if "<<claims" in request.prompt:

@@ -13,6 +13,7 @@ from pydantic.json_schema import SkipJsonSchema
 from cragraph.errors import ModelError
 from cragraph.models.chat import ChatPart, ask
 from cragraph.models.replies import Text, Whole, schema_of
+from cragraph.models.servers import billions
 from cragraph.protocols import Judge, Notes
 from cragraph.text.facts import Kind, compare, extract
 from cragraph.text.facts.polarity import denials, negation_differs, negative
@@ -190,29 +191,6 @@ def held(verdict: Verdict, by: Verdict) -> Verdict:
         return {**verdict, "support": support}
     said = f"{verdict['judge']} calls it {verdict['verdict'].replace('_', ' ')}; {by['judge']}: {by['reasoning']}"
     return {**by, "support": support, "reasoning": said, "judge": verdict["judge"]}
-
-
-_SIZES: Final[dict[tuple[str, str], float | None]] = {}  # the sizes that servers told, by address and model
-_SIZE: Final = re.compile(r"(\d+(?:\.\d+)?)\s*([KMBT])", re.IGNORECASE)
-PATIENCE_S: Final = 5.0
-
-
-def billions(model: Any) -> float | None:
-    """How many billions of parameters the server says that an Ollama model has; None where it does not say."""
-    if getattr(model, "_llm_type", "") != "chat-ollama":
-        return None
-    key = (str(model.base_url), str(model.model))
-    if key not in _SIZES:
-        import httpx
-
-        try:
-            shown = httpx.post(f"{key[0]}/api/show", json={"model": key[1]}, timeout=PATIENCE_S).json()
-            size = _SIZE.search(str(shown["details"]["parameter_size"]))
-        except (httpx.HTTPError, ValueError, KeyError, TypeError):
-            return None
-        scale = {"k": 1e-6, "m": 1e-3, "b": 1.0, "t": 1e3}
-        _SIZES[key] = float(size[1]) * scale[size[2].lower()] if size else None
-    return _SIZES[key]
 
 
 def _by_number(rows: Sequence[JudgedClaim], claims: Sequence[Claim]) -> dict[int, JudgedClaim]:
