@@ -45,6 +45,8 @@ _ECHO = re.compile(
     r"^[ \t#*]*(?:code: [0-9a-f]{4,6}\b|(?:this answer was checked|faults in it|question):).*$", re.I | re.M
 )
 """Lines of our own prompt: an answer ends where it begins to repeat them."""
+_OF_PROMPT = re.compile(r"\b(?:passages?|context)\b", re.I)
+"""What the prompts call the material, and no document calls itself."""
 _YES = re.compile(r"\W*yes\s*[,.;:!\u2013\u2014-]+\s*(?=\w)", re.I)
 _EXAMPLE = re.compile(rf"{re.escape(EXAMPLE)}\s*(?:\[\d+\])*\s*")
 _MANY = re.compile(
@@ -239,7 +241,10 @@ def settled(answer: str) -> str:
     Else only the sentence that a model was told to decline with is left out.
     """
     text = answer.replace("\u2019", "'")
-    if re.fullmatch(rf"\W*{DECLINE}\b[^,;:.]*\W*", without_markers(text), re.I) or declines(text):
+    bare = without_markers(text)
+    if re.fullmatch(rf"\W*{DECLINE}\b[^,;:.]*\W*", bare, re.I) or declines(text):
+        return IDK
+    if _OF_PROMPT.search(bare) and declines(bare):  # a small model puts a number behind everything
         return IDK
     spans = sentence_spans(text)
     if not any(declining(text[start:end]) for start, end in spans):

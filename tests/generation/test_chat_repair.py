@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from cragraph.build import Parts
-from cragraph.generation.chat_answerer import ChatGenerator, renumbered, unfinished
+from cragraph.generation.chat_answerer import ChatGenerator, renumbered, settled, unfinished
 from cragraph.generation.excerpts import BUDGET, FRAME, excerpts
 from cragraph.models.budget import estimated_tokens
 from cragraph.models.chat import ChatCaller
@@ -119,6 +119,20 @@ def test_the_words_by_which_a_model_refuses_are_a_refusal_with_a_marker_or_witho
     server.play(reply)
     answer, notes = written(server, ranker, question="Who painted the ceiling of the chapel?")
     assert (answer, notes.calls, notes.written) == (IDK, 1, {})
+
+
+@pytest.mark.parametrize(
+    ("reply", "refused"),
+    [
+        ("The telephone number is not provided in the given context.", True),
+        ("The passages do not say who painted the ceiling. [2]", True),
+        ("There is no information about the ceiling in the passages. [1][2]", True),
+        ("The warranty is not included in the documents of the sale. [1]", False),
+        ("The price is not specified in clause 4. [1]", False),
+    ],
+)
+def test_a_refusal_in_other_words_is_one_though_a_number_stands_behind_it(reply: str, refused: bool) -> None:
+    assert (settled(reply) == IDK) is refused
 
 
 def test_what_the_model_overlooks_and_the_reader_is_sure_of_is_quoted_and_said(
