@@ -15,6 +15,7 @@ from cragraph.generation.questions import split_question
 from cragraph.generation.ranking import AnswerRanker
 from cragraph.models.budget import Messages
 from cragraph.models.chat import ChatPart, ChatReply
+from cragraph.models.servers import billions
 from cragraph.protocols import Brief, Notes
 from cragraph.text.declining import declines, declining
 from cragraph.text.markers import CITED, find_markers, without_markers
@@ -60,15 +61,22 @@ class ChatGenerator(ChatPart):
 
     With a `ranker` the model is sent what of the passages may answer (`excerpts`), and what it leaves unsaid is taken
     from the passages. A reply that declines becomes exactly `IDK`; an empty one is asked for once more and then is a
-    `ModelError`.
+    `ModelError`. A model of fewer billions of parameters than `smallest`, where its size is known, corrects nothing:
+    the answer of a later pass is quoted.
     """
 
     ranker: AnswerRanker | None = None
+    smallest: float = 0.0
 
     def __call__(self, brief: Brief, notes: Notes) -> str:
         """The answer with ``[n]`` markers that count the brief's passages from 1."""
         if not brief.passages:
             return IDK
+        if brief.previous and self.ranker is not None and self.smallest:
+            size = billions(self.caller.model)
+            if size is not None and size < self.smallest:
+                notes.ran("corrections", "extractive")
+                return ExtractiveGenerator(self.ranker)(brief, notes)
         task = "regenerate" if brief.previous and brief.failed else "generate"
         failed = "\n".join(_fault(verdict) for verdict in brief.failed[:MOST_FAILED])
         quoted = {"previous": brief.previous, "failed": failed}

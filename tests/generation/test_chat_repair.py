@@ -17,7 +17,7 @@ from cragraph.protocols import Brief, Notes
 from cragraph.settings import load_settings
 from cragraph.types import IDK
 from cragraph.verification.claims import split_claims
-from tests.support.ollama import OllamaServer, Reply, Request
+from tests.support.ollama import ModelInfo, OllamaServer, Reply, Request
 
 pytestmark = [pytest.mark.server, pytest.mark.enable_socket]
 
@@ -236,3 +236,15 @@ def test_a_judge_reads_the_sentence_nearest_to_a_claim_though_the_question_did_n
     shown = server.chats[0].prompt.partition("<<claims")[0]
     assert stray in shown
     assert shown.index(WHY) < shown.index(stray)
+
+
+@pytest.mark.parametrize(("size", "calls"), [("1.5B", 0), ("8.0B", 1)])
+def test_a_small_model_corrects_nothing_and_the_later_pass_quotes(ranker: Any, size: str, calls: int) -> None:
+    reply = "The premium rises because of a kiln. [2]"
+    with OllamaServer(reply, models={"llama3.2": ModelInfo(parameter_size=size)}) as server:
+        caller = ChatCaller(chat_model("ollama:llama3.2", base_url=server.url), "ollama:llama3.2", backoff_s=0.01)
+        notes = Notes()
+        brief = Brief("What is the yearly premium?", PASSAGES, previous="It is £900. [2]")
+        answer = ChatGenerator(caller, Prompts(), ranker, smallest=2.0)(brief, notes)
+    assert len(server.chats) == notes.calls == calls
+    assert answer == (reply if calls else f"{WHY} [2]")
