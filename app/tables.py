@@ -8,6 +8,8 @@ from dataclasses import dataclass
 from importlib import import_module
 from typing import Any, Final
 
+from cragraph import plugins
+
 CHAT_MODEL: Final = "a chat model: set CRAG_MODEL or pass --model ollama:<model>"
 
 
@@ -99,6 +101,26 @@ RERANKERS: Final[Mapping[str, Part]] = {
     ),
 }
 """What orders the passages; `auto` is lexical."""
+
+COMPRESSORS: Final[Mapping[str, tuple[str, str, str]]] = {
+    "flashrank": ("langchain_community.document_compressors", "FlashrankRerank", "langchain-community flashrank"),
+    "cohere": ("langchain_cohere", "CohereRerank", "langchain-cohere"),
+    "cross-encoder": (
+        "langchain_community.cross_encoders",
+        "HuggingFaceCrossEncoder",
+        "langchain-community sentence-transformers",
+    ),
+}
+"""Rerankers of other libraries through LangChain: module, class, and the packages to install."""
+
+COMPRESSORS_NAMED: Final = ("flashrank", "flashrank:<model>", "cross-encoder:<model>", "cohere:<model>")
+
+
+def is_compressor(spec: str) -> bool:
+    """Whether a name, a model's after a colon, is one of these or of a package that is installed."""
+    name = spec.partition(":")[0]
+    return name in COMPRESSORS or name in plugins.brought("rerankers")
+
 
 GENERATORS: Final[Mapping[str, Part]] = {
     "embedded": Part("generation.extractive:ExtractiveGenerator", lambda p: (p.ranker,)),

@@ -150,6 +150,13 @@ def logged(settings: Settings) -> Any:
     return Path("runs.jsonl").exists()
 
 
+def remembered(settings: Settings) -> Any:
+    """Whether a question is in the log after it was asked."""
+    Path(settings.store or "", "history.sqlite").unlink(missing_ok=True)
+    *_, _ = Assistant(settings, "shell").ask(QUESTION)
+    return Path(settings.store or "", "history.sqlite").exists()
+
+
 @dataclass(frozen=True)
 class Case:
     """A value of a setting, the settings beside it, and where its effect is seen."""
@@ -183,7 +190,7 @@ CASES = {
     "deadline_s": Case(1e-6, corrected, STRICT),
     "store": Case("elsewhere"),
     "retriever": Case("mine:retriever"),
-    "collection": Case("others"),
+    "collection": Case(("others",)),
     "embeddings": Case("ollama:nomic-embed-text", parts),
     "model": Case("ollama:llama3.2", chat),
     "judge_model": Case("ollama:qwen3", chat, OLLAMA),
@@ -216,6 +223,7 @@ CASES = {
         {"policy": "reliability"},
     ),
     "calibration": Case({"lexical": Own(slope=0.2)}, verified, {"judge": "lexical"}),
+    "history": Case(False, remembered),
     "metrics_log": Case(Path("runs.jsonl"), logged),
 }  # fmt: skip
 
