@@ -58,6 +58,10 @@ KEPT: Final = {"llm": 3}
 SMALLEST_JUDGE: Final = 2.0
 """Billions of parameters that a chat model must have to judge unasked: one of 1.5 judges worse than the encoder."""
 
+SMALLEST_CORRECTOR: Final = 2.0
+"""Billions of parameters that a chat model must have to be asked for corrections: those of one of 1.5 cost a call or
+two, and made nothing right that a search by the embedded writer and a quotation do not make right without a call."""
+
 
 def only(home: str, given: Callable[["Parts"], Any] = lambda parts: ()) -> Any:
     """A part that has no alternative: its module and class, and what its constructor is given."""
@@ -85,6 +89,11 @@ class Parts:
     def with_chat(self, table: Mapping[str, Part]) -> Any:
         """The part that a chat model plays; the embedded one where there is none."""
         return self.part(table, "chat") or self.part(table, "embedded")
+
+    @property
+    def smallest_corrector(self) -> float:
+        """Billions of parameters below which a chat model corrects nothing; 0 where nothing may be quoted instead."""
+        return SMALLEST_CORRECTOR if self.settings.extractive_fallback else 0.0
 
     # -- models ------------------------------------------------------------------------------------------------
 
