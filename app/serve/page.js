@@ -123,9 +123,11 @@ function button(text, label, act) {
   return made;
 }
 function twice(made, sure, act) {
-  const text = made.textContent, calm = () => { made.textContent = text; made.classList.remove("sure"); };
+  const text = made.textContent, label = made.getAttribute("aria-label") ?? text;
+  const say = (words, name) => { made.textContent = words; made.setAttribute("aria-label", name); };
+  const calm = () => { say(text, label); made.classList.remove("sure"); };
   made.addEventListener("click", () => {
-    if (made.classList.contains("sure")) { calm(); act(); } else { made.textContent = sure; made.classList.add("sure"); }
+    if (made.classList.contains("sure")) { calm(); act(); } else { say(sure, `${label}: ${sure}`); made.classList.add("sure"); }
   });
   made.addEventListener("blur", calm);
   made.addEventListener("keydown", event => { if (event.key === "Escape") { calm(); event.stopPropagation(); } });

@@ -588,9 +588,9 @@ def _carry(store: Store, target: Store, source: str) -> None:
             vectors = store.known_vectors(batch)
             items = []
             for passage in store.get(batch):
-                one = cast("Passage", passage | {"source": source, "filename": filename_of(source)})
+                one = Passage(**{**passage, "source": source, "filename": filename_of(source)})
                 if one["chunk_id"] in shared:
-                    items.append(Item(Passage(**{**one, "metadata": _of_text(one)}), origins))  # type: ignore[typeddict-item]
+                    items.append(Item(Passage(**{**one, "metadata": _of_text(one)}), origins))
                 else:
                     items.append(Item(one, origins, vectors[one["chunk_id"]]))
             target.commit([], items)

@@ -189,7 +189,7 @@ def test_collections_are_filled_moved_renamed_and_forgotten_on_the_page(
     page.keyboard.type("board")
     page.keyboard.press("Enter")
     page.get_by_role("heading", name="board").wait_for()
-    forget = page.get_by_role("button", name="Forget the collection board")
+    forget = page.locator("#docs .group", has_text="board").get_by_role("button").last
     forget.click()
     assert forget.inner_text() == "Forget all 2?", "the first press asks"
     page.keyboard.press("Escape")
@@ -215,7 +215,7 @@ def test_what_was_asked_is_listed_searched_asked_again_kept_and_forgotten(
     rows = page.locator("#entries > li")
     page.wait_for_function("() => document.querySelectorAll('#entries > li').length === 2")
     assert "When did tea come to Europe?" in rows.first.inner_text()
-    page.get_by_label("Words in question or answer").fill("trench")
+    page.get_by_label("Words to look for").fill("trench")
     page.wait_for_function("() => document.querySelectorAll('#entries > li').length === 1")
     page.get_by_role("button", name=f"Ask again: {DEPTH}").click()
     page.locator("#talk article >> nth=2").wait_for()
@@ -227,10 +227,10 @@ def test_what_was_asked_is_listed_searched_asked_again_kept_and_forgotten(
     assert [e["expect"] for e in http.get(f"{url}/history").json()["entries"]] == ["10,935 metres", None, None]
     page.get_by_role("button", name=f"Forget this entry: {DEPTH}").last.click()
     page.wait_for_function("() => document.querySelectorAll('#entries > li').length === 1")
-    page.get_by_label("Words in question or answer").fill("")
+    page.get_by_label("Words to look for").fill("")
     page.wait_for_function("() => document.querySelectorAll('#entries > li').length === 2")
     page.get_by_role("button", name="Forget all", exact=True).click()
-    page.get_by_role("button", name="Forget every entry?").click()
+    page.get_by_role("button", name="Forget all: Forget every entry?").click()
     page.get_by_text("Nothing was asked yet.").wait_for()
     assert errors == []
     page.close()
