@@ -199,13 +199,11 @@ class History:
 
     def get(self, number: int) -> Entry:
         """One entry; InputError where there is none of that number."""
+        row: Any = None
         with self._opened(writes=False) as db:
-            row = (
-                db
-                and 0 < number < 1 << 63
-                and db.execute(f"SELECT {_COLUMNS} FROM entries WHERE number = ?", (number,)).fetchone()
-            )
-        if not row:
+            if db is not None and 0 < number < 1 << 63:  # which SQLite can hold
+                row = db.execute(f"SELECT {_COLUMNS} FROM entries WHERE number = ?", (number,)).fetchone()
+        if row is None:
             self._missing([number])
         return _entry(row)
 

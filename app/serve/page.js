@@ -184,7 +184,7 @@ function row(doc) {
   }));
   const forget = button("Forget", `Forget ${doc.name}`, () => without($("docs"), list, $("files"), () =>
     sent(`/documents?source=${encodeURIComponent(doc.source)}&collection=${encodeURIComponent(doc.collection)}`, {method: "DELETE"})));
-  return node("li", {}, name, move, forget);
+  return node("li", {}, name, node("div", {className: "acts"}, move, forget));
 }
 function group(name, documents) {
   const rename = button("Rename", `Rename the collection ${name}`, opener => fill(opener, {
@@ -193,7 +193,7 @@ function group(name, documents) {
   }));
   const forget = twice(button("Forget", `Forget the collection ${name}`, () => {}), `Forget all ${documents}?`,
     () => without($("docs"), list, $("files"), () => sent(at("/collections", name), {method: "DELETE"})));
-  return node("li", {className: "group"}, node("h3", {className: "name", textContent: name}), rename, forget);
+  return node("li", {className: "group"}, node("h3", {className: "name", textContent: name}), node("div", {className: "acts"}, rename, forget));
 }
 // Which collections are asked: all, where none or each is chosen.
 function among(names) {
