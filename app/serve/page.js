@@ -195,7 +195,7 @@ function group(name, documents) {
     () => without($("docs"), list, $("files"), () => sent(at("/collections", name), {method: "DELETE"})));
   return node("li", {className: "group"}, node("h3", {className: "name", textContent: name}), node("div", {className: "acts"}, rename, forget));
 }
-// Which collections are asked: all, where none or each is chosen.
+// Which collections are asked; where none would be left, all are chosen again, so that what is shown is what is asked.
 function among(names) {
   const off = new Set([...$("among").querySelectorAll("input:not(:checked)")].map(input => input.value));
   const legend = $("among").querySelector("legend");
@@ -209,8 +209,10 @@ function among(names) {
   chosen();
 }
 function chosen() {
-  const all = [...$("among").querySelectorAll("input")], on = all.filter(input => input.checked).map(input => input.value);
-  if (on.length && on.length < all.length) options.collection = on; else delete options.collection;
+  const all = [...$("among").querySelectorAll("input")];
+  if (all.every(input => !input.checked)) for (const input of all) input.checked = true;
+  const on = all.filter(input => input.checked).map(input => input.value);
+  if (on.length < all.length) options.collection = on; else delete options.collection;
 }
 
 // -- history ------------------------------------------------------------------------------------------------------------

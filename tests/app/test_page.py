@@ -159,13 +159,15 @@ def test_a_question_is_asked_in_the_collections_that_are_chosen(browser: Any, ur
     with page.expect_request("**/ask/stream") as some:
         answer = ask(page, DEPTH)
     assert some.value.post_data_json["options"] == {
-        "collection": ["work", "Donaudampfschifffahrtsgesellschaftskapitäne"]
+        "collection": ["Donaudampfschifffahrtsgesellschaftskapitäne", "work"]
     }
     assert "10,935" not in answer.inner_text()
     for name in ("work", "Donaudampfschifffahrtsgesellschaftskapitäne"):
-        among.get_by_label(name).uncheck()
+        among.get_by_label(name).click()
+    boxes = among.get_by_role("checkbox").all()
+    assert [box.is_checked() for box in boxes] == [True] * 3, "where none would be left, all are chosen again"
     with page.expect_request("**/ask/stream") as none:
-        assert "10,935" in ask(page, DEPTH).inner_text(), "where none is chosen, all are searched"
+        assert "10,935" in ask(page, DEPTH).inner_text()
     assert none.value.post_data_json["options"] == {}
     page.close()
 
@@ -254,15 +256,12 @@ def test_everything_is_reached_by_keyboard_in_the_order_of_the_page_and_is_seen_
 ) -> None:
     page, _ = opened(browser, url)
     ask(page, DEPTH)
-    page.evaluate("document.activeElement.blur(); scrollTo(0, 0)")
+    page.locator(".skip").focus()
     names = []
-    for _ in range(60):
-        page.keyboard.press("Tab")
-        focused = page.evaluate(FOCUSED)
-        if not focused["inside"]:
-            break
+    while (focused := page.evaluate(FOCUSED))["inside"] and focused["name"] not in names[:1] and len(names) < 80:
         names.append(focused["name"])
-        assert focused["outline"] >= 2, focused
+        page.keyboard.press("Tab")
+        assert focused["outline"] >= 2 or len(names) == 1, focused
     wanted = [
         "To the question", "Question", "default", "work", "Ask", "New conversation", "Drop files here, or choose",
         "Collection they go into", f"Move {LONG} to another collection", f"Forget {LONG}", "History",
