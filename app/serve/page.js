@@ -1,6 +1,6 @@
 const $ = id => document.getElementById(id);
 const messages = [], options = {};
-let running = null;
+let running = null, preset = null;  // the collections that whoever started the server chose
 
 // Server-sent events of a POST, which EventSource cannot send.
 async function* events(url, init) {
@@ -197,7 +197,9 @@ function group(name, documents) {
 }
 // Which collections are asked; where none would be left, all are chosen again, so that what is shown is what is asked.
 function among(names) {
-  const off = new Set([...$("among").querySelectorAll("input:not(:checked)")].map(input => input.value));
+  const shown = [...$("among").querySelectorAll("input")];
+  const off = new Set(shown.length ? shown.filter(input => !input.checked).map(input => input.value)
+    : preset && names.filter(name => !preset.includes(name)));
   const legend = $("among").querySelector("legend");
   $("among").replaceChildren(legend, ...names.map(name => {
     const input = node("input", {type: "checkbox", value: name, checked: !off.has(name)});
@@ -212,7 +214,7 @@ function chosen() {
   const all = [...$("among").querySelectorAll("input")];
   if (all.every(input => !input.checked)) for (const input of all) input.checked = true;
   const on = all.filter(input => input.checked).map(input => input.value);
-  if (on.length < all.length) options.collection = on; else delete options.collection;
+  if (on.length && (preset || on.length < all.length)) options.collection = on; else delete options.collection;
 }
 
 // -- history ------------------------------------------------------------------------------------------------------------
@@ -275,6 +277,7 @@ for (const kind of ["dragover", "dragleave", "drop"]) addEventListener(kind, eve
 // The options of a run, from their schema: what is left as it is, is not sent.
 async function form() {
   const {properties} = await (await fetch("/options")).json();
+  preset = properties.collection?.default;
   for (const [name, about] of Object.entries(properties)) {
     const kind = about.type ?? about.anyOf?.map(one => one.type).find(type => type && type !== "null");
     const choices = about.enum ?? about.anyOf?.find(one => one.enum)?.enum;
@@ -292,4 +295,4 @@ async function form() {
     $("options").append(label, input);
   }
 }
-list(); entries(); form(); $("question").focus();
+form().finally(list); entries(); $("question").focus();

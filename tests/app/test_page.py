@@ -172,6 +172,27 @@ def test_a_question_is_asked_in_the_collections_that_are_chosen(browser: Any, ur
     page.close()
 
 
+def test_the_collection_that_a_server_was_started_with_is_the_one_that_is_chosen_at_first(
+    browser: Any, tmp_path: Path, http: httpx.Client
+) -> None:
+    with serving(tmp_path, {"collection": ("work",)}) as url:
+        for name, text, collection in (("sea.md", SEA, "work"), ("tea.md", TEA, "home")):
+            http.post(f"{url}/documents", params={"collection": collection}, files={"file": (name, text)})
+        page, errors = opened(browser, url)
+        among = page.get_by_role("group", name="Search in")
+        assert {name: among.get_by_label(name).is_checked() for name in ("work", "home")} == {
+            "work": True,
+            "home": False,
+        }
+        assert "10,935" in ask(page, DEPTH).inner_text()
+        among.get_by_label("home").check()
+        with page.expect_request("**/ask/stream") as both:
+            ask(page, DEPTH)
+        assert both.value.post_data_json["options"] == {"collection": ["home", "work"]}
+        assert errors == []
+        page.close()
+
+
 def test_collections_are_filled_moved_renamed_and_forgotten_on_the_page(
     browser: Any, url: str, tmp_path: Path, http: httpx.Client
 ) -> None:
