@@ -4,7 +4,7 @@ What is slow to import is named by its package, which imports it then: verifying
 """
 
 import logging
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import TYPE_CHECKING, Any, Final, cast
@@ -28,6 +28,7 @@ from cragraph.retrieval.search import SearchRetriever, unanswered_parts
 from cragraph.retrieval.search.neighbours import Neighbours
 from cragraph.settings import Settings, context_schema
 from cragraph.tables import Part
+from cragraph.types import Passage
 from cragraph.verification.signals import SignalOptions
 from cragraph.verification.signals.wording import UNCERTAINTY_PHRASES
 from cragraph.verification.verifier import Verifier, VerifierOptions
@@ -37,6 +38,7 @@ if TYPE_CHECKING:
     from langgraph.graph import StateGraph
 
     import cragraph.graph.build
+    from cragraph.generation.answered import WhetherReader
     from cragraph.generation.ranking import AnswerRanker
     from cragraph.models.cache import CachedEmbeddings
     from cragraph.models.chat import ChatCaller, Gate
@@ -101,6 +103,8 @@ class Parts:
     reader: "once[Reader]" = only("models.reader:Reader", lambda p: {"threads": p.settings.threads})
     ranker: "once[AnswerRanker]" = only("generation.ranking:AnswerRanker", lambda p: (p.reader, p.cached_embeddings))
     """What reads question and passages together, for the generator and the verifier alike."""
+    whether: "once[WhetherReader]" = only("generation.answered:WhetherReader", lambda p: (p.ranker,))
+    """What the passages say to a question that asks for a yes or a no."""
     prompts: "once[Prompts]" = only("prompts.load:Prompts", lambda p: (p.settings.prompts,))
     """The prompts, a person's own in place of the built-in ones."""
     source_weights: "once[SourceWeights]" = only(
@@ -219,6 +223,10 @@ class Parts:
         """The chunks around passages, from the store."""
         return Neighbours(cast("Store", self.store))(*arguments)
 
+    def excerpts(self, question: str, passages: Sequence[Passage]) -> list[Passage]:
+        """What of the passages a chat model is sent with a question: the same in every call on them."""
+        return [one.passage for one in cragraph.generation.chat_answerer.sent(question, passages, self.ranker)]
+
     def unanswered(self, question: str, answer: str) -> list[str]:
         """Parts of a question that an answer does not address."""
         try:
@@ -230,6 +238,13 @@ class Parts:
     # -- generation and verification ---------------------------------------------------------------------------
 
     generator: "once[Generator]" = once(lambda parts: parts.with_chat(tables.GENERATORS))  # what writes answers
+    quoting: "once[Generator | None]" = once(
+        lambda parts: (
+            parts.part(tables.GENERATORS, "embedded")
+            if parts.chat is not None and parts.settings.extractive_fallback
+            else None
+        )
+    )  # what quotes the passages where a chat model's answer is not accepted
     query_writer: "once[QueryWriter]" = once(
         lambda parts: parts.with_chat(tables.QUERY_WRITERS)
     )  # what writes targeted queries
@@ -337,7 +352,7 @@ def acts_of(parts: Parts) -> dict[str, Act]:
             parts.reranker, 5 if settings.multi_query else kept, parts.neighbours if search and stored else None
         ),
         "generate": Generate(parts.generator),
-        "verify": Verify(parts.verifier),
+        "verify": Verify(parts.verifier, parts.quoting),
         "requery": Requery(parts.query_writer, parts.unanswered),
         "review": Review(),
         "finalize": Finalize(parts.unanswered, log, parts.weights, parts.ways),

@@ -94,6 +94,11 @@ class Settings(Context, BaseSettings):
     multi_query: bool = Field(
         default=False, description="Rewrite the question into several queries with the chat model."
     )
+    extractive_fallback: bool = Field(
+        default=True,
+        description="Where the chat model's answer is not accepted, quote what the passages say where that is worth "
+        "showing.",
+    )
     source_weights: dict[str, Share] = Field(
         default={},
         description="Reliability 0..1 by source pattern, in ranking and in confidence, e.g. {'drafts/*': 0.5}.",

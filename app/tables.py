@@ -39,7 +39,10 @@ class Part:
 JUDGES: Final[Mapping[str, Part]] = {
     "lexical": Part("verification.judges.lexical:LexicalJudge"),
     "embedding": Part("verification.judges.embedding:EmbeddingJudge", lambda p: (p.cached_embeddings,)),
-    "encoder": Part("verification.judges.encoder:EncoderJudge", lambda p: (p.grounding, p.judge("embedding"))),
+    "encoder": Part(
+        "verification.judges.encoder:EncoderJudge",
+        lambda p: {"model": p.grounding, "other": p.judge("embedding"), "told": p.whether},
+    ),
     "nli": Part(
         "verification.judges.nli:NLIJudge",
         lambda p: (p.nli_model,),
@@ -47,7 +50,12 @@ JUDGES: Final[Mapping[str, Part]] = {
     ),
     "llm": Part(
         "verification.judges.llm:LLMJudge",
-        lambda p: {"caller": p.judging_chat, "prompts": p.prompts, "holder": p.judge("encoder")},
+        lambda p: {
+            "caller": p.judging_chat,
+            "prompts": p.prompts,
+            "holder": p.judge("encoder"),
+            "excerpts": p.excerpts,
+        },
         CHAT_MODEL,
     ),
     "cascade": Part(
@@ -120,11 +128,21 @@ GENERATORS: Final[Mapping[str, Part]] = {
 }
 """What writes answers: chat where there is a chat model."""
 
+SMALLEST_QUERY_WRITER: Final = 2.0
+"""Billions of parameters that a chat model must have to be asked for the queries of a correction: those of one of 1.5
+named things that nobody had asked for, and found nothing that the embedded writer's did not."""
+
 QUERY_WRITERS: Final[Mapping[str, Part]] = {
     "embedded": Part("retrieval.search.questions:TargetedQueries"),
     "chat": Part(
         "retrieval.search.llm_queries:ChatQueries",
-        lambda p: (p.chat, p.prompts, p.part(QUERY_WRITERS, "embedded")),
+        lambda p: {
+            "caller": p.chat,
+            "prompts": p.prompts,
+            "fallback": p.part(QUERY_WRITERS, "embedded"),
+            "excerpts": p.excerpts,
+            "smallest": SMALLEST_QUERY_WRITER,
+        },
         CHAT_MODEL,
     ),
 }

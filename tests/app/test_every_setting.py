@@ -125,7 +125,7 @@ def parts(settings: Settings) -> Any:
     """The parts that are built."""
     built = Parts(settings)
     hashes = built.prompts["rerank"].text if hasattr(built.prompts["rerank"], "text") else str(built.prompts["rerank"])
-    return type(built.embeddings).__name__, sorted(built.judges), hashes
+    return type(built.embeddings).__name__, sorted(built.judges), hashes, built.quoting is None
 
 
 def side_by_side(settings: Settings) -> Any:
@@ -206,6 +206,7 @@ CASES = {
     "threads": Case(1, side_by_side, {"threads": 3}),
     "reranker": Case("none"),
     "multi_query": Case(True),
+    "extractive_fallback": Case(False, parts, OLLAMA),
     "source_weights": Case({"branch-*": 0.0}),
     "chunk_size": Case(60, ingested, {"chunk_overlap": 0}),
     "chunk_overlap": Case(40, read, {"chunk_size": 60, "chunk_overlap": 0}),
