@@ -176,11 +176,15 @@ async function list() {
   }
   $("docs").replaceChildren(...rows);
 }
+async function listed() {
+  await list();
+  $("docs").querySelector("button")?.focus();
+}
 function row(doc) {
   const name = node("span", {className: "name", textContent: `${doc.name} · ${count(doc.chunks)}`, title: doc.source});
   const move = button("Move", `Move ${doc.name} to another collection`, opener => fill(opener, {
     label: `Move ${doc.name} to the collection `, list: "names",
-    act: async to => { if (await sent("/documents/move", json("POST", {source: doc.source, to}))) await list(); $("docs").querySelector("button")?.focus(); },
+    act: async to => { if (await sent("/documents/move", json("POST", {source: doc.source, to}))) await listed(); },
   }));
   const forget = button("Forget", `Forget ${doc.name}`, () => without($("docs"), list, $("files"), () =>
     sent(`/documents?source=${encodeURIComponent(doc.source)}&collection=${encodeURIComponent(doc.collection)}`, {method: "DELETE"})));
@@ -189,7 +193,7 @@ function row(doc) {
 function group(name, documents) {
   const rename = button("Rename", `Rename the collection ${name}`, opener => fill(opener, {
     label: `New name of ${name} `, value: name,
-    act: async to => { if (await sent(at("/collections", name), json("PATCH", {name: to}))) await list(); $("docs").querySelector("button")?.focus(); },
+    act: async to => { if (await sent(at("/collections", name), json("PATCH", {name: to}))) await listed(); },
   }));
   const forget = twice(button("Forget", `Forget the collection ${name}`, () => {}), `Forget all ${documents}?`,
     () => without($("docs"), list, $("files"), () => sent(at("/collections", name), {method: "DELETE"})));
@@ -238,7 +242,7 @@ function entry(about) {
     ? button("Let go", `Keep as a test no longer: ${about.question}`, () => without($("entries"), entries, $("find"), () => sent(`/history/${about.number}/kept`, {method: "DELETE"})))
     : button("Keep", `Keep as a test: ${about.question}`, opener => fill(opener, {
       label: "What the answer must say (empty: what it says now) ", needed: false,
-      act: async expect => { if (await sent(`/history/${about.number}/kept`, json("PUT", {expect: expect || null}))) await entries(); $("find").focus(); },
+      act: async expect => { if (await sent(`/history/${about.number}/kept`, json("PUT", {expect: expect || null}))) { await entries(); $("find").focus(); } },
     }));
   const forget = button("Forget", `Forget this entry: ${about.question}`, () =>
     without($("entries"), entries, $("find"), () => sent(`/history/${about.number}`, {method: "DELETE"})));

@@ -305,7 +305,8 @@ def test_a_line_to_fill_in_is_left_by_escape_and_the_focus_goes_back(browser: An
     page.keyboard.press("Enter")
     page.keyboard.type("a/b")
     page.keyboard.press("Enter")
-    assert "wanted a name" in page.locator("#problem").inner_text()
+    page.locator("#problem", has_text="wanted a name").wait_for()
+    assert "Move sea.md to the collection" in page.evaluate(FOCUSED)["name"], "what was wrong can be mended there"
     page.close()
 
 
