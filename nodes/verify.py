@@ -87,7 +87,13 @@ def located(verification: Verification, held: Sequence[Passage]) -> Verification
 
     claims: list[Any] = [v | {"evidence": v["evidence"] and exact(v["evidence"], "quote")} for v in verification.claims]
     spans = [exact(span, "text") for span in verification.answer_spans]
-    return replace(verification, claims=tuple(claims), answer_spans=tuple(filter(None, spans)))
+    conflicts: list[Any] = [
+        conflict | {"sides": [exact(side, "quote") or side for side in conflict["sides"]]}
+        for conflict in verification.conflicts
+    ]
+    return replace(
+        verification, claims=tuple(claims), answer_spans=tuple(filter(None, spans)), conflicts=tuple(conflicts)
+    )
 
 
 @dataclass(frozen=True)

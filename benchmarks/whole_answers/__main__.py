@@ -1,8 +1,8 @@
 """Ask questions whose answer is more than the sentence that names their words, without a model.
 
 `next`: the answer stands in the sentence behind it; `list`: in the list below it; `parts`: in two files, one for each
-part of the question; `yesno`: the answer may begin with Yes or No. An answer is whole where it holds every expected text
-and none of the rejected ones; a lead is right, wrong, or not given.
+part of the question; `yesno`: the answer may begin with Yes or No. An answer is whole where it holds every expected
+text and none of the rejected ones; a lead is right, wrong, or not given.
 
     python -m benchmarks.whole_answers
     python -m benchmarks.whole_answers dev --verbose

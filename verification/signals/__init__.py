@@ -265,9 +265,10 @@ ISSUES: Final[Mapping[str, tuple[float, str]]] = {
 def issues_of(signals: Mapping[str, float], verdicts: Sequence[Verdict] = ()) -> list[str]:
     """The issues of the signals that were measured, in the table's order; none of facts where all claims hold.
 
-    The fact score looks for evidence in the first passages only, and what another one supports was verified.
+    The fact score looks for evidence in the first passages only, and what another one supports was verified; claims
+    that nobody could judge are an issue of their own.
     """
-    labels = {verdict["verdict"] for verdict in counted(verdicts)}
+    labels = {verdict["verdict"] for verdict in counted(verdicts)} - {"unjudged"}
     low = [name for name, (bound, _) in ISSUES.items() if name in signals and signals[name] < bound]
     return [ISSUES[name][1] for name in low if name != "fact_score" or labels != {"supported"}]
 
