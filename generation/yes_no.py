@@ -29,7 +29,7 @@ def lead(question: str, answer: str) -> Lead | None:
     `answer` may have markers. A question that asks for more than yes or no has no lead.
     """
     asked = read_question(question)
-    if asked.kind is not Kind.YES_NO or re.search(r"\bor\b", question):
+    if asked.kind is not Kind.YES_NO or negations(question) or re.search(r"\bor\b", question):
         return None
     leads = {_of_sentence(asked.text, without_markers(sentence)) for sentence in sentences(answer)} - {None}
     return leads.pop() if len(leads) == 1 else None
@@ -41,7 +41,7 @@ def _of_sentence(question: str, sentence: str) -> Lead | None:
         return None
     if any(word.casefold() not in sentence.casefold().split() for word in _BOUNDS.findall(question)):
         return None
-    denied = negations(sentence) % 2 != negations(question) % 2
+    denied = negations(sentence) % 2 == 1
     swapped: set[str] = set()
     if opposed := opposite_words(question, sentence):
         swapped = {stem(word.casefold()) for word in opposed}

@@ -14,7 +14,7 @@ from cragraph.graph.context import Context
 from cragraph.graph.routing import chosen, relevant, wanted_chunks
 from cragraph.graph.state import State
 from cragraph.protocols import Notes
-from cragraph.text.languages import unread
+from cragraph.text.languages import LEFT_OUT, unread
 from cragraph.text.markers import without_markers
 from cragraph.text.sentences import sentences
 from cragraph.text.words import content_words, weight
@@ -120,7 +120,7 @@ def respond(state: State, context: Context, weights: Mapping[str, Weights] | Non
     decision, checked = decision_of(attempt, context), verification_of(attempt, context)
     if attempt["answer"] == IDK and decision is not None:
         if unknown := not_read(state):
-            decision = replace(decision, why=unknown)
+            decision = replace(decision, why=f"{decision.why} {unknown}" if LEFT_OUT in unknown else unknown)
         return Response(IDK, decision, [*halted, decision.why])
     if decision is None or checked is None:
         return answered(attempt["answer"], attempt.get("context", []), None, None, halted)

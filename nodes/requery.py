@@ -31,10 +31,9 @@ class Requery:
         failed = failed_claims(attempt)
         if not failed and not gaps:
             # All hold, but not surely enough: look for the one with the least support. The words of a quotation would
-            # find the passage that it is from, so that the question is asked in other words instead.
+            # find the passage that it is from.
             counted = [v for v in attempt.get("verdicts", []) if v["type"] != "opinion" and not word_for_word(v)]
             failed = sorted(counted, key=lambda verdict: verdict["support"])[:1]
-            gaps = [] if failed or not question else [question]
         queries = [q for q in self.writer(question, failed, gaps, notes, read_wide(state.held)) if q.strip()]
         before = [query for each in state.attempts for query in each.get("queries", [])]
         return {"queries": fresh(queries, before) or [question or attempt["answer"]]}

@@ -83,6 +83,8 @@ def seems_english(text: str) -> bool:
 
 UNREAD: Final = "which the built-in networks do not read"
 """What is said of a language wherever it was not read."""
+LEFT_OUT: Final = "were left out"
+"""What is said of passages that were not read beside others that were."""
 
 
 def unread(question: str, texts: Sequence[str], *, advice: str = "set one as `model`") -> str:
@@ -92,14 +94,16 @@ def unread(question: str, texts: Sequence[str], *, advice: str = "set one as `mo
     """
     asked, found = language_of(question), Counter(map(language_of, texts))
     others = [name for name, _ in found.most_common() if name != ENGLISH]
+    left_out = ": only shared words were compared"
     if asked != ENGLISH:
-        others = [asked]
-        what = f"The question is in {asked}"
+        others, what = [asked], f"The question is in {asked}"
     elif not others:
         return ""
+    elif found[ENGLISH]:
+        count = len(texts) - found[ENGLISH]
+        what = f"{count} of the {len(texts)} passages that were found {'is' if count == 1 else 'are'} in "
+        what, left_out = what + " and ".join(others[:2]), f", and {LEFT_OUT}"
     else:
-        count, every = len(texts) - found[ENGLISH], len(texts)
-        part = f"{count} of the {every} passages that were found" if count < every else "The passages that were found"
-        what = f"{part} {'is' if count == 1 < every else 'are'} in {' and '.join(others[:2])}"
+        what = f"The passages that were found are in {' and '.join(others[:2])}"
     known = " and ".join(others[:2])
-    return f"{what}, {UNREAD}: only shared words were compared. A chat model that knows {known} reads it: {advice}."
+    return f"{what}, {UNREAD}{left_out}. A chat model that knows {known} reads it: {advice}."
