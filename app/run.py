@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property, partial
 from pathlib import Path
 from secrets import token_hex
@@ -10,11 +10,12 @@ from typing import TYPE_CHECKING, Any, Final, Literal
 
 import cragraph
 from cragraph.build import FETCHED, Parts, acts_of, graph_of
-from cragraph.errors import DocumentError, InputError, StoreMissingError
+from cragraph.errors import DocumentError, InputError, StoreError, StoreMissingError
 from cragraph.graph.context import Context, options_of
 from cragraph.graph.state import CragOutput, State
 from cragraph.graph.steps import Steps, walk
-from cragraph.nodes.finalize import without_claims
+from cragraph.history import UNWRITTEN, History, entry_of, place_for
+from cragraph.nodes.finalize import Ways, without_claims
 from cragraph.passages import as_passages, as_question
 from cragraph.protocols import Notes
 from cragraph.report import Report
@@ -25,9 +26,17 @@ from cragraph.verification.result import Verification
 
 if TYPE_CHECKING:
     from cragraph.retrieval.store import IngestReport, StoredDocument
+    from cragraph.retrieval.store.collections import Held
 
 MB: Final = 1024 * 1024  # bytes of a megabyte, as `max_file_mb` counts them
 LONGEST_ANSWER: Final = 200_000  # characters of an answer that a server or a tool verifies
+WAYS: Final = {
+    "shell": Ways("a filter (--where, --source)", "a chat model (--model ollama:NAME)"),
+    "chat": Ways("a filter", "a chat model (/model ollama:NAME)"),
+    "page": Ways("fewer documents", "a chat model, which whoever started this page can choose"),
+}
+"""What to try after an abstention, as it is done where it was asked."""
+NARROWS: Final = ("where", "sources", "collection")  # the options that narrow what a question is answered from
 MOST_WAITING: Final = 100  # runs that are kept for a person to decide; the oldest are given up
 
 
@@ -100,15 +109,20 @@ def events(steps: Steps, run: str = "", *, hides: bool = False) -> Iterator[Even
 
 @dataclass
 class Assistant:
-    """The graph and the store of some settings, kept open for many questions."""
+    """The graph and the store of some settings, kept open for many questions.
+
+    Where a `door` is named (shell, page, …), what is asked there goes into the log beside the store.
+    """
 
     settings: Settings
+    door: str = ""
     waiting: dict[str, Context] = field(default_factory=dict)  # the options of the runs that wait for a person, by name
+    talks: dict[str, Sequence[Mapping[str, Any]]] = field(default_factory=dict)  # the conversations before them
 
     @cached_property
     def parts(self) -> Parts:
         """What searches and stores."""
-        return Parts(self.settings)
+        return Parts(self.settings, ways=WAYS.get(self.door, Ways()))
 
     @cached_property
     def graph(self) -> Any:
@@ -141,8 +155,13 @@ class Assistant:
         given = {"show_claims": True} | ({} if person else {"ask_on_low_confidence": False}) | dict(context or {})
         options = options_of(given)
         whole = options.over(self.settings.context())
+        return self._logged(self._run(inputs, options, whole, context, person), messages, whole)
+
+    def _run(
+        self, inputs: dict[str, Any], options: Context, whole: Context, given: Mapping[str, Any] | None, person: bool
+    ) -> Iterator[Event]:
         if not whole.ask_on_low_confidence:
-            asked = "show_claims" in (context or {}) or self.settings.show_claims
+            asked = "show_claims" in (given or {}) or self.settings.show_claims
             hides = whole.on_low_confidence == "abstain" and not asked
             if self.parts.chat is None:  # no words are streamed, and LangGraph's import takes longer than the answer
                 return events(self._walked(inputs, whole), hides=hides)
@@ -163,7 +182,8 @@ class Assistant:
 
         if (options := self.waiting.pop(run, None)) is None:
             raise InputError("No run waits under that name any more: ask the question again.")
-        return self._asked(Command(resume=decision), run, options)
+        whole = options.over(self.settings.context())
+        return self._logged(self._asked(Command(resume=decision), run, options), self.talks.get(run, ()), whole)
 
     def _asked(self, inputs: Any, run: str, options: Context) -> Iterator[Event]:
         graph, waits = graph_of(self.parts).compile(checkpointer=self.memory), False
@@ -176,6 +196,27 @@ class Assistant:
             for gone in [*[*self.waiting][:-MOST_WAITING], *([] if waits else [run])]:
                 self.waiting.pop(gone, None)
                 self.memory.delete_thread(gone)
+
+    @property
+    def history(self) -> History | None:
+        """The log of what was asked; None where there is no store for it to stand beside."""
+        place = place_for(self.settings.store)
+        return None if place is None else History(place)
+
+    def _logged(self, run: Iterator[Event], messages: Sequence[Mapping[str, Any]], context: Context) -> Iterator[Event]:
+        """The events of a run, whose response is written down; one that cannot be is told there."""
+        for event in run:
+            if event.kind == "review":
+                self.talks = {name: said for name, said in self.talks.items() if name in self.waiting}
+                self.talks[event.text] = messages
+            if event.kind == "done" and self.door and self.settings.history and (history := self.history):
+                narrowed = {name: getattr(context, name) for name in NARROWS}
+                try:
+                    history.add(entry_of(event.response, self.door, messages, narrowed))
+                except StoreError as error:
+                    told = [*event.response["degraded"], UNWRITTEN.format(reason=error)]
+                    event = replace(event, response=event.response | {"degraded": told})
+            yield event
 
     def report(self, done: Event, prefix: str = "") -> Report:
         """The report of an answer, with the text around its evidence."""
@@ -227,33 +268,68 @@ class Assistant:
             passages += piece.passages
         return passages
 
-    def search(self, query: str, k: int, where: Mapping[str, Any] | None = None) -> list[dict[str, Any]]:
+    def search(
+        self,
+        query: str,
+        k: int,
+        where: Mapping[str, Any] | None = None,
+        collection: str | Sequence[str] | None = None,
+    ) -> list[dict[str, Any]]:
         """The best passages for a query, after reranking, each with its scores by stage."""
         query, notes = as_question(query), Notes()
         fetched = max(k, FETCHED.get(self.settings.reranker, 30))
-        passages = self.parts.retriever([query], fetched, notes, where=where or self.settings.where)
+        options = options_of({} if where is None else {"where": dict(where)}).over(self.settings.context())
+        if collection is not None:
+            options = options.model_copy(update={"collection": options_of({"collection": collection}).collection})
+        passages = self.parts.retriever([query], fetched, notes, where=options.filter)
         return [
             dict(passage) | {"scores": scores_of(passage) | {"rerank": passage["rerank_score"]}}
             for passage in self.parts.reranker(query, passages, notes)[:k]
         ]
 
-    def documents(self) -> "list[StoredDocument]":
-        """The documents in the store; none where there is no store yet."""
+    def documents(self, collection: str | None = None) -> "list[StoredDocument]":
+        """The documents in the store, or of one collection; none where there is no store yet."""
         with suppress(StoreMissingError):
-            return self.parts.store.documents()
+            held = self.parts.store
+            if isinstance(held, store.Collections):
+                return held.documents(None if collection is None else {"collection": held.known(collection)})
+            return held.documents()
         return []
 
-    def ingest(self, paths: Sequence[Path], **options: Any) -> "IngestReport":
-        """Read files and folders into the store; `options` are `prune`, `dry_run`, `progress`, `follow_links`."""
-        return store.ingest(paths, self.parts.store_to_fill(), **self._reading(), **options)
+    def collections(self) -> "list[Held]":
+        """The collections of the store, with how much is in each; none where there is no store yet."""
+        with suppress(StoreMissingError):
+            return self.parts.collections.held()
+        return []
+
+    def ingest(self, paths: Sequence[Path], collection: str | None = None, **options: Any) -> "IngestReport":
+        """Read files and folders into the store; `options` are `prune`, `dry_run`, `progress`, `follow_links`.
+
+        With a collection, by argument or setting, into that one; else each stays where it is, new ones in the default.
+        """
+        target = self.parts.store_to_fill()
+        return store.ingest_into(paths, target, collection or self._into(), **self._reading(), **options)
 
     def watch(self, paths: Sequence[Path], **options: Any) -> "Iterator[IngestReport]":
         """Follow files and folders, with what vanishes: a report for the first ingest, then one for every change."""
-        return store.watch(paths, self.parts.store_to_fill(), prune=True, **self._reading(), **options)
+        held, given = self.parts.store_to_fill(), self._reading() | options | {"collection": self._into()}
+        return store.watch(paths, held, prune=True, read=store.ingest_into, **given)
 
-    def forget(self, path: str) -> list[str]:
-        """Take a document, or all below a folder, out of the store; returns what was removed."""
-        return store.forget(self.parts.store, path)
+    def forget(self, path: str, collection: str | None = None) -> list[str]:
+        """Take a document, or all below a folder, out of the store or one collection; returns what was removed."""
+        held = self.parts.store
+        if isinstance(held, store.Collections):
+            return store.forget_from(held, path, collection or self._into())
+        return store.forget(held, path)
+
+    def _into(self) -> str | None:
+        """The collection that the settings name, where that is one."""
+        named = self.settings.collection or ()
+        if len(named) > 1:
+            raise InputError(
+                f"The collection came as {', '.join(named)}; wanted one, as a file is in one collection: give one."
+            )
+        return named[0] if named else None
 
     def _reading(self) -> dict[str, Any]:
         chosen = self.settings

@@ -22,7 +22,7 @@ from pydantic_settings import SettingsError as SourceError
 
 from cragraph.errors import SettingsError
 from cragraph.graph.context import Context, OneOf, wrong_fields
-from cragraph.tables import CLAIM_EXTRACTORS, RERANKERS
+from cragraph.tables import CLAIM_EXTRACTORS, COMPRESSORS_NAMED, RERANKERS, is_compressor
 from cragraph.verification.policies import POLICIES, Own, checked_weights
 
 PREFIX: Final = "CRAG_"
@@ -55,8 +55,11 @@ class Settings(Context, BaseSettings):
         description="module:name of a LangChain retriever or vector store, or of a function that makes one, to search "
         "instead of the store.",
     )
-    collection: str = Field(default="cragraph", min_length=3, description="Name of the collection in the store.")
-    embeddings: str = Field(default="embedded", description="Embedding model: embedded, or ollama:<model>.")
+    embeddings: str = Field(
+        default="embedded",
+        description="Embedding model: embedded, ollama:<model>, fastembed:<model>, a provider of LangChain's "
+        "init_embeddings such as huggingface:<model> or openai:<model>, or one that an installed package brings.",
+    )
     model: str | None = Field(
         default=None, description="Chat model, e.g. ollama:llama3.2; none: the embedded parts answer."
     )
@@ -81,11 +84,20 @@ class Settings(Context, BaseSettings):
     threads: int | None = Field(
         default=None, ge=1, description="Threads of the embedded models; none: as many as cores."
     )
-    reranker: Annotated[str, OneOf(("auto", *RERANKERS))] = Field(
-        default="auto", description="How passages are ranked."
+    reranker: Annotated[
+        str, OneOf(("auto", *RERANKERS), others=(*COMPRESSORS_NAMED, "a package's own"), known=is_compressor)
+    ] = Field(
+        default="auto",
+        description="How passages are ranked; also flashrank:<model>, cross-encoder:<model>, cohere:<model>, or one "
+        "that an installed package brings.",
     )
     multi_query: bool = Field(
         default=False, description="Rewrite the question into several queries with the chat model."
+    )
+    extractive_fallback: bool = Field(
+        default=True,
+        description="Where the chat model's answer is not accepted, quote what the passages say where that is worth "
+        "showing.",
     )
     source_weights: dict[str, Share] = Field(
         default={},
@@ -127,6 +139,11 @@ class Settings(Context, BaseSettings):
     )
     calibration: dict[str, Own] = Field(
         default={}, description="By judge, what its scores mean on your own answers; `cragraph calibrate` writes it."
+    )
+    history: bool = Field(
+        default=True,
+        description="Keep what is asked in the shell, on the page and by agents in a log beside the store; see "
+        "`cragraph log`.",
     )
     metrics_log: Path | None = Field(
         default=None, description="File that gets one JSON line per run; none: nothing is logged."

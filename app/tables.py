@@ -8,6 +8,8 @@ from dataclasses import dataclass
 from importlib import import_module
 from typing import Any, Final
 
+from cragraph import plugins
+
 CHAT_MODEL: Final = "a chat model: set CRAG_MODEL or pass --model ollama:<model>"
 
 
@@ -37,7 +39,10 @@ class Part:
 JUDGES: Final[Mapping[str, Part]] = {
     "lexical": Part("verification.judges.lexical:LexicalJudge"),
     "embedding": Part("verification.judges.embedding:EmbeddingJudge", lambda p: (p.cached_embeddings,)),
-    "encoder": Part("verification.judges.encoder:EncoderJudge", lambda p: (p.grounding, p.judge("embedding"))),
+    "encoder": Part(
+        "verification.judges.encoder:EncoderJudge",
+        lambda p: {"model": p.grounding, "other": p.judge("embedding"), "told": p.whether},
+    ),
     "nli": Part(
         "verification.judges.nli:NLIJudge",
         lambda p: (p.nli_model,),
@@ -45,7 +50,12 @@ JUDGES: Final[Mapping[str, Part]] = {
     ),
     "llm": Part(
         "verification.judges.llm:LLMJudge",
-        lambda p: {"caller": p.judging_chat, "prompts": p.prompts, "holder": p.judge("encoder")},
+        lambda p: {
+            "caller": p.judging_chat,
+            "prompts": p.prompts,
+            "holder": p.judge("encoder"),
+            "excerpts": p.excerpts,
+        },
         CHAT_MODEL,
     ),
     "cascade": Part(
@@ -92,17 +102,47 @@ RERANKERS: Final[Mapping[str, Part]] = {
 }
 """What orders the passages; `auto` is lexical."""
 
+COMPRESSORS: Final[Mapping[str, tuple[str, str, str]]] = {
+    "flashrank": ("langchain_community.document_compressors", "FlashrankRerank", "langchain-community flashrank"),
+    "cohere": ("langchain_cohere", "CohereRerank", "langchain-cohere"),
+    "cross-encoder": (
+        "langchain_community.cross_encoders",
+        "HuggingFaceCrossEncoder",
+        "langchain-community sentence-transformers",
+    ),
+}
+"""Rerankers of other libraries through LangChain: module, class, and the packages to install."""
+
+COMPRESSORS_NAMED: Final = ("flashrank", "flashrank:<model>", "cross-encoder:<model>", "cohere:<model>")
+
+
+def is_compressor(spec: str) -> bool:
+    """Whether a name, a model's after a colon, is one of these or of a package that is installed."""
+    name = spec.partition(":")[0]
+    return name in COMPRESSORS or name in plugins.brought("rerankers")
+
+
 GENERATORS: Final[Mapping[str, Part]] = {
     "embedded": Part("generation.extractive:ExtractiveGenerator", lambda p: (p.ranker,)),
     "chat": Part("generation.chat_answerer:ChatGenerator", lambda p: (p.chat, p.prompts, p.ranker), CHAT_MODEL),
 }
 """What writes answers: chat where there is a chat model."""
 
+SMALLEST_QUERY_WRITER: Final = 2.0
+"""Billions of parameters that a chat model must have to be asked for the queries of a correction: those of one of 1.5
+named things that nobody had asked for, and found nothing that the embedded writer's did not."""
+
 QUERY_WRITERS: Final[Mapping[str, Part]] = {
     "embedded": Part("retrieval.search.questions:TargetedQueries"),
     "chat": Part(
         "retrieval.search.llm_queries:ChatQueries",
-        lambda p: (p.chat, p.prompts, p.part(QUERY_WRITERS, "embedded")),
+        lambda p: {
+            "caller": p.chat,
+            "prompts": p.prompts,
+            "fallback": p.part(QUERY_WRITERS, "embedded"),
+            "excerpts": p.excerpts,
+            "smallest": SMALLEST_QUERY_WRITER,
+        },
         CHAT_MODEL,
     ),
 }

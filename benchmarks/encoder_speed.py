@@ -45,7 +45,7 @@ def main() -> None:
 def measure() -> list[Figure]:
     """Chunks a second beside Chroma's own encoder; nothing where its full-precision weights were not exported."""
     if not (REFERENCE / "model.onnx").exists():
-        print(f"ingest beside Chroma's encoder: left out, {REFERENCE} holds no model.onnx; see training/README.md")
+        print(f"ingest beside Chroma's encoder: left out, {REFERENCE} holds no model.onnx; see docs/lab/training.md")
         return []
     found = compare(chunks(DATA, 64), REFERENCE, 3)
     ratio, ours = found["times as fast"], found["chunks per second, embedded"]

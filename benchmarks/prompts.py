@@ -10,11 +10,22 @@ and a run with other thresholds needs no model. `--part 1/2` asks every second q
 `--fit` stands for the half that the confidence of written answers is fitted on, `--check` for the other. The ways:
 
     draft     one call, no correction, the answer shown whatever its confidence: what the confidence is fitted on
-    none      no correction;  one, two: at most so many, as people run it
+    own       one call, no correction, the model's own answer shown or withheld as by default
+    none      no correction, but what the passages say where that is accepted and the model's answer is not
+    one, two  at most so many corrections as well; what is not accepted is shown or withheld as by default
+    model     one correction, with the queries that the model makes, whatever its size
     failed    one correction, with the failed claim as the only query
     embedded  one correction, with the queries that the embedded writer makes
+    alone     without a model: the embedded answerer, under its own policy
     plain     retrieve five passages, ask: what people write in an afternoon
     tutorial  the corrective graph of the tutorials (`benchmarks/tutorial_graph.py`)
+
+The ways of a question follow each other before the next question, so that a run that is cut off compares them on the
+same questions; `--every tutorial=4` asks a way that is dear of every fourth question only, and `--table` shows beside
+the whole what each way did on the questions that all of them were asked.
+
+`--dev DATA` asks questions of `qa/dev` under that folder instead, with the passages that come with them: the confidence
+of written answers is fitted on these as well. One of its answers in the answer makes it right.
 
 A question is right, partly, wrong or refused as `benchmarks.new_user` says; ways without citations need cite nothing.
 """
@@ -26,8 +37,9 @@ import json
 import os
 import tempfile
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
+from dataclasses import replace
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from threading import Lock, Thread
@@ -37,16 +49,23 @@ from urllib.parse import urlsplit
 import cragraph.verification.verifier
 from benchmarks.new_user.__main__ import HERE, documents, verdict
 from benchmarks.tutorial_graph import ANSWER, tutorial_graph
+from cragraph.generation.phrases import normalised
+from cragraph.graph.context import options_of
 from cragraph.protocols import Notes
 from cragraph.retrieval.search import TargetedQueries
 from cragraph.run import Assistant
 from cragraph.settings import load_settings
+from cragraph.text.markers import without_markers
 from cragraph.types import IDK
 from cragraph.verification.written import features as written_features
 
 SETS: Final = (".", "second", "third", "fourth", "fifth")
 KEPT: Final = ("temperature", "num_predict", "top_k", "top_p", "seed")  # options that a reply depends on
-WAYS: Final = ("draft", "none", "one", "two", "failed", "embedded", "plain", "tutorial")
+WAYS: Final = ("alone", "draft", "own", "none", "one", "two", "model", "failed", "embedded", "plain", "tutorial")
+OTHERS: Final = ("plain", "tutorial")  # not cragraph
+DEV: Final = ("squad1_train_du", "squad1_train_misc", "nq_open_gold", "fairytaleqa_val", "neg_same_doc",
+              "squad2_train_500", "tatqa_dev_text", "bioasq_golden")  # fmt: skip
+SHORT: Final = 1500  # characters of the passages of a row of `qa/dev` at most
 FOUND: Final = ("right", "partly", "wrong", "refused")
 PASSAGES: Final = 5
 
@@ -160,49 +179,85 @@ def questions(only: str, fit: bool | None = None) -> list[dict[str, Any]]:
     return rows[int(part) - 1 :: int(parts)]
 
 
+def dev_questions(data: Path) -> list[dict[str, Any]]:
+    """Questions of `qa/dev` with short passages, the files in turn, mixed within each by a hash."""
+    files = []
+    for name in DEV:
+        lines = (data / "qa/dev" / f"{name}.jsonl").read_text(encoding="utf-8").splitlines()
+        rows = [json.loads(line) for line in lines]
+        rows = [r for r in rows if sum(map(len, r["passages"])) <= SHORT and (r["answers"] or not r["answerable"])]
+        rows.sort(key=lambda row: hashlib.sha256(str(row["id"]).encode()).hexdigest())
+        known = {"set": "dev"}
+        files.append(
+            [
+                known | {"id": f"{name} {row['id']}", "question": row["question"], "passages": row["passages"]}
+                | ({"any": row["answers"]} if row["answerable"] else {"refuse": True})
+                for row in rows
+            ]
+        )  # fmt: skip
+    return [file[turn] for turn in range(max(map(len, files))) for file in files if turn < len(file)]
+
+
+def dev_verdict(row: dict[str, Any], response: dict[str, Any]) -> str:
+    """right, wrong or refused, of an answer to a question of `qa/dev`."""
+    if response["abstained"] or response["answer"] == IDK:
+        return "right" if row.get("refuse") else "refused"
+    said = f" {normalised(without_markers(response['answer']))} "
+    return "right" if any(f" {normalised(text)} " in said for text in row.get("any", ())) else "wrong"
+
+
 def to_fit(row: dict[str, Any]) -> bool:
     """Whether a question is of the half that something is fitted on."""
     return int(hashlib.sha256(f"half {row['set']} {row['id']}".encode()).hexdigest(), 16) % 2 == 0
 
 
 class Asker:
-    """One model, one way of asking, and a store for each set."""
+    """One model, a store for each set of questions, and an assistant for each set and way that needs one of its own."""
 
-    def __init__(self, url: str, model: str, way: str, scratch: Path) -> None:
-        self.url, self.model, self.way, self.scratch = url, model, way, scratch
-        self.assistants: dict[str, Assistant] = {}
+    def __init__(self, url: str, model: str, scratch: Path) -> None:
+        self.url, self.model, self.scratch = url, model, scratch
+        self.assistants: dict[tuple[str, str], Assistant] = {}
 
-    def assistant(self, name: str) -> Assistant:
-        """The assistant over the files of a set."""
-        if name not in self.assistants:
+    def assistant(self, name: str, way: str) -> Assistant:
+        """The assistant over the files of a set; the ways share its store."""
+        kind = "own" if way in ("draft", "own") else way if way in ("alone", "failed", "embedded", "model") else ""
+        if (name, kind) not in self.assistants:
             folder = self.scratch / (name.strip(".") or "first")
-            settings = load_settings(
-                store=str(folder / "store"), model=self.model, ollama_host=self.url, timeout_s=900.0
-            )
-            folder.mkdir()
-            made = Assistant(settings)
-            made.ingest([documents(HERE / name, folder / "files")])
-            if self.way in ("failed", "embedded"):
-                made.parts.__dict__["query_writer"] = OneClaim() if self.way == "failed" else TargetedQueries()
-            self.assistants[name] = made
-        return self.assistants[name]
+            model = {} if way == "alone" else {"model": self.model, "ollama_host": self.url, "timeout_s": 900.0}
+            made = Assistant(load_settings(store=str(folder / "store"), **model))
+            if not folder.is_dir():
+                folder.mkdir()
+                if name != "dev":
+                    made.ingest([documents(HERE / name, folder / "files")])
+            if kind == "own":
+                made.parts.__dict__["quoting"] = None
+            if kind in QUERIES:
+                made.parts.__dict__["query_writer"] = QUERIES[kind](made.parts)
+            self.assistants[name, kind] = made
+        return self.assistants[name, kind]
 
-    def __call__(self, row: dict[str, Any]) -> dict[str, Any]:
+    def __call__(self, row: dict[str, Any], way: str) -> dict[str, Any]:
         """What came of a question."""
-        made = self.assistant(row["set"])
-        if self.way in ("plain", "tutorial"):
-            answer = self._other(made, row["question"])
+        made = self.assistant(row["set"], way)
+        if way in OTHERS:
+            answer = self._other(made, row["question"], way)
             return {"found": by_text(row, answer), "answer": answer}
-        attempts = {"none": 0, "draft": 0, "two": 2}.get(self.way, 1)
-        options = {"max_crag_attempts": attempts, "on_low_confidence": "flag" if self.way == "draft" else "abstain"}
+        options: dict[str, Any] = {"on_low_confidence": "flag"} if way == "draft" else {}
+        if way != "alone":
+            options["max_crag_attempts"] = {"none": 0, "draft": 0, "own": 0, "two": 2}.get(way, 1)
         response: dict[str, Any] = {}
         Recorded.features = {}
-        for event in made.ask(row["question"], context=options):
-            if event.kind == "done":
-                response = event.response
-        found = verdict(row, response)
+        if "passages" in row:
+            given = {"question": row["question"], "passages": row["passages"]}
+            response = made.graph.invoke(given, context=options_of(options).over(made.settings.context()))
+            found = dev_verdict(row, response)
+        else:
+            for event in made.ask(row["question"], context=options):
+                if event.kind == "done":
+                    response = event.response
+            found = verdict(row, response)
         recorded = Recorded.features if response["answer"] != IDK else {}
-        names = ("answer", "confidence", "abstained", "degraded", "issues", "models", "tokens", "llm_calls")
+        names = ("answer", "confidence", "accepted", "abstained", "degraded", "issues", "models", "tokens", "llm_calls")
         checked = response["verification"] or {}
         read = {name: checked.get(name) for name in ("answered", "supported")}
         firsts = [attempt.get("answer") for attempt in response["attempts"]]
@@ -213,11 +268,11 @@ class Asker:
             | read
         )
 
-    def _other(self, made: Assistant, question: str) -> str:
+    def _other(self, made: Assistant, question: str, way: str) -> str:
         def search(text: str) -> list[str]:
             return [p["text"] for p in made.parts.retriever([text], PASSAGES, Notes())]
 
-        if self.way == "tutorial":
+        if way == "tutorial":
             graph = tutorial_graph(self.url, self.model.removeprefix("ollama:"), search)
             try:
                 return str(graph.invoke({"question": question}).get("generation", ""))
@@ -255,6 +310,14 @@ class OneClaim:
         return [failed[0]["text"]] if failed else [question]
 
 
+QUERIES: Final[dict[str, Callable[[Any], Any]]] = {
+    "failed": lambda parts: OneClaim(),
+    "embedded": lambda parts: TargetedQueries(),
+    "model": lambda parts: replace(parts.query_writer, smallest=0.0),
+}
+"""What writes the queries in the ways that are named after it."""
+
+
 def by_text(row: dict[str, Any], answer: str) -> str:
     """right, partly, wrong or refused, of an answer without citations."""
     from cragraph.generation.chat_answerer import settled
@@ -272,14 +335,33 @@ def by_text(row: dict[str, Any], answer: str) -> str:
 # -- tables ----------------------------------------------------------------------------------------------------
 
 
-def table(paths: list[Path], only: set[tuple[str, int]] | None = None) -> None:
-    """A row for each model and way: counts, and means a question."""
+def table(paths: list[Path]) -> None:
+    """A row for each model and way, on all that it was asked, then on what all ways of the model were asked."""
     rows = [json.loads(line) for path in paths for line in path.read_text(encoding="utf-8").splitlines()]
+    printed(rows)
+    for model in sorted({row["model"] for row in rows}):
+        own = [row for row in rows if row["model"] == model]
+        ways = sorted({row["way"] for row in own}, key=WAYS.index)
+        ours = [way for way in ways if way not in OTHERS]
+        for group in (ours, *([*ours, way] for way in ways if way in OTHERS)):
+            shared(own, group)
+
+
+def shared(rows: list[dict[str, Any]], ways: list[str]) -> None:
+    """The table of some ways, on the questions that each of them was asked."""
+    asked = [{(row["set"], row["id"]) for row in rows if row["way"] == way} for way in ways]
+    both = set.intersection(*asked)
+    print(f"\nThe {len(both)} questions that {', '.join(ways)} were all asked:\n")
+    printed([row for row in rows if row["way"] in ways and (row["set"], row["id"]) in both])
+
+
+def printed(rows: list[dict[str, Any]]) -> None:
+    """A row for each model and way: counts, and means a question."""
     heads = ("model, way", "questions", *FOUND, "answerable refused", "calls", "tokens read", "written", "seconds")
     print("|", " | ".join(heads), "|")
     print("|", " | ".join("---" for _ in heads), "|")
-    for group in sorted({(row["model"], row["way"]) for row in rows}):
-        own = [r for r in rows if (r["model"], r["way"]) == group and (not only or (r["set"], r["id"]) in only)]
+    for group in sorted({(row["model"], row["way"]) for row in rows}, key=lambda pair: (pair[0], WAYS.index(pair[1]))):
+        own = [row for row in rows if (row["model"], row["way"]) == group]
         counts = [sum(row["found"] == found for row in own) for found in FOUND]
         asked = [row for row in own if not row.get("refuse")]
         refused = sum(row["found"] == "refused" for row in asked) / max(1, len(asked))
@@ -300,8 +382,10 @@ def main() -> None:
     parser.add_argument("--way", action="append", choices=WAYS)
     parser.add_argument("--cache", type=Path, default=Path("prompt-replies"))
     parser.add_argument("--out", type=Path, default=Path("prompts.jsonl"))
+    parser.add_argument("--dev", type=Path, help="the folder of evaluation data: ask questions of its qa/dev")
     parser.add_argument("--part", default="1/1", help="which of how many parts of the questions")
     parser.add_argument("--most", type=int, help="questions of the part")
+    parser.add_argument("--every", action="append", default=[], help="WAY=N: ask so every Nth question only")
     half = parser.add_mutually_exclusive_group()
     half.add_argument("--fit", action="store_true")
     half.add_argument("--check", action="store_true")
@@ -311,25 +395,29 @@ def main() -> None:
     if options.table:
         table(options.table)
         return
-    wanted = questions(options.part, True if options.fit else False if options.check else None)[: options.most]
+    fit = True if options.fit else False if options.check else None
+    every_one = questions(options.part, fit) if options.dev is None else dev_questions(options.dev)
+    wanted = every_one[: options.most]
     known = [json.loads(line) for line in options.out.read_text().splitlines()] if options.out.exists() else []
     done = {(row["model"], row["way"], row["set"], row["id"]) for row in known}
+    every = {way: int(number) for way, _, number in (text.partition("=") for text in options.every)}
     begun = time.monotonic()
-    for way in options.way or ["draft"]:
-        with (
-            tempfile.TemporaryDirectory() as scratch,
-            keeping(options.server, options.cache) as (url, calls),
-        ):
-            ask = Asker(url, options.model, way, Path(scratch))
-            for row in wanted:
+    with (
+        tempfile.TemporaryDirectory() as scratch,
+        keeping(options.server, options.cache) as (url, calls),
+    ):
+        ask = Asker(url, options.model, Path(scratch))
+        for place, row in enumerate(wanted):
+            for way in options.way or ["draft"]:
                 late = options.minutes is not None and time.monotonic() - begun > 60 * options.minutes
-                if late or (options.model, way, row["set"], row["id"]) in done:
+                over = place % every.get(way, 1)
+                if late or over or (options.model, way, row["set"], row["id"]) in done:
                     continue
                 calls.clear()
-                found = {"model": options.model, "way": way, **row, **ask(row), "calls": list(calls)}
+                found = {"model": options.model, "way": way, **row, **ask(row, way), "calls": list(calls)}
                 with options.out.open("a", encoding="utf-8") as sink:
                     sink.write(json.dumps(found, ensure_ascii=False) + "\n")
-                print(row["set"], row["id"], found["found"], repr(found["answer"])[:110], flush=True)
+                print(place, way, row["set"], row["id"], found["found"], repr(found["answer"])[:110], flush=True)
 
 
 if __name__ == "__main__":

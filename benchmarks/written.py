@@ -74,7 +74,8 @@ def main() -> None:
     parser.add_argument("--write", action="store_true")
     options = parser.parse_args()
     every = [json.loads(line) for path in options.rows for line in path.read_text(encoding="utf-8").splitlines()]
-    rows = [row for row in every if row.get("features") and row["found"] in TRUTH]
+    drafts = [row for row in every if row["way"] == "draft"]
+    rows = [row for row in drafts if row.get("features") and row["found"] in TRUTH]
     names = list(rows[0]["features"])
     first, second = ([row for row in rows if to_fit(row) is half] for half in (True, False))
     weights = fitted(first, names)

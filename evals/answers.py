@@ -53,14 +53,12 @@ class AskedRow:
         """Whether a text gives one of the answers; always False where there is none."""
         if not self.answerable or not text:
             return False
-        whole, words = _plain(text), set(content_words(text))
-        if any(_plain(s) and (_plain(s) in whole or _recall(s, words) >= 0.9) for s in self.sentences):
+        whole, words = plain(text), set(content_words(text))
+        if any(plain(s) and (plain(s) in whole or _recall(s, words) >= 0.9) for s in self.sentences):
             return True
-        for answer, plain in ((answer, _plain(answer)) for answer in self.answers):
-            short = len(plain.split()) <= SHORT
-            if plain and (
-                f" {plain} " in f" {whole} " if short else plain in whole or _recall(answer, words) >= RECALL
-            ):
+        for answer, bare in ((answer, plain(answer)) for answer in self.answers):
+            short = len(bare.split()) <= SHORT
+            if bare and (f" {bare} " in f" {whole} " if short else bare in whole or _recall(answer, words) >= RECALL):
                 return True
         return False
 
@@ -291,7 +289,8 @@ def _share(part: float, whole: float) -> float | None:
     return float(part / whole) if whole else None
 
 
-def _plain(text: str) -> str:
+def plain(text: str) -> str:
+    """Text in small letters, its words and figures alone: without signs, articles, and commas in thousands."""
     text = re.sub(r"(?<=\d),(?=\d{3})", "", text.casefold())
     return " ".join(w for w in re.findall(r"\w+(?:\.\d+)?", text) if w not in ("the", "a", "an"))
 

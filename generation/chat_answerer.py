@@ -7,8 +7,9 @@ from functools import partial
 from typing import Final
 
 from cragraph.errors import ModelError
+from cragraph.generation.answered import asks_whether, denies
 from cragraph.generation.excerpts import Excerpt, excerpts
-from cragraph.generation.extractive import ExtractiveGenerator
+from cragraph.generation.extractive import FLOOR, ExtractiveGenerator
 from cragraph.generation.phrases import normalised
 from cragraph.generation.questions import split_question
 from cragraph.generation.ranking import AnswerRanker
@@ -33,6 +34,7 @@ POINTED: Final = 0.05
 SURE: Final = 0.6
 """The same where the model declined: a small one overlooks what stands there, and is right more often than not if the
 reader finds nothing either."""
+NOTHING: Final = "no passage says what it may mean"
 AGAIN: Final = (
     "That is no sentence. Answer the question in one full sentence with the words of the passages, then the number of "
     "the passage in brackets."
@@ -43,6 +45,7 @@ _ECHO = re.compile(
     r"^[ \t#*]*(?:code: [0-9a-f]{4,6}\b|(?:this answer was checked|faults in it|question):).*$", re.I | re.M
 )
 """Lines of our own prompt: an answer ends where it begins to repeat them."""
+_YES = re.compile(r"\W*yes\s*[,.;:!\u2013\u2014-]+\s*(?=\w)", re.I)
 _EXAMPLE = re.compile(rf"{re.escape(EXAMPLE)}\s*(?:\[\d+\])*\s*")
 _MANY = re.compile(
     r"[\[【](?:passages?|sources?|p\.)?\s*#?(\d{1,3}(?:\s*(?:,|;|and|&)\s*(?:passage\s*)?#?\d{1,3})*)[\]】]", re.I
@@ -95,10 +98,17 @@ class ChatGenerator(ChatPart):
             text, fault = reply.text, "the example of the prompt"
         else:
             fault = unfinished(text, brief.question) if text else ""
+            if not fault and self.ranker is not None and (named := self._word(text, numbers, brief, notes)):
+                return named
         if not fault:
-            return self._own(text, numbers, reply, notes) if text else ""
+            return self._own(text, numbers, reply, brief, notes) if text else ""
         shown = " ".join(text.split())
         wrote = f"{self.name} wrote {fault} (“{shown if len(shown) <= 60 else shown[:60] + '…'}”)"
+        if EXAMPLE in text and self.ranker is not None:
+            # So a small model says that it has nothing to say, and asked once more it declines: as without a model.
+            said = self._quoted(brief, brief.passages, notes, FLOOR)
+            notes.degraded(f"{wrote}; {'the answer is what the passages say to the question' if said else NOTHING}.")
+            return said or IDK
         if EXAMPLE not in text and (said := self._pointed_at(renumbered(text, numbers), brief, notes)):
             notes.degraded(f"{wrote}; the answer is what the passage that it named says to the question.")
             return said
@@ -106,23 +116,34 @@ class ChatGenerator(ChatPart):
         again = self._asked(second, notes, brief, brief.temperature)
         if (more := tidy(again.text)) and not unfinished(more, brief.question):
             notes.degraded(f"{wrote}; it was asked for a sentence once more.")
-            return self._own(more, numbers, again, notes)
+            return self._own(more, numbers, again, brief, notes)
         if said := self._quoted(brief, brief.passages, notes):
             notes.degraded(f"{wrote}, twice; the answer is what the passages say to the question.")
             return said
-        notes.degraded(f"{wrote}, twice, and no passage says what it may mean.")
+        notes.degraded(f"{wrote}, twice, and {NOTHING}.")
         return IDK
 
-    def _own(self, text: str, numbers: Sequence[int], reply: ChatReply, notes: Notes) -> str:
+    def _own(self, text: str, numbers: Sequence[int], reply: ChatReply, brief: Brief, notes: Notes) -> str:
         answer = settled(renumbered(text, numbers))
+        if plain := without_false_yes(brief.question, answer):
+            notes.degraded(f"{self.name} wrote yes before a sentence that says no: the yes was left out.")
+            answer = plain
         if answer != IDK:
             notes.said(answer, reply.sureness)
         return answer
 
+    def _word(self, text: str, numbers: Sequence[int], brief: Brief, notes: Notes) -> str:
+        """What the passage that a bare yes or no names says to the question: the word alone can be held to nothing."""
+        bare = normalised(without_markers(text))
+        if bare not in ("yes", "no") or not (said := self._pointed_at(renumbered(text, numbers), brief, notes)):
+            return ""
+        notes.degraded(f"{self.name} wrote {bare} alone; the answer is what the passage that it named says.")
+        return said
+
     def _pointed_at(self, text: str, brief: Brief, notes: Notes) -> str:
         """What the passages that a text names say to the question; empty where it names none, or they say nothing."""
         cited = dict.fromkeys(n for marker in find_markers(text) for n in marker.numbers if n <= len(brief.passages))
-        words = set(content_words(without_markers(text))) - set(content_words(brief.question))
+        words = set(content_words(without_markers(text))) - {"yes", "no", *content_words(brief.question)}
         for number in cited:
             passage = brief.passages[number - 1]
             # A bare figure or name: the sentence of its passage that has it.
@@ -141,6 +162,16 @@ class ChatGenerator(ChatPart):
         embedded = ExtractiveGenerator(self.ranker, floor=floor)
         said = embedded(replace(brief, passages=passages, previous="", failed=()), notes)
         return "" if said == IDK else said
+
+
+def without_false_yes(question: str, answer: str) -> str:
+    """The answer without a yes before a sentence that says no to its question; empty for any other answer."""
+    match = _YES.match(answer)
+    if match is None or not asks_whether(question):
+        return ""
+    rest = answer[match.end() :]
+    spans = sentence_spans(rest)
+    return rest[:1].upper() + rest[1:] if spans and denies(question, rest[spans[0][0] : spans[0][1]]) else ""
 
 
 def sent(question: str, passages: Sequence[Passage], ranker: AnswerRanker | None) -> list[Excerpt]:

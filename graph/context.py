@@ -1,12 +1,18 @@
 """What may change from run to run: the form that Studio shows, and what a caller passes as `context=`."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from difflib import get_close_matches
 from typing import Annotated, Any, Final, Literal, Self
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, TypeAdapter, ValidationError, model_validator
-from pydantic_core.core_schema import CoreSchema, literal_schema, str_schema, union_schema
+from pydantic_core.core_schema import (
+    CoreSchema,
+    literal_schema,
+    no_info_after_validator_function,
+    str_schema,
+    union_schema,
+)
 
 from cragraph.errors import InputError
 from cragraph.tables import JUDGES, SPECIALIST
@@ -28,19 +34,31 @@ PolicyName = Literal["auto", "calibrated", "claims", "weighted", "reliability", 
 
 @dataclass(frozen=True)
 class OneOf:
-    """Marks a text that must be one of some names, or begin with the prefix where there is one."""
+    """Marks a text that must be one of some names, or begin with the prefix where there is one.
+
+    With `others`, what else there is, in words, any text that `known` knows will do as well.
+    """
 
     names: tuple[str, ...]
     prefix: str = ""
+    others: tuple[str, ...] = ()
+    known: Callable[[str], bool] | None = None
 
     def __get_pydantic_core_schema__(self, source: Any, handler: Any) -> CoreSchema:
         """What pydantic checks, and Studio shows as a form."""
+        if self.known is not None:
+            return no_info_after_validator_function(self._checked, str_schema())
         named = literal_schema(list(self.names))
         if not self.prefix:
             return named
         wanted = f"wanted one of {', '.join(self.names)}, or {self.prefix} and a name"
         choices: list[CoreSchema | tuple[CoreSchema, str]] = [named, str_schema(pattern=f"^{self.prefix}.+")]
         return union_schema(choices, custom_error_type="one_of", custom_error_message=wanted)
+
+    def _checked(self, value: str) -> str:
+        if value in self.names or (self.known is not None and self.known(value)):
+            return value
+        raise ValueError(f"wanted one of {', '.join((*self.names, *self.others))}")
 
 
 JudgeName = Annotated[str, OneOf(("auto", *JUDGES, "custom"), SPECIALIST)]
@@ -52,6 +70,14 @@ def _checked_window(value: Any) -> Any:
     if value == "section" or (number.isdigit() and int(number) <= MAX_WINDOW):
         return value
     raise ValueError(f"wanted a number of chunks from 0 to {MAX_WINDOW}, or section")
+
+
+def _names(value: Any) -> Any:
+    """Collections as they are given: one or several in a text, with commas between them; `all` for no choice."""
+    names = [name.strip() for name in value.split(",")] if isinstance(value, str) else value
+    if not isinstance(names, list | tuple) or not all(isinstance(name, str) and name.strip() for name in names):
+        return names if names is None else tuple(names) if isinstance(names, list | tuple) else value
+    return None if any(name.casefold() == "all" for name in names) else tuple(dict.fromkeys(names))
 
 
 OTHER_NAMES: Final = {
@@ -171,6 +197,11 @@ class Context(BaseModel):
     sources: tuple[str, ...] | None = Field(
         default=None, description="Answer from these files and folders of the store, and from no others."
     )
+    collection: Annotated[tuple[Annotated[str, Field(min_length=1)], ...] | None, BeforeValidator(_names)] = Field(
+        default=None,
+        description="Answer from these collections of the store alone, e.g. work, or several with commas; all searches "
+        "every one.",
+    )
     on_low_confidence: OnLowConfidence = Field(
         default="doubt",
         description="What to return below the threshold: abstain; flag, the answer as a doubtful one; prune, what is "
@@ -205,10 +236,23 @@ class Context(BaseModel):
         return read
 
     def resolved(self) -> Self:
-        """A copy in which the mode has filled every field that it presets and nobody set."""
+        """A copy in which the mode has filled every field that it presets and nobody set.
+
+        The collections are part of `where` in it, so that nothing searches beyond them.
+        """
         preset = PRESETS[self.mode]
-        unset = {name: value for name, value in preset.items() if getattr(self, name) is None}
+        unset: dict[str, Any] = {name: value for name, value in preset.items() if getattr(self, name) is None}
+        if self.collection is not None:
+            unset |= {"where": self.filter, "collection": None}
         return self.model_copy(update=unset)
+
+    @property
+    def filter(self) -> dict[str, Any] | None:
+        """What is searched: `where`, in the collections that were chosen."""
+        if self.collection is None:
+            return self.where
+        among: dict[str, Any] = {"collection": {"$in": list(self.collection)}}
+        return {"$and": [among, self.where]} if self.where else among
 
     @property
     def threshold(self) -> float | None:

@@ -1,17 +1,21 @@
-"""LangChain embeddings: the embedded encoder, ``ollama:<model>`` on one's own server, any ``provider:<model>``."""
+"""Embeddings by name: embedded, ``ollama:<model>``, LangChain's ``provider:<model>``, fastembed, and packages' own."""
 
+import re
 from collections.abc import Callable
 from functools import cached_property
 from importlib import import_module
-from typing import Any
+from typing import Any, Final
 
 from langchain_core.embeddings import Embeddings
 
+from cragraph import plugins
 from cragraph.errors import InputError, ModelError, SettingsError
 from cragraph.models.encoder import Encoder
 from cragraph.models.servers import KEEP_SECONDS, Target, client_options, ollama_url, own_server, run, translate, tried
 
 BATCH = 64  # texts per request: large enough to keep the server busy, small enough to report progress and to try again
+HERE: Final = ("huggingface",)  # providers whose models run in this process: they know no server
+_INSTALL: Final = re.compile(r"pip install (?:-U |-qU )?([\w.\[\]-]+)")
 
 
 class EmbeddedEncoder(Encoder, Embeddings):
@@ -32,7 +36,8 @@ class ServerEncoder(Embeddings):
         self.target = Target(spec, ollama_url(base_url) if ollama else base_url or "", ollama)
 
     @cached_property
-    def _client(self) -> Embeddings:
+    def client(self) -> Embeddings:
+        """LangChain's own class; ModelError where it cannot be built."""
         url = self.target.url
         if self.target.ollama:
             from langchain_ollama import OllamaEmbeddings
@@ -42,11 +47,19 @@ class ServerEncoder(Embeddings):
         try:
             build = import_module("langchain.embeddings").init_embeddings
             # A server that is not OpenAI's wants texts, not the numbers that OpenAI's own tokenizer makes of them.
-            client: Embeddings = build(self.name, **own_server(self.provider, url, check_embedding_ctx_length=False))
-        except Exception as error:  # each provider says in its own way what it lacks
+            server = own_server(self.provider, "" if self.provider in HERE else url, check_embedding_ctx_length=False)
+            client: Embeddings = build(self.name, **server)
+        except ImportError as error:
             raise ModelError(
-                f"the embedding model {self.name!r} cannot be built ({error}): run `pip install langchain "
-                f"langchain-{self.provider.replace('_', '-')}` and set what it asks for."
+                f"the embedding model {self.name!r} needs a package that is not installed ({_first_line(error)}): run "
+                f"`pip install {wanted_packages(error, self.provider)}`."
+            ) from error
+        except Exception as error:  # each provider says in its own way what it lacks
+            unknown = "not supported" in str(error)
+            known = ", ".join(("embedded", "ollama:<model>", "fastembed:<model>", *_providers(), *_plugins()))
+            advice = f"there are {known}" if unknown else "correct its name or set what it asks for, such as its key"
+            raise ModelError(
+                f"the embedding model {self.name!r} cannot be built ({_first_line(error)}): {advice}."
             ) from error
         return client
 
@@ -66,7 +79,7 @@ class ServerEncoder(Embeddings):
         return list(self._called("aembed_query", text))
 
     def _called(self, method: str, given: Any) -> Any:
-        call = getattr(self._client, method)
+        call = getattr(self.client, method)
 
         async def once() -> Any:
             try:
@@ -78,10 +91,12 @@ class ServerEncoder(Embeddings):
 
 
 class AdaptedEmbeddings(Embeddings):
-    """Another library's embedding model as LangChain's."""
+    """Another library's embedding model as LangChain's; `embed_one` is for questions where they are embedded apart."""
 
-    def __init__(self, embed: Callable[[list[str]], Any], name: str) -> None:
-        self.embed, self.name = embed, name
+    def __init__(
+        self, embed: Callable[[list[str]], Any], name: str, embed_one: Callable[[str], Any] | None = None
+    ) -> None:
+        self.embed, self.name, self.embed_one = embed, name, embed_one
 
     def embed_documents(self, texts: list[str]) -> list[list[float]]:
         """One vector per text."""
@@ -89,7 +104,73 @@ class AdaptedEmbeddings(Embeddings):
 
     def embed_query(self, text: str) -> list[float]:
         """The vector of one text."""
-        return self.embed_documents([text])[0]
+        if self.embed_one is None:
+            return self.embed_documents([text])[0]
+        return [float(value) for value in self.embed_one(text)]
+
+
+def named_embeddings(spec: str, *, base_url: str | None = None, timeout_s: float = 120.0) -> Embeddings:
+    """The embeddings of a name other than ``embedded``; what it is called is what a store remembers of it.
+
+    ``ollama:<model>``, ``fastembed`` or ``fastembed:<model>``, what an installed package brings (`cragraph.plugins`),
+    and every ``provider:<model>`` of LangChain's `init_embeddings`, whose model is built at first use. Raises
+    SettingsError for a name that is none, ModelError where a package is missing.
+    """
+    provider = spec.partition(":")[0]
+    if provider == "fastembed":
+        return _fastembed(spec)
+    if provider != "ollama" and (own := plugins.made("embeddings", spec)) is not None:
+        try:
+            model = as_embeddings(own)
+        except InputError as error:
+            raise SettingsError(f"the embedding model {spec!r} cannot be used: {error}") from error
+        return AdaptedEmbeddings(model.embed_documents, spec, model.embed_query)
+    return ServerEncoder(spec, base_url=base_url, timeout_s=timeout_s)
+
+
+def _fastembed(spec: str) -> Embeddings:
+    name = spec.partition(":")[2]
+    try:
+        model = import_module("fastembed").TextEmbedding(**({"model_name": name} if name else {}))
+    except ImportError as error:
+        raise ModelError(
+            f"the embedding model {spec!r} needs a package that is not installed: run `pip install fastembed`."
+        ) from error
+    except Exception as error:  # no such model, or one that cannot be fetched
+        raise ModelError(
+            f"the embedding model {spec!r} cannot be built ({_first_line(error)}): choose one of "
+            "fastembed.TextEmbedding.list_supported_models()."
+        ) from error
+    # Which model `fastembed` alone means may change with its version, so the store remembers its full name.
+    full = f"fastembed:{name or getattr(model, 'model_name', '')}".rstrip(":")
+    return AdaptedEmbeddings(model.embed, full, lambda text: next(iter(model.query_embed(text))))
+
+
+def wanted_packages(error: Exception, provider: str) -> str:
+    """What to install where an import failed: what the error names, else the provider's package of LangChain."""
+    said = _INSTALL.search(str(error))
+    if said:
+        return said[1]
+    missing = getattr(error, "name", None)
+    if missing and missing.partition(".")[0] not in ("langchain", f"langchain_{provider}"):
+        return str(missing).partition(".")[0].replace("_", "-")
+    return f"langchain langchain-{provider.replace('_', '-')}"
+
+
+def _first_line(error: Exception) -> str:
+    return (str(error) or type(error).__name__).partition("\n")[0].rstrip(".")
+
+
+def _providers() -> list[str]:
+    try:
+        known = import_module("langchain.embeddings.base")._BUILTIN_PROVIDERS
+    except (ImportError, AttributeError):
+        return ["openai:<model>"]
+    return [f"{name}:<model>" for name in known if name != "ollama"]
+
+
+def _plugins() -> list[str]:
+    return list(plugins.brought("embeddings"))
 
 
 def as_embeddings(model: Any) -> Embeddings:

@@ -61,12 +61,21 @@ class Response:
 
 
 @dataclass(frozen=True)
+class Ways:
+    """What may bring an answer after all, in the words of the place where it was asked."""
+
+    filter: str = "a filter"
+    model: str = "a chat model"
+
+
+@dataclass(frozen=True)
 class Finalize:
     """Write the response; `unanswered` finds what an answer leaves out, `weights` score a pruned one."""
 
     unanswered: Callable[[str, str], list[str]] | None = None
     log: Callable[[Mapping[str, Any]], None] | None = None
     weights: Mapping[str, Weights] | None = None
+    ways: Ways = Ways()
 
     def __call__(self, state: State, context: Context, notes: Notes) -> dict[str, Any]:
         """Return the response's fields."""
@@ -74,7 +83,7 @@ class Finalize:
         checked, decision = ended.checked, ended.decision
         near, issues = nearest(state) if ended.abstained else [], [*ended.issues]
         if near and state.attempts:
-            issues.append(to_try(state, context))
+            issues.append(to_try(state, context, self.ways))
         if self.unanswered and context.verify and not ended.abstained:
             # The reader knows better than shared words whether the whole question is answered.
             read = checked.answered if checked else None
@@ -297,13 +306,13 @@ def nearest(state: State) -> list[Nearest]:
     return places
 
 
-def to_try(state: State, context: Context) -> str:
+def to_try(state: State, context: Context, words: Ways) -> str:
     """What may bring an answer after all."""
     ways = ["other words"]
     if state.searched:
-        ways.append("all documents" if context.sources or context.where else "a filter (--where, --source)")
+        ways.append("all documents" if context.sources or context.where else words.filter)
     if state.models.get("generator") in (None, "extractive"):
-        ways.append("a chat model (--model ollama:NAME)")
+        ways.append(words.model)
     only = f"Only {', '.join(context.sources)} was searched. " if context.sources else ""
     return f"{only}See the nearest passages, or try {', '.join(ways[:-1])}{' or ' * (len(ways) > 1)}{ways[-1]}."
 

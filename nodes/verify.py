@@ -5,10 +5,10 @@ from dataclasses import dataclass, replace
 from typing import Any, cast
 
 from cragraph.graph.context import Context
-from cragraph.graph.routing import worth
+from cragraph.graph.routing import accepted, worth
 from cragraph.graph.state import State, VerifyOutput, VerifyState
 from cragraph.passages import as_passages
-from cragraph.protocols import Notes
+from cragraph.protocols import Brief, Generator, Notes
 from cragraph.retrieval.search.neighbours import all_read, locate, read_wide
 from cragraph.types import IDK, Attempt, Passage
 from cragraph.verification.decision import NO_ANSWER, unanswered
@@ -22,17 +22,51 @@ FIELDS = frozenset(VerifyOutput.model_fields) - {"degraded", "models", "llm_call
 
 @dataclass(frozen=True)
 class Verify:
-    """Append one attempt: the best of the drafts, with what the judge says of it; the router reads its confidence."""
+    """Append one attempt: the best of the drafts, with what the judge says of it; the router reads its confidence.
+
+    Where a chat model's draft is not accepted, what the passages say to the question is verified as well, which asks no
+    model to write. Where that is worth showing, be it as a doubtful answer, it is the attempt: of answers that are not
+    accepted, quotations are right more often than what a small model wrote. `quoting` writes it.
+    """
 
     verifier: Verifier
+    quoting: Generator | None = None
 
     def __call__(self, state: State, context: Context, notes: Notes) -> dict[str, Any]:
         """Return the attempts with this one appended."""
         judged = [self._attempt(draft, state, context, notes) for draft in state.drafts]
         chosen = max(judged, key=worth)
+        if (quoted := self._quoted(chosen, state, context, notes)) is not None:
+            told = (
+                f"with a confidence of {chosen['confidence']:.2f}" if chosen["answer"] != IDK else "that it finds none"
+            )
+            notes.degraded(f"The chat model answered {told}; this is what the passages say to the question.")
+            judged.append(quoted)
+            chosen = quoted
         if len(judged) > 1:
             chosen["candidates"] = [{"answer": a["answer"], "confidence": a["confidence"]} for a in judged]
         return {"attempts": [*state.attempts, chosen], "drafts": []}
+
+    def _quoted(self, chosen: Attempt, state: State, context: Context, notes: Notes) -> Attempt | None:
+        """The attempt that quotes the passages, where a chat model's is not accepted; None where it shows nothing."""
+        if self.quoting is None or accepted(chosen) or chosen["answer"] not in {*state.written, IDK}:
+            return None
+        brief = Brief(state.asked or state.question, read_wide(state.held), quiet=True)
+        draft = self.quoting(brief, Notes())
+        if draft in {IDK, chosen["answer"]}:
+            return None
+        own = Notes()
+        if context.judge == "auto" and "custom" not in self.verifier.judges:
+            context = context.model_copy(update={"judge": "encoder"})  # of a quotation no model knows more
+        if context.on_low_confidence == "flag":
+            context = context.model_copy(update={"on_low_confidence": "doubt"})  # not just anything
+        attempt = self._attempt(draft, state, context, own)
+        if attempt.get("verification", {}).get("unread"):
+            return None  # what was chosen by shared words alone is no better than what the model read
+        notes.called(own.calls)
+        notes.counted(**own.tokens)
+        decided = attempt["decision"]
+        return attempt if decided is not None and decided["outcome"] != "refused" else None
 
     def _attempt(self, draft: str, state: State, context: Context, notes: Notes) -> Attempt:
         attempt = Attempt(

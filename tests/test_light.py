@@ -1,4 +1,4 @@
-"""What docs/dependencies.md leaves out is never needed, and what the lock file pins is what is asked for."""
+"""What docs/lab/dependencies.md leaves out is never needed, and what the lock file pins is what is asked for."""
 
 import re
 import shlex
@@ -30,7 +30,7 @@ print("chromadb" in sys.modules, "langgraph" in sys.modules)
 
 @pytest.mark.slow
 def test_everything_works_without_what_the_documents_leave_out(tmp_path: Path) -> None:
-    page = (ROOT / "docs" / "dependencies.md").read_text(encoding="utf-8")
+    page = (ROOT / "docs" / "lab" / "dependencies.md").read_text(encoding="utf-8")
     command = re.search(r"^pip uninstall -y (.*)$", page, re.MULTILINE)
     assert command
     left_out = {canonicalize_name(name) for name in shlex.split(command[1])}

@@ -29,7 +29,7 @@ def test_every_link_of_the_site_holds_and_nothing_is_fetched_from_elsewhere(tmp_
         for path in tmp_path.rglob("*")
         if path.suffix in (".html", ".css", ".svg")
     }
-    assert {"index.html", "use.html", "CHANGELOG.html"} <= {path.name for path in pages}
+    assert {"index.html", "start.html", "CHANGELOG.html"} <= {path.name for path in pages}
     assert not [path.name for path, text in pages.items() if FETCHED.search(text)]
 
 

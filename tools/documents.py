@@ -11,22 +11,20 @@ from typing import Any
 
 from pydantic.fields import FieldInfo
 
-from cragraph.api import drawn
 from cragraph.graph.context import PRESETS, OneOf
 from cragraph.settings import ALIASES, PREFIX, Settings
 
 ROOT = Path(__file__).resolve().parent.parent
-BEGIN, END = "<!-- {name}: written by tools/documents.py -->", "<!-- /{name} -->"
 
 
 def main() -> int:
     """Write or check every generated part."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--check", action="store_true", help="write nothing; fail where a part is out of date")
-    parser.add_argument("--examples", type=Path, help="write the Python of README and use.md here, to check its types")
+    parser.add_argument("--examples", type=Path, help="write the Python of README and app.md here, to check its types")
     arguments = parser.parse_args()
     if arguments.examples:
-        texts = [(ROOT / name).read_text(encoding="utf-8") for name in ("README.md", "docs/use.md")]
+        texts = [(ROOT / name).read_text(encoding="utf-8") for name in ("README.md", "docs/app.md")]
         code = [block for text in texts for block in re.findall(r"```python\n(.*?)```", text, re.DOTALL)]
         arguments.examples.write_text("\n".join(code), encoding="utf-8")
         return 0
@@ -48,28 +46,11 @@ def same(path: Path, text: str) -> bool:
 
 def generated() -> dict[Path, str]:
     """Each generated file with the text that it should have."""
-    readme = ROOT / "README.md"
     return {
-        readme: between(readme.read_text(encoding="utf-8"), "graph", f"```mermaid\n{picture()}\n```"),
         ROOT / "docs" / "settings.md": settings_page(),
         ROOT / "cragraph.example.yaml": example_yaml(),
         ROOT / ".env.example": example_env(),
     }
-
-
-def between(text: str, name: str, part: str) -> str:
-    """`text` with the part between a name's two comments replaced."""
-    begin, end = BEGIN.format(name=name), END.format(name=name)
-    head, _, rest = text.partition(begin)
-    _, found, tail = rest.partition(end)
-    if not found:
-        raise SystemExit(f"README.md lacks the comments {begin} and {end}: put them where the part belongs")
-    return f"{head}{begin}\n{part}\n{end}{tail}"
-
-
-def picture() -> str:
-    """The corrective loop as Mermaid text."""
-    return str(drawn("crag").draw_mermaid(with_styles=False)).strip()
 
 
 def fields() -> list[tuple[str, FieldInfo, Any]]:
@@ -92,14 +73,13 @@ def limits(info: FieldInfo) -> str:
 
 def other_names() -> str:
     """The variables without our prefix, each with its setting."""
-    return ",\n".join(f"`{name}` (`{setting}`)" for name, setting in ALIASES.items())
+    return ", ".join(f"`{name}` (`{setting}`)" for name, setting in ALIASES.items())
 
 
 def settings_page() -> str:
     """Every setting in one table."""
     rows = "\n".join(
-        f"| `{name}` | `{variable(name)}` | {shown(default)} | {limits(info)} | {info.description} |"
-        for name, info, default in fields()
+        f"| `{name}` | {shown(default)} | {limits(info)} | {info.description} |" for name, info, default in fields()
     )
     modes = "\n".join(
         f"| {mode} | {p['min_chunks']} | {'yes' if p['verify'] else 'no'} | {p['second_pass_k']} |"
@@ -107,20 +87,21 @@ def settings_page() -> str:
     )
     return f"""# Settings
 
-An explicit argument wins over the environment, which wins over `.env`, then `cragraph.yaml` (or the file that
-`CRAG_CONFIG` names), then the mode's preset, then the default. An unknown key or a value out of range is an error that
-names the file or variable. In `cragraph.yaml`, settings may stand in a block `verification:`, where `enabled` is
-`verify`, and `crag: {{enabled}}` is understood too; where there is no `cragraph.yaml`, these two blocks of a
-`config.yaml` are read. Per run, `enable_verification` is another name of `verify`.
+`cragraph config` lists every setting with its value and where it comes from. An explicit argument wins over the
+environment (`{PREFIX}` and the name: `{variable("top_k")}`), which wins over `.env`, then `cragraph.yaml` (or the file
+that `CRAG_CONFIG` names), then the mode's preset, then the default. An unknown key or a value out of range is an error
+that names its place.
 
-These variables are read too, in the environment and in `.env`; one with our prefix wins over them:
+In `cragraph.yaml`, settings may stand in a block `verification:`, where `enabled` is `verify`, and `crag: {{enabled}}`
+is understood too; where there is no `cragraph.yaml`, these two blocks of a `config.yaml` are read. Variables without
+our prefix that are read too:
 {other_names()}.
 
-| setting | environment | default | range | meaning |
-| --- | --- | --- | --- | --- |
-{rows}
+The settings down to `deadline_s` can be given for each run as `context=`; they are the form of Studio and of the page.
 
-The fields up to `deadline_s` can be given for each run as `context=` (and are what Studio shows as a form).
+| setting | default | range | meaning |
+| --- | --- | --- | --- |
+{rows}
 
 ## Modes
 
@@ -129,7 +110,7 @@ The fields up to `deadline_s` can be given for each run as `context=` (and are w
 {modes}
 
 A mode is a preset: whatever is set explicitly wins over it. Below `high`, a mode never asks for more passages than
-there are in all.
+there are in all. Per run, `inference_mode` is another name of `mode` and `enable_verification` of `verify`.
 """
 
 

@@ -87,7 +87,7 @@ def in_terminal(*arguments: str) -> str:
 def report(store: Path) -> None:
     """The report of an answer that is wrong in one place."""
     page = store.parent / "report.html"
-    source = str(ROOT / "docs" / "graph.md")
+    source = str(ROOT / "docs" / "app.md")
     command("verify", "--answer", WRONG, "--question", QUESTION, "--source", source, "--report", str(page))
     photograph(page.as_uri(), "report", (1200, 620))
 

@@ -10,7 +10,7 @@ from mkdocs.structure.files import File, Files
 ROOT = Path(__file__).resolve().parent.parent
 OUTSIDE = {
     "index.md": "README.md",
-    **{name: name for name in ("CHANGELOG.md", "CONTRIBUTING.md", "training/README.md", "training/MODEL_CARD.md")},
+    **{name: name for name in ("CHANGELOG.md", "CONTRIBUTING.md", "training/MODEL_CARD.md")},
 }
 """Pages of the site, and the files that they are made of."""
 
@@ -23,10 +23,9 @@ def on_files(files: Files, config: MkDocsConfig) -> Files:
 
 
 def on_page_markdown(markdown: str, page: Any, **_: Any) -> str:
-    """The text of a page with links as they are on the site; the drawn graph instead of its source."""
-    text = re.sub(r"```mermaid\n.*?```", "![The graph](pictures/graph.svg)", markdown, flags=re.DOTALL)
+    """The text of a page with links as they are on the site."""
     up = "../" * page.file.src_uri.count("/")
-    text = re.sub(r"\]\((?:\.\./)+(training/)", rf"]({up}\1", text)
+    text = re.sub(r"\]\((?:\.\./)+(training/)", rf"]({up}\1", markdown)
     if page.file.src_uri in OUTSIDE:
         text = re.sub(r"\]\((?:\.\./)*docs/", f"]({up}", text).replace("](README.md", "](index.md")
     # What is no page of the site (a licence, a folder, code) keeps its words and loses its link.

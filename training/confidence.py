@@ -206,7 +206,7 @@ def main() -> None:
     parser.add_argument("--limit", type=int, default=150, help="rows of each file")
     parser.add_argument("--judges", default=",".join(JUDGES))
     parser.add_argument("--out", type=Path, default=Path("verification/confidence.json"))
-    parser.add_argument("--plot", type=Path, default=Path("docs/results/confidence-reliability.svg"))
+    parser.add_argument("--plot", type=Path, default=Path("docs/lab/results/confidence-reliability.svg"))
     options = parser.parse_args()
     options.run.mkdir(parents=True, exist_ok=True)
     files = sorted((options.data / "grounding" / "dev").glob("*.jsonl"))

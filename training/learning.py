@@ -116,11 +116,19 @@ def options(
     parser.add_argument("--rows", type=int, default=rows)
     parser.add_argument("--decay", type=int, default=decay)
     parser.add_argument("--peak", type=float, default=peak, help="the highest learning rate")
+    parser.add_argument("--frozen", type=int, default=0, help="layers from the first that stay as they are")
     if trunk:
         parser.add_argument("--trunk", type=Path, required=True, help="folder of the weights to start from")
     parser.add_argument("--seed", type=int, default=seed)
     parser.add_argument("--save-every", type=float, default=120.0, help="seconds between checkpoints")
     return parser.parse_args()
+
+
+def freeze(trunk: nn.Module, layers: int) -> None:
+    """Keep the embeddings and the first layers of a trunk as they are: a step with half of them takes two thirds."""
+    if layers:
+        for part in (trunk.embeddings, *trunk.encoder.layer[:layers]):  # type: ignore[union-attr,index,misc]
+            part.requires_grad_(False)
 
 
 class Batches(Protocol):

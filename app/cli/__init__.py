@@ -20,7 +20,7 @@ __getattr__ = exports(__name__)
 COMMANDS: Final = {
     "ingest": "store", "ask": "ask", "chat": "chat", "verify": "verify", "calibrate": "evaluate", "search": "store",
     "serve": "serve", "mcp": "serve", "docs": "store", "forget": "store", "graph": "about", "config": "about",
-    "doctor": "doctor", "stats": "about", "eval": "evaluate",
+    "collections": "collections", "doctor": "doctor", "log": "log", "stats": "about", "eval": "evaluate",
 }  # fmt: skip
 """The file that each command is in."""
 
@@ -64,7 +64,7 @@ app = typer.Typer(
     cls=Commands,
     help="Cited answers from your own documents, every claim checked, on your own machine.\n\n"
     "Exit codes: 0 answered or done, 1 failure (of one file or row, too), 2 bad usage, 3 abstained, "
-    "4 below --fail-under, 5 answered, but doubtful, 130 interrupted.",
+    "4 below --fail-under, 5 answered, but doubtful, 6 a kept question is answered otherwise, 130 interrupted.",
     no_args_is_help=True,
     **SHARED,
 )

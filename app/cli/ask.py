@@ -15,6 +15,7 @@ from cragraph.cli.console import ABSTAINED, DOUBTFUL, complain, err, ingesting, 
 from cragraph.cli.options import JsonOption, QuietOption, ReportOption, with_settings
 from cragraph.errors import InputError
 from cragraph.private import check_output
+from cragraph.text.words import shortened
 
 if TYPE_CHECKING:
     from cragraph.run import Event
@@ -26,16 +27,19 @@ EXITS: Final = {"refused": ABSTAINED, "doubtful": DOUBTFUL}
 
 @with_settings(
     "store", "model", "base_url", "mode", "judge", "policy", "confidence_threshold", "max_crag_attempts", "top_k",
-    "min_chunks", "passage_window", "where", "on_low_confidence", "best_of", "deadline_s",
+    "min_chunks", "passage_window", "where", "collection", "on_low_confidence", "best_of", "deadline_s",
 )  # fmt: skip
 def ask(
     settings_of: Any,
-    question: Annotated[str, typer.Argument(help="What you want to know.", show_default=False)],
+    question: Annotated[str | None, typer.Argument(help="What you want to know.", show_default=False)] = None,
     source: Annotated[
         list[Path] | None,
         typer.Option(
             "--source", metavar="PATH", help="Answer from this file or folder alone, ingested first; repeatable."
         ),
+    ] = None,
+    again: Annotated[
+        int | None, typer.Option("--again", metavar="N", help="Ask a question of `cragraph log` again, by its number.")
     ] = None,
     show_claims: Annotated[bool, typer.Option("--show-claims", help="Put the claims into the JSON too.")] = False,
     report: ReportOption = None,
@@ -46,6 +50,8 @@ def ask(
 
     Example: `cragraph ask "What was revenue in 2023?" --source report.pdf`
     """
+    if (question is None) is (again is None):
+        raise InputError("ask wants a question, or --again N for one of `cragraph log`: give one of them.")
     check_output(report)
     cragraph.models.weights.open_ahead(("encoder", "reader"))
     gc.disable()  # what is imported stays: looking for garbage in it takes a tenth of a cold answer
@@ -56,7 +62,8 @@ def ask(
         show_claims=True if show_claims else None,
         sources=tuple(str(path.absolute()) for path in source) if source else None,
     )
-    assistant = assistant_of(settings)
+    assistant = assistant_of(settings, "shell")
+    before = None if again is None else asked_before(assistant, again)
     if source:
         with ingesting(shown=not quiet) as advance:
             read = assistant.ingest(source, progress=advance)
@@ -68,7 +75,11 @@ def ask(
     hinted = settings.model is None and not quiet and sys.stderr.isatty()
     if hinted and (hint := cragraph.models.servers.ollama_hint(settings.ollama_host)):
         status(hint)
-    run = assistant.ask(question, context={"show_claims": settings.show_claims} if json and not report else {})
+    context = {"show_claims": settings.show_claims} if json and not report else {}
+    if before is not None:  # narrowed as it was, where nothing else was said now
+        context |= {name: value for name, value in before.narrowed.items() if getattr(settings, name, None) is None}
+    given = (question or "", ()) if before is None else (before.question, before.messages)
+    run = assistant.ask(given[0], messages=given[1], context=context)
     searched = "" if assistant.parts.foreign else settings.store or ""
     if searched and "://" not in searched and not Path(searched).exists():
         assistant.parts.store  # noqa: B018  (says what is missing, before anything seems to run)
@@ -79,9 +90,19 @@ def ask(
         if not quiet:
             status(f"wrote {report}")
     show(json, response, show_answer)
+    if before is not None and not quiet:
+        then = "the same answer" if before.answer == response["answer"] else f"“{shortened(before.answer)}”"
+        status(f"asked before, as {again}, on {cragraph.cli.log.when(before.time)}: {then}")
     outcome = response["decision"]["outcome"] if response["decision"] else "not verified"
     if outcome in EXITS:
         raise typer.Exit(EXITS[outcome])
+
+
+def asked_before(assistant: Any, number: int) -> Any:
+    """The entry of the log that is to be asked again; InputError where there is none."""
+    if (history := assistant.history) is None:
+        raise InputError(f"There is no entry {number}: there is no store, and so no log beside it.")
+    return history.get(number)
 
 
 def shown(run: "Iterator[Event]", *, quiet: bool, stream_tokens: bool = True) -> "Event":

@@ -28,7 +28,7 @@ HELP: Final = """/source [N]  the passage that citation N quotes, or all sources
 /quit        leave (or Ctrl-D)"""
 
 
-@with_settings("store", "model", "base_url", "judge")
+@with_settings("store", "model", "base_url", "judge", "collection")
 def chat(
     settings_of: Any,
     ask: Annotated[
@@ -131,7 +131,7 @@ class Conversation:
         settings = self.settings_of(**chosen)
         if chosen == {"model": "none"}:
             settings = settings.model_copy(update={"model": None})
-        assistant = cragraph.run.Assistant(settings)
+        assistant = cragraph.run.Assistant(settings, "chat")
         _ = assistant.graph  # a wrong name of a model fails now
         self._assistant = assistant
 

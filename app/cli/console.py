@@ -19,6 +19,7 @@ FAILURE: Final = 1
 USAGE: Final = 2
 ABSTAINED: Final = 3
 DOUBTFUL: Final = 5
+CHANGED: Final = 6
 """Exit codes; 4 is that of `verify --fail-under`."""
 INTERRUPTED: Final = 130
 

@@ -60,6 +60,8 @@ def examine(settings: "cragraph.Settings") -> list[Check]:
     checks = [python(), package("onnxruntime"), package("chromadb")]
     if settings.embeddings == "embedded":
         checks.append(_probed("weights", weights))
+    if settings.reranker not in ("auto", *cragraph.tables.RERANKERS):
+        checks.append(_probed("reranker", lambda: f"{cragraph.build.Parts(settings).reranker.name} can be built"))
     return [*checks, _probed("store", lambda: store(settings)), *models(settings)]
 
 
@@ -102,8 +104,17 @@ def models(settings: "cragraph.Settings") -> list[Check]:
         hint = cragraph.models.servers.ollama_hint(settings.ollama_host)
         return [Check("models", True, f"no chat model chosen: the embedded parts answer. {hint}".strip(". "))]
     ollama = [name for name in named if name.startswith("ollama:")]
-    checks = [_buildable(name) for name in named if name not in ollama]
+    checks = [_buildable(name) for name in named if name not in (*ollama, settings.embeddings)]
+    if settings.embeddings in named and settings.embeddings not in ollama:
+        checks.append(_probed(f"embeddings {settings.embeddings}", lambda: embeddings(settings)))
     return checks + (_ollama(ollama, settings) if ollama else [])
+
+
+def embeddings(settings: "cragraph.Settings") -> str:
+    """What embeddings of another provider are; their client is built and not asked, which may cost money."""
+    model = cragraph.build.Parts(settings).embeddings
+    _ = getattr(model, "client", None)
+    return f"{getattr(model, 'name', settings.embeddings)} can be built; it was not asked"
 
 
 def _ollama(names: Sequence[str], settings: "cragraph.Settings") -> list[Check]:

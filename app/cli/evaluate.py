@@ -1,5 +1,6 @@
 """`cragraph eval` and `cragraph calibrate`: what labelled data says of retrieval, grounding and answers."""
 
+from collections.abc import Mapping
 from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Annotated, Any
@@ -8,15 +9,20 @@ import typer
 from rich.table import Table
 
 import cragraph
-from cragraph.cli.console import FAILURE, progress_bar, show, status
+from cragraph.cli.console import CHANGED, FAILURE, progress_bar, show, status
 from cragraph.cli.options import JsonOption, QuietOption, with_settings
+from cragraph.errors import InputError
+from cragraph.text.words import shortened
 
 PlotOption = Annotated[
     Path | None, typer.Option("--plot", help="File for the plot, PNG or SVG; needs `pip install 'cragraph[report]'`.")
 ]
 LimitOption = Annotated[int | None, typer.Option("--limit", min=1, help="Rows, or questions, a file at most.")]
 
-app = typer.Typer(help="Measure retrieval and grounding on labelled data.", no_args_is_help=True)
+app = typer.Typer(
+    help="Measure retrieval, grounding and answers on labelled data; `mine` tests your own documents.",
+    no_args_is_help=True,
+)
 
 
 @app.command()
@@ -101,6 +107,46 @@ def answers(
     if plot is not None:
         evals.report.plot_answers(result, plot)
     show(json, result, evals.report.answers_table, evals.report.causes_table)
+
+
+@app.command()
+@with_settings("store", "model", "base_url", "mode", "judge")
+def mine(
+    settings_of: Any,
+    accept: Annotated[
+        bool, typer.Option("--accept", help="Compare with what is answered now from here on, except where it is wrong.")
+    ] = False,
+    json: JsonOption = False,
+    quiet: QuietOption = False,
+) -> None:
+    """Ask the questions again that you kept (`cragraph log --keep N`), and say what changed.
+
+    Each is same, changed, refused (it was answered), wrong (it lacks what is expected) or failed. Exit code 0 where all
+    are the same, 6 where something changed, 1 where one could not be asked.
+
+    Example: `cragraph ingest docs/ && cragraph eval mine`
+    """
+    evals, assistant = cragraph.evals.mine, cragraph.run.Assistant(settings_of())
+    kept = assistant.history.entries(kept=True) if assistant.history else []
+    if not kept:
+        raise InputError("No question is kept: `cragraph log` lists what was asked, `cragraph log --keep N` keeps one.")
+    with progress_bar("questions", shown=not quiet) as progress:
+        result = evals.run(assistant, kept, renew=accept, progress=progress)
+    show(json, result.to_dict(), rows_told)
+    if not result.all_same:
+        raise typer.Exit(FAILURE if any(row.status == "failed" for row in result.rows) else CHANGED)
+
+
+def rows_told(result: Mapping[str, Any]) -> str:
+    """The counts, and below them each question of which something changed, with both answers."""
+    counts = ", ".join(f"{result[name]} {name}" for name in cragraph.evals.mine.STATUSES if result[name])
+    lines = [f"{result['kept']} kept: {counts}"]
+    for row in result["rows"]:
+        if row["status"] != "same":
+            lines += [f"{row['status']:<8} {row['number']}. {row['question']}", f"         {row['why']}"]
+            lines += [f"         expected: {row['expect']}"] if row["expect"] else []
+            lines += [f"         before:   {shortened(row['before'])}", f"         now:      {shortened(row['now'])}"]
+    return "\n".join(lines)
 
 
 @with_settings("judge")

@@ -45,6 +45,9 @@ _SETTINGS: Final[dict[str, Any]] = {
         list[str], "--where", "Metadata filter, repeatable: year=2023, 'year>=2020', 'ticker in AAPL,MSFT'.",
         metavar="FILTER",
     ),
+    "collection": _option(
+        list[str], "--collection", "Only this collection, repeatable; all for every one.", metavar="NAME"
+    ),
     "on_low_confidence": _option(str, "--on-low-confidence", "doubt (the default), abstain, flag or prune."),
     "best_of": _option(int, "--best-of", "Write N answers, keep the best."),
     "deadline_s": _option(float, "--deadline", "Seconds for the whole run."),
@@ -86,6 +89,8 @@ def _settings(options: dict[str, Any], **more: Any) -> Any:
         if not config.is_file():
             raise SettingsError(f"--config names {config}, which is not a file: correct the path.")
         os.environ["CRAG_CONFIG"] = str(config)
+    if not given.get("collection", True):
+        del given["collection"]
     if where := given.pop("where", None):
         given["where"] = store.parse_where(where)
     return cragraph.settings.loaded(given, FLAGS)

@@ -16,7 +16,7 @@ TokenOption = Annotated[
 ]
 
 
-@with_settings("store", "model", "base_url")
+@with_settings("store", "model", "base_url", "collection")
 def serve(
     settings_of: Any,
     host: Annotated[str, typer.Option("--host", help="Address to listen on.")] = "127.0.0.1",
@@ -33,7 +33,7 @@ def serve(
     import_module("cragraph.serve").run(settings_of(), host=host, port=port, token=token, files_in=files, tell=status)
 
 
-@with_settings("store", "model", "base_url")
+@with_settings("store", "model", "base_url", "collection")
 def mcp(
     settings_of: Any,
     http: Annotated[bool, typer.Option("--http", help="Streamable HTTP instead of stdio.")] = False,

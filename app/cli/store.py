@@ -11,7 +11,7 @@ from cragraph.cli.console import FAILURE, emit, err, ingesting, out, show, statu
 from cragraph.cli.options import JsonOption, QuietOption, with_settings
 
 
-@with_settings("store")
+@with_settings("store", "collection")
 def ingest(
     settings_of: Any,
     paths: Annotated[list[Path], typer.Argument(help="Files and folders.", show_default=False)],
@@ -28,7 +28,8 @@ def ingest(
     jsonl.
 
     Unchanged files cost nothing; changed ones replace what was there. Scanned pages are read with
-    `pip install 'cragraph[ocr]'`.
+    `pip install 'cragraph[ocr]'`. With `--collection NAME` they go into that collection, and those that are in another
+    move there; without it, each stays where it is.
 
     Example: `cragraph ingest docs/ report.pdf --prune`
     """
@@ -51,7 +52,7 @@ def show_report(report: Any, *, as_json: bool, dry_run: bool) -> None:
         return
     console = out()
     would = "would be " if dry_run else ""
-    counts = {word: len(getattr(report, word)) for word in ("added", "changed", "unchanged", "removed")}
+    counts = {word: len(getattr(report, word)) for word in ("added", "changed", "unchanged", "moved", "removed")}
     sentence = ", ".join(f"{count} {would}{word}" for word, count in counts.items() if count) or "nothing to read"
     console.print(f"{sentence}: {report.chunks} chunks in {report.seconds:.1f} s")
     for word, items in (("skipped", report.skipped), ("partly", report.partial), ("failed", report.failed)):
@@ -59,19 +60,27 @@ def show_report(report: Any, *, as_json: bool, dry_run: bool) -> None:
             err().print(f"{word} {path}: {reason}")
 
 
-@with_settings("store")
+@with_settings("store", "collection")
 def docs(settings_of: Any, json: JsonOption = False) -> None:
     """List the documents in the store.
 
     Example: `cragraph docs --json`
     """
-    documents = [asdict(document) for document in cragraph.build.Parts(settings_of()).store.documents()]
-    show(json, documents, lambda rows: "\n".join(f"{row['source']}  {row['chunks']} chunks" for row in rows))
+    settings = settings_of()
+    held = cragraph.build.Parts(settings).collections
+    where = settings.context().model_copy(update={"where": None}).filter
+    documents = [asdict(document) for document in held.documents(where)]
+    several = len(held.names()) > 1
+
+    def line(row: dict[str, Any]) -> str:
+        return f"{row['source']}  {row['chunks']} chunks" + f"  in {row['collection']}" * several
+
+    show(json, documents, lambda rows: "\n".join(map(line, rows)))
     if not (documents or json):
         err().print("the store is empty")
 
 
-@with_settings("store")
+@with_settings("store", "collection")
 def forget(
     settings_of: Any,
     path: Annotated[
@@ -89,7 +98,7 @@ def forget(
     show(json, {"removed": removed}, lambda _: "\n".join(f"removed {source}" for source in removed))
 
 
-@with_settings("store", "where")
+@with_settings("store", "where", "collection")
 def search(
     settings_of: Any,
     query: Annotated[str, typer.Argument(help="What to search for.", show_default=False)],

@@ -37,6 +37,7 @@ MEANING: Final = {
 }
 NO_MEANING: Final = "the value of the policy {policy}, not a probability"
 AROUND: Final = 300  # characters of a chunk beside a passage that are shown
+FEW_ROWS: Final = 6  # rows of a computed figure that are shown without being asked for
 COLUMNS: Final = ("id", "confidence", "decision", "grounded", "claims held", "answer")
 
 
@@ -111,10 +112,12 @@ class Report:
         data, pictures = self.data, PagePictures(self.files)
         parts = [f"<h1>{e(data['question'])}</h1>" if data["question"] else "<h1>Verification</h1>"]
         doubt = doubt_of(data["decision"])
+        parts.append(self._badge())
         parts.append('<div class="cols"><div class="left"><section aria-label="Answer"><p class="answer">')
         parts.append(f'<strong class="doubt">{e(doubt)}</strong>{self.text}' if doubt else self.text)
         parts.append(
-            f"</p>{self._confidence()}{self._conflicts()}{self._faults()}</section>{self._attempts()}{self._ran()}</div>"
+            f"</p>{self._confidence()}{self._computed()}{self._conflicts()}{self._faults()}</section>"
+            f"{self._attempts()}{self._ran()}</div>"
         )
         parts.append(f'<section class="right" aria-label="Evidence">{self._evidence(pictures)}</section></div>')
         if pictures.left_out:
@@ -122,6 +125,31 @@ class Report:
         if pictures.failed:
             parts.append(f'<p class="note">The pages of {pictures.failed} files could not be drawn.</p>')
         return f'<article class="cragraph {outcome_of(data)}">{"".join(parts)}</article>'
+
+    def _badge(self) -> str:
+        """What was decided, for whoever looks only once."""
+        if not (decision := self.data["decision"]):
+            return ""
+        sign = {"accepted": "✓", "doubtful": "?", "refused": "–"}[decision["outcome"]]
+        told = f"{sign} {decision['outcome'].capitalize()} · {decision['confidence']:.2f}"
+        return f'<p class="badge {e(decision["outcome"])}">{e(told)}</p>'
+
+    def _computed(self) -> str:
+        """How a figure was computed: the query in words, and the rows that it is of."""
+        if not (computed := self.data.get("computed")):
+            return ""
+        cited, rows = computed.get("cited") or [], computed.get("rows") or 0
+        listed = "".join(f"<li><code>{e(row['quote'])}</code></li>" for row in cited)
+        more = f'<p class="note">and {rows - len(cited)} more rows</p>' if rows > len(cited) else ""
+        missing = computed.get("missing")
+        none = "1 row has no figure there and was" if missing == 1 else f"{missing} rows have no figure there and were"
+        lacks = f'<p class="note">{none} left out.</p>' if missing else ""
+        unfolded = " open" if len(cited) <= FEW_ROWS else ""
+        table = f'<details{unfolded}><summary>The rows</summary><ol class="said">{listed}</ol>{more}</details>'
+        return (
+            f'<section class="computed"><h2>Computed</h2><p><code>{e(in_words(computed))}</code></p>'
+            f"{lacks}{table if listed else ''}</section>"
+        )
 
     @cached_property
     def text(self) -> str:
@@ -317,6 +345,28 @@ class Report:
         shown += [f"{count:,} tokens {what}" for what, count in (data.get("tokens") or {}).items()]
         shown += [f"{ms:.0f} ms"] if ms else []
         return f'<footer class="note">Ran: {e(", ".join(shown))}</footer>' if shown else ""
+
+
+def in_words(computed: Mapping[str, Any]) -> str:
+    """A query of a table in words: ``sum of cost over 6 rows of incidents.jsonl where injury = yes``."""
+    query = computed["query"]
+    file, table = str(query.get("source") or "").replace("\\", "/").rpartition("/")[2], query.get("table")
+    column = query.get("column")
+    said = f"{query['operation']} of {column or 'rows'}"
+    if query.get("group"):
+        said = f"{query['operation']} of the {query.get('of') or 'sum'} of {column or 'rows'} by {query['group']}"
+    if computed.get("rows"):
+        said += f" over {computed['rows']} row{'s' if computed['rows'] != 1 else ''}"
+    said += f" of {file}" + (f" › {table}" if table and table != file else "") + tested(query.get("where"))
+    if against := query.get("against"):
+        said += f", against {against.get('column') or 'rows'}{tested(against.get('where'))}"
+    return said + (f", adjusted by {query['percent']} %" if query.get("percent") else "")
+
+
+def tested(conditions: Sequence[Mapping[str, Any]] | None) -> str:
+    """The conditions of a query in words, with `where` before them."""
+    each = [f"{one['column']} {one['test']} {' or '.join(map(str, one['values']))}" for one in conditions or ()]
+    return f" where {' and '.join(each)}" if each else ""
 
 
 def table_of(rows: Iterable[Mapping[str, Any]]) -> Iterator[str]:

@@ -22,6 +22,7 @@ from cragraph.errors import CragError, InputError, SettingsError, StoreMissingEr
 from cragraph.graph.context import OTHER_NAMES
 from cragraph.graph.state import CragOutput
 from cragraph.guard import Guard, checked_token, listen, with_token
+from cragraph.history import History
 from cragraph.report import style
 from cragraph.retrieval.store.records import at_home
 from cragraph.run import LONGEST_ANSWER, MB, Assistant, Event
@@ -76,6 +77,26 @@ class Search(Body):
     query: str = Field(min_length=1, max_length=10_000)
     k: int = Field(default=5, ge=1, le=200)
     where: dict[str, Any] | None = None
+    collection: str | list[str] | None = Field(default=None, description="Search these collections alone.")
+
+
+class Move(Body):
+    """A document, and the collection that it is to be in."""
+
+    source: str = Field(min_length=1, description="As GET /documents has it.")
+    to: str = Field(min_length=1, max_length=100)
+
+
+class Rename(Body):
+    """What a collection is to be called."""
+
+    name: str = Field(min_length=1, max_length=100)
+
+
+class Keep(Body):
+    """What the answer of a kept question must say; none: what it says now."""
+
+    expect: str | None = Field(default=None, max_length=2_000)
 
 
 def create_app(settings: Settings, *, token: str | None = None, hosts: tuple[str, ...] = (), files_in: Path) -> FastAPI:
@@ -104,7 +125,7 @@ def create_app(settings: Settings, *, token: str | None = None, hosts: tuple[str
     uploads = {("POST", "/documents"): int(settings.max_file_mb * MB)}
     token = None if token is None else checked_token(token)
     app.add_middleware(Guard, token=token, hosts=hosts, large=uploads)
-    assistant, schema = Assistant(settings), context_schema(settings)
+    assistant, schema = Assistant(settings, "page"), context_schema(settings)
     page, dropped = files("cragraph.serve"), Dropped(at_home(files_in).resolve())
 
     @app.exception_handler(CragError)
@@ -165,7 +186,7 @@ def create_app(settings: Settings, *, token: str | None = None, hosts: tuple[str
     @app.post("/search")
     def search(body: Search) -> list[dict[str, Any]]:
         """The best passages for a query, without answering."""
-        return assistant.search(body.query, body.k, body.where)
+        return assistant.search(body.query, body.k, body.where, body.collection)
 
     @app.get("/documents")
     def documents() -> list[dict[str, Any]]:
@@ -173,13 +194,47 @@ def create_app(settings: Settings, *, token: str | None = None, hosts: tuple[str
         rows = [(d, Path(d.source)) for d in assistant.documents()]
         times = Counter(path.name for _, path in rows)  # of two with one name the folder says which
         return [
-            {"source": d.source, "chunks": d.chunks, "name": "/".join(path.parts[-min(times[path.name], 2) :])}
+            {
+                "source": d.source,
+                "chunks": d.chunks,
+                "name": "/".join(path.parts[-min(times[path.name], 2) :]),
+                "collection": d.collection,
+            }
             for d, path in rows
         ]
 
+    @app.get("/collections")
+    def collections() -> list[dict[str, Any]]:
+        """The collections of the store, the default one first, each with how many `documents` and `chunks` it has."""
+        return [vars(held) for held in assistant.collections()]
+
+    @app.post("/documents/move")
+    def move(body: Move) -> dict[str, list[str]]:
+        """Put a document into a collection, which is made where it is new."""
+        if body.source not in {document.source for document in assistant.documents()}:
+            raise InputError(f"There is no document {body.source!r:.200} in the store; see GET /documents.")
+        return {"moved": assistant.parts.collections.move([body.source], body.to)}
+
+    @app.patch("/collections/{name}")
+    def rename(name: str, body: Rename) -> dict[str, str]:
+        """Call a collection otherwise."""
+        return {"name": assistant.parts.collections.rename(name, body.name)}
+
+    @app.delete("/collections/{name}")
+    def drop(name: str) -> dict[str, list[str]]:
+        """Take a collection with all its documents out of the store; dropped files are deleted too."""
+        removed = assistant.parts.collections.drop(name)
+        for path in map(Path, removed):
+            dropped.discard(path)
+        return {"removed": removed}
+
     @app.post("/documents", response_class=StreamingResponse)
-    def ingest(file: UploadFile) -> StreamingResponse:
+    def ingest(
+        file: UploadFile, collection: Annotated[str | None, Query(min_length=1, max_length=100)] = None
+    ) -> StreamingResponse:
         """Read a file into the store; server-sent events: `progress`, then `done` with the report, or `error`.
+
+        With a `collection` it goes into that one, which is made where it is new.
 
         A file takes the place of no other: `same_name` lists the documents of its name that are in as well. A file
         that cannot be read is not kept.
@@ -192,7 +247,7 @@ def create_app(settings: Settings, *, token: str | None = None, hosts: tuple[str
             def work() -> None:
                 came: Any = None
                 try:
-                    came = assistant.ingest([path], progress=steps.put)
+                    came = assistant.ingest([path], collection, progress=steps.put)
                 except Exception as error:
                     came = error
                 finally:
@@ -211,17 +266,56 @@ def create_app(settings: Settings, *, token: str | None = None, hosts: tuple[str
         return streamed(ingest_events())
 
     @app.delete("/documents")
-    def forget(source: Annotated[str, Query(min_length=1)]) -> dict[str, list[str]]:
+    def forget(
+        source: Annotated[str, Query(min_length=1)], collection: Annotated[str | None, Query(min_length=1)] = None
+    ) -> dict[str, list[str]]:
         """Take a document out of the store, by its `source` as `GET /documents` has it; a dropped file is deleted too.
 
         Never more than that one: what forgets a folder is `cragraph forget`.
         """
         if source not in {document.source for document in assistant.documents()}:
             raise InputError(f"There is no document {source!r:.200} in the store; wanted a `source` of GET /documents.")
-        removed = assistant.forget(source)
+        removed = assistant.forget(source, collection)
         for path in map(Path, removed):
             dropped.discard(path)
         return {"removed": removed}
+
+    @app.get("/history")
+    def history(
+        words: Annotated[str, Query(max_length=1_000)] = "", limit: Annotated[int, Query(ge=1, le=1_000)] = 50
+    ) -> dict[str, Any]:
+        """What was asked, newest first, that has all the words; `kept` says whether a log is kept at all."""
+        log = assistant.history if settings.history else None
+        return {
+            "kept": settings.history,
+            "entries": [entry.to_dict() for entry in log.entries(limit, words)] if log else [],
+        }
+
+    @app.delete("/history/{number}")
+    def forget_entry(number: int) -> dict[str, int]:
+        """Remove an entry from the log."""
+        return {"forgotten": _log().forget([number])}
+
+    @app.delete("/history")
+    def forget_history() -> dict[str, int]:
+        """Remove every entry from the log."""
+        return {"forgotten": _log().forget()}
+
+    @app.put("/history/{number}/kept")
+    def keep_entry(number: int, body: Keep) -> dict[str, Any]:
+        """Keep a question as a test of the documents, with what its answer must say: `cragraph eval mine` asks it."""
+        return _log().keep(number, body.expect).to_dict()
+
+    @app.delete("/history/{number}/kept")
+    def let_entry_go(number: int) -> dict[str, int]:
+        """Keep a question as a test no longer; it stays in the log."""
+        _log().let_go(number)
+        return {"let_go": number}
+
+    def _log() -> History:
+        if (log := assistant.history) is None:
+            raise InputError("There is no log: there is no store for it to stand beside yet.")
+        return log
 
     @app.get("/options")
     def options() -> dict[str, Any]:
@@ -257,7 +351,8 @@ def streamed(events: Iterator[tuple[str, dict[str, Any]]]) -> StreamingResponse:
             why = str(error) if isinstance(error, CragError) else FAILED
             if why == FAILED:
                 logger.exception("a stream failed")
-            yield f"event: error\ndata: {json.dumps({'error': why})}\n\n"
+            told = {"error": why} | ({"missing": True} if isinstance(error, StoreMissingError) else {})
+            yield f"event: error\ndata: {json.dumps(told)}\n\n"
 
     return StreamingResponse(lines(), media_type="text/event-stream", headers={"cache-control": "no-store"})
 

@@ -15,7 +15,7 @@ async function* events(url, init) {
     held = parts.pop();
     for (const part of parts) {
       const [, kind, data] = part.match(/^event: (\w+)\ndata: (.*)$/s);
-      if (kind === "error") throw new Error(JSON.parse(data).error);
+      if (kind === "error") throw failure(JSON.parse(data));
       yield [kind, JSON.parse(data)];
     }
   }
@@ -23,6 +23,10 @@ async function* events(url, init) {
 async function why(answer) {
   const said = await answer.json().catch(() => ({}));
   return said.error ?? (said.detail ? JSON.stringify(said.detail) : `The server answered ${answer.status}.`);
+}
+// Where nothing is in the store, what the page can do about it; else what the server says.
+function failure({error, missing}) {
+  return new Error(missing ? "Nothing is in yet: drop files under Documents, or choose some there." : error);
 }
 const count = chunks => `${chunks} chunk${chunks === 1 ? "" : "s"}`;
 const show = (node, on) => { node.hidden = !on; };
@@ -58,6 +62,7 @@ async function run(url, body, question) {
           const said = data.response.decision;
           $("said").textContent = `${said ? said.outcome : "not verified"}: ${data.response.answer} ${said?.why ?? ""}`;
           $("question").value = "";
+          entries();
         }
         break;
       }
@@ -104,22 +109,139 @@ $("fresh").addEventListener("click", () => {
   messages.length = 0; $("talk").replaceChildren(); show($("fresh"), false); $("question").focus();
 });
 
-async function list() {
-  const answer = await fetch("/documents");
-  if (!answer.ok) return problem(await why(answer));
-  $("docs").replaceChildren(...(await answer.json()).map(doc => {
-    const row = document.createElement("li"), name = document.createElement("span"), button = document.createElement("button");
-    name.textContent = `${doc.name} · ${count(doc.chunks)}`; name.title = doc.source;
-    button.textContent = "Forget"; button.setAttribute("aria-label", `Forget ${doc.name}`);
-    button.addEventListener("click", async () => {
-      const gone = await fetch(`/documents?source=${encodeURIComponent(doc.source)}`, {method: "DELETE"});
-      if (!gone.ok) problem(await why(gone));
-      list();
-    });
-    row.append(name, button);
-    return row;
-  }));
+// -- small parts: a button, a line to fill in, a button that asks once more -------------------------------------------
+
+function node(tag, about = {}, ...children) {
+  const made = Object.assign(document.createElement(tag), about);
+  made.append(...children);
+  return made;
 }
+function button(text, label, act) {
+  const made = node("button", {type: "button", textContent: text});
+  made.setAttribute("aria-label", label);
+  made.addEventListener("click", () => act(made));
+  return made;
+}
+function twice(made, sure, act) {
+  const text = made.textContent, calm = () => { made.textContent = text; made.classList.remove("sure"); };
+  made.addEventListener("click", () => {
+    if (made.classList.contains("sure")) { calm(); act(); } else { made.textContent = sure; made.classList.add("sure"); }
+  });
+  made.addEventListener("blur", calm);
+  made.addEventListener("keydown", event => { if (event.key === "Escape") { calm(); event.stopPropagation(); } });
+  return made;
+}
+// A line below a row, for one value; Enter takes it, Escape leaves it, and the button that opened it has the focus again.
+function fill(opener, {label, value = "", list = "", needed = true, act}) {
+  const row = opener.closest("li");
+  row.querySelector("form")?.remove();
+  const input = node("input", {value, required: needed, maxLength: 2000, autocomplete: "off"});
+  if (list) input.setAttribute("list", list);
+  const close = () => { form.remove(); opener.focus(); };
+  const form = node("form", {className: "fill"}, node("label", {}, label, input),
+    node("div", {className: "row"}, node("button", {type: "submit", textContent: "Save"}), button("Cancel", "Cancel", close)));
+  form.addEventListener("submit", event => { event.preventDefault(); act(input.value.trim()); });
+  form.addEventListener("keydown", event => { if (event.key === "Escape") { close(); event.stopPropagation(); } });
+  row.append(form);
+  input.focus(); input.select();
+}
+// One request; what goes wrong is shown, and then nothing is returned.
+async function sent(url, init) {
+  const answer = await fetch(url, init);
+  if (answer.ok) { problem(""); return answer.json(); }
+  problem(await why(answer));
+}
+const at = (path, name) => `${path}/${encodeURIComponent(name)}`;
+// What is forgotten takes its button along: the next of its kind has the focus then.
+async function without(holder, again, fallback, act) {
+  const buttons = [...holder.querySelectorAll("button")], place = buttons.indexOf(document.activeElement);
+  await act();
+  await again();
+  const left = [...holder.querySelectorAll("button")];
+  (left[Math.min(Math.max(place, 0), left.length - 1)] ?? fallback).focus();
+}
+
+// -- documents and collections ------------------------------------------------------------------------------------------
+
+async function list() {
+  const [docs, names] = [await sent("/documents"), await sent("/collections")];
+  if (!docs || !names) return;
+  among(names.map(one => one.name));
+  const rows = [];
+  for (const {name, documents} of names) {
+    if (names.length > 1) rows.push(group(name, documents));
+    rows.push(...docs.filter(doc => doc.collection === name).map(row));
+  }
+  $("docs").replaceChildren(...rows);
+}
+function row(doc) {
+  const name = node("span", {className: "name", textContent: `${doc.name} · ${count(doc.chunks)}`, title: doc.source});
+  const move = button("Move", `Move ${doc.name} to another collection`, opener => fill(opener, {
+    label: `Move ${doc.name} to the collection `, list: "names",
+    act: async to => { if (await sent("/documents/move", json("POST", {source: doc.source, to}))) await list(); $("docs").querySelector("button")?.focus(); },
+  }));
+  const forget = button("Forget", `Forget ${doc.name}`, () => without($("docs"), list, $("files"), () =>
+    sent(`/documents?source=${encodeURIComponent(doc.source)}&collection=${encodeURIComponent(doc.collection)}`, {method: "DELETE"})));
+  return node("li", {}, name, move, forget);
+}
+function group(name, documents) {
+  const rename = button("Rename", `Rename the collection ${name}`, opener => fill(opener, {
+    label: `New name of ${name} `, value: name,
+    act: async to => { if (await sent(at("/collections", name), json("PATCH", {name: to}))) await list(); $("docs").querySelector("button")?.focus(); },
+  }));
+  const forget = twice(button("Forget", `Forget the collection ${name}`, () => {}), `Forget all ${documents}?`,
+    () => without($("docs"), list, $("files"), () => sent(at("/collections", name), {method: "DELETE"})));
+  return node("li", {className: "group"}, node("h3", {className: "name", textContent: name}), rename, forget);
+}
+// Which collections are asked: all, where none or each is chosen.
+function among(names) {
+  const off = new Set([...$("among").querySelectorAll("input:not(:checked)")].map(input => input.value));
+  const legend = $("among").querySelector("legend");
+  $("among").replaceChildren(legend, ...names.map(name => {
+    const input = node("input", {type: "checkbox", value: name, checked: !off.has(name)});
+    input.addEventListener("change", chosen);
+    return node("label", {}, input, ` ${name}`);
+  }));
+  $("names").replaceChildren(...names.map(name => new Option(name)));
+  show($("among"), names.length > 1);
+  chosen();
+}
+function chosen() {
+  const all = [...$("among").querySelectorAll("input")], on = all.filter(input => input.checked).map(input => input.value);
+  if (on.length && on.length < all.length) options.collection = on; else delete options.collection;
+}
+
+// -- history ------------------------------------------------------------------------------------------------------------
+
+async function entries() {
+  const words = $("find").value.trim();
+  const told = await sent(`/history?limit=50&words=${encodeURIComponent(words)}`);
+  if (!told) return;
+  show($("history"), told.kept || told.entries.length);
+  $("entries").replaceChildren(...told.entries.map(entry));
+  $("nothing").textContent = told.entries.length ? "" : words ? "Nothing has these words." : "Nothing was asked yet.";
+  show($("clear"), told.entries.length && !words);
+}
+function entry(about) {
+  const again = button(about.question, `Ask again: ${about.question}`, () => { $("question").value = about.question; $("ask").requestSubmit(); });
+  again.className = "again";
+  const decided = [about.outcome || "not verified", about.confidence?.toFixed(2) ?? ""].join(" ").trim();
+  const said = node("p", {className: "note"}, node("b", {className: `decided ${about.outcome}`, textContent: decided}),
+    ` · ${new Date(about.time).toLocaleString()} · ${about.answer}`);
+  const keep = about.kept
+    ? button("Let go", `Keep as a test no longer: ${about.question}`, () => without($("entries"), entries, $("find"), () => sent(`/history/${about.number}/kept`, {method: "DELETE"})))
+    : button("Keep", `Keep as a test: ${about.question}`, opener => fill(opener, {
+      label: "What the answer must say (empty: what it says now) ", needed: false,
+      act: async expect => { if (await sent(`/history/${about.number}/kept`, json("PUT", {expect: expect || null}))) await entries(); $("find").focus(); },
+    }));
+  const forget = button("Forget", `Forget this entry: ${about.question}`, () =>
+    without($("entries"), entries, $("find"), () => sent(`/history/${about.number}`, {method: "DELETE"})));
+  const kept = about.kept ? [node("p", {className: "note", textContent: about.expect ? `Kept as a test: “${about.expect}”` : "Kept as a test"})] : [];
+  return node("li", {}, again, said, ...kept, node("div", {className: "row"}, keep, forget));
+}
+$("find").addEventListener("input", () => { clearTimeout($("find").later); $("find").later = setTimeout(entries, 250); });
+twice($("clear"), "Forget every entry?", () => without($("entries"), entries, $("find"), () => sent("/history", {method: "DELETE"})));
+
 async function ingest(files) {
   $("ingesting").replaceChildren();
   for (const file of files) {
@@ -128,7 +250,8 @@ async function ingest(files) {
     $("ingesting").append(row);
     row.textContent = `${file.name}: reading`;
     try {
-      for await (const [kind, data] of events("/documents", {method: "POST", body})) {
+      const into = $("into").value.trim();
+      for await (const [kind, data] of events(`/documents${into ? `?collection=${encodeURIComponent(into)}` : ""}`, {method: "POST", body})) {
         const bad = [...(data.failed ?? []), ...(data.skipped ?? [])][0];
         row.textContent = kind === "progress" ? `${file.name}: ${count(data.chunks)}`
           : bad ? `${file.name}: ${bad.reason}` : `${file.name}: ready, ${count(data.chunks)}${
@@ -151,6 +274,7 @@ async function form() {
   for (const [name, about] of Object.entries(properties)) {
     const kind = about.type ?? about.anyOf?.map(one => one.type).find(type => type && type !== "null");
     const choices = about.enum ?? about.anyOf?.find(one => one.enum)?.enum;
+    if (name === "collection" || name === "where" || name === "sources") continue;  // chosen elsewhere, or not here
     if (!choices && !["boolean", "number", "integer"].includes(kind)) continue;
     const label = document.createElement("label"), input = document.createElement(choices || kind === "boolean" ? "select" : "input");
     label.textContent = name.replaceAll("_", " "); label.htmlFor = input.id = `option-${name}`; input.title = about.description ?? "";
@@ -164,4 +288,4 @@ async function form() {
     $("options").append(label, input);
   }
 }
-list(); form(); $("question").focus();
+list(); entries(); form(); $("question").focus();

@@ -126,7 +126,7 @@ async def chat_with_verification(
     `workspace` is the folder of a store, else the name of a collection in the store of the settings; `model` a chat
     model such as ``ollama:llama3.2``, or none for the embedded parts. Without verification that field is left out.
     """
-    place = {"store": workspace} if Path(workspace).is_dir() else {"collection": workspace}
+    place: dict[str, Any] = {"store": workspace} if Path(workspace).is_dir() else {"collection": (workspace,)}
     threshold = {"confidence_threshold": confidence_threshold, "policy": "claims", "on_low_confidence": "flag"}
     options = threshold | {"verify": enable_verification, "max_crag_attempts": 2 if enable_crag else 0}
     graph = create_graph(load_settings(model=model, **place)).compile()

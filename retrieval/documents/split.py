@@ -95,7 +95,7 @@ def _trimmed(text: str, start: int, end: int) -> tuple[int, int] | None:
     return (start, end) if start < end else None
 
 
-CHUNK_SIZE: Final = 1000  # characters a chunk at most; chosen by docs/results/documents.md
+CHUNK_SIZE: Final = 1000  # characters a chunk at most; chosen by docs/lab/results/documents.md
 CHUNK_OVERLAP: Final = 150  # characters that a chunk repeats of the one before it at most, in whole sentences
 ROWS: Final = 0.65
 """Share of the size that a chunk with table rows has at most: an encoder needs twice as many pieces for figures as for

@@ -14,11 +14,18 @@ if TYPE_CHECKING:
     from cragraph.retrieval.rerankers.compressor import CompressorReranker
     from cragraph.retrieval.rerankers.encoder import EncoderReranker
     from cragraph.retrieval.rerankers.lexical import LexicalReranker
+    from cragraph.retrieval.rerankers.named import named_reranker
 
-__all__ = ["CompressorReranker", "EncoderReranker", "LexicalReranker", "NoReranker"]
+__all__ = ["CompressorReranker", "EncoderReranker", "LexicalReranker", "NoReranker", "named_reranker"]
 
 __getattr__ = exports(
-    __name__, {"compressor": ("CompressorReranker",), "encoder": ("EncoderReranker",), "lexical": ("LexicalReranker",)}
+    __name__,
+    {
+        "compressor": ("CompressorReranker",),
+        "encoder": ("EncoderReranker",),
+        "lexical": ("LexicalReranker",),
+        "named": ("named_reranker",),
+    },
 )
 
 

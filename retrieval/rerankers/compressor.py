@@ -2,7 +2,8 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from numbers import Real
+from typing import TYPE_CHECKING, Final
 
 from cragraph.errors import ModelError
 from cragraph.protocols import Notes
@@ -12,7 +13,8 @@ from cragraph.types import Passage
 if TYPE_CHECKING:
     from langchain_core.documents import BaseDocumentCompressor, Document
 
-_KEY = "_cragraph_position"
+_KEY: Final = "_cragraph_position"
+_SCORES: Final = ("relevance_score", "score")
 
 
 @dataclass(frozen=True)
@@ -24,11 +26,12 @@ class CompressorReranker:
     """
 
     compressor: "BaseDocumentCompressor"
+    title: str = ""
 
     @property
     def name(self) -> str:
-        """The compressor's class."""
-        return type(self.compressor).__name__
+        """The title where it has one, else the compressor's class."""
+        return self.title or type(self.compressor).__name__
 
     def __call__(self, query: str, passages: Sequence[Passage], notes: Notes) -> list[Passage]:
         """Copies of the passages that it kept, in its order; ModelError where it returned what it was not given."""
@@ -36,8 +39,13 @@ class CompressorReranker:
 
         if not passages:
             return []
+        # A column of the documents' own that is called "score" must not be read as what the compressor found.
         documents = [
-            Document(page_content=p["text"], metadata={**p["metadata"], "source": p["source"], _KEY: position})
+            Document(
+                page_content=p["text"],
+                metadata={k: v for k, v in p["metadata"].items() if k not in _SCORES}
+                | {"source": p["source"], _KEY: position},
+            )
             for position, p in enumerate(passages)
         ]
         given: dict[int, float | None] = {}
@@ -62,5 +70,5 @@ class CompressorReranker:
 
 
 def _score(document: "Document") -> float | None:
-    values = (document.metadata.get(key) for key in ("relevance_score", "score"))
-    return next((float(v) for v in values if isinstance(v, int | float) and not isinstance(v, bool)), None)
+    values = (document.metadata.get(key) for key in _SCORES)
+    return next((float(v) for v in values if isinstance(v, Real) and not isinstance(v, bool)), None)

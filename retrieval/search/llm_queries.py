@@ -1,7 +1,7 @@
 """Queries that a chat model writes: other words for a question, what is still missing, a follow-up made whole."""
 
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Annotated, Any, Final
 
@@ -10,6 +10,7 @@ from pydantic import BaseModel, Field
 from cragraph.errors import DeadlineError, ModelError
 from cragraph.models.chat import ChatPart
 from cragraph.models.replies import Lines, Text
+from cragraph.models.servers import billions
 from cragraph.passages import as_message
 from cragraph.prompts.load import Prompt, marker_for, neutral
 from cragraph.protocols import Notes, QueryWriter
@@ -53,10 +54,16 @@ class MultiQuery(ChatPart):
 
 @dataclass(frozen=True)
 class ChatQueries(ChatPart):
-    """Turns failed claims and unanswered parts into targeted queries; one call, else the `fallback` writer."""
+    """Turns failed claims and unanswered parts into targeted queries; one call, else the `fallback` writer.
+
+    `excerpts` cuts the passages to what the answering call was sent, so that a server has read them already. A model
+    of fewer billions of parameters than `smallest`, where its size is known, is not asked: its queries go astray.
+    """
 
     fallback: QueryWriter | None = None
     count: int = MOST_QUERIES
+    excerpts: Callable[[str, Sequence[Passage]], Sequence[Passage]] | None = None
+    smallest: float = 0.0
 
     def __call__(
         self,
@@ -70,6 +77,10 @@ class ChatQueries(ChatPart):
         settled = all(
             one["verdict"] == "contradicted" and one["evidence"] is not None and "correction" in one for one in failed
         )
+        size = billions(self.caller.model) if self.smallest and self.fallback is not None else None
+        if self.fallback is not None and size is not None and size < self.smallest:
+            notes.ran("query_writer", self.fallback.name)
+            return self.fallback(question, failed, unanswered, notes)
         if self.fallback is not None and not unanswered and failed and settled:
             # The passages that are held already say what is right: a call would search for what was found.
             return self.fallback(question, failed, unanswered, notes)
@@ -77,8 +88,9 @@ class ChatQueries(ChatPart):
         quoted = {"failed": faults[: 2 * self.count], "unanswered": [f"- {part}" for part in unanswered]}
         lists = {name: "\n".join(lines) or "(none)" for name, lines in quoted.items()}
         values = {"question": question or "(not known)", "count": self.count, "most": QUERY_TOKENS, "title": "query"}
+        shown = passages if self.excerpts is None else self.excerpts(question, passages)
         try:
-            reply = self.ask(Queries, "requery", notes, passages, lists, **values)
+            reply = self.ask(Queries, "requery", notes, shown, lists, **values)
             queries = _usable(reply.queries, self.count, self.prompts["requery"])
             if not queries:
                 raise ModelError(f"{self.name} wrote no query.")

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from cragraph.retrieval.store import Store
 
 DEPTH: Final = 100  # passages that each side of a search gives at least
-DENSE_WEIGHT: Final = 0.4  # the say of the dense side, of 1 in all; chosen by docs/results/retrieval.md
+DENSE_WEIGHT: Final = 0.4  # the say of the dense side, of 1 in all; chosen by docs/lab/results/retrieval.md
 
 Expander = Callable[[str, Notes], list[str]]
 """Writes further queries that together cover a question; not the question itself, and none where one will do."""

@@ -6,19 +6,27 @@ from cragraph.lazy import exports
 
 if TYPE_CHECKING:
     from cragraph.retrieval.store.bulk import IngestReport, Progress, forget, ingest, watch
+    from cragraph.retrieval.store.collections import (
+        Collections,
+        forget_from,
+        ingest_into,
+        open_collections,
+    )
     from cragraph.retrieval.store.filters import checked_where, parse_where
     from cragraph.retrieval.store.reading import Failed, SplitOptions, messages
     from cragraph.retrieval.store.records import Item, Origin, StoredDocument
     from cragraph.retrieval.store.store import Store, open_store
 
 __all__ = [
-    "Failed", "IngestReport", "Item", "Origin", "Progress", "SplitOptions", "Store", "StoredDocument",
-    "checked_where", "forget", "ingest", "messages", "open_store", "parse_where", "watch",
+    "Collections", "Failed", "IngestReport", "Item", "Origin", "Progress", "SplitOptions", "Store", "StoredDocument",
+    "checked_where", "forget", "forget_from", "ingest", "ingest_into", "messages", "open_collections",
+    "open_store", "parse_where", "watch",
 ]  # fmt: skip
 
 __getattr__ = exports(
     __name__,
     {
+        "collections": ("Collections", "forget_from", "ingest_into", "open_collections"),
         "filters": ("checked_where", "parse_where"),
         "bulk": ("IngestReport", "Progress", "forget", "ingest", "watch"),
         "reading": ("Failed", "SplitOptions", "messages"),

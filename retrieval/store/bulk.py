@@ -14,7 +14,7 @@ from cragraph.errors import InputError
 from cragraph.retrieval.documents import MAX_BYTES, Found, Limits, Skipped, discover
 from cragraph.retrieval.documents.files import Paths
 from cragraph.retrieval.store.reading import Failed, Message, Portion, SplitOptions, messages
-from cragraph.retrieval.store.records import Item, Origin, at_home, iso_time, sha256_of
+from cragraph.retrieval.store.records import Item, Origin, StoredDocument, at_home, iso_time, sha256_of
 from cragraph.retrieval.store.store import BATCH, Store
 
 
@@ -23,7 +23,8 @@ class IngestReport:
     """The sources (absolute paths) by what happened to them; with `dry_run`, by what would have happened.
 
     `skipped` are files that ingest does not take, `failed` those that it cannot read (what they gave before stays in),
-    `partial` those that are in without some of their pages, or not to their end; each with the reason.
+    `partial` those that are in without some of their pages, or not to their end; each with the reason. `moved` are
+    those that were in another collection before, beside what else happened to them.
     """
 
     added: list[str] = field(default_factory=list)
@@ -33,6 +34,7 @@ class IngestReport:
     skipped: list[tuple[str, str]] = field(default_factory=list)
     failed: list[tuple[str, str]] = field(default_factory=list)
     partial: list[tuple[str, str]] = field(default_factory=list)
+    moved: list[str] = field(default_factory=list)
     chunks: int = 0
     seconds: float = 0.0
     dry_run: bool = False
@@ -40,7 +42,7 @@ class IngestReport:
     @property
     def did_anything(self) -> bool:
         """Whether the store differs from before."""
-        return bool(self.added or self.changed or self.removed) and not self.dry_run
+        return bool(self.added or self.changed or self.removed or self.moved) and not self.dry_run
 
     def to_dict(self) -> dict[str, Any]:
         """Plain JSON: lists of paths, and objects of path and reason."""
@@ -95,7 +97,8 @@ def roots_of(paths: Paths) -> list[Path]:
     return [at_home(path) for path in ([paths] if isinstance(paths, str | os.PathLike) else paths)]
 
 
-def _below(roots: Iterable[str | os.PathLike[str]], known: Iterable[str]) -> list[str]:
+def below(roots: Iterable[str | os.PathLike[str]], known: Iterable[str]) -> list[str]:
+    """The sources that are one of some files, or lie in one of some folders, in order of name."""
     names = [name.rstrip("/") for root in roots for name in (os.fspath(root), source_of(root))]
     return sorted(source for source in known if any(source == n or source.startswith(n + "/") for n in names))
 
@@ -112,6 +115,7 @@ def ingest(
     follow_links: bool = False,
     limits: Limits | None = _LIMITS,
     clock: Callable[[], float] = monotonic,
+    among: Callable[[str], bool] | None = None,
 ) -> IngestReport:
     """Read what is new or changed under the paths into the store, and with `prune` remove what has vanished there.
 
@@ -120,7 +124,7 @@ def ingest(
     as it is, and the next one goes on. The smallest come first, so that none waits long for another; other writers get
     their turn between. Files are read by a process of their own within `limits`; None reads them in this one, without
     limits of the time and memory that reading takes. Links that lead out of the paths are followed with `follow_links`
-    only. `clock` tells the seconds.
+    only. `clock` tells the seconds. `among` lets through the sources that this is about; others are left as they are.
 
     Raises:
         InputError: a path does not exist.
@@ -130,7 +134,7 @@ def ingest(
     """
     options = split_options or SplitOptions()
     with nullcontext() if dry_run else store.taking_turns():
-        run = Ingest(paths, store, options, max_bytes, prune, progress, limits or _LIMITS, clock, follow_links)
+        run = Ingest(paths, store, options, max_bytes, prune, progress, limits or _LIMITS, clock, follow_links, among)
         return run.dry() if dry_run else run.done(messages(list(run.jobs), options, limits, run.given_up))
 
 
@@ -148,6 +152,7 @@ class Ingest:
         limits: Limits = _LIMITS,
         clock: Callable[[], float] = monotonic,
         follow_links: bool = False,
+        among: Callable[[str], bool] | None = None,
     ) -> None:
         self.jobs: dict[str, Origin] = {}
         self.given_up: set[str] = set()  # files that took too long, of which no more is wanted
@@ -163,6 +168,8 @@ class Ingest:
         self._report = IngestReport()
         for item in discover(roots_of(paths), max_bytes=max_bytes, follow_links=follow_links):
             source = source_of(item.path)
+            if among is not None and not among(source):
+                continue
             if isinstance(item, Skipped):
                 self._report.skipped.append((source, item.reason))
                 if prune and source in self._known and item.path.exists() and not item.path.stat().st_size:
@@ -192,8 +199,8 @@ class Ingest:
                 self._report.failed.append((source, error.strerror or str(error)))
         self.jobs = dict(sorted(self.jobs.items(), key=lambda job: job[1].size))
         if prune:
-            below = _below(roots_of(paths), store.index.names())
-            self._report.removed.extend(source for source in below if not Path(source).exists())
+            here = [source for source in below(roots_of(paths), store.index.names()) if among is None or among(source)]
+            self._report.removed.extend(source for source in here if not Path(source).exists())
 
     def dry(self) -> IngestReport:
         """What would be done."""
@@ -316,24 +323,29 @@ def forget(store: Store, path: str | os.PathLike[str]) -> list[str]:
     A path need not exist any more. The name of a file will do where no path fits and one document alone has it. Raises
     InputError where nothing came from there, or several documents have that name.
     """
-    given = os.fspath(path)
-    if not given.strip():
-        raise InputError("the path to forget came empty; wanted one of those that `cragraph docs` lists.")
     with store.writing():
-        documents = store.documents()
-        sources = _below([given], [document.source for document in documents])
-        if not sources:
-            sources = sorted(d.source for d in documents if given in (d.filename, d.source.rsplit("/", 1)[-1]))
-            if not sources:
-                raise InputError(f"nothing in the store came from {given}; `cragraph docs` lists what is in it.")
-            if len(sources) > 1:
-                raise InputError(
-                    f"{len(sources)} documents in the store are called {given}; wanted one of {', '.join(sources)}: "
-                    "give its path."
-                )
+        sources = forgotten(path, store.documents())
         for source in sources:
             store.release(source)
         return sources
+
+
+def forgotten(path: str | os.PathLike[str], documents: Iterable[StoredDocument]) -> list[str]:
+    """The sources that a path means, as `forget` has it; InputError where it means none, or one of several."""
+    given, documents = os.fspath(path), list(documents)
+    if not given.strip():
+        raise InputError("the path to forget came empty; wanted one of those that `cragraph docs` lists.")
+    if sources := below([given], dict.fromkeys(document.source for document in documents)):
+        return sources
+    sources = sorted({d.source for d in documents if given in (d.filename, d.source.rsplit("/", 1)[-1])})
+    if not sources:
+        raise InputError(f"nothing in the store came from {given}; `cragraph docs` lists what is in it.")
+    if len(sources) > 1:
+        raise InputError(
+            f"{len(sources)} documents in the store are called {given}; wanted one of {', '.join(sources)}: give its "
+            "path."
+        )
+    return sources
 
 
 INTERVAL: Final = 1.0  # seconds between looks at sizes and times, which every file system has
@@ -341,19 +353,20 @@ INTERVAL: Final = 1.0  # seconds between looks at sizes and times, which every f
 
 def watch(
     paths: Paths,
-    store: Store,
+    store: Any,
     *,
     prune: bool = True,
     max_bytes: int | None = MAX_BYTES,
     follow_links: bool = False,
     interval: float = INTERVAL,
     stop: Event | None = None,
+    read: Callable[..., IngestReport] | None = None,
     **options: Any,
 ) -> Iterator[IngestReport]:
     """A report for the first ingest, then one for every change, until `stop` is set or the caller ends the loop.
 
-    `options` are those of `ingest`. Files that are still being written are left until they have been still for one
-    interval. A root that disappears for a while is waited for.
+    `options` are those of `ingest`, or of what is to `read` in its place. Files that are still being written are left
+    until they have been still for one interval. A root that disappears for a while is waited for.
     """
     roots = roots_of(paths)
     stop = stop or Event()
@@ -369,7 +382,9 @@ def watch(
                     sight[str(item.path)] = (status.st_size, status.st_mtime_ns)
         if seen is None or (sight != seen and sight == last):
             there = [root for root in roots if root.exists()] if seen is not None else roots
-            report = ingest(there, store, prune=prune, max_bytes=max_bytes, follow_links=follow_links, **options)
+            report = (read or ingest)(
+                there, store, prune=prune, max_bytes=max_bytes, follow_links=follow_links, **options
+            )
             if seen is None or report.did_anything or report.failed:
                 yield report
             seen = sight

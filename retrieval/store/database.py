@@ -96,6 +96,7 @@ class Database:
 
     def _open(self, create: bool) -> None:
         self.lock, self._pid = RLock(), os.getpid()
+        self._file: tuple[int, int] | None = None
         for file in () if self.path is None else (self.path, Path(f"{self.path}-wal"), Path(f"{self.path}-shm")):
             if file.exists() and not file.is_file():
                 raise StoreError(
@@ -117,6 +118,20 @@ class Database:
                 if not self.path.exists() or not any(sign in str(error) for sign in _UNWRITABLE):
                     raise
                 self._db, self.read_only = _connected(f"{uri}?mode=ro&immutable=1", create=False), True
+            self._file = self._identity()
+
+    def _identity(self) -> tuple[int, int] | None:
+        """Which file lies at the path; None where there is none."""
+        if self.path is None:
+            return None
+        with suppress(OSError):
+            status = self.path.stat()
+            return status.st_dev, status.st_ino
+        return None
+
+    def is_gone(self) -> bool:
+        """Whether the file that was opened was renamed, removed or replaced since."""
+        return self.path is not None and self._identity() != self._file
 
     @contextmanager
     def _explained(self) -> Iterator[None]:

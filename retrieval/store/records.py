@@ -49,7 +49,8 @@ class Origin(NamedTuple):
 class StoredDocument:
     """What the store holds of one source; `size` (bytes) is None where the source is no file that was ingested.
 
-    `complete` is False for a file of which only a part is in, because writing to a server was cut off.
+    `complete` is False for a file of which only a part is in, because writing to a server was cut off. `collection` is
+    the one that it is in.
     """
 
     source: str
@@ -59,6 +60,7 @@ class StoredDocument:
     size: int | None = None
     sha256: str | None = None
     complete: bool = True
+    collection: str = "default"
 
 
 class Item(NamedTuple):
@@ -183,9 +185,10 @@ class Identity(NamedTuple):
         """Raises StoreMismatchError where the store at `where` was built with another model."""
         dimensions = {self.dimension, stored.dimension} - {0}
         if (self.model, self.metric) != (stored.model, stored.metric) or len(dimensions) > 1:
+            by_name = f" (CRAG_EMBEDDINGS={stored.model})" if ":" in stored.model else ""
             raise StoreMismatchError(
-                f"{where} holds vectors of {stored}; this run embeds with {self}. Use the model it was built with, or "
-                "ingest again into a new store: cragraph ingest PATH --store NEW"
+                f"{where} holds vectors of {stored}; this run embeds with {self}. Use the model it was built with"
+                f"{by_name}, or ingest again into a new store: cragraph ingest PATH --store NEW"
             )
 
     def __str__(self) -> str:

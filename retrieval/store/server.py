@@ -125,6 +125,14 @@ class Server:
         for ids in batched(gone, _MOST):
             self._ask("written", self._collection.delete, ids=ids)
 
+    def rename(self, name: str) -> None:
+        """Call the collection otherwise."""
+        self._ask("renamed", self._collection.modify, name=name)
+
+    def drop(self) -> None:
+        """Remove the collection."""
+        self._ask("removed", self._client.delete_collection, self.name)
+
     # -- reading ---------------------------------------------------------------------------------------------
 
     def count(self) -> int:
@@ -278,6 +286,19 @@ def on_server(url: str) -> "ClientAPI":
             f"no Chroma server answers at {url} ({type(error).__name__}: {error}); wanted one to keep the store: "
             f"start it with `chroma run --path FOLDER --port {parts.port or 8000}`, or give a folder instead of a URL."
         ) from error
+
+
+def collections_of(url: str) -> list[str]:
+    """The names of the collections on a server that were made by cragraph; raises StoreError where none answers."""
+    client = on_server(url)
+    try:
+        return [one.name for one in client.list_collections() if _MODEL in (one.metadata or {})]
+    except Exception as error:  # chromadb raises ValueError, KeyError, httpx and its own errors here
+        raise StoreError(
+            f"the collections at {mask(url)} cannot be listed: {error or type(error).__name__}."
+        ) from error
+    finally:
+        close(client)
 
 
 def close(client: "ClientAPI") -> None:

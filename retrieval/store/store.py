@@ -85,9 +85,17 @@ class Store:
         filters = self._filters(where)
         if k < 1 or not query.strip() or not self.fields():  # which an empty store has none of
             return []
-        vectors = as_floats([self._embeddings.embed_query(query)])
+        return self.nearest(as_floats([self._embeddings.embed_query(query)]), k, filters)
+
+    def nearest(self, vectors: Floats, k: int, filters: dict[str, Any] | None) -> list[Passage]:
+        """`dense` for the vector of a question, float32 (1, dimension), and a filter that was checked."""
         self._check(vectors)
         return self._vectors.nearest(vectors[0], k, filters)
+
+    def searcher(self, filters: dict[str, Any] | None) -> tuple[Lexical, dict[str, Any] | None]:
+        """What searches by words here, brought up to date, with a filter that was checked."""
+        self._follow()
+        return self._lexical, filters
 
     def lexical(self, query: str, k: int, where: Where = None) -> list[Passage]:
         """The `k` passages that share the rarest words, best first; `retrieval_score` is BM25 in 0..1."""
@@ -121,6 +129,20 @@ class Store:
             raise StoreError(f"{self.location} holds no vector of {missing[0]}; wanted ids of passages that are in it.")
         none = np.empty((0, self.index.identity.dimension), dtype=np.float32)
         return unit(np.stack([vectors[chunk_id] for chunk_id in chunk_ids]) if chunk_ids else none)
+
+    def known_vectors(self, chunk_ids: Sequence[str]) -> dict[str, Floats]:
+        """The vectors of those of these passages that are here, by id."""
+        return self._vectors.vectors(chunk_ids)
+
+    def of_source(self, source: str, where: Where = None, most: int = 50_000) -> list[Passage]:
+        """The passages of a source in the order of its text or its rows, at most so many."""
+        return self.index.of_source(source, self._filters(where), most)
+
+    @property
+    def generation(self) -> int:
+        """The number of the last change."""
+        self._follow()
+        return self.index.generation
 
     def adjacent(self, passage: Passage, before: int = 1, after: int = 1) -> list[Passage]:
         """The passages next to one in its document, in order; without the passage itself."""
@@ -165,6 +187,10 @@ class Store:
             self._depth += 1
             try:
                 if self._depth == 1:
+                    if self.index.is_gone():
+                        raise StoreError(
+                            f"{self.location} was renamed or removed meanwhile; run the same command again."
+                        )
                     self._follow(now=True)
                 yield
                 if self._depth == 1 and not self._turns and isinstance(self._vectors, Dense):
@@ -287,7 +313,11 @@ class Store:
 
     def _embedded(self, items: Sequence[Item], known: Mapping[str, tuple[int, str]]) -> list[Item]:
         """The items, each once and as it can be stored, with the vectors of those whose text is not in already."""
-        distinct = {item.chunk_id: item._replace(passage=checked(item.passage)) for item in items}
+        distinct: dict[str, Item] = {}
+        for item in items:  # files that share a text all hold it
+            held = distinct[item.chunk_id].origins if item.chunk_id in distinct else ()
+            origins = dict.fromkeys((*held, *item.origins))
+            distinct[item.chunk_id] = item._replace(passage=checked(item.passage), origins=tuple(origins))
         texts = {i: contextual_text(item.passage) for i, item in distinct.items()}
         new = [i for i, item in distinct.items() if item.vector is not None or known.get(i, (0, None))[1] != texts[i]]
         unembedded = list(dict.fromkeys(texts[i] for i in new if distinct[i].vector is None))
@@ -306,6 +336,18 @@ class Store:
         stored._replace(dimension=vectors.shape[1]).check(stored, self.location)
 
     # -- the rest --------------------------------------------------------------------------------------------
+
+    def rename(self, name: str) -> None:
+        """Call the collection on a server otherwise; the store is to be opened again under its new name."""
+        assert self._server is not None
+        self._server.rename(name)
+        remove_copy(self.index)
+
+    def drop(self) -> None:
+        """Remove the collection from its server, with the copy of its passages here."""
+        assert self._server is not None
+        self._server.drop()
+        remove_copy(self.index)
 
     def close(self) -> None:
         """Let go of files and connections; closing twice does no harm."""
@@ -426,7 +468,9 @@ def open_store(
     folder = None if target is None else at_home(target)
     index = Index(folder and _file(folder, collection, create), create=create)
     dense = Dense(index, graph_from)
-    store = Store(index, embeddings, WriteLock(folder, patience), f"the store {folder or 'in memory'}", dense)
+    named = f"the collection {collection} of " * (collection != "cragraph")
+    location = f"{named}the store {folder or 'in memory'}"
+    store = Store(index, embeddings, WriteLock(folder, patience), location, dense)
     try:
         with suppress(StoreLockedError):
             store._mend()
@@ -483,6 +527,13 @@ def _on_server(url: str, embeddings: Embeddings, collection: str, create: bool, 
     if not index.path:
         store._notes.append(UNCACHED)
     return store
+
+
+def remove_copy(index: Index) -> None:
+    """Remove the tables that followed a server."""
+    index.close()
+    if index.path:
+        remove(index.path)
 
 
 def _copy(path: Path) -> Index:

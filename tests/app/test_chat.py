@@ -65,6 +65,7 @@ def test_below_the_threshold_a_person_decides(shell: Shell, notes: Path, monkeyp
     with OllamaServer("The Mariana Trench is 900 metres deep [1].") as server:
         monkeypatch.setenv("OLLAMA_HOST", server.url)
         monkeypatch.setenv("CRAG_MAX_CRAG_ATTEMPTS", "0")
+        monkeypatch.setenv("CRAG_EXTRACTIVE_FALLBACK", "false")
         ran = shell("chat", "--ask", "--model", "ollama:llama3.2", "--judge", "encoder", "-q", stdin="\n".join(lines))
     assert ran.code == 0, ran.err
     answers = [line for line in ran.out.splitlines() if "metres" in line or "I don't know" in line]
@@ -76,6 +77,7 @@ def test_below_the_threshold_a_person_decides(shell: Shell, notes: Path, monkeyp
 @pytest.mark.enable_socket
 def test_nobody_is_asked_where_nobody_can_answer(shell: Shell, notes: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("CRAG_ASK_ON_LOW_CONFIDENCE", "true")
+    monkeypatch.setenv("CRAG_EXTRACTIVE_FALLBACK", "false")
     with OllamaServer("The Mariana Trench is 900 metres deep [1].") as server:
         monkeypatch.setenv("OLLAMA_HOST", server.url)
         ask = ("ask", "How deep is the Mariana Trench?", "--model", "ollama:llama3.2", "--judge", "encoder", "-q")

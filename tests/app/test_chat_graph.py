@@ -61,7 +61,8 @@ def server() -> Iterator[OllamaServer]:
 
 
 def graph(server: OllamaServer, **settings: Any) -> Any:
-    given = {"model": "ollama:llama3.2", "store": None, "ollama_host": server.url} | settings
+    alone = {"extractive_fallback": False}  # what the model does by itself, which corrections start from
+    given = {"model": "ollama:llama3.2", "store": None, "ollama_host": server.url} | alone | settings
     return create_graph(Settings(**given)).compile()
 
 
@@ -336,7 +337,7 @@ def test_a_small_context_drops_the_lowest_ranked_passages_with_a_warning(
     server: OllamaServer,
 ) -> None:
     filler = [f"Filler number {n} says nothing of use. " * 30 for n in range(8)]
-    response = graph(server, num_ctx=2048, num_predict=128).invoke(
+    response = graph(server, num_ctx=700, num_predict=128).invoke(
         {"question": QUESTION, "passages": [*PASSAGES, *filler]}, context={"top_k": 10}
     )
     assert response["answer"] == RIGHT

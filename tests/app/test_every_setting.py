@@ -125,7 +125,7 @@ def parts(settings: Settings) -> Any:
     """The parts that are built."""
     built = Parts(settings)
     hashes = built.prompts["rerank"].text if hasattr(built.prompts["rerank"], "text") else str(built.prompts["rerank"])
-    return type(built.embeddings).__name__, sorted(built.judges), hashes
+    return type(built.embeddings).__name__, sorted(built.judges), hashes, built.quoting is None
 
 
 def side_by_side(settings: Settings) -> Any:
@@ -148,6 +148,13 @@ def logged(settings: Settings) -> Any:
     """What the metrics log holds after a run."""
     run(settings)
     return Path("runs.jsonl").exists()
+
+
+def remembered(settings: Settings) -> Any:
+    """Whether a question is in the log after it was asked."""
+    Path(settings.store or "", "history.sqlite").unlink(missing_ok=True)
+    *_, _ = Assistant(settings, "shell").ask(QUESTION)
+    return Path(settings.store or "", "history.sqlite").exists()
 
 
 @dataclass(frozen=True)
@@ -183,7 +190,7 @@ CASES = {
     "deadline_s": Case(1e-6, corrected, STRICT),
     "store": Case("elsewhere"),
     "retriever": Case("mine:retriever"),
-    "collection": Case("others"),
+    "collection": Case(("others",)),
     "embeddings": Case("ollama:nomic-embed-text", parts),
     "model": Case("ollama:llama3.2", chat),
     "judge_model": Case("ollama:qwen3", chat, OLLAMA),
@@ -199,6 +206,7 @@ CASES = {
     "threads": Case(1, side_by_side, {"threads": 3}),
     "reranker": Case("none"),
     "multi_query": Case(True),
+    "extractive_fallback": Case(False, parts, OLLAMA),
     "source_weights": Case({"branch-*": 0.0}),
     "chunk_size": Case(60, ingested, {"chunk_overlap": 0}),
     "chunk_overlap": Case(40, read, {"chunk_size": 60, "chunk_overlap": 0}),
@@ -215,6 +223,7 @@ CASES = {
         {"policy": "reliability"},
     ),
     "calibration": Case({"lexical": Own(slope=0.2)}, verified, {"judge": "lexical"}),
+    "history": Case(False, remembered),
     "metrics_log": Case(Path("runs.jsonl"), logged),
 }  # fmt: skip
 

@@ -196,7 +196,7 @@ def test_everything_works_where_there_is_no_network_at_all(
 @pytest.mark.server
 @traced
 def test_the_development_server_opens_no_connection(waiting: Waiting) -> None:
-    assert " ".join([*variables(), "langgraph dev"]) in (ROOT / "docs" / "studio.md").read_text()
+    assert " ".join([*variables(), "langgraph dev"]) in (ROOT / "docs" / "page.md").read_text()
     code, said, out = waiting.end("studio")
     assert (code, out) == (0, []), said
     assert "412 metres" in said

@@ -20,7 +20,7 @@ from tests.support.ports import free_port
 pytestmark = [pytest.mark.server, pytest.mark.slow, pytest.mark.enable_socket, pytest.mark.timeout(300)]
 
 ROOT = Path(__file__).resolve().parents[2]
-STUDIO_PAGE = (ROOT / "docs" / "studio.md").read_text(encoding="utf-8")
+STUDIO_PAGE = (ROOT / "docs" / "page.md").read_text(encoding="utf-8")
 SALT = ["The sea is salt because rivers carry minerals into it.", "Lakes are mostly fresh."]
 
 

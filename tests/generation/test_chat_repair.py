@@ -16,7 +16,8 @@ from cragraph.prompts.load import Prompts
 from cragraph.protocols import Brief, Notes
 from cragraph.settings import load_settings
 from cragraph.types import IDK
-from tests.support.ollama import OllamaServer, Reply
+from cragraph.verification.claims import split_claims
+from tests.support.ollama import OllamaServer, Reply, Request
 
 pytestmark = [pytest.mark.server, pytest.mark.enable_socket]
 
@@ -54,6 +55,24 @@ def test_a_reply_that_only_points_at_a_passage_becomes_what_that_passage_says(
     assert "what the passage that it named says" in notes.sentences[0]
 
 
+@pytest.mark.parametrize("reply", ["Yes. [2]", "No [2]"])
+def test_a_yes_or_a_no_alone_becomes_what_the_passage_that_it_names_says(
+    server: OllamaServer, ranker: Any, reply: str
+) -> None:
+    server.play(reply)
+    answer, notes = written(server, ranker, question="Does the yearly premium rise?")
+    assert (answer, notes.calls, notes.written) == (f"{WHY} [2]", 1, {})
+    assert "alone" in notes.sentences[0]
+
+
+def test_a_yes_before_a_sentence_that_says_no_is_left_out_and_said(server: OllamaServer, ranker: Any) -> None:
+    server.play("Yes, volunteers are not paid. [2]")
+    answer, notes = written(server, ranker, question="Do volunteers get paid?")
+    assert answer == "Volunteers are not paid. [2]"
+    assert "the yes was left out" in notes.sentences[0]
+    assert answer in notes.written
+
+
 def test_a_bare_figure_is_put_into_the_sentence_that_has_it(server: OllamaServer, ranker: Any) -> None:
     server.play("£1,205 [2]")
     answer, notes = written(server, ranker, question="What does the insurance cost?")
@@ -61,19 +80,33 @@ def test_a_bare_figure_is_put_into_the_sentence_that_has_it(server: OllamaServer
     assert "a fragment" in notes.sentences[0]
 
 
-def test_a_reply_that_repeats_the_example_of_the_prompt_is_asked_for_once_more(
+def test_a_reply_that_repeats_the_example_of_the_prompt_says_nothing_and_the_passages_answer(
     server: OllamaServer, ranker: Any
 ) -> None:
     server.play([EXAMPLE, "It rose because of a second kiln. [2]"])
-    answer, notes = written(server, ranker)
-    assert answer == "It rose because of a second kiln. [2]"
-    assert notes.calls == 2
-    assert server.chats[1].messages[-2]["content"] == EXAMPLE
+    answer, notes = written(server, ranker, question="What is the yearly premium?")
+    assert (answer, notes.calls, notes.written) == (f"{WHY} [2]", 1, {})
     assert "the example of the prompt" in notes.sentences[0]
+    assert "what the passages say" in notes.sentences[0]
+
+
+def test_a_reply_that_repeats_the_example_where_nothing_answers_is_a_refusal(server: OllamaServer, ranker: Any) -> None:
+    server.play(EXAMPLE)
+    answer, notes = written(server, ranker, question="Who painted the ceiling of the chapel?")
+    assert (answer, notes.calls) == (IDK, 1)
+    assert "no passage says what it may mean" in notes.sentences[0]
+
+
+def test_without_a_reader_the_example_of_the_prompt_is_asked_for_once_more(server: OllamaServer) -> None:
+    server.play([EXAMPLE, "It rose because of a second kiln. [2]"])
+    answer, notes = written(server, None)
+    assert (answer, notes.calls) == ("It rose because of a second kiln. [2]", 2)
+    assert server.chats[1].messages[-2]["content"] == EXAMPLE
+    assert "asked for a sentence once more" in notes.sentences[0]
 
 
 def test_what_stays_broken_is_taken_from_the_passages_and_said(server: OllamaServer, ranker: Any) -> None:
-    server.play(EXAMPLE)
+    server.play("## Insurance")
     answer, notes = written(server, ranker)
     assert WHY in answer
     assert any("twice; the answer is what the passages say" in sentence for sentence in notes.sentences)
@@ -149,3 +182,43 @@ def test_a_row_is_sent_with_the_row_that_names_its_columns(ranker: Any) -> None:
     table = next(one.passage["text"] for one in chosen if one.number == 3)
     assert "glaze | 7" in table
     assert "item | price" in table
+
+
+DAYS = [f"The studio opens at nine on day {n}. It closes at six. The kettle stands in room {n}." * 4 for n in range(9)]
+
+
+def played(request: Request) -> Any:
+    """What a model writes to each task."""
+    if "short search queries" in request.prompt:
+        return {"queries": ["insurance premium kiln"]}
+    if "<<claims" in request.prompt:
+        return {"claims": [{"n": 1, "evidence": WHY, "status": "SUPPORTED"}]}
+    return "It rises because a second kiln was added. [1]"
+
+
+def test_the_call_that_judges_and_the_one_that_searches_begin_with_what_the_answering_call_read() -> None:
+    passages = as_passages([f"{DAYS[0]} {WHY}", *DAYS[1:]])
+    with OllamaServer(played) as server:
+        parts = Parts(load_settings(store=None, model="ollama:llama3.2", ollama_host=server.url))
+        answer = parts.generator(Brief(QUESTION, passages), Notes())
+        [judged] = parts.judges["llm"](split_claims(answer), passages, Notes(), question=QUESTION)
+        parts.query_writer(QUESTION, [{**judged, "verdict": "unsupported"}], [], Notes(), passages)
+    heads = {request.prompt.partition("\n\nQuestion:")[0].partition("\n\n<<claims")[0] for request in server.chats}
+    assert len(server.chats) == 3
+    assert len(heads) == 1
+    assert estimated_tokens(heads.pop()) < BUDGET * 2
+    evidence = judged["evidence"]
+    assert evidence is not None
+    assert passages[evidence["passage"]]["text"][evidence["start"] : evidence["end"]] == WHY
+
+
+def test_a_judge_reads_the_sentence_nearest_to_a_claim_though_the_question_did_not_choose_it() -> None:
+    stray = "Ann Lee keeps the spare key of the cellar in Leeds."
+    passages = as_passages([f"{DAYS[0]} {WHY}", *DAYS[1:], f"{DAYS[1]} {stray}"])
+    with OllamaServer(played) as server:
+        parts = Parts(load_settings(store=None, model="ollama:llama3.2", ollama_host=server.url))
+        claims = split_claims("It rises because a second kiln was added. Ann Lee keeps a key of the cellar in Leeds.")
+        parts.judges["llm"](claims, passages, Notes(), question=QUESTION)
+    shown = server.chats[0].prompt.partition("<<claims")[0]
+    assert stray in shown
+    assert shown.index(WHY) < shown.index(stray)

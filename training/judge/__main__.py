@@ -54,7 +54,7 @@ def main() -> None:
     parser.add_argument("--share", type=float, default=1.0, help="share of the training rows, for a quick trial")
     parser.add_argument("--limit", type=int, default=0, help="answers of each file to fit and measure on; 0: all")
     parser.add_argument("--out", type=Path, default=Path("models/data"), help="where the weights go")
-    parser.add_argument("--docs", type=Path, default=Path("docs"), help="where the reliability plot goes")
+    parser.add_argument("--docs", type=Path, default=Path("docs/lab/results"), help="where the reliability plot goes")
     parser.add_argument("--card", type=Path, default=Path("training/MODEL_CARD.md"))
     options = parser.parse_args()
     run = options.run

@@ -1,6 +1,6 @@
 """Draw the reliability of the support before and after calibration, and by shape of data.
 
-python -m training.judge.plot RUN DEV.npz [--out docs]     RUN holds head.json
+python -m training.judge.plot RUN DEV.npz [--out FOLDER]     RUN holds head.json
 """
 
 import argparse
@@ -40,7 +40,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("run", type=Path)
     parser.add_argument("dev", type=Path)
-    parser.add_argument("--out", type=Path, default=Path("docs"))
+    parser.add_argument("--out", type=Path, default=Path("docs/lab/results"))
     options = parser.parse_args()
     mpl.use("svg")
     mpl.rcParams["svg.hashsalt"] = "cragraph"

@@ -51,6 +51,7 @@ def main() -> None:
     data = Rows((given.data or given.run) / "train.npz")
     torch.manual_seed(given.seed)
     net = GroundingNet.from_minilm(minilm())
+    learning.freeze(net.trunk, given.frozen)
 
     def loss(rows: learning.Ints, device: torch.device) -> Tensor:
         batch = data.batch(rows).to(device)

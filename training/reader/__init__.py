@@ -1,1 +1,1 @@
-"""How the reader's weights are made; see training/README.md."""
+"""How the reader's weights are made; see docs/lab/training.md."""

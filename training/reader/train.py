@@ -74,6 +74,8 @@ def loss_of(answer: Tensor, pieces: Tensor, batch: dict[str, Tensor]) -> Tensor:
             logits = pieces[known][..., place].float() - 1e4 * (1 - open_places)
             loss = loss + SPAN_WEIGHT * F.cross_entropy(logits, batch[name][known])
     tagged = batch["tags"] != UNKNOWN
+    if not bool(tagged.any()):
+        return loss
     evidence = F.binary_cross_entropy_with_logits(
         pieces[..., 2].float()[tagged], batch["tags"][tagged].float(), pos_weight=torch.tensor(EVIDENCE_PIECE)
     )
@@ -126,6 +128,7 @@ def main() -> None:
     data = Rows((given.data or given.run) / "train.npz")
     torch.manual_seed(given.seed)
     net = ReaderNet.from_minilm(minilm())
+    learning.freeze(net.trunk, given.frozen)
 
     def loss(rows: learning.Ints, device: torch.device) -> Tensor:
         batch = {name: value.to(device) for name, value in data.batch(rows).items()}

@@ -1,21 +1,33 @@
 """The embedded judge: a small grounding model of our own that reads claim and passages together."""
 
-from collections.abc import Sequence
+import re
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Final
 
-from cragraph.protocols import Judge, Notes
+from cragraph.protocols import Judge, Notes, Told
+from cragraph.text.facts.polarity import denials
 from cragraph.text.markers import without_markers
 from cragraph.text.sentences import sentences
 from cragraph.types import Claim, Passage, Verdict
 from cragraph.verification.judges.lexical import LexicalJudge
 from cragraph.verification.judges.reading import Reading
-from cragraph.verification.judges.verdicts import Standard, can_point, decide, joined, unjudged
+from cragraph.verification.judges.verdicts import (
+    IN_SPITE,
+    Standard,
+    can_point,
+    decide,
+    evidence_at,
+    joined,
+    unjudged,
+    verdict_of,
+)
 from cragraph.verification.result import bare
 
 if TYPE_CHECKING:
     from cragraph.models.grounding import Grounding, GroundingModel
 
+_WORD: Final = re.compile(r"\W*(yes|no)\s*[,.;:!\u2013\u2014-]+\s*", re.I)
 STANDARD: Final = Standard(supported=0.5, partial=0.25, contradicted=0.5)
 
 
@@ -29,12 +41,18 @@ class EncoderJudge:
     supported, however sure the network is. A sentence that was copied from a passage needs no network: it is supported
     unless facts object. The model reads English: claims in another language, and those against passages in another one,
     are left to the judge `other`; without one they are `unjudged`. Both is noted.
+
+    What a claim says to a question that asks for a yes or a no is read with the question: the sentence after "Yes," or
+    "No," is judged by itself, and then held to the sentence that `told` finds for the question. Where that denies what
+    is asked, a yes is worth at most `IN_SPITE`, however many of its words stand there, and a no is worth what that
+    sentence makes of it.
     """
 
     model: "GroundingModel"
     other: Judge | None = None
     words: LexicalJudge = field(default_factory=LexicalJudge)
     name: str = "encoder"
+    told: Callable[[str, Sequence[Passage]], Told | None] | None = None
     apart = True
 
     def __call__(
@@ -42,6 +60,38 @@ class EncoderJudge:
     ) -> list[Verdict]:
         """One verdict per claim, in order."""
         notes.ran("encoder judge", self.model.name)
+        said = [split_word(claim) for claim in claims]
+        verdicts = self._judged([rest for _, rest in said], passages, notes, question)
+        told = self.told(question, passages) if self.told is not None and any(word for word, _ in said) else None
+        return [
+            self._with_word(claim, word, rest, verdict, told, passages) if word else verdict
+            for claim, (word, rest), verdict in zip(claims, said, verdicts, strict=True)
+        ]
+
+    def _with_word(
+        self, claim: Claim, word: str, rest: Claim, verdict: Verdict, told: Told | None, passages: Sequence[Passage]
+    ) -> Verdict:
+        """The verdict on a claim that says yes or no, from that on the `rest` of it and what is `told`."""
+        if told is not None and told.denied:
+            text = passages[told.passage]["text"][told.start : told.end]
+            place = evidence_at(told.passage, told.start, told.end, passages)
+            reason = f"The passages deny it: “{' '.join(text.split())}”"
+            if word == "yes" and (rest is claim or not denials(rest["text"])):
+                support, against = min(verdict["support"], IN_SPITE), max(verdict["contradiction"], 1 - IN_SPITE)
+                verdict = verdict_of(claim, "unsupported", support, against, None, reason, self.name)
+                verdict["objected"] = True
+            elif rest is claim:
+                verdict = verdict_of(claim, "supported", 1 - IN_SPITE, 0.0, place, reason, self.name)
+            else:
+                [alone] = self._read([rest], [text], [{**passages[told.passage], "text": text}])
+                if alone["support"] > verdict["support"]:
+                    verdict = {**alone, "evidence": alone["evidence"] and place}
+        return {**verdict, "text": claim["text"], "start": claim["start"], "end": claim["end"]}
+
+    def _judged(
+        self, claims: Sequence[Claim], passages: Sequence[Passage], notes: Notes, question: str
+    ) -> list[Verdict]:
+        """One verdict per claim, each as it stands."""
         texts = [passage["text"] if self.model.reads(passage["text"]) else "" for passage in passages]
         readable = [any(texts) and self.model.reads(claim["text"]) for claim in claims]
         own = [claim for claim, reads in zip(claims, readable, strict=True) if reads]
@@ -93,6 +143,20 @@ class EncoderJudge:
                 named = ", ".join(repr(claim["text"][word.start : word.end]) for word in worst)
                 verdict["reasoning"] = f"Without support: {named}; {verdict['reasoning']}"
         return verdict
+
+
+def split_word(claim: Claim) -> tuple[str, Claim]:
+    """The yes or no that a claim begins with, in lower case, and the rest of it; all of it where nothing follows."""
+    match = _WORD.match(claim["text"])
+    if match is None:
+        return "", claim
+    rest = claim["text"][match.end() :]
+    if not re.search(r"\w", without_markers(rest)):
+        return match[1].lower(), claim
+    own: Claim = {**claim, "text": rest}
+    if can_point(claim):
+        own["start"] = claim["start"] + match.end()
+    return match[1].lower(), own
 
 
 def _written(claim: Claim, reading: Reading | None) -> str:

@@ -1,7 +1,7 @@
 """The judge with a chat model: one call for the sentences of an answer, numbered by us, its quotes checked."""
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from copy import deepcopy
 from dataclasses import dataclass
 from functools import cache
@@ -13,6 +13,7 @@ from pydantic.json_schema import SkipJsonSchema
 from cragraph.errors import ModelError
 from cragraph.models.chat import ChatPart, ask
 from cragraph.models.replies import Text, Whole, schema_of
+from cragraph.models.servers import billions
 from cragraph.protocols import Judge, Notes
 from cragraph.text.facts import Kind, compare, extract
 from cragraph.text.facts.polarity import denials, negation_differs, negative
@@ -25,6 +26,7 @@ from cragraph.verification.judges.verdicts import best_sentence, quoted, unjudge
 from cragraph.verification.result import CREDIT, IN_FAVOUR
 
 ROW_TOKENS: Final = 200  # per verdict: what its texts may have at most, and the names around them
+NEAREST: Final = 0.3  # share of a claim's words that a sentence has which is read for its sake
 BATCH: Final = 10  # claims per call: a small model's reply on more would not fit into the tokens it may write
 
 STATUSES: Final[Mapping[str, Label]] = {
@@ -98,11 +100,16 @@ class LLMJudge(ChatPart):
     Quotes are compared as sets of facts, which does not see who did what to whom, and a small or an obedient model
     calls anything supported. So no claim is worth more than the `holder`, who reads claim and passage as a whole, says:
     the model may find fault with what the holder lets pass, and never the other way round.
+
+    With `excerpts` the model reads of the passages what the call that answered the question read, before all else, so
+    that a server has it already, and then the sentences that are nearest to the claims where these are not among it.
+    Quotes are looked for in the whole passages.
     """
 
     name: str = "llm"
     smallest: float = 0.0  # billions of parameters below which the model, where its size is known, judges nothing
     holder: Judge | None = None
+    excerpts: Callable[[str, Sequence[Passage]], Sequence[Passage]] | None = None
 
     def __call__(
         self, claims: Sequence[Claim], passages: Sequence[Passage], notes: Notes, *, question: str = ""
@@ -130,7 +137,8 @@ class LLMJudge(ChatPart):
         caller, count = self.caller, len(claims)
         listed = "\n".join(f"{number}. {claim['text']}" for number, claim in enumerate(claims, start=1))
         about = question or "(not known)"
-        messages, used = self.messages("judge", notes, passages, {"claims": listed}, question=about, count=count)
+        shown = self._shown(question, claims, passages)
+        messages, used = self.messages("judge", notes, shown, {"claims": listed}, question=about, count=count)
         most = (count + 1) * ROW_TOKENS
         reply = ask(caller, messages, JudgedClaims, notes, most=most, schema=rows_on(count))
         if len(reply.suggested_corrections) == len(reply.claims):
@@ -142,10 +150,24 @@ class LLMJudge(ChatPart):
         if missing := count - len(rows):
             notes.degraded(f"{caller.title} left out {missing} of {count} claims; they are unjudged.")
         none = JudgedClaim(status="none", reasoning="The judge's reply left this claim out.")
-        verdicts = [self._verdict(claim, rows.get(number, none), used) for number, claim in enumerate(claims)]
+        places = [passage["chunk_id"] for passage in passages]
+        for row in rows.values():
+            row.passage = places.index(used[row.passage - 1]["chunk_id"]) + 1 if 0 < row.passage <= len(used) else 0
+        verdicts = [self._verdict(claim, rows.get(number, none), passages) for number, claim in enumerate(claims)]
         if doubtful := sum(rows[n].status in IN_FAVOUR and verdicts[n]["verdict"] == "unjudged" for n in rows):
             notes.degraded(f"{caller.title} quoted nothing that supports {doubtful} of {count} claims as it says.")
         return verdicts
+
+    def _shown(self, question: str, claims: Sequence[Claim], passages: Sequence[Passage]) -> Sequence[Passage]:
+        """What of the passages the model reads: all where nothing says what was asked."""
+        if self.excerpts is None or not question:
+            return passages
+        shown = list(self.excerpts(question, passages))
+        nearest = [best_sentence(claim["text"], passages, share=NEAREST) for claim in claims]
+        for one in dict.fromkeys((n["passage"], n["quote"]) for n in nearest if n is not None):
+            if not any(one[1] in passage["text"] for passage in shown):
+                shown.append({**passages[one[0]], "text": one[1]})
+        return shown
 
     def _verdict(self, claim: Claim, row: JudgedClaim, passages: Sequence[Passage]) -> Verdict:
         label, evidence, why = _borne_out(claim["text"], row, passages)
@@ -169,29 +191,6 @@ def held(verdict: Verdict, by: Verdict) -> Verdict:
         return {**verdict, "support": support}
     said = f"{verdict['judge']} calls it {verdict['verdict'].replace('_', ' ')}; {by['judge']}: {by['reasoning']}"
     return {**by, "support": support, "reasoning": said, "judge": verdict["judge"]}
-
-
-_SIZES: Final[dict[tuple[str, str], float | None]] = {}  # the sizes that servers told, by address and model
-_SIZE: Final = re.compile(r"(\d+(?:\.\d+)?)\s*([KMBT])", re.IGNORECASE)
-PATIENCE_S: Final = 5.0
-
-
-def billions(model: Any) -> float | None:
-    """How many billions of parameters the server says that an Ollama model has; None where it does not say."""
-    if getattr(model, "_llm_type", "") != "chat-ollama":
-        return None
-    key = (str(model.base_url), str(model.model))
-    if key not in _SIZES:
-        import httpx
-
-        try:
-            shown = httpx.post(f"{key[0]}/api/show", json={"model": key[1]}, timeout=PATIENCE_S).json()
-            size = _SIZE.search(str(shown["details"]["parameter_size"]))
-        except (httpx.HTTPError, ValueError, KeyError, TypeError):
-            return None
-        scale = {"k": 1e-6, "m": 1e-3, "b": 1.0, "t": 1e3}
-        _SIZES[key] = float(size[1]) * scale[size[2].lower()] if size else None
-    return _SIZES[key]
 
 
 def _by_number(rows: Sequence[JudgedClaim], claims: Sequence[Claim]) -> dict[int, JudgedClaim]:

@@ -275,7 +275,8 @@ def test_a_report_is_plain_json(store: Store, docs: Path) -> None:
     write(docs / "broken.pdf", "%PDF-1.7 not really")
     row = json.loads(json.dumps(ingest(docs, store).to_dict()))
     assert set(row) == {
-        "added", "changed", "unchanged", "removed", "skipped", "failed", "partial", "chunks", "seconds", "dry_run",
+        "added", "changed", "unchanged", "removed", "skipped", "failed", "partial", "moved", "chunks", "seconds",
+        "dry_run",
     }  # fmt: skip
     assert set(row["failed"][0]) == {"path", "reason"}
     assert IngestReport().to_dict()["chunks"] == 0
@@ -293,3 +294,13 @@ def test_odd_names_are_taken_as_they_are(store: Store, docs: Path) -> None:
         write(docs / name, f"Text of {len(name)} things.")
     assert len(ingest(docs, store).added) == 5
     assert len(ingest(docs, store).unchanged) == 5
+
+
+def test_files_of_one_text_that_are_read_at_once_are_all_in_whole(store: Store, docs: Path) -> None:
+    for name in ("twin-1.md", "twin-2.md", "twin-3.md"):
+        write(docs / name, "The mill opened in 1820.")
+    ingest(docs, store)
+    twins = [document for document in store.documents() if document.filename.startswith("twin")]
+    assert [(twin.chunks, twin.complete) for twin in twins] == [(1, True)] * 3
+    assert store.problems() == []
+    assert ingest(docs, store).added == ingest(docs, store).changed == []

@@ -1,0 +1,98 @@
+"""Where a chat model's answer is not accepted, what the passages say is verified before anything is searched again."""
+
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+
+from cragraph import Context, create_graph, load_settings
+from cragraph.build import Parts, acts_of
+from cragraph.graph.state import State
+from cragraph.passages import as_passages
+from cragraph.protocols import Notes
+from cragraph.types import IDK
+from tests.support.ollama import OllamaServer, Request
+
+pytestmark = [pytest.mark.server, pytest.mark.enable_socket]
+
+QUESTION = "When does the shop open on weekdays?"
+SAYS = "The shop opens at 9:30 on weekdays."
+PASSAGES = [f"{SAYS} Dogs are welcome.", "Repairs take three days. A basic service costs 45 pounds."]
+ONCE = Context(judge="encoder", max_crag_attempts=1, show_claims=True)
+
+
+@pytest.fixture
+def server() -> Iterator[OllamaServer]:
+    with OllamaServer("[2]") as running:
+        yield running
+
+
+def asked(server: OllamaServer, question: str = QUESTION, context: Context = ONCE) -> dict[str, Any]:
+    settings = load_settings(store=None, model="ollama:llama3.2", ollama_host=server.url)
+    given = {"question": question, "passages": PASSAGES}
+    response: dict[str, Any] = create_graph(settings).compile().invoke(given, context=context)
+    return response
+
+
+def test_a_wrong_answer_of_the_model_gives_way_to_what_the_passages_say_without_another_call(
+    server: OllamaServer,
+) -> None:
+    server.play("The shop opens at six on weekdays. [1]")
+    response = asked(server)
+    assert response["answer"] == f"{SAYS} [1]"
+    assert (response["accepted"], response["llm_calls"], len(response["attempts"])) == (True, 1, 1)
+    candidates = [one["answer"] for one in response["attempts"][0]["candidates"]]
+    assert candidates == ["The shop opens at six on weekdays. [1]", f"{SAYS} [1]"]
+    assert any("this is what the passages say to the question" in sentence for sentence in response["degraded"])
+
+
+def test_an_accepted_answer_stays_in_the_models_own_words(server: OllamaServer) -> None:
+    server.play("On weekdays the shop opens at 9:30. [1]")
+    response = asked(server)
+    assert response["answer"] == "On weekdays the shop opens at 9:30. [1]"
+    assert (response["accepted"], response["llm_calls"], response["degraded"]) == (True, 1, [])
+    assert "candidates" not in response["attempts"][0]
+
+
+def test_where_the_passages_say_nothing_that_is_accepted_either_the_models_answer_stays(server: OllamaServer) -> None:
+    server.play(lambda request: {"queries": ["ceiling"]} if "queries" in request.prompt else "Ann Lee painted it. [2]")
+    response = asked(
+        server, "Who painted the ceiling of the chapel?", Context(judge="encoder", on_low_confidence="flag")
+    )
+    assert response["answer"] == "Ann Lee painted it."
+    assert response["accepted"] is False
+
+
+@pytest.mark.parametrize(("low", "outcome"), [("doubt", "doubtful"), ("flag", "doubtful"), ("abstain", "refused")])
+def test_a_doubtful_quotation_goes_before_an_answer_of_the_model_that_is_not_accepted(
+    server: OllamaServer, low: Any, outcome: str
+) -> None:
+    server.play("The shop opens at six on weekdays. [1]")
+    strict = Context(
+        judge="encoder", max_crag_attempts=0, on_low_confidence=low, confidence_threshold=0.999, show_claims=True
+    )
+    response = asked(server, context=strict)
+    attempt = response["attempts"][0]
+    assert response["decision"]["outcome"] == outcome
+    assert (attempt["answer"] == f"{SAYS} [1]") is (outcome == "doubtful")
+
+
+def test_a_quotation_is_not_judged_by_the_model_unless_a_person_chose_it(server: OllamaServer) -> None:
+    def reply(request: Request) -> Any:
+        if "<<claims" in request.prompt:
+            return {"claims": [{"n": 1, "evidence": "", "status": "UNSUPPORTED"}]}
+        return "The shop opens at six on weekdays. [1]"
+
+    server.play(reply)
+    response = asked(server, context=Context(max_crag_attempts=0))
+    assert (response["answer"], response["accepted"]) == (f"{SAYS} [1]", True)
+    assert sum("<<claims" in request.prompt for request in server.chats) == 1
+
+
+def test_what_a_person_wrote_is_not_replaced(server: OllamaServer) -> None:
+    parts = Parts(load_settings(store=None, model="ollama:llama3.2", ollama_host=server.url))
+    state = State(question=QUESTION, held=as_passages(PASSAGES), drafts=["It opens at six. [1]"])
+    [attempt] = acts_of(parts)["verify"](state, ONCE, Notes())["attempts"]
+    assert attempt["answer"] == "It opens at six. [1]"
+    assert attempt["answer"] != IDK
+    assert not server.chats
