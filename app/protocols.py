@@ -172,7 +172,6 @@ class Answered:
     seen: Mapping[str, float] = field(default_factory=dict)
     conflicts: tuple[Conflict, ...] = ()
     """What the passages answer differently, a pair for a part of the question at most."""
-    unread: str = ""  # what of question and passages is in a language that was not read, in a sentence
 
 
 @dataclass(frozen=True)

@@ -11,7 +11,6 @@ from cragraph.generation.questions import read_question, split_question
 from cragraph.generation.ranking import MOST_ROWS, REWORDED, AnswerRanker, Ranking, Scored, certainty, heading_of
 from cragraph.protocols import Answered, Notes, Told
 from cragraph.text.facts.polarity import denials, denied_stretches
-from cragraph.text.languages import unread
 from cragraph.text.markers import find_markers, without_markers
 from cragraph.text.words import content_words, terms
 from cragraph.types import AnswerSpan, Conflict, Passage
@@ -78,8 +77,7 @@ class ReaderScorer:
         common = {name: sum(one[name] for one in seen) / len(seen) for name in seen[0]} if seen else {}
         known = [chance for chance in chances if chance is not None]
         if len(known) < len(chances):
-            said = unread(question, [passage["text"] for passage in passages])
-            return Answered(None, tuple(spans), verbatim, conflicts=tuple(conflicts), unread=said)
+            return Answered(None, tuple(spans), verbatim, conflicts=tuple(conflicts))
         chance = max(min(known), min(PARTLY, max(known)))
         return Answered(chance, tuple(spans), verbatim, common, tuple(conflicts))
 

@@ -85,9 +85,11 @@ UNREAD: Final = "which the built-in networks do not read"
 """What is said of a language wherever it was not read."""
 LEFT_OUT: Final = "were left out"
 """What is said of passages that were not read beside others that were."""
+SET_MODEL: Final = "set one as `model`"
+LET_IT_JUDGE: Final = "let the model that wrote this judge it as well (`judge` llm), or set a larger one"
 
 
-def unread(question: str, texts: Sequence[str], *, advice: str = "set one as `model`") -> str:
+def unread(question: str, texts: Sequence[str], *, advice: str = SET_MODEL) -> str:
     """What of a question and the passages for it is in another language than English, and what reads it; else empty.
 
     `advice` says how to have a chat model read it.

@@ -25,6 +25,7 @@ from cragraph.protocols import (
     stand_in,
 )
 from cragraph.tables import JUDGES
+from cragraph.text.languages import LET_IT_JUDGE, SET_MODEL, unread
 from cragraph.text.words import shortened
 from cragraph.types import EVADES, Claim, Conflict, OnLowConfidence, Passage, Verdict
 from cragraph.verification import policies
@@ -304,7 +305,10 @@ class Verifier:
         told = [{side["quote"] for side in conflict["sides"]} for conflict in answered.conflicts]
         found = find_conflicts(case.passages)
         conflicts = [one.issue for one in found if {one.one["quote"], one.other["quote"]} not in told]
-        embedded = EMBEDDED.issuperset(judges_of(verdicts))
+        said = ""
+        if asked is not None and asked.probability is None and EMBEDDED.issuperset(judges_of(verdicts)):
+            advice = LET_IT_JUDGE if case.written else SET_MODEL
+            said = unread(case.question, [passage["text"] for passage in case.passages], advice=advice)
         return Verification(
             confidence=made.confidence,
             claims=tuple(verdicts),
@@ -327,7 +331,7 @@ class Verifier:
             supported=made.scores[made.policy],
             answer_spans=answered.spans,
             conflicts=answered.conflicts,
-            unread=answered.unread if embedded else "",
+            unread=said,
             read=made.read,
         )
 
