@@ -152,8 +152,9 @@ def _written(kept: Sequence[Kept], chosen: Sequence[Candidate]) -> str:
     for candidate in sorted(chosen, key=lambda c: (rank[c.passage], c.start)):
         marker = f"[{candidate.passage + 1}]"
         for part in ("" if names_its_columns(candidate) else candidate.header, candidate.opener, candidate.text):
-            # Line breaks of a page's layout are no part of what is said.
-            quote = " ".join(part.split())
+            # Line breaks of a page's layout are no part of what is said; those of a list are.
+            lined = part.splitlines() if is_list(part) else [part]
+            quote = "\n".join(" ".join(line.split()) for line in lined if line.strip())
             if quote and quote not in quotes:
                 quotes.add(quote)
                 lines.append((f"{quote} {marker}", candidate.is_row))

@@ -145,7 +145,7 @@ def test_a_page_in_another_language_is_not_read_beside_english_ones(generator: E
 def test_a_list_is_quoted_with_the_line_above_it(generator: ExtractiveGenerator) -> None:
     camp = "Please bring to the camp:\n\n- a sleeping bag\n- rubber boots\n- a torch\n\nTelephones stay at home."
     said = ask(generator, "What do I have to bring to the camp?", [camp])
-    assert said == "Please bring to the camp: - a sleeping bag - rubber boots - a torch [1]"
+    assert said == "Please bring to the camp:\n- a sleeping bag\n- rubber boots\n- a torch [1]"
 
 
 def test_a_sentence_with_a_pronoun_inside_comes_with_the_one_it_points_to(generator: ExtractiveGenerator) -> None:
