@@ -10,8 +10,10 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Final
 
+from cragraph.generation.candidates import candidates
 from cragraph.generation.questions import QUOTED_KINDS, Kind, Question
 from cragraph.generation.ranking import Ranking, Scored
+from cragraph.generation.rows import lookup
 from cragraph.text.facts import Fact, compare, extract
 from cragraph.text.facts.compare import matches
 from cragraph.text.facts.dates import dates
@@ -22,6 +24,7 @@ from cragraph.text.words import asked_words, content_words, shortened, terms, to
 from cragraph.types import Conflict, ConflictSide, Passage
 
 ANSWERS: Final = 0.5  # score from which another sentence is taken to answer as well, of 1 for the surest
+CELL: Final = 0.6  # chance of a row that was looked up from which its cell answers as well
 WORDS: Final = 5  # content words of an answer in words at most, where one may be the other's rival
 _KINDS: Final = tuple(frozenset(content_words(line)) for line in LEXICON["rivals"].strip().splitlines())
 _ADDS: Final = pattern("adds")
@@ -32,6 +35,7 @@ _SEVERAL: Final = re.compile(r"^(?:list|name|give|show)\b|\b(?:all|each|every)\b
 """Questions that several answers answer."""
 _VERSION: Final = re.compile(r"\b(?:version|edition|rev(?:ision)?|v)[\s._-]?(\d{1,3})\b", re.I)
 _WHEN: Final = frozenset({"date", "quarter"})
+_PAST: Final = re.compile(r"\b(?:was|were|did|had|used to)\b", re.I)
 _DATED_IN: Final = 2  # lines at the head of a document that may date it
 _LONGEST_HEAD: Final = 120  # characters of such a line at most
 
@@ -72,7 +76,7 @@ def differing(question: Question, ranking: Ranking, passages: Sequence[Passage])
     if ranking.answered is None or not ranking.scored or len(ranking.rows) > 1 or _SEVERAL.search(question.text):
         return None
     best = ranking.scored[0]
-    for other in ranking.scored[1:]:
+    for other in (*ranking.scored[1:], *_cell(question, best, passages)):
         if _document(best, passages) != _document(other, passages) and _rivals(question, best, other, passages):
             if why := newer(best, other, passages):
                 return Differing(best, other, why)
@@ -80,6 +84,15 @@ def differing(question: Question, ranking: Ranking, passages: Sequence[Passage])
                 return Differing(other, best, why)
             return Differing(best, other)
     return None
+
+
+def _cell(question: Question, best: Scored, passages: Sequence[Passage]) -> list[Scored]:
+    """The cell of a table that answers as well, where one row is the question's and the best answer is a sentence."""
+    looked = None if best.candidate.is_row else lookup(question, candidates(passages), passages)
+    if looked is None or len(looked.rows) > 1 or looked.chance < CELL:
+        return []
+    [row], [(start, end)] = looked.rows, looked.cells
+    return [Scored(row, {"evidence": looked.chance}, looked.chance, row.start + start, row.start + end)]
 
 
 def _document(scored: Scored, passages: Sequence[Passage]) -> str:
@@ -107,6 +120,9 @@ def _same_matter(question: Question, one: Scored, other: Scored, passages: Seque
         return False
     texts = [_without_answer(s) for s in (one, other)]
     if any(_ADDS.search(s.candidate.text) for s in (one, other)):
+        return False
+    if not _PAST.search(question.text) and len({bool(_PAST.search(text)) for text in texts}) > 1:
+        # Who is treasurer is not who was.
         return False
     if possible(texts[0]) != possible(texts[1]) or bool(_PLANS.search(texts[0])) != bool(_PLANS.search(texts[1])):
         return False
@@ -218,7 +234,7 @@ def _replaces(one: Scored, other: Scored, passages: Sequence[Passage]) -> str:
     """The words by which a candidate, or the sentence before or behind it, does away with the other's answer."""
     text = passages[one.candidate.passage]["text"]
     spans = [s for s in sentence_spans(text) if s[0] <= one.candidate.end + 2 and s[1] >= one.candidate.start - 2]
-    gone = set(content_words(other.answer)) - set(content_words(one.answer))
+    gone = set(content_words(other.answer)) - set(content_words(_answer(one)))
     for start, end in spans:
         for match in _INSTEAD.finditer(text, start, end):
             before = text[start : match.start()].split()[-8:]

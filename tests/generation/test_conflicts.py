@@ -61,6 +61,7 @@ def test_two_documents_that_answer_differently_are_a_conflict(find: Find, questi
         ("Who teaches pottery?", "Pottery is taught by Ines Roth.", "Pottery is also taught by Paul Adler."),
         ("Who runs the archive?", "The archive is run by Dr. Olga Stein.", "The archive is run by Olga Stein."),
         ("Is the path open after rain?", "The path is closed after rain.", "After rain the path is not open."),
+        ("Who is the treasurer?", "The treasurer is Ann Lowe.", "The treasurer was Carl Voss."),
         ("List all prices of the hall.", "The hall costs £25.", "The hall costs £28."),
     ],
 )
@@ -81,6 +82,11 @@ def test_a_document_does_not_contradict_itself(find: Find) -> None:
             ("a.md", "From 1 May the hall costs £28 per hour to hire."),
             ("b.md", "The hall costs £25 per hour to hire."),
             "it says “From 1 May”",
+        ),
+        (
+            ("a.md", "From 1 May the hall costs £28 per hour to hire instead of £25, as coal is dear."),
+            ("b.md", "The hall costs £25 per hour to hire."),
+            "it says “instead of £25”",
         ),
         (
             ("a.md", "The hall costs £28 per hour to hire instead of £25."),
@@ -124,3 +130,14 @@ def test_a_conflict_is_plain_json_that_says_where_both_stand(find: Find) -> None
         assert passages[side["passage"]]["text"][side["start"] : side["end"]] == side["quote"]
         assert side["answer"] in ("£25", "£28")
         assert side["filename"] == f"{side['passage']}.md"
+
+
+def test_a_sentence_and_the_cell_of_a_table_can_differ(find: Find) -> None:
+    sentence = ("mail.md", "The deposit of the floor sander is £100 from now on.")
+    table = ("prices.csv", "tool: tile cutter | deposit_gbp: 60\ntool: floor sander | deposit_gbp: 80")
+    asked = "What is the deposit of the floor sander?"
+    for files in ((sentence, table), (table, sentence)):
+        pair = find(asked, *files)
+        assert pair is not None
+        assert (pair.first.answer, pair.second.answer) == ("£100", "80")
+    assert find(asked, ("mail.md", "The deposit of the floor sander is £80."), table) is None
