@@ -163,6 +163,32 @@ class Nearest(TypedDict):
     chunk_id: str
 
 
+class ConflictSide(TypedDict):
+    """One of two passages that answer differently: its sentence, `passages[passage]["text"][start:end] == quote`, and
+    the words in it that answer."""
+
+    answer: str
+    quote: str
+    passage: int
+    chunk_id: str
+    start: int
+    end: int
+    source: str
+    filename: str
+    page: int | None
+
+
+class Conflict(TypedDict):
+    """Two passages of different documents that answer the question differently.
+
+    The newer is the first of `sides` where `newer_first`, and `why` says what tells it; else the likelier one is.
+    """
+
+    sides: list[ConflictSide]
+    newer_first: bool
+    why: str
+
+
 class Attempt(TypedDict):
     """One pass of generate and verify; `decision` is what was decided on its answer, None where nothing was verified.
 

@@ -9,7 +9,7 @@ from typing import Any, Final
 
 from pydantic import BaseModel, ConfigDict, Field, create_model
 
-from cragraph.types import Attempt, Citation, Level, Nearest, Passage
+from cragraph.types import Attempt, Citation, Conflict, Level, Nearest, Passage
 
 EPHEMERAL: Final = ("answer", "passages", "messages", "queries")
 
@@ -57,6 +57,7 @@ class State:
     accepted: bool | None = None
     decision: dict[str, Any] | None = None
     citations: list[Citation] = field(default_factory=list)
+    conflicts: list[Conflict] = field(default_factory=list)
     verification: dict[str, Any] | None = None
     issues: list[str] = field(default_factory=list)
     nearest: list[Nearest] = field(default_factory=list)
@@ -100,6 +101,9 @@ class CragOutput(BaseModel):
         "verification was off."
     )
     citations: list[Citation]
+    conflicts: list[Conflict] = Field(
+        description="Passages that answer the question differently, two by two; the newer first where that is known."
+    )
     verification: dict[str, Any] | None = Field(description="null where verification was off or failed.")
     attempts: list[Attempt]
     issues: list[str] = Field(description="What is wrong with the answer, in plain sentences.")

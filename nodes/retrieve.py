@@ -110,8 +110,10 @@ class Retrieve:
 
     def _more(self, state: State, queries: Sequence[str], context: Context, notes: Notes) -> dict[str, Any]:
         passages: list[Passage] = []
-        if self.retriever is not None:
-            passages = self.retriever(queries, self.candidates, notes, where=self._where(context))
+        before = {query for attempt in state.attempts for query in attempt.get("queries", [])}
+        wanted = [query for query in queries if query not in before]  # what was searched brings nothing more
+        if self.retriever is not None and wanted:
+            passages = self.retriever(wanted, self.candidates, notes, where=self._where(context))
         held = merge(state.held, passages)
         new = [p["chunk_id"] for p in held if p["chunk_id"] not in state.seen]
         return {"held": held, "seen": state.seen + new, "searched": list(queries), "found": len(new)}

@@ -61,6 +61,8 @@ class Verify:
         if context.on_low_confidence == "flag":
             context = context.model_copy(update={"on_low_confidence": "doubt"})  # not just anything
         attempt = self._attempt(draft, state, context, own)
+        if attempt.get("verification", {}).get("unread"):
+            return None  # what was chosen by shared words alone is no better than what the model read
         notes.called(own.calls)
         notes.counted(**own.tokens)
         decided = attempt["decision"]
@@ -119,7 +121,13 @@ def located(verification: Verification, held: Sequence[Passage]) -> Verification
 
     claims: list[Any] = [v | {"evidence": v["evidence"] and exact(v["evidence"], "quote")} for v in verification.claims]
     spans = [exact(span, "text") for span in verification.answer_spans]
-    return replace(verification, claims=tuple(claims), answer_spans=tuple(filter(None, spans)))
+    conflicts: list[Any] = [
+        conflict | {"sides": [exact(side, "quote") or side for side in conflict["sides"]]}
+        for conflict in verification.conflicts
+    ]
+    return replace(
+        verification, claims=tuple(claims), answer_spans=tuple(filter(None, spans)), conflicts=tuple(conflicts)
+    )
 
 
 @dataclass(frozen=True)

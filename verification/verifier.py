@@ -25,7 +25,9 @@ from cragraph.protocols import (
     stand_in,
 )
 from cragraph.tables import JUDGES
-from cragraph.types import EVADES, Claim, OnLowConfidence, Passage, Verdict
+from cragraph.text.languages import LET_IT_JUDGE, SET_MODEL, unread
+from cragraph.text.words import shortened
+from cragraph.types import EVADES, Claim, Conflict, OnLowConfidence, Passage, Verdict
 from cragraph.verification import policies
 from cragraph.verification.claims import SentenceExtractor, uncovered_parts
 from cragraph.verification.conflicts import find_conflicts, same_but_one
@@ -33,7 +35,16 @@ from cragraph.verification.decision import Line
 from cragraph.verification.fallback import JudgeChain, VerdictCache, judge_names, over_limit
 from cragraph.verification.judges.verdicts import claim_of, unjudged, verdict_of
 from cragraph.verification.policies import AUTO, POLICIES, Own, Weights
-from cragraph.verification.result import ADDRESSED, UNCHECKED, UNJUDGED, Reading, Verification, counted, judges_of
+from cragraph.verification.result import (
+    ADDRESSED,
+    DIFFER,
+    UNCHECKED,
+    UNJUDGED,
+    Reading,
+    Verification,
+    counted,
+    judges_of,
+)
 from cragraph.verification.signals import (
     SIGNALS,
     Material,
@@ -63,8 +74,11 @@ ALWAYS: Final = (
 JOINED: Final = frozenset({AUTO, "calibrated"})
 """Policies, as they are asked for, whose confidence is joined with what the reader says of the answer."""
 EMBEDDED: Final = frozenset({"lexical", "embedding", "encoder"})
-MOST_UNREAD: Final = 0.8
+MOST_UNREAD: Final = 0.5
 """The confidence is at most this where the reader could not read question and answer, as in other languages."""
+EITHER: Final = 0.5
+"""Factor on the confidence where the passages answer the question differently and nothing tells which is the newer."""
+NEWER: Final = 0.8  # the same where something does
 FIT_UNKNOWN: Final = (
     f"Nothing says whether the answer fits the question: the confidence is by words alone, not calibrated, and at most "
     f"{MOST_UNREAD:.2f}."
@@ -288,18 +302,25 @@ class Verifier:
             and answered.probability < ADDRESSED
         )
         lost = sum(verdict["verdict"] == "unjudged" for verdict in verdicts)
-        conflicts = [conflict.issue for conflict in find_conflicts(case.passages)]
+        told = [{side["quote"] for side in conflict["sides"]} for conflict in answered.conflicts]
+        found = find_conflicts(case.passages)
+        conflicts = [one.issue for one in found if {one.one["quote"], one.other["quote"]} not in told]
+        said = ""
+        if asked is not None and asked.probability is None and EMBEDDED.issuperset(judges_of(verdicts)):
+            advice = LET_IT_JUDGE if case.written else SET_MODEL
+            said = unread(case.question, [passage["text"] for passage in case.passages], advice=advice)
         return Verification(
             confidence=made.confidence,
             claims=tuple(verdicts),
             signals=signals,
             issues=(
+                *map(differ, answered.conflicts),
                 *([EVADES] if evades else []),
                 *([FIT_UNKNOWN] if FIT_UNKNOWN in made.degraded else []),
                 *issues_of(signals, verdicts),
                 *([f"{lost} {UNJUDGED}"] if lost else []),
                 *(f"{UNCHECKED}: “{part['text']}”" for part in uncovered),
-                *(conflicts or quoted_contradictions(verdicts)),
+                *(conflicts or ([] if told else quoted_contradictions(verdicts))),
                 *weak_source_issues(verdicts, case.passages, material.weights),
             ),
             judge=judge_names(verdicts),
@@ -309,6 +330,8 @@ class Verifier:
             answered=answered.probability,
             supported=made.scores[made.policy],
             answer_spans=answered.spans,
+            conflicts=answered.conflicts,
+            unread=said,
             read=made.read,
         )
 
@@ -387,8 +410,20 @@ def reading_of(asked: str, answered: Answered | None, written: Written | None) -
     """What of the reader's words counts beside the policy that was asked for; None where nothing does."""
     if asked not in JOINED or answered is None:
         return None
-    sureness = {} if written is None else {"sureness": written.sureness}
-    return {"chance": answered.probability, "quoted": answered.quoted, "seen": {**answered.seen}, **sureness}
+    more = {} if written is None else {"sureness": written.sureness}
+    if answered.conflicts:
+        more["agreed"] = min(NEWER if conflict["newer_first"] else EITHER for conflict in answered.conflicts)
+    return {"chance": answered.probability, "quoted": answered.quoted, "seen": {**answered.seen}, **more}
+
+
+def differ(conflict: Conflict) -> str:
+    """A conflict as an issue: both answers, where each stands, and what tells which is the newer."""
+    first, second = (f"“{shortened(s['answer'], 80)}” ({s['filename'] or s['chunk_id']})" for s in conflict["sides"])
+    return f"{DIFFER}: {first} and {second}; " + (
+        f"the first is the newer: {conflict['why']}."
+        if conflict["newer_first"]
+        else "nothing tells which is the newer."
+    )
 
 
 def joined(
@@ -397,6 +432,11 @@ def joined(
     """The confidence that a policy's value makes with what the reader said; the value, and whether it was cut."""
     if read is None:
         return value, value, False
+    confidence, value, cut = _joined(value, verdicts, read, checked)
+    return round(confidence * read.get("agreed", 1.0), 6), value, cut
+
+
+def _joined(value: float, verdicts: Sequence[Verdict], read: Reading, checked: float) -> tuple[float, float, bool]:
     if "sureness" in read and read["seen"]:
         least = min((v["support"] for v in counted(verdicts) if v["verdict"] != "unjudged"), default=0.0)
         chance = card().chance(features(read["seen"], least, Written(read["sureness"])))
