@@ -4,16 +4,19 @@ What is slow to import is named by its package, which imports it then: verifying
 """
 
 import logging
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import TYPE_CHECKING, Any, Final, cast
+
+import numpy as np
 
 import cragraph
 from cragraph import tables
 from cragraph.errors import SettingsError, StoreMissingError
 from cragraph.graph.steps import Act
 from cragraph.lazy import once
+from cragraph.nodes.compute import Compute
 from cragraph.nodes.finalize import Finalize
 from cragraph.nodes.generate import Generate
 from cragraph.nodes.requery import Requery
@@ -26,6 +29,7 @@ from cragraph.retrieval import rerankers
 from cragraph.retrieval import store as stores
 from cragraph.retrieval.search import SearchRetriever, unanswered_parts
 from cragraph.retrieval.search.neighbours import Neighbours
+from cragraph.retrieval.store.records import unit
 from cragraph.settings import Settings, context_schema
 from cragraph.tables import Part
 from cragraph.verification.signals import SignalOptions
@@ -208,6 +212,27 @@ class Parts:
         """The chunks around passages, from the store."""
         return Neighbours(self.store)(*arguments)
 
+    @once
+    def compute(self) -> Compute | None:
+        """What answers from all rows of a stored table; None where no store is searched."""
+        if self.foreign or not ("store" in self.own or self.settings.store):
+            return None
+        stored = cragraph.retrieval.tables.StoredTables(lambda: self.store, self.settings.max_file_chunks)
+        return Compute(stored, self.sources, self.near)
+
+    def sources(self) -> list[str]:
+        """The names of all that can be searched."""
+        return [document.source for document in self.store.documents()]
+
+    def near(self, word: str, others: Sequence[str]) -> list[float]:
+        """How near a word is in meaning to each of some others; 0 where the embedding model fails."""
+        try:
+            first, *rest = unit(np.asarray(self.cached_embeddings.embed_documents([word, *others]), dtype=np.float32))
+        except Exception as error:  # the model may be the caller's own
+            logger.warning("the embedding model failed (%s): words are compared as they are written", error)
+            return [0.0] * len(others)
+        return [float(first @ other) for other in rest]
+
     def unanswered(self, question: str, answer: str) -> list[str]:
         """Parts of a question that an answer does not address."""
         try:
@@ -320,13 +345,13 @@ def acts_of(parts: Parts) -> dict[str, Act]:
             (lambda: parts.store.count()) if stored else None,
             parts.with_chat(tables.CONTEXTUALIZERS),
             FETCHED.get(settings.reranker, 30),
-            (lambda: [document.source for document in parts.store.documents()]) if stored else None,
+            parts.sources if stored else None,
         ),
         "rerank": Rerank(
             parts.reranker, 5 if settings.multi_query else kept, parts.neighbours if search and stored else None
         ),
-        "generate": Generate(parts.generator),
-        "verify": Verify(parts.verifier),
+        "generate": Generate(parts.generator, parts.compute),
+        "verify": Verify(parts.verifier, parts.compute),
         "requery": Requery(parts.query_writer, parts.unanswered),
         "review": Review(),
         "finalize": Finalize(parts.unanswered, log, parts.weights),

@@ -14,7 +14,7 @@ from cragraph.graph.state import State
 from cragraph.protocols import Notes
 from cragraph.text.sentences import sentences
 from cragraph.text.words import content_words, weight
-from cragraph.types import EVADES, IDK, Attempt, Citation, Nearest, Passage
+from cragraph.types import EVADES, IDK, Attempt, Citation, Computed, Nearest, Passage
 from cragraph.verification.citations import MOST_CITATIONS, cite
 from cragraph.verification.decision import BY_PERSON, NO_ANSWER, Decision, Line, below, unanswered
 from cragraph.verification.policies import Weights
@@ -48,6 +48,7 @@ class Response:
     issues: Sequence[str] = ()
     checked: Verification | None = None
     citations: Sequence[Citation] = ()
+    computed: Computed | None = None  # the working of the answer, where it was computed
     withheld: bool = False  # whether something that was written is not shown
 
     @property
@@ -89,6 +90,7 @@ class Finalize:
             "accepted": decision and decision.accepted,
             "decision": decision and decision.to_dict(),
             "citations": [*ended.citations],
+            "computed": ended.computed,
             "verification": block(ended, context, max(len(state.attempts) - 1, 0)),
             "issues": issues,
             "degraded": degraded,
@@ -116,7 +118,7 @@ def respond(state: State, context: Context, weights: Mapping[str, Weights] | Non
     if attempt["answer"] == IDK and decision is not None:
         return Response(IDK, decision, [*halted, decision.why])
     if decision is None or checked is None:
-        return answered(attempt["answer"], attempt.get("context", []), None, None, halted)
+        return answered(attempt["answer"], attempt.get("context", []), None, None, halted, attempt.get("computed"))
     issues = [*halted, *checked.issues]
     if state.decided in BY_PERSON:
         outcome, why = BY_PERSON[state.decided]
@@ -128,7 +130,7 @@ def respond(state: State, context: Context, weights: Mapping[str, Weights] | Non
     said = issues if decision.accepted and state.decided not in BY_PERSON else [decision.why, *issues]
     if decision.outcome == "refused":
         return refused(decision, checked, said, context)
-    return answered(attempt["answer"], attempt.get("context", []), decision, checked, said)
+    return answered(attempt["answer"], attempt.get("context", []), decision, checked, said, attempt.get("computed"))
 
 
 def left_of(attempt: Attempt, checked: Verification, weights: Mapping[str, Weights], halted: Sequence[str]) -> Response:
@@ -177,9 +179,10 @@ def answered(
     decision: Decision | None,
     checked: Verification | None,
     issues: Sequence[str],
+    computed: Computed | None = None,
 ) -> Response:
     """An answer with its citations, and what was found of it."""
-    rows = sum(is_row(line) for line in answer.splitlines())
+    rows = len(computed["cited"]) if computed else sum(is_row(line) for line in answer.splitlines())
     text, citations = cite(
         answer, checked.claims if checked else [], passages, most=max(MOST_CITATIONS, min(rows, MOST_ROWS))
     )
@@ -187,7 +190,7 @@ def answered(
     for citation in citations:
         span = spans.get(citation["chunk_id"])
         citation["answer_start"], citation["answer_end"] = (span["start"], span["end"]) if span else (None, None)
-    return Response(text, decision, issues, checked, citations)
+    return Response(text, decision, issues, checked, citations, computed)
 
 
 def block(ended: Response, context: Context, corrections: int) -> dict[str, Any] | None:

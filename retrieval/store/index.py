@@ -115,6 +115,19 @@ class Index(Database):
         given = (passage["doc_id"], place - before, place + after, place)
         return [passage_of(row) for row in self.rows(f"{sql} ORDER BY chunk_index", given)]
 
+    def of_source(self, source: str, where: Where, most: int) -> list[Passage]:
+        """The passages that a source holds, and those from it that no file holds, in the order of its rows or text."""
+        clause, values = condition(where)
+        sql = (
+            f"SELECT {SELECTED} FROM chunks AS c WHERE (c.id IN (SELECT h.chunk FROM origins AS o JOIN holdings AS h "
+            "ON h.origin = o.id WHERE o.source = ?) OR (c.source = ? AND c.id NOT IN (SELECT chunk FROM holdings))) "
+            f"AND {clause} LIMIT ?"
+        )
+        passages = [passage_of(row) for row in self.rows(sql, (source, source, *values, most))]
+        row = {p["chunk_id"]: p["metadata"].get("row") for p in passages}
+        numbers = {i: n if isinstance(n, int) else 0 for i, n in row.items()}
+        return sorted(passages, key=lambda p: (numbers[p["chunk_id"]], p["chunk_index"]))
+
     def embedded(self, chunk_ids: Iterable[str]) -> dict[str, tuple[int, str]]:
         """The row of each of these passages that is here, and what was embedded of it."""
         rows = self.rows_in("SELECT chunk_id, id, context || text FROM chunks WHERE chunk_id IN (?)", chunk_ids)
