@@ -45,7 +45,7 @@ class StoredTables:
     def of(self, source: str, where: Where = None) -> list[Table]:
         """The tables of a file."""
         store = self._store()
-        key = (store.index.generation, source, repr(where))
+        key = (store.generation, source, repr(where))
         if (known := self._known.get(key)) is None:
             passages = store.of_source(source, where, self._most)
             known = tables_of(passages) if len(passages) < self._most else []
