@@ -24,7 +24,9 @@ TEXTS = {str(path.relative_to(ROOT)): path.read_text(encoding="utf-8") for path 
 ELSEWHERE = ("ollama", "chroma", "dask", "pip", "docker", "git", "npm", "npx")
 """Programs that are not this project's."""
 
-NOT_HERE = re.compile(r"https?://|ollama:|\.\./|\bFILE\b|\bDATA\b|--watch\b|studio|\btests/|cragraph (?:serve|chat|mcp)")
+NOT_HERE = re.compile(
+    r"https?://|ollama:|\.\./|\bFILE\b|\bDATA\b|--watch\b|studio|\btests/|cragraph (?:serve|chat|mcp)"
+)
 """What a command needs that no test has: its words are looked up in its help instead."""
 
 WITH_SERVERS = ("from distributed import", "from langgraph.graph import START, MessagesState")
