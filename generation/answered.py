@@ -5,14 +5,15 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final
 
+from cragraph.generation.conflicts import differing
 from cragraph.generation.phrases import normalised
-from cragraph.generation.questions import split_question
+from cragraph.generation.questions import read_question, split_question
 from cragraph.generation.ranking import MOST_ROWS, REWORDED, AnswerRanker, Ranking, Scored, certainty, heading_of
 from cragraph.protocols import Answered, Notes, Told
 from cragraph.text.facts.polarity import denials, denied_stretches
 from cragraph.text.markers import find_markers, without_markers
 from cragraph.text.words import content_words, terms
-from cragraph.types import AnswerSpan, Passage
+from cragraph.types import AnswerSpan, Conflict, Passage
 
 _YES: Final = re.compile(r"\W*(?:yes|no)\b(?! \w+ (?:is|was|are|were)\b)", re.I)
 _ASKS_WHETHER: Final = re.compile(
@@ -52,6 +53,7 @@ class ReaderScorer:
         chances: list[float | None] = []
         verbatim = False
         seen: list[dict[str, float]] = []
+        conflicts: list[Conflict] = []
         for part in split_question(question):
             ranking = self.ranker(part, passages)
             if ranking.degraded:
@@ -60,6 +62,8 @@ class ReaderScorer:
             quoted = quoted or any(normalised(row.text) in written for row in ranking.rows)
             spans += [_span(s, passages) for s in given[:MOST_SPANS] if s.answer.strip()]
             verbatim = verbatim or (quoted and ranking.answered is not None)
+            if pair := differing(read_question(part), ranking, passages):
+                conflicts.append(pair.record(passages))
             if ranking.answered is not None:
                 seen.append(in_common(self.ranker, part, answer, written, ranking, passages))
             if ranking.answered is None:
@@ -73,8 +77,9 @@ class ReaderScorer:
         common = {name: sum(one[name] for one in seen) / len(seen) for name in seen[0]} if seen else {}
         known = [chance for chance in chances if chance is not None]
         if len(known) < len(chances):
-            return Answered(None, tuple(spans), verbatim)
-        return Answered(max(min(known), min(PARTLY, max(known))), tuple(spans), verbatim, common)
+            return Answered(None, tuple(spans), verbatim, conflicts=tuple(conflicts))
+        chance = max(min(known), min(PARTLY, max(known)))
+        return Answered(chance, tuple(spans), verbatim, common, tuple(conflicts))
 
 
 @dataclass(frozen=True)

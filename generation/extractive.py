@@ -4,20 +4,18 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import Final
 
-from cragraph.generation.candidates import Candidate, candidates
+from cragraph.generation.candidates import Candidate, candidates, is_list
+from cragraph.generation.conflicts import differing
 from cragraph.generation.phrases import normalised
 from cragraph.generation.questions import QUOTED_KINDS, Question, read_question, split_question
 from cragraph.generation.ranking import MOST_ROWS, AnswerRanker, Ranking, Scored
 from cragraph.generation.rows import names_its_columns
 from cragraph.protocols import Brief, Notes
+from cragraph.text.languages import unread
 from cragraph.text.markers import without_markers
 from cragraph.text.sentences import sentence_spans
 from cragraph.text.words import content_words
 from cragraph.types import IDK
-
-NOT_ENGLISH: Final = (
-    "The reader knows English only: the answer was chosen by words, and nothing says whether it answers."
-)
 
 FLOOR: Final = 0.3  # an answer that is less likely than this to answer is not worth writing, let alone verifying
 BY_WORDS: Final = 0.38  # the same for the score of words alone, where the reader does not know the language
@@ -58,10 +56,14 @@ class ExtractiveGenerator:
             if ranking.degraded:
                 notes.degraded(ranking.degraded)
             if ranking.answered is None and ranking.scored:
-                notes.degraded(NOT_ENGLISH)
+                notes.degraded(unread(part, [p["text"] for p in brief.passages]))
             else:
                 notes.ran("reader", self.ranker.name)
-            sentences = choose(read_question(part), ranking, kept, self.max_sentences, self.floor)
+            question = read_question(part)
+            sentences = choose(question, ranking, kept, self.max_sentences, self.floor)
+            if sentences and not kept and (pair := differing(question, ranking, brief.passages)):
+                # The newer one first, so that who reads no further has what holds.
+                sentences = [pair.first.candidate, pair.second.candidate]
             chosen += [candidate for candidate in sentences if candidate not in chosen]
         if not chosen and not kept:
             return IDK
@@ -91,6 +93,8 @@ def choose(question: Question, ranking: Ranking, kept: Sequence[Kept], most: int
         rows = (s for s in ranking.scored if s.candidate.is_row)
         read = [s.candidate for s in rows if s.features["evidence"] > 0 and s.features["span"] > 0]
         return read[:MOST_ROWS] or [best.candidate]
+    if not kept and is_list(best.candidate.text):
+        return [best.candidate]
     room = min(question.sentences, most - len(kept))
     chosen: list[Scored] = []
     worded = [set(content_words(sentence.text)) for sentence in kept]
@@ -108,9 +112,17 @@ def choose(question: Question, ranking: Ranking, kept: Sequence[Kept], most: int
         if fits:
             chosen.append(item)
             worded.append(own)
+    if whole := next((s for s in ranking.scored if chosen == [best] and _lists(s, best)), None):
+        chosen = [whole]
     if chosen == [best] and question.kind not in QUOTED_KINDS:
         chosen += [s for s in ranking.scored[1:] if _goes_on(best, s)][:1]
     return [item.candidate for item in chosen]
+
+
+def _lists(one: Scored, other: Scored) -> bool:
+    """Whether one candidate is a list with the line above it, and another is that line or an item."""
+    a, b = one.candidate, other.candidate
+    return a.passage == b.passage and a.start <= b.start and b.end <= a.end and a != b
 
 
 def _goes_on(one: Scored, other: Scored) -> bool:
@@ -140,8 +152,9 @@ def _written(kept: Sequence[Kept], chosen: Sequence[Candidate]) -> str:
     for candidate in sorted(chosen, key=lambda c: (rank[c.passage], c.start)):
         marker = f"[{candidate.passage + 1}]"
         for part in ("" if names_its_columns(candidate) else candidate.header, candidate.opener, candidate.text):
-            # Line breaks of a page's layout are no part of what is said.
-            quote = " ".join(part.split())
+            # Line breaks of a page's layout are no part of what is said; those of a list are.
+            lined = part.splitlines() if is_list(part) else [part]
+            quote = "\n".join(" ".join(line.split()) for line in lined if line.strip())
             if quote and quote not in quotes:
                 quotes.add(quote)
                 lines.append((f"{quote} {marker}", candidate.is_row))
