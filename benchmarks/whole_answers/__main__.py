@@ -7,8 +7,8 @@ text and none of the rejected ones; a lead is right, wrong, or not given.
     python -m benchmarks.whole_answers
     python -m benchmarks.whole_answers dev --verbose
 
-`test` was not looked at before its first figures, `later` was written after them and not looked at since; `dev` is what the
-rules were developed on.
+`test` was not looked at before its first figures, `later` was written after them and not looked at since; `dev` is
+what the rules were developed on.
 """
 
 import argparse
