@@ -36,7 +36,7 @@ UNWRITTEN: Final = "This question is not in the log of what was asked: {reason}.
 class Entry:
     """One question and what became of it.
 
-    `time` is in UTC, `door` where it was asked (shell, chat, page, http, mcp), `outcome` accepted, doubtful or refused,
+    `time` is in UTC, `door` where it was asked (shell, chat, page, mcp), `outcome` accepted, doubtful or refused,
     empty where nothing was verified. `model` is what wrote the answer. `sources` have `number`, `place`, `source`,
     `page` and `quotes`. `messages` are the conversation before it, `narrowed` what it was narrowed to (`where`,
     `sources`, `collection`). `kept` is when it was kept as a test, `expect` what its answer must say.
@@ -199,9 +199,11 @@ class History:
 
     def get(self, number: int) -> Entry:
         """One entry; InputError where there is none of that number."""
+        row: Any = None
         with self._opened(writes=False) as db:
-            row = db and db.execute(f"SELECT {_COLUMNS} FROM entries WHERE number = ?", (number,)).fetchone()
-        if not row:
+            if db is not None and 0 < number < 1 << 63:  # which SQLite can hold
+                row = db.execute(f"SELECT {_COLUMNS} FROM entries WHERE number = ?", (number,)).fetchone()
+        if row is None:
             self._missing([number])
         return _entry(row)
 

@@ -174,7 +174,7 @@ class _Asked:
         self.others = {stem(same): word for word in self.words for same in others(word) if " " not in same}
         self.figures = set(numbers(question.text))
         self.dates = [fact for fact in dates(question.text) if fact.kind == "date" and fact.date[1]]
-        self.columns = {name: _meant_by(name) for _, row in rows for name in (cell.name for cell in row) if name}
+        self.columns = {name: meant_by(name) for _, row in rows for name in (cell.name for cell in row) if name}
         self.of_columns = {word for groups in self.columns.values() for group in groups for word in group}
         self.words_for = {name: self._words_meaning(groups) for name, groups in self.columns.items()}
         self.column_words = frozenset().union(*self.words_for.values())
@@ -376,7 +376,7 @@ _TYPED: Final = {
 
 
 @lru_cache(maxsize=1024)
-def _meant_by(heading: str) -> tuple[tuple[str, ...], ...]:
+def meant_by(heading: str) -> tuple[tuple[str, ...], ...]:
     """For each word of a column's heading the words that mean it, itself first."""
     plain = re.sub(r"(?<=[a-z])(?=[A-Z])|_", " ", heading)
     own = content_words(plain)

@@ -74,10 +74,13 @@ def _checked_window(value: Any) -> Any:
 
 def _names(value: Any) -> Any:
     """Collections as they are given: one or several in a text, with commas between them; `all` for no choice."""
-    names = [name.strip() for name in value.split(",")] if isinstance(value, str) else value
-    if not isinstance(names, list | tuple) or not all(isinstance(name, str) and name.strip() for name in names):
-        return names if names is None else tuple(names) if isinstance(names, list | tuple) else value
-    return None if any(name.casefold() == "all" for name in names) else tuple(dict.fromkeys(names))
+    given = [value] if isinstance(value, str) else value
+    texts = [text for text in given if isinstance(text, str)] if isinstance(given, list | tuple) else []
+    names = dict.fromkeys(name.strip() for text in texts for name in text.split(","))
+    if value is not None and (not names or not all(names) or len(texts) != len(given)):
+        # None chosen must not mean all: a program may have found that a person may see none.
+        raise ValueError("wanted the name of a collection, or several, or all")
+    return None if value is None or any(name.casefold() == "all" for name in names) else tuple(names)
 
 
 OTHER_NAMES: Final = {
@@ -197,7 +200,7 @@ class Context(BaseModel):
     sources: tuple[str, ...] | None = Field(
         default=None, description="Answer from these files and folders of the store, and from no others."
     )
-    collection: Annotated[tuple[Annotated[str, Field(min_length=1)], ...] | None, BeforeValidator(_names)] = Field(
+    collection: Annotated[tuple[str, ...] | None, BeforeValidator(_names)] = Field(
         default=None,
         description="Answer from these collections of the store alone, e.g. work, or several with commas; all searches "
         "every one.",

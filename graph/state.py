@@ -9,7 +9,7 @@ from typing import Any, Final
 
 from pydantic import BaseModel, ConfigDict, Field, create_model
 
-from cragraph.types import Attempt, Citation, Conflict, Level, Nearest, Passage
+from cragraph.types import Attempt, Citation, Computed, Conflict, Level, Nearest, Passage
 
 EPHEMERAL: Final = ("answer", "passages", "messages", "queries")
 
@@ -40,6 +40,7 @@ class State:
     drafts: list[str] = field(default_factory=list)
     written: dict[str, float | None] = field(default_factory=dict)
     """The drafts that a chat model wrote, each with the mean log-probability of its tokens where the server told it."""
+    computed: Computed | None = None  # what the draft states, where it was computed; in the end, what the answer does
     attempts: list[Attempt] = field(default_factory=list)
     halted: str = ""  # why no further correction can be made, where a part failed for good
     decided: str = ""  # what a person chose last, where one was asked: accept, edit, search or abstain
@@ -101,6 +102,9 @@ class CragOutput(BaseModel):
         "verification was off."
     )
     citations: list[Citation]
+    computed: Computed | None = Field(
+        description="The working of an answer that was computed over the rows of a table: the query, the figure, the rows."
+    )
     conflicts: list[Conflict] = Field(
         description="Passages that answer the question differently, two by two; the newer first where that is known."
     )

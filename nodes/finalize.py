@@ -18,7 +18,7 @@ from cragraph.text.languages import LEFT_OUT, unread
 from cragraph.text.markers import without_markers
 from cragraph.text.sentences import sentences
 from cragraph.text.words import content_words, weight
-from cragraph.types import EVADES, IDK, Attempt, Citation, Nearest, Passage
+from cragraph.types import EVADES, IDK, Attempt, Citation, Computed, Nearest, Passage
 from cragraph.verification.citations import MOST_CITATIONS, cite
 from cragraph.verification.decision import BY_PERSON, NO_ANSWER, Decision, Line, below, unanswered
 from cragraph.verification.policies import Weights
@@ -52,6 +52,7 @@ class Response:
     issues: Sequence[str] = ()
     checked: Verification | None = None
     citations: Sequence[Citation] = ()
+    computed: Computed | None = None  # the working of the answer, where it was computed
     withheld: bool = False  # whether something that was written is not shown
 
     @property
@@ -102,6 +103,7 @@ class Finalize:
             "accepted": decision and decision.accepted,
             "decision": decision and decision.to_dict(),
             "citations": [*ended.citations],
+            "computed": ended.computed,
             "conflicts": [] if ended.abstained or checked is None else [*checked.conflicts],
             "verification": block(ended, context, max(len(state.attempts) - 1, 0)),
             "issues": issues,
@@ -132,7 +134,7 @@ def respond(state: State, context: Context, weights: Mapping[str, Weights] | Non
             decision = replace(decision, why=f"{decision.why} {unknown}" if LEFT_OUT in unknown else unknown)
         return Response(IDK, decision, [*halted, decision.why])
     if decision is None or checked is None:
-        return answered(attempt["answer"], attempt.get("context", []), None, None, halted)
+        return answered(attempt["answer"], attempt.get("context", []), None, None, halted, attempt.get("computed"))
     issues = [*halted, *([checked.unread] if checked.unread else []), *checked.issues]
     if state.decided in BY_PERSON:
         outcome, why = BY_PERSON[state.decided]
@@ -146,7 +148,7 @@ def respond(state: State, context: Context, weights: Mapping[str, Weights] | Non
         if checked.unread:
             decision = replace(decision, why=checked.unread)
         return refused(decision, checked, said, context)
-    return answered(attempt["answer"], attempt.get("context", []), decision, checked, said)
+    return answered(attempt["answer"], attempt.get("context", []), decision, checked, said, attempt.get("computed"))
 
 
 def led(ended: Response, state: State) -> Response:
@@ -220,9 +222,10 @@ def answered(
     decision: Decision | None,
     checked: Verification | None,
     issues: Sequence[str],
+    computed: Computed | None = None,
 ) -> Response:
     """An answer with its citations, and what was found of it."""
-    rows = sum(is_row(line) for line in answer.splitlines())
+    rows = len(computed["cited"]) if computed else sum(is_row(line) for line in answer.splitlines())
     text, citations = cite(
         answer, checked.claims if checked else [], passages, most=max(MOST_CITATIONS, min(rows, MOST_ROWS))
     )
@@ -233,7 +236,7 @@ def answered(
     if checked and checked.unread:
         # Who reads the answer alone must not take it for one that was understood.
         text = f"{checked.unread}\n{text}"
-    return Response(text, decision, issues, checked, citations)
+    return Response(text, decision, issues, checked, citations, computed)
 
 
 def block(ended: Response, context: Context, corrections: int) -> dict[str, Any] | None:

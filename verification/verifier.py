@@ -30,6 +30,7 @@ from cragraph.text.words import shortened
 from cragraph.types import EVADES, Claim, Conflict, OnLowConfidence, Passage, Verdict
 from cragraph.verification import policies
 from cragraph.verification.claims import SentenceExtractor, uncovered_parts
+from cragraph.verification.computed import Recomputed
 from cragraph.verification.conflicts import find_conflicts, same_but_one
 from cragraph.verification.decision import Line
 from cragraph.verification.fallback import JudgeChain, VerdictCache, judge_names, over_limit
@@ -146,6 +147,7 @@ class Verifier:
         threshold: float | None = None,
         on_low_confidence: OnLowConfidence = "doubt",
         written: Written | None = None,
+        computed: Recomputed | None = None,
         deadline_s: float | None = None,
     ) -> Verification:
         """Verify an answer, and decide on it.
@@ -158,6 +160,7 @@ class Verifier:
         and the failure is logged. What was degraded is added to `notes` and is in the result. `threshold` is what a
         person set; `on_low_confidence` what becomes of an answer below it (`decision.decide`). `written` is what is
         known of an answer that a chat model wrote: its chance to be right is one of its own (`verification.written`).
+        `computed` is what an answer that was computed comes to when it is computed once more: that judges it, no network.
         After `deadline_s` seconds the judges and models that are slow are no longer waited for.
         """
         if not isinstance(answer, str):
@@ -167,7 +170,9 @@ class Verifier:
             _known("policy", policy, POLICIES)
         chosen = list(POLICIES) if policy_scores else [] if policy == AUTO else [policy]
         start, own = perf_counter(), Notes()
-        case = _Case(question, answer, passages, own, self._chain(judge), policy, chosen, known_facts, written)
+        case = _Case(
+            question, answer, passages, own, self._chain(judge), policy, chosen, known_facts, written, computed
+        )
         try:
             with deadline(deadline_s):
                 outcome = self._verified(case)
@@ -208,7 +213,7 @@ class Verifier:
         try:
             # What waits for a model's server runs beside the judging.
             waiting = {name: _beside(pool, call) for name, call in self._model_calls(case, wanted, needed).items()}
-            verdicts = self._verdicts(case, weights)
+            verdicts = self._verdicts(case, weights) if case.computed is None else case.computed.verdicts(case.passages)
             if case.known_facts and verdicts:
                 facts, claims = as_passages(case.known_facts), [claim_of(verdict) for verdict in verdicts]
                 waiting["knowledge"] = _beside(pool, lambda: case.chain(claims, facts, case.notes))
@@ -247,7 +252,9 @@ class Verifier:
                 calls[name] = partial(_scored, f"The {part} {scorer.name!r}", partial(scorer, *given), instead, notes)
 
         notes, whole = case.notes, (case.question, case.answer, case.passages, case.notes)
-        if case.question.strip() and case.answer.strip() and case.passages:
+        if case.computed is not None:
+            calls["answered"] = case.computed.answered
+        elif case.question.strip() and case.answer.strip() and case.passages:
             add("answered", "reader", self.scorer, whole, "whether the answer fits the question is not known")
         if "internal_consistency" in needed:
             instead = "consistency was measured by facts, opposites and negation"
@@ -464,6 +471,7 @@ class _Case:
     chosen: Sequence[str]
     known_facts: Sequence[str]
     written: Written | None = None
+    computed: Recomputed | None = None
 
 
 def _failed(answer: str, policy: str) -> Verification:

@@ -1,6 +1,6 @@
 const $ = id => document.getElementById(id);
 const messages = [], options = {};
-let running = null;
+let running = null, preset = null;  // the collections that whoever started the server chose
 
 // Server-sent events of a POST, which EventSource cannot send.
 async function* events(url, init) {
@@ -123,9 +123,11 @@ function button(text, label, act) {
   return made;
 }
 function twice(made, sure, act) {
-  const text = made.textContent, calm = () => { made.textContent = text; made.classList.remove("sure"); };
+  const text = made.textContent, label = made.getAttribute("aria-label") ?? text;
+  const say = (words, name) => { made.textContent = words; made.setAttribute("aria-label", name); };
+  const calm = () => { say(text, label); made.classList.remove("sure"); };
   made.addEventListener("click", () => {
-    if (made.classList.contains("sure")) { calm(); act(); } else { made.textContent = sure; made.classList.add("sure"); }
+    if (made.classList.contains("sure")) { calm(); act(); } else { say(sure, `${label}: ${sure}`); made.classList.add("sure"); }
   });
   made.addEventListener("blur", calm);
   made.addEventListener("keydown", event => { if (event.key === "Escape") { calm(); event.stopPropagation(); } });
@@ -174,28 +176,34 @@ async function list() {
   }
   $("docs").replaceChildren(...rows);
 }
+async function listed() {
+  await list();
+  $("docs").querySelector("button")?.focus();
+}
 function row(doc) {
   const name = node("span", {className: "name", textContent: `${doc.name} · ${count(doc.chunks)}`, title: doc.source});
   const move = button("Move", `Move ${doc.name} to another collection`, opener => fill(opener, {
     label: `Move ${doc.name} to the collection `, list: "names",
-    act: async to => { if (await sent("/documents/move", json("POST", {source: doc.source, to}))) await list(); $("docs").querySelector("button")?.focus(); },
+    act: async to => { if (await sent("/documents/move", json("POST", {source: doc.source, to}))) await listed(); },
   }));
   const forget = button("Forget", `Forget ${doc.name}`, () => without($("docs"), list, $("files"), () =>
     sent(`/documents?source=${encodeURIComponent(doc.source)}&collection=${encodeURIComponent(doc.collection)}`, {method: "DELETE"})));
-  return node("li", {}, name, move, forget);
+  return node("li", {}, name, node("div", {className: "acts"}, move, forget));
 }
 function group(name, documents) {
   const rename = button("Rename", `Rename the collection ${name}`, opener => fill(opener, {
     label: `New name of ${name} `, value: name,
-    act: async to => { if (await sent(at("/collections", name), json("PATCH", {name: to}))) await list(); $("docs").querySelector("button")?.focus(); },
+    act: async to => { if (await sent(at("/collections", name), json("PATCH", {name: to}))) await listed(); },
   }));
   const forget = twice(button("Forget", `Forget the collection ${name}`, () => {}), `Forget all ${documents}?`,
     () => without($("docs"), list, $("files"), () => sent(at("/collections", name), {method: "DELETE"})));
-  return node("li", {className: "group"}, node("h3", {className: "name", textContent: name}), rename, forget);
+  return node("li", {className: "group"}, node("h3", {className: "name", textContent: name}), node("div", {className: "acts"}, rename, forget));
 }
-// Which collections are asked: all, where none or each is chosen.
+// Which collections are asked; where none would be left, all are chosen again, so that what is shown is what is asked.
 function among(names) {
-  const off = new Set([...$("among").querySelectorAll("input:not(:checked)")].map(input => input.value));
+  const shown = [...$("among").querySelectorAll("input")];
+  const off = new Set(shown.length ? shown.filter(input => !input.checked).map(input => input.value)
+    : preset && names.filter(name => !preset.includes(name)));
   const legend = $("among").querySelector("legend");
   $("among").replaceChildren(legend, ...names.map(name => {
     const input = node("input", {type: "checkbox", value: name, checked: !off.has(name)});
@@ -207,8 +215,10 @@ function among(names) {
   chosen();
 }
 function chosen() {
-  const all = [...$("among").querySelectorAll("input")], on = all.filter(input => input.checked).map(input => input.value);
-  if (on.length && on.length < all.length) options.collection = on; else delete options.collection;
+  const all = [...$("among").querySelectorAll("input")];
+  if (all.every(input => !input.checked)) for (const input of all) input.checked = true;
+  const on = all.filter(input => input.checked).map(input => input.value);
+  if (on.length && (preset || on.length < all.length)) options.collection = on; else delete options.collection;
 }
 
 // -- history ------------------------------------------------------------------------------------------------------------
@@ -232,7 +242,7 @@ function entry(about) {
     ? button("Let go", `Keep as a test no longer: ${about.question}`, () => without($("entries"), entries, $("find"), () => sent(`/history/${about.number}/kept`, {method: "DELETE"})))
     : button("Keep", `Keep as a test: ${about.question}`, opener => fill(opener, {
       label: "What the answer must say (empty: what it says now) ", needed: false,
-      act: async expect => { if (await sent(`/history/${about.number}/kept`, json("PUT", {expect: expect || null}))) await entries(); $("find").focus(); },
+      act: async expect => { if (await sent(`/history/${about.number}/kept`, json("PUT", {expect: expect || null}))) { await entries(); $("find").focus(); } },
     }));
   const forget = button("Forget", `Forget this entry: ${about.question}`, () =>
     without($("entries"), entries, $("find"), () => sent(`/history/${about.number}`, {method: "DELETE"})));
@@ -271,6 +281,7 @@ for (const kind of ["dragover", "dragleave", "drop"]) addEventListener(kind, eve
 // The options of a run, from their schema: what is left as it is, is not sent.
 async function form() {
   const {properties} = await (await fetch("/options")).json();
+  preset = properties.collection?.default;
   for (const [name, about] of Object.entries(properties)) {
     const kind = about.type ?? about.anyOf?.map(one => one.type).find(type => type && type !== "null");
     const choices = about.enum ?? about.anyOf?.find(one => one.enum)?.enum;
@@ -288,4 +299,4 @@ async function form() {
     $("options").append(label, input);
   }
 }
-list(); entries(); form(); $("question").focus();
+form().finally(list); entries(); $("question").focus();

@@ -5,13 +5,16 @@ from typing import TYPE_CHECKING
 from cragraph.lazy import exports
 
 if TYPE_CHECKING:
-    from cragraph.retrieval.store.bulk import IngestReport, Progress, forget, ingest, watch
-    from cragraph.retrieval.store.collections import (
-        Collections,
+    from cragraph.retrieval.store.bulk import (
+        IngestReport,
+        Progress,
+        forget,
         forget_from,
+        ingest,
         ingest_into,
-        open_collections,
+        watch,
     )
+    from cragraph.retrieval.store.collections import Collections, open_collections
     from cragraph.retrieval.store.filters import checked_where, parse_where
     from cragraph.retrieval.store.reading import Failed, SplitOptions, messages
     from cragraph.retrieval.store.records import Item, Origin, StoredDocument
@@ -26,9 +29,9 @@ __all__ = [
 __getattr__ = exports(
     __name__,
     {
-        "collections": ("Collections", "forget_from", "ingest_into", "open_collections"),
+        "collections": ("Collections", "open_collections"),
         "filters": ("checked_where", "parse_where"),
-        "bulk": ("IngestReport", "Progress", "forget", "ingest", "watch"),
+        "bulk": ("IngestReport", "Progress", "forget", "forget_from", "ingest", "ingest_into", "watch"),
         "reading": ("Failed", "SplitOptions", "messages"),
         "records": ("Item", "Origin", "StoredDocument"),
         "store": ("Store", "open_store"),

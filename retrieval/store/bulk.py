@@ -2,9 +2,10 @@
 
 import json
 import os
-from collections.abc import Callable, Generator, Iterable, Iterator
+from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
 from contextlib import closing, nullcontext, suppress
 from dataclasses import asdict, dataclass, field, replace
+from itertools import chain
 from pathlib import Path
 from threading import Event
 from time import monotonic, time_ns
@@ -12,10 +13,22 @@ from typing import Any, Final
 
 from cragraph.errors import InputError
 from cragraph.retrieval.documents import MAX_BYTES, Found, Limits, Skipped, discover
+from cragraph.retrieval.documents.document import TAKEN
 from cragraph.retrieval.documents.files import Paths
+from cragraph.retrieval.store.collections import DEFAULT, Collections, checked_name
 from cragraph.retrieval.store.reading import Failed, Message, Portion, SplitOptions, messages
-from cragraph.retrieval.store.records import Item, Origin, StoredDocument, at_home, iso_time, sha256_of
-from cragraph.retrieval.store.store import BATCH, Store
+from cragraph.retrieval.store.records import (
+    Item,
+    Origin,
+    StoredDocument,
+    at_home,
+    batched,
+    filename_of,
+    iso_time,
+    sha256_of,
+)
+from cragraph.retrieval.store.store import BATCH, Store, open_store
+from cragraph.types import Passage
 
 
 @dataclass(frozen=True, slots=True)
@@ -390,3 +403,106 @@ def watch(
             seen = sight
         last = sight
         stop.wait(interval)
+
+
+# -- of collections ---------------------------------------------------------------------------------------------------
+
+
+def ingest_into(
+    paths: Paths, held: Collections, collection: str | None = None, *, dry_run: bool = False, **options: Any
+) -> IngestReport:
+    """`ingest`, with new files into one collection.
+
+    With a name, what is below the paths and in another collection moves there. Without one, files stay in the
+    collection that they are in, and new ones go into the default one.
+    """
+    roots = roots_of(paths)
+    if collection is not None:
+        moved: list[str] = []
+        name = checked_name(collection)
+        if not dry_run:
+            every = {d.source for known, store in held.every() if known != name for d in store.documents()}
+            here = [source for source in below(roots, every) if Path(source).exists()]
+            moved = held.move(here, name) if here else []
+        report = ingest(roots, _to_fill(held, name, dry_run), dry_run=dry_run, **options)
+        return replace(report, moved=moved)
+    homes = {name: set(store.index.names()) for name, store in held.every() if name != DEFAULT}
+    elsewhere = {name: known for name, known in homes.items() if below(roots, known)}
+    taken = set(chain.from_iterable(elsewhere.values()))
+    is_new = DEFAULT not in held.names() and not dry_run
+    own = ingest(
+        roots, _to_fill(held, DEFAULT, dry_run), among=lambda source: source not in taken, dry_run=dry_run, **options
+    )
+    reports = [
+        ingest(roots, held.one(name), among=known.__contains__, dry_run=dry_run, **options)
+        for name, known in elsewhere.items()
+    ]
+    if is_new and elsewhere and not held.one(DEFAULT).index.names():
+        held.drop(DEFAULT)  # nothing went there
+    return joined([own, *reports])
+
+
+def _to_fill(held: Collections, name: str, dry_run: bool) -> Store:
+    """The store that new files go into; where nothing is to be written and there is none, one in memory."""
+    if dry_run and name not in held.names():
+        return open_store(None, held.embeddings)
+    return held.one(name, create=True)
+
+
+def joined(reports: Sequence[IngestReport]) -> IngestReport:
+    """Several reports as one."""
+    if len(reports) == 1:
+        return reports[0]
+    given: dict[str, Any] = {
+        name: [row for report in reports for row in getattr(report, name)]
+        for name in ("added", "changed", "unchanged", "removed", "skipped", "failed", "partial", "moved")
+    }
+    given |= {name: sum(getattr(report, name) for report in reports) for name in ("chunks", "seconds")}
+    return IngestReport(**given, dry_run=reports[0].dry_run)
+
+
+def forget_from(held: Collections, path: str | os.PathLike[str], collection: str | None = None) -> list[str]:
+    """Remove a file, or everything below a folder, from one collection, or from whichever it is in; as `forget`."""
+    name = None if collection is None else held.known(collection)
+    documents = [d for d in held.documents() if name in (None, d.collection)]
+    sources = forgotten(path, documents)
+    for each in dict.fromkeys(document.collection for document in documents if document.source in sources):
+        store = held.one(each)
+        with store.writing():
+            for source in sources:
+                store.release(source)
+    return sources
+
+
+def carry(store: Store, target: Store, source: str) -> None:
+    """Put what a source holds into another store, and take it out of its own."""
+    origins = [origin for origin in store.index.states(source) if origin.chunks >= 0][-1:]
+    ids = store.index.held_by(source, unheld=True)
+    was_there = source in target.index.names()
+    with target.writing():
+        shared = {i for i, held in store.index.holders(ids).items() if any(one.source != source for one in held)}
+        if shared:  # what is known of these may be the other file's, so the next ingest reads this one again
+            origins = [origin._replace(size=0) for origin in origins]
+        for batch in batched(ids, BATCH):
+            vectors = store.known_vectors(batch)
+            items = []
+            for passage in store.get(batch):
+                one = Passage(**{**passage, "source": source, "filename": filename_of(source)})
+                if one["chunk_id"] in shared:
+                    items.append(Item(Passage(**{**one, "metadata": _of_text(one)}), origins))
+                else:
+                    items.append(Item(one, origins, vectors[one["chunk_id"]]))
+            target.commit([], items)
+        if origins and (was_there or not ids):  # it holds these now, and nothing else
+            target.commit([(source, origins[0])], [Item(one, origins) for one in target.get(ids)])
+        limits: dict[str, Any] = json.loads(store.index.meta(LEFT_OUT, "{}"))
+        if source in limits:
+            kept = json.loads(target.index.meta(LEFT_OUT, "{}")) | {source: limits[source]}
+            target.index.keep(**{LEFT_OUT: json.dumps(kept)})
+    store.release(source)
+
+
+def _of_text(passage: Passage) -> dict[str, Any]:
+    """What the text of a passage itself says of it, and not the file that it was read from."""
+    kept = {name: value for name, value in passage["metadata"].items() if name in TAKEN}
+    return kept | {"title": Path(passage["filename"]).stem}

@@ -4,7 +4,6 @@ A question that is asked in one never opens the others, so that nothing of them 
 neighbour, a name of a file or of a field, not the weight of a word. A file is in one collection.
 """
 
-import json
 import os
 import re
 import shutil
@@ -20,25 +19,20 @@ from typing import Any, Final, NamedTuple, Self, cast
 
 import numpy as np
 
+import cragraph
 from cragraph.errors import InputError, StoreError, StoreMissingError
 from cragraph.protocols import Embeddings
-from cragraph.retrieval.documents.document import TAKEN
-from cragraph.retrieval.documents.files import Paths
-from cragraph.retrieval.store.bulk import LEFT_OUT, IngestReport, below, forgotten, ingest, roots_of
 from cragraph.retrieval.store.database import WriteLock, remove
 from cragraph.retrieval.store.filters import Where, checked_where, fits
 from cragraph.retrieval.store.lexical import together
 from cragraph.retrieval.store.records import (
     Floats,
-    Item,
     StoredDocument,
     as_floats,
     at_home,
-    batched,
-    filename_of,
     unit,
 )
-from cragraph.retrieval.store.store import BATCH, Store, open_store
+from cragraph.retrieval.store.store import Store, open_store
 from cragraph.types import Passage
 
 DEFAULT: Final = "default"  # where files are that nobody put into a collection, and all of an older store
@@ -77,7 +71,7 @@ class Collections:
 
     def __init__(self, target: str | os.PathLike[str] | None, embeddings: Embeddings) -> None:
         self.target = target
-        self._embeddings = embeddings
+        self.embeddings = embeddings
         self._held: dict[str, Store] = {}
         self._lock = RLock()
         self._listed: tuple[float, list[str]] = (-_LOOK_SECONDS, [])
@@ -138,7 +132,7 @@ class Collections:
                 store.close()  # another process renamed or removed it
                 del self._held[name]
             if name not in self._held:
-                self._held[name] = open_store(self.target, self._embeddings, collection=_stored(name), create=create)
+                self._held[name] = open_store(self.target, self.embeddings, collection=_stored(name), create=create)
                 self._listed = (-_LOOK_SECONDS, [])
             return self._held[name]
 
@@ -177,7 +171,7 @@ class Collections:
             return marked(part.store.dense(query, k, part.where), part.name)
         if k < 1 or not query.strip() or not any(part.store.fields() for part in parts):
             return []
-        fields, vectors = _fields(parts), as_floats([self._embeddings.embed_query(query)])
+        fields, vectors = _fields(parts), as_floats([self.embeddings.embed_query(query)])
         found: list[list[Passage]] = []
         for part in parts:
             if part.store.fields():
@@ -289,7 +283,7 @@ class Collections:
                 continue
             for document in store.documents():
                 if document.source in wanted:
-                    _carry(store, target, document.source)
+                    cragraph.retrieval.store.bulk.carry(store, target, document.source)
                     moved.append(document.source)
         return sorted(moved)
 
@@ -504,109 +498,6 @@ class Files:
 
     def __contains__(self, source: object) -> bool:
         return any(source in store.files for store in [*self.held._held.values()])
-
-
-# -- files in and out --------------------------------------------------------------------------------------------------
-
-
-def ingest_into(
-    paths: Paths, held: Collections, collection: str | None = None, *, dry_run: bool = False, **options: Any
-) -> IngestReport:
-    """`ingest`, with new files into one collection.
-
-    With a name, what is below the paths and in another collection moves there. Without one, files stay in the
-    collection that they are in, and new ones go into the default one.
-    """
-    roots = roots_of(paths)
-    if collection is not None:
-        moved: list[str] = []
-        name = checked_name(collection)
-        if not dry_run:
-            every = {d.source for known, store in held.every() if known != name for d in store.documents()}
-            here = [source for source in below(roots, every) if Path(source).exists()]
-            moved = held.move(here, name) if here else []
-        report = ingest(roots, _to_fill(held, name, dry_run), dry_run=dry_run, **options)
-        return replace(report, moved=moved)
-    homes = {name: set(store.index.names()) for name, store in held.every() if name != DEFAULT}
-    elsewhere = {name: known for name, known in homes.items() if below(roots, known)}
-    taken = set(chain.from_iterable(elsewhere.values()))
-    is_new = DEFAULT not in held.names() and not dry_run
-    own = ingest(
-        roots, _to_fill(held, DEFAULT, dry_run), among=lambda source: source not in taken, dry_run=dry_run, **options
-    )
-    reports = [
-        ingest(roots, held.one(name), among=known.__contains__, dry_run=dry_run, **options)
-        for name, known in elsewhere.items()
-    ]
-    if is_new and elsewhere and not held.one(DEFAULT).index.names():
-        held.drop(DEFAULT)  # nothing went there
-    return joined([own, *reports])
-
-
-def _to_fill(held: Collections, name: str, dry_run: bool) -> Store:
-    """The store that new files go into; where nothing is to be written and there is none, one in memory."""
-    if dry_run and name not in held.names():
-        return open_store(None, held._embeddings)
-    return held.one(name, create=True)
-
-
-def joined(reports: Sequence[IngestReport]) -> IngestReport:
-    """Several reports as one."""
-    if len(reports) == 1:
-        return reports[0]
-    given: dict[str, Any] = {
-        name: [row for report in reports for row in getattr(report, name)]
-        for name in ("added", "changed", "unchanged", "removed", "skipped", "failed", "partial", "moved")
-    }
-    given |= {name: sum(getattr(report, name) for report in reports) for name in ("chunks", "seconds")}
-    return IngestReport(**given, dry_run=reports[0].dry_run)
-
-
-def forget_from(held: Collections, path: str | os.PathLike[str], collection: str | None = None) -> list[str]:
-    """Remove a file, or everything below a folder, from one collection, or from whichever it is in; as `forget`."""
-    name = None if collection is None else held.known(collection)
-    documents = [d for d in held.documents() if name in (None, d.collection)]
-    sources = forgotten(path, documents)
-    for each in dict.fromkeys(document.collection for document in documents if document.source in sources):
-        store = held.one(each)
-        with store.writing():
-            for source in sources:
-                store.release(source)
-    return sources
-
-
-def _carry(store: Store, target: Store, source: str) -> None:
-    """Put what a source holds into another store, and take it out of its own."""
-    origins = [origin for origin in store.index.states(source) if origin.chunks >= 0][-1:]
-    ids = store.index.held_by(source, unheld=True)
-    was_there = source in target.index.names()
-    with target.writing():
-        shared = {i for i, held in store.index.holders(ids).items() if any(one.source != source for one in held)}
-        if shared:  # what is known of these may be the other file's, so the next ingest reads this one again
-            origins = [origin._replace(size=0) for origin in origins]
-        for batch in batched(ids, BATCH):
-            vectors = store.known_vectors(batch)
-            items = []
-            for passage in store.get(batch):
-                one = cast("Passage", passage | {"source": source, "filename": filename_of(source)})
-                if one["chunk_id"] in shared:
-                    items.append(Item(Passage(**{**one, "metadata": _of_text(one)}), origins))  # type: ignore[typeddict-item]
-                else:
-                    items.append(Item(one, origins, vectors[one["chunk_id"]]))
-            target.commit([], items)
-        if origins and (was_there or not ids):  # it holds these now, and nothing else
-            target.commit([(source, origins[0])], [Item(one, origins) for one in target.get(ids)])
-        limits: dict[str, Any] = json.loads(store.index.meta(LEFT_OUT, "{}"))
-        if source in limits:
-            kept = json.loads(target.index.meta(LEFT_OUT, "{}")) | {source: limits[source]}
-            target.index.keep(**{LEFT_OUT: json.dumps(kept)})
-    store.release(source)
-
-
-def _of_text(passage: Passage) -> dict[str, Any]:
-    """What the text of a passage itself says of it, and not the file that it was read from."""
-    kept = {name: value for name, value in passage["metadata"].items() if name in TAKEN}
-    return kept | {"title": Path(passage["filename"]).stem}
 
 
 def _renamed(folder: Path, old: str, new: str) -> None:

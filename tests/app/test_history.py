@@ -406,6 +406,15 @@ def test_errors_of_the_log_are_input_and_store_errors(tmp_path: Path) -> None:
     log = History(tmp_path / "history.sqlite")
     assert log.entries() == []
     assert log.forget() == 0
+    with pytest.raises(InputError, match="There is no entry 1000000000000"):
+        log.get(10**30)
+    log.add(Entry("q", "a"))
+    for number in (10**30, -1, 0):
+        with pytest.raises(InputError, match=f"There is no entry {number}"):
+            log.keep(number)
+        with pytest.raises(InputError, match=f"There is no entry {number}"):
+            log.forget([number])
+    log.forget()
     for wrong in (lambda: log.get(1), lambda: log.forget([1]), lambda: log.keep(1), lambda: log.let_go(1)):
         with pytest.raises(InputError, match="There is no entry 1"):
             wrong()

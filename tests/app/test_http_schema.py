@@ -105,6 +105,9 @@ def operations() -> list[tuple[str, str]]:
 OPERATIONS = [
     ("POST", "/ask"), ("POST", "/ask/stream"), ("POST", "/ask/resume"), ("POST", "/verify"), ("POST", "/search"),
     ("GET", "/documents"), ("POST", "/documents"), ("DELETE", "/documents"), ("GET", "/options"),
+    ("POST", "/documents/move"), ("GET", "/collections"), ("PATCH", "/collections/{name}"),
+    ("DELETE", "/collections/{name}"), ("GET", "/history"), ("DELETE", "/history"), ("DELETE", "/history/{number}"),
+    ("PUT", "/history/{number}/kept"), ("DELETE", "/history/{number}/kept"),
 ]  # fmt: skip
 
 
@@ -129,7 +132,10 @@ def test_no_request_is_answered_by_a_500(method: str, path: str, data: st.DataOb
         sent = form(
             name + suffix, data.draw(st.sampled_from([b"", SEA.encode(), b"\xff\0", b"{", b"a,b\n1,2\n"]), "file")
         )
-    named = [parameter["name"] for parameter in about.get("parameters", ())]
+    for name in [parameter["name"] for parameter in about.get("parameters", ()) if parameter["in"] == "path"]:
+        value = data.draw(st.sampled_from(["1", "-1", "9" * 30, "nowhere", *HOSTILE]) | TEXTS, name)
+        path = path.replace(f"{{{name}}}", value.encode("utf-8", "replace").decode().replace("/", "_") or "x")
+    named = [parameter["name"] for parameter in about.get("parameters", ()) if parameter["in"] == "query"]
     values = {name: data.draw(st.sampled_from(HOSTILE[2:]) | TEXTS, name) for name in named}
     # "/" would take out what the next examples are asked about.
     query = "&".join(

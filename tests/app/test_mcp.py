@@ -85,7 +85,7 @@ def said(result: Any) -> Any:
 async def test_an_agent_ingests_asks_searches_verifies_and_reads(folder: Path) -> None:
     async with stdio(folder) as client:
         tools = {tool.name for tool in (await client.list_tools()).tools}
-        assert tools == {"search", "ask", "verify", "ingest"}
+        assert tools == {"search", "ask", "verify", "ingest", "collections"}
         early = await client.call_tool("ask", {"question": "How deep is it?"})
         assert early.is_error
         assert "ingest" in early.content[0].text

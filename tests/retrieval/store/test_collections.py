@@ -320,6 +320,23 @@ def test_a_text_that_two_files_share_stays_where_the_other_is(held: Collections,
     assert [p["filename"] for p in held.lexical("mill", 5)] == ["b.md"]
 
 
+def test_of_a_text_that_files_share_only_what_the_text_says_moves_with_one_of_them(
+    held: Collections, tmp_path: Path
+) -> None:
+    front = "---\nowner: {}\n---\nThe mill opened in 1820."
+    folder = write(tmp_path / "files", ann=front.format("ann"), bob=front.format("bob"))
+    read(held, folder)
+    held.move([(folder / "ann.md").as_posix()], "work")
+    for name, own, other in ((DEFAULT, "bob", "ann"), ("work", "ann", "bob")):
+        [found] = held.lexical("mill", 5, {"collection": name})
+        assert (found["filename"], found["metadata"]["title"]) == (f"{own}.md", own)
+        assert other not in str(found)
+    report = read(held, folder)
+    assert [Path(source).name for source in report.changed] == ["ann.md"], "what it says of itself is read again"
+    assert held.lexical("mill", 5, {"collection": "work"})[0]["metadata"]["owner"] == "ann"
+    assert held.problems() == []
+
+
 def test_a_move_that_was_cut_off_between_the_two_is_finished_by_the_next(held: Collections, tmp_path: Path) -> None:
     folder = write(tmp_path / "files", a="The mill opened in 1820.")
     read(held, folder)

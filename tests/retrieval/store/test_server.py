@@ -7,13 +7,23 @@ import time
 import urllib.error
 import urllib.request
 from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
 
-from cragraph.errors import InputError, StoreError, StoreMismatchError
+from cragraph.errors import InputError, StoreError, StoreMismatchError, StoreMissingError
 from cragraph.passages import as_passage, as_passages
-from cragraph.retrieval.store import Store, forget, ingest, open_store, parse_where
+from cragraph.retrieval.store import (
+    Store,
+    forget,
+    forget_from,
+    ingest,
+    ingest_into,
+    open_collections,
+    open_store,
+    parse_where,
+)
 from cragraph.retrieval.store.store import UNCACHED
 from cragraph.testing import HashEmbeddings
 from cragraph.types import Passage
@@ -21,13 +31,12 @@ from cragraph.types import Passage
 pytestmark = [pytest.mark.server, pytest.mark.enable_socket]
 
 
-@pytest.fixture(scope="module")
-def url(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
-    """A Chroma server of our own."""
+@contextmanager
+def chroma(folder: Path) -> Iterator[str]:
+    """The address of a Chroma server of our own."""
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
         port = free.getsockname()[1]
-    folder = tmp_path_factory.mktemp("chroma")
     command = [Path(sys.executable).with_name("chroma"), "run", "--path", folder, "--host", "127.0.0.1", "--port", port]
     process = subprocess.Popen([str(part) for part in command], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
     address = f"http://127.0.0.1:{port}"
@@ -42,6 +51,13 @@ def url(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     finally:
         process.kill()
         process.wait()
+
+
+@pytest.fixture(scope="module")
+def url(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    """A server for all tests here."""
+    with chroma(tmp_path_factory.mktemp("chroma")) as address:
+        yield address
 
 
 @pytest.fixture
@@ -179,3 +195,32 @@ def test_a_server_compares_fractions_with_whole_numbers_and_lists_of_several_typ
         for search in (store.dense, store.lexical):
             assert {p["source"] for p in search("words", 9, where)} == sources
         assert store.get([passages[1]["chunk_id"]])[0]["metadata"] == {"x": 0}
+
+
+def test_collections_on_a_server_are_its_own(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+    for name, text in (("mill", "The mill opened in 1820."), ("bread", "The bread of the mill is warm.")):
+        (tmp_path / name).mkdir()
+        (tmp_path / name / f"{name}.md").write_text(text)
+    with chroma(tmp_path / "chroma") as address, open_collections(address, HashEmbeddings(48)) as held:
+        with pytest.raises(StoreMissingError):
+            open_collections(address, HashEmbeddings(48), create=False)
+        ingest_into([tmp_path / "mill"], held, "Mira Köhler", limits=None)
+        ingest_into([tmp_path / "bread"], held, limits=None)
+        assert [(h.name, h.documents) for h in held.held()] == [("default", 1), ("Mira Köhler", 1)]
+        for search in (held.dense, held.lexical):
+            assert {p["filename"] for p in search("mill", 9)} == {"mill.md", "bread.md"}
+            assert [p["filename"] for p in search("mill", 9, {"collection": "mira köhler"})] == ["mill.md"]
+        held.rename("Mira Köhler", "work")
+        with open_collections(address, HashEmbeddings(48), create=False) as other:
+            assert other.names() == ["default", "work"]
+            assert [p["metadata"]["collection"] for p in other.dense("opened in 1820", 1)] == ["work"]
+        held.move([(tmp_path / "bread" / "bread.md").as_posix()], "work")
+        assert [(h.name, h.documents) for h in held.held()] == [("default", 0), ("work", 2)]
+        assert held.problems() == []
+        assert ingest_into([tmp_path / "bread"], held, limits=None).unchanged
+        assert forget_from(held, "mill.md") == [(tmp_path / "mill" / "mill.md").as_posix()]
+        held.drop("work")
+        assert held.names() == ["default"]
+        assert not list((tmp_path / "cache").rglob("*work*"))
+        assert held.lexical("mill", 9) == []
