@@ -17,6 +17,8 @@ _PRONOUN: Final = re.compile(
 _POINTS_BACK: Final = re.compile(
     r"(?:You|We|I|One|Mr|Mrs|Ms|Dr|[A-Z][\w’'-]+(?: [A-Z][\w’'-]+)?)\b(?: (?!that\b|and\b)[^\s,;.]+){1,7}?"
     r" (?:it|them)\b"
+    r"|(?:For (?:this|that|these)|To do (?:so|this|that)|(?:When|If) (?:it|this|that) (?:does|happens|is))\b"
+    r"|[A-Z][a-z]+ (?:(?:for|about|with|of) )?(?:it|them|one)\b"
     r"|(?:Since|In|On|At|From|After|During|Then|Now|Today|For (?:this|that)|At present|This \w+|Until)\b"
     r"(?: [^\s,;.]+){0,3}?,? (?:it|they|he|she|them|that|this)\b"
 )

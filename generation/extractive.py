@@ -7,7 +7,7 @@ from typing import Final
 from cragraph.generation.candidates import Candidate, candidates, is_list
 from cragraph.generation.conflicts import differing
 from cragraph.generation.phrases import normalised
-from cragraph.generation.questions import QUOTED_KINDS, Question, read_question, split_question
+from cragraph.generation.questions import QUOTED_KINDS, Kind, Question, read_question, split_question
 from cragraph.generation.ranking import MOST_ROWS, AnswerRanker, Ranking, Scored
 from cragraph.generation.rows import names_its_columns
 from cragraph.protocols import Brief, Notes
@@ -22,6 +22,7 @@ BY_WORDS: Final = 0.38  # the same for the score of words alone, where the reade
 MARGIN: Final = 0.6  # share of the best candidate's score that another sentence of the answer must have
 RIVAL: Final = 0.8  # the same for a sentence of another passage that gives another answer: both are shown
 NEAR: Final = 0.85  # the same for a second sentence where words alone choose
+NEAR_TO: Final = 0.3  # evidence by which a sentence that points back, and offers what is asked for, may be less
 _GROUNDED: Final = 0.6  # share of a kept sentence's words that one passage must hold to be cited for it
 
 
@@ -114,8 +115,12 @@ def choose(question: Question, ranking: Ranking, kept: Sequence[Kept], most: int
             worded.append(own)
     if whole := next((s for s in ranking.scored if chosen == [best] and _lists(s, best)), None):
         chosen = [whole]
-    if chosen == [best] and question.kind not in QUOTED_KINDS:
-        chosen += [s for s in ranking.scored[1:] if _goes_on(best, s)][:1]
+    if chosen == [best]:
+        lacks = question.answered_in_kind(best.candidate.text) == 0
+        if question.kind not in QUOTED_KINDS:
+            chosen += [s for s in ranking.scored[1:] if _goes_on(best, s)][:1]
+        if chosen == [best] and (lacks or question.kind not in _NAMED):
+            chosen += [s for s in ranking.scored[1:] if _follows(best, s, question)][:1]
     return [item.candidate for item in chosen]
 
 
@@ -132,6 +137,20 @@ def _goes_on(one: Scored, other: Scored) -> bool:
     evidence = other.features["evidence"]
     as_much = evidence > 0 and evidence >= RIVAL * one.features["evidence"]
     return beside and as_much and other.trust == 1 and not b.is_row
+
+
+def _follows(one: Scored, other: Scored, question: Question) -> bool:
+    """Whether another sentence stands behind the chosen one, points back to it, and answers on."""
+    a, b = one.candidate, other.candidate
+    behind = a.passage == b.passage and 0 <= b.start - a.end < 3 and b.opener == a.text
+    offers = question.answered_in_kind(b.text)
+    # Where the first names the thing alone, and the second has the name or figure, the reader sees neither as a whole.
+    least = one.features["evidence"] - NEAR_TO if offers == 1.0 else 0.0
+    return behind and offers != 0 and other.features["evidence"] > min(least, 0.0)
+
+
+_NAMED: Final = QUOTED_KINDS | {Kind.YES_NO}
+"""Kinds that a single name, figure or sentence answers."""
 
 
 def _same(one: Scored, other: Scored) -> bool:

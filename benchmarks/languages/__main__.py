@@ -1,7 +1,8 @@
 """Ask in German, French, Spanish, Korean and English of files in these languages: is it said what was not read?
 
 A store for each language, and one of all files. It is *said* where the first line of the answer, or the reason of a
-refusal, names a language that is not read. What asks in English and has its answer in English is not to be told so.
+refusal, names a language that is not read; *left out* where a refusal says that it was read but for passages in another
+language. What asks in English and has its answer in English is not to be told either.
 
     python -m benchmarks.languages
     python -m benchmarks.languages --verbose
@@ -15,7 +16,7 @@ from pathlib import Path
 
 from cragraph import create_graph, load_settings
 from cragraph.run import Assistant
-from cragraph.text.languages import UNREAD
+from cragraph.text.languages import LEFT_OUT, UNREAD
 
 HERE = Path(__file__).parent
 HIGHEST = 0.5  # the highest confidence that may be stated of what is not read
@@ -37,19 +38,22 @@ def main() -> int:
         for row in rows:
             response = graphs[row["store"]].invoke({"question": row["question"]})
             first = response["decision"]["why"] if response["abstained"] else response["answer"].partition("\n")[0]
-            said, found = UNREAD in first, counts[row["kind"]]
+            partly, found = LEFT_OUT in first, counts[row["kind"]]
+            said = UNREAD in first and not partly
             found["asked"] += 1
             found["said"] += said
+            found["left out"] += partly
             found["over"] += (response["confidence"] or 0.0) > HIGHEST
             found["answered"] += not response["abstained"]
             found["right"] += not response["abstained"] and (row["expects"] or "") in response["answer"]
             if options.verbose:
-                print(f"{row['kind']:<20} {'said' if said else '-':<5} {response['confidence']:.2f} {row['question']}")
+                told = "said" if said else "left" if partly else "-"
+                print(f"{row['kind']:<20} {told:<5} {response['confidence']:.2f} {row['question']}")
                 print(f"    {response['answer']!r} {'' if said else response['issues']}")
-    print(f"{'':<28}{'asked':>7}{'said':>7}{'> 0.5':>7}{'answered':>10}{'right':>7}")
+    print(f"{'':<28}{'asked':>7}{'said':>7}{'left out':>10}{'> 0.5':>7}{'answered':>10}{'right':>7}")
     for kind, found in counts.items():
-        line = (found[name] for name in ("asked", "said", "over", "answered", "right"))
-        print("{:<28}{:>7}{:>7}{:>7}{:>10}{:>7}".format(kind, *line))
+        line = (found[name] for name in ("asked", "said", "left out", "over", "answered", "right"))
+        print("{:<28}{:>7}{:>7}{:>10}{:>7}{:>10}{:>7}".format(kind, *line))
     return 0
 
 

@@ -7,7 +7,8 @@ text and none of the rejected ones; a lead is right, wrong, or not given.
     python -m benchmarks.whole_answers
     python -m benchmarks.whole_answers dev --verbose
 
-`test` is not looked at while the rules are changed; `dev` is what they were developed on.
+`test` was not looked at before its first figures, `later` was written after them and not looked at since; `dev` is
+what the rules were developed on.
 """
 
 import argparse
@@ -27,7 +28,7 @@ LEAD = re.compile(r"(Yes|No)\b[:,.]")
 def main() -> int:
     """Print what was whole, by kind, and the leads; 0 whatever it says."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("set", nargs="?", choices=("test", "dev"), default="test")
+    parser.add_argument("set", nargs="?", choices=("test", "dev", "later"), default="test")
     parser.add_argument("--verbose", action="store_true", help="every question with its answer")
     options = parser.parse_args()
     whole: Counter[str] = Counter()
