@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Final
 
 from cragraph.text.lexicon import pattern
@@ -40,7 +40,8 @@ class Candidate:
     """One quotable piece: `passages[passage]["text"][start:end] == text`.
 
     `context` says what it is about where it does not say so itself (title, heading, table header); `opener` is the
-    sentence before it, where it begins with a pronoun; `header` is the table row that names its columns.
+    sentence before it, where it begins with a pronoun; `header` is the table row that names its columns. `said` is the
+    cell of a row that answers, as a person says it.
     """
 
     passage: int
@@ -50,6 +51,7 @@ class Candidate:
     context: str = ""
     opener: str = ""
     header: str = ""
+    said: str = field(default="", compare=False)
 
     @property
     def is_row(self) -> bool:

@@ -102,7 +102,7 @@ class CragOutput(BaseModel):
     )
     citations: list[Citation]
     computed: Computed | None = Field(
-        description="The working of an answer that was computed over the rows of a table: the query, the figure, the rows."
+        description="Of an answer that was computed over the rows of a table: the query, the figure, the rows."
     )
     verification: dict[str, Any] | None = Field(description="null where verification was off or failed.")
     attempts: list[Attempt]
