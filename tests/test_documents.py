@@ -180,7 +180,7 @@ def of_cragraph(words: list[str], line: str, given: str) -> None:
         assert {word.split("=")[0] for word in words if word.startswith("--")} <= known
         return
     done = runner.invoke(app, words, input=Path(given).read_text() if given else "")
-    allowed = {"doctor": (0, 1), "ask": (0, 3, 5)}.get(words[0], (0, 3))
+    allowed = {"doctor": (0, 1), "ask": (0, 3, 5), "eval": (0, 6)}.get(words[0], (0, 3))
     assert done.exit_code in allowed, done.output
 
 
