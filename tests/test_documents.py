@@ -86,6 +86,7 @@ def home(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
     assert runner.invoke(app, ["ingest", "docs", "reports", "report.pdf", "--quiet"]).exit_code == 0
     asked = runner.invoke(app, ["ask", "What was revenue?"], env={"CRAG_METRICS_LOG": "runs.jsonl"})
     assert asked.exit_code in (0, 3, 5)
+    assert runner.invoke(app, ["log", "--keep", "1"]).exit_code == 0
     yield folder
     os.chdir(before)
 
