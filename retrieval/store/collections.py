@@ -376,7 +376,9 @@ def open_collections(
         folder = held._folder
         if folder is not None and not folder.is_dir() and folder.exists():
             raise StoreError(f"{folder} is a file; wanted a folder that holds a store: choose another with --store.")
-        held.one(DEFAULT) if held._url else open_store(target, embeddings, create=False).close()
+        if held._url:
+            raise StoreMissingError(f"there is nothing in {held.location} yet: run cragraph ingest PATH first.")
+        open_store(target, embeddings, create=False).close()
     return held
 
 
