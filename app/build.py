@@ -9,11 +9,14 @@ from dataclasses import dataclass, replace
 from functools import partial
 from typing import TYPE_CHECKING, Any, Final, cast
 
+import numpy as np
+
 import cragraph
 from cragraph import tables
 from cragraph.errors import SettingsError, StoreMissingError
 from cragraph.graph.steps import Act
 from cragraph.lazy import once
+from cragraph.nodes.compute import Compute
 from cragraph.nodes.finalize import Finalize, Ways
 from cragraph.nodes.generate import Generate
 from cragraph.nodes.requery import Requery
@@ -26,6 +29,7 @@ from cragraph.retrieval import rerankers
 from cragraph.retrieval import store as stores
 from cragraph.retrieval.search import SearchRetriever, unanswered_parts
 from cragraph.retrieval.search.neighbours import Neighbours
+from cragraph.retrieval.store.records import unit
 from cragraph.settings import Settings, context_schema
 from cragraph.tables import Part
 from cragraph.types import Passage
@@ -58,6 +62,10 @@ KEPT: Final = {"llm": 3}
 SMALLEST_JUDGE: Final = 2.0
 """Billions of parameters that a chat model must have to judge unasked: one of 1.5 judges worse than the encoder."""
 
+SMALLEST_CORRECTOR: Final = 2.0
+"""Billions of parameters that a chat model must have to be asked for corrections: those of one of 1.5 cost a call or
+two, and made nothing right that a search by the embedded writer and a quotation do not make right without a call."""
+
 
 def only(home: str, given: Callable[["Parts"], Any] = lambda parts: ()) -> Any:
     """A part that has no alternative: its module and class, and what its constructor is given."""
@@ -85,6 +93,11 @@ class Parts:
     def with_chat(self, table: Mapping[str, Part]) -> Any:
         """The part that a chat model plays; the embedded one where there is none."""
         return self.part(table, "chat") or self.part(table, "embedded")
+
+    @property
+    def smallest_corrector(self) -> float:
+        """Billions of parameters below which a chat model corrects nothing; 0 where nothing may be quoted instead."""
+        return SMALLEST_CORRECTOR if self.settings.extractive_fallback else 0.0
 
     # -- models ------------------------------------------------------------------------------------------------
 
@@ -227,6 +240,27 @@ class Parts:
         """What of the passages a chat model is sent with a question: the same in every call on them."""
         return [one.passage for one in cragraph.generation.chat_answerer.sent(question, passages, self.ranker)]
 
+    @once
+    def compute(self) -> Compute | None:
+        """What answers from all rows of a stored table; None where no store is searched."""
+        if self.foreign or not ("store" in self.own or self.settings.store):
+            return None
+        stored = cragraph.retrieval.tables.StoredTables(lambda: self.store, self.settings.max_file_chunks)
+        return Compute(stored, self.sources, self.near)
+
+    def sources(self) -> list[str]:
+        """The names of all that can be searched."""
+        return [document.source for document in self.store.documents()]
+
+    def near(self, word: str, others: Sequence[str]) -> list[float]:
+        """How near a word is in meaning to each of some others; 0 where the embedding model fails."""
+        try:
+            first, *rest = unit(np.asarray(self.cached_embeddings.embed_documents([word, *others]), dtype=np.float32))
+        except Exception as error:  # the model may be the caller's own
+            logger.warning("the embedding model failed (%s): words are compared as they are written", error)
+            return [0.0] * len(others)
+        return [float(first @ other) for other in rest]
+
     def unanswered(self, question: str, answer: str) -> list[str]:
         """Parts of a question that an answer does not address."""
         try:
@@ -346,13 +380,13 @@ def acts_of(parts: Parts) -> dict[str, Act]:
             (lambda: parts.store.count()) if stored else None,
             parts.with_chat(tables.CONTEXTUALIZERS),
             FETCHED.get(settings.reranker, 30),
-            (lambda: [document.source for document in parts.store.documents()]) if stored else None,
+            parts.sources if stored else None,
         ),
         "rerank": Rerank(
             parts.reranker, 5 if settings.multi_query else kept, parts.neighbours if search and stored else None
         ),
-        "generate": Generate(parts.generator),
-        "verify": Verify(parts.verifier, parts.quoting),
+        "generate": Generate(parts.generator, parts.compute),
+        "verify": Verify(parts.verifier, parts.quoting, parts.compute),
         "requery": Requery(parts.query_writer, parts.unanswered),
         "review": Review(),
         "finalize": Finalize(parts.unanswered, log, parts.weights, parts.ways),

@@ -77,8 +77,8 @@ class Documents(MCPServer[Any]):
         response = await to_thread.run_sync(run)
         claims = (response["verification"] or {}).get("claims") or []
         names = (
-            "answer", "abstained", "accepted", "decision", "confidence", "confidence_level", "is_grounded", "issues",
-            "degraded",
+            "answer", "abstained", "accepted", "decision", "confidence", "confidence_level", "is_grounded", "conflicts",
+            "issues", "degraded",
         )  # fmt: skip
         return {name: response[name] for name in names} | {
             "citations": [

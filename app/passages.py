@@ -113,6 +113,15 @@ def place_of(about: Mapping[str, Any]) -> str:
     return " › ".join([place, *headings]) if place else ""
 
 
+def sides_of(conflict: Mapping[str, Any]) -> list[tuple[str, str, str]]:
+    """The two sides of a conflict as people read them: which it is, where it stands, and its sentence."""
+    names = ("the newer", "the older") if conflict["newer_first"] else ("one", "the other")
+    return [
+        (name, place_of(side) or side["chunk_id"], side["quote"])
+        for name, side in zip(names, conflict["sides"], strict=True)
+    ]
+
+
 def heading_at(passage: Passage, offset: int) -> str:
     """The path of the heading that a place in a passage's text stands under; empty where there is none."""
     about = passage["metadata"]

@@ -14,7 +14,7 @@ from time import monotonic
 from typing import Any, Final, Protocol, TypeVar
 
 from cragraph.errors import mask, printable
-from cragraph.types import AnswerSpan, Claim, Passage, Verdict
+from cragraph.types import AnswerSpan, Claim, Conflict, Passage, Verdict
 
 logger = logging.getLogger(__name__)
 T = TypeVar("T")
@@ -170,6 +170,8 @@ class Answered:
     spans: tuple[AnswerSpan, ...] = ()
     quoted: bool = True
     seen: Mapping[str, float] = field(default_factory=dict)
+    conflicts: tuple[Conflict, ...] = ()
+    """What the passages answer differently, a pair for a part of the question at most."""
 
 
 @dataclass(frozen=True)

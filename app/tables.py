@@ -124,13 +124,13 @@ def is_compressor(spec: str) -> bool:
 
 GENERATORS: Final[Mapping[str, Part]] = {
     "embedded": Part("generation.extractive:ExtractiveGenerator", lambda p: (p.ranker,)),
-    "chat": Part("generation.chat_answerer:ChatGenerator", lambda p: (p.chat, p.prompts, p.ranker), CHAT_MODEL),
+    "chat": Part(
+        "generation.chat_answerer:ChatGenerator",
+        lambda p: {"caller": p.chat, "prompts": p.prompts, "ranker": p.ranker, "smallest": p.smallest_corrector},
+        CHAT_MODEL,
+    ),
 }
 """What writes answers: chat where there is a chat model."""
-
-SMALLEST_QUERY_WRITER: Final = 2.0
-"""Billions of parameters that a chat model must have to be asked for the queries of a correction: those of one of 1.5
-named things that nobody had asked for, and found nothing that the embedded writer's did not."""
 
 QUERY_WRITERS: Final[Mapping[str, Part]] = {
     "embedded": Part("retrieval.search.questions:TargetedQueries"),
@@ -141,7 +141,7 @@ QUERY_WRITERS: Final[Mapping[str, Part]] = {
             "prompts": p.prompts,
             "fallback": p.part(QUERY_WRITERS, "embedded"),
             "excerpts": p.excerpts,
-            "smallest": SMALLEST_QUERY_WRITER,
+            "smallest": p.smallest_corrector,
         },
         CHAT_MODEL,
     ),

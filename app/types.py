@@ -110,6 +110,78 @@ class AnswerSpan(TypedDict):
     text: str
 
 
+Operation = Literal[
+    "count", "sum", "mean", "largest", "smallest", "list", "difference", "growth", "share", "compare", "adjusted"
+]
+
+
+class Condition(TypedDict):
+    """A test of a column: ``=`` means one of the values and ``!=`` none of them; the others have one value."""
+
+    column: str
+    test: Literal["=", "!=", ">", ">=", "<", "<="]
+    values: list[str]
+
+
+class Operand(TypedDict):
+    """What a query compares with: the sum of a column (rows counted where it is empty) over the rows that pass."""
+
+    column: str
+    where: list[Condition]
+
+
+class Query(TypedDict):
+    """A question put to the rows of one table, checked against its columns before it is run.
+
+    `column` is empty where rows are counted. With `group`, `of` (sum, mean or count) is computed for each value of that
+    column, and the operation is put to the results. `most` is how many of a ranking are wanted. `against` is the second
+    operand of a difference, a growth (the earlier), a share (the whole) and a comparison, whose `test` is ``>`` or
+    ``<``. `percent` is what a text adds to a figure or takes off, with `percent_at`, where the text says so.
+    """
+
+    source: str
+    table: str
+    operation: Operation
+    column: str
+    where: list[Condition]
+    group: NotRequired[str]
+    of: NotRequired[Literal["sum", "mean", "count"]]
+    most: NotRequired[int]
+    against: NotRequired[Operand]
+    test: NotRequired[Literal[">", "<"]]
+    percent: NotRequired[str]
+    percent_at: NotRequired["Cited"]
+
+
+class Cited(TypedDict):
+    """A row that a figure was computed of: `quote` stands in that chunk's text at `start`."""
+
+    chunk_id: str
+    start: int
+    end: int
+    quote: str
+
+
+class Computed(TypedDict):
+    """A figure that was computed over the stored rows of a table, with its working.
+
+    `value` is the figure, exact unless `rounded`, as digits; for a comparison yes or no, for a list the number of its
+    rows. `labels` name the rows or groups that answer. `rows` were taken in, `missing` of them had no figure. `cited`
+    are the first of the rows. `chance` is how likely the query is what the question asks, 0..1.
+    """
+
+    query: Query
+    answer: str
+    value: str
+    unit: str
+    labels: list[str]
+    rows: int
+    missing: int
+    rounded: bool
+    cited: list[Cited]
+    chance: float
+
+
 class Verdict(Claim):
     """The verdict of a judge on a claim.
 
@@ -117,7 +189,7 @@ class Verdict(Claim):
     where the judge knows. `sources` are the ids of further chunks that support it. `source_weight` is how far the
     source of the evidence is relied on, where that is below 1. `unsupported_spans` are answer offsets of
     the words that lack support, where the judge can point at them. `objected` says that facts speak against the claim,
-    whatever its support.
+    whatever its support. `further` are more places that a claim rests on as a whole, such as the rows of a sum.
     """
 
     verdict: Label
@@ -131,6 +203,7 @@ class Verdict(Claim):
     sources: NotRequired[list[str]]
     unsupported_spans: NotRequired[list[tuple[int, int]]]
     objected: NotRequired[bool]
+    further: NotRequired[list[Evidence]]
 
 
 class Citation(TypedDict):
@@ -163,6 +236,32 @@ class Nearest(TypedDict):
     chunk_id: str
 
 
+class ConflictSide(TypedDict):
+    """One of two passages that answer differently: its sentence, `passages[passage]["text"][start:end] == quote`, and
+    the words in it that answer."""
+
+    answer: str
+    quote: str
+    passage: int
+    chunk_id: str
+    start: int
+    end: int
+    source: str
+    filename: str
+    page: int | None
+
+
+class Conflict(TypedDict):
+    """Two passages of different documents that answer the question differently.
+
+    The newer is the first of `sides` where `newer_first`, and `why` says what tells it; else the likelier one is.
+    """
+
+    sides: list[ConflictSide]
+    newer_first: bool
+    why: str
+
+
 class Attempt(TypedDict):
     """One pass of generate and verify; `decision` is what was decided on its answer, None where nothing was verified.
 
@@ -186,3 +285,4 @@ class Attempt(TypedDict):
     verification: NotRequired[dict[str, Any]]
     read: NotRequired[Mapping[str, Any] | None]
     candidates: NotRequired[list[dict[str, Any]]]
+    computed: NotRequired[Computed]

@@ -219,11 +219,11 @@ KINDS = {
     ),
     "broken_pdf": Kind("pdf", True, broken_pdf),
     "pages_in_a_circle": Kind("pdf", False, lambda n: paged(b"2 0 R 3 0 R", n + 1)),
-    "rows_of_nothing": Kind("jsonl", False, lambda n: "[1]\n" * 500_000, 1, cut=True),
+    "rows_of_nothing": Kind("jsonl", False, lambda n: "[1]\n" * (SIZE * 17), 1, cut=True),
     "endless_rows": Kind(
-        "csv", False, lambda n: "a,b\n" + "".join(f"{i},{i % 7}\n" for i in range(500_000)), 1, cut=True
+        "csv", False, lambda n: "a,b\n" + "".join(f"{i},{i % 7}\n" for i in range(SIZE * 17)), 1, cut=True
     ),
-    "endless_list": Kind("json", False, lambda n: json.dumps([{"a": i} for i in range(200_000)]), 1, cut=True),
+    "endless_list": Kind("json", False, lambda n: json.dumps([{"a": i} for i in range(SIZE * 7)]), 1, cut=True),
     "odd_text": Kind("txt rst md", False, odd_text),
     "no_text": Kind(
         "txt html csv json md jsonl", True, lambda n: (b"", b" \n\t", b"\n" * (n + 1), b"\x00" * 50)[n % 4]

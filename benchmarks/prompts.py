@@ -13,9 +13,9 @@ and a run with other thresholds needs no model. `--part 1/2` asks every second q
     own       one call, no correction, the model's own answer shown or withheld as by default
     none      no correction, but what the passages say where that is accepted and the model's answer is not
     one, two  at most so many corrections as well; what is not accepted is shown or withheld as by default
-    model     one correction, with the queries that the model makes, whatever its size
-    failed    one correction, with the failed claim as the only query
-    embedded  one correction, with the queries that the embedded writer makes
+    model     one correction by the model, whatever its size, with the queries that it makes
+    failed    one correction by the model, with the failed claim as the only query
+    embedded  one correction by the model, with the queries that the embedded writer makes
     alone     without a model: the embedded answerer, under its own policy
     plain     retrieve five passages, ask: what people write in an afternoon
     tutorial  the corrective graph of the tutorials (`benchmarks/tutorial_graph.py`)
@@ -232,6 +232,7 @@ class Asker:
             if kind == "own":
                 made.parts.__dict__["quoting"] = None
             if kind in QUERIES:
+                made.parts.__dict__["generator"] = replace(made.parts.generator, smallest=0.0)
                 made.parts.__dict__["query_writer"] = QUERIES[kind](made.parts)
             self.assistants[name, kind] = made
         return self.assistants[name, kind]

@@ -5,14 +5,16 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final
 
+from cragraph.generation.candidates import Candidate
+from cragraph.generation.conflicts import differing
 from cragraph.generation.phrases import normalised
-from cragraph.generation.questions import split_question
+from cragraph.generation.questions import read_question, split_question
 from cragraph.generation.ranking import MOST_ROWS, REWORDED, AnswerRanker, Ranking, Scored, certainty, heading_of
 from cragraph.protocols import Answered, Notes, Told
 from cragraph.text.facts.polarity import denials, denied_stretches
 from cragraph.text.markers import find_markers, without_markers
 from cragraph.text.words import content_words, terms
-from cragraph.types import AnswerSpan, Passage
+from cragraph.types import AnswerSpan, Conflict, Passage
 
 _YES: Final = re.compile(r"\W*(?:yes|no)\b(?! \w+ (?:is|was|are|were)\b)", re.I)
 _ASKS_WHETHER: Final = re.compile(
@@ -52,29 +54,33 @@ class ReaderScorer:
         chances: list[float | None] = []
         verbatim = False
         seen: list[dict[str, float]] = []
+        conflicts: list[Conflict] = []
         for part in split_question(question):
             ranking = self.ranker(part, passages)
             if ranking.degraded:
                 notes.degraded(ranking.degraded)
             quoted, given = given_in(written, ranking)
-            quoted = quoted or any(normalised(row.text) in written for row in ranking.rows)
+            quoted = quoted or any(given_as(row, written) for row in ranking.rows)
             spans += [_span(s, passages) for s in given[:MOST_SPANS] if s.answer.strip()]
             verbatim = verbatim or (quoted and ranking.answered is not None)
+            if pair := differing(read_question(part), ranking, passages):
+                conflicts.append(pair.record(passages))
             if ranking.answered is not None:
                 seen.append(in_common(self.ranker, part, answer, written, ranking, passages))
             if ranking.answered is None:
                 chances.append(None)
             elif not quoted:
                 chances.append(self.ranker.sure_of_words(reworded_features(self.ranker, part, written, ranking)))
-            elif ranking.rows and all(normalised(row.text) in written for row in ranking.rows[:MOST_ROWS]):
+            elif ranking.rows and all(given_as(row, written) for row in ranking.rows[:MOST_ROWS]):
                 chances.append(ranking.answered)
             else:
                 chances.append(max(self.ranker.sure(certainty(ranking, s), s) for s in given[:3]))
         common = {name: sum(one[name] for one in seen) / len(seen) for name in seen[0]} if seen else {}
         known = [chance for chance in chances if chance is not None]
         if len(known) < len(chances):
-            return Answered(None, tuple(spans), verbatim)
-        return Answered(max(min(known), min(PARTLY, max(known))), tuple(spans), verbatim, common)
+            return Answered(None, tuple(spans), verbatim, conflicts=tuple(conflicts))
+        chance = max(min(known), min(PARTLY, max(known)))
+        return Answered(chance, tuple(spans), verbatim, common, tuple(conflicts))
 
 
 @dataclass(frozen=True)
@@ -159,9 +165,14 @@ def in_common(
     }
 
 
+def given_as(candidate: Candidate, written: str) -> bool:
+    """Whether an answer quotes a candidate, or tells its cell as a person says it."""
+    return any(text and text in written for text in map(normalised, (candidate.text, candidate.said)))
+
+
 def given_in(written: str, ranking: Ranking) -> tuple[bool, list[Scored]]:
     """Whether an answer quotes candidates, and which; where it quotes none, the best whose answer it gives."""
-    quoted = [s for s in ranking.scored if normalised(s.candidate.text) and normalised(s.candidate.text) in written]
+    quoted = [s for s in ranking.scored if given_as(s.candidate, written)]
     if quoted:
         return True, quoted
     reworded = [s for s in ranking.scored if normalised(s.answer) and f" {normalised(s.answer)} " in f" {written} "]

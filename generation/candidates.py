@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Final
 
 from cragraph.text.lexicon import pattern
@@ -14,6 +14,16 @@ _PRONOUN: Final = re.compile(
     r"here|there|es|er|sie|dies\w*)\b(?! (?:is|are|was|were) (?:a|an|no|many|several|two|three)\b)",
     re.I,
 )
+_POINTS_BACK: Final = re.compile(
+    r"(?:You|We|I|One|Mr|Mrs|Ms|Dr|[A-Z][\w’'-]+(?: [A-Z][\w’'-]+)?)\b(?: (?!that\b|and\b)[^\s,;.]+){1,7}?"
+    r" (?:it|them)\b"
+    r"|(?:For (?:this|that|these)|To do (?:so|this|that)|(?:When|If) (?:it|this|that) (?:does|happens|is))\b"
+    r"|[A-Z][a-z]+ (?:(?:for|about|with|of) )?(?:it|them|one)\b"
+    r"|(?:Since|In|On|At|From|After|During|Then|Now|Today|For (?:this|that)|At present|This \w+|Until)\b"
+    r"(?: [^\s,;.]+){0,3}?,? (?:it|they|he|she|them|that|this)\b"
+)
+"""A sentence about what the one before it names, though it does not begin with the pronoun: "Martin has them"."""
+_ITEM: Final = re.compile(r"(?:[-*•–]|\(?\d{1,2}[.)]|[a-z][.)])\s+\S")
 _CELL: Final = re.compile(r"^\(?[-–—]?\s?[$€£]?\s?\(?\d[\d,]*(?:\.\d+)?\)?\s?%?\)?$|^[-–—]$")
 _YEAR: Final = re.compile(r"^(?:19|20)\d\d$")
 _YEARS: Final = re.compile(r"\b(?:19|20)\d\d\b")
@@ -39,8 +49,9 @@ LONGEST: Final = 700
 class Candidate:
     """One quotable piece: `passages[passage]["text"][start:end] == text`.
 
-    `context` says what it is about where it does not say so itself (title, heading, table header); `opener` is the
-    sentence before it, where it begins with a pronoun; `header` is the table row that names its columns.
+    `text` may be a list with the line above it. `context` says what it is about where it does not say so itself (title,
+    heading, table header); `opener` is the sentence before it, where a pronoun points to that; `header` is the row of a
+    table that names its columns. `said` is the cell of a row that answers, as a person says it.
     """
 
     passage: int
@@ -50,6 +61,7 @@ class Candidate:
     context: str = ""
     opener: str = ""
     header: str = ""
+    said: str = field(default="", compare=False)
 
     @property
     def is_row(self) -> bool:
@@ -97,8 +109,11 @@ def _of_passage(number: int, passage: Passage) -> Iterator[Candidate]:
     # A file's name often says what its pages do not: whose report it is, and of which year.
     fixed = f"{passage['filename'].rpartition('.')[0]} {fixed}".strip()
     heading, before, header = "", "", str(about.get("table_header") or "")
-    for start, end in pieces(text):
+    spans = list(pieces(text))
+    for place, (start, end) in enumerate(spans):
         piece = text[start:end]
+        if (last := _list_below(text, spans[place:])) and last - start <= LONGEST:
+            yield Candidate(number, start, last, text[start:last], f"{fixed} {heading}".strip())
         if is_row(piece):
             if _is_header(piece):
                 # A row such as "(in millions)" or "Liabilities:" must not hide the one that names the years.
@@ -118,9 +133,30 @@ def _of_passage(number: int, passage: Passage) -> Iterator[Candidate]:
         elif len(piece.split()) < 3:
             continue
         if len(piece) <= LONGEST and not _says_nothing(piece):
-            opener = before if _PRONOUN.match(piece) and len(before) <= LONGEST // 2 else ""
+            back = _PRONOUN.match(piece) or _POINTS_BACK.match(piece)
+            opener = before if back and len(before) <= LONGEST // 2 else ""
             yield Candidate(number, start, end, piece, f"{fixed} {heading}".strip(), opener=opener)
         before = piece
+
+
+def is_list(text: str) -> bool:
+    """Whether a text is a list with the line above it."""
+    above, _, items = text.partition("\n")
+    return above.rstrip("* ").endswith(":") and _ITEM.match(items.lstrip()) is not None
+
+
+def _list_below(text: str, spans: Sequence[tuple[int, int]]) -> int:
+    """Where the list ends that a line with a colon announces; 0 where the first piece announces none."""
+    start, end = spans[0]
+    if not text[start:end].rstrip("* ").endswith(":") or is_row(text[start:end]):
+        return 0
+    last = 0
+    for left, right in spans[1:]:
+        # A sentence in the line of an item belongs to it.
+        if not _ITEM.match(text, left) and (not last or "\n" in text[last:left]):
+            break
+        last = right
+    return last
 
 
 def pieces(text: str) -> Iterator[tuple[int, int]]:

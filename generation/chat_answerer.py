@@ -15,6 +15,7 @@ from cragraph.generation.questions import split_question
 from cragraph.generation.ranking import AnswerRanker
 from cragraph.models.budget import Messages
 from cragraph.models.chat import ChatPart, ChatReply
+from cragraph.models.servers import billions
 from cragraph.protocols import Brief, Notes
 from cragraph.text.declining import declines, declining
 from cragraph.text.markers import CITED, find_markers, without_markers
@@ -45,6 +46,8 @@ _ECHO = re.compile(
     r"^[ \t#*]*(?:code: [0-9a-f]{4,6}\b|(?:this answer was checked|faults in it|question):).*$", re.I | re.M
 )
 """Lines of our own prompt: an answer ends where it begins to repeat them."""
+_OF_PROMPT = re.compile(r"\b(?:passages?|context)\b", re.I)
+"""What the prompts call the material, and no document calls itself."""
 _YES = re.compile(r"\W*yes\s*[,.;:!\u2013\u2014-]+\s*(?=\w)", re.I)
 _EXAMPLE = re.compile(rf"{re.escape(EXAMPLE)}\s*(?:\[\d+\])*\s*")
 _MANY = re.compile(
@@ -58,15 +61,22 @@ class ChatGenerator(ChatPart):
 
     With a `ranker` the model is sent what of the passages may answer (`excerpts`), and what it leaves unsaid is taken
     from the passages. A reply that declines becomes exactly `IDK`; an empty one is asked for once more and then is a
-    `ModelError`.
+    `ModelError`. A model of fewer billions of parameters than `smallest`, where its size is known, corrects nothing:
+    the answer of a later pass is quoted.
     """
 
     ranker: AnswerRanker | None = None
+    smallest: float = 0.0
 
     def __call__(self, brief: Brief, notes: Notes) -> str:
         """The answer with ``[n]`` markers that count the brief's passages from 1."""
         if not brief.passages:
             return IDK
+        if brief.previous and self.ranker is not None and self.smallest:
+            size = billions(self.caller.model)
+            if size is not None and size < self.smallest:
+                notes.ran("corrections", "extractive")
+                return ExtractiveGenerator(self.ranker)(brief, notes)
         task = "regenerate" if brief.previous and brief.failed else "generate"
         failed = "\n".join(_fault(verdict) for verdict in brief.failed[:MOST_FAILED])
         quoted = {"previous": brief.previous, "failed": failed}
@@ -239,7 +249,10 @@ def settled(answer: str) -> str:
     Else only the sentence that a model was told to decline with is left out.
     """
     text = answer.replace("\u2019", "'")
-    if re.fullmatch(rf"\W*{DECLINE}\b[^,;:.]*\W*", without_markers(text), re.I) or declines(text):
+    bare = without_markers(text)
+    if re.fullmatch(rf"\W*{DECLINE}\b[^,;:.]*\W*", bare, re.I) or declines(text):
+        return IDK
+    if _OF_PROMPT.search(bare) and declines(bare):  # a small model puts a number behind everything
         return IDK
     spans = sentence_spans(text)
     if not any(declining(text[start:end]) for start, end in spans):

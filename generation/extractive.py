@@ -4,26 +4,25 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import Final
 
-from cragraph.generation.candidates import Candidate, candidates
+from cragraph.generation.candidates import Candidate, candidates, is_list
+from cragraph.generation.conflicts import differing
 from cragraph.generation.phrases import normalised
-from cragraph.generation.questions import QUOTED_KINDS, Question, read_question, split_question
+from cragraph.generation.questions import QUOTED_KINDS, Kind, Question, read_question, split_question
 from cragraph.generation.ranking import MOST_ROWS, AnswerRanker, Ranking, Scored
 from cragraph.generation.rows import names_its_columns
 from cragraph.protocols import Brief, Notes
+from cragraph.text.languages import unread
 from cragraph.text.markers import without_markers
 from cragraph.text.sentences import sentence_spans
 from cragraph.text.words import content_words
 from cragraph.types import IDK
-
-NOT_ENGLISH: Final = (
-    "The reader knows English only: the answer was chosen by words, and nothing says whether it answers."
-)
 
 FLOOR: Final = 0.3  # an answer that is less likely than this to answer is not worth writing, let alone verifying
 BY_WORDS: Final = 0.38  # the same for the score of words alone, where the reader does not know the language
 MARGIN: Final = 0.6  # share of the best candidate's score that another sentence of the answer must have
 RIVAL: Final = 0.8  # the same for a sentence of another passage that gives another answer: both are shown
 NEAR: Final = 0.85  # the same for a second sentence where words alone choose
+NEAR_TO: Final = 0.3  # evidence by which a sentence that points back, and offers what is asked for, may be less
 _GROUNDED: Final = 0.6  # share of a kept sentence's words that one passage must hold to be cited for it
 
 
@@ -58,10 +57,14 @@ class ExtractiveGenerator:
             if ranking.degraded:
                 notes.degraded(ranking.degraded)
             if ranking.answered is None and ranking.scored:
-                notes.degraded(NOT_ENGLISH)
+                notes.degraded(unread(part, [p["text"] for p in brief.passages]))
             else:
                 notes.ran("reader", self.ranker.name)
-            sentences = choose(read_question(part), ranking, kept, self.max_sentences, self.floor)
+            question = read_question(part)
+            sentences = choose(question, ranking, kept, self.max_sentences, self.floor)
+            if sentences and not kept and (pair := differing(question, ranking, brief.passages)):
+                # The newer one first, so that who reads no further has what holds.
+                sentences = [pair.first.candidate, pair.second.candidate]
             chosen += [candidate for candidate in sentences if candidate not in chosen]
         if not chosen and not kept:
             return IDK
@@ -71,7 +74,11 @@ class ExtractiveGenerator:
         """Candidates of the brief's passages, best first, without those that failed before."""
         failing = _failing(brief)
         among = [c for c in candidates(brief.passages) if not failing(c.text)]
-        return self.ranker(brief.question, brief.passages, among)
+        ranking = self.ranker(brief.question, brief.passages, among)
+        if not any(row.said and failing(row.said) for row in ranking.rows):
+            return ranking
+        said = {row for row in ranking.rows if failing(row.said)}
+        return self.ranker(brief.question, brief.passages, [c for c in among if c not in said])
 
 
 def choose(question: Question, ranking: Ranking, kept: Sequence[Kept], most: int, floor: float) -> list[Candidate]:
@@ -91,6 +98,8 @@ def choose(question: Question, ranking: Ranking, kept: Sequence[Kept], most: int
         rows = (s for s in ranking.scored if s.candidate.is_row)
         read = [s.candidate for s in rows if s.features["evidence"] > 0 and s.features["span"] > 0]
         return read[:MOST_ROWS] or [best.candidate]
+    if not kept and is_list(best.candidate.text):
+        return [best.candidate]
     room = min(question.sentences, most - len(kept))
     chosen: list[Scored] = []
     worded = [set(content_words(sentence.text)) for sentence in kept]
@@ -108,9 +117,21 @@ def choose(question: Question, ranking: Ranking, kept: Sequence[Kept], most: int
         if fits:
             chosen.append(item)
             worded.append(own)
-    if chosen == [best] and question.kind not in QUOTED_KINDS:
-        chosen += [s for s in ranking.scored[1:] if _goes_on(best, s)][:1]
+    if whole := next((s for s in ranking.scored if chosen == [best] and _lists(s, best)), None):
+        chosen = [whole]
+    if chosen == [best]:
+        lacks = question.answered_in_kind(best.candidate.text) == 0
+        if question.kind not in QUOTED_KINDS:
+            chosen += [s for s in ranking.scored[1:] if _goes_on(best, s)][:1]
+        if chosen == [best] and (lacks or question.kind not in _NAMED):
+            chosen += [s for s in ranking.scored[1:] if _follows(best, s, question)][:1]
     return [item.candidate for item in chosen]
+
+
+def _lists(one: Scored, other: Scored) -> bool:
+    """Whether one candidate is a list with the line above it, and another is that line or an item."""
+    a, b = one.candidate, other.candidate
+    return a.passage == b.passage and a.start <= b.start and b.end <= a.end and a != b
 
 
 def _goes_on(one: Scored, other: Scored) -> bool:
@@ -120,6 +141,20 @@ def _goes_on(one: Scored, other: Scored) -> bool:
     evidence = other.features["evidence"]
     as_much = evidence > 0 and evidence >= RIVAL * one.features["evidence"]
     return beside and as_much and other.trust == 1 and not b.is_row
+
+
+def _follows(one: Scored, other: Scored, question: Question) -> bool:
+    """Whether another sentence stands behind the chosen one, points back to it, and answers on."""
+    a, b = one.candidate, other.candidate
+    behind = a.passage == b.passage and 0 <= b.start - a.end < 3 and b.opener == a.text
+    offers = question.answered_in_kind(b.text)
+    # Where the first names the thing alone, and the second has the name or figure, the reader sees neither as a whole.
+    least = one.features["evidence"] - NEAR_TO if offers == 1.0 else 0.0
+    return behind and offers != 0 and other.features["evidence"] > min(least, 0.0)
+
+
+_NAMED: Final = QUOTED_KINDS | {Kind.YES_NO}
+"""Kinds that a single name, figure or sentence answers."""
 
 
 def _same(one: Scored, other: Scored) -> bool:
@@ -139,9 +174,11 @@ def _written(kept: Sequence[Kept], chosen: Sequence[Candidate]) -> str:
     quotes: set[str] = set()
     for candidate in sorted(chosen, key=lambda c: (rank[c.passage], c.start)):
         marker = f"[{candidate.passage + 1}]"
-        for part in ("" if names_its_columns(candidate) else candidate.header, candidate.opener, candidate.text):
-            # Line breaks of a page's layout are no part of what is said.
-            quote = " ".join(part.split())
+        header = "" if candidate.said or names_its_columns(candidate) else candidate.header
+        for part in (header, candidate.opener, candidate.said or candidate.text):
+            # Line breaks of a page's layout are no part of what is said; those of a list are.
+            lined = part.splitlines() if is_list(part) else [part]
+            quote = "\n".join(" ".join(line.split()) for line in lined if line.strip())
             if quote and quote not in quotes:
                 quotes.add(quote)
                 lines.append((f"{quote} {marker}", candidate.is_row))

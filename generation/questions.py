@@ -12,7 +12,7 @@ from cragraph.text.facts.fact import names
 from cragraph.text.words import content_words, is_stopword
 
 _MONTH: Final = (
-    r"(?:jan(?:uary|uar)?|feb(?:ruary|ruar)?|mar(?:ch)?|märz|apr(?:il)?|may|mai|june?|juni|july?|juli|aug(?:ust)?"
+    r"(?:jan(?:uary|uar)?|feb(?:ruary|ruar)?|mar(?:ch)?|märz|apr(?:il)?|(?-i:May)|mai|june?|juni|july?|juli|aug(?:ust)?"
     r"|sept?(?:ember)?|o[ck]t(?:ober)?|nov(?:ember)?|de[cz](?:ember)?)"
 )
 _YEAR: Final = r"(?:1[0-9]\d\d|20\d\d)"
@@ -21,7 +21,10 @@ _TIME: Final = re.compile(
     rf"|\b\d+ ?(?:bc|ad|bce|ce)\b|\b\d{{1,2}}[:.]\d\d ?(?:[ap]\.?m|uhr)?|\b\d{{1,2}} ?[ap]\.?m\b|\b(?:mon|tues|wednes"
     rf"|thurs|fri|satur|sun)days?\b|\b(?:noon|midnight|weekends?|weekdays)\b|\b\d{{1,2}} (?:o['’]clock"
     rf"|in the (?:morning|afternoon|evening)|at night)\b|\bcentury\b|\b\d{{4}}-\d\d-\d\d\b|\b(?:spring|summer|autumn"
-    rf"|winter|easter|christmas)\b",
+    rf"|winter|easter|christmas)\b|\b\d{{1,2}}(?:st|nd|rd|th) (?:of|day)\b"
+    rf"|\b(?:in|from|until|since|during|by|every|of|between|to) {_MONTH}\b(?!['’]s)"
+    r"|\b(?:at|from|until|till|by|before|after|past|to) (?:about )?(?:half past |(?:a )?quarter (?:past|to) )?(?:one"
+    r"|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve)\b(?! of\b| \w+s\b)",
     re.I,
 )
 _DATED_NAME: Final = re.compile(

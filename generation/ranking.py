@@ -32,7 +32,7 @@ from cragraph.models.cache import LRU
 from cragraph.models.encoder import is_known_word
 from cragraph.models.reader import Reader, ReadText
 from cragraph.protocols import Embeddings, reason_of
-from cragraph.text.lexicon import seems_english
+from cragraph.text.languages import seems_english
 from cragraph.text.words import content_words, terms, weight
 from cragraph.types import Passage
 
@@ -125,6 +125,9 @@ class AnswerRanker:
             texts = " ".join(p["text"] for p in passages)
             text = reworded(corrected(text, texts, is_known_word), texts)
         question = read_question(text)
+        if reads(question.text, passages):
+            known = [seems_english(p["text"]) for p in passages]
+            pool = [c for c in pool if known[c.passage]]
         if not pool or not content_words(question.text):
             return Ranking((), 0.0 if reads(question.text, passages) else None, {})
         words = _Words(question, passages, pool)
@@ -167,7 +170,7 @@ class AnswerRanker:
 
 def reads(question: str, passages: Sequence[Passage]) -> bool:
     """Whether the reader knows the language of question and passages."""
-    return seems_english(question) and any(seems_english(p["text"][:2000]) for p in passages)
+    return seems_english(question) and any(seems_english(p["text"]) for p in passages)
 
 
 def certainty(ranking: Ranking, chosen: Scored) -> dict[str, float]:

@@ -9,7 +9,7 @@ from typing import Any, Final
 
 from pydantic import BaseModel, ConfigDict, Field, create_model
 
-from cragraph.types import Attempt, Citation, Level, Nearest, Passage
+from cragraph.types import Attempt, Citation, Computed, Conflict, Level, Nearest, Passage
 
 EPHEMERAL: Final = ("answer", "passages", "messages", "queries")
 
@@ -40,6 +40,7 @@ class State:
     drafts: list[str] = field(default_factory=list)
     written: dict[str, float | None] = field(default_factory=dict)
     """The drafts that a chat model wrote, each with the mean log-probability of its tokens where the server told it."""
+    computed: Computed | None = None  # what the draft states, where it was computed; in the end, what the answer does
     attempts: list[Attempt] = field(default_factory=list)
     halted: str = ""  # why no further correction can be made, where a part failed for good
     decided: str = ""  # what a person chose last, where one was asked: accept, edit, search or abstain
@@ -57,6 +58,7 @@ class State:
     accepted: bool | None = None
     decision: dict[str, Any] | None = None
     citations: list[Citation] = field(default_factory=list)
+    conflicts: list[Conflict] = field(default_factory=list)
     verification: dict[str, Any] | None = None
     issues: list[str] = field(default_factory=list)
     nearest: list[Nearest] = field(default_factory=list)
@@ -100,6 +102,12 @@ class CragOutput(BaseModel):
         "verification was off."
     )
     citations: list[Citation]
+    computed: Computed | None = Field(
+        description="Of an answer that was computed over the rows of a table: the query, the figure, the rows."
+    )
+    conflicts: list[Conflict] = Field(
+        description="Passages that answer the question differently, two by two; the newer first where that is known."
+    )
     verification: dict[str, Any] | None = Field(description="null where verification was off or failed.")
     attempts: list[Attempt]
     issues: list[str] = Field(description="What is wrong with the answer, in plain sentences.")

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from cragraph.errors import WeightsError
 from cragraph.models.weights import open_tokenizer, weights, whole
-from cragraph.text.lexicon import seems_english
+from cragraph.text.languages import seems_english
 from cragraph.text.sentences import sentence_spans
 from cragraph.text.words import stem
 

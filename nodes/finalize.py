@@ -7,19 +7,23 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from cragraph.generation.candidates import is_row
+from cragraph.generation.questions import read_question
 from cragraph.generation.ranking import MOST_ROWS
+from cragraph.generation.yes_no import lead
 from cragraph.graph.context import Context
 from cragraph.graph.routing import chosen, relevant, wanted_chunks
 from cragraph.graph.state import State
 from cragraph.protocols import Notes
+from cragraph.text.languages import LEFT_OUT, unread
+from cragraph.text.markers import without_markers
 from cragraph.text.sentences import sentences
 from cragraph.text.words import content_words, weight
-from cragraph.types import EVADES, IDK, Attempt, Citation, Nearest, Passage
+from cragraph.types import EVADES, IDK, Attempt, Citation, Computed, Nearest, Passage
 from cragraph.verification.citations import MOST_CITATIONS, cite
 from cragraph.verification.decision import BY_PERSON, NO_ANSWER, Decision, Line, below, unanswered
 from cragraph.verification.policies import Weights
 from cragraph.verification.prune import pruned
-from cragraph.verification.result import SUMMARY, UNCHECKED, Verification, claim_row, level_of
+from cragraph.verification.result import ADDRESSED, DIFFER, SUMMARY, UNCHECKED, Verification, claim_row, level_of
 from cragraph.verification.signals import QUOTES_CONTRADICT
 
 INTERNAL = frozenset({"context", "verdicts", "verification", "read"})
@@ -48,6 +52,7 @@ class Response:
     issues: Sequence[str] = ()
     checked: Verification | None = None
     citations: Sequence[Citation] = ()
+    computed: Computed | None = None  # the working of the answer, where it was computed
     withheld: bool = False  # whether something that was written is not shown
 
     @property
@@ -75,16 +80,16 @@ class Finalize:
 
     def __call__(self, state: State, context: Context, notes: Notes) -> dict[str, Any]:
         """Return the response's fields."""
-        ended = respond(state, context, self.weights or {})
+        ended = led(respond(state, context, self.weights or {}), state)
         checked, decision = ended.checked, ended.decision
         near, issues = nearest(state) if ended.abstained else [], [*ended.issues]
         if near and state.attempts:
             issues.append(to_try(state, context, self.ways))
         if self.unanswered and context.verify and not ended.abstained:
-            open_parts = gaps(state.asked or state.question, ended.answer, self.unanswered)
             # The reader knows better than shared words whether the whole question is answered.
-            read = checked is not None and checked.answered is not None
-            issues += [issue for issue in open_parts if not (read and issue == EVADES)]
+            read = checked.answered if checked else None
+            open_parts = gaps(state.asked or state.question, ended.answer, self.unanswered, read)
+            issues += [issue for issue in open_parts if read is None or issue != EVADES]
         hidden = (
             INTERNAL - {"verification"} if context.show_claims else INTERNAL | (WRITTEN if ended.withheld else set())
         )
@@ -98,6 +103,8 @@ class Finalize:
             "accepted": decision and decision.accepted,
             "decision": decision and decision.to_dict(),
             "citations": [*ended.citations],
+            "computed": ended.computed,
+            "conflicts": [] if ended.abstained or checked is None else [*checked.conflicts],
             "verification": block(ended, context, max(len(state.attempts) - 1, 0)),
             "issues": issues,
             "degraded": degraded,
@@ -123,10 +130,12 @@ def respond(state: State, context: Context, weights: Mapping[str, Weights] | Non
     attempt = chosen(state)
     decision, checked = decision_of(attempt, context), verification_of(attempt, context)
     if attempt["answer"] == IDK and decision is not None:
+        if unknown := not_read(state):
+            decision = replace(decision, why=f"{decision.why} {unknown}" if LEFT_OUT in unknown else unknown)
         return Response(IDK, decision, [*halted, decision.why])
     if decision is None or checked is None:
-        return answered(attempt["answer"], attempt.get("context", []), None, None, halted)
-    issues = [*halted, *checked.issues]
+        return answered(attempt["answer"], attempt.get("context", []), None, None, halted, attempt.get("computed"))
+    issues = [*halted, *([checked.unread] if checked.unread else []), *checked.issues]
     if state.decided in BY_PERSON:
         outcome, why = BY_PERSON[state.decided]
         low = [] if decision.reached else [below(decision.confidence, decision.threshold)]
@@ -136,8 +145,26 @@ def respond(state: State, context: Context, weights: Mapping[str, Weights] | Non
         return left_of(attempt, checked, weights or {}, halted)
     said = issues if decision.accepted and state.decided not in BY_PERSON else [decision.why, *issues]
     if decision.outcome == "refused":
+        if checked.unread:
+            decision = replace(decision, why=checked.unread)
         return refused(decision, checked, said, context)
-    return answered(attempt["answer"], attempt.get("context", []), decision, checked, said)
+    return answered(attempt["answer"], attempt.get("context", []), decision, checked, said, attempt.get("computed"))
+
+
+def led(ended: Response, state: State) -> Response:
+    """An accepted answer of quotations with the Yes or No before it that its question asks for, where that is sure."""
+    sure = ended.decision is not None and ended.decision.accepted and state.decided not in BY_PERSON
+    if not sure or state.models.get("generator") != "extractive" or (ended.checked and ended.checked.conflicts):
+        return ended
+    said = lead(state.asked or state.question, ended.answer)
+    return replace(ended, answer=f"{said}: {ended.answer}") if said else ended
+
+
+def not_read(state: State) -> str:
+    """What of the question and its passages no model read, where a chat model did not; empty where all was read."""
+    if state.models.get("generator") not in (None, "extractive"):
+        return ""
+    return unread(state.asked or state.question, [passage["text"] for passage in state.held])
 
 
 def left_of(attempt: Attempt, checked: Verification, weights: Mapping[str, Weights], halted: Sequence[str]) -> Response:
@@ -162,7 +189,7 @@ def refused(decision: Decision, checked: Verification, issues: Sequence[str], co
 
 def unquoted(issue: str) -> str:
     """An issue, or a sentence on what was degraded, without what it quotes of the answer."""
-    if issue.startswith((UNCHECKED, QUOTES_CONTRADICT)):
+    if issue.startswith((UNCHECKED, QUOTES_CONTRADICT, DIFFER)):
         return f"{issue.partition(': “')[0]}."
     return _WROTE.sub(r"\1", issue)
 
@@ -172,11 +199,20 @@ def unquoting(sentences: Sequence[str]) -> list[str]:
     return [unquoted(sentence) for sentence in sentences]
 
 
-def gaps(question: str, answer: str, unanswered: Callable[[str, str], list[str]]) -> list[str]:
-    """What the answer seems to leave out: support says that it is true, not that it is an answer."""
+def gaps(
+    question: str, answer: str, unanswered: Callable[[str, str], list[str]], read: float | None = None
+) -> list[str]:
+    """What the answer seems to leave out: support says that it is true, not that it is an answer.
+
+    Where the reader says that the whole question is answered (`read`, 0..1), a part is open only if the answer does not
+    hold what it asks for: "how much?" is answered by any amount.
+    """
     parts = unanswered(question, answer) if question else []
     if parts == [question]:
         return [EVADES]
+    if read is not None and read >= ADDRESSED:
+        said = without_markers(answer)
+        parts = [part for part in parts if read_question(part).answered_in_kind(said) != 1.0]
     return [f"This part of the question may be unanswered: “{part}”" for part in parts]
 
 
@@ -186,9 +222,10 @@ def answered(
     decision: Decision | None,
     checked: Verification | None,
     issues: Sequence[str],
+    computed: Computed | None = None,
 ) -> Response:
     """An answer with its citations, and what was found of it."""
-    rows = sum(is_row(line) for line in answer.splitlines())
+    rows = len(computed["cited"]) if computed else sum(is_row(line) for line in answer.splitlines())
     text, citations = cite(
         answer, checked.claims if checked else [], passages, most=max(MOST_CITATIONS, min(rows, MOST_ROWS))
     )
@@ -196,7 +233,10 @@ def answered(
     for citation in citations:
         span = spans.get(citation["chunk_id"])
         citation["answer_start"], citation["answer_end"] = (span["start"], span["end"]) if span else (None, None)
-    return Response(text, decision, issues, checked, citations)
+    if checked and checked.unread:
+        # Who reads the answer alone must not take it for one that was understood.
+        text = f"{checked.unread}\n{text}"
+    return Response(text, decision, issues, checked, citations, computed)
 
 
 def block(ended: Response, context: Context, corrections: int) -> dict[str, Any] | None:

@@ -7,6 +7,8 @@ from cragraph.errors import SettingsError
 from cragraph.graph.context import Context
 from cragraph.graph.routing import best, failed_claims
 from cragraph.graph.state import State
+from cragraph.nodes.compute import Compute
+from cragraph.nodes.retrieve import merge
 from cragraph.protocols import Brief, Generator, Notes
 from cragraph.retrieval.search.neighbours import read_wide
 
@@ -20,6 +22,8 @@ class Generate:
     """Write one draft, or `best_of` drafts at rising temperatures; a given answer is the first draft."""
 
     generator: Generator
+    compute: Compute | None = None
+    """Answers what a table computes; where it is not sure, the generator writes."""
 
     def __call__(self, state: State, context: Context, notes: Notes) -> dict[str, Any]:
         """Return the drafts; on later passes they are written from the best attempt and what failed in it."""
@@ -30,6 +34,9 @@ class Generate:
                 f"best_of came as {context.best_of}, but the generator {self.generator.name!r} writes the same answer "
                 "each time; wanted a chat model: set `model`, or leave best_of at 1."
             )
+        if self.compute is not None and not state.attempts and (computed := self.compute(state, context, notes)):
+            held = merge(state.held, self.compute.passages(computed))
+            return {"drafts": [computed["answer"]], "computed": computed, "held": held}
         notes.ran("generator", self.generator.name)
         quiet = bool(context.verify) and context.on_low_confidence in WITHHOLDING
         brief = Brief(question=state.asked or state.question, passages=read_wide(state.held), quiet=quiet)
@@ -37,4 +44,4 @@ class Generate:
             attempt = best(state.attempts)
             brief = replace(brief, previous=attempt["answer"], failed=failed_claims(attempt))
         drafts = [self.generator(replace(brief, temperature=WARMTH * n), notes) for n in range(context.best_of)]
-        return {"drafts": list(dict.fromkeys(drafts)), "written": dict(notes.written)}
+        return {"drafts": list(dict.fromkeys(drafts)), "written": dict(notes.written), "computed": None}

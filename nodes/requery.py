@@ -1,6 +1,6 @@
 """Requery: turn what failed and what is still unanswered into targeted queries."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -9,7 +9,9 @@ from cragraph.graph.routing import best, failed_claims
 from cragraph.graph.state import State
 from cragraph.protocols import Notes, QueryWriter
 from cragraph.retrieval.search.neighbours import read_wide
+from cragraph.text.words import content_words
 from cragraph.types import IDK
+from cragraph.verification.result import word_for_word
 
 
 @dataclass(frozen=True)
@@ -28,8 +30,16 @@ class Requery:
         notes.ran("query_writer", self.writer.name)
         failed = failed_claims(attempt)
         if not failed and not gaps:
-            # All hold, but not surely enough: look for the one with the least support.
-            counted = [v for v in attempt.get("verdicts", []) if v["type"] != "opinion"]
+            # All hold, but not surely enough: look for the one with the least support. The words of a quotation would
+            # find the passage that it is from.
+            counted = [v for v in attempt.get("verdicts", []) if v["type"] != "opinion" and not word_for_word(v)]
             failed = sorted(counted, key=lambda verdict: verdict["support"])[:1]
         queries = [q for q in self.writer(question, failed, gaps, notes, read_wide(state.held)) if q.strip()]
-        return {"queries": queries or [question or attempt["answer"]]}
+        before = [query for each in state.attempts for query in each.get("queries", [])]
+        return {"queries": fresh(queries, before) or [question or attempt["answer"]]}
+
+
+def fresh(queries: Sequence[str], before: Sequence[str]) -> list[str]:
+    """The queries without those that were searched before in the same words, whatever their order."""
+    known = [frozenset(content_words(query)) for query in before]
+    return [query for query in queries if frozenset(content_words(query)) not in known]

@@ -84,37 +84,40 @@ class Retrieve:
                 "There is nothing to search: no passages came with the question and the graph has no store. "
                 "Give `passages`, or create the graph with a store."
             )
-        where = self._where(context)
+        where = filter_of(context, self.sources)
         passages = self.retriever(queries, self.candidates, notes, where=where)
         notes.ran("retriever", self.retriever.name)
         # A filter leaves fewer to search than the store holds.
         return passages, len(passages) if where or self.available is None else self.available()
 
-    def _where(self, context: Context) -> Mapping[str, Any] | None:
-        """The run's filter, narrowed to the sources that it is to answer from."""
-        if context.sources is None:
-            return context.where
-        if self.sources is None:
-            raise InputError("`sources` came for a retriever of your own: filter it by `where`, or give a store.")
-        every = self.sources()
-        chosen = [name for name in every if any(lies_in(name, wanted) for wanted in context.sources)]
-        if not chosen:
-            raise InputError(
-                f"Nothing of {', '.join(context.sources)} is in the store: `cragraph ingest` it first; `cragraph docs` "
-                "lists what is there."
-            )
-        if len(chosen) == len(every):
-            return context.where
-        only = {"source": {"$in": chosen}}
-        return {"$and": [context.where, only]} if context.where else only
-
     def _more(self, state: State, queries: Sequence[str], context: Context, notes: Notes) -> dict[str, Any]:
         passages: list[Passage] = []
-        if self.retriever is not None:
-            passages = self.retriever(queries, self.candidates, notes, where=self._where(context))
+        before = {query for attempt in state.attempts for query in attempt.get("queries", [])}
+        wanted = [query for query in queries if query not in before]  # what was searched brings nothing more
+        if self.retriever is not None and wanted:
+            passages = self.retriever(wanted, self.candidates, notes, where=filter_of(context, self.sources))
         held = merge(state.held, passages)
         new = [p["chunk_id"] for p in held if p["chunk_id"] not in state.seen]
         return {"held": held, "seen": state.seen + new, "searched": list(queries), "found": len(new)}
+
+
+def filter_of(context: Context, sources: Callable[[], Sequence[str]] | None) -> Mapping[str, Any] | None:
+    """The run's filter, narrowed to the sources that it is to answer from, of the names that `sources` gives."""
+    if context.sources is None:
+        return context.where
+    if sources is None:
+        raise InputError("`sources` came for a retriever of your own: filter it by `where`, or give a store.")
+    every = sources()
+    chosen = [name for name in every if any(lies_in(name, wanted) for wanted in context.sources)]
+    if not chosen:
+        raise InputError(
+            f"Nothing of {', '.join(context.sources)} is in the store: `cragraph ingest` it first; `cragraph docs` "
+            "lists what is there."
+        )
+    if len(chosen) == len(every):
+        return context.where
+    only = {"source": {"$in": chosen}}
+    return {"$and": [context.where, only]} if context.where else only
 
 
 def asked_in(question: Any, messages: Sequence[Any]) -> tuple[Any, list[Any]]:

@@ -4,13 +4,16 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any, cast
 
+from cragraph.errors import CragError, StoreError
 from cragraph.graph.context import Context
 from cragraph.graph.routing import accepted, worth
 from cragraph.graph.state import State, VerifyOutput, VerifyState
+from cragraph.nodes.compute import Compute
 from cragraph.passages import as_passages
 from cragraph.protocols import Brief, Generator, Notes
 from cragraph.retrieval.search.neighbours import all_read, locate, read_wide
-from cragraph.types import IDK, Attempt, Passage
+from cragraph.types import IDK, Attempt, Computed, Passage
+from cragraph.verification.computed import Recomputed
 from cragraph.verification.decision import NO_ANSWER, unanswered
 from cragraph.verification.result import SUMMARY, Verification
 from cragraph.verification.verifier import Verifier
@@ -31,6 +34,8 @@ class Verify:
 
     verifier: Verifier
     quoting: Generator | None = None
+    compute: Compute | None = None
+    """Computes anew what a draft states that was computed."""
 
     def __call__(self, state: State, context: Context, notes: Notes) -> dict[str, Any]:
         """Return the attempts with this one appended."""
@@ -61,6 +66,8 @@ class Verify:
         if context.on_low_confidence == "flag":
             context = context.model_copy(update={"on_low_confidence": "doubt"})  # not just anything
         attempt = self._attempt(draft, state, context, own)
+        if attempt.get("verification", {}).get("unread"):
+            return None  # what was chosen by shared words alone is no better than what the model read
         notes.called(own.calls)
         notes.counted(**own.tokens)
         decided = attempt["decision"]
@@ -84,16 +91,29 @@ class Verify:
             # Not an error and not an answer: nothing was claimed, so another search may still find something.
             nothing = unanswered(context.line, NO_ANSWER).to_dict()
             return attempt | {"confidence": 0.0, "is_grounded": False, "accepted": False, "decision": nothing}
+        computed = state.computed if state.computed and state.computed["answer"] == draft else None
+        if computed:
+            attempt["computed"] = computed
         if not context.verify:
             return attempt
         question, read = state.asked or state.question, read_wide(state.held)
         written = Written(state.written[draft]) if draft in state.written else None
-        checked = self.verifier(question, draft, read, notes, **context.judging, written=written)
+        anew = self._anew(computed, context) if computed else None
+        checked = self.verifier(question, draft, read, notes, **context.judging, written=written, computed=anew)
         verification = located(checked, state.held)
         record = verification.to_dict()
         own = {name: record[name] for name in (*SUMMARY, "decision")}
         judged = {"verdicts": [*verification.claims], "verification": record, "read": verification.read}
         return cast(Attempt, {**attempt, **own, **judged})
+
+    def _anew(self, computed: Computed, context: Context) -> Recomputed:
+        """A figure and what it comes to when it is computed once more."""
+        try:
+            if self.compute is None:
+                raise StoreError("there is no store to compute it from.")
+            return Recomputed(computed, self.compute.again(computed, context))
+        except CragError as error:
+            return Recomputed(computed, None, str(error))
 
 
 def located(verification: Verification, held: Sequence[Passage]) -> Verification:
@@ -118,8 +138,17 @@ def located(verification: Verification, held: Sequence[Passage]) -> Verification
         return at | new if quote else None
 
     claims: list[Any] = [v | {"evidence": v["evidence"] and exact(v["evidence"], "quote")} for v in verification.claims]
+    for claim in claims:
+        if further := claim.get("further"):
+            claim["further"] = [moved for one in further if (moved := exact(one, "quote"))]
     spans = [exact(span, "text") for span in verification.answer_spans]
-    return replace(verification, claims=tuple(claims), answer_spans=tuple(filter(None, spans)))
+    conflicts: list[Any] = [
+        conflict | {"sides": [exact(side, "quote") or side for side in conflict["sides"]]}
+        for conflict in verification.conflicts
+    ]
+    return replace(
+        verification, claims=tuple(claims), answer_spans=tuple(filter(None, spans)), conflicts=tuple(conflicts)
+    )
 
 
 @dataclass(frozen=True)

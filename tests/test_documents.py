@@ -24,7 +24,9 @@ TEXTS = {str(path.relative_to(ROOT)): path.read_text(encoding="utf-8") for path 
 ELSEWHERE = ("ollama", "chroma", "dask", "pip", "docker", "git", "npm", "npx")
 """Programs that are not this project's."""
 
-NOT_HERE = re.compile(r"https?://|ollama:|\.\./|\bFILE\b|--watch\b|studio|\btests/|cragraph (?:serve|chat|mcp)")
+NOT_HERE = re.compile(
+    r"https?://|ollama:|\.\./|\bFILE\b|\bDATA\b|--watch\b|studio|\btests/|cragraph (?:serve|chat|mcp)"
+)
 """What a command needs that no test has: its words are looked up in its help instead."""
 
 WITH_SERVERS = ("from distributed import", "from langgraph.graph import START, MessagesState")
@@ -159,6 +161,8 @@ def of_python(words: list[str]) -> None:
     assert path.exists(), module
     options = [word.split("=")[0] for word in words[2 if words[0] == "-m" else 1 :] if word.startswith("--")]
     source = path.read_text(encoding="utf-8")
+    if "learning.options(" in source:
+        source += (ROOT / "training" / "learning.py").read_text(encoding="utf-8")
     assert all(f'"{option}"' in source for option in options), f"{module} has no option {options}"
     if module.startswith("benchmarks"):
         importlib.import_module(module)

@@ -1,8 +1,7 @@
-"""Word lists, kept as data in `lexicon.toml`, and whether a text is English by them."""
+"""Word lists, kept as data in `lexicon.toml`."""
 
 import re
 import tomllib
-from collections import Counter
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, Final
@@ -45,32 +44,3 @@ def _same() -> dict[str, list[str]]:
 
 
 SAME: Final = _same()  # words that mean the same: those on one side of an opposition
-
-_ENGLISH: Final = words_of("english")
-_OTHERS: Final = words_of("foreign") - _ENGLISH
-_ASKING: Final = words_of("foreign_questions")
-_OPENERS: Final = words_of("foreign_openers")
-_WORD: Final = re.compile(r"[^\W\d_]+")
-FOREIGN: Final = 2
-"""Small words of another language from which on a text may be in that one; a single one is often a name's."""
-_LETTER: Final = re.compile(r"[^\W\d_]")
-_LATIN: Final = re.compile(r"[A-Za-z\u00c0-\u024f\u1e00-\u1eff]")
-
-
-def seems_english(text: str) -> bool:
-    """Whether a text is English, by its small words; a text without any of them counts as English.
-
-    A text in another script is not. Small words of other languages count in lower case only, because "Los Angeles" and
-    "8 p.m. ET" are English. Where there is no English one at all, a single foreign one beside a foreign letter or
-    opening word is enough; so is a word that opens a question.
-    """
-    if 2 * len(_LATIN.findall(text)) < len(_LETTER.findall(text)):
-        return False
-    words = Counter(written := _WORD.findall(text))
-    asks = bool(written) and written[0].casefold() in _ASKING
-    foreign = sum(words[word] for word in _OTHERS) + FOREIGN * asks
-    english = sum(count for word, count in words.items() if word.casefold() in _ENGLISH)
-    if foreign < FOREIGN and not english:
-        opened = any(word in _OPENERS for word in words)
-        return foreign + opened + any(not word.isascii() for word in words) < FOREIGN
-    return foreign < FOREIGN or foreign <= english

@@ -85,7 +85,7 @@ class _Draft:
         words = without_markers(self.answer[since : marker.start])
         if not carriers or all(v["verdict"] == "unjudged" for v in carriers):
             return Pointer(marker.start, marker.end, [self._holder(n, words) for n in named], verified=False)
-        good = [v["evidence"] for v in carriers if v["verdict"] in IN_FAVOUR]
+        good = [e for v in carriers if v["verdict"] in IN_FAVOUR for e in (v["evidence"], *v.get("further", ()))]
         if not good:
             return Pointer(marker.start, marker.end, [], verified=False)
         quotes: dict[int, list[str]] = {}
@@ -131,9 +131,10 @@ class _Draft:
             if place is None:
                 continue
             pointer = added.setdefault(place, Pointer(place, place, [], verified=True))
-            if evidence["passage"] not in pointer.passages:
-                pointer.passages.append(evidence["passage"])
-            pointer.quotes.setdefault(evidence["passage"], []).append(evidence["quote"])
+            for one in (evidence, *verdict.get("further", ())):
+                if one["passage"] not in pointer.passages:
+                    pointer.passages.append(one["passage"])
+                pointer.quotes.setdefault(one["passage"], []).append(one["quote"])
         return list(added.values())
 
 

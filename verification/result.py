@@ -7,7 +7,18 @@ from typing import Any, Final, Self, cast
 
 from cragraph.text.markers import without_markers
 from cragraph.text.words import shortened
-from cragraph.types import AnswerSpan, Label, Level, OnLowConfidence, Passage, SetBy, Verdict, mark_of, standing
+from cragraph.types import (
+    AnswerSpan,
+    Conflict,
+    Label,
+    Level,
+    OnLowConfidence,
+    Passage,
+    SetBy,
+    Verdict,
+    mark_of,
+    standing,
+)
 from cragraph.verification.claims import Uncovered
 from cragraph.verification.decision import DEFAULT_LINE, Decision, Line, decide, reaches
 
@@ -79,7 +90,7 @@ DETAILS: Final = (
     "level", "hallucination_score", "attribution_coverage", "signals", "issues", "verified_sources",
     "unverified_claims", "suggested_corrections", "judge", "policy", "policy_scores", "degraded", "uncovered",
     "hallucination_count", "warnings", "passed", "threshold", "answered", "supported",
-    "answer_spans", "failed", "decision",
+    "answer_spans", "conflicts", "unread", "failed", "decision",
 )  # fmt: skip
 
 WEIGHTED: Final[Mapping[str, str]] = {
@@ -90,12 +101,13 @@ WEIGHTED: Final[Mapping[str, str]] = {
 """The weighted formula's names of the signals."""
 
 UNCHECKED: Final = "Part of the answer was not checked"
+DIFFER: Final = "The documents answer this differently"
 UNJUDGED: Final = "claim(s) could not be judged"  # issues that `prune` mends by removing what they are about
 _WIDTH: Final = 88
 
 Reading = Mapping[str, Any]
-"""`chance` that the answer answers (None: not known), whether it `quoted`, what was `seen`, and the `sureness` of the
-model that wrote it, where one did."""
+"""`chance` that the answer answers (None: not known), whether it `quoted`, what was `seen`, the `sureness` of the model
+that wrote it, where one did, and the factor for how far the passages `agreed`, where they do not."""
 
 
 @dataclass(frozen=True, repr=False)
@@ -116,6 +128,8 @@ class Verification:
     answered: float | None = None  # how likely the answer is to answer the question, where a reader was asked
     supported: float | None = None  # the policy's value
     answer_spans: tuple[AnswerSpan, ...] = ()  # the places that answer the question
+    conflicts: tuple[Conflict, ...] = ()  # the places that answer it differently
+    unread: str = ""  # what is in a language that no model read, in a sentence
     set_by: SetBy = field(default="default", kw_only=True)  # who set the threshold
     on_low_confidence: OnLowConfidence = field(default="doubt", kw_only=True, compare=False)  # what happens below it
     decision: Decision = field(default=None, kw_only=True)  # type: ignore[assignment]  # made of the rest, once

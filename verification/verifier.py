@@ -25,15 +25,28 @@ from cragraph.protocols import (
     stand_in,
 )
 from cragraph.tables import JUDGES
-from cragraph.types import EVADES, Claim, OnLowConfidence, Passage, Verdict
+from cragraph.text.languages import LET_IT_JUDGE, SET_MODEL, unread
+from cragraph.text.words import shortened
+from cragraph.types import EVADES, Claim, Conflict, OnLowConfidence, Passage, Verdict
 from cragraph.verification import policies
+from cragraph.verification.cells import cell_verdict
 from cragraph.verification.claims import SentenceExtractor, uncovered_parts
+from cragraph.verification.computed import Recomputed
 from cragraph.verification.conflicts import find_conflicts, same_but_one
 from cragraph.verification.decision import Line
 from cragraph.verification.fallback import JudgeChain, VerdictCache, judge_names, over_limit
 from cragraph.verification.judges.verdicts import claim_of, unjudged, verdict_of
 from cragraph.verification.policies import AUTO, POLICIES, Own, Weights
-from cragraph.verification.result import ADDRESSED, UNCHECKED, UNJUDGED, Reading, Verification, counted, judges_of
+from cragraph.verification.result import (
+    ADDRESSED,
+    DIFFER,
+    UNCHECKED,
+    UNJUDGED,
+    Reading,
+    Verification,
+    counted,
+    judges_of,
+)
 from cragraph.verification.signals import (
     SIGNALS,
     Material,
@@ -63,8 +76,11 @@ ALWAYS: Final = (
 JOINED: Final = frozenset({AUTO, "calibrated"})
 """Policies, as they are asked for, whose confidence is joined with what the reader says of the answer."""
 EMBEDDED: Final = frozenset({"lexical", "embedding", "encoder"})
-MOST_UNREAD: Final = 0.8
+MOST_UNREAD: Final = 0.5
 """The confidence is at most this where the reader could not read question and answer, as in other languages."""
+EITHER: Final = 0.5
+"""Factor on the confidence where the passages answer the question differently and nothing tells which is the newer."""
+NEWER: Final = 0.8  # the same where something does
 FIT_UNKNOWN: Final = (
     f"Nothing says whether the answer fits the question: the confidence is by words alone, not calibrated, and at most "
     f"{MOST_UNREAD:.2f}."
@@ -132,6 +148,7 @@ class Verifier:
         threshold: float | None = None,
         on_low_confidence: OnLowConfidence = "doubt",
         written: Written | None = None,
+        computed: Recomputed | None = None,
         deadline_s: float | None = None,
     ) -> Verification:
         """Verify an answer, and decide on it.
@@ -144,6 +161,7 @@ class Verifier:
         and the failure is logged. What was degraded is added to `notes` and is in the result. `threshold` is what a
         person set; `on_low_confidence` what becomes of an answer below it (`decision.decide`). `written` is what is
         known of an answer that a chat model wrote: its chance to be right is one of its own (`verification.written`).
+        `computed` is what a computed answer comes to when it is computed once more: that judges it, and no network.
         After `deadline_s` seconds the judges and models that are slow are no longer waited for.
         """
         if not isinstance(answer, str):
@@ -153,7 +171,9 @@ class Verifier:
             _known("policy", policy, POLICIES)
         chosen = list(POLICIES) if policy_scores else [] if policy == AUTO else [policy]
         start, own = perf_counter(), Notes()
-        case = _Case(question, answer, passages, own, self._chain(judge), policy, chosen, known_facts, written)
+        case = _Case(
+            question, answer, passages, own, self._chain(judge), policy, chosen, known_facts, written, computed
+        )
         try:
             with deadline(deadline_s):
                 outcome = self._verified(case)
@@ -194,7 +214,7 @@ class Verifier:
         try:
             # What waits for a model's server runs beside the judging.
             waiting = {name: _beside(pool, call) for name, call in self._model_calls(case, wanted, needed).items()}
-            verdicts = self._verdicts(case, weights)
+            verdicts = self._verdicts(case, weights) if case.computed is None else case.computed.verdicts(case.passages)
             if case.known_facts and verdicts:
                 facts, claims = as_passages(case.known_facts), [claim_of(verdict) for verdict in verdicts]
                 waiting["knowledge"] = _beside(pool, lambda: case.chain(claims, facts, case.notes))
@@ -233,7 +253,9 @@ class Verifier:
                 calls[name] = partial(_scored, f"The {part} {scorer.name!r}", partial(scorer, *given), instead, notes)
 
         notes, whole = case.notes, (case.question, case.answer, case.passages, case.notes)
-        if case.question.strip() and case.answer.strip() and case.passages:
+        if case.computed is not None:
+            calls["answered"] = case.computed.answered
+        elif case.question.strip() and case.answer.strip() and case.passages:
             add("answered", "reader", self.scorer, whole, "whether the answer fits the question is not known")
         if "internal_consistency" in needed:
             instead = "consistency was measured by facts, opposites and negation"
@@ -288,18 +310,25 @@ class Verifier:
             and answered.probability < ADDRESSED
         )
         lost = sum(verdict["verdict"] == "unjudged" for verdict in verdicts)
-        conflicts = [conflict.issue for conflict in find_conflicts(case.passages)]
+        told = [{side["quote"] for side in conflict["sides"]} for conflict in answered.conflicts]
+        found = find_conflicts(case.passages)
+        conflicts = [one.issue for one in found if {one.one["quote"], one.other["quote"]} not in told]
+        said = ""
+        if asked is not None and asked.probability is None and EMBEDDED.issuperset(judges_of(verdicts)):
+            advice = LET_IT_JUDGE if case.written else SET_MODEL
+            said = unread(case.question, [passage["text"] for passage in case.passages], advice=advice)
         return Verification(
             confidence=made.confidence,
             claims=tuple(verdicts),
             signals=signals,
             issues=(
+                *map(differ, answered.conflicts),
                 *([EVADES] if evades else []),
                 *([FIT_UNKNOWN] if FIT_UNKNOWN in made.degraded else []),
                 *issues_of(signals, verdicts),
                 *([f"{lost} {UNJUDGED}"] if lost else []),
                 *(f"{UNCHECKED}: “{part['text']}”" for part in uncovered),
-                *(conflicts or quoted_contradictions(verdicts)),
+                *(conflicts or ([] if told else quoted_contradictions(verdicts))),
                 *weak_source_issues(verdicts, case.passages, material.weights),
             ),
             judge=judge_names(verdicts),
@@ -309,6 +338,8 @@ class Verifier:
             answered=answered.probability,
             supported=made.scores[made.policy],
             answer_spans=answered.spans,
+            conflicts=answered.conflicts,
+            unread=said,
             read=made.read,
         )
 
@@ -387,8 +418,20 @@ def reading_of(asked: str, answered: Answered | None, written: Written | None) -
     """What of the reader's words counts beside the policy that was asked for; None where nothing does."""
     if asked not in JOINED or answered is None:
         return None
-    sureness = {} if written is None else {"sureness": written.sureness}
-    return {"chance": answered.probability, "quoted": answered.quoted, "seen": {**answered.seen}, **sureness}
+    more = {} if written is None else {"sureness": written.sureness}
+    if answered.conflicts:
+        more["agreed"] = min(NEWER if conflict["newer_first"] else EITHER for conflict in answered.conflicts)
+    return {"chance": answered.probability, "quoted": answered.quoted, "seen": {**answered.seen}, **more}
+
+
+def differ(conflict: Conflict) -> str:
+    """A conflict as an issue: both answers, where each stands, and what tells which is the newer."""
+    first, second = (f"“{shortened(s['answer'], 80)}” ({s['filename'] or s['chunk_id']})" for s in conflict["sides"])
+    return f"{DIFFER}: {first} and {second}; " + (
+        f"the first is the newer: {conflict['why']}."
+        if conflict["newer_first"]
+        else "nothing tells which is the newer."
+    )
 
 
 def joined(
@@ -397,6 +440,11 @@ def joined(
     """The confidence that a policy's value makes with what the reader said; the value, and whether it was cut."""
     if read is None:
         return value, value, False
+    confidence, value, cut = _joined(value, verdicts, read, checked)
+    return round(confidence * read.get("agreed", 1.0), 6), value, cut
+
+
+def _joined(value: float, verdicts: Sequence[Verdict], read: Reading, checked: float) -> tuple[float, float, bool]:
     if "sureness" in read and read["seen"]:
         least = min((v["support"] for v in counted(verdicts) if v["verdict"] != "unjudged"), default=0.0)
         chance = card().chance(features(read["seen"], least, Written(read["sureness"])))
@@ -424,6 +472,7 @@ class _Case:
     chosen: Sequence[str]
     known_facts: Sequence[str]
     written: Written | None = None
+    computed: Recomputed | None = None
 
 
 def _failed(answer: str, policy: str) -> Verification:
@@ -457,7 +506,11 @@ def _judged(
     if not any(passage["text"].strip() for passage in passages):
         why = "There is no passage to support it."
         return [verdict_of(claim, "unsupported", 0.0, 0.0, None, why, "none") for claim in claims]
-    return chain(claims, passages, notes, question=question)
+    # What a cell says is looked up; only the rest is judged.
+    exact = [cell_verdict(claim, passages) for claim in claims]
+    rest = [claim for claim, verdict in zip(claims, exact, strict=True) if verdict is None]
+    judged = iter(chain(rest, passages, notes, question=question) if rest or not claims else ())
+    return [verdict or next(judged) for verdict in exact]
 
 
 def _known(kind: str, name: str, table: Mapping[str, T]) -> T:

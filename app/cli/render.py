@@ -1,6 +1,7 @@
 """A response as a person reads it."""
 
 from collections.abc import Iterable, Sequence
+from itertools import chain
 from typing import Any, Final
 
 from rich.console import Console
@@ -8,7 +9,7 @@ from rich.padding import Padding
 from rich.text import Text
 
 from cragraph.cli.console import err, out
-from cragraph.passages import place_of
+from cragraph.passages import place_of, sides_of
 from cragraph.text.words import shortened
 from cragraph.types import MARKS, doubt_of, mark_of, standing
 
@@ -23,6 +24,7 @@ def show_answer(response: dict[str, Any]) -> None:
     console, accepted = out(), bool(response["accepted"])
     console.print(answer_line(response))
     section(console, "Citations", map(citation_line, response["citations"]))
+    section(console, "The documents differ", chain(*map(conflict_lines, response.get("conflicts") or ())))
     near = ((place_of(p) or p["chunk_id"], shortened(p["text"])) for p in response.get("nearest") or ())
     section(console, "Nearest passages", (Text(f"{place}: “{text}”") for place, text in near))
     if not response["abstained"]:
@@ -66,6 +68,17 @@ def citation_line(citation: dict[str, Any]) -> Text:
     if not citation["verified"]:
         line.append("  not verified", style="yellow")
     return line
+
+
+def conflict_lines(conflict: dict[str, Any]) -> list[Text]:
+    """Both sides of a conflict, and what tells which is the newer."""
+    lines = [
+        Text(f"{name}: {place}: “{shortened(one_line(quote))}”", style="yellow")
+        for name, place, quote in sides_of(conflict)
+    ]
+    if conflict["newer_first"]:
+        lines[0].append(f"  ({conflict['why']})", style="dim")
+    return lines
 
 
 def answer_line(response: dict[str, Any]) -> Text:

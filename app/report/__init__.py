@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from cragraph.errors import printable
-from cragraph.passages import about, as_passages, place_of
+from cragraph.passages import about, as_passages, place_of, sides_of
 from cragraph.private import output
 from cragraph.report.pages import PagePictures
 from cragraph.text.markers import find_markers
@@ -116,7 +116,8 @@ class Report:
         parts.append('<div class="cols"><div class="left"><section aria-label="Answer"><p class="answer">')
         parts.append(f'<strong class="doubt">{e(doubt)}</strong>{self.text}' if doubt else self.text)
         parts.append(
-            f"</p>{self._confidence()}{self._computed()}{self._faults()}</section>{self._attempts()}{self._ran()}</div>"
+            f"</p>{self._confidence()}{self._computed()}{self._conflicts()}{self._faults()}</section>"
+            f"{self._attempts()}{self._ran()}</div>"
         )
         parts.append(f'<section class="right" aria-label="Evidence">{self._evidence(pictures)}</section></div>')
         if pictures.left_out:
@@ -232,6 +233,18 @@ class Report:
             f'<span class="bar" aria-hidden="true"><i class="{outcome}" style="width:{value:.1%}"></i></span>'
             f'<span class="note">{e(meaning[:1].upper() + meaning[1:])}</span></p>'
         )
+
+    def _conflicts(self) -> str:
+        """Passages that answer differently, side by side."""
+        pairs = []
+        for conflict in self.data.get("conflicts") or ():
+            sides = "".join(
+                f"<div><b>{e(name[:1].upper() + name[1:])}</b> {e(place)}<blockquote>{e(quote)}</blockquote></div>"
+                for name, place, quote in sides_of(conflict)
+            )
+            why = f'<p class="note">The newer, because {e(conflict["why"])}.</p>' if conflict["newer_first"] else ""
+            pairs.append(f'<div class="sides">{sides}</div>{why}')
+        return f'<section class="differ"><h2>The documents differ</h2>{"".join(pairs)}</section>' if pairs else ""
 
     def _faults(self) -> str:
         decision, data = self.data["decision"], self.data

@@ -13,7 +13,7 @@ from cragraph.protocols import Embeddings, Notes
 from cragraph.text.lexicon import words_of
 from cragraph.text.markers import without_markers
 from cragraph.text.sentences import sentences
-from cragraph.text.words import content_words, is_stopword, keywords, numbers, others, plain_years, stem, terms, words
+from cragraph.text.words import content_words, is_stopword, keywords, numbers, plain_years, terms, words
 from cragraph.types import IDK, Passage, Verdict
 
 AT_MOST: Final = 6  # sub-questions at most; each costs a search
@@ -267,7 +267,7 @@ def unanswered_parts(question: str, answer: str, embeddings: "Embeddings | None"
 class TargetedQueries:
     """One query for each part that is unanswered and each claim that failed, at most `count`, no two nearly alike.
 
-    A part that is unanswered is asked with other words for its own behind it. A query for a claim keeps its names and
+    A query for a claim keeps its names and
     content words and leaves out its figures, which are what failed, unless the question names them; words of the
     question and of the judge's correction are added. `alike` is the share of common words from which two are one.
     """
@@ -286,7 +286,7 @@ class TargetedQueries:
         passages: Sequence[Passage] = (),
     ) -> list[str]:
         """Queries, those for unanswered parts first; none where nothing failed and all is answered."""
-        wanted = [widened(part.strip()) for part in unanswered if part.strip()]
+        wanted = [part.strip() for part in unanswered if part.strip()]
         wanted += [self._for_claim(verdict, question) for verdict in failed if verdict["verdict"] != "unjudged"]
         kept: dict[frozenset[str], str] = {}
         for query in wanted:
@@ -304,12 +304,6 @@ class TargetedQueries:
         for word in [*claim, *focus]:
             distinct.setdefault(word.casefold(), word)
         return " ".join(list(distinct.values())[: self.longest])
-
-
-def widened(question: str) -> str:
-    """The question with other words behind it for those in it, where the lexicon has some."""
-    other = [same for word in keywords(question) for same in others(stem(word.casefold()))]
-    return " ".join([question, *dict.fromkeys(other)])
 
 
 def _kept(text: str, figures: set[str]) -> list[str]:

@@ -134,10 +134,6 @@ class Store:
         """The vectors of those of these passages that are here, by id."""
         return self._vectors.vectors(chunk_ids)
 
-    def of_source(self, source: str, where: Where = None, most: int = 50_000) -> list[Passage]:
-        """The passages of a source in the order of its text or its rows, at most so many."""
-        return self.index.of_source(source, self._filters(where), most)
-
     @property
     def generation(self) -> int:
         """The number of the last change."""
@@ -147,6 +143,10 @@ class Store:
     def adjacent(self, passage: Passage, before: int = 1, after: int = 1) -> list[Passage]:
         """The passages next to one in its document, in order; without the passage itself."""
         return self.index.adjacent(passage, before, after)
+
+    def of_source(self, source: str, where: Where = None, most: int = 50_000) -> list[Passage]:
+        """The passages of a source in the order of its text or its rows, at most so many."""
+        return self.index.of_source(source, self._filters(where), most)
 
     def fields(self) -> dict[str, str]:
         """The fields that can be filtered by, with their types: text, number or true/false."""

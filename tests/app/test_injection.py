@@ -57,7 +57,12 @@ def server() -> Iterator[OllamaServer]:
 
 
 def over(server: OllamaServer, **settings: Any) -> Any:
-    given = {"model": "ollama:llama3.2", "store": None, "ollama_host": server.url} | settings
+    given = {
+        "extractive_fallback": False,
+        "model": "ollama:llama3.2",
+        "store": None,
+        "ollama_host": server.url,
+    } | settings
     return create_graph(Settings(**given)).compile()
 
 

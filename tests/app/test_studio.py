@@ -70,7 +70,7 @@ def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
     folder = tmp_path_factory.mktemp("studio")
     # The repository's own langgraph.json, in a folder without the developer's settings and store.
     shutil.copy(ROOT / "langgraph.json", folder)
-    shutil.copy(ROOT / "README.md", folder / "notes.md")
+    shutil.copy(ROOT / "docs" / "app.md", folder / "notes.md")
     command = [sys.executable, "-m", "cragraph", "ingest", "notes.md", "-q"]
     subprocess.run(command, cwd=folder, check=True, capture_output=True)
     running = Server(folder)

@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from cragraph.build import Parts
-from cragraph.generation.chat_answerer import ChatGenerator, renumbered, unfinished
+from cragraph.generation.chat_answerer import ChatGenerator, renumbered, settled, unfinished
 from cragraph.generation.excerpts import BUDGET, FRAME, excerpts
 from cragraph.models.budget import estimated_tokens
 from cragraph.models.chat import ChatCaller
@@ -17,7 +17,7 @@ from cragraph.protocols import Brief, Notes
 from cragraph.settings import load_settings
 from cragraph.types import IDK
 from cragraph.verification.claims import split_claims
-from tests.support.ollama import OllamaServer, Reply, Request
+from tests.support.ollama import ModelInfo, OllamaServer, Reply, Request
 
 pytestmark = [pytest.mark.server, pytest.mark.enable_socket]
 
@@ -121,6 +121,20 @@ def test_the_words_by_which_a_model_refuses_are_a_refusal_with_a_marker_or_witho
     assert (answer, notes.calls, notes.written) == (IDK, 1, {})
 
 
+@pytest.mark.parametrize(
+    ("reply", "refused"),
+    [
+        ("The telephone number is not provided in the given context.", True),
+        ("The passages do not say who painted the ceiling. [2]", True),
+        ("There is no information about the ceiling in the passages. [1][2]", True),
+        ("The warranty is not included in the documents of the sale. [1]", False),
+        ("The price is not specified in clause 4. [1]", False),
+    ],
+)
+def test_a_refusal_in_other_words_is_one_though_a_number_stands_behind_it(reply: str, refused: bool) -> None:
+    assert (settled(reply) == IDK) is refused
+
+
 def test_what_the_model_overlooks_and_the_reader_is_sure_of_is_quoted_and_said(
     server: OllamaServer, ranker: Any
 ) -> None:
@@ -222,3 +236,15 @@ def test_a_judge_reads_the_sentence_nearest_to_a_claim_though_the_question_did_n
     shown = server.chats[0].prompt.partition("<<claims")[0]
     assert stray in shown
     assert shown.index(WHY) < shown.index(stray)
+
+
+@pytest.mark.parametrize(("size", "calls"), [("1.5B", 0), ("8.0B", 1)])
+def test_a_small_model_corrects_nothing_and_the_later_pass_quotes(ranker: Any, size: str, calls: int) -> None:
+    reply = "The premium rises because of a kiln. [2]"
+    with OllamaServer(reply, models={"llama3.2": ModelInfo(parameter_size=size)}) as server:
+        caller = ChatCaller(chat_model("ollama:llama3.2", base_url=server.url), "ollama:llama3.2", backoff_s=0.01)
+        notes = Notes()
+        brief = Brief("What is the yearly premium?", PASSAGES, previous="It is £900. [2]")
+        answer = ChatGenerator(caller, Prompts(), ranker, smallest=2.0)(brief, notes)
+    assert len(server.chats) == notes.calls == calls
+    assert answer == (reply if calls else f"{WHY} [2]")

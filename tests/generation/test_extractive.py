@@ -3,7 +3,7 @@ from dataclasses import replace
 
 import pytest
 
-from cragraph.generation.extractive import NOT_ENGLISH, ExtractiveGenerator
+from cragraph.generation.extractive import ExtractiveGenerator
 from cragraph.generation.ranking import AnswerRanker
 from cragraph.models.embeddings import EmbeddedEncoder
 from cragraph.models.reader import Reader
@@ -133,7 +133,38 @@ def test_a_question_in_a_language_that_the_reader_does_not_know_is_answered_by_w
     )
     said = generator(Brief("Wann öffnet die Bäckerei?", passages), notes)
     assert said == "Die Bäckerei öffnet um sechs Uhr. [1]"
-    assert notes.sentences == [NOT_ENGLISH]
+    [sentence] = notes.sentences
+    assert sentence.startswith("The question is in German, which the built-in networks do not read")
+
+
+def test_a_page_in_another_language_is_not_read_beside_english_ones(generator: ExtractiveGenerator) -> None:
+    german = "Die Bäckerei Bakery Hill wurde im Jahr 1931 von Karl Moser eröffnet und hat nur sonntags geschlossen."
+    assert ask(generator, "Who opened the bakery Bakery Hill?", [german, "The mayor is Ann Lee."]) == IDK
+
+
+def test_a_list_is_quoted_with_the_line_above_it(generator: ExtractiveGenerator) -> None:
+    camp = "Please bring to the camp:\n\n- a sleeping bag\n- rubber boots\n- a torch\n\nTelephones stay at home."
+    said = ask(generator, "What do I have to bring to the camp?", [camp])
+    assert said == "Please bring to the camp:\n- a sleeping bag\n- rubber boots\n- a torch [1]"
+
+
+def test_a_sentence_with_a_pronoun_inside_comes_with_the_one_it_points_to(generator: ExtractiveGenerator) -> None:
+    keys = "The spare keys hang in the red box. Martin has them on weekends. The coffee machine is new."
+    said = ask(generator, "Who has the spare keys?", [keys])
+    assert said == "The spare keys hang in the red box. [1] Martin has them on weekends. [1]"
+
+
+def test_of_two_answers_the_newer_comes_first(generator: ExtractiveGenerator) -> None:
+    old, new = (
+        {"text": text, "source": source}
+        for text, source in (
+            ("The choir rehearses on Wednesday in the parish hall.", "faq.md"),
+            ("From 1 May the choir rehearses on Thursday instead of Wednesday.", "minutes.md"),
+        )
+    )
+    for passages, first, second in ((old, new), 2, 1), ((new, old), 1, 2):
+        said = ask(generator, "On which day does the choir rehearse?", passages)
+        assert said == f"{new['text']} [{first}] {old['text']} [{second}]"
 
 
 def test_a_second_pass_does_not_repeat_what_failed(generator: ExtractiveGenerator) -> None:

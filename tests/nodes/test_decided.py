@@ -20,7 +20,7 @@ from cragraph.nodes.verify import Verify
 from cragraph.passages import as_passages
 from cragraph.protocols import Notes
 from cragraph.report import Report
-from cragraph.testing import FakeReranker, FakeRetriever, verdict
+from cragraph.testing import FakeQueryWriter, FakeReranker, FakeRetriever, verdict
 from cragraph.types import IDK
 from cragraph.verification.result import Verification
 from tests.nodes.test_loop import BLUE, SEA, SKY, TABLE, Loop, Reader
@@ -185,8 +185,16 @@ class Endless(FakeRetriever):
         return found + as_passages([f"Note {len(self.history)} on the sky."] * (len(self.history) > 1))
 
 
+class Rewording(FakeQueryWriter):
+    """Asks in other words each time."""
+
+    def __call__(self, *args: Any, **kwargs: Any) -> list[str]:
+        return [f"{query} {len(self.history)}" for query in super().__call__(*args, **kwargs)]
+
+
 def test_a_second_correction_is_written_though_reranking_dropped_what_its_search_brought() -> None:
     loop = Loop([f"{SEA} {SKY}", SKY, SEA], retriever=Endless({"sea": TABLE["sea"]}), second_pass_k=3)
+    object.__setattr__(loop.acts["requery"], "writer", Rewording())
     response = loop.ask()
     assert [attempt["new_passages"] for attempt in response["attempts"]] == [2, 1, 0]
     assert response["accepted"]

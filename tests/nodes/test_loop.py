@@ -14,9 +14,9 @@ from cragraph.graph.context import Context
 from cragraph.graph.state import CragOutput, State
 from cragraph.graph.steps import walk
 from cragraph.metrics import record
-from cragraph.nodes.finalize import Finalize
+from cragraph.nodes.finalize import Finalize, gaps
 from cragraph.nodes.generate import Generate
-from cragraph.nodes.requery import Requery
+from cragraph.nodes.requery import Requery, fresh
 from cragraph.nodes.rerank import Rerank
 from cragraph.nodes.retrieve import Retrieve
 from cragraph.nodes.review import Review
@@ -454,11 +454,27 @@ def test_citations_say_where_the_answer_stands() -> None:
     assert (plain["answer_start"], plain["answer_end"]) == (None, None)
 
 
-def test_an_answer_that_the_reader_does_not_take_for_one_is_searched_again_and_has_the_issue_once() -> None:
+def test_a_quotation_that_may_not_answer_is_not_searched_for_in_its_own_words_and_has_the_issue_once() -> None:
     loop = Loop([SEA, SEA], scorer=Reader(0.2))
     response = loop.ask(context=Context(on_low_confidence="flag"))
-    assert len(loop.retriever.history) == 2
+    assert loop.retriever.history == [("Is the sea salt?",)]
     assert response["issues"].count("The answer may not address the question.") == 1
+
+
+def test_what_was_searched_is_not_searched_again_whatever_the_order_of_its_words() -> None:
+    assert fresh(["Is salt the sea?", "the Dead Sea"], ["Is the sea salt?"]) == ["the Dead Sea"]
+
+
+@pytest.mark.parametrize(
+    ("read", "open_parts"),
+    [(0.9, []), (0.2, ["This part of the question may be unanswered: “how much?”"]), (None, None)],
+)
+def test_a_part_that_asks_for_a_figure_is_answered_by_one_where_the_reader_says_so(
+    read: float | None, open_parts: list[str] | None
+) -> None:
+    asked, answer = "Is there a fee, and how much?", "Members pay £40 a year. [1]"
+    said = gaps(asked, answer, lambda question, answer: ["how much?"], read)
+    assert said == (["This part of the question may be unanswered: “how much?”"] if open_parts is None else open_parts)
 
 
 def test_nothing_is_written_again_where_a_search_brought_nothing_and_nothing_failed() -> None:

@@ -102,10 +102,14 @@ def _read(verdicts: Sequence[Verdict]) -> list[Verdict]:
 
 
 def quoted_contradictions(verdicts: Sequence[Verdict]) -> list[str]:
-    """An issue for each two quotations of the answer that contradict each other; rows of a table do not."""
+    """An issue for each two quotations of the answer that contradict each other.
+
+    Rows of a table do not, nor do the sentences of one passage: "switch it off" and "switch it on again" are two steps.
+    """
     claims = [v for v in _read(verdicts)[:COMPARED] if _quotes(v) and not is_table_row(v["evidence"]["quote"])]  # type: ignore[index]
-    pairs = combinations([claim["text"] for claim in claims], 2)
-    return [f"{QUOTES_CONTRADICT}: “{one}” — “{other}”" for one, other in pairs if contradict(one, other)]
+    pairs = [(a, b) for a, b in combinations(claims, 2) if a["evidence"]["passage"] != b["evidence"]["passage"]]  # type: ignore[index]
+    texts = [(one["text"], other["text"]) for one, other in pairs]
+    return [f"{QUOTES_CONTRADICT}: “{one}” — “{other}”" for one, other in texts if contradict(one, other)]
 
 
 def _quotes(verdict: Verdict) -> bool:
@@ -265,9 +269,10 @@ ISSUES: Final[Mapping[str, tuple[float, str]]] = {
 def issues_of(signals: Mapping[str, float], verdicts: Sequence[Verdict] = ()) -> list[str]:
     """The issues of the signals that were measured, in the table's order; none of facts where all claims hold.
 
-    The fact score looks for evidence in the first passages only, and what another one supports was verified.
+    The fact score looks for evidence in the first passages only, and what another one supports was verified; claims
+    that nobody could judge are an issue of their own.
     """
-    labels = {verdict["verdict"] for verdict in counted(verdicts)}
+    labels = {verdict["verdict"] for verdict in counted(verdicts)} - {"unjudged"}
     low = [name for name, (bound, _) in ISSUES.items() if name in signals and signals[name] < bound]
     return [ISSUES[name][1] for name in low if name != "fact_score" or labels != {"supported"}]
 

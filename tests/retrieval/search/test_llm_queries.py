@@ -12,7 +12,7 @@ from cragraph.passages import as_passages
 from cragraph.protocols import Notes
 from cragraph.retrieval.search.llm_queries import ChatQueries, Contextualizer, MultiQuery
 from cragraph.types import Evidence, Verdict
-from tests.support.ollama import OllamaServer
+from tests.support.ollama import ModelInfo, OllamaServer
 
 pytestmark = [pytest.mark.server, pytest.mark.enable_socket]
 
@@ -150,3 +150,16 @@ def test_a_follow_up_that_cannot_be_rewritten_is_asked_as_it_came_and_it_is_said
     notes = Notes()
     assert Contextualizer(caller(server))("and in 2022?", TALK, notes) == "and in 2022?"
     assert notes.sentences[-1].startswith("The question was not read in the light of the conversation:")
+
+
+@pytest.mark.parametrize(("size", "asked"), [("1.5B", 0), ("8.0B", 1)])
+def test_a_small_model_is_not_asked_for_the_queries_of_a_correction(size: str, asked: int) -> None:
+    with OllamaServer(
+        {"queries": ["apple net sales 2023"]}, models={"llama3.2": ModelInfo(parameter_size=size)}
+    ) as server:
+        notes = Notes()
+        writer = ChatQueries(caller(server), fallback=Plain(), smallest=2.0)
+        queries = writer("What were net sales?", [FAILED], [], notes)
+    assert len(server.chats) == notes.calls == asked
+    assert ("apple net sales 2023" in queries) is bool(asked)
+    assert notes.sentences == []

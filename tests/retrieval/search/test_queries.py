@@ -56,10 +56,3 @@ def test_there_are_at_most_count_queries() -> None:
 @pytest.mark.parametrize("claims", [[], [failed("Apple is red.", "unjudged")], [failed("...")]])
 def test_without_anything_to_look_for_there_is_no_query(claims: list[Verdict]) -> None:
     assert TargetedQueries()("", claims, [], Notes()) == []
-
-
-def test_an_unanswered_part_is_asked_again_in_other_words() -> None:
-    [query] = TargetedQueries()("", [], ["When is the museum shut?"], Notes())
-    assert query.startswith("When is the museum shut?")
-    assert "closed" in query.removeprefix("When is the museum shut?").split()
-    assert TargetedQueries()("", [], ["Who wrote Dune?"], Notes()) == ["Who wrote Dune?"]

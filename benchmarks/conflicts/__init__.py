@@ -1,0 +1,1 @@
+"""Pairs of small files that contradict each other, and pairs that only look as if they did."""

@@ -1,0 +1,64 @@
+"""The verdict on an answer that was computed: whether the same query over the stored rows comes to the same again."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Final
+
+from cragraph.protocols import Answered
+from cragraph.types import Claim, Computed, Evidence, Passage, Verdict
+from cragraph.verification.judges.verdicts import verdict_of
+
+JUDGE: Final = "computed"
+
+
+@dataclass(frozen=True)
+class Recomputed:
+    """An answer that was computed, and what its query comes to once more; None where that failed, and `why`."""
+
+    computed: Computed
+    again: Computed | None
+    why: str = ""
+
+    def answered(self) -> Answered:
+        """How likely the query is what the question asks, and the rows that it was put to."""
+        return Answered(self.computed["chance"], (), quoted=True)
+
+    def verdicts(self, passages: Sequence[Passage]) -> list[Verdict]:
+        """One verdict on the whole answer: supported where every word and row of it comes out again."""
+        first, again = self.computed, self.again
+        claim = Claim(text=first["answer"], start=0, end=len(first["answer"]), type="factual")
+        if again is None:
+            return [
+                verdict_of(claim, "unsupported", 0.0, 0.0, None, f"It could not be computed again: {self.why}", JUDGE)
+            ]
+        places = evidence_of(again, passages)
+        evidence = places[0] if places else None
+        same = all(first[name] == again[name] for name in ("answer", "value", "unit", "labels", "rows", "missing"))
+        if not same or evidence is None:
+            why = (
+                f"Computed again, it is: {again['answer']}" if not same else "No row that it was computed of was read."
+            )
+            verdict = verdict_of(
+                claim, "contradicted" if not same else "unsupported", 0.0, float(not same), evidence, why, JUDGE
+            )
+            return [{**verdict, "correction": again["answer"]} if not same else verdict]
+        why = f"The query over {again['rows']:,} rows comes to the same again."
+        verdict = verdict_of(claim, "supported", 1.0, 0.0, evidence, why, JUDGE)
+        return [{**verdict, "further": places[1:]} if places[1:] else verdict]
+
+
+def evidence_of(computed: Computed, passages: Sequence[Passage]) -> list[Evidence]:
+    """The rows that a figure cites, where they stand in the passages."""
+    places = {p["chunk_id"]: n for n, p in reversed(list(enumerate(passages)))}
+    found: list[Evidence] = []
+    for cited in computed["cited"]:
+        at = places.get(cited["chunk_id"])
+        quote = cited["quote"]
+        if at is None or not quote:
+            continue
+        text = passages[at]["text"]
+        start = cited["start"] if text[cited["start"] : cited["end"]] == quote else text.find(quote)
+        if start >= 0:
+            end = start + len(quote)
+            found.append(Evidence(quote=quote, passage=at, chunk_id=cited["chunk_id"], start=start, end=end))
+    return found
