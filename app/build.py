@@ -245,7 +245,9 @@ class Parts:
         """What answers from all rows of a stored table; None where no store is searched."""
         if self.foreign or not ("store" in self.own or self.settings.store):
             return None
-        stored = cragraph.retrieval.tables.StoredTables(lambda: self.store, self.settings.max_file_chunks)
+        stored = cragraph.retrieval.tables.StoredTables(
+            lambda: cast("Store", self.store), self.settings.max_file_chunks
+        )
         return Compute(stored, self.sources, self.near)
 
     def sources(self) -> list[str]:

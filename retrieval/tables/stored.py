@@ -34,7 +34,7 @@ class StoredTables:
         through."""
         store = self._store()
         passages = [*held, *store.lexical(question, FOUND, where)]
-        if "row" in store.fields():
+        if "row" in store.fields(where):
             rows = {"row": {"$gte": 0}}
             both = {"$and": [where, rows]} if where else rows
             passages += [*store.lexical(question, FOUND, both), *store.dense(question, FOUND, both)]
