@@ -19,6 +19,7 @@ Lead = Literal["Yes", "No"]
 
 FURTHER: Final = 4  # words of meaning that a sentence may have beyond those of the question
 _BOUNDS: Final = pattern("bounds")
+_SAID: Final = re.compile(r"\W*(?:yes|no)\b", re.I)
 _FORBIDS: Final = re.compile(r"\b(?:forbidden|prohibited|banned)\b", re.I)
 _ALLOWS: Final = re.compile(r"\b(?:allowed|permitted)\b", re.I)
 
@@ -30,6 +31,8 @@ def lead(question: str, answer: str) -> Lead | None:
     """
     asked = read_question(question)
     if asked.kind is not Kind.YES_NO or negations(question) or re.search(r"\bor\b", question):
+        return None
+    if _SAID.match(answer):
         return None
     leads = {_of_sentence(asked.text, without_markers(sentence)) for sentence in sentences(answer)} - {None}
     return leads.pop() if len(leads) == 1 else None

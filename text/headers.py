@@ -6,12 +6,34 @@ from typing import Final, NamedTuple
 
 CURRENCIES: Final = {"€": "EUR", "£": "GBP", "$": "USD", "¥": "JPY", "US$": "USD"}
 UNITS: Final = {
-    **{code.lower(): code for code in ["EUR", "GBP", "USD", "CHF", "JPY", "SEK", "NOK", "DKK", "PLN", "CZK", "CAD", "AUD", "NZD", "INR", "KRW"]},
+    **{
+        code.lower(): code
+        for code in [
+            "EUR",
+            "GBP",
+            "USD",
+            "CHF",
+            "JPY",
+            "SEK",
+            "NOK",
+            "DKK",
+            "PLN",
+            "CZK",
+            "CAD",
+            "AUD",
+            "NZD",
+            "INR",
+            "KRW",
+        ]
+    },
     **{sign: code for sign, code in CURRENCIES.items()},
     **dict.fromkeys(("euro", "euros"), "EUR"),
     **dict.fromkeys(("pound", "pounds"), "GBP"),
     **dict.fromkeys(("dollar", "dollars"), "USD"),
-    **{unit.lower(): unit for unit in ["kg", "g", "km", "m", "cm", "mm", "kWh", "MWh", "kW", "l", "ml", "m²", "m³", "ha"]},
+    **{
+        unit.lower(): unit
+        for unit in ["kg", "g", "km", "m", "cm", "mm", "kWh", "MWh", "kW", "l", "ml", "m²", "m³", "ha"]
+    },
     **dict.fromkeys(("min", "mins", "minutes"), "min"),
     **dict.fromkeys(("h", "hrs", "hours"), "h"),
     **{"days": "days", "weeks": "weeks", "months": "months", "litres": "l", "liters": "l", "tons": "t", "tonnes": "t"},
@@ -20,7 +42,9 @@ UNITS: Final = {
 """Units as they stand in headings and behind figures, in small letters, with how each is written."""
 _LONE: Final = frozenset({"c", "f"})  # degrees where something before them is measured
 _LETTERS: Final = frozenset({"m", "g", "l", "h"})  # units in brackets, behind a bar, or behind what is measured
-_MEASURED: Final = frozenset(["height", "length", "width", "depth", "distance", "altitude", "weight", "mass", "volume", "capacity", "time"])
+_MEASURED: Final = frozenset(
+    ["height", "length", "width", "depth", "distance", "altitude", "weight", "mass", "volume", "capacity", "time"]
+)
 _IN_BRACKETS: Final = re.compile(r"\s*[(\[](?:in )?([^()\[\]]{1,12})[)\]]\s*$", re.I)
 
 

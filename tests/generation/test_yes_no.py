@@ -31,6 +31,7 @@ def test_a_sentence_that_is_the_question_but_for_what_says_so_has_a_lead(questio
         ("When is the museum open?", "The museum is open on Mondays. [1]"),
         ("Is the museum open on Mondays?", "The museum is open on Mondays. [1] The museum is closed on Mondays. [2]"),
         ("Is the mill not open on Mondays?", "The mill is closed on Mondays. [1]"),
+        ("Is the museum open on Mondays?", "Yes, the museum is open on Mondays. [1]"),
         ("Is it?", "It is. [1]"),
         ("", ""),
     ],
