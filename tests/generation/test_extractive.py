@@ -164,7 +164,7 @@ def test_a_sentence_with_a_pronoun_inside_comes_with_the_one_it_points_to(genera
         ),
         (
             "Who drives the minibus?",
-            "The minibus is driven by one of our volunteers. This month it is Sam Oduya. Fuel is paid by the club.",
+            "# Minibus\n\nThe minibus is driven by one of our volunteers. This month it is Sam Oduya. Fuel is dear.",
             "The minibus is driven by one of our volunteers. [1] This month it is Sam Oduya. [1]",
         ),
         (
