@@ -5,6 +5,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final
 
+from cragraph.generation.candidates import Candidate
 from cragraph.generation.conflicts import differing
 from cragraph.generation.phrases import normalised
 from cragraph.generation.questions import read_question, split_question
@@ -59,7 +60,7 @@ class ReaderScorer:
             if ranking.degraded:
                 notes.degraded(ranking.degraded)
             quoted, given = given_in(written, ranking)
-            quoted = quoted or any(normalised(row.text) in written for row in ranking.rows)
+            quoted = quoted or any(given_as(row, written) for row in ranking.rows)
             spans += [_span(s, passages) for s in given[:MOST_SPANS] if s.answer.strip()]
             verbatim = verbatim or (quoted and ranking.answered is not None)
             if pair := differing(read_question(part), ranking, passages):
@@ -70,7 +71,7 @@ class ReaderScorer:
                 chances.append(None)
             elif not quoted:
                 chances.append(self.ranker.sure_of_words(reworded_features(self.ranker, part, written, ranking)))
-            elif ranking.rows and all(normalised(row.text) in written for row in ranking.rows[:MOST_ROWS]):
+            elif ranking.rows and all(given_as(row, written) for row in ranking.rows[:MOST_ROWS]):
                 chances.append(ranking.answered)
             else:
                 chances.append(max(self.ranker.sure(certainty(ranking, s), s) for s in given[:3]))
@@ -164,9 +165,14 @@ def in_common(
     }
 
 
+def given_as(candidate: Candidate, written: str) -> bool:
+    """Whether an answer quotes a candidate, or tells its cell as a person says it."""
+    return any(text and text in written for text in map(normalised, (candidate.text, candidate.said)))
+
+
 def given_in(written: str, ranking: Ranking) -> tuple[bool, list[Scored]]:
     """Whether an answer quotes candidates, and which; where it quotes none, the best whose answer it gives."""
-    quoted = [s for s in ranking.scored if normalised(s.candidate.text) and normalised(s.candidate.text) in written]
+    quoted = [s for s in ranking.scored if given_as(s.candidate, written)]
     if quoted:
         return True, quoted
     reworded = [s for s in ranking.scored if normalised(s.answer) and f" {normalised(s.answer)} " in f" {written} "]

@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Final
 
 from cragraph.text.lexicon import pattern
@@ -51,7 +51,7 @@ class Candidate:
 
     `text` may be a list with the line above it. `context` says what it is about where it does not say so itself (title,
     heading, table header); `opener` is the sentence before it, where a pronoun points to that; `header` is the row of a
-    table that names its columns.
+    table that names its columns. `said` is the cell of a row that answers, as a person says it.
     """
 
     passage: int
@@ -61,6 +61,7 @@ class Candidate:
     context: str = ""
     opener: str = ""
     header: str = ""
+    said: str = field(default="", compare=False)
 
     @property
     def is_row(self) -> bool:

@@ -74,7 +74,11 @@ class ExtractiveGenerator:
         """Candidates of the brief's passages, best first, without those that failed before."""
         failing = _failing(brief)
         among = [c for c in candidates(brief.passages) if not failing(c.text)]
-        return self.ranker(brief.question, brief.passages, among)
+        ranking = self.ranker(brief.question, brief.passages, among)
+        if not any(row.said and failing(row.said) for row in ranking.rows):
+            return ranking
+        said = {row for row in ranking.rows if failing(row.said)}
+        return self.ranker(brief.question, brief.passages, [c for c in among if c not in said])
 
 
 def choose(question: Question, ranking: Ranking, kept: Sequence[Kept], most: int, floor: float) -> list[Candidate]:
@@ -170,7 +174,8 @@ def _written(kept: Sequence[Kept], chosen: Sequence[Candidate]) -> str:
     quotes: set[str] = set()
     for candidate in sorted(chosen, key=lambda c: (rank[c.passage], c.start)):
         marker = f"[{candidate.passage + 1}]"
-        for part in ("" if names_its_columns(candidate) else candidate.header, candidate.opener, candidate.text):
+        header = "" if candidate.said or names_its_columns(candidate) else candidate.header
+        for part in (header, candidate.opener, candidate.said or candidate.text):
             # Line breaks of a page's layout are no part of what is said; those of a list are.
             lined = part.splitlines() if is_list(part) else [part]
             quote = "\n".join(" ".join(line.split()) for line in lined if line.strip())

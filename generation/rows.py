@@ -3,20 +3,20 @@
 import re
 from collections import defaultdict
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
-from functools import cached_property, lru_cache
+from dataclasses import dataclass, replace
+from functools import lru_cache
 from operator import gt, lt
 from typing import Final, NamedTuple
 
 from cragraph.generation.candidates import Candidate, heads_as_question, may_answer
 from cragraph.generation.questions import FIGURES, Kind, Question, read_question
+from cragraph.text.cells import Cell, cells, said
 from cragraph.text.facts.dates import dates
 from cragraph.text.lexicon import LEXICON
 from cragraph.text.sentences import sentence_spans
 from cragraph.text.words import asked_words, content_words, numbers, others, stem, weight
 from cragraph.types import Passage
 
-_CELL: Final = re.compile(r"\s*([^\W\d][^:|]{0,40}?|(?:FY\s?)?(?:19|20)\d\d): (.*)", re.S)
 _NOT: Final = re.compile(r"\b(?:not|never|no|none|without|nicht|kein\w*)\b|n['’]t\b", re.I)
 _SOLD_OUT: Final = re.compile(
     r"\b(?:sold out|out of stock|not in stock|no longer (?:available|in stock)|ausverkauft)\b", re.I
@@ -42,6 +42,7 @@ SAME_QUESTION: Final = 0.5
 """Two questions ask the same from here on: the product of the shares of each one's words that the other has."""
 SENTENCES: Final = 3  # sentences that are quoted of the answer below it at most
 MOST_TOGETHER: Final = 3  # rows that are given at most where one was asked for and several fit as well
+MOST_NAMES: Final = 2  # cells that name a row where one cell of it is told
 CERTAIN: Final = 0.89
 """Chance of rows that account for every word of the question; what follows is taken off. This, `UNSAID` and `UNASKED`
 were fitted with `benchmarks.table_cells`, on made questions and three sets of new users'; the rest was set by hand."""
@@ -68,41 +69,14 @@ class Lookup:
     """How many cells stand before the one that names the first row: what a row is about stands first."""
 
 
-@dataclass(frozen=True)
-class _Cell:
-    name: str
-    value: str
-    start: int
-
-    @cached_property
-    def words(self) -> frozenset[str]:
-        return frozenset(content_words(self.value)) if re.search(r"[^\W\d_]", self.value) else frozenset()
-
-    @property
-    def place(self) -> tuple[int, int]:
-        return self.start, self.start + len(self.value)
-
-
 class _Fit(NamedTuple):
     """A row of the question: the chance that it answers, the cell that does, the place of the one that names it."""
 
     chance: float
     row: Candidate
-    cell: _Cell | None
+    cell: Cell | None
     depth: int
-
-
-def cells(row: str) -> list[_Cell]:
-    """The cells of a row such as "Lamp | price: 9 | colour: red"; a cell without a column's name has an empty one."""
-    read, at = [], 0
-    for part in row.split(" | "):
-        match = _CELL.fullmatch(part)
-        name, value = (match[1].strip(), match[2]) if match else ("", part)
-        start = at + (match.start(2) if match else 0)
-        start += len(value) - len(value.lstrip(" |"))
-        read.append(_Cell(name, value.strip(" |\n"), start))
-        at += len(part) + len(" | ")
-    return read
+    naming: tuple[Cell, ...] = ()
 
 
 def names_its_columns(row: Candidate) -> bool:
@@ -118,7 +92,7 @@ def lookup(question: Question, pool: Sequence[Candidate], passages: Sequence[Pas
     A question for all of them gets each: "which orders are open" asks for `status: open`, "which are not" for the other
     rows, "which cost more than 20" for those. Rows come from one table, the one that accounts for most of the question.
     """
-    tables: dict[str, list[tuple[Candidate, list[_Cell]]]] = {}
+    tables: dict[str, list[tuple[Candidate, list[Cell]]]] = {}
     for candidate in pool:
         read = cells(candidate.text) if candidate.is_row else []
         if any(cell.name for cell in read):
@@ -165,7 +139,7 @@ def _headed(number: int, text: str) -> Iterator[tuple[str, tuple[Candidate, ...]
 class _Asked:
     """One question put to the rows of one table."""
 
-    def __init__(self, question: Question, rows: Sequence[tuple[Candidate, list[_Cell]]]) -> None:
+    def __init__(self, question: Question, rows: Sequence[tuple[Candidate, list[Cell]]]) -> None:
         self.question, self.rows = question, rows
         asked = question.text
         for phrase, word in _PHRASES:
@@ -201,7 +175,14 @@ class _Asked:
             return None
         if len(chosen) > 1 and (not self.question.wants_rows or self.question.kind in FIGURES):
             best -= SEVERAL
-        return _looked_up([(fit.row, fit.cell) for fit in chosen], best, chosen[0].depth)
+        return _looked_up([(self._told(fit), fit.cell) for fit in chosen], best, chosen[0].depth)
+
+    def _told(self, fit: _Fit) -> Candidate:
+        """A row as it is told: by the cell that answers, where one does and another names it."""
+        naming = [cell for cell in fit.naming if cell is not fit.cell][:MOST_NAMES]
+        if fit.cell is None or not fit.cell.name or not naming or self.question.wants_all:
+            return fit.row
+        return replace(fit.row, said=said(fit.cell, naming, self.question.text))
 
     def _many(self) -> Lookup | None:
         """Every row with a value that the question names, denies, compares with, or asks the most of."""
@@ -277,7 +258,7 @@ class _Asked:
         own = {group[0] for group in self.columns[name]}
         return bool(own) and own <= self.words
 
-    def _fit(self, candidate: Candidate, row: Sequence[_Cell]) -> _Fit | None:
+    def _fit(self, candidate: Candidate, row: Sequence[Cell]) -> _Fit | None:
         """How well a row fits that a cell of it names; None for any other."""
         naming = {place: words for place, cell in enumerate(row) if (words := self._named_by(cell))}
         if not naming:
@@ -286,9 +267,10 @@ class _Asked:
         column = self._asked_column({row[place].name for place in naming}, row)
         cell = next((cell for cell in row if cell.name == column), None) if column else None
         named = self.column_words.union(*naming.values())
-        return _Fit(self._chance(named, whole, cell is not None), candidate, cell, min(naming))
+        chance, names = self._chance(named, whole, cell is not None), tuple(row[place] for place in sorted(naming))
+        return _Fit(chance, candidate, cell, min(naming), names)
 
-    def _named_by(self, cell: _Cell) -> frozenset[str]:
+    def _named_by(self, cell: Cell) -> frozenset[str]:
         """The words of the question that a cell accounts for: all of its own, a figure, a date, or a part of a name."""
         if fact := next((f for f in dates(cell.value) if f.kind == "date" and f.date[1]), None):
             # The date that is asked for, or one in the month that is.
@@ -310,7 +292,7 @@ class _Asked:
         others = (self.others.get(group[0]) for group in groups)
         return frozenset(w for w in self.words if any(w in group for group in groups)).union(filter(None, others))
 
-    def _asked_column(self, naming: set[str], row: Sequence[_Cell] = ()) -> str | None:
+    def _asked_column(self, naming: set[str], row: Sequence[Cell] = ()) -> str | None:
         """The column that the question asks for: it is named, or holds the kind of thing that is asked for."""
         values = {cell.name: cell.value for cell in row or self.rows[0][1] if cell.name and cell.name not in naming}
         typed = _TYPED.get(self.question.kind)
@@ -333,7 +315,7 @@ class _Asked:
         return CERTAIN - UNSAID * unsaid - PARTLY * (not whole) - UNASKED * (not asked)
 
 
-def _looked_up(rows: Sequence[tuple[Candidate, _Cell | None]], chance: float, depth: int = 0) -> Lookup:
+def _looked_up(rows: Sequence[tuple[Candidate, Cell | None]], chance: float, depth: int = 0) -> Lookup:
     places = tuple(cell.place if cell else (0, len(candidate.text)) for candidate, cell in rows)
     return Lookup(tuple(candidate for candidate, _ in rows), min(CERTAIN, chance), places, depth)
 

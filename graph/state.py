@@ -103,7 +103,7 @@ class CragOutput(BaseModel):
     )
     citations: list[Citation]
     computed: Computed | None = Field(
-        description="The working of an answer that was computed over the rows of a table: the query, the figure, the rows."
+        description="Of an answer that was computed over the rows of a table: the query, the figure, the rows."
     )
     conflicts: list[Conflict] = Field(
         description="Passages that answer the question differently, two by two; the newer first where that is known."

@@ -10,7 +10,7 @@ from functools import partial
 from typing import Final
 
 from cragraph.errors import CragError
-from cragraph.generation.computing import FLOOR, RIVAL, TIED, Near, Reading, read_query
+from cragraph.generation.computing import FLOOR, RIVAL, TIED, Near, Reading, odds, read_query
 from cragraph.graph.context import Context
 from cragraph.graph.state import State
 from cragraph.nodes.retrieve import filter_of
@@ -48,7 +48,7 @@ class Compute:
         for reading in (
             stand_in("Reading the question as one for a table", read, "it was answered from passages", notes) or ()
         ):
-            if reading.chance < FLOOR * RIVAL:
+            if reading.chance < FLOOR / 2:
                 break
             try:
                 found.append((reading, compute(reading.query, reading.table, reading.chance)))
@@ -60,7 +60,7 @@ class Compute:
         differ = [
             other for _, other in found[1:] if (other["value"], other["labels"]) != (made["value"], made["labels"])
         ]
-        tied = any(other["chance"] >= RIVAL * made["chance"] for other in differ)
+        tied = any(odds(other["chance"]) >= RIVAL * odds(made["chance"]) for other in differ)
         chance = TIED * best.chance if tied else best.chance
         if chance < FLOOR:
             return None

@@ -4,47 +4,19 @@ import re
 from functools import lru_cache
 from typing import Final, NamedTuple
 
+from cragraph.text.lexicon import LEXICON, listed
+
 CURRENCIES: Final = {"€": "EUR", "£": "GBP", "$": "USD", "¥": "JPY", "US$": "USD"}
 UNITS: Final = {
-    **{
-        code.lower(): code
-        for code in [
-            "EUR",
-            "GBP",
-            "USD",
-            "CHF",
-            "JPY",
-            "SEK",
-            "NOK",
-            "DKK",
-            "PLN",
-            "CZK",
-            "CAD",
-            "AUD",
-            "NZD",
-            "INR",
-            "KRW",
-        ]
-    },
-    **{sign: code for sign, code in CURRENCIES.items()},
-    **dict.fromkeys(("euro", "euros"), "EUR"),
-    **dict.fromkeys(("pound", "pounds"), "GBP"),
-    **dict.fromkeys(("dollar", "dollars"), "USD"),
-    **{
-        unit.lower(): unit
-        for unit in ["kg", "g", "km", "m", "cm", "mm", "kWh", "MWh", "kW", "l", "ml", "m²", "m³", "ha"]
-    },
-    **dict.fromkeys(("min", "mins", "minutes"), "min"),
-    **dict.fromkeys(("h", "hrs", "hours"), "h"),
-    **{"days": "days", "weeks": "weeks", "months": "months", "litres": "l", "liters": "l", "tons": "t", "tonnes": "t"},
-    **{"%": "%", "pct": "%", "percent": "%", "°c": "°C", "°f": "°F"},
+    **{code.lower(): code for code in LEXICON["dimension_units"]["money"].split()},
+    **{unit.lower(): unit for unit in LEXICON["heading_units"]["as_written"].split()},
+    **{name: unit for unit, names in LEXICON["heading_units"]["names"].items() for name in names.split()},
+    **CURRENCIES,
 }
 """Units as they stand in headings and behind figures, in small letters, with how each is written."""
 _LONE: Final = frozenset({"c", "f"})  # degrees where something before them is measured
 _LETTERS: Final = frozenset({"m", "g", "l", "h"})  # units in brackets, behind a bar, or behind what is measured
-_MEASURED: Final = frozenset(
-    ["height", "length", "width", "depth", "distance", "altitude", "weight", "mass", "volume", "capacity", "time"]
-)
+_MEASURED: Final = listed(LEXICON["heading_units"]["measured"])
 _IN_BRACKETS: Final = re.compile(r"\s*[(\[](?:in )?([^()\[\]]{1,12})[)\]]\s*$", re.I)
 
 
@@ -67,7 +39,7 @@ def read_header(name: str) -> Header:
     bracketed = _IN_BRACKETS.search(name)
     if bracketed and (unit := UNITS.get(bracketed[1].strip().lower())):
         return Header(_plain(name[: bracketed.start()]), unit)
-    parts = re.split(r"([\s_]+)", re.sub(r"(?<=[a-z])(?=[A-Z][a-z])", " ", name.strip()).strip("_ "))
+    parts = re.split(r"([\s_]+)", re.sub(r"(?<=[a-z]{2})(?=[A-Z][a-z])", " ", name.strip()).strip("_ "))
     words, bars = parts[::2], parts[1::2]
     last = words[-1].lower()
     unit = UNITS.get(last, "")
@@ -84,7 +56,7 @@ def read_header(name: str) -> Header:
 
 
 def _plain(name: str) -> str:
-    spaced = re.sub(r"(?<=[a-z])(?=[A-Z][a-z])|[_\s]+", " ", name.replace(".", " ")).strip()
+    spaced = re.sub(r"(?<=[a-z]{2})(?=[A-Z][a-z])|[_\s]+", " ", name.replace(".", " ")).strip()
     first, _, rest = spaced.partition(" ")
     # "Unit price" is no name, "Q1" and "kWh" are written so.
     return f"{first.lower() if first[1:].islower() or len(first) == 1 else first} {rest}".strip()

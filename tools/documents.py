@@ -11,10 +11,11 @@ from typing import Any
 
 from pydantic.fields import FieldInfo
 
-from cragraph.graph.context import PRESETS, OneOf
-from cragraph.settings import ALIASES, PREFIX, Settings
+from cragraph.graph.context import OneOf
+from cragraph.settings import ALIASES, Settings
 
 ROOT = Path(__file__).resolve().parent.parent
+BEGIN, END = "<!-- settings: written by tools/documents.py -->", "<!-- /settings -->"
 
 
 def main() -> int:
@@ -71,52 +72,22 @@ def limits(info: FieldInfo) -> str:
     return ", ".join([*said, *dict.fromkeys(choices)])
 
 
-def other_names() -> str:
-    """The variables without our prefix, each with its setting."""
-    return ", ".join(f"`{name}` (`{setting}`)" for name, setting in ALIASES.items())
-
-
 def settings_page() -> str:
-    """Every setting in one table."""
+    """The page of the settings with the table of all of them as the code has it."""
     rows = "\n".join(
-        f"| `{name}` | {shown(default)} | {limits(info)} | {info.description} |" for name, info, default in fields()
+        f"| `{name}` | {shown(default)} | {limits(info)} | {info.description}{also(name)} |"
+        for name, info, default in fields()
     )
-    modes = "\n".join(
-        f"| {mode} | {p['min_chunks']} | {'yes' if p['verify'] else 'no'} | {p['second_pass_k']} |"
-        for mode, p in PRESETS.items()
-    )
-    return f"""# Settings
-
-`cragraph config` lists every setting with its value and where it comes from. An explicit argument wins over the
-environment (`{PREFIX}` and the name: `{variable("top_k")}`), which wins over `.env`, then `cragraph.yaml` (or the file
-that `CRAG_CONFIG` names), then the mode's preset, then the default. An unknown key or a value out of range is an error
-that names its place.
-
-In `cragraph.yaml`, settings may stand in a block `verification:`, where `enabled` is `verify`, and `crag: {{enabled}}`
-is understood too; where there is no `cragraph.yaml`, these two blocks of a `config.yaml` are read. Variables without
-our prefix that are read too:
-{other_names()}.
-
-The settings down to `deadline_s` can be given for each run as `context=`; they are the form of Studio and of the page.
-
-| setting | default | range | meaning |
-| --- | --- | --- | --- |
-{rows}
-
-## Modes
-
-| mode | min_chunks | verify | second_pass_k |
-| --- | --- | --- | --- |
-{modes}
-
-A mode is a preset: whatever is set explicitly wins over it. Below `high`, a mode never asks for more passages than
-there are in all. Per run, `inference_mode` is another name of `mode` and `enable_verification` of `verify`.
-"""
+    head, begun, rest = (ROOT / "docs" / "settings.md").read_text(encoding="utf-8").partition(BEGIN)
+    _, ended, tail = rest.partition(END)
+    if not (begun and ended):
+        raise SystemExit(f"docs/settings.md lacks the comments {BEGIN} and {END}: put them where the table belongs")
+    return f"{head}{BEGIN}\n| setting | default | range | meaning |\n| --- | --- | --- | --- |\n{rows}\n{END}{tail}"
 
 
-def variable(name: str) -> str:
-    """The environment variable of a setting."""
-    return PREFIX + name.upper()
+def also(name: str) -> str:
+    """The variable without our prefix that is read for a setting too, where there is one."""
+    return "".join(f" Also read from `{variable}`." for variable, setting in ALIASES.items() if setting == name)
 
 
 def shown(default: Any) -> str:

@@ -59,5 +59,6 @@ def evidence_of(computed: Computed, passages: Sequence[Passage]) -> list[Evidenc
         text = passages[at]["text"]
         start = cited["start"] if text[cited["start"] : cited["end"]] == quote else text.find(quote)
         if start >= 0:
-            found.append({"quote": quote, "passage": at, "chunk_id": cited["chunk_id"], "start": start, "end": start + len(quote)})  # fmt: skip
+            end = start + len(quote)
+            found.append(Evidence(quote=quote, passage=at, chunk_id=cited["chunk_id"], start=start, end=end))
     return found

@@ -20,6 +20,8 @@ from cragraph.verification.result import AGAINST, CREDIT, counted, judges_of, re
 Weights = Mapping[str, float]
 Signals = Mapping[str, float]
 
+EXACT: Final = frozenset({"cell", "computed"})
+"""Judges that look up a cell, or compute a figure anew: what they support is certain, and they need no curve."""
 PENALTY: Final = 0.1
 BONUS: Final = 0.1
 UNCERTAINTY_COST: Final = 0.3  # what full uncertainty takes off the similarity policy: 0.1 a phrase, up to three
@@ -227,7 +229,7 @@ def curves(path: Path = FITTED) -> Mapping[str, Curve]:
 def has_curve(verdicts: Sequence[Verdict]) -> bool:
     """Whether every claim that counts was judged by a judge whose scores are calibrated, and there is one."""
     judges = set(judges_of(counted(verdicts)))
-    return bool(judges) and judges <= curves().keys()
+    return bool(judges) and judges - EXACT <= curves().keys()
 
 
 @dataclass(frozen=True)
@@ -271,16 +273,23 @@ def calibrated_confidence(verdicts: Sequence[Verdict]) -> float:
     own = counted(verdicts)
     if not own:
         return 0.0
-    judges = set(judges_of(own))
+    judges = set(judges_of(own)) - EXACT
     if unknown := sorted(judges - curves().keys()):
         raise InputError(
             f"the policy 'calibrated' was fitted for the judges {', '.join(curves())}; the verdicts came from "
             f"{', '.join(unknown)}: choose the policy 'claims'."
         )
-    chances = [0.0 if v["verdict"] == "unjudged" else v["support"] for v in own if not word_for_word(v)]
+    chances = [
+        0.0 if v["verdict"] == "unjudged" else v["support"] for v in own if not (word_for_word(v) or is_exact(v))
+    ]
     if not chances:
         return 1.0
     return min((curves()[judge].answer(chances) for judge in judges), default=0.0)
+
+
+def is_exact(verdict: Verdict) -> bool:
+    """Whether a claim is supported by a look-up or a computation, about which there is no doubt."""
+    return verdict["judge"] in EXACT and verdict["verdict"] == "supported"
 
 
 def pooled_support(supports: Sequence[float]) -> float:

@@ -29,6 +29,7 @@ from cragraph.text.languages import LET_IT_JUDGE, SET_MODEL, unread
 from cragraph.text.words import shortened
 from cragraph.types import EVADES, Claim, Conflict, OnLowConfidence, Passage, Verdict
 from cragraph.verification import policies
+from cragraph.verification.cells import cell_verdict
 from cragraph.verification.claims import SentenceExtractor, uncovered_parts
 from cragraph.verification.computed import Recomputed
 from cragraph.verification.conflicts import find_conflicts, same_but_one
@@ -160,7 +161,7 @@ class Verifier:
         and the failure is logged. What was degraded is added to `notes` and is in the result. `threshold` is what a
         person set; `on_low_confidence` what becomes of an answer below it (`decision.decide`). `written` is what is
         known of an answer that a chat model wrote: its chance to be right is one of its own (`verification.written`).
-        `computed` is what an answer that was computed comes to when it is computed once more: that judges it, no network.
+        `computed` is what a computed answer comes to when it is computed once more: that judges it, and no network.
         After `deadline_s` seconds the judges and models that are slow are no longer waited for.
         """
         if not isinstance(answer, str):
@@ -505,7 +506,11 @@ def _judged(
     if not any(passage["text"].strip() for passage in passages):
         why = "There is no passage to support it."
         return [verdict_of(claim, "unsupported", 0.0, 0.0, None, why, "none") for claim in claims]
-    return chain(claims, passages, notes, question=question)
+    # What a cell says is looked up; only the rest is judged.
+    exact = [cell_verdict(claim, passages) for claim in claims]
+    rest = [claim for claim, verdict in zip(claims, exact, strict=True) if verdict is None]
+    judged = iter(chain(rest, passages, notes, question=question) if rest or not claims else ())
+    return [verdict or next(judged) for verdict in exact]
 
 
 def _known(kind: str, name: str, table: Mapping[str, T]) -> T:

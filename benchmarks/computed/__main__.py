@@ -157,7 +157,8 @@ def main() -> None:
     if options.fit:
         from benchmarks.computed.fit import fit
 
-        return fit()
+        fit()
+        return
     home = HERE / options.set
     rows = questions(home)
     if options.only:

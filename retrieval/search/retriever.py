@@ -98,7 +98,7 @@ class SearchRetriever:
         means the same in every mode. `metadata["scores"]` keeps what it was made of.
         """
         distinct = distinct_queries(queries, k)
-        for sentence in self.store.notes:
+        for sentence in self.store.noted(where):
             notes.degraded(sentence)
         more = [query for one in distinct for query in self.expand(one, notes)] if self.expand else []
         weights = dict.fromkeys(more, self.part_say) | dict.fromkeys(distinct, 1.0)

@@ -195,8 +195,10 @@ class Collections:
         """The passages with these ids, in the order asked, from whichever collection has them."""
         found: dict[str, Passage] = {}
         for name, store in self._opened_first():
-            if missing := [chunk_id for chunk_id in chunk_ids if chunk_id not in found]:
-                found |= {passage["chunk_id"]: passage for passage in marked(store.get(missing), name)}
+            missing = [chunk_id for chunk_id in chunk_ids if chunk_id not in found]
+            found |= {passage["chunk_id"]: passage for passage in marked(store.get(missing), name)}
+            if all(chunk_id in found for chunk_id in chunk_ids):
+                break
         return [found[chunk_id] for chunk_id in chunk_ids if chunk_id in found]
 
     def of_source(self, source: str, where: Where = None, most: int | None = None) -> list[Passage]:
@@ -219,8 +221,9 @@ class Collections:
         width = 0
         for _, store in self._opened_first():
             width = store.index.identity.dimension
-            if missing := [chunk_id for chunk_id in chunk_ids if chunk_id not in found]:
-                found |= store.known_vectors(missing)
+            found |= store.known_vectors([chunk_id for chunk_id in chunk_ids if chunk_id not in found])
+            if all(chunk_id in found for chunk_id in chunk_ids):
+                break
         if lost := [chunk_id for chunk_id in chunk_ids if chunk_id not in found]:
             raise StoreError(f"{self.location} holds no vector of {lost[0]}; wanted ids of passages that are in it.")
         none = np.empty((0, width), dtype=np.float32)
@@ -259,6 +262,10 @@ class Collections:
         with self._lock:
             opened = [*self._held.items()]
         return [_of(name, note) for name, store in opened for note in store.notes]
+
+    def noted(self, where: Where = None) -> list[str]:
+        """What is degraded in the collections that a filter lets through, and in no other."""
+        return [_of(part.name, note) for part in self.parts(where) for note in part.store.notes]
 
     def unfinished(self) -> dict[str, int]:
         """Files that were not read to their end, as `Store.unfinished`."""

@@ -163,6 +163,10 @@ class Store:
         """What is degraded in this store at present, in plain sentences."""
         return [note for note in (*self._notes, self._vectors.note) if note]
 
+    def noted(self, where: Where = None) -> list[str]:
+        """What is degraded where a filter searches: all that is, as this is one collection."""
+        return self.notes
+
     def problems(self) -> list[str]:
         """What is wrong with the store, each with what to do about it; reads all of it."""
         again = "run cragraph ingest again on the same folders, which reads what is missing."

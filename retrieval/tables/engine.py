@@ -276,7 +276,8 @@ class _Engine:
         best = [row for row in ranked if value(row) == value(ranked[0])] if most == 1 else ranked[:most]
         names = [self.table.rows[row[3]].value(group) for row in best]
         taken = sum(row[2] for row in found)
-        numbers = {row[0]: [r for (r,) in self._rows(f"SELECT n FROM t WHERE {clause} AND {key} = ? AND {field} IS NOT NULL ORDER BY n", [*values, row[0]])] for row in best}  # fmt: skip
+        sql = f"SELECT n FROM t WHERE {clause} AND {key} = ? AND {field} IS NOT NULL ORDER BY n"
+        numbers = {row[0]: [n for (n,) in self._rows(sql, [*values, row[0]])] for row in best}
         what = f"{'number of rows' if of == 'count' else f'{of} of {name}'} by {group}"
         over = self._over(taken, 0, query["where"])
         first = rounded(value(best[0]))
@@ -325,7 +326,8 @@ class _Engine:
             value = rounded(exact)
             told = f"{shown(one.value, unit)} of {shown(two.value, unit)}"
             what = own["column"] or "rows"
-            text = f"Share of {what} of {self.table.name}{self._if(own['where'])}: {shown(value)} %, {told}{_about(exact, value)}"
+            text = f"Share of {what} of {self.table.name}{self._if(own['where'])}: {shown(value)} %, {told}"
+            text += _about(exact, value)
             whole = _Total(one.value, one.rows, one.missing)
             return self._made(text, value, "%", whole, chance, rows=len(two.rows), rounded=exact != Fraction(value))
         if operation != "growth":
@@ -335,7 +337,8 @@ class _Engine:
         gained = one.value - two.value
         exact = Fraction(gained) / Fraction(two.value) * 100
         percent = rounded(exact)
-        text = f"From {second} to {first}: {signed(gained, unit)}, which is {signed(percent)} %{_about(exact, percent)}{place}"
+        text = f"From {second} to {first}: {signed(gained, unit)}, which is {signed(percent)} %"
+        text += f"{_about(exact, percent)}{place}"
         return self._made(text, percent, "%", both, chance, rounded=exact != Fraction(percent))
 
     def _adjusted(self, own: Operand, chance: float) -> Computed:

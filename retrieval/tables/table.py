@@ -27,7 +27,10 @@ _FIGURE: Final = re.compile(
     r"(?P<figure>\d(?:[\d.,'’\u00a0\u202f ]*\d)?)"
     r"\s*(?P<after>%|[A-Za-z€£$¥°²³]{1,12})?\s*(?P<close>\))?"
 )
-_PLAIN: Final = re.compile(r"\d+(?:\.\d+)?|\d{1,3}(?:,\d{3})+(?:\.\d+)?|\d{1,3}(?:[ '’\u00a0\u202f]\d{3})+(?:[.,]\d+)?")
+_PLAIN: Final = re.compile(
+    r"\d+(?:\.\d+)?"
+    r"|\d{1,3}(?:,\d{3})+(?:\.\d+)?|\d{1,3}(?:[ '’\u00a0\u202f]\d{3})+(?:[.,]\d+)?"
+)
 _COMMA: Final = re.compile(r"\d+(?:,\d+)?|\d{1,3}(?:\.\d{3})+(?:,\d+)?|\d{1,3}(?:[ '’\u00a0\u202f]\d{3})+(?:,\d+)?")
 _SURELY_COMMA: Final = re.compile(r"\d,\d{1,2}$|\.\d{3},\d|\d\.\d{3}\.\d{3}")
 _SURELY_POINT: Final = re.compile(r"\.\d{1,2}$|,\d{3}\.\d|\d,\d{3},\d{3}|\.\d{4,}$")
@@ -323,7 +326,7 @@ class _Lines:
                     self.header = ()
                 continue
             names = self._names(parts)
-            if not names and (following := next((l for _, l in lines[number + 1 : number + 2]), "")):
+            if not names and (following := next((below for _, below in lines[number + 1 : number + 2]), "")):
                 own = {match[1].strip() for p in following.split(SEPARATOR) if (match := _CELL.fullmatch(p.strip()))}
                 heading = SEPARATOR.join(parts)
                 if own and sum(name in heading for name in own) * 2 > len(own):

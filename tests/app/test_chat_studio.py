@@ -63,7 +63,7 @@ def studio(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Studio]:
     ]
     with OllamaServer(script) as ollama, log.open("w") as sink:
         tracing = {"LANGSMITH_TRACING": "false", "CRAG_STORE": ""}
-        model = {"CRAG_MODEL": "ollama:llama3.2", "OLLAMA_HOST": ollama.url}
+        model = {"CRAG_MODEL": "ollama:llama3.2", "OLLAMA_HOST": ollama.url, "CRAG_EXTRACTIVE_FALLBACK": "false"}
         process = subprocess.Popen(
             command, cwd=folder, env=os.environ | tracing | model, stdout=sink, stderr=subprocess.STDOUT
         )

@@ -266,6 +266,7 @@ def test_a_person_decides_on_the_page_what_becomes_of_a_doubtful_answer(browser:
     wrong = "The Mariana Trench is 900 metres deep [1]."
     with OllamaServer(wrong) as ollama:
         parts = {"model": "ollama:llama3.2", "judge": "encoder", "ollama_host": ollama.url, "max_crag_attempts": 0}
+        parts |= {"extractive_fallback": False}  # else the passages answer
         with serving(tmp_path, parts) as url:
             HTTP.post(f"{url}/documents", files={"file": ("sea.md", SEA)}).raise_for_status()
             page = browser.new_page(viewport={"width": 1200, "height": 800})

@@ -154,8 +154,21 @@ def test_a_question_in_one_collection_does_not_open_another(held: Collections, t
     (tmp_path / "store" / "home.db").write_bytes(b"damaged" * 999)
     assert held.lexical("mill", 3, {"collection": "work"})
     assert held.dense("mill", 3, {"collection": "work"})
+    found = SearchRetriever(held)(["mill"], 1, Notes(), where={"collection": "work"})
+    assert Neighbours(held)(found, 2, {"collection": "work"}, Notes())
+    assert held.vectors([found[0]["chunk_id"]]).shape == (1, 48)
     with pytest.raises(StoreError, match="home"):
         held.lexical("mill", 3)
+
+
+def test_what_is_degraded_in_one_collection_is_not_said_of_another(held: Collections, tmp_path: Path) -> None:
+    read(held, write(tmp_path / "work", a="The mill opened in 1820."), "work")
+    read(held, write(tmp_path / "home", b="The bread is warm."), "home")
+    held.one("home")._notes.append("The store was damaged.")
+    for where, said in (({"collection": "work"}, []), (None, ["In the collection home: The store was damaged."])):
+        notes = Notes()
+        SearchRetriever(held)(["mill"], 3, notes, where=where)
+        assert notes.sentences == said
 
 
 def test_the_same_file_in_two_collections_is_cited_from_the_one_that_is_asked(
