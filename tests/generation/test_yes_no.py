@@ -9,6 +9,8 @@ from cragraph.generation.yes_no import lead
         ("Is the museum open on Mondays?", "The museum is closed on Mondays. [1]", "No"),
         ("Is the museum open on Mondays?", "The museum is open on Mondays. [1]", "Yes"),
         ("Was the grant approved?", "The council approved the grant in June. [2]", "Yes"),
+        ("Has the lease been signed?", "The lease was signed on 3 May. [1]", "Yes"),
+        ("Must visitors sign in?", "All visitors must sign in at the gate. [1]", "Yes"),
         ("May guests use the sauna?", "Guests may not use the sauna. [1]", "No"),
         ("Is smoking allowed on the balcony?", "Smoking is forbidden in the house and on the balcony. [1]", "No"),
         ("Is there a lift in the building?", "The building has no lift. [1]", "No"),
@@ -23,6 +25,7 @@ def test_a_sentence_that_is_the_question_but_for_what_says_so_has_a_lead(questio
     [
         ("Is the pool heated in winter?", "The pool is heated from May to September. [1]"),
         ("Are dogs allowed in the café?", "Dogs are allowed in the café if they are kept on a lead. [1]"),
+        ("Do members pay a fee?", "Not all members pay a fee. [1]"),
         ("Do all members pay a fee?", "Members pay a fee. [1]"),
         ("Will the shop open on Sunday?", "The shop opened on Sunday. [1]"),
         ("Is the tile cutter dearer than the drill?", "The drill is dearer than the tile cutter. [1]"),
