@@ -218,7 +218,7 @@ class Parts:
         if self.foreign or not ("store" in self.own or self.settings.store):
             return None
         stored = cragraph.retrieval.tables.StoredTables(lambda: self.store, self.settings.max_file_chunks)
-        return Compute(stored, self.sources, self.near)
+        return Compute(stored, self.sources, self.near, self.part(tables.QUERY_MODELS, "chat"))
 
     def sources(self) -> list[str]:
         """The names of all that can be searched."""

@@ -147,6 +147,14 @@ class Asked:
              self.how_much, self.than and self.yes_no, self.either)
         )  # fmt: skip
 
+    @property
+    def operates(self) -> bool:
+        """Whether it surely asks for an operation, and not for what one cell may say."""
+        return any(
+            (self.compared, self.superlative, self.mean, self.share, self.growth, self.difference, self.total,
+             self.count, self.than and self.yes_no)
+        )  # fmt: skip
+
     def between(self, start: int, end: int) -> list[Token]:
         """The words in a stretch of it."""
         return [t for t in self.tokens if start <= t.start < end]
