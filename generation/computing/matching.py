@@ -346,7 +346,8 @@ class Matching:
                 scored.append((score + exact + rest / 2, -left, column, tokens | more))
         best = max(scored, key=lambda s: (s[0], s[1]), default=None)
         if best is None:
-            return self._near_column(heads)
+            first = min(heads)
+            return None if self._is_subject(self.at[first]) else self._near_column({first})
         tied = sum(s[0] >= best[0] - 1e-9 and s[1] == best[1] for s in scored) > 1
         return Chosen(best[2], best[3], False, False, tied)
 
@@ -369,7 +370,11 @@ class Matching:
                 continue
             if token.stem in self.about or token.stem in self.of_words:
                 continue
+            # A weight is near many words, and is no amount of money.
+            measures = {kind for said in (DIMENSIONS, ASKS) for kind, words in said.items() if token.stem in words}
             for column, value in zip(self.figures, self.near(token.text, names), strict=True):
+                if measures and not measures & dimensions_of(column):
+                    continue
                 if best is None or value > best[0]:
                     second = max(second, best[0] if best and best[1] is not column else second)
                     best = (value, column, n)

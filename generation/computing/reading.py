@@ -96,7 +96,8 @@ def read_query(
     asked = Asked(question)
     if not asked.computes and not (passages and asked.money):
         return []
-    drafts = [draft for table in tables for draft in _Over(asked, table, near).drafts(passages)]
+    named = [table for table in tables if table.filename.casefold() in asked.files]
+    drafts = [draft for table in named or tables for draft in _Over(asked, table, near).drafts(passages)]
     readings = [Reading(d.query, chance_of(d.features), d.features, d.table) for d in drafts]
     readings.sort(key=lambda r: -r.chance)
     return readings
@@ -389,6 +390,9 @@ class _Over(Matching):
         ]
         if operands[0] == operands[1] or any(not self._rows(o["where"]) for o in operands):
             return None
+        # What is dearer, or heavier, is one thing; what is more may be the sum of many.
+        if dimension and any(len(self._rows(o["where"])) > 1 for o in operands):
+            return None
         # Nothing is compared with all rows at once by chance: each side is a row, a group that is named, or a column.
         distinct = list(dict.fromkeys(c for c in chosen if c))
         return operands[0], operands[1], named, distinct
@@ -602,7 +606,7 @@ class _Over(Matching):
             named.append(Named(condition, own, False, False))
         used = used_by(named) | {n for one in chosen for n in one.tokens}
         features = self._features(used, named, chosen[0] if chosen else None, also=chosen[1:], query=query)
-        return features and Reading(query, chance_of(features), features, self.table)
+        return None if features is None else Reading(query, chance_of(features), features, self.table)
 
     def _telling(self, named: Sequence[Named], chosen: Chosen | None, also: Sequence[Chosen]) -> bool:
         """Whether anything in the question is said of this table and not of any: a name, a heading, its title."""
