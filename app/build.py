@@ -248,7 +248,7 @@ class Parts:
         stored = cragraph.retrieval.tables.StoredTables(
             lambda: cast("Store", self.store), self.settings.max_file_chunks
         )
-        return Compute(stored, self.sources, self.near)
+        return Compute(stored, self.sources, self.near, self.part(tables.QUERY_MODELS, "chat"))
 
     def sources(self) -> list[str]:
         """The names of all that can be searched."""

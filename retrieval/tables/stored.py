@@ -71,8 +71,8 @@ class StoredTables:
         if table is None:
             raise StoreError(f"the table {query['table'] or query['source']} is no longer in the store.")
         if at := query.get("percent_at"):
-            [said] = self._store().get([at["chunk_id"]]) or [None]
-            if said is None or said["text"][at["start"] : at["end"]] != at["quote"]:
+            said = [passage["text"] for passage in self._store().get([at["chunk_id"]])]
+            if not said or said[0][at["start"] : at["end"]] != at["quote"]:
                 raise StoreError("the text that says by how much the figure is adjusted is no longer in the store.")
             if query.get("percent", "").lstrip("-") not in at["quote"]:
                 raise StoreError(f"the text does not say {query.get('percent')} %.")
