@@ -160,7 +160,10 @@ _QUESTIONS: Final[tuple[tuple[str, Kind], ...]] = (
         r"|\bmeaning of\b|\bstand for\b",
         Kind.DEFINITION,
     ),
-    (r"^(?:is|are|was|were|do|does|did|can|could|has|have|had|will|would|should|may|ist|sind|hat|kann)\b", Kind.YES_NO),
+    (
+        r"^(?:is|are|was|were|do|does|did|can|could|has|have|had|will|would|shall|should|must|may|might|ist|sind|hat|kann)\b",
+        Kind.YES_NO,
+    ),
 )
 _COMPILED: Final = tuple((re.compile(pattern, re.I), kind) for pattern, kind in _QUESTIONS)
 

@@ -19,6 +19,8 @@ Lead = Literal["Yes", "No"]
 
 FURTHER: Final = 4  # words of meaning that a sentence may have beyond those of the question
 _BOUNDS: Final = pattern("bounds")
+_WHOLE: Final = frozenset({"all", "every", "each", "always"})
+_SAID: Final = re.compile(r"\W*(?:yes|no)\b", re.I)
 _FORBIDS: Final = re.compile(r"\b(?:forbidden|prohibited|banned)\b", re.I)
 _ALLOWS: Final = re.compile(r"\b(?:allowed|permitted)\b", re.I)
 
@@ -31,17 +33,19 @@ def lead(question: str, answer: str) -> Lead | None:
     asked = read_question(question)
     if asked.kind is not Kind.YES_NO or negations(question) or re.search(r"\bor\b", question):
         return None
+    if _SAID.match(answer):
+        return None
     leads = {_of_sentence(asked.text, without_markers(sentence)) for sentence in sentences(answer)} - {None}
     return leads.pop() if len(leads) == 1 else None
 
 
 def _of_sentence(question: str, sentence: str) -> Lead | None:
     plain = question.partition(" ")[2]  # its auxiliary is said in another place, or not at all
-    if any(word.casefold() not in question.casefold().split() for word in _BOUNDS.findall(sentence)):
-        return None
-    if any(word.casefold() not in sentence.casefold().split() for word in _BOUNDS.findall(question)):
-        return None
     denied = negations(sentence) % 2 == 1
+    bounds, asked_for = _bounds(sentence), _bounds(question[:1].lower() + question[1:])
+    # What all do, each does; what not all do, some may.
+    if bounds - asked_for - (frozenset() if denied else _WHOLE) or asked_for - bounds:
+        return None
     swapped: set[str] = set()
     if opposed := opposite_words(question, sentence):
         swapped = {stem(word.casefold()) for word in opposed}
@@ -55,6 +59,11 @@ def _of_sentence(question: str, sentence: str) -> Lead | None:
     if told and _order(plain, wanted) != _order(sentence, wanted):
         return None
     return "No" if denied != bool(swapped) else "Yes"
+
+
+def _bounds(text: str) -> frozenset[str]:
+    """The words of a text that bound what it says, without the month of May."""
+    return frozenset(word.casefold() for word in _BOUNDS.findall(text) if word != "May")
 
 
 def _order(text: str, wanted: set[str]) -> list[str]:

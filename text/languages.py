@@ -58,20 +58,29 @@ def language_of(text: str) -> str:
         counts["Japanese"] *= 3  # it has Chinese signs among its own
         return max(counts, key=lambda name: counts[name]) if any(counts.values()) else "a language in another script"
     words = Counter(written := _WORD.findall(text))
-    best = max(_SMALL.keys() - {ENGLISH}, key=lambda name: (_votes(name, words, written, text), name))
-    return best if _votes(best, words, written, text) >= ENOUGH else ENGLISH
+    english = Counter({word: count for word, count in _folded(words).items() if word in _SMALL[ENGLISH]})
+    votes = {name: _votes(name, words, english, written, text) for name in _SMALL.keys() - {ENGLISH}}
+    best = max(votes, key=lambda name: (votes[name], name))
+    return best if votes[best] >= ENOUGH else ENGLISH
 
 
-def _votes(name: str, words: Mapping[str, int], written: list[str], text: str) -> int:
+def _folded(words: Mapping[str, int]) -> Counter[str]:
+    folded: Counter[str] = Counter()
+    for word, count in words.items():
+        folded[word.casefold()] += count
+    return folded
+
+
+def _votes(name: str, words: Mapping[str, int], english: Mapping[str, int], written: list[str], text: str) -> int:
     """How many words speak for a language; 0 where as many speak for English."""
-    own, english = _SMALL[name], _SMALL[ENGLISH] - _SMALL[name]
-    against = sum(count for word, count in words.items() if word.casefold() in english)
-    votes = sum(words[word] for word in own - _SMALL[ENGLISH] - _BOTH if word in words)
+    own = _SMALL[name] & words.keys()
+    against = sum(count for word, count in english.items() if word not in _SMALL[name])
+    votes = sum(words[word] for word in own - _SMALL[ENGLISH] - _BOTH)
     votes += ENOUGH * any(word.casefold() in _ASKED.get(name, ()) for word in written[:2])
     votes += ENOUGH * bool(name == "Spanish" and _SPANISH.search(text))
     if not against:
-        votes += sum(words[word] for word in own & _BOTH if word in words) if votes else 0
-        votes += any(word in _OPENED.get(name, ()) for word in words)
+        votes += sum(words[word] for word in own & _BOTH) if votes else 0
+        votes += any(word in words for word in _OPENED.get(name, ()))
         votes += any(not word.isascii() for word in words) if votes else 0
     return votes if votes > against else 0
 

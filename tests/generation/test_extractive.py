@@ -154,6 +154,38 @@ def test_a_sentence_with_a_pronoun_inside_comes_with_the_one_it_points_to(genera
     assert said == "The spare keys hang in the red box. [1] Martin has them on weekends. [1]"
 
 
+@pytest.mark.parametrize(
+    ("question", "passage", "said"),
+    [
+        (
+            "How do I order a key?",
+            "A key can be ordered all year. For this, write to the porter and name your room. Lost keys cost £20.",
+            "A key can be ordered all year. [1] For this, write to the porter and name your room. [1]",
+        ),
+        (
+            "Who drives the minibus?",
+            "# Minibus\n\nThe minibus is driven by one of our volunteers. This month it is Sam Oduya. Fuel is dear.",
+            "The minibus is driven by one of our volunteers. [1] This month it is Sam Oduya. [1]",
+        ),
+        (
+            "Who drives the minibus?",
+            "The minibus is driven by Sam Oduya. It is blue. Fuel is paid by the club.",
+            "The minibus is driven by Sam Oduya. [1]",
+        ),
+    ],
+)
+def test_the_sentence_behind_comes_along_where_the_first_only_names_the_thing(
+    generator: ExtractiveGenerator, question: str, passage: str, said: str
+) -> None:
+    assert ask(generator, question, [passage]) == said
+
+
+def test_each_part_of_a_question_is_answered_from_its_own_file(generator: ExtractiveGenerator) -> None:
+    choir, organ = "The choir meets at half past eight. Tea is served.", "The organ is played by Ruth Amery."
+    said = ask(generator, "When does the choir meet and who plays the organ?", [organ, choir])
+    assert said == "The choir meets at half past eight. [2] The organ is played by Ruth Amery. [1]"
+
+
 def test_of_two_answers_the_newer_comes_first(generator: ExtractiveGenerator) -> None:
     old, new = (
         {"text": text, "source": source}

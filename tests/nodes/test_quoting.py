@@ -96,3 +96,16 @@ def test_what_a_person_wrote_is_not_replaced(server: OllamaServer) -> None:
     assert attempt["answer"] == "It opens at six. [1]"
     assert attempt["answer"] != IDK
     assert not server.chats
+
+
+def test_in_a_language_that_only_the_model_reads_its_answer_stays_and_is_never_sure(server: OllamaServer) -> None:
+    server.play("Der Laden öffnet um sechs Uhr. [1]")
+    settings = load_settings(store=None, model="ollama:llama3.2", ollama_host=server.url)
+    given = {"question": "Wann öffnet der Laden?", "passages": ["Der Laden ist ab sechs Uhr geöffnet. Hunde sind da."]}
+    context = Context(judge="encoder", max_crag_attempts=0, on_low_confidence="flag")
+    response = create_graph(settings).compile().invoke(given, context=context)
+    first, answer = response["answer"].split("\n")
+    assert first.startswith("The question is in German, which the built-in networks do not read")
+    assert "let the model that wrote this judge it as well" in first
+    assert answer == "Der Laden öffnet um sechs Uhr. [1]"
+    assert response["confidence"] <= 0.5
