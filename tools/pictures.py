@@ -26,6 +26,8 @@ from cragraph.api import drawn
 ROOT = Path(__file__).resolve().parent.parent
 PICTURES = ROOT / "docs" / "pictures"
 QUESTION = "When does the loop stop?"
+FILES = ROOT / "benchmarks" / "computed" / "dev" / "files"
+FIGURE = "How much did the incidents with an injury cost in total?"
 WRONG = "The loop runs four times at most. It stops when the confidence reaches the threshold."
 
 
@@ -93,9 +95,11 @@ def report(store: Path) -> None:
 
 
 def page(store: Path) -> None:
-    """The page that `serve` shows, with an answer."""
-    with served(store) as address:
-        photograph(address, "serve", (1200, 760), ask)
+    """The page that `serve` shows, with an answer that was computed over a table."""
+    own = store.parent / "tables"
+    command("ingest", str(FILES), "--store", str(own), "--quiet")
+    with served(own) as address:
+        photograph(address, "serve", (1200, 720), ask)
 
 
 def command(*arguments: str) -> None:
@@ -141,7 +145,7 @@ def photograph(address: str, name: str, size: tuple[int, int], act: Callable[[An
 
 def ask(shown: Any) -> None:
     """Ask the page a question and wait for its answer."""
-    shown.fill("#question", QUESTION)
+    shown.fill("#question", FIGURE)
     shown.press("#question", "Enter")
     shown.wait_for_selector(".confidence", timeout=120_000)
 
@@ -155,6 +159,6 @@ if __name__ == "__main__":
     with TemporaryDirectory() as folder:
         store = Path(folder) / "store"
         if wanted != ["graph"]:
-            command("ingest", str(ROOT / "docs"), "--store", str(store), "--quiet")
+            command("ingest", *map(str, (ROOT / "docs").glob("*.md")), "--store", str(store), "--quiet")
         for one in wanted:
             DRAWN[one](store)
