@@ -245,8 +245,10 @@ class Parts:
         """What answers from all rows of a stored table; None where no store is searched."""
         if self.foreign or not ("store" in self.own or self.settings.store):
             return None
-        stored = cragraph.retrieval.tables.StoredTables(lambda: self.store, self.settings.max_file_chunks)
-        return Compute(stored, self.sources, self.near)
+        stored = cragraph.retrieval.tables.StoredTables(
+            lambda: cast("Store", self.store), self.settings.max_file_chunks
+        )
+        return Compute(stored, self.sources, self.near, self.part(tables.QUERY_MODELS, "chat"))
 
     def sources(self) -> list[str]:
         """The names of all that can be searched."""
@@ -316,7 +318,7 @@ class Parts:
         scorers: dict[str, Any] = {"source_weight": self.source_weights} if chosen.source_weights else {}
         if self.judging_chat is not None:
             chat, title = cragraph.verification.chat_checks, self.judging_chat.title
-            scores = chat.LLMScores(self.judging_chat, self.prompts)
+            scores = chat.LLMScores(self.judging_chat, self.prompts, self.excerpts)
             scorers |= {name: chat.LLMScorer(getattr(scores, name), title) for name in ("alignment", "consistency")}
         return Verifier(
             judges=self.judges,

@@ -154,6 +154,11 @@ CONTEXTUALIZERS: Final[Mapping[str, Part]] = {
 }
 """What makes a follow-up question stand alone, likewise."""
 
+QUERY_MODELS: Final[Mapping[str, Part]] = {
+    "chat": Part("generation.computing.written:QueryModel", lambda p: (p.chat, p.prompts), CHAT_MODEL),
+}
+"""What writes a query for a table where the words of a question leave it open."""
+
 CLAIM_EXTRACTORS: Final[Mapping[str, Part]] = {
     "sentences": Part("verification.claims:SentenceExtractor"),
     "llm": Part("verification.chat_checks:LLMClaims", lambda p: (p.judging_chat, p.prompts), CHAT_MODEL),

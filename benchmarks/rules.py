@@ -80,7 +80,8 @@ def sets(data: Path, count: int, seed: int) -> Iterator[tuple[str, Rows]]:
         if not path.name.startswith(APART):
             rows = [row for row in read_rows(path) if len(row.answer) < 1200]
             chosen = random.Random(seed).sample(rows, min(count, len(rows)))
-            yield f"dev/{path.stem}", [(row.question, row.answer, row.passages, row.supported) for row in chosen]
+            if len({row.supported for row in chosen}) == 2:
+                yield f"dev/{path.stem}", [(row.answer, row.passages, row.supported) for row in chosen]
     for folder, name in ((BLIND, "claims"), (BLIND, "false80"), (TESTS, "reworded"), (TESTS, "reworded-second")):
         yield name, [(r.answer, r.passages, r.supported) for r in read_rows(folder / f"{name}.jsonl")]
 

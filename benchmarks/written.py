@@ -81,6 +81,8 @@ def main() -> None:
     every = [json.loads(line) for path in options.rows for line in path.read_text(encoding="utf-8").splitlines()]
     drafts = {(row["model"], row["set"], row["id"]): row for row in every if row["way"] == "draft"}.values()
     rows = [row for row in drafts if row.get("features") and row["found"] in TRUTH]
+    if not any(to_fit(row) for row in rows) or all(to_fit(row) for row in rows):
+        raise SystemExit(f"{len(rows)} answers are too few: wanted some of each half of the questions.")
     names = list(rows[0]["features"])
     first, second = ([row for row in rows if to_fit(row) is half] for half in (True, False))
     weights = fitted(first, names)

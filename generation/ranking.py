@@ -14,7 +14,7 @@ from typing import Final, NamedTuple
 from cragraph.generation.candidates import Candidate, candidates
 from cragraph.generation.phrases import corrected, meaning_words, normalised, reworded
 from cragraph.generation.questions import Kind, Question, read_question
-from cragraph.generation.rows import Lookup, answer_below, lookup
+from cragraph.generation.rows import Lookup, answer_below, lookup, one_of_many
 from cragraph.generation.scoring import (
     Features,
     by_words,
@@ -153,9 +153,9 @@ class AnswerRanker:
         answered = self.sure(features, ranking.scored[0])
         named = (lookup(question, pool, passages), answer_below(question, passages))
         looked = max((one for one in named if one), key=lambda one: one.chance, default=None)
-        if looked and looked.chance > answered:
+        if looked and (looked.chance > answered or _same_cell(looked, ranking.scored[0])):
             ranking = replace(ranking, scored=_looked_up(looked, ranking.scored), rows=looked.rows)
-            answered = looked.chance
+            answered = max(answered, looked.chance)
         return replace(ranking, answered=answered, features=features)
 
     def sure(self, features: Mapping[str, float], chosen: Scored) -> float:
@@ -226,7 +226,7 @@ class _Words:
             return DOUBT
         if self.question.subject and self.question.subject not in content_words(f"{c.header} {c.opener} {c.text}"):
             return ASIDE
-        return DOUBT if mistaken(self.question, c) else 1.0
+        return DOUBT if mistaken(self.question, c) or (c.is_row and one_of_many(self.question, c)) else 1.0
 
     def scored(self, i: int, part: "_Part", reading: ReadText, head: Sequence[float]) -> Scored:
         """A candidate with what the reader, its words, and the form of question and sentence say of it."""
@@ -333,6 +333,14 @@ def _looked_up(looked: Lookup, others: Sequence[Scored]) -> tuple[Scored, ...]:
         for row, (start, end) in zip(looked.rows, looked.cells, strict=True)
     ]
     return (*rows, *(s for s in others if s.candidate not in looked.rows))
+
+
+def _same_cell(looked: Lookup, best: Scored) -> bool:
+    """Whether the reader's answer is the one cell that was looked up, so that it can be told alone."""
+    if len(looked.rows) != 1 or not looked.rows[0].said or best.candidate != looked.rows[0]:
+        return False
+    start, end = (best.candidate.start + place for place in looked.cells[0])
+    return best.answer_start < end and start < best.answer_end
 
 
 def _squash(value: float) -> float:

@@ -24,6 +24,13 @@ _SOLD_OUT: Final = re.compile(
 _STOCK: Final = re.compile(r"stock|quantity|qty|availab|on hand|units left|inventory|bestand|vorrat", re.I)
 _NONE: Final = re.compile(r"0+(?:\.0+)?|no|none|false|nein|n", re.I)
 _TRUE: Final = re.compile(r"yes|true|ja|y|x|✓", re.I)
+_SUMMED: Final = re.compile(
+    r"\b(?:altogether|all together|in total|in all|all told|together|combined|on average|average|mean|sum of|total)\b",
+    re.I,
+)
+_SUMS: Final = re.compile(
+    r"\b(?:sub)?totals?\b|\b(?:average|mean|sum|overall|altogether|combined)\b|total_|_total|gesamt", re.I
+)
 _FIGURE: Final = re.compile(r"[$€£]?\s?-?\d[\d,]*(?:\.\d+)?\s?(?:%|[A-Za-z€£$]{1,4})?")
 _PROPER: Final = re.compile(r"[A-ZÄÖÜ][\w.’'-]+(?: (?:[A-ZÄÖÜ&][\w.’'-]*|of|and|de|von))*")
 _MORE: Final = re.compile(r"\b(?:more|over|above|longer|higher|larger|heavier|exceed\w*|at least)\b", re.I)
@@ -94,13 +101,18 @@ def lookup(question: Question, pool: Sequence[Candidate], passages: Sequence[Pas
     """
     tables: dict[str, list[tuple[Candidate, list[Cell]]]] = {}
     for candidate in pool:
-        read = cells(candidate.text) if candidate.is_row else []
+        read = cells(candidate.text) if candidate.is_row and not one_of_many(question, candidate) else []
         if any(cell.name for cell in read):
             passage = passages[candidate.passage]
             tables.setdefault(passage["source"] or passage["doc_id"], []).append((candidate, read))
     looked = (_Asked(question, rows).answer() for rows in tables.values())
     best = max((one for one in looked if one), key=lambda one: (one.chance, -one.depth), default=None)
     return best if best and best.chance >= WORTH else None
+
+
+def one_of_many(question: Question, row: Candidate) -> bool:
+    """Whether a row is one of those that a sum or a mean is asked over: alone it is not the answer."""
+    return _SUMMED.search(question.text) is not None and not _SUMS.search(f"{row.header} {row.text}")
 
 
 def answer_below(question: Question, passages: Sequence[Passage]) -> Lookup | None:
@@ -301,11 +313,16 @@ class _Asked:
         for name, value in values.items():
             fits = any(implied & set(group) for group in self.columns[name])
             code = _CODE.fullmatch(value) is not None
-            if typed(value) or (fits and not code) if typed else not code:
+            # "80" may be a code, but not where its column is asked for by name.
+            if typed(value) or (fits and not code) if typed else not code or self._is_named(name):
                 fitting[name] = sum(map(weight, self.words_for[name])) + IMPLIED * fits
         # "When was it opened" means the column "Opened", and not "Opening hours".
         best = max(fitting, key=lambda name: (fitting[name], -len(self.columns[name])), default=None)
         return best if best and (fitting[best] or (typed and len(fitting) == 1)) else None
+
+    def _is_named(self, column: str) -> bool:
+        """Whether the question says a word of a column's heading."""
+        return any(group[0] in self.words for group in self.columns[column])
 
     def _chance(self, accounted: frozenset[str], whole: bool, asked: bool) -> float:
         heavy = self.words - _LIGHT

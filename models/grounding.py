@@ -38,7 +38,7 @@ class ClaimWord:
 class Grounding:
     """What the model says of one claim: probabilities that sum to 1, and its words.
 
-    `quote` is the (passage, start, end) of the sentence closest to it; `logit` is the network's own opinion.
+    `quote` is the (passage, start, end) of the sentence closest to it; `logit` is the network's own support.
     """
 
     supported: float
@@ -59,18 +59,13 @@ class Blend:
     share: float  # of the network's logit
     cost: float  # of an objection
     bound: float  # from 0 and 1, as far as words count: they do not see who did what
-    against: float  # of the logit that the passages do not contradict, beside that of support
     knots: Floats  # (2, k), both rows rising: of what is joined, and of the probability that it means
 
     @classmethod
     def from_card(cls, card: Mapping[str, Any]) -> "Blend":
         """Read the blend that the card of the weights carries."""
-        share, cost, bound, against = (float(card[name]) for name in ("share", "cost", "bound", "against"))
-        return cls(share, cost, bound, against, np.array(card["knots"], np.float32))
-
-    def logit(self, scores: Floats) -> float:
-        """The network's opinion of a claim, from its (3,) logits."""
-        return support_logit(scores) + self.against * unopposed_logit(scores)
+        share, cost, bound = (float(card[name]) for name in ("share", "cost", "bound"))
+        return cls(share, cost, bound, np.array(card["knots"], np.float32))
 
     def support(self, opinion: float, logit: float, objected: bool) -> float:
         """The calibrated probability of support, from the support 0..1 by words and the network's logit."""
@@ -149,7 +144,7 @@ class GroundingModel(Shipped):
 
     def _ground(self, reading: ReadClaim, scores: Floats, words: Floats) -> Grounding:
         """What the network's logits (3,) of a part of a claim and (pieces,) of its words say, by the card's numbers."""
-        head, logit = self._weights.card["head"], self._blend.logit(scores)
+        head, logit = self._weights.card["head"], support_logit(scores)
         covered = 1.0 - float(reading.missing.sum()) / max(float(reading.weight.sum()), 1e-6)
         supported = self._blend.support(covered, logit, objected=False)
         scale, bias = head["contradiction"]
@@ -163,17 +158,8 @@ class GroundingModel(Shipped):
 
 def support_logit(scores: Floats) -> float:
     """The logit of support, from the network's (3,) logits of supported, unsupported and contradicted."""
-    return _logit(scores, 0)
-
-
-def unopposed_logit(scores: Floats) -> float:
-    """The logit that the passages do not contradict the claim, from the same."""
-    return -_logit(scores, 2)
-
-
-def _logit(scores: Floats, which: int) -> float:
     raised = np.exp(scores - scores.max())
-    chance = min(max(float(raised[which] / raised.sum()), 1e-5), 1 - 1e-5)
+    chance = min(max(float(raised[0] / raised.sum()), 1e-5), 1 - 1e-5)
     return float(np.float32(np.log(chance / (1 - chance))))
 
 

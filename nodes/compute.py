@@ -7,7 +7,7 @@ import logging
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import partial
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 from cragraph.errors import CragError
 from cragraph.generation.computing import FLOOR, RIVAL, TIED, Near, Reading, odds, read_query
@@ -15,8 +15,11 @@ from cragraph.graph.context import Context
 from cragraph.graph.state import State
 from cragraph.nodes.retrieve import filter_of
 from cragraph.protocols import Notes, stand_in
-from cragraph.retrieval.tables import StoredTables, compute
+from cragraph.retrieval.tables import StoredTables, Table, compute
 from cragraph.types import Computed, Passage
+
+if TYPE_CHECKING:
+    from cragraph.generation.computing.written import QueryModel
 
 logger = logging.getLogger(__name__)
 
@@ -27,13 +30,14 @@ NAME: Final = "computed"  # who wrote and who judged such an answer
 class Compute:
     """Answers by a query over the tables of the store; `sources` are the names of all that can be searched.
 
-    `near` compares words in meaning. `write` is a chat model's reading of a question, where there is one: it writes a
-    query, which is checked against the tables and computed here.
+    `near` compares words in meaning. `write` has a chat model write the query where the words leave it open; it is
+    checked against the tables and computed here.
     """
 
     tables: StoredTables
     sources: Callable[[], Sequence[str]]
     near: Near | None = None
+    write: "QueryModel | None" = None
 
     def __call__(self, state: State, context: Context, notes: Notes) -> Computed | None:
         """What the question comes to; None where it is no question of figures, or nothing is sure enough of it."""
@@ -54,6 +58,8 @@ class Compute:
                 found.append((reading, compute(reading.query, reading.table, reading.chance)))
             except CragError as error:
                 logger.debug("%s is not computed: %s", reading.query, error)
+        if (not found or found[0][0].chance < FLOOR) and self.write is not None:
+            found = self._written(question, tables, notes) or found
         if not found:
             return None
         best, made = found[0]
@@ -66,6 +72,18 @@ class Compute:
             return None
         notes.ran("generator", NAME)
         return {**made, "chance": round(chance, 4)}
+
+    def _written(self, question: str, tables: Sequence[Table], notes: Notes) -> list[tuple[Reading, Computed]]:
+        """What the chat model's query comes to, where it wrote one that fits."""
+        assert self.write is not None
+        reading = self.write(question, tables, self.near, notes)
+        if reading is None:
+            return []
+        try:
+            return [(reading, compute(reading.query, reading.table, reading.chance))]
+        except CragError as error:
+            logger.debug("%s is not computed: %s", reading.query, error)
+            return []
 
     def passages(self, computed: Computed) -> list[Passage]:
         """The passages that hold the rows of a figure."""

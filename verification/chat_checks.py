@@ -71,12 +71,19 @@ class Support(BaseModel):
     supported: Flag
 
 
+@dataclass(frozen=True)
 class LLMScores(ChatPart):
-    """Each method is one call at temperature 0 and raises `ModelError` when the reply cannot be read."""
+    """Each method is one call at temperature 0 and raises `ModelError` when the reply cannot be read.
+
+    With `excerpts` the alignment is read in what of the passages the call that answered was sent.
+    """
+
+    excerpts: Callable[[str, Sequence[Passage]], Sequence[Passage]] | None = None
 
     def alignment(self, question: str, answer: str, passages: Sequence[Passage], notes: Notes) -> float:
         """0..1: the answer addresses the question, the top five passages support it, and it contradicts none."""
-        return self._asked(Rating, "alignment", question, answer, passages[:TOP], notes).score
+        cut = self.excerpts(question, passages) if self.excerpts is not None and question else passages[:TOP]
+        return self._asked(Rating, "alignment", question, answer, cut, notes).score
 
     def consistency(self, answer: str, known_facts: Sequence[str], notes: Notes) -> float:
         """0..1: 0 where the answer contradicts itself or one of the known facts."""

@@ -112,8 +112,8 @@ class Report:
         data, pictures = self.data, PagePictures(self.files)
         parts = [f"<h1>{e(data['question'])}</h1>" if data["question"] else "<h1>Verification</h1>"]
         doubt = doubt_of(data["decision"])
-        parts.append(self._badge())
-        parts.append('<div class="cols"><div class="left"><section aria-label="Answer"><p class="answer">')
+        parts.append('<div class="cols"><div class="left"><section aria-label="Answer">')
+        parts.append(f'{self._badge()}<p class="answer">')
         parts.append(f'<strong class="doubt">{e(doubt)}</strong>{self.text}' if doubt else self.text)
         parts.append(
             f"</p>{self._confidence()}{self._computed()}{self._conflicts()}{self._faults()}</section>"

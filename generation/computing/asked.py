@@ -9,6 +9,7 @@ from cragraph.text.lexicon import LEXICON, words_of
 from cragraph.text.words import is_stopword, others, stem
 
 _TOKEN: Final = re.compile(r"\d+(?:[.,:]\d+)*|[^\W\d_][^\W_]*(?:['’][^\W\d_]+)?")
+_FILE: Final = re.compile(r"\b[\w-]+\.(?:csv|tsv|jsonl?|xlsx?|xlsm|docx|pptx|pdf|html?|md|txt|epub|eml|rst)\b", re.I)
 YEAR: Final = re.compile(r"(?:19|20)\d\d")
 MONTHS: Final = {name: n for n, names in enumerate(LEXICON["months"].strip().splitlines(), 1) for name in names.split()}
 
@@ -41,7 +42,9 @@ _SUM: Final = re.compile(
     r"|add(?:s|ed)? up"
     r"|all year|whole year|over the year|in sum|as a whole|up to now)\b"
 )
-_COUNT: Final = re.compile(r"\bhow many\b|\b(?:the )?number of\b|\bhow often\b|\bcount (?:of|the)\b|\bhow many times\b")
+_COUNT: Final = re.compile(
+    r"\bhow many\b|\bnumber of\b|\bhow often\b|^(?:what (?:is|was) )?the count of\b|\bhow many times\b"
+)
 _HOW_MUCH: Final = re.compile(
     r"\bhow much\b|\bwhat (?:do|does|did|have|has|is|are|was|were|would|will)\b"
     r"|\bhow (?:long|heavy|far|high|tall|big)\b"
@@ -112,10 +115,16 @@ class Asked:
     def __init__(self, question: str) -> None:
         self.text = " ".join(question.split())
         self.lower = self.text.casefold().replace("’", "'")
+        files = list(_FILE.finditer(self.text))
+        self.files = frozenset(match[0].casefold() for match in files)
+        """Names of files in the question: they say which table, and nothing of its columns."""
         self.tokens = [
-            Token(m[0], stem(re.sub(r"['’]s$", "", m[0])), m.start(), is_stopword(m[0]))
+            Token(
+                m[0], stem(re.sub(r"['’]s$", "", m[0])), m.start(),
+                is_stopword(m[0]) or any(file.start() <= m.start() < file.end() for file in files),
+            )
             for m in _TOKEN.finditer(self.text)
-        ]
+        ]  # fmt: skip
         self.compared = next(
             (m for m in _COMPARED.finditer(self.lower) if not YEAR.fullmatch(m["figure"]) or m["unit"]), None
         )
@@ -145,6 +154,14 @@ class Asked:
             (self.compared, self.superlative, self.mean, self.share, self.growth, self.difference, self.total,
              self.count,
              self.how_much, self.than and self.yes_no, self.either)
+        )  # fmt: skip
+
+    @property
+    def operates(self) -> bool:
+        """Whether it surely asks for an operation, and not for what one cell may say."""
+        return any(
+            (self.compared, self.superlative, self.mean, self.share, self.growth, self.difference, self.total,
+             self.count, self.than and self.yes_no)
         )  # fmt: skip
 
     def between(self, start: int, end: int) -> list[Token]:

@@ -3,7 +3,7 @@
 import re
 from collections.abc import Callable, Sequence
 from functools import cached_property
-from typing import TYPE_CHECKING, Final, NamedTuple
+from typing import TYPE_CHECKING, Final, NamedTuple, cast
 
 from cragraph.generation.computing.asked import (
     ASKS,
@@ -26,6 +26,7 @@ from cragraph.generation.computing.asked import (
 )
 from cragraph.generation.rows import meant_by
 from cragraph.text.facts.numbers import value_of
+from cragraph.text.headers import UNITS as HEADING_UNITS
 from cragraph.text.words import content_words, stem, weight
 from cragraph.types import Condition
 
@@ -133,8 +134,7 @@ class Matching:
             taken |= tokens
         if len(groups) > 1:
             # "July and August together" are both; what is denied is none of them.
-            whole = [g for g in groups if not g.partial]
-            groups = whole or groups
+            groups = [g for g in groups if not g.partial] or groups
             joined = [v for g in groups for v in g.condition["values"]]
             tokens = frozenset(n for g in groups for n in g.tokens)
             condition: Condition = {"column": column.name, "test": "=", "values": joined}
@@ -259,9 +259,9 @@ class Matching:
         if best and best[0] > 0:
             rivals = [s for s in scored if s[0] >= best[0] - 1e-9 and s[2] is not best[2]]
             if rivals and wanted:
-                fitting = [s for s in (best, *rivals) if wanted & dimensions_of(s[2])]
-                if len(fitting) == 1:
-                    return Chosen(fitting[0][2], fitting[0][3], False, False, False)
+                measuring = [s for s in (best, *rivals) if wanted & dimensions_of(s[2])]
+                if len(measuring) == 1:
+                    return Chosen(measuring[0][2], measuring[0][3], False, False, False)
             tied = any(s[1] == best[1] for s in rivals)
             return Chosen(best[2], best[3], False, False, tied)
         if strict:
@@ -346,7 +346,8 @@ class Matching:
                 scored.append((score + exact + rest / 2, -left, column, tokens | more))
         best = max(scored, key=lambda s: (s[0], s[1]), default=None)
         if best is None:
-            return self._near_column(heads)
+            first = min(heads)
+            return None if self._is_subject(self.at[first]) else self._near_column({first})
         tied = sum(s[0] >= best[0] - 1e-9 and s[1] == best[1] for s in scored) > 1
         return Chosen(best[2], best[3], False, False, tied)
 
@@ -369,7 +370,11 @@ class Matching:
                 continue
             if token.stem in self.about or token.stem in self.of_words:
                 continue
+            # A weight is near many words, and is no amount of money.
+            measures = {kind for said in (DIMENSIONS, ASKS) for kind, words in said.items() if token.stem in words}
             for column, value in zip(self.figures, self.near(token.text, names), strict=True):
+                if measures and not measures & dimensions_of(column):
+                    continue
                 if best is None or value > best[0]:
                     second = max(second, best[0] if best and best[1] is not column else second)
                     best = (value, column, n)
@@ -397,17 +402,12 @@ class Matching:
             return None
         equal = match["how"] in ("at least", "at most", "up to", "no less than", "no more than")
         test = (">" if upwards else "<") + ("=" if equal else "")
-        said = frozenset(
-            own
-            if match["unit"] is None
-            or match["unit"] in ("gbp", "eur", "euro", "euros", "pounds", "usd", "€", "£", "%", "kg", "km", "m")
-            else {n for n in own if self.at[n].start < match.start("unit")}
-        )
-        condition: Condition = {
-            "column": chosen.column.name,
-            "test": test,
-            "values": [match["figure"].replace(",", "")],
-        }  # type: ignore[typeddict-item]
+        unit = HEADING_UNITS.get(match["unit"] or "")
+        if unit and chosen.column.unit and unit != chosen.column.unit:
+            return None  # pounds are not compared with euros
+        said = frozenset(n for n in own if unit or not match["unit"] or self.at[n].start < match.start("unit"))
+        bound = {"column": chosen.column.name, "test": test, "values": [match["figure"].replace(",", "")]}
+        condition = cast(Condition, bound)
         return Named(condition, said | chosen.tokens, chosen.implied, False)
 
     # -- rows and subjects -------------------------------------------------------------------------------------

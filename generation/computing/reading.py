@@ -96,10 +96,16 @@ def read_query(
     asked = Asked(question)
     if not asked.computes and not (passages and asked.money):
         return []
-    drafts = [draft for table in tables for draft in _Over(asked, table, near).drafts(passages)]
+    named = [table for table in tables if table.filename.casefold() in asked.files]
+    drafts = [draft for table in named or tables for draft in _Over(asked, table, near).drafts(passages)]
     readings = [Reading(d.query, chance_of(d.features), d.features, d.table) for d in drafts]
     readings.sort(key=lambda r: -r.chance)
     return readings
+
+
+def weighed(question: str, query: Query, table: "Table", near: Near | None = None) -> Reading | None:
+    """How likely a query that somebody else wrote is what a question asks; None where it leaves out what that is."""
+    return _Over(Asked(question), table, near).weighed(query)
 
 
 def chance_of(features: Mapping[str, float], weights: Sequence[float] = WEIGHTS) -> float:
@@ -384,6 +390,9 @@ class _Over(Matching):
         ]
         if operands[0] == operands[1] or any(not self._rows(o["where"]) for o in operands):
             return None
+        # What is dearer, or heavier, is one thing; what is more may be the sum of many.
+        if dimension and any(len(self._rows(o["where"])) > 1 for o in operands):
+            return None
         # Nothing is compared with all rows at once by chance: each side is a row, a group that is named, or a column.
         distinct = list(dict.fromkeys(c for c in chosen if c))
         return operands[0], operands[1], named, distinct
@@ -514,10 +523,11 @@ class _Over(Matching):
         words = {self.at[n].stem for n in left}
         for percent, at, said in _percents(passages):
             if words <= said:
-                query = self._query("adjusted", chosen.column.name, where) | {"percent": percent, "percent_at": at}
+                query = self._query("adjusted", chosen.column.name, where)
+                query |= {"percent": percent, "percent_at": at}
                 features = self._features(used_by(named) | chosen.tokens | left, named, chosen, adjusted=True)
                 if features is not None:
-                    yield _Draft(query, features, self.table)  # type: ignore[arg-type]
+                    yield _Draft(query, features, self.table)
                 return
 
     # -- drafts and what speaks for them -----------------------------------------------------------------------
@@ -582,6 +592,21 @@ class _Over(Matching):
             "relative": float(self.asked.relative and not self.asked.years),
             "adjusted": float(adjusted),
         }
+
+    def weighed(self, query: Query) -> Reading | None:
+        """What the words of the question say for a query, by the columns and values that it names."""
+        operands = [query, query.get("against") or {"column": "", "where": []}]
+        columns = [self.table.columns[o["column"]] for o in operands if o["column"]]
+        chosen = [Chosen(column, self._score(column, set(self.at))[1], False, False, False) for column in columns]
+        named = []
+        for condition in (c for operand in operands for c in operand["where"]):
+            words = {w for value in condition["values"] for w in content_words(value)}
+            words |= words_of_column(self.table.columns[condition["column"]])
+            own = frozenset(n for n, t in self.at.items() if t.stem in words or set(map(stem, same_words(t))) & words)
+            named.append(Named(condition, own, False, False))
+        used = used_by(named) | {n for one in chosen for n in one.tokens}
+        features = self._features(used, named, chosen[0] if chosen else None, also=chosen[1:], query=query)
+        return None if features is None else Reading(query, chance_of(features), features, self.table)
 
     def _telling(self, named: Sequence[Named], chosen: Chosen | None, also: Sequence[Chosen]) -> bool:
         """Whether anything in the question is said of this table and not of any: a name, a heading, its title."""

@@ -241,15 +241,17 @@ class Collections:
         )
         return sorted(rows, key=lambda document: (document.source, document.collection))
 
-    def fields(self) -> dict[str, str]:
-        """The fields that can be filtered by, with their types, the collection among them."""
-        known = _fields(self.parts())
+    def fields(self, where: Where = None) -> dict[str, str]:
+        """The fields that can be filtered by where a filter searches, with their types, the collection among them."""
+        known = _fields(self.parts(where))
         return known | {FIELD: "text"} if known else {}
 
     @property
     def generation(self) -> tuple[Any, ...]:
-        """What differs after every change."""
-        return tuple((name, store.generation) for name, store in self.every())
+        """What differs after every change of what was opened, and where more is opened."""
+        with self._lock:
+            opened = sorted(self._held.items())
+        return tuple((name, store.generation) for name, store in opened)
 
     @property
     def files(self) -> "Files":
@@ -376,7 +378,9 @@ def open_collections(
         folder = held._folder
         if folder is not None and not folder.is_dir() and folder.exists():
             raise StoreError(f"{folder} is a file; wanted a folder that holds a store: choose another with --store.")
-        held.one(DEFAULT) if held._url else open_store(target, embeddings, create=False).close()
+        if held._url:
+            raise StoreMissingError(f"there is nothing in {held.location} yet: run cragraph ingest PATH first.")
+        open_store(target, embeddings, create=False).close()
     return held
 
 

@@ -148,8 +148,11 @@ class Store:
         """The passages of a source in the order of its text or its rows, at most so many."""
         return self.index.of_source(source, self._filters(where), most)
 
-    def fields(self) -> dict[str, str]:
-        """The fields that can be filtered by, with their types: text, number or true/false."""
+    def fields(self, where: Where = None) -> dict[str, str]:
+        """The fields that can be filtered by, with their types: text, number or true/false.
+
+        Of several collections those that `where` lets through count; this is one.
+        """
         self._follow()
         return self.index.fields()
 

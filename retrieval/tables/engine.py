@@ -41,12 +41,17 @@ def compute(query: Query, table: Table, chance: float = 1.0) -> Computed:
 class _Engine:
     def __init__(self, query: Query, table: Table) -> None:
         self.query, self.table = query, table
-        operands = [{"column": query["column"], "where": query["where"]}, query.get("against") or {}]
-        for operand in operands:
-            for name in (operand.get("column", ""), *(c["column"] for c in operand.get("where", ()))):
-                self._known(name)
-        self._known(query.get("group", ""))
-        conditions = [c for operand in operands for c in operand.get("where", ())]
+        operands: list[Operand] = [{"column": query["column"], "where": query["where"]}]
+        if other := query.get("against"):
+            operands.append(other)
+        conditions = [condition for operand in operands for condition in operand["where"]]
+        named = [
+            *(operand["column"] for operand in operands),
+            *(c["column"] for c in conditions),
+            query.get("group", ""),
+        ]
+        for name in named:
+            self._known(name)
         self.columns = {name: f"c{n}" for n, name in enumerate(table.columns)}
         self.scale = {column.name: _scale(column, conditions) for column in table.columns.values()}
         self.db = sqlite3.connect(":memory:")

@@ -34,7 +34,7 @@ class StoredTables:
         through."""
         store = self._store()
         passages = [*held, *store.lexical(question, FOUND, where)]
-        if "row" in store.fields():
+        if "row" in store.fields(where):
             rows = {"row": {"$gte": 0}}
             both = {"$and": [where, rows]} if where else rows
             passages += [*store.lexical(question, FOUND, both), *store.dense(question, FOUND, both)]
@@ -71,8 +71,8 @@ class StoredTables:
         if table is None:
             raise StoreError(f"the table {query['table'] or query['source']} is no longer in the store.")
         if at := query.get("percent_at"):
-            [said] = self._store().get([at["chunk_id"]]) or [None]
-            if said is None or said["text"][at["start"] : at["end"]] != at["quote"]:
+            said = [passage["text"] for passage in self._store().get([at["chunk_id"]])]
+            if not said or said[0][at["start"] : at["end"]] != at["quote"]:
                 raise StoreError("the text that says by how much the figure is adjusted is no longer in the store.")
             if query.get("percent", "").lstrip("-") not in at["quote"]:
                 raise StoreError(f"the text does not say {query.get('percent')} %.")

@@ -1,5 +1,6 @@
 """What small models write instead of an answer, and what becomes of it: each reply here was written by a real one."""
 
+import re
 from collections.abc import Iterator
 from typing import Any
 
@@ -207,18 +208,21 @@ def played(request: Request) -> Any:
         return {"queries": ["insurance premium kiln"]}
     if "<<claims" in request.prompt:
         return {"claims": [{"n": 1, "evidence": WHY, "status": "SUPPORTED"}]}
+    if "How well does the answer fit?" in request.prompt:
+        return {"reasoning": "It does.", "score": 1.0}
     return "It rises because a second kiln was added. [1]"
 
 
-def test_the_call_that_judges_and_the_one_that_searches_begin_with_what_the_answering_call_read() -> None:
+def test_the_calls_that_judge_score_and_search_begin_with_what_the_answering_call_read() -> None:
     passages = as_passages([f"{DAYS[0]} {WHY}", *DAYS[1:]])
     with OllamaServer(played) as server:
         parts = Parts(load_settings(store=None, model="ollama:llama3.2", ollama_host=server.url))
         answer = parts.generator(Brief(QUESTION, passages), Notes())
         [judged] = parts.judges["llm"](split_claims(answer), passages, Notes(), question=QUESTION)
         parts.query_writer(QUESTION, [{**judged, "verdict": "unsupported"}], [], Notes(), passages)
-    heads = {request.prompt.partition("\n\nQuestion:")[0].partition("\n\n<<claims")[0] for request in server.chats}
-    assert len(server.chats) == 3
+        parts.verifier.alignment(QUESTION, answer, passages, Notes())
+    heads = {re.split("\n\n(?:Question:|<<claims|<<answer)", request.prompt)[0] for request in server.chats}
+    assert len(server.chats) == 4
     assert len(heads) == 1
     assert estimated_tokens(heads.pop()) < BUDGET * 2
     evidence = judged["evidence"]

@@ -87,6 +87,7 @@ def test_what_a_table_computes(tables: list[Table], question: str, value: str, l
         "How many boats were sold, and to whom?",
         "How much does Anna cost?",
         "Where is Berta moored?",
+        "How many boats cost more than 10,000 GBP?",
     ],
 )
 def test_what_no_table_computes_is_left_to_the_passages(tables: list[Table], question: str) -> None:

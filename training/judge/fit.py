@@ -36,7 +36,6 @@ SHARES = (0.0, 0.25, 0.5, 0.75, 1.0, 1.5)
 BLENDS = (0.0, 0.2, 0.4, 0.6, 0.8, 1.0, 1.5, 2.0)
 COSTS = (0.0, 0.5, 1.0, 1.5, 2.0)
 BOUNDS = (0.001, 0.1, 0.2, 0.3)
-AGAINST = (0.0, 0.25, 0.5, 1.0)
 MADE = 0.25
 """Weight of the claims made of passages put aside, beside people's labels of answers that others wrote."""
 
@@ -66,11 +65,10 @@ def choose(head: HeadFit, dev: Table) -> tuple[dict[str, Any], list[dict[str, An
     return max(tried, key=lambda t: t["dev"]), tried
 
 
-def joined(table: Table, share: float, cost: float, bound: float = BOUNDS[0], against: float = 0.0) -> Array:
+def joined(table: Table, share: float, cost: float, bound: float = BOUNDS[0]) -> Array:
     """What the encoder judge goes by: support by words and network joined, less the cost where facts object."""
-    network = table["features"][:, 0] + against * table["features"][:, 1]
     objected = table["lacking"] | table["opposed"] | table["unmatched"]
-    return np.asarray(blended(table["opinion"], network, share, bound) - cost * objected)
+    return np.asarray(blended(table["opinion"], table["features"][:, 0], share, bound) - cost * objected)
 
 
 def choose_blend(dev: Table) -> tuple[dict[str, Any], Array]:
@@ -78,11 +76,11 @@ def choose_blend(dev: Table) -> tuple[dict[str, Any], Array]:
 
     `left out` is the macro AUROC where each file is scored by what the other files would have chosen.
     """
-    settings = product(BLENDS, COSTS, BOUNDS, AGAINST)
+    settings = product(BLENDS, COSTS, BOUNDS)
     tried = {own: macro(dev.rows(joined(dev, *own))) for own in settings}
     files = [name for name in next(iter(tried.values()))[1] if name not in APART]
 
-    def value(own: tuple[float, float, float, float], without: str = "") -> float:
+    def value(own: tuple[float, float, float], without: str = "") -> float:
         each = tried[own][1]
         people = float(np.mean([each[n] for n in files if n != without]))
         made = [each[n] for n in ASIDE if n in each]
@@ -93,12 +91,11 @@ def choose_blend(dev: Table) -> tuple[dict[str, Any], Array]:
         "share": best[0],
         "cost": best[1],
         "bound": best[2],
-        "against": best[3],
         "dev": tried[best][0],
         "each": tried[best][1],
         "left out": float(np.mean([tried[max(tried, key=lambda own: value(own, n))][1][n] for n in files])),
         "weakest": macro(dev.rows(joined(dev, *best), weakest=True))[0],
-        "words alone": tried[0.0, 0.0, BOUNDS[0], 0.0][0],
+        "words alone": tried[0.0, 0.0, BOUNDS[0]][0],
         "tried": {" - ".join(f"{x:g}" for x in own): round(value(own), 4) for own in tried},
     }, joined(dev, *best)
 
@@ -208,7 +205,6 @@ def main() -> None:
             "share": blend["share"],
             "cost": blend["cost"],
             "bound": blend["bound"],
-            "against": blend["against"],
             "knots": [k.tolist() for k in blend_knots],
         },
         "thresholds": {
