@@ -63,9 +63,9 @@ class Compute:
         if not found:
             return None
         best, made = found[0]
-        differ = [
-            other for _, other in found[1:] if (other["value"], other["labels"]) != (made["value"], made["labels"])
-        ]
+        # A reading that says nothing of its own table is no rival of one that does.
+        rivals = [other for reading, other in found[1:] if _aside(reading) <= _aside(best)]
+        differ = [o for o in rivals if (o["value"], o["labels"]) != (made["value"], made["labels"])]
         tied = any(odds(other["chance"]) >= RIVAL * odds(made["chance"]) for other in differ)
         chance = TIED * best.chance if tied else best.chance
         if chance < FLOOR:
@@ -92,3 +92,8 @@ class Compute:
     def again(self, computed: Computed, context: Context) -> Computed:
         """The same query once more over the rows as they are now. Raises CragError where it cannot be computed."""
         return self.tables.again(computed, filter_of(context, self.sources))
+
+
+def _aside(reading: Reading) -> float:
+    """How much of a reading may be meant of any table."""
+    return reading.features["vague"] + reading.features["aside"]

@@ -189,6 +189,16 @@ def test_quotations_that_contradict_each_other_cost_nothing_and_say_so(split: bo
     assert any("which the confidence does not count" in issue for issue in found.issues)
 
 
+def test_two_steps_of_a_list_do_not_contradict_each_other() -> None:
+    from cragraph.build import Parts
+    from cragraph.settings import Settings
+
+    steps = "To reset the scanner:\n\n1. Switch it off.\n2. Hold the green button.\n3. Switch it on again."
+    found = Parts(Settings(store=None)).verifier("", steps, as_passages([steps]), Notes(), judge="lexical")
+    assert found.claims_supported >= 3
+    assert not any("contradicts itself" in issue for issue in found.issues)
+
+
 def test_the_same_answer_gives_the_same_figures_bit_for_bit() -> None:
     from cragraph.build import Parts
     from cragraph.settings import Settings

@@ -101,14 +101,18 @@ def _read(verdicts: Sequence[Verdict]) -> list[Verdict]:
     return [verdict for verdict in counted(verdicts) if len(verdict["text"]) <= LONGEST]
 
 
+_ITEM: Final = re.compile(r"(?:[-*•–]|\(?\d{1,2}[.)])\s+\S")
+
+
 def quoted_contradictions(verdicts: Sequence[Verdict]) -> list[str]:
     """An issue for each two quotations of the answer that contradict each other.
 
-    Rows of a table do not, nor do the sentences of one passage: "switch it off" and "switch it on again" are two steps.
+    Rows of a table do not, nor do two items of a list: "switch it off" and "switch it on again" are two steps.
     """
     claims = [v for v in _read(verdicts)[:COMPARED] if _quotes(v) and not is_table_row(v["evidence"]["quote"])]  # type: ignore[index]
-    pairs = [(a, b) for a, b in combinations(claims, 2) if a["evidence"]["passage"] != b["evidence"]["passage"]]  # type: ignore[index]
-    texts = [(one["text"], other["text"]) for one, other in pairs]
+    items = [_ITEM.match(v["evidence"]["quote"]) is not None for v in claims]  # type: ignore[index]
+    pairs = combinations(zip((claim["text"] for claim in claims), items, strict=True), 2)
+    texts = [(one, other) for (one, listed), (other, also) in pairs if not (listed and also)]
     return [f"{QUOTES_CONTRADICT}: “{one}” — “{other}”" for one, other in texts if contradict(one, other)]
 
 
