@@ -15,7 +15,8 @@ from cragraph.graph.context import Context
 from cragraph.graph.state import State
 from cragraph.nodes.retrieve import filter_of
 from cragraph.protocols import Notes, stand_in
-from cragraph.retrieval.tables import StoredTables, Table, compute
+from cragraph.retrieval.tables import StoredTables, compute
+from cragraph.text.tables import Table
 from cragraph.types import Computed, Passage
 
 if TYPE_CHECKING:

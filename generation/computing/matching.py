@@ -31,8 +31,7 @@ from cragraph.text.words import content_words, stem, weight
 from cragraph.types import Condition
 
 if TYPE_CHECKING:
-    from cragraph.retrieval.tables import Table
-    from cragraph.retrieval.tables.table import Column
+    from cragraph.text.tables import Column, Table
 
 Near = Callable[[str, Sequence[str]], Sequence[float]]
 """How near a word is in meaning to each of some others, 0..1."""

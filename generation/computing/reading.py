@@ -43,7 +43,7 @@ from cragraph.text.words import content_words, stem, weight
 from cragraph.types import Cited, Condition, Operand, Operation, Passage, Query
 
 if TYPE_CHECKING:
-    from cragraph.retrieval.tables import Table
+    from cragraph.text.tables import Table
 
 FEATURES: Final = (
     "bias",

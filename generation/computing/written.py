@@ -17,7 +17,7 @@ from cragraph.protocols import Notes
 from cragraph.types import Condition, Query
 
 if TYPE_CHECKING:
-    from cragraph.retrieval.tables import Table
+    from cragraph.text.tables import Table
 
 TABLES: Final = 4  # tables that a model is shown at most
 SHOWN: Final = 6  # values of a column that it is shown

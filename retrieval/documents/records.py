@@ -12,7 +12,7 @@ from zlib import crc32
 from cragraph.retrieval.documents.clean import DEFAULT, Limits, clean, one_line
 from cragraph.retrieval.documents.document import NOTHING, Draft, Writer, field_name, scalar, untaken
 from cragraph.retrieval.documents.formats.plain import draft as plain_draft
-from cragraph.retrieval.documents.table_text import SEPARATOR
+from cragraph.text.tables import SEPARATOR
 
 Scalar = str | int | float | bool
 Leaf = tuple[str, Scalar]

@@ -4,7 +4,8 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-SEPARATOR = " | "
+from cragraph.text.tables import SEPARATOR
+
 _NUMBER = re.compile(r"^[\s$€£¥(+\-–—~<>≈]*[\d.,'’ ]*\d[\d.,'’ ]*[)%\s‰xX]*$")
 _DASH = frozenset({"-", "–", "—", "n/a", "N/A", "*", "nm", "NM"})
 SIGNS = frozenset({"$", "€", "£", "¥", "US$", "C$", "A$", "(", "$("})

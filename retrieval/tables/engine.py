@@ -13,7 +13,7 @@ from math import floor
 from typing import Any, Final, NamedTuple
 
 from cragraph.errors import InputError
-from cragraph.retrieval.tables.table import NO, YES, Column, Table, day_of, number_of
+from cragraph.text.tables import NO, YES, Column, Table, day_of, number_of
 from cragraph.types import Cited, Computed, Condition, Operand, Query
 
 CITED: Final = 12  # rows that are cited of those a figure was computed of

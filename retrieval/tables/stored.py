@@ -5,9 +5,8 @@ from typing import TYPE_CHECKING, Any, Final
 
 from cragraph.errors import StoreError
 from cragraph.models.cache import LRU
-from cragraph.retrieval.documents.table_text import SEPARATOR
 from cragraph.retrieval.tables.engine import compute
-from cragraph.retrieval.tables.table import Table, tables_of
+from cragraph.text.tables import SEPARATOR, Table, tables_of
 from cragraph.types import Computed, Passage
 
 if TYPE_CHECKING:

@@ -7,8 +7,8 @@ import pytest
 from cragraph.generation.computing import FLOOR, read_query
 from cragraph.passages import as_passages
 from cragraph.retrieval.documents import load, split
-from cragraph.retrieval.tables import compute, tables_of
-from cragraph.retrieval.tables.table import Table
+from cragraph.retrieval.tables import compute
+from cragraph.text.tables import Table, tables_of
 
 FILES = {
     "boats.csv": """boat,kind,berths,price_eur,sold

@@ -11,8 +11,8 @@ from cragraph.models.chat import ChatCaller
 from cragraph.models.servers import chat_model
 from cragraph.protocols import Notes
 from cragraph.retrieval.documents import load, split
-from cragraph.retrieval.tables import compute, tables_of
-from cragraph.retrieval.tables.table import Table
+from cragraph.retrieval.tables import compute
+from cragraph.text.tables import Table, tables_of
 from tests.support.ollama import OllamaServer
 
 pytestmark = [pytest.mark.server, pytest.mark.enable_socket]

@@ -10,7 +10,7 @@ import pytest
 from cragraph.errors import InputError
 from cragraph.retrieval.documents import load, split
 from cragraph.retrieval.tables.engine import compute
-from cragraph.retrieval.tables.table import Table, number_of, read_column, tables_of
+from cragraph.text.tables import Table, number_of, read_column, tables_of
 from cragraph.types import Condition, Query
 
 COSTS = """ref,place,injury,cost_gbp,day

@@ -10,7 +10,7 @@ from statistics import median
 from cragraph.retrieval.documents.document import Writer
 from cragraph.retrieval.documents.formats.pdf.tables import Span, tables_in, with_labels, word_tables
 from cragraph.retrieval.documents.formats.pdf.words import Line, Vocabulary, weighted_median
-from cragraph.retrieval.documents.table_text import SEPARATOR
+from cragraph.text.tables import SEPARATOR
 
 EDGE = 3  # lines at the top and at the bottom of a page that may be header and footer
 LEAST_PAGES = 3

@@ -7,10 +7,12 @@ from decimal import Decimal
 from functools import cached_property
 from typing import Final, Literal, NamedTuple
 
-from cragraph.retrieval.documents.table_text import SEPARATOR
 from cragraph.text.facts.dates import dates
 from cragraph.text.headers import CURRENCIES, UNITS, Header, read_header
 from cragraph.types import Passage
+
+SEPARATOR: Final = " | "
+"""What stands between the cells of a row in a passage."""
 
 Kind = Literal["number", "flag", "date", "text"]
 
