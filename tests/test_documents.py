@@ -132,6 +132,15 @@ def test_every_part_that_a_table_names_is_in_its_page() -> None:
     assert not help_lacks, f"`cragraph ingest --help` lacks {help_lacks}"
 
 
+def test_no_command_has_a_dollar_that_a_shell_would_take_for_a_variable() -> None:
+    helps = [
+        CliRunner().invoke(app, [name, "--help"], env={"COLUMNS": "200"}).output
+        for name in typer.main.get_command(app).commands  # type: ignore[attr-defined]
+    ]
+    shown = [*commands(), *(line for told in helps for line in told.splitlines() if "cragraph " in line)]
+    assert [line for line in shown if re.search(r'"[^"\']*\$\w[^"]*"', line)] == []
+
+
 @pytest.mark.parametrize("line", commands())
 def test_a_command_runs_or_its_options_are_known(line: str, home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(home)

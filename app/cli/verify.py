@@ -45,7 +45,7 @@ def verify(
 ) -> None:
     """Judge every claim of an answer against sources, with exact evidence.
 
-    Example: `cragraph verify --answer "Revenue was $394 billion." --source report.pdf`
+    Example: `cragraph verify --answer 'Revenue was $394 billion.' --source report.pdf`
 
     Many rows: `cragraph verify --jsonl rows.jsonl --out verdicts.jsonl --fail-under .8 --junit report.xml`
     """
