@@ -243,7 +243,7 @@ class _Asked:
         chance = self._chance(frozenset(accounted) | self.column_words, True, True)
         chance -= SEVERAL * (len(rows) > 1 and self.question.kind in FIGURES)
         if len(rows) == 1 and asked in rows[0][1]:
-            [(row, read)] = rows
+            [(only, read)] = rows
             fit = _Fit(
                 chance, row, read[asked], 0, tuple(read[name] for name in wanted if name != asked and name in read)
             )
