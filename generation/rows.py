@@ -244,9 +244,8 @@ class _Asked:
         chance -= SEVERAL * (len(rows) > 1 and self.question.kind in FIGURES)
         if len(rows) == 1 and asked in rows[0][1]:
             [(only, read)] = rows
-            fit = _Fit(
-                chance, row, read[asked], 0, tuple(read[name] for name in wanted if name != asked and name in read)
-            )
+            naming = tuple(read[name] for name in wanted if name != asked and name in read)
+            fit = _Fit(chance, only, read[asked], 0, naming)
             return _looked_up([(self._told(fit), fit.cell)], chance)
         return _looked_up([(c, r.get(asked or "-")) for c, r in rows], chance)
 
