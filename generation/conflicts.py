@@ -168,7 +168,7 @@ def _differ(question: Question, one: Scored, other: Scored) -> bool:
     a, b = (_answer(s) for s in (one, other))
     own, rival = (_figures_of(s) for s in (one, other))
     if own or rival:
-        comparable = any((f.kind, f.unit) == (g.kind, g.unit) or f.bare or g.bare for f in own for g in rival)
+        comparable = any((f.kind, f.unit) == (g.kind, g.unit) or (f.bare and g.bare) for f in own for g in rival)
         # A figure of one that the other has as well, as a bound or in another unit, is no other figure.
         held = _held(own, other) or _held(rival, one)
         return comparable and not held

@@ -44,6 +44,7 @@ BY_WORDS: Final = 3  # candidates that words alone put first and that are compar
 BY_READER: Final = 3  # candidates that the reader puts first and that are compared likewise
 MOST_ROWS: Final = 12  # rows that are listed at most where a question asks for all of them
 DOUBT: Final = 0.3  # factor on the chance of a candidate that lacks the figure asked for, or speaks of somebody else
+TOLD: Final = 0.7  # chance of a cell that was looked up from which on it is told alone, whatever of its row was read
 ASIDE: Final = 0.5  # the same where it does not name what a yes-or-no question is about
 REMEMBERED: Final = 32  # rankings that are kept, for the verifier and the next pass
 LABELLED: Final = 0.4
@@ -336,11 +337,11 @@ def _looked_up(looked: Lookup, others: Sequence[Scored]) -> tuple[Scored, ...]:
 
 
 def _same_cell(looked: Lookup, best: Scored) -> bool:
-    """Whether the reader's answer is the one cell that was looked up, so that it can be told alone."""
+    """Whether the reader's row was looked up, and the cell is surely the one or within the reader's answer."""
     if len(looked.rows) != 1 or not looked.rows[0].said or best.candidate != looked.rows[0]:
         return False
     start, end = (best.candidate.start + place for place in looked.cells[0])
-    return best.answer_start < end and start < best.answer_end
+    return looked.chance >= TOLD or (best.answer_start < end and start < best.answer_end)
 
 
 def _squash(value: float) -> float:

@@ -242,6 +242,11 @@ class _Asked:
             return None
         chance = self._chance(frozenset(accounted) | self.column_words, True, True)
         chance -= SEVERAL * (len(rows) > 1 and self.question.kind in FIGURES)
+        if len(rows) == 1 and asked in rows[0][1]:
+            [(only, read)] = rows
+            naming = tuple(read[name] for name in wanted if name != asked and name in read)
+            fit = _Fit(chance, only, read[asked], 0, naming)
+            return _looked_up([(self._told(fit), fit.cell)], chance)
         return _looked_up([(c, r.get(asked or "-")) for c, r in rows], chance)
 
     def _compared(self) -> str | None:
@@ -314,7 +319,7 @@ class _Asked:
             fits = any(implied & set(group) for group in self.columns[name])
             code = _CODE.fullmatch(value) is not None
             # "80" may be a code, but not where its column is asked for by name.
-            if typed(value) or (fits and not code) if typed else not code or self._is_named(name):
+            if typed(value) or (fits and not code) if typed else not code or (value.isdigit() and self._is_named(name)):
                 fitting[name] = sum(map(weight, self.words_for[name])) + IMPLIED * fits
         # "When was it opened" means the column "Opened", and not "Opening hours".
         best = max(fitting, key=lambda name: (fitting[name], -len(self.columns[name])), default=None)

@@ -1,9 +1,10 @@
 """The tables that a store holds: which of them a question may be about, each with all of its rows."""
 
+import logging
 from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Final
 
-from cragraph.errors import StoreError
+from cragraph.errors import CragError, StoreError
 from cragraph.models.cache import LRU
 from cragraph.retrieval.tables.engine import compute
 from cragraph.text.tables import SEPARATOR, Table, tables_of
@@ -11,6 +12,8 @@ from cragraph.types import Computed, Passage
 
 if TYPE_CHECKING:
     from cragraph.retrieval.store import Store
+
+logger = logging.getLogger(__name__)
 
 FOUND: Final = 40  # passages that are looked through for rows, by meaning and by words each
 SOURCES: Final = 6  # files whose tables are read for one question at most
@@ -36,8 +39,8 @@ class StoredTables:
         if "row" in store.fields(where):
             rows = {"row": {"$gte": 0}}
             both = {"$and": [where, rows]} if where else rows
-            passages += [*store.lexical(question, FOUND, both), *store.dense(question, FOUND, both)]
-        passages += store.dense(question, FOUND, where)
+            passages += [*store.lexical(question, FOUND, both), *_near(store, question, both)]
+        passages += _near(store, question, where)
         sources = dict.fromkeys(p["source"] for p in passages if is_row_of_table(p))
         return [table for source in list(sources)[:SOURCES] for table in self.of(source, where)]
 
@@ -76,6 +79,17 @@ class StoredTables:
             if query.get("percent", "").lstrip("-") not in at["quote"]:
                 raise StoreError(f"the text does not say {query.get('percent')} %.")
         return compute(query, table, computed["chance"])
+
+
+def _near(store: "Store", question: str, where: Where) -> list[Passage]:
+    """The passages nearest in meaning; none where the embedding model, which may be the caller's own, fails."""
+    try:
+        return store.dense(question, FOUND, where)
+    except CragError:
+        raise
+    except Exception as error:
+        logger.warning("the embedding model failed (%s): tables are looked for by words alone", error)
+        return []
 
 
 def is_row_of_table(passage: Passage) -> bool:

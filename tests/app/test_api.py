@@ -161,7 +161,7 @@ def test_what_the_reader_cannot_read_is_never_certain() -> None:
     text = "Das Werk in Bremen wurde 1952 gegründet."
     found = verify(text, [text], "Wann wurde das Werk in Bremen gegründet?")
     assert found.claims[0]["verdict"] == "supported"
-    assert found.confidence == found.supported == 0.8
+    assert found.confidence == found.supported == 0.5
     assert [said for said in found.issues if "not calibrated" in said]
     assert [said for said in found.degraded if "not calibrated" in said]
 

@@ -27,6 +27,7 @@ FILES = {
 }
 QUESTION = "What was revenue in 2023?"
 VAGUE = "How many penguins does the company employ?"
+CORRECTED = "What was revenue in 2023, and where do the ferries sail?"
 
 
 @pytest.fixture(scope="module")
@@ -78,7 +79,7 @@ def run(settings: Settings, question: str = QUESTION, **given: Any) -> Any:
 
 def corrected(settings: Settings) -> Any:
     """A run whose answer must be corrected."""
-    return run(settings, VAGUE)
+    return run(settings, CORRECTED)
 
 
 def given(settings: Settings) -> Any:

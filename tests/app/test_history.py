@@ -261,6 +261,7 @@ def test_a_follow_up_question_is_asked_again_with_the_conversation_before_it(not
 def test_a_run_that_waited_for_a_person_is_in_the_log_as_it_ended(notes: Path, tmp_path: Path) -> None:
     with OllamaServer("The Mariana Trench is 900 metres deep [1].") as ollama:
         chosen = {"model": "ollama:llama3.2", "judge": "encoder", "ollama_host": ollama.url, "max_crag_attempts": 0}
+        chosen["extractive_fallback"] = False
         assistant = Assistant(load_settings(store=str(tmp_path / "store"), **chosen), "page")
         assistant.ingest([notes])
         said = [{"role": "user", "content": "Hello."}, {"role": "assistant", "content": "Hello."}]

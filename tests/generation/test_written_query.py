@@ -80,7 +80,7 @@ def test_nobody_is_asked_where_no_operation_is_wanted(server: OllamaServer, tabl
 
 
 def test_a_model_that_writes_no_record_costs_nothing_but_a_note(server: OllamaServer, tables: list[Table]) -> None:
-    server.play("I would rather add it up: 20000.", "No.")
+    server.play("I would rather add it up: 20000.")
     notes = Notes()
     assert model(server)(QUESTION, tables, None, notes) is None
     assert any("No query was written" in sentence for sentence in notes.sentences)
