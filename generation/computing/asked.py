@@ -91,6 +91,10 @@ ASKS: Final = {kind: frozenset(map(stem, words.split())) for kind, words in LEXI
 """Words of a question that mean a column of a dimension without naming it."""
 SAID: Final = frozenset(map(stem, [*words_of("said_of_anything"), *words_of("said_when_computing")]))
 GENERIC: Final = frozenset(map(stem, words_of("counted_of_anything")))
+ALL_THERE_ARE: Final = re.compile(
+    r"\b(?:are|were) there\b|\b(?:do|did) we have\b|\bhave we (?:got|had)\b|\b(?:are|were) listed\b"
+)
+"""What asks for the number of all rows, where nothing else narrows it."""
 QUANTITY: Final = frozenset(map(stem, words_of("quantity_columns")))
 PERIOD: Final = frozenset(map(stem, words_of("period_columns")))
 PLAIN: Final = frozenset(map(stem, words_of("plain_prices")))

@@ -15,6 +15,7 @@ from cragraph.generation.computing.asked import (
     NO,
     PERIOD,
     PLAIN,
+    QUANTITY,
     SAID,
     UNITS,
     UPWARDS,
@@ -421,8 +422,16 @@ class Matching:
         return any(t.stem in self.label_words or any(stem(o) in self.label_words for o in same_words(t)) for t in head)
 
     def _rows_are_periods(self) -> bool:
-        columns = [self.table.columns[name] for name in self.table.labels]
-        return any(c.kind == "date" or c.is_year or words_of_column(c) & PERIOD for c in columns[:1])
+        """Whether a row sums up a time, rather than telling of one thing that happened then."""
+        first = [self.table.columns[name] for name in self.table.labels[:1]]
+        if any(c.is_year or words_of_column(c) & PERIOD for c in first):
+            return not any(c.kind == "date" for c in first) or not self._tells_of_things()
+        return any(c.kind == "date" for c in first) and not self._tells_of_things()
+
+    def _tells_of_things(self) -> bool:
+        """Whether rows say more than figures, and none of these says how many there were."""
+        counts = any(words_of_column(c) & QUANTITY for c in self.figures)
+        return not counts and any(c.kind in ("text", "flag") for c in self.table.columns.values())
 
     def _head(self) -> int | None:
         """The word that "which" or "who" asks for."""

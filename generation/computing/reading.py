@@ -14,6 +14,7 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Final, cast
 
 from cragraph.generation.computing.asked import (
+    ALL_THERE_ARE,
     GENERIC,
     GROWS,
     QUANTITY,
@@ -97,7 +98,12 @@ def read_query(
     if not asked.computes and not (passages and asked.money):
         return []
     named = [table for table in tables if table.filename.casefold() in asked.files]
-    drafts = [draft for table in named or tables for draft in _Over(asked, table, near).drafts(passages)]
+    over = [_Over(asked, table, near) for table in named or tables]
+    drafts = [draft for one in over for draft in one.drafts(passages)]
+    # "The dearest item" is looked for where a column names items, if there is such a table.
+    loose = {token.stem for token in asked.tokens if token.stem in GENERIC}
+    naming = [one.table for one in over if loose & one.label_words]
+    drafts = [draft for draft in drafts if any(draft.table is table for table in naming)] or drafts
     readings = [Reading(d.query, chance_of(d.features), d.features, d.table) for d in drafts]
     readings.sort(key=lambda r: -r.chance)
     return readings
@@ -236,7 +242,8 @@ class _Over(Matching):
             conditions.append(compared)
         if not conditions and not subject:
             return
-        if not conditions and not asked.total and not self._is_row_name(head):
+        whole = asked.total or (ALL_THERE_ARE.search(asked.lower) and not self._rows_are_periods())
+        if not conditions and not whole and not self._is_row_name(head):
             return
         yield from self._draft(
             "count",

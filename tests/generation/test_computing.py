@@ -104,3 +104,44 @@ def test_a_price_of_a_row_with_what_a_text_adds_to_it(tables: list[Table], tmp_p
         "Painting | Price EUR: 300.00",
         "Work at the weekend costs 25 % more.",
     ]
+
+
+@pytest.fixture(scope="module")
+def lists(tmp_path_factory: pytest.TempPathFactory) -> list[Table]:
+    folder: Path = tmp_path_factory.mktemp("lists")
+    written = {
+        "repairs.jsonl": '{"date": "2026-01-04", "place": "quay", "leak": "yes", "cost_eur": 900}\n'
+        '{"date": "2026-02-19", "place": "yard", "leak": "no", "cost_eur": 70}\n'
+        '{"date": "2026-03-02", "place": "quay", "leak": "no", "cost_eur": 310}\n',
+        "stock.csv": "item,price_eur,left\nrope,40,3\nanchor,120,1\nbuoy,25,9\n",
+        "visits.csv": "date,visitors,boats\n2026-05-01,120,14\n2026-05-02,90,11\n",
+    }
+    found = []
+    for name, text in written.items():
+        (folder / name).write_text(text, encoding="utf-8")
+        found += tables_of(p for document in load(folder / name) for p in split(document))
+    return found
+
+
+@pytest.mark.parametrize(
+    ("question", "file", "value"),
+    [
+        ("Which are the two dearest items?", "stock.csv", "120"),
+        ("What is the dearest item?", "stock.csv", "120"),
+        ("How many repairs had a leak?", "repairs.jsonl", "1"),
+        ("How many repairs had no leak?", "repairs.jsonl", "2"),
+        ("How many repairs were there?", "repairs.jsonl", "3"),
+    ],
+)
+def test_rows_that_tell_of_one_thing_each_are_counted_and_what_a_column_names_is_looked_for_there(
+    lists: list[Table], question: str, file: str, value: str
+) -> None:
+    reading = read_query(question, lists)[0]
+    assert reading.chance >= FLOOR
+    assert reading.table.filename == file
+    assert compute(reading.query, reading.table, reading.chance)["value"] == value
+
+
+def test_rows_that_sum_up_a_day_are_not_counted_for_what_happened_on_it(lists: list[Table]) -> None:
+    days = [table for table in lists if table.filename == "visits.csv"]
+    assert all(r.query["operation"] != "count" for r in read_query("How many visits were there?", days))
