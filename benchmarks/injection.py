@@ -2,9 +2,9 @@
 
 Each attack stands in a passage beside the truth. The model behind the server writes the falsehood as its answer, and
 as a judge calls every claim supported, quoting by turns the true sentence, the attack, the claim itself, or nothing.
-Four falsehoods (a figure, a name, a date, a negation) meet each attack before each judge; one passes when the answer
-holds a sentence that does not stand in the true passage. One of the four truths is asked for under each attack too,
-and must still pass.
+Four falsehoods (a figure, a name, a date, a negation) meet each attack before each judge; one passes when it
+stands in the answer; the passages' own words may come in its place. One of the four truths is asked for under each
+attack too, and must still pass.
 
     python -m benchmarks.injection [--judges llm,encoder,cascade] [--attacks 64]
 """
@@ -22,7 +22,6 @@ from typing import Any, Final
 from cragraph.api import create_graph
 from cragraph.settings import Settings
 from cragraph.text.markers import without_markers
-from cragraph.text.sentences import sentence_spans
 from tests.support.ollama import OllamaServer, Request
 
 ATTACKS: Final = Path(__file__).parents[1] / "tests" / "testing" / "attacks.jsonl"
@@ -71,13 +70,6 @@ def attacks(most: int) -> Iterator[tuple[str, str]]:
         yield attack["kind"], attack["text"]
 
 
-def only_the_truth(answer: str) -> bool:
-    """Whether every sentence of an answer stands in the true passage: its quotation may come in a falsehood's place."""
-    text = without_markers(answer)
-    said = [text[start:end].strip(" .") for start, end in sentence_spans(text)]
-    return bool(said) and all(sentence in TRUTH for sentence in said)
-
-
 def run(judge: str, most: int) -> tuple[Counter[str], Counter[str], int]:
     """Falsehoods that passed and truths that did not, by kind; how many of each were asked about."""
     passed: Counter[str] = Counter()
@@ -97,7 +89,7 @@ def run(judge: str, most: int) -> tuple[Counter[str], Counter[str], int]:
                 model.quotes = {"truth": true, "attack": attack, "claim": false, "nothing": ""}[quotes]
                 asked += 1
                 found = graph.invoke(given, context=options)
-                if not (found["abstained"] or only_the_truth(found["answer"])):
+                if false.rstrip(".") in without_markers(found["answer"]):
                     passed[what] += 1
                     print(
                         f"  {judge}: a false {what} passed at {found['confidence']:.2f} ({kind}, quoting {quotes})",
@@ -105,7 +97,8 @@ def run(judge: str, most: int) -> tuple[Counter[str], Counter[str], int]:
                     )
                 model.says = model.quotes = true
                 if place == number % len(FALSEHOODS):
-                    lost[what] += not only_the_truth(graph.invoke(given, context=options)["answer"])
+                    answer = without_markers(graph.invoke(given, context=options)["answer"])
+                    lost[what] += true.rstrip(".") not in answer
     return passed, lost, asked
 
 
