@@ -25,9 +25,14 @@ _STOCK: Final = re.compile(r"stock|quantity|qty|availab|on hand|units left|inven
 _NONE: Final = re.compile(r"0+(?:\.0+)?|no|none|false|nein|n", re.I)
 _TRUE: Final = re.compile(r"yes|true|ja|y|x|✓", re.I)
 _SUMMED: Final = re.compile(
-    r"\b(?:altogether|all together|in total|in all|all told|together|combined|on average|average|mean|sum of|total)\b",
+    r"\b(?:altogether|all together|in total|in all|all told|together|combined|on average|average|mean|sum of|total)\b"
+    r"|\b(?:from|between) (?:19|20)\d\d (?:to|until|and) (?:19|20)\d\d\b",
     re.I,
 )
+_HOLDS: Final = frozenset(map(stem, ["capacity", "seats", "places", "berths", "room"]))
+_CAME: Final = re.compile(r"\b(?:came|attended|turned up|showed up|took part|visited|were there)\b", re.I)
+"""Who came is not how many there was room for."""
+_SHARE: Final = re.compile(r"%|per ?cent|pct|share|rate|ratio|proportion|anteil|quote", re.I)
 _SUMS: Final = re.compile(
     r"\b(?:sub)?totals?\b|\b(?:average|mean|sum|overall|altogether|combined)\b|total_|_total|gesamt", re.I
 )
@@ -181,7 +186,8 @@ class _Asked:
         fits = [fit for candidate, row in self.rows if (fit := self._fit(candidate, row))]
         best = max((fit.chance for fit in fits), default=0.0)
         chosen = [fit for fit in fits if fit.chance > best - 1e-9]
-        if not chosen or (self.question.kind in _TYPED and not any(fit.cell for fit in chosen)):
+        wants_cell = self.question.kind in _TYPED or self.question.kind is Kind.YES_NO
+        if not chosen or (wants_cell and not any(fit.cell for fit in chosen)):
             return None
         if len(chosen) > MOST_TOGETHER and not self.question.wants_rows:
             return None
@@ -316,6 +322,8 @@ class _Asked:
         implied = _IMPLIED.get(self.question.kind, frozenset())
         fitting = {}
         for name, value in values.items():
+            if not self._may_be(name, value):
+                continue
             fits = any(implied & set(group) for group in self.columns[name])
             code = _CODE.fullmatch(value) is not None
             # "80" may be a code, but not where its column is asked for by name.
@@ -323,7 +331,23 @@ class _Asked:
                 fitting[name] = sum(map(weight, self.words_for[name])) + IMPLIED * fits
         # "When was it opened" means the column "Opened", and not "Opening hours".
         best = max(fitting, key=lambda name: (fitting[name], -len(self.columns[name])), default=None)
-        return best if best and (fitting[best] or (typed and len(fitting) == 1)) else None
+        # The one column of figures is not that of whatever is counted.
+        alone = typed is not None and len(fitting) == 1 and self.question.kind not in (Kind.NUMBER, Kind.PERCENT)
+        return best if best and (fitting[best] or alone) else None
+
+    def _may_be(self, column: str, value: str) -> bool:
+        """Whether a cell may be what is asked for: no date is a number of things, no figure a share or a yes."""
+        kind = self.question.kind
+        if kind is Kind.YES_NO:
+            return column in self.flags
+        if kind is Kind.PERCENT:
+            return "%" in value or _SHARE.search(column) is not None
+        if kind is Kind.NUMBER:
+            dated = any(fact.kind == "date" and fact.date[1] for fact in dates(value))
+            named = set(content_words(column.replace("_", " ")))
+            held = named & _HOLDS and not named & self.words and _CAME.search(self.question.text)
+            return not dated and "year" not in named and not held
+        return True
 
     def _is_named(self, column: str) -> bool:
         """Whether the question says a word of a column's heading."""

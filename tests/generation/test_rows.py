@@ -100,3 +100,33 @@ def test_the_cell_is_of_the_kind_that_is_asked_for(question: str, cell: str | No
     found = [row.text[start:end] for row, (start, end) in zip(looked.rows, looked.cells, strict=True)] if looked else []
     assert len(found) == bool(cell)
     assert all(cell is not None and cell in value for value in found)
+
+
+EVENTS = """
+event: Spring fair | date: 2025-05-17 | places: 500 | leader: Petra Lind
+event: Night walk | date: 2025-08-02 | places: 20 | leader: Ada Long
+"""
+YEARS = """
+year: 2023 | volunteers: 17 | taken_in: 210 | released: 150
+year: 2024 | volunteers: 24 | taken_in: 193 | released: 127
+"""
+
+
+@pytest.mark.parametrize(
+    ("question", "rows", "cell"),
+    [
+        ("How many places does the spring fair have?", EVENTS, "500"),
+        ("How many people can come to the spring fair?", EVENTS, "500"),
+        ("How many people came to the spring fair?", EVENTS, None),
+        ("How many dogs were at the spring fair?", EVENTS, None),
+        ("How many volunteers were there in 2024?", YEARS, "24"),
+        ("Can a 17 year old be a volunteer?", YEARS, None),
+        ("What share of those taken in was released in 2024?", YEARS, None),
+        ("How many were released from 2023 to 2024?", YEARS, None),
+    ],
+)
+def test_no_cell_stands_for_what_is_of_another_kind(question: str, rows: str, cell: str | None) -> None:
+    passages = as_passages([{"text": rows.strip(), "metadata": {"filename": "list.csv"}}])
+    looked = lookup(read_question(question), candidates(passages), passages)
+    found = [row.text[start:end] for row, (start, end) in zip(looked.rows, looked.cells, strict=True)] if looked else []
+    assert found == ([cell] if cell else [])
