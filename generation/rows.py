@@ -145,7 +145,9 @@ def _headed(number: int, text: str) -> Iterator[tuple[str, tuple[Candidate, ...]
             continue
         below: list[Candidate] = []
         for left, right in spans[place + 1 : place + 1 + SENTENCES]:
-            if not may_answer(text, left, right) or ("\n\n" in text[spans[place][1] : left]) == bool(below):
+            gap = text[spans[place][1] : left]
+            # The answer begins on a line below, with or without an empty one between, and is one paragraph.
+            if not may_answer(text, left, right) or ("\n\n" in gap if below else "\n" not in gap):
                 break
             below.append(Candidate(number, left, right, text[left:right], context=text[start:end]))
             place += 1

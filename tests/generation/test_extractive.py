@@ -1,3 +1,4 @@
+import re
 from collections.abc import Sequence
 from dataclasses import replace
 
@@ -296,6 +297,9 @@ def test_a_question_in_the_text_heads_the_answer_below_it(
     generator: ExtractiveGenerator, question: str, answer: str, mark: str
 ) -> None:
     assert ask(generator, question, [FAQ.replace("### ", mark)]) == answer
+    # Bold questions, each with its answer on the next line, are how most people write such a list.
+    bold = re.sub(r"(?m)^### (.*)\n\n", r"**\1**\n", FAQ)
+    assert ask(generator, question, [bold]) == answer
 
 
 @pytest.mark.parametrize(
