@@ -22,6 +22,7 @@ from decimal import Decimal
 from pathlib import Path
 from typing import Any
 
+from benchmarks.new_user.__main__ import write_page
 from cragraph import create_graph, load_settings
 from cragraph.run import Assistant
 
@@ -73,22 +74,7 @@ def write_pdf(grid: Sequence[Sequence[str]], path: Path) -> None:
             place = 60 if not column else 160 + 90 * column
             lines.append(f"1 0 0 1 {place} {750 - 18 * number} Tm ({text}) Tj")
     stream = "BT /F1 11 Tf " + " ".join(lines) + " ET"
-    objects = [
-        "<< /Type /Catalog /Pages 2 0 R >>",
-        "<< /Type /Pages /Kids [3 0 R] /Count 1 >>",
-        "<< /Type /Page /Parent 2 0 R /MediaBox [0 0 595 842] /Contents 4 0 R "
-        "/Resources << /Font << /F1 5 0 R >> >> >>",
-        f"<< /Length {len(stream)} >>\nstream\n{stream}\nendstream",
-        "<< /Type /Font /Subtype /Type1 /BaseFont /Helvetica >>",
-    ]
-    body, offsets = "%PDF-1.4\n", []
-    for number, content in enumerate(objects, 1):
-        offsets.append(len(body))
-        body += f"{number} 0 obj\n{content}\nendobj\n"
-    rows = "".join(f"{offset:010d} 00000 n \n" for offset in offsets)
-    table = f"xref\n0 {len(objects) + 1}\n0000000000 65535 f \n{rows}"
-    end = f"trailer << /Size {len(objects) + 1} /Root 1 0 R >>\nstartxref\n{len(body)}\n%%EOF\n"
-    path.write_bytes((body + table + end).encode("latin-1"))
+    write_page(stream, path)
 
 
 def questions(home: Path) -> list[dict[str, Any]]:

@@ -46,6 +46,11 @@ def write_pdf(lines: list[str], path: Path) -> None:
     """One page of Helvetica, a line of text each."""
     escaped = (line.replace("\\", r"\\").replace("(", r"\(").replace(")", r"\)") for line in lines)
     stream = "BT /F1 11 Tf 14 TL 60 780 Td " + " ".join(f"({line}) Tj T*" for line in escaped) + " ET"
+    write_page(stream, path)
+
+
+def write_page(stream: str, path: Path) -> None:
+    """A PDF of one page that shows a content stream, with Helvetica as its font F1."""
     objects = [
         "<< /Type /Catalog /Pages 2 0 R >>",
         "<< /Type /Pages /Kids [3 0 R] /Count 1 >>",
