@@ -14,6 +14,7 @@ and a run with other thresholds needs no model. `--part 1/2` asks every second q
     none      no correction, but what the passages say where that is accepted and the model's answer is not
     one, two  at most so many corrections as well; what is not accepted is shown or withheld as by default
     model     one correction by the model, whatever its size, with the queries that it makes
+    twice     two of them
     failed    one correction by the model, with the failed claim as the only query
     embedded  one correction by the model, with the queries that the embedded writer makes
     alone     without a model: the embedded answerer, under its own policy
@@ -23,6 +24,8 @@ and a run with other thresholds needs no model. `--part 1/2` asks every second q
 The ways of a question follow each other before the next question, so that a run that is cut off compares them on the
 same questions; `--every tutorial=4` asks a way that is dear of every fourth question only, and `--table` shows beside
 the whole what each way did on the questions that all of them were asked.
+
+`--blind` asks the questions of `benchmarks.blind` in their place, which no prompt was tuned on.
 
 `--dev DATA` asks questions of `qa/dev` under that folder instead, with the passages that come with them: the confidence
 of written answers is fitted on these as well. One of its answers in the answer makes it right.
@@ -37,7 +40,7 @@ import json
 import os
 import tempfile
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import replace
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
@@ -47,6 +50,8 @@ from typing import Any, Final
 from urllib.parse import urlsplit
 
 import cragraph.verification.verifier
+from benchmarks import blind
+from benchmarks.blind.__main__ import verdict as blind_verdict
 from benchmarks.new_user.__main__ import HERE, documents, verdict
 from benchmarks.tutorial_graph import ANSWER, tutorial_graph
 from cragraph.generation.phrases import normalised
@@ -60,8 +65,11 @@ from cragraph.types import IDK
 from cragraph.verification.written import features as written_features
 
 SETS: Final = (".", "second", "third", "fourth", "fifth")
+BLIND: Final = {"blind": Path(blind.__path__[0]), "bats": Path(blind.__path__[0]) / "bats"}
 KEPT: Final = ("temperature", "num_predict", "top_k", "top_p", "seed")  # options that a reply depends on
-WAYS: Final = ("alone", "draft", "own", "none", "one", "two", "model", "failed", "embedded", "plain", "tutorial")
+WAYS: Final = (
+    "alone", "draft", "own", "none", "one", "two", "model", "twice", "failed", "embedded", "plain", "tutorial",
+)  # fmt: skip
 OTHERS: Final = ("plain", "tutorial")  # not cragraph
 DEV: Final = ("squad1_train_du", "squad1_train_misc", "nq_open_gold", "fairytaleqa_val", "neg_same_doc",
               "squad2_train_500", "tatqa_dev_text", "bioasq_golden")  # fmt: skip
@@ -164,11 +172,16 @@ def keeping(server: str, folder: Path) -> Iterator[tuple[str, list[dict[str, Any
 # -- questions -------------------------------------------------------------------------------------------------
 
 
-def questions(only: str, fit: bool | None = None) -> list[dict[str, Any]]:
-    """The questions of all sets that need no conversation, mixed; `fit` keeps those to fit on, or those to check on."""
+def home(name: str) -> Path:
+    """The folder of a set of questions."""
+    return BLIND.get(name, HERE / name)
+
+
+def questions(only: str, fit: bool | None = None, sets: Iterable[str] = SETS) -> list[dict[str, Any]]:
+    """The questions of some sets that need no conversation, mixed; `fit` keeps those to fit on, or to check on."""
     rows = []
-    for name in SETS:
-        for line in (HERE / name / "questions.jsonl").read_text(encoding="utf-8").splitlines():
+    for name in sets:
+        for line in (home(name) / "questions.jsonl").read_text(encoding="utf-8").splitlines():
             row = json.loads(line) | {"set": name}
             if "before" not in row:
                 rows.append(row)
@@ -220,7 +233,7 @@ class Asker:
 
     def assistant(self, name: str, way: str) -> Assistant:
         """The assistant over the files of a set; the ways share its store."""
-        kind = "own" if way in ("draft", "own") else way if way in ("alone", "failed", "embedded", "model") else ""
+        kind = "own" if way in ("draft", "own") else way if way == "alone" or way in QUERIES else ""
         if (name, kind) not in self.assistants:
             folder = self.scratch / (name.strip(".") or "first")
             model = {} if way == "alone" else {"model": self.model, "ollama_host": self.url, "timeout_s": 900.0}
@@ -228,7 +241,7 @@ class Asker:
             if not folder.is_dir():
                 folder.mkdir()
                 if name != "dev":
-                    made.ingest([documents(HERE / name, folder / "files")])
+                    made.ingest([home(name) / "files" if name in BLIND else documents(HERE / name, folder / "files")])
             if kind == "own":
                 made.parts.__dict__["quoting"] = None
             if kind in QUERIES:
@@ -245,7 +258,7 @@ class Asker:
             return {"found": by_text(row, answer), "answer": answer}
         options: dict[str, Any] = {"on_low_confidence": "flag"} if way == "draft" else {}
         if way != "alone":
-            options["max_crag_attempts"] = {"none": 0, "draft": 0, "own": 0, "two": 2}.get(way, 1)
+            options["max_crag_attempts"] = {"none": 0, "draft": 0, "own": 0, "two": 2, "twice": 2}.get(way, 1)
         response: dict[str, Any] = {}
         Recorded.features = {}
         if "passages" in row:
@@ -256,7 +269,7 @@ class Asker:
             for event in made.ask(row["question"], context=options):
                 if event.kind == "done":
                     response = event.response
-            found = verdict(row, response)
+            found = blind_verdict(row, response) if row["set"] in BLIND else verdict(row, response)
         recorded = Recorded.features if response["answer"] != IDK else {}
         names = ("answer", "confidence", "accepted", "abstained", "degraded", "issues", "models", "tokens", "llm_calls")
         checked = response["verification"] or {}
@@ -315,6 +328,7 @@ QUERIES: Final[dict[str, Callable[[Any], Any]]] = {
     "failed": lambda parts: OneClaim(),
     "embedded": lambda parts: TargetedQueries(),
     "model": lambda parts: replace(parts.query_writer, smallest=0.0),
+    "twice": lambda parts: replace(parts.query_writer, smallest=0.0),
 }
 """What writes the queries in the ways that are named after it."""
 
@@ -327,6 +341,8 @@ def by_text(row: dict[str, Any], answer: str) -> str:
         return "right" if row.get("refuse") else "refused"
     if row.get("refuse"):
         return "wrong"
+    if row["set"] in BLIND:
+        return blind_verdict(row, {"answer": answer, "citations": [], "abstained": False})
     held = [text.casefold() in answer.casefold() for text in row["expect"]]
     if any(text.casefold() in answer.casefold() for text in row.get("reject", ())) or not any(held):
         return "wrong"
@@ -383,6 +399,7 @@ def main() -> None:
     parser.add_argument("--way", action="append", choices=WAYS)
     parser.add_argument("--cache", type=Path, default=Path("prompt-replies"))
     parser.add_argument("--out", type=Path, default=Path("prompts.jsonl"))
+    parser.add_argument("--blind", action="store_true", help="the questions of benchmarks.blind")
     parser.add_argument("--dev", type=Path, help="the folder of evaluation data: ask questions of its qa/dev")
     parser.add_argument("--part", default="1/1", help="which of how many parts of the questions")
     parser.add_argument("--most", type=int, help="questions of the part")
@@ -397,7 +414,8 @@ def main() -> None:
         table(options.table)
         return
     fit = True if options.fit else False if options.check else None
-    every_one = questions(options.part, fit) if options.dev is None else dev_questions(options.dev)
+    sets = tuple(BLIND) if options.blind else SETS
+    every_one = questions(options.part, fit, sets) if options.dev is None else dev_questions(options.dev)
     wanted = every_one[: options.most]
     known = [json.loads(line) for line in options.out.read_text().splitlines()] if options.out.exists() else []
     done = {(row["model"], row["way"], row["set"], row["id"]) for row in known}
