@@ -1,7 +1,7 @@
 """The generator with a chat model: writes a cited answer, corrects a faulty one, and says when it does not know."""
 
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import Final
@@ -90,7 +90,8 @@ class ChatGenerator(ChatPart):
             if reply.unread and len(kept) > 1:
                 messages, kept = prompt(kept[: len(kept) // 2])
                 continue
-            if answer := self._whole(reply, messages, renumbering(chosen, kept), brief, notes):
+            plainly = partial(self._plainly, kept, brief, notes)
+            if answer := self._whole(reply, messages, renumbering(chosen, kept), brief, notes, plainly):
                 if answer == IDK and (said := self._quoted(brief, brief.passages, notes, SURE)):
                     notes.degraded(f"{self.name} found no answer; this is what the passages say to the question.")
                     return said
@@ -101,7 +102,20 @@ class ChatGenerator(ChatPart):
         most, quiet = ANSWER_TOKENS, brief.quiet
         return self.caller(messages, notes, temperature=temperature, quiet=quiet, most=most, sureness=True)
 
-    def _whole(self, reply: ChatReply, messages: Messages, numbers: Sequence[int], brief: Brief, notes: Notes) -> str:
+    def _plainly(self, passages: Sequence[Passage], brief: Brief, notes: Notes) -> ChatReply:
+        """The reply to the question put without an example and without markers, before the same passages."""
+        prompt = self.messages("generate_plainly", notes, passages, most=ANSWER_TOKENS, question=brief.question)
+        return self._asked(prompt[0], notes, brief, brief.temperature)
+
+    def _whole(
+        self,
+        reply: ChatReply,
+        messages: Messages,
+        numbers: Sequence[int],
+        brief: Brief,
+        notes: Notes,
+        plainly: Callable[[], ChatReply],
+    ) -> str:
         """The reply as an answer, made whole where it is none; empty for an empty one. The model's own is noted."""
         text = tidy(reply.text)
         if not text and EXAMPLE in reply.text:
@@ -114,12 +128,16 @@ class ChatGenerator(ChatPart):
             return self._own(text, numbers, reply, brief, notes) if text else ""
         shown = " ".join(text.split())
         wrote = f"{self.name} wrote {fault} (“{shown if len(shown) <= 60 else shown[:60] + '…'}”)"
-        if EXAMPLE in text and self.ranker is not None:
-            # So a small model says that it has nothing to say, and asked once more it declines: as without a model.
+        if EXAMPLE in text:
+            # So a small model says that it has nothing to say to this form; to another one it often has.
+            more = tidy((again := plainly()).text)
+            if more and not unfinished(more, brief.question) and settled(more) != IDK:
+                notes.degraded(f"{wrote}; it was asked once more, without the example.")
+                return self._own(more, numbers, again, brief, notes)
             said = self._quoted(brief, brief.passages, notes, FLOOR)
             notes.degraded(f"{wrote}; {'the answer is what the passages say to the question' if said else NOTHING}.")
             return said or IDK
-        if EXAMPLE not in text and (said := self._pointed_at(renumbered(text, numbers), brief, notes)):
+        if said := self._pointed_at(renumbered(text, numbers), brief, notes):
             notes.degraded(f"{wrote}; the answer is what the passage that it named says to the question.")
             return said
         second = [*messages, ("ai", text[:500]), ("human", AGAIN)]
@@ -188,7 +206,8 @@ def sent(question: str, passages: Sequence[Passage], ranker: AnswerRanker | None
     """What of the passages a prompt on a question holds: the same for every call on them."""
     if ranker is None:
         return [Excerpt(number, passage) for number, passage in enumerate(passages, start=1)]
-    return excerpts(question, passages, [ranker(part, passages) for part in split_question(question)])
+    rankings = [ranker(part, passages) for part in split_question(question)]
+    return excerpts(question, passages, rankings, ranker.embeddings)
 
 
 def renumbering(chosen: Sequence[Excerpt], kept: Sequence[Passage]) -> list[int]:

@@ -81,29 +81,40 @@ def test_a_bare_figure_is_put_into_the_sentence_that_has_it(server: OllamaServer
     assert "a fragment" in notes.sentences[0]
 
 
-def test_a_reply_that_repeats_the_example_of_the_prompt_says_nothing_and_the_passages_answer(
+def test_a_reply_that_repeats_the_example_of_the_prompt_is_asked_for_without_one(
     server: OllamaServer, ranker: Any
 ) -> None:
-    server.play([EXAMPLE, "It rose because of a second kiln. [2]"])
-    answer, notes = written(server, ranker, question="What is the yearly premium?")
-    assert (answer, notes.calls, notes.written) == (f"{WHY} [2]", 1, {})
+    server.play([EXAMPLE, "It rose because of a second kiln."])
+    answer, notes = written(server, ranker)
+    assert (answer, notes.calls) == ("It rose because of a second kiln.", 2)
+    first, second = (chat.messages[-1]["content"] for chat in server.chats)
+    assert "1894" in first
+    assert "1894" not in second
+    assert first[: first.index(QUESTION)] == second[: second.index(QUESTION)]
     assert "the example of the prompt" in notes.sentences[0]
+    assert "without the example" in notes.sentences[0]
+    assert answer in notes.written
+
+
+@pytest.mark.parametrize("second", [EXAMPLE, "I don't know.", "[2]"])
+def test_what_repeats_the_example_and_declines_without_it_leaves_the_answer_to_the_passages(
+    server: OllamaServer, ranker: Any, second: str
+) -> None:
+    server.play([EXAMPLE, second])
+    answer, notes = written(server, ranker, question="What is the yearly premium?")
+    assert (answer, notes.calls, notes.written) == (f"{WHY} [2]", 2, {})
     assert "what the passages say" in notes.sentences[0]
 
 
-def test_a_reply_that_repeats_the_example_where_nothing_answers_is_a_refusal(server: OllamaServer, ranker: Any) -> None:
-    server.play(EXAMPLE)
-    answer, notes = written(server, ranker, question="Who painted the ceiling of the chapel?")
-    assert (answer, notes.calls) == (IDK, 1)
+@pytest.mark.parametrize("reader", [True, False])
+def test_a_reply_that_repeats_the_example_where_nothing_answers_is_a_refusal(
+    server: OllamaServer, ranker: Any, reader: bool
+) -> None:
+    server.play([EXAMPLE, "The passages do not say who painted the ceiling."])
+    question = "Who painted the ceiling of the chapel?"
+    answer, notes = written(server, ranker if reader else None, question=question)
+    assert (answer, notes.calls) == (IDK, 2)
     assert "no passage says what it may mean" in notes.sentences[0]
-
-
-def test_without_a_reader_the_example_of_the_prompt_is_asked_for_once_more(server: OllamaServer) -> None:
-    server.play([EXAMPLE, "It rose because of a second kiln. [2]"])
-    answer, notes = written(server, None)
-    assert (answer, notes.calls) == ("It rose because of a second kiln. [2]", 2)
-    assert server.chats[1].messages[-2]["content"] == EXAMPLE
-    assert "asked for a sentence once more" in notes.sentences[0]
 
 
 def test_what_stays_broken_is_taken_from_the_passages_and_said(server: OllamaServer, ranker: Any) -> None:
@@ -177,7 +188,7 @@ LONG = as_passages(
 
 def test_what_is_sent_holds_what_may_answer_and_little_else(ranker: Any) -> None:
     question = "Why does the premium rise?"
-    chosen = excerpts(question, LONG, [ranker(question, LONG)])
+    chosen = excerpts(question, LONG, [ranker(question, LONG)], ranker.embeddings)
     texts = [one.passage["text"] for one in chosen]
     assert "because of a second kiln" in texts[0]
     assert sum(estimated_tokens(text) for text in texts) <= BUDGET + FRAME
@@ -193,7 +204,7 @@ def test_short_passages_and_those_that_were_widened_are_sent_whole() -> None:
 
 def test_a_row_is_sent_with_the_row_that_names_its_columns(ranker: Any) -> None:
     question = "What is the price of glaze?"
-    chosen = excerpts(question, LONG, [ranker(question, LONG)])
+    chosen = excerpts(question, LONG, [ranker(question, LONG)], ranker.embeddings)
     table = next(one.passage["text"] for one in chosen if one.number == 3)
     assert "glaze | 7" in table
     assert "item | price" in table
