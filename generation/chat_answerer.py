@@ -26,6 +26,9 @@ from cragraph.types import IDK, Passage, Verdict
 MOST_FAILED: Final = 12  # failed claims that a correction is told about: more than a small model can attend to
 ANSWER_TOKENS: Final = 512  # tokens of an answer at most: what is longer is a model that does not find its end
 SECOND_TRY: Final = 0.4  # added to the temperature after an empty answer: a seeded model would write nothing again
+SMALLEST_CITER: Final = 2.0
+"""Billions of parameters below which a model is asked plainly, without an example and without numbers of passages: it
+copies the one, and with the other it declines where it knows."""
 DECLINE: Final = "I don't know"
 """The words by which a model refuses: short, and nothing else begins with them."""
 EXAMPLE: Final = "The bridge was rebuilt in 1894."
@@ -61,7 +64,7 @@ class ChatGenerator(ChatPart):
 
     With a `ranker` the model is sent what of the passages may answer (`excerpts`), and what it leaves unsaid is taken
     from the passages. A reply that declines becomes exactly `IDK`; an empty one is asked for once more and then is a
-    `ModelError`. A model of fewer billions of parameters than `smallest`, where its size is known, corrects nothing:
+    `ModelError`. A model of less than `SMALLEST_CITER` is asked plainly. A model of fewer billions of parameters than `smallest`, where its size is known, corrects nothing:
     the answer of a later pass is quoted.
     """
 
@@ -72,12 +75,13 @@ class ChatGenerator(ChatPart):
         """The answer with ``[n]`` markers that count the brief's passages from 1."""
         if not brief.passages:
             return IDK
-        if brief.previous and self.ranker is not None and self.smallest:
-            size = billions(self.caller.model)
-            if size is not None and size < self.smallest:
-                notes.ran("corrections", "extractive")
-                return ExtractiveGenerator(self.ranker)(brief, notes)
-        task = "regenerate" if brief.previous and brief.failed else "generate"
+        size = billions(self.caller.model)
+        if brief.previous and self.ranker is not None and size is not None and size < self.smallest:
+            notes.ran("corrections", "extractive")
+            return ExtractiveGenerator(self.ranker)(brief, notes)
+        task = "generate" if size is None or size >= SMALLEST_CITER else "generate_plainly"
+        if brief.previous and brief.failed:
+            task = "regenerate"
         failed = "\n".join(_fault(verdict) for verdict in brief.failed[:MOST_FAILED])
         quoted = {"previous": brief.previous, "failed": failed}
         chosen = sent(brief.question, brief.passages, self.ranker)

@@ -263,3 +263,12 @@ def test_a_small_model_corrects_nothing_and_the_later_pass_quotes(ranker: Any, s
         answer = ChatGenerator(caller, Prompts(), ranker, smallest=2.0)(brief, notes)
     assert len(server.chats) == notes.calls == calls
     assert answer == (reply if calls else f"{WHY} [2]")
+
+
+@pytest.mark.parametrize(("size", "example"), [("1.5B", False), ("494.03M", False), ("2.0B", True), ("8.0B", True)])
+def test_a_small_model_is_asked_without_an_example_and_without_numbers(ranker: Any, size: str, example: bool) -> None:
+    with OllamaServer("It rises because of a kiln.", models={"llama3.2": ModelInfo(parameter_size=size)}) as server:
+        _, notes = written(server, ranker)
+    assert ("1894" in server.chats[0].prompt) is example
+    assert ("in brackets" in server.chats[0].prompt) is example
+    assert notes.calls == 1
