@@ -28,8 +28,8 @@ class Verify:
     """Append one attempt: the best of the drafts, with what the judge says of it; the router reads its confidence.
 
     Where a chat model's draft is not accepted, what the passages say to the question is verified as well, which asks no
-    model to write. Where that is worth showing, be it as a doubtful answer, it is the attempt: of answers that are not
-    accepted, quotations are right more often than what a small model wrote. `quoting` writes it.
+    model to write: `quoting` quotes it. Where that is worth showing, be it as a doubtful answer, and surer than the
+    draft or the draft is refused, it is the attempt.
     """
 
     verifier: Verifier
@@ -70,8 +70,8 @@ class Verify:
             return None  # what was chosen by shared words alone is no better than what the model read
         notes.called(own.calls)
         notes.counted(**own.tokens)
-        decided = attempt["decision"]
-        return attempt if decided is not None and decided["outcome"] != "refused" else None
+        surer = refused(chosen) or (attempt["confidence"] or 0.0) > (chosen["confidence"] or 0.0)
+        return attempt if surer and not refused(attempt) else None
 
     def _attempt(self, draft: str, state: State, context: Context, notes: Notes) -> Attempt:
         attempt = Attempt(
@@ -114,6 +114,11 @@ class Verify:
             return Recomputed(computed, self.compute.again(computed, context))
         except CragError as error:
             return Recomputed(computed, None, str(error))
+
+
+def refused(attempt: Attempt) -> bool:
+    """Whether nothing of an attempt is shown."""
+    return attempt["decision"] is None or attempt["decision"]["outcome"] == "refused"
 
 
 def located(verification: Verification, held: Sequence[Passage]) -> Verification:

@@ -77,6 +77,24 @@ def test_a_doubtful_quotation_goes_before_an_answer_of_the_model_that_is_not_acc
     assert (attempt["answer"] == f"{SAYS} [1]") is (outcome == "doubtful")
 
 
+@pytest.mark.parametrize(
+    ("question", "written"),
+    [
+        ("Is the shop open in the morning?", "The shop opens at 9:30 on weekdays, so yes."),
+        ("How long does a repair last?", "A repair takes three days."),
+    ],
+)
+def test_a_quotation_that_is_less_sure_than_the_models_answer_does_not_replace_it(
+    server: OllamaServer, question: str, written: str
+) -> None:
+    server.play(f"{written} [1]")
+    strict = Context(judge="encoder", max_crag_attempts=0, confidence_threshold=0.999, show_claims=True)
+    response = asked(server, question, strict)
+    assert response["answer"] == f"{written} [1]"
+    assert response["decision"]["outcome"] == "doubtful"
+    assert "candidates" not in response["attempts"][0]
+
+
 def test_a_quotation_is_not_judged_by_the_model_unless_a_person_chose_it(server: OllamaServer) -> None:
     def reply(request: Request) -> Any:
         if "<<claims" in request.prompt:
