@@ -10,7 +10,7 @@ MODEL_SERVER ?= http://127.0.0.1:11434
 MODEL ?= ollama:qwen2.5-coder:0.5b
 MINUTES ?= 60
 QUESTIONS ?= 100
-WAYS := alone draft own none one two model failed embedded plain tutorial
+WAYS := alone draft own none one two model twice failed embedded plain tutorial
 BENCHED := .bench-model
 BENCH_MODEL = --server $(MODEL_SERVER) --model $(MODEL) --cache $(BENCHED)/replies
 
@@ -73,8 +73,11 @@ test-model: $(STAMP)  ## Run the tests that need a real model: MODEL on MODEL_SE
 bench-model: $(STAMP)  ## Ask and judge with a real model for MINUTES minutes each, and print the tables; goes on where it was cut off.
 	$(BIN)/python -m benchmarks.prompts $(BENCH_MODEL) --out $(BENCHED)/ways.jsonl --most $(QUESTIONS) $(WAYS:%=--way %) \
 	  --every plain=2 --every tutorial=4 --minutes $(MINUTES)
+	$(BIN)/python -m benchmarks.prompts $(BENCH_MODEL) --out $(BENCHED)/blind.jsonl --blind --most $(QUESTIONS) \
+	  $(WAYS:%=--way %) --every tutorial=4 --minutes $(MINUTES)
 	$(BIN)/python -m benchmarks.model_judges $(BENCH_MODEL) --out $(BENCHED)/judges.jsonl --data $(DATA) --minutes $(MINUTES)
 	$(BIN)/python -m benchmarks.prompts --table $(BENCHED)/ways.jsonl
+	$(BIN)/python -m benchmarks.prompts --table $(BENCHED)/blind.jsonl
 	$(BIN)/python -m benchmarks.written $(BENCHED)/ways.jsonl
 	$(BIN)/python -m benchmarks.model_judges --table $(BENCHED)/judges.jsonl
 

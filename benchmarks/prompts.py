@@ -50,7 +50,7 @@ from typing import Any, Final
 from urllib.parse import urlsplit
 
 import cragraph.verification.verifier
-from benchmarks import blind
+from benchmarks.blind.__main__ import FOLDERS
 from benchmarks.blind.__main__ import verdict as blind_verdict
 from benchmarks.new_user.__main__ import HERE, documents, verdict
 from benchmarks.tutorial_graph import ANSWER, tutorial_graph
@@ -65,7 +65,7 @@ from cragraph.types import IDK
 from cragraph.verification.written import features as written_features
 
 SETS: Final = (".", "second", "third", "fourth", "fifth")
-BLIND: Final = {"blind": Path(blind.__path__[0]), "bats": Path(blind.__path__[0]) / "bats"}
+BLIND: Final = dict(zip(("blind", "bats"), FOLDERS.values(), strict=True))
 KEPT: Final = ("temperature", "num_predict", "top_k", "top_p", "seed")  # options that a reply depends on
 WAYS: Final = (
     "alone", "draft", "own", "none", "one", "two", "model", "twice", "failed", "embedded", "plain", "tutorial",

@@ -5,6 +5,9 @@
 the true ones in other words, the false ones in the passage's; `false80.jsonl` 80 false and 20 true ones on four;
 `unrelated.jsonl` claims and passages that have nothing to do with each other. Nothing is tuned on any of them.
 
+`bats` holds forty more questions, on the files of a bat hospital, written likewise; what they showed of tables and
+dates was mended afterwards.
+
     python -m benchmarks.blind                      everything
     python -m benchmarks.blind --threshold 0.7 --on-low-confidence abstain
     python -m benchmarks.blind --only questions --verbose
@@ -27,11 +30,13 @@ from cragraph.evals.metrics import auroc, calibration_error, reliability
 from cragraph.run import Assistant
 
 HERE = Path(__file__).parent
+FOLDERS = {"twelve files": HERE, "a bat hospital": HERE / "bats"}
+"""Where questions and the files that they ask about lie."""
 
 
-def rows(name: str) -> Iterator[dict[str, Any]]:
-    """The rows of a file beside this one."""
-    for line in (HERE / name).read_text(encoding="utf-8").splitlines():
+def rows(name: str, folder: Path = HERE) -> Iterator[dict[str, Any]]:
+    """The rows of a file beside this one, or in another folder."""
+    for line in (folder / name).read_text(encoding="utf-8").splitlines():
         yield json.loads(line)
 
 
@@ -54,14 +59,14 @@ def verdict(row: dict[str, Any], response: dict[str, Any]) -> str:
     return "partly" if any(map(holds, row["partly"])) else "wrong"
 
 
-def questions(context: Context, model: str | None, *, verbose: bool) -> None:
-    """Ask all questions; right, partly, wrong, refused, and what the confidence is worth."""
+def questions(folder: Path, context: Context, model: str | None, *, verbose: bool) -> None:
+    """Ask all questions of a folder; right, partly, wrong, refused, and what the confidence is worth."""
     found: list[tuple[dict[str, Any], str, float]] = []
     with tempfile.TemporaryDirectory() as scratch:
         settings = load_settings(store=str(Path(scratch) / "store"), **({"model": model} if model else {}))
-        Assistant(settings).ingest([HERE / "files"])
+        Assistant(settings).ingest([folder / "files"])
         graph = create_graph(settings).compile()
-        for row in rows("questions.jsonl"):
+        for row in rows("questions.jsonl", folder):
             response = graph.invoke({"question": row["question"]}, context=context)
             found.append((row, verdict(row, response), response["confidence"] or 0.0))
             if verbose:
@@ -123,7 +128,9 @@ def main() -> None:
     own = {"confidence_threshold": options.threshold, "on_low_confidence": options.on_low_confidence}
     if options.only != "claims":
         context = Context(**{name: value for name, value in own.items() if value is not None})
-        questions(context, options.model, verbose=options.verbose)
+        for name, folder in FOLDERS.items():
+            print(f"-- {name}")
+            questions(folder, context, options.model, verbose=options.verbose)
     if options.only != "questions":
         for name in ("claims.jsonl", "false80.jsonl"):
             claims(name, options.judge)
