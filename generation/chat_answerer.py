@@ -64,8 +64,8 @@ class ChatGenerator(ChatPart):
 
     With a `ranker` the model is sent what of the passages may answer (`excerpts`), and what it leaves unsaid is taken
     from the passages. A reply that declines becomes exactly `IDK`; an empty one is asked for once more and then is a
-    `ModelError`. A model of less than `SMALLEST_CITER` is asked plainly. A model of fewer billions of parameters than `smallest`, where its size is known, corrects nothing:
-    the answer of a later pass is quoted.
+    `ModelError`. A model of less than `SMALLEST_CITER` is asked plainly. A model of fewer billions of parameters than
+    `smallest`, where its size is known, corrects nothing: the answer of a later pass is quoted.
     """
 
     ranker: AnswerRanker | None = None
