@@ -209,7 +209,7 @@ class Context(BaseModel):
         default="doubt",
         description="What to return below the threshold: abstain; flag, the answer as a doubtful one; prune, what is "
         "left of it when only supported sentences stay; doubt, where nobody chose: a supported answer of 0.3 or more "
-        "as a doubtful one, else abstain.",
+        "(in a chat model's words: 0.5) as a doubtful one, else abstain.",
     )
     ask_on_low_confidence: bool = Field(
         default=False,

@@ -10,6 +10,9 @@ DEFAULT_LINE: Final = 0.7
 """The confidence from which an answer is accepted where nobody set another: the founding documents' threshold."""
 WORTH_SHOWING: Final = 0.3
 """Where nobody chose what happens below the line, a supported answer is shown from here on, as a doubtful one."""
+WRITTEN: Final = 0.5
+"""The same for what a chat model wrote: a quotation stands in the documents whatever it is worth, a model's own words
+are shown where they are more likely right than not."""
 
 NO_ANSWER: Final = "The passages that were found do not answer the question."
 
@@ -63,13 +66,20 @@ class Decision:
 
 
 def decide(
-    confidence: float, line: Line, low: OnLowConfidence, *, sound: bool, supported: bool, judged: bool
+    confidence: float,
+    line: Line,
+    low: OnLowConfidence,
+    *,
+    sound: bool,
+    supported: bool,
+    judged: bool,
+    showing: float = WORTH_SHOWING,
 ) -> Decision:
     """Decide on an answer.
 
     It is accepted at the line or above where its verdicts are `sound`: judged, and nothing in them speaks against what
     the number says. Else `low` decides, which is what was chosen to happen: ``"doubt"`` (nobody chose) shows it as
-    doubtful where the passages support it and the confidence is `WORTH_SHOWING`, or where nobody could judge it;
+    doubtful where the passages support it and the confidence is `showing` or more, or where nobody could judge it;
     ``"flag"`` always; ``"abstain"`` never; ``"prune"`` only where nobody could judge it.
     """
     reached = reaches(confidence, line.at)
@@ -82,7 +92,7 @@ def decide(
         why = "No judge could judge this answer: the confidence says nothing for it or against it."
     elif reached:
         why = "The passages do not support every claim of the answer."
-    worth = supported and reaches(confidence, WORTH_SHOWING)
+    worth = supported and reaches(confidence, showing)
     shown = low == "flag" or (not judged and low != "abstain") or (low == "doubt" and worth)
     return Decision("doubtful" if shown else "refused", confidence, line.at, line.set_by, why)
 

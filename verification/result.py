@@ -20,7 +20,7 @@ from cragraph.types import (
     standing,
 )
 from cragraph.verification.claims import Uncovered
-from cragraph.verification.decision import DEFAULT_LINE, Decision, Line, decide, reaches
+from cragraph.verification.decision import DEFAULT_LINE, WORTH_SHOWING, WRITTEN, Decision, Line, decide, reaches
 
 CREDIT: Final[dict[Label, float]] = {
     "supported": 1.0,
@@ -149,7 +149,13 @@ class Verification:
         sound = self.policy != "calibrated" or supported
         line = Line(self.threshold, self.set_by)
         made = decide(
-            self.confidence, line, self.on_low_confidence, sound=sound, supported=supported, judged=not self.unjudged
+            self.confidence,
+            line,
+            self.on_low_confidence,
+            sound=sound,
+            supported=supported,
+            judged=not self.unjudged,
+            showing=WRITTEN if self.read is not None and "sureness" in self.read else WORTH_SHOWING,
         )
         object.__setattr__(self, "decision", made)
 

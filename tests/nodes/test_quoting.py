@@ -95,6 +95,16 @@ def test_a_quotation_that_is_less_sure_than_the_models_answer_does_not_replace_i
     assert "candidates" not in response["attempts"][0]
 
 
+def test_what_a_model_wrote_is_shown_only_where_it_is_more_likely_right_than_not() -> None:
+    parts = Parts(load_settings(store=None))
+    passages, question = as_passages(PASSAGES), "What do I pay for a service?"
+    written = parts.verifier(question, "A service costs 45 pounds.", passages, Notes(), judge="encoder")
+    read = {"chance": 0.5, "quoted": False, "seen": {"found": 0.1}, "sureness": -0.1}
+    for confidence, outcome in ((0.49, "refused"), (0.5, "doubtful")):
+        assert written.changed(confidence=confidence, read=read).decision.outcome == outcome
+        assert written.changed(confidence=confidence, read=None).decision.outcome == "doubtful"
+
+
 def test_a_quotation_is_not_judged_by_the_model_unless_a_person_chose_it(server: OllamaServer) -> None:
     def reply(request: Request) -> Any:
         if "<<claims" in request.prompt:
