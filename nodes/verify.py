@@ -14,7 +14,7 @@ from cragraph.protocols import Brief, Generator, Notes
 from cragraph.retrieval.search.neighbours import all_read, locate, read_wide
 from cragraph.types import IDK, Attempt, Computed, Passage
 from cragraph.verification.computed import Recomputed
-from cragraph.verification.decision import NO_ANSWER, unanswered
+from cragraph.verification.decision import NO_ANSWER, WRITTEN, reaches, unanswered
 from cragraph.verification.result import SUMMARY, Verification
 from cragraph.verification.verifier import Verifier
 from cragraph.verification.written import Written
@@ -70,8 +70,8 @@ class Verify:
             return None  # what was chosen by shared words alone is no better than what the model read
         notes.called(own.calls)
         notes.counted(**own.tokens)
-        surer = refused(chosen) or (attempt["confidence"] or 0.0) > (chosen["confidence"] or 0.0)
-        return attempt if surer and not refused(attempt) else None
+        sure, rival = attempt["confidence"] or 0.0, 0.0 if refused(chosen) else chosen["confidence"] or 0.0
+        return attempt if sure > rival and reaches(sure, WRITTEN) and not refused(attempt) else None
 
     def _attempt(self, draft: str, state: State, context: Context, notes: Notes) -> Attempt:
         attempt = Attempt(
