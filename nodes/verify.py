@@ -28,8 +28,8 @@ class Verify:
     """Append one attempt: the best of the drafts, with what the judge says of it; the router reads its confidence.
 
     Where a chat model's draft is not accepted, what the passages say to the question is verified as well, which asks no
-    model to write: `quoting` quotes it. Where that is worth showing, be it as a doubtful answer, and surer than the
-    draft or the draft is refused, it is the attempt.
+    model to write: `quoting` quotes it. Where that is more likely right than not, and surer than a draft that would be
+    shown, it is the attempt.
     """
 
     verifier: Verifier
