@@ -11,7 +11,7 @@ and a run with other thresholds needs no model. `--part 1/2` asks every second q
 
     draft     one call, no correction, the answer shown whatever its confidence: what the confidence is fitted on
     own       one call, no correction, the model's own answer shown or withheld as by default
-    none      no correction, but what the passages say where that is accepted and the model's answer is not
+    none      no correction, but what the passages say where the model's answer is not accepted and that is surer
     one, two  at most so many corrections as well; what is not accepted is shown or withheld as by default
     model     one correction by the model, whatever its size, with the queries that it makes
     twice     two of them
