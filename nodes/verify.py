@@ -14,7 +14,7 @@ from cragraph.protocols import Brief, Generator, Notes
 from cragraph.retrieval.search.neighbours import all_read, locate, read_wide
 from cragraph.types import IDK, Attempt, Computed, Passage
 from cragraph.verification.computed import Recomputed
-from cragraph.verification.decision import NO_ANSWER, WRITTEN, reaches, unanswered
+from cragraph.verification.decision import NO_ANSWER, WORTH_SHOWING, WRITTEN, reaches, unanswered
 from cragraph.verification.result import SUMMARY, Verification
 from cragraph.verification.verifier import Verifier
 from cragraph.verification.written import Written
@@ -29,7 +29,8 @@ class Verify:
 
     Where a chat model's draft is not accepted, what the passages say to the question is verified as well, which asks no
     model to write: `quoting` quotes it. Where that is more likely right than not, and surer than a draft that would be
-    shown, it is the attempt.
+    shown, it is the attempt. What a correction quotes in place of a model's words is held to the same line
+    (`decision.WRITTEN`).
     """
 
     verifier: Verifier
@@ -99,7 +100,12 @@ class Verify:
         question, read = state.asked or state.question, read_wide(state.held)
         written = Written(state.written[draft]) if draft in state.written else None
         anew = self._anew(computed, context) if computed else None
-        checked = self.verifier(question, draft, read, notes, **context.judging, written=written, computed=anew)
+        # A correction that quotes stands in place of a model's words, and is worth no less than these would have to be.
+        corrects = self.quoting is not None and bool(state.attempts) and computed is None
+        showing = WRITTEN if corrects or written else WORTH_SHOWING
+        checked = self.verifier(
+            question, draft, read, notes, **context.judging, showing=showing, written=written, computed=anew
+        )
         verification = located(checked, state.held)
         record = verification.to_dict()
         own = {name: record[name] for name in (*SUMMARY, "decision")}

@@ -11,8 +11,8 @@ DEFAULT_LINE: Final = 0.7
 WORTH_SHOWING: Final = 0.3
 """Where nobody chose what happens below the line, a supported answer is shown from here on, as a doubtful one."""
 WRITTEN: Final = 0.5
-"""The same for what a chat model wrote: a quotation stands in the documents whatever it is worth, a model's own words
-are shown where they are more likely right than not."""
+"""The same where a chat model writes: a quotation stands in the documents whatever it is worth; a model's own words,
+and a quotation in their place, are shown where they are more likely right than not."""
 
 NO_ANSWER: Final = "The passages that were found do not answer the question."
 

@@ -20,7 +20,7 @@ from cragraph.types import (
     standing,
 )
 from cragraph.verification.claims import Uncovered
-from cragraph.verification.decision import DEFAULT_LINE, WORTH_SHOWING, WRITTEN, Decision, Line, decide, reaches
+from cragraph.verification.decision import DEFAULT_LINE, WORTH_SHOWING, Decision, Line, decide, reaches
 
 CREDIT: Final[dict[Label, float]] = {
     "supported": 1.0,
@@ -132,6 +132,7 @@ class Verification:
     unread: str = ""  # what is in a language that no model read, in a sentence
     set_by: SetBy = field(default="default", kw_only=True)  # who set the threshold
     on_low_confidence: OnLowConfidence = field(default="doubt", kw_only=True, compare=False)  # what happens below it
+    showing: float = field(default=WORTH_SHOWING, kw_only=True, compare=False)  # from where on it is shown as doubtful
     decision: Decision = field(default=None, kw_only=True)  # type: ignore[assignment]  # made of the rest, once
     failed: bool = field(default=False, kw_only=True)  # altogether, so that nothing was judged
     read: Reading | None = field(default=None, kw_only=True, compare=False)
@@ -155,7 +156,7 @@ class Verification:
             sound=sound,
             supported=supported,
             judged=not self.unjudged,
-            showing=WRITTEN if self.read is not None and "sureness" in self.read else WORTH_SHOWING,
+            showing=self.showing,
         )
         object.__setattr__(self, "decision", made)
 

@@ -33,7 +33,7 @@ from cragraph.verification.cells import cell_verdict
 from cragraph.verification.claims import SentenceExtractor, uncovered_parts
 from cragraph.verification.computed import Recomputed
 from cragraph.verification.conflicts import find_conflicts, same_but_one
-from cragraph.verification.decision import Line
+from cragraph.verification.decision import WORTH_SHOWING, Line
 from cragraph.verification.fallback import JudgeChain, VerdictCache, judge_names, over_limit
 from cragraph.verification.judges.verdicts import claim_of, unjudged, verdict_of
 from cragraph.verification.policies import AUTO, POLICIES, Own, Weights
@@ -147,6 +147,7 @@ class Verifier:
         known_facts: Sequence[str] = (),
         threshold: float | None = None,
         on_low_confidence: OnLowConfidence = "doubt",
+        showing: float = WORTH_SHOWING,
         written: Written | None = None,
         computed: Recomputed | None = None,
         deadline_s: float | None = None,
@@ -159,10 +160,11 @@ class Verifier:
         The policy ``"auto"`` is the best one for the verdicts at hand (`best_policy`); the result names it. When
         verification fails altogether, the result holds the answer unjudged with confidence 0.0, says so in its issues,
         and the failure is logged. What was degraded is added to `notes` and is in the result. `threshold` is what a
-        person set; `on_low_confidence` what becomes of an answer below it (`decision.decide`). `written` is what is
-        known of an answer that a chat model wrote: its chance to be right is one of its own (`verification.written`).
-        `computed` is what a computed answer comes to when it is computed once more: that judges it, and no network.
-        After `deadline_s` seconds the judges and models that are slow are no longer waited for.
+        person set; `on_low_confidence` what becomes of an answer below it, and `showing` the confidence from which it
+        may be shown as doubtful (`decision.decide`). `written` is what is known of an answer that a chat model wrote:
+        its chance to be right is one of its own (`verification.written`). `computed` is what a computed answer comes to
+        when it is computed once more: that judges it, and no network. After `deadline_s` seconds the judges and models
+        that are slow are no longer waited for.
         """
         if not isinstance(answer, str):
             raise InputError(f"The answer came as a {type(answer).__name__}; wanted text: give a string.")
@@ -191,6 +193,7 @@ class Verifier:
             threshold=line.at,
             set_by=line.set_by,
             on_low_confidence=on_low_confidence,
+            showing=showing,
             ms=(perf_counter() - start) * 1000,
             question=question,
             answer=answer,

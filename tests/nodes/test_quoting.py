@@ -8,6 +8,7 @@ import pytest
 from cragraph import Context, create_graph, load_settings
 from cragraph.build import Parts, acts_of
 from cragraph.graph.state import State
+from cragraph.nodes.verify import Verify
 from cragraph.passages import as_passages
 from cragraph.protocols import Notes
 from cragraph.types import IDK
@@ -95,14 +96,27 @@ def test_a_quotation_that_is_less_sure_than_the_models_answer_does_not_replace_i
     assert "candidates" not in response["attempts"][0]
 
 
-def test_what_a_model_wrote_is_shown_only_where_it_is_more_likely_right_than_not() -> None:
-    parts = Parts(load_settings(store=None))
-    passages, question = as_passages(PASSAGES), "What do I pay for a service?"
-    written = parts.verifier(question, "A service costs 45 pounds.", passages, Notes(), judge="encoder")
-    read = {"chance": 0.5, "quoted": False, "seen": {"found": 0.1}, "sureness": -0.1}
-    for confidence, outcome in ((0.49, "refused"), (0.5, "doubtful")):
-        assert written.changed(confidence=confidence, read=read).decision.outcome == outcome
-        assert written.changed(confidence=confidence, read=None).decision.outcome == "doubtful"
+@pytest.mark.parametrize(("written", "correction"), [(True, False), (False, True), (False, False)])
+def test_what_is_shown_where_a_model_writes_is_more_likely_right_than_not(
+    server: OllamaServer, written: bool, correction: bool
+) -> None:
+    parts = Parts(load_settings(store=None, model="ollama:llama3.2", ollama_host=server.url))
+    outcomes = []
+
+    def verifier(*given: Any, **options: Any) -> Any:
+        verified = parts.verifier(*given, **{**options, "written": None})
+        outcomes.extend(verified.changed(confidence=c).decision.outcome for c in (0.3, 0.49, 0.5))
+        return verified
+
+    draft = "A basic service costs 45 pounds. [2]"
+    state = State(question="What do I pay for a service?", held=as_passages(PASSAGES), drafts=[draft])
+    if written:
+        state.written[draft] = -0.1
+    if correction:
+        state.attempts = acts_of(parts)["verify"](State(question=QUESTION, drafts=[IDK]), ONCE, Notes())["attempts"]
+    Verify(verifier, quoting=parts.quoting)(state, ONCE.resolved(), Notes())  # type: ignore[arg-type]
+    doubted = "refused" if written or correction else "doubtful"
+    assert outcomes[:3] == [doubted, doubted, "doubtful"]
 
 
 def test_a_quotation_is_not_judged_by_the_model_unless_a_person_chose_it(server: OllamaServer) -> None:
