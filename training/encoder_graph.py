@@ -127,7 +127,7 @@ def _dense(g: Drawing, x: str, tensors: Tensors, name: str, smoothing: Smoothing
     return _linear(g, x, tensors[f"{name}.weight"], tensors[f"{name}.bias"], smoothing)
 
 
-def _linear(g: Drawing, x: str, weight: Array, bias: Array, smoothing: Smoothing | None) -> str:
+def _linear(g: Drawing, x: str, weight: Array, bias: Array, smoothing: Smoothing | None, largest: int = 127) -> str:
     layer = len(g.inputs)
     g.inputs.append(x)
     if smoothing is None:
@@ -137,9 +137,17 @@ def _linear(g: Drawing, x: str, weight: Array, bias: Array, smoothing: Smoothing
     if factors is not None:
         [x] = g.op("Mul", x, g.constant(1 / factors))
         weight = weight * factors
-    codes, scales = quantised(weight.T)
+    codes, scales = quantised(weight.T, largest)
     args = (x, g.constant(codes), g.constant(scales), "", g.constant(bias))
     return g.op("DynamicQuantizeMatMul", *args, domain=FUSED)[0]
+
+
+def matrix(g: Drawing, weight: Array, largest: int) -> str:
+    """A matrix in full precision, kept as int8 codes of at most `largest` with one scale a row; 0 keeps it as it is."""
+    if not largest:
+        return g.constant(weight)
+    codes, scales = quantised(weight.T, largest)
+    return g.op("DequantizeLinear", g.constant(codes.T), g.constant(scales), axis=0)[0]
 
 
 def _add_and_normalise(g: Drawing, x: str, skip: str, tensors: Tensors, name: str) -> str:
@@ -149,29 +157,11 @@ def _add_and_normalise(g: Drawing, x: str, skip: str, tensors: Tensors, name: st
     return g.op("LayerNormalization", joined, *norm, axis=-1, epsilon=EPSILON)[0]
 
 
-def quantised(weight: Array) -> tuple[Array, Array]:
-    """Symmetric int8 codes of a matrix and one float32 scale a column: `codes * scales` is close to `weight`."""
-    scales = np.abs(weight).max(0) / 127
+def quantised(weight: Array, largest: int = 127) -> tuple[Array, Array]:
+    """Symmetric int8 codes of a matrix and one float32 scale a column: `codes * scales` is close to `weight`.
+
+    No code is above `largest`: fewer of them take as much memory, and less of a compressed file.
+    """
+    scales = np.abs(weight).max(0) / largest
     scales = np.where(scales == 0, 1, scales).astype(np.float32)
     return np.round(weight / scales).astype(np.int8), scales
-
-
-def four_bits(weight: Array, block: int) -> tuple[Array, Array]:
-    """Codes (outputs, blocks, block / 2), two a byte, low first, and scales (outputs * blocks): `(code - 8) * scale`.
-
-    Of fifteen scales around the one that takes in the largest value of a block, each block has the one with the least
-    squared error.
-    """
-    blocks = weight.reshape(len(weight), -1, block).astype(np.float32)
-    extreme = np.take_along_axis(blocks, np.abs(blocks).argmax(-1)[..., None], -1)
-    best, error = None, None
-    for share in np.linspace(0.7, 1.05, 15, dtype=np.float32):
-        scale = np.where(extreme == 0, 1, extreme * share / -8).astype(np.float32)
-        codes = np.clip(np.round(blocks / scale), -8, 7)
-        wrong = ((codes * scale - blocks) ** 2).sum(-1, keepdims=True)
-        if best is None:
-            best, error = scale, wrong
-        else:
-            best, error = np.where(wrong < error, scale, best), np.minimum(wrong, error)
-    codes = (np.clip(np.round(blocks / best), -8, 7) + 8).astype(np.uint8)
-    return codes[..., 0::2] | (codes[..., 1::2] << 4), best.reshape(-1)

@@ -217,18 +217,21 @@ def tensors_of(runs: Sequence[Path]) -> dict[str, Array]:
     return {name: (sum(net[name].float() for net in nets) / len(nets)).numpy() for name in nets[0]}
 
 
-def export(draw: Callable[..., tuple[Any, list[str]]], tensors: Tensors, data: Rows, most: int, out: Path) -> None:
+def export(
+    draw: Callable[..., tuple[Any, list[str]]], tensors: Tensors, data: Sequence[Rows], most: int, out: Path
+) -> None:
     """Write fp32.onnx and int8.onnx; pairs of at most `most` pieces give the ranges of the int8 layers.
 
-    `draw(tensors, smoothing)` gives the model and the names of its linear layers' inputs.
+    `draw(tensors, smoothing)` gives the model and the names of its linear layers' inputs. Each of `data` gives as many
+    of the pairs.
     """
     out.mkdir(parents=True, exist_ok=True)
     model, inputs = draw(tensors)
     model.graph.output.extend(helper.make_tensor_value_info(name, TensorProto.FLOAT, None) for name in inputs)
     session = onnxruntime.InferenceSession(model.SerializeToString(), providers=["CPUExecutionProvider"])
     peaks: list[Array] = [np.zeros(1, dtype=np.float32)] * len(inputs)
-    for row in range(min(CALIBRATION_ROWS, len(data.sizes))):
-        ids, types = (part[:most] for part in data.pair(row))
+    pairs = (rows.pair(row) for rows in data for row in range(min(CALIBRATION_ROWS // len(data), len(rows.sizes))))
+    for ids, types in ((ids[:most], types[:most]) for ids, types in pairs):
         seen = session.run(inputs, {"input_ids": ids[None], "types": types[None]})
         peaks = [np.maximum(peak, np.abs(value[0]).max(0)) for peak, value in zip(peaks, seen, strict=True)]
     for name, smoothing in (("fp32", None), ("int8", Smoothing(peaks))):

@@ -21,7 +21,7 @@ def main() -> None:
     parser.add_argument("--rows", type=Path, help="folder with train.npz; default: the run's own")
     given = parser.parse_args()
     rows = Rows((given.rows or given.run) / "train.npz")
-    export(draw, tensors_of([given.net or given.run]), rows, MAX_TOKENS, given.run)
+    export(draw, tensors_of([given.net or given.run]), [rows], MAX_TOKENS, given.run)
 
 
 if __name__ == "__main__":

@@ -78,8 +78,8 @@ def _embed(g: Drawing, trunk: Tensors, *, quantise: bool) -> str:
     return g.op("LayerNormalization", x, *norm, axis=-1, epsilon=minilm.EPSILON)[0]
 
 
-def heads(g: Drawing, x: str, tensors: Tensors) -> None:
-    """What `GroundingNet.forward` makes of the trunk's states `x`: `claim` and `word`."""
+def heads(g: Drawing, x: str, tensors: Tensors, largest: int = 0) -> None:
+    """What `GroundingNet.forward` makes of the states `x`: `claim` and `word`; `largest` as for `matrix`."""
     [word] = g.op("MatMul", x, g.constant(tensors["word.weight"].T))
     [word] = g.op("Add", word, g.constant(tensors["word.bias"]))
     axis = g.constant(np.array([2]))
@@ -104,7 +104,8 @@ def heads(g: Drawing, x: str, tensors: Tensors) -> None:
         [part] = g.op("Mul", x, column)
         seen.extend(g.op("ReduceSum", part, first, keepdims=0))
     [joined] = g.op("Concat", *seen, axis=1)
-    [mixed] = g.op("Gemm", joined, g.constant(tensors["mix.weight"]), g.constant(tensors["mix.bias"]), transB=1)
+    mix = minilm.matrix(g, tensors["mix.weight"], largest)
+    [mixed] = g.op("Gemm", joined, mix, g.constant(tensors["mix.bias"]), transB=1)
     [mixed] = g.op("Tanh", mixed)
     claim = [mixed, g.constant(tensors["claim.weight"]), g.constant(tensors["claim.bias"])]
     g.nodes.append(helper.make_node("Gemm", claim, ["claim"], transB=1))

@@ -14,7 +14,7 @@ import numpy as np
 import onnx
 from onnx import TensorProto, helper
 
-from training.encoder_graph import FUSED, Drawing, Smoothing, Tensors
+from training.encoder_graph import FUSED, Drawing, Smoothing, Tensors, matrix
 from training.judge.graph import trunk_of
 from training.learning import export, tensors_of
 from training.reader.prepare import MAX_PIECES
@@ -40,8 +40,8 @@ def draw(tensors: Tensors, smoothing: Smoothing | None = None) -> tuple[onnx.Mod
     return helper.make_model(graph, opset_imports=opsets, ir_version=9), g.inputs
 
 
-def heads(g: Drawing, x: str, tensors: Tensors) -> None:
-    """What `ReaderNet.forward` makes of the trunk's states `x`: `answer` and `pieces`."""
+def heads(g: Drawing, x: str, tensors: Tensors, largest: int = 0) -> None:
+    """What `ReaderNet.forward` makes of the states `x`: `answer` and `pieces`; `largest` as for `matrix`."""
     [pieces] = g.op("MatMul", x, g.constant(tensors["piece.weight"].T))
     g.nodes.append(helper.make_node("Add", [pieces, g.constant(tensors["piece.bias"])], ["pieces"]))
     one, first, last = g.constant(np.array(1, np.float32)), g.constant(np.array([1])), g.constant(np.array([2]))
@@ -62,7 +62,7 @@ def heads(g: Drawing, x: str, tensors: Tensors) -> None:
         [part] = g.op("Mul", x, column)
         seen.extend(g.op("ReduceSum", part, first, keepdims=0))
     [joined] = g.op("Concat", *seen, axis=1)
-    [mixed] = g.op("Gemm", joined, g.constant(tensors["mix.weight"]), g.constant(tensors["mix.bias"]), transB=1)
+    [mixed] = g.op("Gemm", joined, matrix(g, tensors["mix.weight"], largest), g.constant(tensors["mix.bias"]), transB=1)
     [mixed] = g.op("Tanh", mixed)
     head = [mixed, g.constant(tensors["answer.weight"]), g.constant(tensors["answer.bias"])]
     g.nodes.append(helper.make_node("Gemm", head, ["answer"], transB=1))
@@ -76,7 +76,7 @@ def main() -> None:
     parser.add_argument("--out", type=Path, required=True)
     options = parser.parse_args()
     rows = Rows(options.rows / "train.npz")
-    export(draw, tensors_of(options.runs), rows, MAX_PIECES, options.out)
+    export(draw, tensors_of(options.runs), [rows], MAX_PIECES, options.out)
 
 
 if __name__ == "__main__":

@@ -1,21 +1,20 @@
-"""Write the network as ONNX with weights of four bits, and say how far it is from the trained one.
+"""Write the trained network as ONNX, in full precision and int8, and say how far the two are from each other.
 
-    python -m training.reading.export OUT --trunk FOLDER --data ROWS [--run RUN] [--bits 4]
+    python -m training.reading.export RUN --data ROWS     RUN holds net.pt (or checkpoint.pt); gets fp32.onnx, int8.onnx
 
-OUT gets reading.onnx. Without a run the heads are as they begin, which shows what the drawing loses and nothing more.
+ROWS holds what `training.reading.prepare` wrote: its first rows give the ranges of the int8 layers, its last ones are
+what the two are compared on.
 """
 
 import argparse
 from pathlib import Path
 
 import numpy as np
-import onnx
 import onnxruntime
-import torch
 
-from training.learning import tensors_of
+from training.judge.graph import MAX_TOKENS
+from training.learning import export, tensors_of
 from training.reading.graph import draw
-from training.reading.net import ReadingNet
 from training.reading.train import Both
 
 PAIRS = 40
@@ -25,36 +24,24 @@ PAIRS = 40
 def main() -> None:
     """Export and compare."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("out", type=Path)
-    parser.add_argument("--trunk", type=Path, required=True)
+    parser.add_argument("run", type=Path)
     parser.add_argument("--data", type=Path, required=True)
-    parser.add_argument("--run", type=Path)
-    parser.add_argument("--bits", type=int, choices=(4, 8, 32), default=4)
     given = parser.parse_args()
-    torch.manual_seed(0)
-    net = ReadingNet(given.trunk).eval()
-    if given.run is not None:
-        net.load_state_dict({name: torch.from_numpy(value) for name, value in tensors_of([given.run]).items()})
-    model = draw({name: value.float().numpy() for name, value in net.state_dict().items()}, bits=given.bits)
-    onnx.checker.check_model(model)
-    given.out.mkdir(parents=True, exist_ok=True)
-    path = given.out / "reading.onnx"
-    onnx.save(model, str(path))
-    print(f"{path}: {path.stat().st_size / 1e6:.1f} MB")
-    session = onnxruntime.InferenceSession(str(path), providers=["CPUExecutionProvider"])
-    data, far = Both(given.data), dict.fromkeys(("claim", "word", "answer", "pieces"), 0.0)
-    for rows, heads, names in (
-        (data.claims, net.judge, ("claim", "word")),
-        (data.questions, net.reader, ("answer", "pieces")),
-    ):
-        for row in range(PAIRS):
-            ids, types = (part[None] for part in rows.pair(row))
-            drawn = session.run(names, {"input_ids": ids, "types": types})
-            with torch.no_grad():
-                exact = heads(torch.from_numpy(ids), torch.from_numpy(types), torch.ones(ids.shape, dtype=torch.int64))
-            for name, one, other in zip(names, drawn, exact, strict=True):
-                far[name] = max(far[name], float(np.abs(one - other.numpy()).max()))
-    print("the largest differences of a logit:", ", ".join(f"{name} {value:.4f}" for name, value in far.items()))
+    data = Both(given.data)
+    export(draw, tensors_of([given.run]), [data.claims, data.questions], MAX_TOKENS, given.run)
+    exact, small = (
+        onnxruntime.InferenceSession(str(given.run / f"{name}.onnx"), providers=["CPUExecutionProvider"])
+        for name in ("fp32", "int8")
+    )
+    for rows, names in ((data.claims, ("claim", "word")), (data.questions, ("answer", "pieces"))):
+        found = []
+        for row in range(len(rows.sizes) - PAIRS, len(rows.sizes)):
+            pair = dict(zip(("input_ids", "types"), (part[None] for part in rows.pair(row)), strict=True))
+            found.append([session.run(names, pair) for session in (exact, small)])
+        for place, name in enumerate(names):
+            one, other = (np.concatenate([both[side][place].ravel() for both in found]) for side in (0, 1))
+            alike, far = np.corrcoef(one, other)[0, 1], np.abs(one - other).mean()
+            print(f"{name}: correlation {alike:.4f}, mean distance {far:.3f}")
 
 
 if __name__ == "__main__":

@@ -1,4 +1,4 @@
-"""The network: one trunk of twelve layers that reads two texts together, a head for claims and a head for questions."""
+"""The network: one trunk that reads two texts together, a head for claims and a head for questions."""
 
 from pathlib import Path
 from types import SimpleNamespace
@@ -12,21 +12,25 @@ from training.learning import CLS, SEP
 from training.reader.train import ReaderNet
 from training.reading.graph import BEGIN, END, PAD, RAISED
 
-FROZEN = 4
+LAYERS = 8
+"""Layers that are kept of the trunk's twelve, from the first: the last ones are the most given to what the trunk was
+made for, one vector for a sentence, and a third of the time to read and to learn goes with them."""
+FROZEN = 3
 """Layers that stay as they are, with the embeddings and the relative positions."""
 
 
 class Trunk(nn.Module):
-    """all-mpnet-base-v2 behind BERT's arguments: pieces are numbered as BERT numbers them, types are not read.
+    """The first layers of all-mpnet-base-v2 behind BERT's arguments: BERT's numbers of pieces, types that are not read.
 
     Dropout is off, as for the smaller networks.
     """
 
-    def __init__(self, folder: Path) -> None:
+    def __init__(self, folder: Path, layers: int = LAYERS) -> None:
         super().__init__()
         self.net = MPNetModel.from_pretrained(
             folder,
             add_pooling_layer=False,
+            num_hidden_layers=layers,
             attn_implementation="eager",
             hidden_dropout_prob=0.0,
             attention_probs_dropout_prob=0.0,
