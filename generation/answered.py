@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from cragraph.generation.candidates import Candidate
+from cragraph.generation.candidates import Candidate, candidates
 from cragraph.generation.conflicts import differing
 from cragraph.generation.phrases import normalised
 from cragraph.generation.questions import read_question, split_question
@@ -33,8 +33,9 @@ PARTLY: Final = 0.3
 class ReaderScorer:
     """Reads the question with the passages, and finds in the answer what the passages say to it.
 
-    A quotation is worth what the quoted candidate is worth. An answer in other words is held against the candidate that
-    shares most of what it says; its chance was calibrated on answers that people wrote in their own words.
+    A quotation is worth what the quoted candidate is worth, also where nobody would have chosen it. An answer in other
+    words is held against the candidate that shares most of what it says; its chance was calibrated on answers that
+    people wrote in their own words.
     """
 
     ranker: AnswerRanker
@@ -60,6 +61,11 @@ class ReaderScorer:
             if ranking.degraded:
                 notes.degraded(ranking.degraded)
             quoted, given = given_in(written, ranking)
+            among = ranking
+            if not quoted and (copied := copies(written, passages)):
+                # A sentence of the passages that was not chosen for this question is read beside the one that was.
+                among = self.ranker(part, passages, [*copied, *(s.candidate for s in ranking.scored[:1])])
+                quoted, given = given_in(written, among)
             quoted = quoted or any(given_as(row, written) for row in ranking.rows)
             spans += [_span(s, passages) for s in given[:MOST_SPANS] if s.answer.strip()]
             verbatim = verbatim or (quoted and ranking.answered is not None)
@@ -74,7 +80,7 @@ class ReaderScorer:
             elif ranking.rows and all(given_as(row, written) for row in ranking.rows[:MOST_ROWS]):
                 chances.append(ranking.answered)
             else:
-                chances.append(max(self.ranker.sure(certainty(ranking, s), s) for s in given[:3]))
+                chances.append(max(self.ranker.sure(certainty(among, s), s) for s in given[:3]))
         common = {name: sum(one[name] for one in seen) / len(seen) for name in seen[0]} if seen else {}
         known = [chance for chance in chances if chance is not None]
         if len(known) < len(chances):
@@ -168,6 +174,15 @@ def in_common(
 def given_as(candidate: Candidate, written: str) -> bool:
     """Whether an answer quotes a candidate, or tells its cell as a person says it."""
     return any(text and text in written for text in map(normalised, (candidate.text, candidate.said)))
+
+
+def copies(written: str, passages: Sequence[Passage]) -> list[Candidate]:
+    """The sentences and rows of the passages that an answer consists of, two at most; none where it says more."""
+    found = [c for c in candidates(passages) if given_as(c, written)]
+    rest = written
+    for text in sorted((normalised(c.text) for c in found), key=len, reverse=True):
+        rest = rest.replace(text, " ")
+    return [] if rest.strip() else found[:2]
 
 
 def given_in(written: str, ranking: Ranking) -> tuple[bool, list[Scored]]:

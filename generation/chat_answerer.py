@@ -78,7 +78,8 @@ class ChatGenerator(ChatPart):
         size = billions(self.caller.model)
         if brief.previous and self.ranker is not None and size is not None and size < self.smallest:
             notes.ran("corrections", "extractive")
-            return ExtractiveGenerator(self.ranker)(brief, notes)
+            # Sentences that the model wrote would be taken for the passages' own.
+            return ExtractiveGenerator(self.ranker)(replace(brief, previous=""), notes)
         task = "generate" if size is None or size >= SMALLEST_CITER else "generate_plainly"
         if brief.previous and brief.failed:
             task = "regenerate"

@@ -2,7 +2,8 @@
 
 import pytest
 
-from cragraph.generation.answered import ReaderScorer
+from cragraph.generation.answered import ReaderScorer, copies
+from cragraph.generation.phrases import normalised
 from cragraph.generation.ranking import AnswerRanker
 from cragraph.models.embeddings import EmbeddedEncoder
 from cragraph.models.reader import Reader
@@ -79,3 +80,31 @@ def test_a_quotation_that_answers_one_part_of_two_is_a_quotation_still_and_worth
     found = scorer("When does the bakery open, and who repaired its roof last year?", QUOTED, PASSAGES, Notes())
     assert found.quoted
     assert found.probability == pytest.approx(0.3)
+
+
+SURGERY = as_passages(
+    [
+        "Pet plan: a dog costs 14.50 a month. The plan includes the yearly booster, flea and worm treatment, two nail "
+        "clips by a nurse, and 10 per cent off food. Dental work is left out.",
+        "The surgery is open from eight. Bring the vaccination card. Parking is behind the house..",
+    ]
+)
+
+
+@pytest.mark.parametrize("answer", ["The surgery is open from eight.", "Parking is behind the house. [2]"])
+def test_a_sentence_of_the_passages_that_nobody_would_choose_is_a_quotation_that_does_not_answer(
+    scorer: ReaderScorer, answer: str
+) -> None:
+    found = scorer("What do I get for the monthly pet plan?", answer, SURGERY, Notes())
+    assert found.quoted
+    assert found.probability is not None
+    assert found.probability < 0.3
+    assert found.seen["found"] == scorer("What do I get for the monthly pet plan?", "x", SURGERY, Notes()).seen["found"]
+
+
+def test_an_answer_that_says_more_than_the_passages_is_no_copy_of_them() -> None:
+    own = "The surgery is open from eight."
+    assert [c.text for c in copies(normalised(own), SURGERY)] == [own]
+    assert copies(normalised(f"{own} Nobody minds dogs."), SURGERY) == []
+    assert copies(normalised("It opens at eight."), SURGERY) == []
+    assert copies("", SURGERY) == []

@@ -259,7 +259,11 @@ def test_a_small_model_corrects_nothing_and_the_later_pass_quotes(ranker: Any, s
     with OllamaServer(reply, models={"llama3.2": ModelInfo(parameter_size=size)}) as server:
         caller = ChatCaller(chat_model("ollama:llama3.2", base_url=server.url), "ollama:llama3.2", backoff_s=0.01)
         notes = Notes()
-        brief = Brief("What is the yearly premium?", PASSAGES, previous="It is £900. [2]")
+        # The sentence that held is the model's own, and no quotation of what the passages say to the question.
+        why = {"verdict": "unsupported", "reasoning": "No passage says it.", "evidence": None}
+        failed = [{"text": "It is £900.", "start": 0, "end": 11, **why}]
+        previous = "It is £900. The studio opens at nine and closes at six. [1]"
+        brief = Brief("What is the yearly premium?", PASSAGES, previous=previous, failed=failed)  # type: ignore[arg-type]
         answer = ChatGenerator(caller, Prompts(), ranker, smallest=2.0)(brief, notes)
     assert len(server.chats) == notes.calls == calls
     assert answer == (reply if calls else f"{WHY} [2]")
