@@ -104,14 +104,7 @@ def draw(tensors: Tensors, max_tokens: int, smoothing: Smoothing | None = None) 
 
 def _embed(g: Drawing, tensors: Tensors, max_tokens: int, *, quantise: bool) -> str:
     words = tensors["embeddings.word_embeddings.weight"]
-    if quantise:
-        rows, scales = quantised(words.T)
-        [codes] = g.op("Gather", g.constant(rows.T), "input_ids")
-        [whole] = g.op("Cast", codes, to=TensorProto.FLOAT)
-        [scale] = g.op("Gather", g.constant(scales[:, None]), "input_ids")
-        [x] = g.op("Mul", whole, scale)
-    else:
-        [x] = g.op("Gather", g.constant(words), "input_ids")
+    x = looked_up(g, words, 127 if quantise else 0)
     # Every token is of the first segment, so that row joins the positions.
     places = tensors["embeddings.position_embeddings.weight"][:max_tokens]
     places = places + tensors["embeddings.token_type_embeddings.weight"][0]
@@ -121,6 +114,17 @@ def _embed(g: Drawing, tensors: Tensors, max_tokens: int, *, quantise: bool) -> 
     [x] = g.op("Add", x, place)
     norm = [g.constant(tensors[f"embeddings.LayerNorm.{kind}"]) for kind in ("weight", "bias")]
     return g.op("LayerNormalization", x, *norm, axis=-1, epsilon=EPSILON)[0]
+
+
+def looked_up(g: Drawing, words: Array, largest: int) -> str:
+    """The embeddings of the pieces of `input_ids`, kept as `matrix` keeps a matrix."""
+    if not largest:
+        return g.op("Gather", g.constant(words), "input_ids")[0]
+    rows, scales = quantised(words.T, largest)
+    [codes] = g.op("Gather", g.constant(rows.T), "input_ids")
+    [whole] = g.op("Cast", codes, to=TensorProto.FLOAT)
+    [scale] = g.op("Gather", g.constant(scales[:, None]), "input_ids")
+    return g.op("Mul", whole, scale)[0]
 
 
 def _dense(g: Drawing, x: str, tensors: Tensors, name: str, smoothing: Smoothing | None) -> str:

@@ -59,14 +59,7 @@ def trunk_of(g: Drawing, tensors: Tensors, smoothing: Smoothing | None) -> str:
 
 def _embed(g: Drawing, trunk: Tensors, *, quantise: bool) -> str:
     words: Array = trunk["embeddings.word_embeddings.weight"]
-    if quantise:
-        rows, scales = minilm.quantised(words.T)
-        [codes] = g.op("Gather", g.constant(rows.T), "input_ids")
-        [whole] = g.op("Cast", codes, to=TensorProto.FLOAT)
-        [scale] = g.op("Gather", g.constant(scales[:, None]), "input_ids")
-        [x] = g.op("Mul", whole, scale)
-    else:
-        [x] = g.op("Gather", g.constant(words), "input_ids")
+    x = minilm.looked_up(g, words, 127 if quantise else 0)
     [kind] = g.op("Gather", g.constant(trunk["embeddings.token_type_embeddings.weight"]), "types")
     [x] = g.op("Add", x, kind)
     [count] = g.op("Shape", "input_ids", start=1, end=2)

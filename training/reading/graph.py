@@ -13,7 +13,7 @@ import numpy as np
 import onnx
 from onnx import TensorProto, helper
 
-from training.encoder_graph import FUSED, Array, Drawing, Smoothing, Tensors, _linear, quantised
+from training.encoder_graph import FUSED, Array, Drawing, Smoothing, Tensors, _linear, looked_up
 from training.judge.graph import MAX_TOKENS
 from training.judge.graph import heads as judge_heads
 from training.learning import CLS, SEP
@@ -76,14 +76,7 @@ def _embed(g: Drawing, trunk: Tensors, *, quantise: bool) -> str:
     words = np.asarray(trunk["embeddings.word_embeddings.weight"])
     words = words[RAISED:-1].copy()
     words[CLS], words[SEP] = (trunk["embeddings.word_embeddings.weight"][special] for special in (BEGIN, END))
-    if quantise:
-        rows, scales = quantised(words.T, LARGEST)
-        [codes] = g.op("Gather", g.constant(rows.T), "input_ids")
-        [whole] = g.op("Cast", codes, to=TensorProto.FLOAT)
-        [scale] = g.op("Gather", g.constant(scales[:, None]), "input_ids")
-        [x] = g.op("Mul", whole, scale)
-    else:
-        [x] = g.op("Gather", g.constant(words), "input_ids")
+    x = looked_up(g, words, LARGEST if quantise else 0)
     [count] = g.op("Shape", "input_ids", start=1, end=2)
     zero = g.constant(np.array([0]))
     places = g.constant(trunk["embeddings.position_embeddings.weight"][2 : MAX_TOKENS + 2])
