@@ -7,7 +7,6 @@ from enum import StrEnum
 from functools import cached_property
 from typing import Final
 
-from cragraph.generation.phrases import canonical
 from cragraph.text.facts.fact import names
 from cragraph.text.words import content_words, is_stopword
 
@@ -239,8 +238,8 @@ class Question:
 
     @cached_property
     def names(self) -> tuple[str, ...]:
-        """The names it mentions, without what has a common word: a "CEO" is none."""
-        return tuple(fact.text for fact in names(canonical(self.text)))
+        """The names it mentions."""
+        return tuple(fact.text for fact in names(self.text))
 
     @property
     def wants_figures(self) -> bool:

@@ -12,7 +12,7 @@ from math import exp, log
 from typing import Final, NamedTuple
 
 from cragraph.generation.candidates import Candidate, candidates
-from cragraph.generation.phrases import corrected, meaning_words, normalised, reworded
+from cragraph.generation.phrases import corrected, normalised, reworded
 from cragraph.generation.questions import Kind, Question, read_question
 from cragraph.generation.rows import Lookup, answer_below, lookup, one_of_many
 from cragraph.generation.scoring import (
@@ -21,9 +21,7 @@ from cragraph.generation.scoring import (
     coverage,
     kind_of,
     mistaken,
-    novelty,
     own_words,
-    question_weights,
     rarity,
     read_words,
     similarities,
@@ -190,16 +188,16 @@ class _Words:
     def __init__(self, question: Question, passages: Sequence[Passage], pool: Sequence[Candidate]) -> None:
         self.question, self.pool = question, pool
         own = [own_words(c) for c in pool]
-        asked, wanted = meaning_words(question.text), question_weights(question, rarity(own))
+        rare = rarity(own)
+        wanted = {word: rare[word] for word in content_words(question.text)}
         self.seen = [
             Features(
                 coverage(wanted, read_words(c)),
                 0.0,
                 kind_of(question, c),
-                novelty(asked, words),
                 _passage_score(passages, c),
             )
-            for c, words in zip(pool, own, strict=True)
+            for c in pool
         ]
 
     def score(self, i: int) -> float:

@@ -11,13 +11,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from cragraph.generation.candidates import Candidate
-from cragraph.generation.phrases import meaning_words
 from cragraph.generation.questions import Kind, Question
 from cragraph.protocols import Embeddings
 from cragraph.text.lexicon import LEXICON, pattern
 from cragraph.text.words import content_words
 
-_ASKED: Final = re.compile(r"\b(?:which|what|welche\w?) ((?!is\b|are\b|was\b|were\b|do\b|does\b|did\b)\w+)", re.I)
 _WISHING: Final = pattern("wishing")
 _OF_WISHES: Final = re.compile(
     r"\b(?:want|wish|like|love|hope|ask|request|prefer|need|wünsch|möcht|woll|bitte)\w*", re.I
@@ -30,8 +28,6 @@ _RIVALS: Final = tuple(frozenset(content_words(line)) for line in LEXICON["rival
 """Words of one kind, of which a thing is called by one: who asks for the summer course does not mean the spring one."""
 
 IN_SUBJECT: Final = 0.9  # what a question word counts that stands where the sentence's opening pronoun points to
-ASKED_FOR: Final = 0.5
-"""What "company" in "which company" weighs: the answer is a company's name and need not say that it is one."""
 IN_CONTEXT: Final = 0.6  # what a question word counts that stands only in a heading or title
 
 
@@ -40,22 +36,20 @@ class Features:
     """What is known of one candidate; all 0..1.
 
     `coverage` is the share of the question's words that it holds, rare words counting more; `similarity` the cosine
-    to the question; `kind` whether it offers the kind of answer asked for (0.5 where any would do); `novelty` whether
-    it says anything beyond the question; `passage_score` how well its passage was ranked.
+    to the question; `kind` whether it offers the kind of answer asked for (0.5 where any would do); `passage_score`
+    how well its passage was ranked.
     """
 
     coverage: float
     similarity: float
     kind: float
-    novelty: float
     passage_score: float
 
 
 def by_words(features: Features) -> float:
-    """How well a candidate answers, 0..1; favours sentences that are on topic *and* offer something new."""
+    """How well a candidate answers, 0..1."""
     f = features
-    total = 0.35 * f.coverage + 0.45 * f.similarity + 0.15 * f.kind + 0.05 * f.passage_score
-    return total * (0.5 + 0.5 * f.novelty)
+    return 0.35 * f.coverage + 0.45 * f.similarity + 0.15 * f.kind + 0.05 * f.passage_score
 
 
 def rarity(texts: Iterable[Sequence[str]]) -> Mapping[str, float]:
@@ -66,22 +60,10 @@ def rarity(texts: Iterable[Sequence[str]]) -> Mapping[str, float]:
     return defaultdict(lambda: log(1 + len(counted) / 0.5), known)
 
 
-def question_weights(question: Question, rare: Mapping[str, float]) -> dict[str, float]:
-    """What each word of the question weighs: rare ones more, the noun after "which" or "what" less."""
-    named = {word for match in _ASKED.finditer(question.text) for word in content_words(match.group(1))}
-    return {w: rare[w] * (ASKED_FOR if w in named else 1) for w in meaning_words(question.text)}
-
-
 def coverage(weights: Mapping[str, float], counts: Mapping[str, float]) -> float:
     """Share of the question's words that are there, by weight; `counts` says how much each word counts (0..1)."""
     total = sum(weights.values())
     return sum(weight * counts.get(word, 0.0) for word, weight in weights.items()) / total if total else 0.0
-
-
-def novelty(asked: Sequence[str], own: Sequence[str]) -> float:
-    """0 where a sentence says no word that the question does not, 0.75 for one (a name may be the answer), else 1."""
-    new = len(set(own) - set(asked))
-    return min(1.0, 0.5 + 0.25 * new) if new else 0.0
 
 
 def similarities(embeddings: Embeddings, question: str, texts: Sequence[str]) -> NDArray[np.float32]:
@@ -103,8 +85,8 @@ def kind_of(question: Question, candidate: Candidate) -> float:
             # A broken row often keeps an office and loses who holds it: only a name of two words is one.
             cells = " ".join(re.findall(r"(?:[A-Z][\w.’'-]*\s+)+[A-Z][\w’'-]+", candidate.text))
             return (question.answered_in_kind(f"| {cells}") or 0.0) if cells else 0.0
-        label = set(meaning_words(candidate.label))
-        shared = len(label & set(meaning_words(question.text))) / len(label) if label else 0.0
+        label = set(content_words(candidate.label))
+        shared = len(label & set(content_words(question.text))) / len(label) if label else 0.0
         values = re.sub(r"\|[^|:]*:(?=\s)", "|", candidate.text)  # without the names of columns, such as 2022
         if question.kind in (Kind.MONEY, Kind.TIME) and not question.answered_in_kind(values):
             return 0.0
@@ -143,12 +125,12 @@ def _only_within(name: str, text: str) -> bool:
 
 def own_words(candidate: Candidate) -> tuple[str, ...]:
     """The candidate's words; a row owns those of the header that names its columns."""
-    return meaning_words(f"{candidate.header} {candidate.text}")
+    return content_words(f"{candidate.header} {candidate.text}")
 
 
 def read_words(candidate: Candidate) -> dict[str, float]:
     """The words that the candidate is read with, and how much each counts."""
-    counts = dict.fromkeys(meaning_words(candidate.context), IN_CONTEXT)
-    counts.update(dict.fromkeys(meaning_words(candidate.subject), IN_SUBJECT))
+    counts = dict.fromkeys(content_words(candidate.context), IN_CONTEXT)
+    counts.update(dict.fromkeys(content_words(candidate.subject), IN_SUBJECT))
     counts.update(dict.fromkeys(own_words(candidate), 1.0))
     return counts
