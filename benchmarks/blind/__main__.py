@@ -3,7 +3,9 @@
 `questions.jsonl` asks about the files beside it: `any` are texts of which one in answer or citation makes it right,
 `partly` those that make it partly right; a third have no answer there. `claims.jsonl` has 120 claims on 30 passages,
 the true ones in other words, the false ones in the passage's; `false80.jsonl` 80 false and 20 true ones on four;
-`unrelated.jsonl` claims and passages that have nothing to do with each other. Nothing is tuned on any of them.
+`unrelated.jsonl` claims and passages that have nothing to do with each other. `nearmiss.jsonl` has 80 short texts with
+two questions each that look alike: one that the text answers, every second time in other words, and one about somebody
+or something else that it does not answer. Nothing is tuned on any of them.
 
 `bats` holds forty more questions, on the files of a bat hospital, written likewise; what they showed of tables and
 dates was mended afterwards.
@@ -11,6 +13,7 @@ dates was mended afterwards.
     python -m benchmarks.blind                      everything
     python -m benchmarks.blind --threshold 0.7 --on-low-confidence abstain
     python -m benchmarks.blind --only questions --verbose
+    python -m benchmarks.blind --only nearmiss
 """
 
 import argparse
@@ -116,9 +119,32 @@ def unrelated(judge: str) -> None:
     print(f"unrelated: {passed} of {len(pairs)} supported")
 
 
+def near_misses(context: Context, model: str | None, *, verbose: bool) -> None:
+    """Ask both questions of each text; what is answered rightly, what is refused, and how the confidence ranks them."""
+    settings = load_settings(**({"model": model} if model else {}))
+    graph = create_graph(settings).compile()
+    counts: dict[str, Counter[str]] = {}
+    scores: dict[str, list[float]] = {}
+    for row in rows("nearmiss.jsonl"):
+        response = graph.invoke({"question": row["question"], "passages": [row["text"]]}, context=context)
+        said = " ".join([response["answer"], *(c["quote"] for c in response["citations"])])
+        told = "refused" if response["abstained"] else "right" if row["answers"] and row["answer"] in said else "wrong"
+        counts.setdefault(row["kind"], Counter())[told] += 1
+        scores.setdefault(row["kind"], []).append(response["confidence"] or 0.0)
+        if verbose:
+            print(f"{row['id']:>3} {row['kind']:<24} {told:<8} {scores[row['kind']][-1]:.2f}  {row['question']}")
+    answerable = ("same words", "other words")
+    false = [score for kind, some in scores.items() if kind not in answerable for score in some]
+    for kind, some in scores.items():
+        print(f"{kind}: " + ", ".join(f"{counts[kind][name]} {name}" for name in ("right", "wrong", "refused")))
+        if kind in answerable:
+            ranked = auroc([True] * len(some) + [False] * len(false), [*some, *false])
+            print(f"  AUROC beside all that have no answer {ranked:.3f}")
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--only", choices=["questions", "claims"])
+    parser.add_argument("--only", choices=["questions", "claims", "nearmiss"])
     parser.add_argument("--judge", default="auto")
     parser.add_argument("--model", help="a chat model that writes")
     parser.add_argument("--threshold", type=float)
@@ -126,12 +152,14 @@ def main() -> None:
     parser.add_argument("--verbose", action="store_true", help="print every answer")
     options = parser.parse_args()
     own = {"confidence_threshold": options.threshold, "on_low_confidence": options.on_low_confidence}
-    if options.only != "claims":
-        context = Context(**{name: value for name, value in own.items() if value is not None})
+    context = Context(**{name: value for name, value in own.items() if value is not None})
+    if options.only in (None, "nearmiss"):
+        near_misses(context, options.model, verbose=options.verbose)
+    if options.only in (None, "questions"):
         for name, folder in FOLDERS.items():
             print(f"-- {name}")
             questions(folder, context, options.model, verbose=options.verbose)
-    if options.only != "questions":
+    if options.only in (None, "claims"):
         for name in ("claims.jsonl", "false80.jsonl"):
             claims(name, options.judge)
         unrelated(options.judge)
