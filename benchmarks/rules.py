@@ -88,15 +88,15 @@ def sets(data: Path, count: int, seed: int) -> Iterator[tuple[str, Rows]]:
 
 @contextmanager
 def remembered() -> Iterator[None]:
-    """The network reads each claim with the same passages once."""
-    known: dict[tuple[str, tuple[str, ...]], Grounding] = {}
+    """The network reads each claim with the same text once."""
+    known: dict[tuple[str, str], Grounding] = {}
     judge = GroundingModel.judge
 
-    def once(self: GroundingModel, claims: Sequence[str], passages: Sequence[str]) -> list[Grounding]:
-        texts = tuple(passages)
-        if new := [claim for claim in dict.fromkeys(claims) if (claim, texts) not in known]:
-            known.update(zip(((claim, texts) for claim in new), judge(self, new, texts), strict=True))
-        return [known[claim, texts] for claim in claims]
+    def once(self: GroundingModel, claims: Sequence[str], texts: Sequence[str]) -> list[Grounding]:
+        pairs = list(zip(claims, texts, strict=True))
+        if new := [pair for pair in dict.fromkeys(pairs) if pair not in known]:
+            known.update(zip(new, judge(self, [claim for claim, _ in new], [text for _, text in new]), strict=True))
+        return [known[pair] for pair in pairs]
 
     with patch.object(GroundingModel, "judge", once):
         yield

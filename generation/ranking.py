@@ -1,7 +1,8 @@
 """Ranks what could be quoted by how well it answers, and says how sure it is that the best of it does.
 
-The reader network reads the question with each passage; a small fitted head joins what it says with what words say.
-Both heads are logistic regressions, made by `training.reader.fit`; their weights lie beside the network's.
+The reader reads the question with each passage, and then closely with what stands around the likeliest places; small
+fitted heads join what it says with what words say. The heads are logistic regressions, made by `training.reader.fit`;
+their weights lie beside the network's.
 """
 
 import re
@@ -49,9 +50,13 @@ LABELLED: Final = 0.4
 """Share of the missing chance that a line gains whose label is asked for ("Cause: …"); set by hand."""
 HEADING: Final = 90  # characters of heading and title that are read before a text
 _LABEL: Final = re.compile(r"[A-ZÄÖÜ][^\n:|.]{1,30}: ")
-CHOICE: Final = ("bias", "span", "words", "cosine", "place", "short", "row")
-"""Features of the head that orders candidates: the reader's span, what words say, and the cosine to the question."""
-SURE: Final = ("bias", "answer", "evidence", "span", "cosine", "margin", "alone")
+CLOSE: Final = 360
+"""Characters around a candidate that are read closely."""
+_CLOSELY: Final = ("close answer", "close span", "close evidence")
+CHOICE: Final = ("bias", "span", "words", "cosine", "place", "short", "row", *_CLOSELY)
+"""Features of the head that orders candidates: the reader's span, what words say, the cosine to the question, and what
+the reader says of the surroundings that it reads closely."""
+SURE: Final = ("bias", "answer", "evidence", "span", "cosine", "margin", "alone", *_CLOSELY)
 """Features of the head that says how likely the best one answers. More of them gained nothing on other sources."""
 REWORDED: Final = ("bias", "chance", "shared", "span", "both")
 """Features of the head that says how likely an answer in other words answers."""
@@ -146,7 +151,8 @@ class AnswerRanker:
         liked = sorted(read, key=lambda i: -read[i][0])[:BY_READER]
         chosen = sorted({*(i for i in words.best(BY_WORDS) if i in read), *liked})
         failed = words.compare(chosen, self.embeddings)
-        scored = [words.scored(i, *read[i][1:], self.reader.heads["choice"]) for i in chosen]
+        close = self._closely(question, passages, pool, chosen)
+        scored = [words.scored(i, read[i][1:], close[i], self.reader.heads["choice"]) for i in chosen]
         ranking = Ranking(tuple(sorted(scored, key=_order)), None, {}, degraded=failed)
         features = certainty(ranking, ranking.scored[0])
         answered = self.sure(features, ranking.scored[0])
@@ -156,6 +162,21 @@ class AnswerRanker:
             ranking = replace(ranking, scored=_looked_up(looked, ranking.scored), rows=looked.rows)
             answered = max(answered, looked.chance)
         return replace(ranking, answered=answered, features=features)
+
+    def _closely(
+        self, question: Question, passages: Sequence[Passage], pool: Sequence[Candidate], chosen: Sequence[int]
+    ) -> dict[int, "_Read"]:
+        """What is read closely around each of the chosen candidates; those that stand together are read once."""
+        parts: list[_Part] = []
+        for i in chosen:
+            c = pool[i]
+            there = next((n for n, part in enumerate(parts) if part.around(c, pool)), None)
+            if there is None:
+                parts.append(_surroundings(passages, pool, i))
+            else:
+                parts[there] = parts[there]._replace(holds=(*parts[there].holds, i))
+        readings = self.reader.read(question.text, [(part.heading, part.text) for part in parts], closely=True)
+        return {i: (part, reading) for part, reading in zip(parts, readings, strict=True) for i in part.holds}
 
     def sure(self, features: Mapping[str, float], chosen: Scored) -> float:
         """The calibrated probability, 0..1, that a candidate with these features (of `certainty`) answers."""
@@ -227,21 +248,26 @@ class _Words:
             return ASIDE
         return DOUBT if mistaken(self.question, c) or (c.is_row and one_of_many(self.question, c)) else 1.0
 
-    def scored(self, i: int, part: "_Part", reading: ReadText, head: Sequence[float]) -> Scored:
+    def scored(self, i: int, read: "_Read", close: "_Read", head: Sequence[float]) -> Scored:
         """A candidate with what the reader, its words, and the form of question and sentence say of it."""
         c, seen = self.pool[i], self.seen[i]
+        part, reading = read
         start, end = c.start - part.start, c.end - part.start
-        span, left, right = reading.span(start, end)
+        near, closely = close
+        close_span, left, right = closely.span(c.start - near.start, c.end - near.start)
         features = {
             "bias": 1.0,
             "answer": _squash(reading.answer),
             "evidence": _squash(reading.evidence(start, end)),
-            "span": _squash(span / 2),
+            "span": _squash(reading.span(start, end)[0] / 2),
             "words": self.score(i),
             "cosine": seen.similarity,
             "place": seen.passage_score,
             "short": 1.0 if len(c.text.split()) < 5 and not c.is_row else 0.0,
             "row": 1.0 if c.is_row else 0.0,
+            "close answer": _squash(closely.answer),
+            "close span": _squash(close_span / 2),
+            "close evidence": _squash(closely.evidence(c.start - near.start, c.end - near.start)),
         }
         score = _logistic(head, {name: features[name] for name in CHOICE})
         label = set(content_words(c.text.partition(": ")[0])) if _LABEL.match(c.text) else set()
@@ -251,7 +277,7 @@ class _Words:
         if self.question.kind is Kind.YES_NO:
             # It is the sentence with the most of the question that says whether it is so.
             score *= 0.5 + 0.5 * seen.coverage
-        return Scored(c, features, score, part.start + left, part.start + right, self.trust(i), labelled)
+        return Scored(c, features, score, near.start + left, near.start + right, self.trust(i), labelled)
 
 
 def _passage_score(passages: Sequence[Passage], candidate: Candidate) -> float:
@@ -282,6 +308,15 @@ class _Part(NamedTuple):
     start: int
     holds: tuple[int, ...]
 
+    def around(self, c: Candidate, pool: Sequence[Candidate]) -> bool:
+        """Whether another candidate of the same kind stands in it."""
+        own = pool[self.holds[0]]
+        inside = self.start <= c.start and c.end <= self.start + len(self.text)
+        return inside and c.passage == own.passage and c.is_row == own.is_row
+
+
+_Read = tuple[_Part, ReadText]
+
 
 def _parts(question: Question, passages: Sequence[Passage], pool: Sequence[Candidate]) -> list[_Part]:
     """The parts of passages that hold the candidates, cut between candidates; the most promising, in order."""
@@ -308,6 +343,25 @@ def _parts(question: Question, passages: Sequence[Passage], pool: Sequence[Candi
     asked = set(content_words(question.text))
     worth = [sum(map(weight, asked & set(terms(f"{part.heading} {part.text}")))) for part in parts]
     return [parts[n] for n in sorted(sorted(range(len(parts)), key=lambda n: -worth[n])[:MOST_WINDOWS])]
+
+
+def _surroundings(passages: Sequence[Passage], pool: Sequence[Candidate], i: int) -> _Part:
+    """A candidate with the sentences, or rows, before and behind it, as far as `CLOSE` characters go."""
+    c = pool[i]
+    alike = [other for other in pool if other.passage == c.passage and other.is_row == c.is_row]
+    before = sorted((o.start for o in alike if o.end <= c.start), reverse=True)
+    behind = sorted(o.end for o in alike if o.start >= c.end)
+    start, end = c.start, c.end
+    while before or behind:
+        if before and end - before[0] <= CLOSE:
+            start = before.pop(0)
+        else:
+            before = []
+        if behind and behind[0] - start <= CLOSE:
+            end = behind.pop(0)
+        else:
+            behind = []
+    return _Part(_lead(heading_of(passages[c.passage]), c), passages[c.passage]["text"][start:end], start, (i,))
 
 
 def heading_of(passage: Passage) -> str:

@@ -1,6 +1,6 @@
-"""The embedded grounding model: does this English text follow from these passages, and which of its words do not?
+"""The embedded grounding model: does this English claim follow from these texts, and which of its words do not?
 
-A network reads claim and digest; its logits become probabilities by the numbers on the card of the weights.
+A network reads claim and text together; its logits become probabilities by the numbers on the card of the weights.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -18,6 +18,7 @@ from cragraph.models.grounding_features import (
     Ints,
     PieceReader,
     ReadClaim,
+    missing,
     open_reader,
     read_claims,
     readable,
@@ -38,14 +39,13 @@ class ClaimWord:
 class Grounding:
     """What the model says of one claim: probabilities that sum to 1, and its words.
 
-    `quote` is the (passage, start, end) of the sentence closest to it; `logit` is the network's own support.
+    `logit` is the network's own: what speaks for the claim, less what speaks against it.
     """
 
     supported: float
     unsupported: float
     contradicted: float
     words: tuple[ClaimWord, ...] = ()
-    quote: tuple[int, int, int] | None = None
     logit: float = -5.0
 
 
@@ -54,23 +54,29 @@ NO_WORDS = Grounding(0.0, 1.0, 0.0)  # what a claim without a word gets: there i
 
 @dataclass(frozen=True)
 class Blend:
-    """Joins the network's logit with what words say of the claim, and with whether facts object to it."""
+    """Joins the network's logits with what words say of the claim, and with whether facts object to it."""
 
     share: float  # of the network's logit
     cost: float  # of an objection
     bound: float  # from 0 and 1, as far as words count: they do not see who did what
-    knots: Floats  # (2, k), both rows rising: of what is joined, and of the probability that it means
+    against: float  # of what the network says against the claim
 
     @classmethod
     def from_card(cls, card: Mapping[str, Any]) -> "Blend":
         """Read the blend that the card of the weights carries."""
-        share, cost, bound = (float(card[name]) for name in ("share", "cost", "bound"))
-        return cls(share, cost, bound, np.array(card["knots"], np.float32))
+        return cls(*(float(card[name]) for name in ("share", "cost", "bound", "against")))
+
+    def logit(self, scores: Floats) -> float:
+        """The network's logit for a claim, from its (3,) logits: what is said for it, less some of that against it."""
+        return support_logit(scores) - self.against * chance_logit(scores, 2)
 
     def support(self, opinion: float, logit: float, objected: bool) -> float:
-        """The calibrated probability of support, from the support 0..1 by words and the network's logit."""
+        """How far a claim is supported, 0..1, from the support 0..1 by words and the network's logit.
+
+        What chance that is, the judge's curve says (`verification.policies.curves`).
+        """
         raw = blended(np.array([opinion], np.float32), np.array([logit], np.float32), self.share, self.bound)
-        return float(np.interp(float(raw[0]) - self.cost * objected, self.knots[0], self.knots[1]))
+        return float(1.0 / (1.0 + np.exp(-np.clip(raw[0] - self.cost * objected, -30.0, 30.0))))
 
 
 def blended(opinions: Floats, logits: Floats, share: float, bound: float) -> Floats:
@@ -80,21 +86,16 @@ def blended(opinions: Floats, logits: Floats, share: float, bound: float) -> Flo
 
 
 class GroundingModel(Shipped):
-    """Judges claims against passages.
+    """Judges claims against texts.
 
-    The same claim and passages always give the same figures, bit for bit, whatever they are judged together with.
+    The same claim and texts always give the same figures, bit for bit, whatever they are judged together with.
     """
 
-    network = "grounding"
+    network = "reading"
 
     def __init__(self, *, threads: int | None = None, folder: Path = DATA) -> None:
         super().__init__(threads=threads, folder=folder)
         self._reading = Lock()
-
-    @property
-    def threshold(self) -> float:
-        """The `supported` from which a claim counts as supported."""
-        return float(self._weights.card["thresholds"]["supported"]["at"])
 
     @property
     def word_threshold(self) -> float:
@@ -114,18 +115,22 @@ class GroundingModel(Shipped):
         """Whether a text is in a script that the model can read."""
         return readable(text)
 
-    def judge(self, claims: Sequence[str], passages: Sequence[str]) -> list[Grounding]:
-        """One grounding per claim, in order, each against all the passages together."""
-        network, readings = Network(opened("grounding", self._folder)), read_claims(self._reader, claims, passages)
-        logits = network.many([(r.pieces.ids, r.passage) for r in readings], self.threads)
-        parts: list[list[Grounding]] = [[] for _ in claims]
-        for reading, (scores, words) in zip(readings, logits, strict=True):
-            parts[reading.claim].append(self._ground(reading, scores, words))
-        return [_join(parts_of_claim) for parts_of_claim in parts]
+    def judge(self, claims: Sequence[str], texts: Sequence[str]) -> list[Grounding]:
+        """One grounding per claim, in order, each read with the text of the same place."""
+        network, parts = Network(opened(self.network, self._folder)), read_claims(self._reader, claims)
+        given = list(dict.fromkeys(texts))
+        read = dict(zip(given, (pieces.ids for pieces in self._reader.read(given)), strict=True))
+        held = [(part, read[texts[part.claim]]) for part in parts]
+        held = [(part, text) for part, text in held if len(text)]
+        logits = network.many([(part.pieces.ids, text) for part, text in held], self.threads)
+        found: list[list[Grounding]] = [[] for _ in claims]
+        for (part, text), (scores, words) in zip(held, logits, strict=True):
+            found[part.claim].append(self._ground(part, text, scores, words))
+        return [_join(of_claim) for of_claim in found]
 
     def blend(self, grounding: Grounding, opinion: float, objected: bool) -> Grounding:
         """The grounding with the support by words, 0..1, and whether facts object to the claim taken into account."""
-        if grounding is NO_WORDS:
+        if grounding == NO_WORDS:
             return grounding
         supported = self._blend.support(opinion, grounding.logit, objected)
         rest = (1.0 - supported) / max(1.0 - grounding.supported, 1e-9)
@@ -135,31 +140,36 @@ class GroundingModel(Shipped):
         )
 
     def score(self, pairs: Sequence[tuple[str, str]]) -> list[Grounding]:
-        """One grounding per (claim, passage) pair, in order; pairs of the same passage are read together."""
-        groundings: dict[tuple[str, str], Grounding] = {}
-        for passage in dict.fromkeys(passage for _, passage in pairs):
-            claims = list(dict.fromkeys(claim for claim, other in pairs if other == passage))
-            groundings.update(zip(((claim, passage) for claim in claims), self.judge(claims, [passage]), strict=True))
-        return [groundings[pair] for pair in pairs]
+        """One grounding per (claim, text) pair, in order; a pair that comes twice is read once."""
+        every = list(dict.fromkeys(pairs))
+        found = self.judge([claim for claim, _ in every], [text for _, text in every])
+        known = dict(zip(every, found, strict=True))
+        return [known[pair] for pair in pairs]
 
-    def _ground(self, reading: ReadClaim, scores: Floats, words: Floats) -> Grounding:
+    def _ground(self, part: ReadClaim, text: Ints, scores: Floats, words: Floats) -> Grounding:
         """What the network's logits (3,) of a part of a claim and (pieces,) of its words say, by the card's numbers."""
-        head, logit = self._weights.card["head"], support_logit(scores)
-        covered = 1.0 - float(reading.missing.sum()) / max(float(reading.weight.sum()), 1e-6)
+        card, logit = self._weights.card, self._blend.logit(scores)
+        lacking = missing(self._reader, part.pieces.ids, text)
+        covered = 1.0 - float(lacking.sum()) / max(float(self._reader.idf[part.pieces.ids].sum()), 1e-6)
         supported = self._blend.support(covered, logit, objected=False)
-        scale, bias = head["contradiction"]
+        scale, bias = card["contradiction"]
         against = np.clip(scale * float(scores[2] - scores[1]) + bias, -30.0, 30.0)
         contradicted = (1.0 - supported) * float(1.0 / (1.0 + np.exp(-against)))
-        scale, absent, bias = head["word"]
-        chances = np.asarray(1.0 / (1.0 + np.exp(-(scale * words + absent * reading.missing + bias))), np.float32)
+        scale, absent, bias = card["word"]
+        chances = np.asarray(1.0 / (1.0 + np.exp(-(scale * words + absent * lacking + bias))), np.float32)
         rest = 1.0 - supported - contradicted
-        return Grounding(supported, rest, contradicted, tuple(_words(reading, chances)), reading.quote, logit)
+        return Grounding(supported, rest, contradicted, tuple(_words(part, chances)), logit)
 
 
 def support_logit(scores: Floats) -> float:
     """The logit of support, from the network's (3,) logits of supported, unsupported and contradicted."""
+    return chance_logit(scores, 0)
+
+
+def chance_logit(scores: Floats, place: int) -> float:
+    """The logit of the chance that one of the network's (3,) logits stands for."""
     raised = np.exp(scores - scores.max())
-    chance = min(max(float(raised[0] / raised.sum()), 1e-5), 1 - 1e-5)
+    chance = min(max(float(raised[place] / raised.sum()), 1e-5), 1 - 1e-5)
     return float(np.float32(np.log(chance / (1 - chance))))
 
 
@@ -179,7 +189,7 @@ def _join(parts: Sequence[Grounding]) -> Grounding:
         return NO_WORDS
     weakest = min(parts, key=lambda part: part.supported)
     words = tuple(word for part in parts for word in part.words)
-    return Grounding(weakest.supported, weakest.unsupported, weakest.contradicted, words, weakest.quote, weakest.logit)
+    return Grounding(weakest.supported, weakest.unsupported, weakest.contradicted, words, weakest.logit)
 
 
 MAX_PIECES: Final = 256

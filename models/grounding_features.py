@@ -1,4 +1,4 @@
-"""How the grounding model reads: word pieces, and the sentences of the passages that cover a claim."""
+"""How the grounding model reads a text: its word pieces, and the parts of a claim that is too long for one call."""
 
 import re
 from base64 import b64decode
@@ -104,98 +104,13 @@ def unpack_idf(packed: str) -> Floats:
 @cache
 def open_reader(folder: Path) -> PieceReader:
     """The reader of the weights in a folder; raises WeightsError where tokenizer and table do not fit."""
-    tokenizer, idf = open_tokenizer(folder), unpack_idf(str(weights("grounding", folder).card["idf"]))
+    tokenizer, idf = open_tokenizer(folder), unpack_idf(str(weights("reading", folder).card["idf"]))
     if len(idf) != tokenizer.get_vocab_size():
         raise WeightsError(
-            f"the grounding card weighs {len(idf)} word pieces, the tokenizer has {tokenizer.get_vocab_size()}; they "
+            f"the reading card weighs {len(idf)} word pieces, the tokenizer has {tokenizer.get_vocab_size()}; they "
             "come from different versions: reinstall cragraph (pip install --force-reinstall cragraph)."
         )
     return PieceReader(tokenizer, idf)
-
-
-BUDGET = 128  # word pieces in a digest
-
-
-@dataclass(frozen=True)
-class Corpus:
-    """Pieces of all sentences of the passages: `bounds[s]:bounds[s + 1]` are those of sentence s.
-
-    `spans[s]` is (passage, start, end) in characters.
-    """
-
-    ids: Ints
-    stems: Ints
-    bounds: Ints
-    spans: Sequence[tuple[int, int, int]]
-
-    def pieces_of(self, chosen: Sequence[int]) -> Ints:
-        """Ids of the chosen sentences' pieces, in the order of the sentences."""
-        parts = [self.ids[self.bounds[s] : self.bounds[s + 1]] for s in sorted(chosen)]
-        return np.concatenate(parts) if parts else np.zeros(0, np.int32)
-
-
-def read_corpus(reader: PieceReader, passages: Sequence[str]) -> Corpus:
-    """Split passages into sentences and read them."""
-    spans: list[tuple[int, int, int]] = []
-    ids: list[Ints] = []
-    sizes: list[int] = []
-    for number, (text, pieces) in enumerate(zip(passages, reader.read(passages), strict=True)):
-        cuts = sentences(text)
-        edges = np.searchsorted(pieces.starts, [start for start, _ in cuts]) if cuts else np.zeros(0, np.int64)
-        ids.append(pieces.ids)
-        sizes.extend(np.diff(np.append(edges, len(pieces))).tolist())
-        spans.extend((number, start, end) for start, end in cuts)
-    flat = np.concatenate(ids) if ids else np.zeros(0, np.int32)
-    bounds = np.concatenate([[0], np.cumsum(sizes)]).astype(np.int32)
-    return Corpus(flat, reader.stems[flat], bounds, spans)
-
-
-def overlap(reader: PieceReader, claim: Pieces, corpus: Corpus) -> NDArray[np.float32]:
-    """(sentences, distinct claim words): the word's idf where the sentence holds it, else 0."""
-    words = np.unique(reader.stems[claim.ids[reader.wordlike[claim.ids]]])
-    table = np.zeros((len(corpus.spans), len(words)), np.float32)
-    if not words.size or not corpus.stems.size:
-        return table
-    place = np.searchsorted(words, corpus.stems).clip(max=len(words) - 1)
-    hit = words[place] == corpus.stems
-    sentence = np.repeat(np.arange(len(corpus.spans)), np.diff(corpus.bounds))
-    table[sentence[hit], place[hit]] = reader.idf[words][place[hit]]
-    return table
-
-
-def digest(table: NDArray[np.float32], corpus: Corpus, budget: int = BUDGET) -> list[int]:
-    """Choose sentences, the best first, until `budget` pieces are used, which only the first may exceed.
-
-    First come those with words of the claim not covered yet, then those with the same words again (another value of
-    the same thing shows a contradiction), then neighbours.
-    """
-    sizes = np.diff(corpus.bounds)
-    if sizes.sum() <= budget:
-        return list(np.argsort(-table.sum(1), kind="stable"))
-    weight = table.max(0, initial=0.0)
-    total = table.sum(1)
-    scale = float(total.max(initial=0.0)) or 1.0
-    missing = weight.copy()
-    free = np.ones(len(sizes), np.bool_)
-    near = np.zeros(len(sizes), np.float32)
-    passage = np.array([span[0] for span in corpus.spans])
-    chosen: list[int] = []
-    used = 0
-    while free.any():
-        gain = np.minimum(table, missing).sum(1) + 0.5 * total + 0.1 * scale * near
-        gain = np.where(free, gain, -1.0)
-        best = int(np.argmax(gain))
-        free[best] = False
-        if used + sizes[best] > budget and chosen:
-            free &= sizes <= budget - used
-            continue
-        chosen.append(best)
-        used += int(sizes[best])
-        missing = np.where(table[best] > 0, 0.0, missing)
-        for side in (best - 1, best + 1):
-            if 0 <= side < len(sizes) and passage[side] == passage[best]:
-                near[side] = 1.0
-    return chosen
 
 
 _LETTER = re.compile(r"[^\W\d_]")
@@ -205,19 +120,11 @@ READABLE = 0.7  # the least share of Latin letters in a text that the model can 
 
 @dataclass(frozen=True)
 class ReadClaim:
-    """One part of one claim, ready for the network.
-
-    `offset` is where the part starts in the claim's text; `missing` is (pieces,): a piece's idf where the passages do
-    not hold it, else 0; `quote` is the (passage, start, end) of the sentence closest to the claim.
-    """
+    """One part of one claim; `offset` is where the part starts in the claim's text."""
 
     claim: int
     offset: int
     pieces: Pieces
-    passage: Ints
-    missing: Floats
-    weight: Floats
-    quote: tuple[int, int, int] | None
 
 
 def readable(text: str) -> bool:
@@ -226,35 +133,22 @@ def readable(text: str) -> bool:
     return not letters or (len(_LATIN.findall(text)) >= READABLE * len(letters) and seems_english(text))
 
 
-def read_claims(
-    reader: PieceReader, claims: Sequence[str], passages: Sequence[str], budget: int = BUDGET
-) -> list[ReadClaim]:
-    """Read claims against passages; a long one gives several readings, one without a readable word none."""
+def read_claims(reader: PieceReader, claims: Sequence[str]) -> list[ReadClaim]:
+    """Read claims; a long one gives several readings, one without a readable word none."""
     if not claims:
         return []
-    corpus = read_corpus(reader, passages)
     return [
-        _read(reader, number, offset, own, corpus, budget)
+        ReadClaim(number, offset, own)
         for number, (text, pieces) in enumerate(zip(claims, reader.read(claims), strict=True))
         for offset, own in _parts(text, pieces)
         if reader.wordlike[own.ids].any()
     ]
 
 
-def _read(reader: PieceReader, number: int, offset: int, pieces: Pieces, corpus: Corpus, budget: int) -> ReadClaim:
-    chosen = digest(overlap(reader, pieces, corpus), corpus, budget)
-    weight = reader.idf[pieces.ids]
-    # A word is held in any of its forms; punctuation always is.
-    supported = np.isin(reader.stems[pieces.ids], corpus.stems) | ~reader.wordlike[pieces.ids]
-    return ReadClaim(
-        number,
-        offset,
-        pieces,
-        corpus.pieces_of(chosen),
-        np.where(supported, 0.0, weight).astype(np.float32),
-        weight,
-        corpus.spans[chosen[0]] if chosen else None,
-    )
+def missing(reader: PieceReader, claim: Ints, text: Ints) -> Floats:
+    """(pieces,): a piece's idf where the text does not hold its word in any form, else 0; punctuation is held."""
+    found = np.isin(reader.stems[claim], reader.stems[text]) | ~reader.wordlike[claim]
+    return np.where(found, 0.0, reader.idf[claim]).astype(np.float32)
 
 
 def _parts(text: str, pieces: Pieces) -> Iterator[tuple[int, Pieces]]:

@@ -25,7 +25,7 @@ from cragraph.passages import as_passages
 from cragraph.protocols import Notes
 from cragraph.verification.policies import FITTED, LINE, SUREST, Curve
 from cragraph.verification.result import counted, word_for_word
-from training.judge.metrics import auroc, expected_calibration_error
+from training.judge.metrics import auroc, expected_calibration_error, reliability
 
 BASE_RATE = 0.6  # share of answers that are good, in every file that the curves are fitted on
 JUDGES = ("encoder", "embedding", "lexical")
@@ -179,8 +179,6 @@ def draw(drawn: Mapping[str, tuple[Sequence[Answer], Array]], out: Path) -> None
     """One panel a judge: what curves of the other files state, and what came true."""
     import matplotlib as mpl
     from matplotlib import pyplot
-
-    from training.judge.plot import reliability
 
     mpl.use("svg")
     mpl.rcParams["svg.hashsalt"] = "cragraph"

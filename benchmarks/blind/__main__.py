@@ -91,7 +91,9 @@ def _refused(row: dict[str, Any], kind: str) -> bool:
 
 def _worth(right: Any, confidence: Any) -> str:
     curve = reliability(list(right), list(confidence))
-    return f"AUROC {auroc(list(right), list(confidence)):.3f}, calibration error {calibration_error(curve):.3f}"
+    ranked = auroc(list(right), list(confidence))
+    stated = "none, all alike" if ranked is None else f"{ranked:.3f}"
+    return f"AUROC {stated}, calibration error {calibration_error(curve):.3f}"
 
 
 def claims(name: str, judge: str) -> None:

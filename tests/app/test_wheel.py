@@ -53,13 +53,18 @@ def test_the_licenses_of_the_code_and_of_the_weights_are_inside_in_full(wheel: P
     with zipfile.ZipFile(wheel) as parts:
         inside = {name.partition(".dist-info/")[2]: parts.read(name) for name in parts.namelist()}
     stated = re.findall(r"^License-File: (.+)$", inside["METADATA"].decode(), re.M)
-    assert sorted(stated) == ["LICENSE", "LICENSES/Apache-2.0.txt", "NOTICE"]
+    assert sorted(stated) == ["LICENSE", "LICENSES/Apache-2.0.txt", "LICENSES/MIT-mpnet.txt", "NOTICE"]
     for name in stated:
         assert inside[f"licenses/{name}"] == (ROOT / name).read_bytes()
     # The text as the foundation publishes it, to the byte.
     digest = sha256(inside["licenses/LICENSES/Apache-2.0.txt"]).hexdigest()
     assert digest == "cfc7749b96f63bd31c3c42b5c471bf756814053e847c10f3eb003417bc523d30"
-    assert "LICENSES/Apache-2.0.txt" in inside["licenses/NOTICE"].decode()
+    notice = inside["licenses/NOTICE"].decode()
+    assert {"LICENSES/Apache-2.0.txt", "LICENSES/MIT-mpnet.txt"} <= set(re.findall(r"LICENSES/[\w.-]*\w", notice))
+
+
+def test_it_is_no_larger_than_package_indexes_take(wheel: Path) -> None:
+    assert wheel.stat().st_size < 100_000_000
 
 
 def test_it_answers_from_an_empty_environment(wheel: Path, tmp_path: Path) -> None:

@@ -4,10 +4,10 @@ import numpy as np
 import pytest
 
 from cragraph.models.grounding_features import unpack_idf
-from training.judge.featurise import pack_idf
 from training.judge.metrics import auroc, balanced_accuracy, expected_calibration_error, f1
 from training.judge.rows import CONTRADICTED, NOT_SUPPORTED, SUPPORTED, UNSUPPORTED
-from training.judge.table import Table
+from training.reading.featurise import pack_idf
+from training.reading.table import Table
 
 SCORES = np.array([2.0, -1.0, 0.5, 1.0, -2.0, 3.0, 0.0])
 

@@ -86,7 +86,7 @@ def test_an_answer_that_contradicts_itself_in_one_place_is_found_out() -> None:
         found = verify(f"{row['one']} {row['other']}", [row["one"], "The weather was fine."], judge="encoder")
         clashing[row["label"]] += found.signals["internal_consistency"] < 1
     assert clashing["contradicted"] >= 15  # of 20; 6 by figures, opposites and negation alone
-    assert clashing["consistent"] <= 2  # of 20
+    assert clashing["consistent"] <= 3  # of 20
 
 
 @pytest.mark.parametrize(

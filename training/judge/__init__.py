@@ -1,1 +1,1 @@
-"""How the grounding judge is made: data, hard negatives, training, calibration, export and evaluation."""
+"""What the network behind the judge learns claims from: people's rows, made ones, and how they are read."""

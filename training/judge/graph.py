@@ -1,40 +1,17 @@
-"""Draws the trained network as an ONNX graph with the same int8 layers as the sentence encoder.
+"""Draws what reads pairs of texts as parts of an ONNX graph: MiniLM's layers, and the heads for claims and their words.
 
-Takes one pair at a time: `input_ids` and `types`, int64, 1 x pieces, no padding. Gives `claim` (3 logits) and `word`
-(one logit a piece). One pair a call keeps a claim's figures the same whatever it is judged together with, because the
-int8 layers scale their activations by the largest value they see.
+A graph takes one pair at a time: `input_ids` and `types`, int64, 1 x pieces, no padding. One pair a call keeps a
+claim's figures the same whatever it is judged together with, because the int8 layers scale their activations by the
+largest value they see.
 """
 
 import numpy as np
-import onnx
 from onnx import TensorProto, helper
 
 from training import encoder_graph as minilm
 from training.encoder_graph import FUSED, HEADS, LAYERS, Array, Drawing, Smoothing, Tensors
 
 MAX_TOKENS = 256
-
-
-def draw(tensors: Tensors, smoothing: Smoothing | None = None) -> tuple[onnx.ModelProto, list[str]]:
-    """The model and the names of its linear layers' inputs, in order; int8 where `smoothing` is given.
-
-    `tensors` are the network's, named as in `GroundingNet`; the two heads stay in full precision.
-    """
-    g = Drawing()
-    x = trunk_of(g, tensors, smoothing)
-    heads(g, x, tensors)
-    graph = helper.make_graph(
-        g.nodes,
-        "grounding",
-        [helper.make_tensor_value_info(n, TensorProto.INT64, [1, "pieces"]) for n in ("input_ids", "types")],
-        [
-            helper.make_tensor_value_info("claim", TensorProto.FLOAT, [1, 3]),
-            helper.make_tensor_value_info("word", TensorProto.FLOAT, [1, "pieces"]),
-        ],
-        g.constants,
-    )
-    opsets = [helper.make_opsetid("", 18), helper.make_opsetid(FUSED, 1)]
-    return helper.make_model(graph, opset_imports=opsets, ir_version=9), g.inputs
 
 
 def trunk_of(g: Drawing, tensors: Tensors, smoothing: Smoothing | None) -> str:

@@ -40,3 +40,10 @@ def f1(said: Flags, true: Flags) -> tuple[float, float, float]:
     hit = int((said & true).sum())
     precision, recall = hit / max(1, int(said.sum())), hit / max(1, int(true.sum()))
     return precision, recall, 2 * precision * recall / max(1e-9, precision + recall)
+
+
+def reliability(chances: Numbers, positive: Flags, bins: int = 10) -> tuple[list[float], list[float]]:
+    """Mean chance and share that came true of each of `bins` equal steps that holds at least ten rows."""
+    place = np.minimum((chances * bins).astype(int), bins - 1)
+    held = [b for b in range(bins) if (place == b).sum() >= 10]
+    return [float(chances[place == b].mean()) for b in held], [float(positive[place == b].mean()) for b in held]

@@ -1,13 +1,15 @@
-"""The network: MiniLM as a cross-encoder with a head for the claim and a head for each of its words."""
+"""What reads claims: a head for the claim and one for each of its words; the rows they learn from, and the loss."""
 
 from dataclasses import dataclass, fields
 from pathlib import Path
+from typing import ClassVar
 
+import numpy as np
 import torch
 from torch import Tensor, nn
 from torch.nn import functional as F
-from transformers import BertModel
 
+from training import learning
 from training.judge.prepare import UNKNOWN
 from training.judge.rows import CONTRADICTED, NOT_SUPPORTED, SUPPORTED
 
@@ -26,43 +28,46 @@ class Batch:
     mask: Tensor
     labels: Tensor
     tags: Tensor
-    prior: Tensor | None = None
-    """Log-probabilities (rows, 3) that the claims alone give away; they are added to the logits in the loss."""
 
     def to(self, device: torch.device) -> "Batch":
         """The same on a device."""
-        moved = (getattr(self, field.name) for field in fields(self))
-        return Batch(*(None if tensor is None else tensor.to(device) for tensor in moved))
+        return Batch(*(getattr(self, field.name).to(device) for field in fields(self)))
+
+
+class Rows(learning.Rows):
+    """The prepared claims with their passages, labels and tags."""
+
+    batch_pieces: ClassVar[int] = 2304
+    most_rows: ClassVar[int] = 40
+    pool: ClassVar[int] = 64 * 32
+
+    def __init__(self, path: Path) -> None:
+        super().__init__(path)
+        self.tags, self.labels = self.data["tags"], self.data["labels"]
+        self.tag_starts = np.concatenate([[0], np.cumsum(self.sizes[:, 0])])
+
+    def batch(self, rows: learning.Ints) -> Batch:
+        """Padded tensors of some rows."""
+        ids, types, mask = self.pairs(rows)
+        tags = np.full_like(ids, UNKNOWN)
+        for line, row in enumerate(rows):
+            own = self.sizes[row, 0]
+            tags[line, 1 : own + 1] = self.tags[self.tag_starts[row] : self.tag_starts[row + 1]]
+        arrays = (ids, types, mask, self.labels[rows].astype(np.int64), tags)
+        return Batch(*map(torch.from_numpy, arrays))
 
 
 class GroundingNet(nn.Module):
     """Reads ``[CLS] claim [SEP] digest [SEP]``; gives 3 claim logits and one logit for each piece."""
 
-    def __init__(self, trunk: BertModel) -> None:
+    def __init__(self, trunk: nn.Module) -> None:
         super().__init__()
         self.trunk = trunk
-        width = trunk.config.hidden_size
+        width = trunk.config.hidden_size  # type: ignore[union-attr]
         self.mix = nn.Linear(3 * width, width)
         self.drop = nn.Dropout(0.1)
         self.claim = nn.Linear(width, 3)
         self.word = nn.Linear(width, 1)
-
-    @classmethod
-    def from_minilm(cls, folder: Path) -> "GroundingNet":
-        """Start from the sentence-embedding weights; the word embeddings stay as they are.
-
-        Dropout inside the trunk is off: on a CPU it takes a third of the time of a step; fused attention gains none.
-        """
-        trunk = BertModel.from_pretrained(
-            folder,
-            add_pooling_layer=False,
-            attn_implementation="eager",
-            hidden_dropout_prob=0.0,
-            attention_probs_dropout_prob=0.0,
-        )
-        net = cls(trunk)
-        net.trunk.embeddings.word_embeddings.weight.requires_grad_(False)
-        return net
 
     def forward(self, ids: Tensor, types: Tensor, mask: Tensor) -> tuple[Tensor, Tensor]:
         """Claim logits (rows, 3) and word logits (rows, length).
@@ -85,8 +90,7 @@ def loss_of(claim: Tensor, word: Tensor, batch: Batch) -> Tensor:
 
     A row that is only known to be not supported is charged for its supported probability alone.
     """
-    logits = claim.float() if batch.prior is None else claim.float() + batch.prior
-    scores = torch.log_softmax(logits, dim=-1)
+    scores = torch.log_softmax(claim.float(), dim=-1)
     known = scores.gather(1, batch.labels.clamp(max=CONTRADICTED).unsqueeze(1)).squeeze(1)
     either = torch.logsumexp(scores[:, SUPPORTED + 1 :], dim=-1)
     claims = -torch.where(batch.labels == NOT_SUPPORTED, either, known).mean()

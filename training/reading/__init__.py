@@ -1,1 +1,1 @@
-"""How a network for judge and reader is trained: one trunk of eight layers, a head for claims, one for questions."""
+"""How the network behind judge and reader is made: rows, training, export, and what is fitted on it."""

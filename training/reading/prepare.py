@@ -31,8 +31,6 @@ from training.reader.rows import OVERSAMPLED
 from training.reading.rows import claim_examples
 
 Array = NDArray[Any]
-BUDGETS = (128, 128, 96, 160, 64)
-"""Pieces of the passages that a claim is read with, to draw from."""
 HUMAN = 6
 """How often a question counts that people wrote so that its paragraph does not answer it."""
 TABLES = 6000
@@ -94,7 +92,6 @@ def main() -> None:
     np.save(given.out / "idf.npy", idf)
     claims = claim_examples(given.data, given.claims, given.seed)
     print(json.dumps(count_by_source(claims), indent=0), flush=True)
-    judge.BUDGETS = BUDGETS
     read, drawn = judge.reader(tokenizer, idf), np.random.default_rng(given.seed)
 
     def write(name: str, table: dict[str, Array], yes: Array, tagged: int) -> None:

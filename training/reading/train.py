@@ -1,6 +1,6 @@
 """Train both tasks on one trunk, batches in turn; may be stopped at any time and goes on from its last checkpoint.
 
-    python -m training.reading.train RUN --trunk FOLDER --data ROWS [--rows 100000] [--decay 30000]
+    python -m training.reading.train RUN --trunk FOLDER --data ROWS [--rows 24000] [--decay 7000]
 
 FOLDER holds all-mpnet-base-v2, ROWS what `training.reading.prepare` wrote. A run that must end sooner is stopped and
 started again with fewer `--rows`: the decay then begins at once.
@@ -14,23 +14,23 @@ from torch import Tensor
 
 from training import learning
 from training.judge import model as judge
-from training.judge import train as judge_train
 from training.reader import train as reader_train
 from training.reading.net import ReadingNet
 
 HEADS = 6.0
 """How many times the trunk's rate the heads learn at."""
-PIECES = 2304
-"""Padded pieces in a batch."""
+SEED = 5
+ROWS, DECAY = 24_000, 7_000
+"""The rows that the network learns from, and over how many of the last the rate falls."""
 
 
 class Both:
     """The batches of both tasks in a mixed order; the numbers of questions begin after those of the claims."""
 
     def __init__(self, folder: Path) -> None:
-        judge_train.Rows.batch_pieces = reader_train.Rows.batch_pieces = PIECES
-        judge_train.Rows.most_rows = reader_train.Rows.most_rows = 40
-        self.claims = judge_train.Rows(folder / "judge.npz")
+        for name in ("batch_pieces", "most_rows"):
+            setattr(reader_train.Rows, name, getattr(judge.Rows, name))
+        self.claims = judge.Rows(folder / "judge.npz")
         self.questions = reader_train.Rows(folder / "reader.npz")
         self.first = len(self.claims.sizes)
 
@@ -40,10 +40,17 @@ class Both:
         every += [rows + self.first for rows in self.questions.batches(epoch, seed)]
         return [every[i] for i in np.random.default_rng([seed, epoch, 2]).permutation(len(every))]
 
+    def unseen(self, run: Path, most: int) -> learning.Ints:
+        """Numbers of at most so many claims that a run did not get to see in its epoch; of any, where it saw all."""
+        state = torch.load(run / "checkpoint.pt")["state"]
+        left = self.batches(state["epoch"], SEED)[state["step"] :]
+        claims = [rows for rows in left if rows[0] < self.first] or [np.arange(self.first)]
+        return np.concatenate(claims)[:most]
+
 
 def main() -> None:
     """Train the network."""
-    given = learning.options(__doc__, rows=100_000, decay=30_000, seed=5, peak=5e-5, trunk=True)
+    given = learning.options(__doc__, rows=ROWS, decay=DECAY, seed=SEED, peak=5e-5, trunk=True)
     data = Both(given.data)
     torch.manual_seed(given.seed)
     net = ReadingNet(given.trunk)

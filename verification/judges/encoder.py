@@ -35,9 +35,10 @@ STANDARD: Final = Standard(supported=0.5, partial=0.25, contradicted=0.5)
 class EncoderJudge:
     """Judges each claim against all passages at once; points at the words that lack support.
 
-    Support joins the network's logit with what `words` makes of the claim: the network sees contradictions that share
-    all words, words are better on long answers. It is a calibrated probability. The verdict is held to the same facts
-    as that of the other judges (see `decide`): a figure that no passage has, or an opposite word in its place, is never
+    The network reads a claim with the window that is quoted for it; what that says against the claim is taken off what
+    it says for it. That joins what `words` makes of the claim: the network sees contradictions that share all words,
+    words are better on long answers. The support is a calibrated probability. The verdict is held to the same facts as
+    that of the other judges (see `decide`): a figure that no passage has, or an opposite word in its place, is never
     supported, however sure the network is. A sentence that was copied from a passage needs no network: it is supported
     unless facts object. The model reads English: claims in another language, and those against passages in another one,
     are left to the judge `other`; without one they are `unjudged`. Both is noted.
@@ -103,10 +104,12 @@ class EncoderJudge:
         return [next(verdicts) if reads else next(others) for reads in readable]
 
     def _read(self, claims: Sequence[Claim], texts: Sequence[str], passages: Sequence[Passage]) -> list[Verdict]:
-        pairs = list(zip(claims, self.words.readings(claims, passages), strict=True))
+        readable: list[Passage] = [{**p, "text": text} for p, text in zip(passages, texts, strict=True)]
+        pairs = list(zip(claims, self.words.readings(claims, readable), strict=True))
         copied = [is_copied(*pair) for pair in pairs]
-        new = [_written(*pair) for pair, known in zip(pairs, copied, strict=True) if not known]
-        groundings = iter(self.model.judge(new, texts) if new else ())
+        new = [pair for pair, known in zip(pairs, copied, strict=True) if not known]
+        read = ["" if reading is None else reading.window.text for _, reading in new]
+        groundings = iter(self.model.judge([_written(*pair) for pair in new], read) if new else ())
         return [
             decide(*pair, (1.0, 0.0), STANDARD, passages, self.name)
             if known

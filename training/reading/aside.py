@@ -1,6 +1,6 @@
 """Claims made of passages that training never saw, as grounding rows, for the steps of fitting to measure on.
 
-python -m training.judge.aside DATA/qa/dev OUT     OUT gets asked_dev.jsonl and turned_dev.jsonl
+python -m training.reading.aside DATA/qa/dev OUT     OUT gets asked_dev.jsonl and turned_dev.jsonl
 """
 
 import argparse

@@ -1,10 +1,6 @@
-"""Run a network over grounding data and keep its logits beside the cheap features, for fitting and measuring.
+"""Run the network over answers, sentence by sentence, each with the text that the judge reads it with.
 
-    python -m training.judge.featurise RUN MODEL.onnx OUT.npz --files FILE... [--limit N]
-    python -m training.judge.featurise RUN MODEL.onnx OUT.npz --unseen DATA [--limit N]
-
-With --files every answer is read sentence by sentence. With --unseen the claims are training examples that the network
-did not get to see, as far as there are any: its logits on rows it was trained on look too sure.
+python -m training.reading.featurise RUN OUT.npz FILE... [--limit N]     RUN holds int8.onnx and idf.npy
 """
 
 import argparse
@@ -25,8 +21,8 @@ from cragraph.models.grounding_features import (
     STEP,
     PieceReader,
     ReadClaim,
+    missing,
     read_claims,
-    read_corpus,
     sentences,
     unpack_idf,
 )
@@ -35,10 +31,10 @@ from cragraph.passages import as_passages
 from cragraph.types import Claim
 from cragraph.verification.judges.lexical import LexicalJudge
 from cragraph.verification.judges.reading import Reading as Held
-from training.judge.cheap import features_of, learned_features, read_grams
-from training.judge.prepare import MADE, SEED, epoch, meaning, minilm, reader
-from training.judge.rows import CLASSES, Example, key, read_rows
+from training.judge.prepare import minilm, reader
+from training.judge.rows import CLASSES, Example, read_rows
 
+SEED = 13
 RAGGED = ("words", "missing", "glued", "tags")
 
 
@@ -77,25 +73,6 @@ def _sample(rows: list[tuple[int, dict[str, object]]], limit: int, seed: int) ->
     return [item for item in rows if str(item[1]["answer"]) in kept]
 
 
-def unseen_items(data: Path, limit: int, seed: int) -> Iterator[Item]:
-    """At most `limit` examples of each source, drawn from an epoch that the network was not trained on.
-
-    Made examples are new; of the others those come first that the last run left out.
-    """
-    known = {key(example.claim) for example in meaning(data, SEED)[0]}
-    pool, _ = epoch(data / "grounding", MADE, SEED + 1)
-    order = list(range(len(pool)))
-    Random(seed).shuffle(order)
-    kept: dict[str, dict[str, Item]] = defaultdict(dict)
-    for i in sorted(order, key=lambda i: key(pool[i].claim) in known):
-        example, claim = pool[i], key(pool[i].claim)
-        own = kept["made" if example.source.startswith("made/") else example.source]
-        if claim not in own and len(own) < limit:
-            own[claim] = Item(i, [(0, len(example.claim))], example)
-    for own in kept.values():
-        yield from own.values()
-
-
 def word_tags(reading: ReadClaim, start: int, spans: Sequence[Sequence[int]]) -> NDArray[np.bool_]:
     """For each piece whether it touches an unsupported range of the answer."""
     starts, ends = (side + reading.offset + start for side in (reading.pieces.starts, reading.pieces.ends))
@@ -105,20 +82,10 @@ def word_tags(reading: ReadClaim, start: int, spans: Sequence[Sequence[int]]) ->
     return tagged
 
 
-def opinions_on(item: Item) -> list[dict[str, Any]]:
-    """What the lexical judge makes of each claim of an item, and what facts and words hold against it."""
-    text, judge = item.example.claim, LexicalJudge()
-    claims = [Claim(text=text[a:b], start=a, end=b, type="factual") for a, b in item.cuts]
-    return [
-        {"opinion": judge.support(reading)} | _objections(reading)
-        for reading in judge.readings(claims, as_passages(item.example.passages))
-    ]
-
-
 def _objections(reading: Held | None) -> dict[str, Any]:
     if reading is None:
         return {"lacking": False, "opposed": False, "unmatched": False}
-    unmatched = bool(reading.unknown_names or reading.denial_unmatched or reading.misplaced)
+    unmatched = bool(reading.unknown_names or reading.denial_unmatched or reading.mismatch)
     return {"lacking": bool(reading.lacking), "opposed": reading.against() > 0, "unmatched": unmatched}
 
 
@@ -126,34 +93,35 @@ def featurise(network: Network, read: PieceReader, items: Iterable[Item], thread
     """The arrays of all readings: `source` indexes `names`, `row` numbers the rows within their source."""
     table: dict[str, list[Any]] = defaultdict(list)
     names: dict[str, int] = {}
+    judge = LexicalJudge()
     for item in items:
         example = item.example
-        name = "made" if example.source.startswith("made/") else example.source
+        name = example.source
         if name not in names:
             names[name] = len(names)
             print(name, flush=True)
-        claims = [example.claim[a:b] for a, b in item.cuts]
-        readings = read_claims(read, claims, example.passages)
-        grams = read_grams(read, read_corpus(read, example.passages), example.passages)
-        opinions = opinions_on(item)
-        results = network.many([(r.pieces.ids, r.passage) for r in readings], threads)
-        for reading, (logits, words) in zip(readings, results, strict=True):
+        passages, answer = as_passages(example.passages), example.claim
+        claims = [Claim(text=answer[a:b], start=a, end=b, type="factual") for a, b in item.cuts]
+        held = judge.readings(claims, passages)
+        parts = read_claims(read, [claim["text"] for claim in claims])
+        texts = [reading.window.text if (reading := held[part.claim]) is not None else "" for part in parts]
+        ids = [pieces.ids for pieces in read.read(texts)] if texts else []
+        kept = [(part, text) for part, text in zip(parts, ids, strict=True) if len(text)]
+        results = network.many([(part.pieces.ids, text) for part, text in kept], threads)
+        for (part, text), (scores, words) in zip(kept, results, strict=True):
             table["source"].append(names[name])
             table["row"].append(item.row)
-            table["answer"].append(crc32(example.claim.encode("utf-8", "replace")))
+            table["answer"].append(crc32(answer.encode("utf-8", "replace")))
             table["label"].append(example.label)
-            for kind, value in opinions[reading.claim].items():
+            for kind, value in {"opinion": judge.support(held[part.claim]), **_objections(held[part.claim])}.items():
                 table[kind].append(value)
-            table["marked"].append(example.spans is not None)
-            table["logits"].append(logits)
-            text = claims[reading.claim][reading.offset : reading.offset + int(reading.pieces.ends[-1])]
-            cheap = features_of(read, text, reading.pieces, grams)
-            table["features"].append(np.concatenate([learned_features(logits, words, reading.weight), cheap]))
+            table["coverage"].append(held[part.claim].values["whole"])  # type: ignore[union-attr]
+            table["logits"].append(scores)
             table["pieces"].append(len(words))
             table["words"].append(words)
-            table["missing"].append(reading.missing)
-            table["glued"].append(np.append(False, reading.pieces.starts[1:] <= reading.pieces.ends[:-1]))
-            table["tags"].append(word_tags(reading, item.cuts[reading.claim][0], example.spans or ()))
+            table["missing"].append(missing(read, part.pieces.ids, text))
+            table["glued"].append(np.append(False, part.pieces.starts[1:] <= part.pieces.ends[:-1]))
+            table["tags"].append(word_tags(part, item.cuts[part.claim][0], example.spans or ()))
     arrays = {k: np.concatenate(v) if k in RAGGED else np.array(v) for k, v in table.items()}
     return arrays | {"names": np.array(list(names))}
 
@@ -162,20 +130,16 @@ def main() -> None:
     """Read the options, run the network, write the arrays."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("run", type=Path)
-    parser.add_argument("model", type=Path)
     parser.add_argument("out", type=Path)
-    parser.add_argument("--files", type=Path, nargs="*", default=[])
-    parser.add_argument("--unseen", type=Path, help="folder with grounding/ and qa/")
-    parser.add_argument("--limit", type=int, default=0, help="distinct answers of each source, 0 for all")
+    parser.add_argument("files", type=Path, nargs="+")
+    parser.add_argument("--limit", type=int, default=0, help="distinct answers of each file, 0 for all")
     parser.add_argument("--threads", type=int, default=2)
     options = parser.parse_args()
     idf = unpack_idf(pack_idf(np.load(options.run / "idf.npy")))
     read = reader(minilm() / "tokenizer.json", idf)
-    if options.unseen:
-        items = unseen_items(options.unseen, options.limit or 250, SEED)
-    else:
-        items = items_of(options.files, options.limit, SEED)
-    np.savez(options.out, **featurise(Network(open_session(options.model)), read, items, options.threads))
+    network = Network(open_session(options.run / "int8.onnx"))
+    items = items_of(options.files, options.limit, SEED)
+    np.savez(options.out, **featurise(network, read, items, options.threads))
 
 
 if __name__ == "__main__":

@@ -24,7 +24,7 @@ class Words:
 
 @dataclass(frozen=True)
 class Table:
-    """One entry a reading: `source`, `row`, `label` (n,), `logits` (n, 3), `features` (n, k)."""
+    """One entry a reading: `source`, `row`, `label` (n,), `logits` (n, 3)."""
 
     data: dict[str, Array]
 
