@@ -49,7 +49,7 @@ if TYPE_CHECKING:
     from cragraph.models.grounding import GroundingModel
     from cragraph.models.reader import Reader
     from cragraph.prompts.load import Prompts
-    from cragraph.retrieval.rerankers.encoder import GroundingScorer
+    from cragraph.retrieval.rerankers.encoder import ReaderScorer
     from cragraph.retrieval.search.retriever import SourceWeights
     from cragraph.retrieval.store import Collections, Store
 
@@ -109,11 +109,9 @@ class Parts:
         "models.grounding:GroundingModel", lambda p: {"threads": p.settings.threads}
     )
     """The network that judges whether a text is supported."""
-    grounding_scorer: "once[GroundingScorer]" = only(
-        "retrieval.rerankers.encoder:GroundingScorer", lambda p: (p.grounding,)
-    )
-    """The same network as a scorer of questions and passages."""
     reader: "once[Reader]" = only("models.reader:Reader", lambda p: {"threads": p.settings.threads})
+    reader_scorer: "once[ReaderScorer]" = only("retrieval.rerankers.encoder:ReaderScorer", lambda p: (p.reader,))
+    """The same network as a scorer of questions and passages."""
     ranker: "once[AnswerRanker]" = only("generation.ranking:AnswerRanker", lambda p: (p.reader, p.cached_embeddings))
     """What reads question and passages together, for the generator and the verifier alike."""
     whether: "once[WhetherReader]" = only("generation.answered:WhetherReader", lambda p: (p.ranker,))

@@ -87,14 +87,14 @@ class Judges(dict[str, Any]):
 
 
 ENCODER_SHARE: Final = 0.2
-"""The weight of the grounding model beside the lexical reranker: it was trained to check, not to find."""
+"""The weight of the reader beside the lexical reranker: it was trained to answer, not to find."""
 
 RERANKERS: Final[Mapping[str, Part]] = {
     "none": Part("retrieval.rerankers:NoReranker"),
     "lexical": Part("retrieval.rerankers.lexical:LexicalReranker"),
     "encoder": Part(
         "retrieval.rerankers.encoder:EncoderReranker",
-        lambda p: (p.grounding_scorer, ENCODER_SHARE, p.part(RERANKERS, "lexical")),
+        lambda p: (p.reader_scorer, ENCODER_SHARE, p.part(RERANKERS, "lexical")),
     ),
     "llm": Part(
         "retrieval.rerankers.llm:LLMReranker", lambda p: (p.chat, p.prompts, p.settings.max_concurrency), CHAT_MODEL

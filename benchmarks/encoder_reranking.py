@@ -9,7 +9,6 @@ say beside retrieval's. Scores are taken once a query, so that every share is me
 import argparse
 import os
 from collections.abc import Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from statistics import pstdev
 from time import perf_counter
@@ -17,43 +16,16 @@ from time import perf_counter
 from benchmarks.vectors import RememberedEmbeddings
 from cragraph.evals.data import Collection, read_collection
 from cragraph.evals.metrics import mean, ndcg
-from cragraph.generation.ranking import WINDOW
 from cragraph.models.embeddings import EmbeddedEncoder
-from cragraph.models.grounding import GroundingModel
 from cragraph.models.reader import Reader
 from cragraph.passages import contextual_text
 from cragraph.protocols import Notes
-from cragraph.retrieval.rerankers import LexicalReranker, logistic
-from cragraph.retrieval.rerankers.encoder import EncoderReranker, GroundingScorer, Scorer
+from cragraph.retrieval.rerankers import LexicalReranker
+from cragraph.retrieval.rerankers.encoder import EncoderReranker, ReaderScorer, Scorer
 from cragraph.retrieval.search import SearchRetriever
 from cragraph.retrieval.store import open_store
-from cragraph.text.sentences import sentence_spans
 
 SHARES = (0.1, 0.2, 0.35, 0.5, 1.0)
-
-
-@dataclass(frozen=True)
-class ReaderScorer:
-    """How likely the reader takes a passage to answer the question: its best window."""
-
-    reader: Reader
-
-    def __call__(self, pairs: Sequence[tuple[str, str]]) -> list[float]:
-        """Relevance 0..1 of each (question, passage), in order."""
-        return [
-            logistic(max(r.answer for r in self.reader.read(question, [("", w) for w in windows_of(passage)])))
-            for question, passage in pairs
-        ]
-
-
-def windows_of(passage: str) -> list[str]:
-    """The passage in parts of whole sentences that the reader can read at once."""
-    parts = [""]
-    for start, end in sentence_spans(passage):
-        if parts[-1] and len(parts[-1]) + end - start > WINDOW:
-            parts.append("")
-        parts[-1] += f" {passage[start:end]}"
-    return parts
 
 
 class Kept:
@@ -76,7 +48,7 @@ def measure(collection: Collection, limit: int, candidates: int, cache: Path | N
     """nDCG@10 of every query, by reranker; the last entries are seconds a query of each scorer."""
     encoder = EmbeddedEncoder()
     embeddings = RememberedEmbeddings(encoder, cache) if cache else encoder
-    scorers = {"grounding": Kept(GroundingScorer(GroundingModel())), "reader": Kept(ReaderScorer(Reader(remembered=0)))}
+    scorers = {"reader": Kept(ReaderScorer(Reader(remembered=0)))}
     queries = collection.judged
     queries = queries[:: max(1, len(queries) // limit)][:limit]
     found: dict[str, list[float]] = {}

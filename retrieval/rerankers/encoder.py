@@ -2,14 +2,16 @@
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Final
 
 from cragraph.errors import ModelError
 from cragraph.passages import contextual_text
 from cragraph.protocols import Notes, Reranker
 from cragraph.retrieval.rerankers import logistic, logit, ranked
+from cragraph.text.sentences import sentence_spans
 from cragraph.types import Passage
 
+WINDOW: Final = 850  # characters of a passage that the reader reads at once
 Scorer = Callable[[Sequence[tuple[str, str]]], Sequence[float]]
 """Relevance 0..1 of each (question, passage) pair, such as a cross-encoder gives."""
 
@@ -47,11 +49,24 @@ class EncoderReranker:
 
 
 @dataclass(frozen=True)
-class GroundingScorer:
-    """How far a grounding model takes the question, read as a claim, for supported by the passage."""
+class ReaderScorer:
+    """How likely the reader takes a passage to answer the question: its best part of up to `WINDOW` characters."""
 
-    model: Any
+    reader: Any
 
     def __call__(self, pairs: Sequence[tuple[str, str]]) -> list[float]:
         """Relevance 0..1 of each (question, passage), in order."""
-        return [read.supported for read in self.model.score(pairs)]
+        return [logistic(max(self._answers(question, passage))) for question, passage in pairs]
+
+    def _answers(self, question: str, passage: str) -> list[float]:
+        return [found.answer for found in self.reader.read(question, [("", part) for part in _parts(passage)])]
+
+
+def _parts(passage: str) -> list[str]:
+    """The passage in parts of whole sentences that the reader can read at once."""
+    parts = [""]
+    for start, end in sentence_spans(passage):
+        if parts[-1] and len(parts[-1]) + end - start > WINDOW:
+            parts.append("")
+        parts[-1] += f" {passage[start:end]}"
+    return parts

@@ -1,4 +1,4 @@
-"""The embedded judge: a small grounding model of our own that reads claim and passages together."""
+"""The embedded judge: a model of our own that reads a claim together with the sentences that are quoted for it."""
 
 import re
 from collections.abc import Callable, Sequence

@@ -11,7 +11,7 @@ from cragraph.errors import ModelError
 from cragraph.passages import as_passages
 from cragraph.protocols import Notes
 from cragraph.retrieval.rerankers import CompressorReranker, EncoderReranker
-from cragraph.retrieval.rerankers.encoder import GroundingScorer
+from cragraph.retrieval.rerankers.encoder import WINDOW, ReaderScorer
 
 MILL = "The river is cold. The mill opened in 1820. Bread was sold there."
 GIVEN = [{"text": text, "source": f"{text}.md", "metadata": {"year": 2020}} for text in ("one", "two", "three")]
@@ -112,24 +112,33 @@ def test_a_scorer_that_miscounts_is_an_error() -> None:
 
 
 @dataclass(frozen=True)
-class Found:
-    supported: float
+class Read:
+    answer: float
 
 
-class FakeGrounder:
-    """Supports a pair as far as its passage is long."""
+class FakeReader:
+    """Finds an answer in a part that speaks of a mill, and keeps how long the parts were that it read."""
 
-    def score(self, pairs: Sequence[tuple[str, str]]) -> list[Found]:
-        return [Found(min(1.0, len(passage) / 100)) for _, passage in pairs]
+    def __init__(self) -> None:
+        self.sizes: list[int] = []
+
+    def read(self, question: str, texts: Sequence[tuple[str, str]]) -> list[Read]:
+        self.sizes += [len(text) for _, text in texts]
+        return [Read(2.0 if "mill" in text else -2.0) for _, text in texts]
 
 
-def test_the_grounding_scorer_takes_the_model_at_its_word() -> None:
-    assert GroundingScorer(FakeGrounder())([("q", "x" * 50), ("q", "x" * 200)]) == [pytest.approx(0.5), 1.0]
+def test_the_reader_scores_a_passage_by_its_best_part() -> None:
+    reader = FakeReader()
+    long = "Zebras graze in the sun all day long. " * 40 + MILL
+    near, far = ReaderScorer(reader)([("When did the mill open?", long), ("When did the mill open?", "Zebras graze.")])
+    assert (near, far) == (pytest.approx(0.881, abs=0.001), pytest.approx(0.119, abs=0.001))
+    assert len(reader.sizes) > 2
+    assert max(reader.sizes) <= WINDOW + 5
 
 
-def test_the_encoder_reranker_brings_the_best_supported_passage_first() -> None:
+def test_the_encoder_reranker_brings_the_passage_first_that_answers() -> None:
     passages = as_passages(["Zebras graze in the sun.", MILL])
-    found = EncoderReranker(GroundingScorer(FakeGrounder()))("The mill opened in 1820.", passages, Notes())
+    found = EncoderReranker(ReaderScorer(FakeReader()))("When did the mill open?", passages, Notes())
     assert [passage["text"] for passage in found] == [MILL, "Zebras graze in the sun."]
 
 
