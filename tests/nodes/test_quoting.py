@@ -81,8 +81,8 @@ def test_a_doubtful_quotation_goes_before_an_answer_of_the_model_that_is_not_acc
 @pytest.mark.parametrize(
     ("question", "written"),
     [
-        ("Is the shop open in the morning?", "The shop opens at 9:30 on weekdays, so yes."),
-        ("How long does a repair last?", "A repair takes three days."),
+        ("Is it possible to visit the shop before noon?", "The shop opens before noon, at 9:30 on weekdays."),
+        ("Are dogs allowed in the shop?", "Yes, dogs are welcome in the shop."),
     ],
 )
 def test_a_quotation_that_is_less_sure_than_the_models_answer_does_not_replace_it(
