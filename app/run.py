@@ -1,11 +1,13 @@
 """One question through the graph, event by event: what the shell, the page, the chat and the tools all show."""
 
+import sys
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from functools import cached_property, partial
 from pathlib import Path
 from secrets import token_hex
+from threading import Thread
 from typing import TYPE_CHECKING, Any, Final, Literal
 
 import cragraph
@@ -55,23 +57,46 @@ class Event:
     passages: Sequence[Passage] = ()
 
 
+_OPEN: Final[set[Any]] = set()
+"""The streams of graphs that have not ended: what is named here, the garbage collector does not close."""
+
+
 def streamed(graph: Any, inputs: Any, context: Context, thread: str = "") -> Steps:
-    """The steps of a compiled graph."""
+    """The steps of a compiled graph.
+
+    Where nobody reads on, a thread of its own closes the graph's stream. That waits for the node that is running, and
+    whoever left may be the collector in the thread that the node's call of a model waits for.
+    """
     config = {"configurable": {"thread_id": thread}} if thread else None
-    for kind, event in graph.stream(
-        inputs, config, context=context, stream_mode=["tasks", "updates", "values", "messages"]
-    ):
-        if kind == "tasks" and "input" in event:
-            yield "begin", event["name"]
-        elif kind == "values":
-            yield "state", event
-        elif kind == "messages" and isinstance(event[0].content, str) and event[0].content:
-            yield "token", event[0].content
-        elif kind == "updates" and "__interrupt__" in event:
-            yield "review", event["__interrupt__"][0].value
-        elif kind == "updates":
-            for node, update in event.items():
-                yield "node", (node, update or {})
+    modes = ["tasks", "updates", "values", "messages"]
+    stream = graph.stream(inputs, config, context=context, stream_mode=modes)
+    _OPEN.add(stream)
+    try:
+        for kind, event in stream:
+            if kind == "tasks" and "input" in event:
+                yield "begin", event["name"]
+            elif kind == "values":
+                yield "state", event
+            elif kind == "messages" and isinstance(event[0].content, str) and event[0].content:
+                yield "token", event[0].content
+            elif kind == "updates" and "__interrupt__" in event:
+                yield "review", event["__interrupt__"][0].value
+            elif kind == "updates":
+                for node, update in event.items():
+                    yield "node", (node, update or {})
+    except GeneratorExit:
+        if not sys.is_finalizing():  # no thread begins then
+            Thread(target=_close, args=(stream,), daemon=True, name="cragraph-close").start()
+        raise
+    except BaseException:
+        _OPEN.discard(stream)
+        raise
+    _OPEN.discard(stream)
+
+
+def _close(stream: Any) -> None:
+    stream.close()
+    _OPEN.discard(stream)
 
 
 def events(steps: Steps, run: str = "", *, hides: bool = False) -> Iterator[Event]:

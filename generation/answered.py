@@ -1,7 +1,7 @@
 """How likely an answer is to answer its question, and the places in the passages that do."""
 
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
 
@@ -56,7 +56,8 @@ class ReaderScorer:
         verbatim = False
         seen: list[dict[str, float]] = []
         conflicts: list[Conflict] = []
-        for part in split_question(question):
+        parts = split_question(question)
+        for part in parts:
             ranking = self.ranker(part, passages)
             if ranking.degraded:
                 notes.degraded(ranking.degraded)
@@ -71,12 +72,13 @@ class ReaderScorer:
             verbatim = verbatim or (quoted and ranking.answered is not None)
             if pair := differing(read_question(part), ranking, passages):
                 conflicts.append(pair.record(passages))
-            if ranking.answered is not None:
-                seen.append(in_common(self.ranker, part, answer, written, ranking, passages))
             if ranking.answered is None:
                 chances.append(None)
-            elif not quoted:
-                chances.append(self.ranker.sure_of_words(reworded_features(self.ranker, part, written, ranking)))
+                continue
+            near = nearest(self.ranker, part, written, ranking, several=len(parts) > 1)
+            seen.append(in_common(part, answer, written, ranking, passages, near))
+            if not quoted:
+                chances.append(self.ranker.sure_of_words(near))
             elif ranking.rows and all(given_as(row, written) for row in ranking.rows[:MOST_ROWS]):
                 chances.append(ranking.answered)
             else:
@@ -121,29 +123,42 @@ def denies(question: str, sentence: str) -> bool:
     return not denials(question) and any(words & spoken or words & _LET for _, _, words in denied_stretches(sentence))
 
 
-def reworded_features(ranker: AnswerRanker, question: str, written: str, ranking: Ranking) -> dict[str, float]:
-    """What tells whether an answer in other words answers: the candidate nearest to it, and how near that is."""
+def nearest(
+    ranker: AnswerRanker, question: str, written: str, ranking: Ranking, *, several: bool = False
+) -> dict[str, float]:
+    """What tells whether an answer in other words answers: the candidate nearest to it, and how near that is.
+
+    Where the question is one of `several` that the answer answers, most of its words are about the others: the nearest
+    candidate is then the one that both answers this one and shares words with the answer.
+    """
     new = set(content_words(written)) - set(content_words(question))
 
     def shared(s: Scored) -> float:
         return len(new & set(content_words(f"{s.candidate.opener} {s.candidate.text}"))) / len(new) if new else 0.0
 
+    def sure(s: Scored) -> float:
+        return ranker.sure(certainty(ranking, s), s)
+
     if not ranking.scored:
         return dict.fromkeys(REWORDED, 0.0) | {"bias": 1.0}
-    near = max(ranking.scored, key=lambda s: (shared(s), s.score))
+    near = max(ranking.scored, key=lambda s: (shared(s) * (sure(s) if several else 1.0), s.score))
     best = set(content_words(ranking.scored[0].answer))
-    chance = ranker.sure(certainty(ranking, near), near)
     return {
         "bias": 1.0,
-        "chance": chance,
+        "chance": sure(near),
         "shared": shared(near),
         "span": len(best & set(content_words(written))) / len(best) if best else 0.0,
-        "both": chance * shared(near),
+        "both": sure(near) * shared(near),
     }
 
 
 def in_common(
-    ranker: AnswerRanker, question: str, answer: str, written: str, ranking: Ranking, passages: Sequence[Passage]
+    question: str,
+    answer: str,
+    written: str,
+    ranking: Ranking,
+    passages: Sequence[Passage],
+    near: Mapping[str, float],
 ) -> dict[str, float]:
     """What question, answer and passages have in common, 0..1 each, where nobody has said yet whether that is enough.
 
@@ -153,7 +168,6 @@ def in_common(
     words that they hold; `same`: it names the passage in which the reader finds the answer; `yes`: it is a yes or a no,
     whose words stand in the passage whichever it should be.
     """
-    words = reworded_features(ranker, question, written, ranking)
     numbers = {n - 1 for marker in find_markers(answer) for n in marker.numbers if n <= len(passages)}
     named = set(content_words(" ".join(f"{heading_of(passages[n])} {passages[n]['text']}" for n in numbers)))
     asked = set(content_words(question))
@@ -161,9 +175,9 @@ def in_common(
     best = ranking.scored[0].candidate.passage if ranking.scored else -1
     return {
         "found": ranking.answered or 0.0,
-        "chance": words["chance"],
-        "shared": words["shared"],
-        "span": words["span"],
+        "chance": near["chance"],
+        "shared": near["shared"],
+        "span": near["span"],
         "cites": len(new & named) / len(new) if new and numbers else 0.0,
         "asked": len(asked & named) / len(asked) if asked else 0.0,
         "same": 1.0 if best in numbers else 0.0,

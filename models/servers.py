@@ -4,10 +4,11 @@ import asyncio
 import os
 import re
 from collections.abc import Awaitable, Callable, Coroutine
+from concurrent.futures import wait
 from dataclasses import dataclass
 from importlib import import_module
 from ipaddress import ip_address
-from threading import Lock, Thread
+from threading import Event, Lock, Thread
 from typing import TYPE_CHECKING, Any, Final, TypeVar
 from urllib.parse import urlsplit
 
@@ -24,6 +25,7 @@ NUM_CTX: Final = 8192
 NUM_PREDICT: Final = 1024
 PATIENCE: Final = 4
 KEEP_SECONDS: Final = 600  # how long an Ollama server keeps a model loaded that was used
+HELD_UP_S: Final = 20.0  # seconds after which the loop that calls models must have answered, whatever else it does
 HINT_S: Final = 0.5  # seconds that a look for a running Ollama may take: the answer is only worth a hint
 
 # -- one event loop, one place that tries again ------------------------------------------------------------------
@@ -33,7 +35,11 @@ _LOCK: Final = Lock()
 
 
 def run(work: Coroutine[Any, Any, Result]) -> Result:
-    """What a coroutine returns in the loop of this process; an interrupted caller cancels it."""
+    """What a coroutine returns in the loop of this process; an interrupted caller cancels it.
+
+    Raises ModelStalledError where something holds up the loop itself: a run that a program dropped, say, which the
+    garbage collector closes in the loop's thread, and which waits there for a call that waits for the loop.
+    """
     process = os.getpid()
     with _LOCK:
         if process not in _LOOPS:
@@ -41,6 +47,14 @@ def run(work: Coroutine[Any, Any, Result]) -> Result:
             Thread(target=_LOOPS[process].run_forever, daemon=True, name="cragraph-chat").start()
     future = asyncio.run_coroutine_threadsafe(work, _LOOPS[process])
     try:
+        while not wait([future], HELD_UP_S).done:
+            alive = Event()
+            _LOOPS[process].call_soon_threadsafe(alive.set)
+            if not alive.wait(HELD_UP_S):
+                raise ModelStalledError(
+                    f"The thread that calls models has been held up for {HELD_UP_S:g} s, so this call was given up: "
+                    "read the streams of graphs to their end, or close() them. Ask again."
+                )
         return future.result()
     except BaseException:
         future.cancel()

@@ -6,7 +6,7 @@ import re
 import threading
 import time
 import warnings
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
@@ -16,9 +16,12 @@ from langchain_core.language_models import GenericFakeChatModel
 from langchain_core.messages import AIMessage
 
 from cragraph.errors import DeadlineError, ModelError, ModelNotFoundError, ModelStalledError, ModelUnavailableError
+from cragraph.graph.context import Context
+from cragraph.models import servers
 from cragraph.models.chat import QUIET, ChatCaller, Gate, stop_all_calls
 from cragraph.models.servers import chat_model
 from cragraph.protocols import Notes, deadline
+from cragraph.run import _OPEN, streamed
 from tests.support.ollama import ModelInfo, OllamaServer, Reply
 
 pytestmark = [pytest.mark.server, pytest.mark.enable_socket]
@@ -294,3 +297,51 @@ def test_the_first_token_may_take_longer_after_a_long_prompt(server: OllamaServe
     server.play("Yes.")
     long = [("human", "a word " * 4000)]  # read in 6.4 s
     assert caller(server, timeout_s=5)(long, Notes()).text == "Yes."
+
+
+# -- what is dropped and collected in the thread that calls models ---------------------------------------------
+
+
+def _in_the_loop(act: Callable[[], Any]) -> Any:
+    async def acting() -> Any:
+        return act()
+
+    async def nothing() -> None: ...
+
+    servers.run(nothing())  # so that there is a loop
+    return asyncio.run_coroutine_threadsafe(acting(), servers._LOOPS[os.getpid()]).result(60)
+
+
+def test_a_call_that_the_loop_itself_waits_for_is_given_up_and_the_loop_goes_on(
+    server: OllamaServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(servers, "HELD_UP_S", 0.2)
+
+    def hold_up() -> BaseException | None:
+        with ThreadPoolExecutor(1) as pool:
+            return pool.submit(caller(server), ASK, Notes()).exception(timeout=30)
+
+    assert "held up" in str(_in_the_loop(hold_up))
+    assert caller(server)(ASK, Notes()).text == "fine"
+
+
+def test_a_dropped_run_that_is_collected_in_the_loops_thread_holds_up_no_call(server: OllamaServer) -> None:
+    said: list[str] = []
+
+    class Graph:
+        """Its stream, closed early, waits for the node that runs, as LangGraph's does."""
+
+        def stream(self, *_: Any, **__: Any) -> Iterator[tuple[str, Any]]:
+            try:
+                yield "values", {}
+            finally:
+                with ThreadPoolExecutor(1) as pool:
+                    said.append(pool.submit(caller(server), ASK, Notes()).result(timeout=30).text)
+
+    dropped = streamed(Graph(), {}, Context())
+    assert next(dropped) == ("state", {})
+    _in_the_loop(dropped.close)  # as the collector would
+    until = time.monotonic() + 30
+    while _OPEN and time.monotonic() < until:
+        time.sleep(0.01)
+    assert (said, _OPEN) == (["fine"], set())

@@ -24,7 +24,7 @@ from benchmarks.new_user import __main__ as new_user
 from cragraph import create_graph, load_settings
 from cragraph.evals.answers import AskedRow, read, with_noise
 from cragraph.evals.metrics import auroc, calibration_error, reliability
-from cragraph.generation.answered import given_in, reworded_features
+from cragraph.generation.answered import given_in, nearest
 from cragraph.generation.phrases import normalised
 from cragraph.generation.ranking import CHOICE, REWORDED, SURE, AnswerRanker, Ranking, certainty
 from cragraph.models.cache import LRU, CachedEmbeddings
@@ -202,7 +202,7 @@ def reworded_rows(ranker: AnswerRanker, rows: Sequence[AskedRow]) -> list[tuple[
         for answer, right in ((row.answers[0], True), (other.answers[0], row.is_right(other.answers[0]))):
             said = normalised(answer)
             if ranking.scored and not given_in(said, ranking)[0]:
-                features = reworded_features(ranker, row.question, said, ranking)
+                features = nearest(ranker, row.question, said, ranking)
                 found.append((list(features.values()), right))
     return found
 
