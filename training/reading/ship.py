@@ -1,6 +1,8 @@
 """Put the finished network where the package finds it, with the card that its loader checks and its model card.
 
-python -m training.reading.ship RUN [--out models/data]     RUN is what the other steps filled
+python -m training.reading.ship RUN [--out models/data] [--before 30049]     RUN is what the other steps filled
+
+`--before` are the rows that the weights had seen which the run went on from.
 """
 
 import argparse
@@ -18,7 +20,7 @@ from training.reading.featurise import pack_idf
 from training.reading.fit import macro
 
 TEMPLATE = Path(__file__).parent / "model_card.md"
-VERSION = "1"
+VERSION = "2"
 
 
 def card(run: Path, network: Path) -> dict[str, Any]:
@@ -75,12 +77,13 @@ def main() -> None:
     parser.add_argument("run", type=Path)
     parser.add_argument("--out", type=Path, default=Path("models/data"))
     parser.add_argument("--card", type=Path, default=Path("training/MODEL_CARD.md"))
+    parser.add_argument("--before", type=int, default=0)
     options = parser.parse_args()
     network = options.out / "reading.onnx"
     shutil.copyfile(options.run / "int8.onnx", network)
     written = card(options.run, network)
     (options.out / "reading.json").write_text(json.dumps(written, indent=1) + "\n", encoding="utf-8")
-    seen = torch.load(options.run / "checkpoint.pt")["state"]["seen"]
+    seen = options.before + torch.load(options.run / "checkpoint.pt")["state"]["seen"]
     report = json.loads((options.run / "report.json").read_text(encoding="utf-8"))
     found = figures(report, options.run / "dev.npz", seen)
     text = Template(TEMPLATE.read_text(encoding="utf-8")).substitute(found)
