@@ -60,11 +60,12 @@ class Blend:
     cost: float  # of an objection
     bound: float  # from 0 and 1, as far as words count: they do not see who did what
     against: float  # of what the network says against the claim
+    scale: float  # of the sum, so that it is about as sure as a chance: the more parts count, the larger it is
 
     @classmethod
     def from_card(cls, card: Mapping[str, Any]) -> "Blend":
         """Read the blend that the card of the weights carries."""
-        return cls(*(float(card[name]) for name in ("share", "cost", "bound", "against")))
+        return cls(*(float(card[name]) for name in ("share", "cost", "bound", "against", "scale")))
 
     def logit(self, scores: Floats) -> float:
         """The network's logit for a claim, from its (3,) logits: what is said for it, less some of that against it."""
@@ -76,7 +77,7 @@ class Blend:
         What chance that is, the judge's curve says (`verification.policies.curves`).
         """
         raw = blended(np.array([opinion], np.float32), np.array([logit], np.float32), self.share, self.bound)
-        return float(1.0 / (1.0 + np.exp(-np.clip(raw[0] - self.cost * objected, -30.0, 30.0))))
+        return float(1.0 / (1.0 + np.exp(-np.clip(self.scale * (raw[0] - self.cost * objected), -30.0, 30.0))))
 
 
 def blended(opinions: Floats, logits: Floats, share: float, bound: float) -> Floats:

@@ -140,7 +140,7 @@ def test_a_question_in_a_language_that_the_reader_does_not_know_is_answered_by_w
 
 def test_a_page_in_another_language_is_not_read_beside_english_ones(generator: ExtractiveGenerator) -> None:
     german = "Die Bäckerei Bakery Hill wurde im Jahr 1931 von Karl Moser eröffnet und hat nur sonntags geschlossen."
-    assert ask(generator, "Who opened the bakery Bakery Hill?", [german, "The mayor is Ann Lee."]) == IDK
+    assert ask(generator, "Who opened the bakery Bakery Hill?", [german, "The bus stops at the church."]) == IDK
 
 
 def test_a_list_is_quoted_with_the_line_above_it(generator: ExtractiveGenerator) -> None:

@@ -195,7 +195,7 @@ def test_weights_that_do_not_fit_the_tokenizer_are_refused(tmp_path: Path) -> No
 
 def test_the_card_says_how_what_is_read_is_joined() -> None:
     card = json.loads((DATA / "reading.json").read_text())
-    assert card["blend"].keys() == {"share", "cost", "bound", "against"}
+    assert card["blend"].keys() == {"share", "cost", "bound", "against", "scale"}
     assert 0 < card["thresholds"]["word"]["at"] < 1
 
 

@@ -1,6 +1,6 @@
 """Write the training arrays of both tasks: claims with their passages, questions with their windows.
 
-    python -m training.reading.prepare DATA OUT [--claims 60000] [--questions 45000]
+    python -m training.reading.prepare DATA OUT [--claims 90000] [--questions 64000]
 
 OUT gets judge.npz, reader.npz and idf.npy. DATA is the folder with grounding, entail and qa.
 
@@ -82,8 +82,8 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("data", type=Path)
     parser.add_argument("out", type=Path)
-    parser.add_argument("--claims", type=int, default=60_000)
-    parser.add_argument("--questions", type=int, default=45_000)
+    parser.add_argument("--claims", type=int, default=90_000)
+    parser.add_argument("--questions", type=int, default=64_000)
     parser.add_argument("--seed", type=int, default=17)
     given = parser.parse_args()
     given.out.mkdir(parents=True, exist_ok=True)

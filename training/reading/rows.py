@@ -1,7 +1,7 @@
 """What the network learns claims from: people's rows, entailment, answers to yes-or-no questions, unrelated pairs.
 
 In most rows of `entail` the share of a claim's words that the passage holds does not tell true from false; they are
-half of all claims here. `SHARES` says how many claims of an epoch come from where.
+nearly half of all claims here. `SHARES` says how many claims of an epoch come from where.
 """
 
 from collections.abc import Sequence

@@ -1,6 +1,6 @@
 """Train both tasks on one trunk, batches in turn; may be stopped at any time and goes on from its last checkpoint.
 
-    python -m training.reading.train RUN --trunk FOLDER --data ROWS [--rows 24000] [--decay 7000]
+    python -m training.reading.train RUN --trunk FOLDER --data ROWS [--rows 90000] [--decay 16000]
 
 FOLDER holds all-mpnet-base-v2, ROWS what `training.reading.prepare` wrote. A run that must end sooner is stopped and
 started again with fewer `--rows`: the decay then begins at once.
@@ -20,7 +20,7 @@ from training.reading.net import ReadingNet
 HEADS = 6.0
 """How many times the trunk's rate the heads learn at."""
 SEED = 5
-ROWS, DECAY = 24_000, 7_000
+ROWS, DECAY = 90_000, 16_000
 """The rows that the network learns from, and over how many of the last the rate falls."""
 
 
