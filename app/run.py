@@ -1,7 +1,7 @@
 """One question through the graph, event by event: what the shell, the page, the chat and the tools all show."""
 
 import sys
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from functools import cached_property, partial
@@ -71,6 +71,7 @@ def streamed(graph: Any, inputs: Any, context: Context, thread: str = "") -> Ste
     modes = ["tasks", "updates", "values", "messages"]
     stream = graph.stream(inputs, config, context=context, stream_mode=modes)
     _OPEN.add(stream)
+    waits = False
     try:
         for kind, event in stream:
             if kind == "tasks" and "input" in event:
@@ -80,13 +81,15 @@ def streamed(graph: Any, inputs: Any, context: Context, thread: str = "") -> Ste
             elif kind == "messages" and isinstance(event[0].content, str) and event[0].content:
                 yield "token", event[0].content
             elif kind == "updates" and "__interrupt__" in event:
+                waits = True
                 yield "review", event["__interrupt__"][0].value
             elif kind == "updates":
                 for node, update in event.items():
                     yield "node", (node, update or {})
     except GeneratorExit:
         if not sys.is_finalizing():  # no thread begins then
-            Thread(target=_close, args=(stream,), daemon=True, name="cragraph-close").start()
+            forget = partial(graph.checkpointer.delete_thread, thread) if thread and not waits else None
+            Thread(target=_close, args=(stream, forget), daemon=True, name="cragraph-close").start()
         raise
     except BaseException:
         _OPEN.discard(stream)
@@ -94,9 +97,14 @@ def streamed(graph: Any, inputs: Any, context: Context, thread: str = "") -> Ste
     _OPEN.discard(stream)
 
 
-def _close(stream: Any) -> None:
-    stream.close()
-    _OPEN.discard(stream)
+def _close(stream: Any, forget: Callable[[], None] | None) -> None:
+    """Close a stream; what its last node wrote of a run that nobody can go on with is forgotten after it."""
+    try:
+        stream.close()
+        if forget is not None:
+            forget()
+    finally:
+        _OPEN.discard(stream)
 
 
 def events(steps: Steps, run: str = "", *, hides: bool = False) -> Iterator[Event]:
@@ -107,6 +115,7 @@ def events(steps: Steps, run: str = "", *, hides: bool = False) -> Iterator[Even
     response: Mapping[str, Any] = {}
     taken: Mapping[str, float] = {}
     read: dict[str, Passage] = {}
+    waits = False
     for kind, what in steps:
         if kind == "begin":
             yield Event("begin", what)
@@ -118,12 +127,14 @@ def events(steps: Steps, run: str = "", *, hides: bool = False) -> Iterator[Even
         elif kind == "review":
             yield Event("node", "review", "waits for you")
             yield Event("review", text=run, response=what, passages=[*read.values()])
-            return
+            waits = True  # the stream is read to its end, so that what it goes on from is kept by then
         else:
             node, update = what
             if hides and update.get("queries"):  # what failed is what is searched for
                 update = update | {"queries": [f"{len(update['queries'])} targeted queries"]}
             yield Event("node", node, described(node, update, taken))
+    if waits:
+        return
     if response["halted"] and not response["attempts"]:
         raise StoreMissingError(response["halted"])
     shown = {name: response[name] for name in CragOutput.model_fields}
