@@ -147,11 +147,13 @@ function fill(opener, {label, value = "", list = "", needed = true, act}) {
   row.append(form);
   input.focus(); input.select();
 }
-// One request; what goes wrong is shown, and then nothing is returned.
+// One request; what goes wrong is shown, and then nothing is returned. What a person did and what went well takes the
+// last problem away; a list that is only read again does not, as it may come after a problem of its own time.
 async function sent(url, init) {
   const answer = await fetch(url, init);
-  if (answer.ok) { problem(""); return answer.json(); }
-  problem(await why(answer));
+  if (!answer.ok) return problem(await why(answer));
+  if (init) problem("");
+  return answer.json();
 }
 const at = (path, name) => `${path}/${encodeURIComponent(name)}`;
 // What is forgotten takes its button along: the next of its kind has the focus then.
