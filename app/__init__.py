@@ -38,11 +38,13 @@ if TYPE_CHECKING:
     from cragraph import settings as settings
     from cragraph.api import (
         CorrectionResult,
+        Reading,
         averify,
         averify_and_correct,
         create_chat,
         create_graph,
         create_verifier,
+        read,
         verify,
         verify_and_correct,
     )
@@ -69,8 +71,8 @@ if TYPE_CHECKING:
 
 _HOMES = {
     "api": (
-        "CorrectionResult", "averify", "averify_and_correct", "create_chat", "create_graph", "create_verifier",
-        "verify", "verify_and_correct",
+        "CorrectionResult", "Reading", "averify", "averify_and_correct", "create_chat", "create_graph",
+        "create_verifier", "read", "verify", "verify_and_correct",
     ),
     "errors": ("CragError",),
     "report": ("Report",),
@@ -87,11 +89,11 @@ _HOMES = {
 __getattr__ = exports(__name__, _HOMES)
 
 __all__ = [
-    "IDK", "AnswerValidator", "CRAGResult", "ClaimStatus", "Context", "CorrectionResult", "CragError", "Report",
-    "Settings", "ValidationConfig", "Verification", "VerificationResult", "VerifiedClaim", "__version__", "averify",
-    "averify_and_correct", "calculate_confidence", "chat_with_verification", "corrective_rag_loop", "create_chat",
-    "create_graph", "create_verifier", "load_settings", "validate_answer", "verify", "verify_and_correct",
-    "verify_response", "verify_supported",
+    "IDK", "AnswerValidator", "CRAGResult", "ClaimStatus", "Context", "CorrectionResult", "CragError", "Reading",
+    "Report", "Settings", "ValidationConfig", "Verification", "VerificationResult", "VerifiedClaim", "__version__",
+    "averify", "averify_and_correct", "calculate_confidence", "chat_with_verification", "corrective_rag_loop",
+    "create_chat", "create_graph", "create_verifier", "load_settings", "read", "validate_answer", "verify",
+    "verify_and_correct", "verify_response", "verify_supported",
 ]  # fmt: skip
 
 

@@ -1,5 +1,6 @@
 """What a program calls: the graphs, and functions that verify an answer and correct it without one on screen."""
 
+import re
 from asyncio import to_thread
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
@@ -8,14 +9,16 @@ from typing import TYPE_CHECKING, Any
 
 import cragraph
 from cragraph.build import Parts, graph_of
+from cragraph.errors import InputError, encodable
 from cragraph.graph.context import JudgingContext, options_of
 from cragraph.nodes.verify import VerifyGiven
 from cragraph.passages import as_passages
 from cragraph.protocols import Embeddings, Judge, Notes
 from cragraph.settings import Settings, context_schema, load_settings
-from cragraph.types import OnLowConfidence
+from cragraph.text.words import content_words, terms
+from cragraph.types import Claim, Evidence, OnLowConfidence
+from cragraph.verification.judges.verdicts import evidence_at
 from cragraph.verification.result import Verification
-from cragraph.verification.verifier import Verifier
 
 if TYPE_CHECKING:
     from langchain_core.language_models import BaseChatModel
@@ -105,6 +108,83 @@ class CorrectionResult:
         return cragraph.Report(self)._repr_html_()
 
 
+@dataclass(frozen=True)
+class Reading:
+    """What is made of a text and passages read together, and the place in them that it was made of.
+
+    Of a claim: how far it is `supported` and `contradicted`, 0..1 and independent of each other. Of a question: the
+    chance, 0..1, that the `quote` `answers` it; None where its language is not read. What does not apply is None.
+    `quote` is an exact quote with its passage and offsets, None where nothing was found. `rests_on` are the words of
+    the text that stand there, or around it for a question; `misses` those of a question that do not, and those of a
+    claim that the judge calls unsupported. `degraded` says what could not be done.
+    """
+
+    text: str
+    supported: float | None
+    contradicted: float | None
+    answers: float | None
+    quote: Evidence | None
+    rests_on: tuple[str, ...]
+    misses: tuple[str, ...]
+    degraded: tuple[str, ...] = ()
+
+
+def read(
+    text: str,
+    passages: Iterable[Any],
+    *,
+    asks: bool | None = None,
+    settings: Settings | None = None,
+    embeddings: Embeddings | None = None,
+    judge: str | Judge | None = None,
+) -> Reading:
+    """Read a claim or a question with passages: judged as a claim of an answer is, ranked as what a question finds.
+
+    A text that ends in a question mark asks; `asks` says so of any other. A claim is judged whole, by `judge` or the
+    judge of the settings, and a judge that fails is stood in for, as in `verify`. Raises InputError for a text or
+    passages of the wrong shape.
+    """
+    if not isinstance(text, str) or not text.strip():
+        raise InputError(f"The text to read came as {text!r}; wanted a claim or a question: give a string with words.")
+    text, given = encodable(text), as_passages(passages)
+    asking = text.rstrip().endswith(("?", "？")) if asks is None else asks
+    options = settings or load_settings()
+    own = None if isinstance(judge, str) else judge
+    parts = _parts(options, embeddings=embeddings, judge=own)
+    if asking:
+        return _question(text, given, parts)
+    named = judge if isinstance(judge, str) else "custom" if own else options.judge
+    claim, notes = Claim(text=text, start=0, end=len(text), type="factual"), Notes()
+    [verdict] = parts.verifier.judged([claim], given, notes, judge=named)
+    place, lacking = verdict["evidence"], verdict.get("unsupported_spans", [])
+    held = set(terms(place["quote"])) if place else set()
+    misses = [text[start:end] for start, end in lacking]
+    missed = {term for words in misses for term in terms(words)}
+    rests = [word for word in _words(text) if held.issuperset(terms(word)) and missed.isdisjoint(terms(word))]
+    judged = None if verdict["verdict"] == "unjudged" else verdict
+    support, against = (judged["support"], judged["contradiction"]) if judged else (None, None)
+    return Reading(text, support, against, None, place, tuple(rests), tuple(misses), tuple(notes.sentences))
+
+
+def _question(text: str, passages: Sequence[Any], parts: Parts) -> Reading:
+    ranking = parts.ranker(text, passages)
+    best = next(iter(ranking.scored), None)
+    place = evidence_at(best.candidate.passage, best.candidate.start, best.candidate.end, passages) if best else None
+    held = set(terms(f"{best.candidate.context} {best.candidate.opener} {best.candidate.text}")) if best else set()
+    words = _words(text)
+    rests = tuple(word for word in words if held.issuperset(terms(word)))
+    misses = tuple(word for word in words if word not in rests)
+    degraded = (ranking.degraded,) if ranking.degraded else ()
+    return Reading(text, None, None, ranking.answered, place, rests, misses, degraded)
+
+
+def _words(text: str) -> list[str]:
+    """The distinct words of a text that carry its meaning, as they stand there."""
+    heavy = set(content_words(text))
+    words = dict.fromkeys(re.findall(r"\w[\w.,'’-]*\w|\w", text))
+    return [word for word in words if heavy.intersection(terms(word))]
+
+
 def verify(
     answer: str,
     passages: Iterable[Any],
@@ -126,7 +206,7 @@ def verify(
     options = settings or load_settings()
     own = None if isinstance(judge, str) else judge
     given = {"judge": "custom" if own else judge, "policy": policy, "known_facts": tuple(known_facts)}
-    verifier = _verifier(options, chat_model=chat_model, embeddings=embeddings, judge=own)
+    verifier = _parts(options, chat_model=chat_model, embeddings=embeddings, judge=own).verifier
     chosen = options.model_copy(update={name: value for name, value in given.items() if value})
     read = as_passages(passages)
     return verifier(question or "", answer, read, Notes(), **chosen.judging, policy_scores=policy_scores)
@@ -194,18 +274,18 @@ async def averify_and_correct(
     return await to_thread(verify_and_correct, question, answer, passages, **options)
 
 
-_shared: dict[str, Verifier] = {}
-"""The verifier of the last settings, so that calls in a row load nothing twice and share one gate."""
+_shared: dict[str, Parts] = {}
+"""The parts of the last settings, so that calls in a row load nothing twice and share one gate."""
 
 _SHARED_LOCK = Lock()
 
 
-def _verifier(settings: Settings, **own: Any) -> Verifier:
+def _parts(settings: Settings, **own: Any) -> Parts:
     if any(part is not None for part in own.values()):
-        return Parts(settings, **own).verifier
+        return Parts(settings, **own)
     key = settings.model_dump_json()
     with _SHARED_LOCK:
         if key not in _shared:
             _shared.clear()
-            _shared[key] = Parts(settings).verifier
+            _shared[key] = Parts(settings)
         return _shared[key]

@@ -17,10 +17,11 @@ from cragraph import (
     create_graph,
     create_verifier,
     load_settings,
+    read,
     verify,
     verify_and_correct,
 )
-from cragraph.api import _verifier
+from cragraph.api import _parts
 from cragraph.errors import InputError, SettingsError
 from cragraph.run import Assistant
 from cragraph.testing import FakeJudge
@@ -146,12 +147,57 @@ def test_a_graph_without_a_store_answers_with_what_to_do(store: str | None, said
     assert response["answer"] == f"Nothing was searched: {response['issues'][0]}"
 
 
+LENT = ["In 2023, revenue was $383 billion.", "The library lends books for three weeks. Spare keys hang in the office."]
+
+
+def test_a_claim_is_read_as_it_is_judged_in_an_answer() -> None:
+    claim = "Revenue was $394 billion."
+    reading, [judged] = read(claim, LENT), verify(claim, LENT).claims
+    assert (reading.supported, reading.contradicted) == (judged["support"], judged["contradiction"])
+    assert reading.quote == judged["evidence"]
+    assert reading.misses == ("$394 billion",)
+    assert reading.rests_on == ("Revenue",)
+    assert reading.answers is None
+
+
+def test_a_question_is_read_with_the_quote_that_answers_it() -> None:
+    reading = read("How long can I keep a book?", LENT)
+    assert reading.answers is not None
+    assert reading.answers > 0.7
+    assert reading.quote is not None
+    assert reading.quote["quote"] == "The library lends books for three weeks."
+    assert LENT[1][reading.quote["start"] : reading.quote["end"]] == reading.quote["quote"]
+    assert (reading.rests_on, reading.misses) == (("book",), ("long", "keep"))
+    assert reading.supported is None
+    unknown = read("Who painted the ceiling?", LENT).answers
+    assert unknown is not None
+    assert unknown < 0.3
+
+
+def test_what_asks_without_a_mark_is_a_question_where_it_is_said_so() -> None:
+    assert read("place of the spare keys", LENT, asks=True) != read("place of the spare keys", LENT)
+    found = read("place of the spare keys", LENT, asks=True)
+    assert found.quote is not None
+    assert found.quote["quote"] == "Spare keys hang in the office."
+
+
+def test_what_is_read_in_another_language_says_so() -> None:
+    assert read("Wie hoch war der Umsatz?", LENT).answers is None
+    assert "reads English only" in read("매출이 늘었다.", LENT).degraded[0]
+
+
+@pytest.mark.parametrize("text", ["", "  ", None, 3])
+def test_what_cannot_be_read_is_refused_by_name(text: Any) -> None:
+    with pytest.raises(InputError, match="wanted a claim or a question"):
+        read(text, LENT)
+
+
 def test_many_first_calls_share_one_verifier_and_so_one_gate() -> None:
     settings, ready = load_settings(threads=1), Barrier(12)
 
     def first(_: int) -> int:
         ready.wait()
-        return id(_verifier(settings))
+        return id(_parts(settings).verifier)
 
     with ThreadPoolExecutor(12) as pool:
         assert len(set(pool.map(first, range(12)))) == 1
