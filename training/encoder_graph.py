@@ -27,6 +27,8 @@ HEADS: Final = 12
 WIDTH: Final = 384
 EPSILON: Final = 1e-12
 FUSED: Final = "com.microsoft"
+DAMPING: Final = 0.01  # of the mean square of the inputs, added to each channel's, so that the moments can be inverted
+BLOCK: Final = 128  # channels that are rounded before what they lose reaches the channels behind them
 
 
 @dataclass
@@ -54,11 +56,13 @@ class Smoothing:
     """Largest absolute input of every channel of every linear layer, and how much of it moves into the weights.
 
     `strength` is 0..1: 1 makes all channels of the activation equally large, 0 does so for the weights. The attention
-    output has no outliers and is left alone.
+    output has no outliers and is left alone. `moments` are the sums of products of every two channels of the inputs,
+    channels x channels: where they are given, weights are rounded so that the products stay close (`rounded`).
     """
 
     peaks: list[Array]
     strength: tuple[float, float, float, float] = (0.7, 0.0, 0.7, 1.0)
+    moments: list[Array] = field(default_factory=list)
 
     def factors(self, layer: int, weight: Array) -> Array | None:
         """What to divide the input channels of a layer by (geometric mean 1), or None to leave them."""
@@ -69,6 +73,12 @@ class Smoothing:
         columns = np.maximum(np.abs(weight).max(0), 1e-5)
         factors = peaks**strength / columns ** (1 - strength)
         return np.asarray(factors / np.exp(np.log(factors).mean()), dtype=np.float32)
+
+    def moment(self, layer: int, factors: Array | None) -> Array | None:
+        """The sums of products of a layer's inputs, once divided by `factors`; None where none are known."""
+        if not self.moments:
+            return None
+        return self.moments[layer] if factors is None else self.moments[layer] / np.outer(factors, factors)
 
 
 def draw(tensors: Tensors, max_tokens: int, smoothing: Smoothing | None = None) -> tuple[onnx.ModelProto, list[str]]:
@@ -141,7 +151,8 @@ def _linear(g: Drawing, x: str, weight: Array, bias: Array, smoothing: Smoothing
     if factors is not None:
         [x] = g.op("Mul", x, g.constant(1 / factors))
         weight = weight * factors
-    codes, scales = quantised(weight.T, largest)
+    moment = smoothing.moment(layer, factors)
+    codes, scales = quantised(weight.T, largest) if moment is None else rounded(weight.T, largest, moment)
     args = (x, g.constant(codes), g.constant(scales), "", g.constant(bias))
     return g.op("DynamicQuantizeMatMul", *args, domain=FUSED)[0]
 
@@ -169,3 +180,31 @@ def quantised(weight: Array, largest: int = 127) -> tuple[Array, Array]:
     scales = np.abs(weight).max(0) / largest
     scales = np.where(scales == 0, 1, scales).astype(np.float32)
     return np.round(weight / scales).astype(np.int8), scales
+
+
+def rounded(weight: Array, largest: int, moment: Array) -> tuple[Array, Array]:
+    """Codes and scales as of `quantised`, such that the products of inputs with this `moment` stay close.
+
+    The rows of the matrix, one for each input channel, are rounded one after the other, and what is lost in each is
+    made up for by those that are left (GPTQ, Frantar et al. 2023). A column's scale is the best of some from the largest
+    weight's down, by the inputs' squares.
+    """
+    left = np.array(weight, np.float64)
+    squares = np.diag(moment)[:, None]
+    most = np.abs(left).max(0)
+    most = np.where(most == 0, 1, most)
+    tried = [most * share / largest for share in np.arange(1.0, 0.69, -0.05)]
+    lost = [(squares * (left - np.clip(np.round(left / s), -largest, largest) * s) ** 2).sum(0) for s in tried]
+    scales = np.choose(np.argmin(lost, axis=0), tried)
+    damped = moment.astype(np.float64) + DAMPING * squares.mean() * np.eye(len(moment))
+    after = np.linalg.cholesky(np.linalg.inv(damped)).T
+    codes = np.zeros_like(left)
+    for first in range(0, len(left), BLOCK):
+        last = min(first + BLOCK, len(left))
+        missing = np.zeros((last - first, left.shape[1]))
+        for row in range(first, last):
+            codes[row] = np.clip(np.round(left[row] / scales), -largest, largest)
+            missing[row - first] = (left[row] - codes[row] * scales) / after[row, row]
+            left[row + 1 : last] -= np.outer(after[row, row + 1 : last], missing[row - first])
+        left[last:] -= after[first:last, last:].T @ missing
+    return codes.astype(np.int8), scales.astype(np.float32)

@@ -230,11 +230,13 @@ def export(
     model.graph.output.extend(helper.make_tensor_value_info(name, TensorProto.FLOAT, None) for name in inputs)
     session = onnxruntime.InferenceSession(model.SerializeToString(), providers=["CPUExecutionProvider"])
     peaks: list[Array] = [np.zeros(1, dtype=np.float32)] * len(inputs)
+    moments: list[Array] = [np.zeros((1, 1), dtype=np.float32)] * len(inputs)
     pairs = (rows.pair(row) for rows in data for row in range(min(CALIBRATION_ROWS // len(data), len(rows.sizes))))
     for ids, types in ((ids[:most], types[:most]) for ids, types in pairs):
         seen = session.run(inputs, {"input_ids": ids[None], "types": types[None]})
         peaks = [np.maximum(peak, np.abs(value[0]).max(0)) for peak, value in zip(peaks, seen, strict=True)]
-    for name, smoothing in (("fp32", None), ("int8", Smoothing(peaks))):
+        moments = [moment + value[0].T @ value[0] for moment, value in zip(moments, seen, strict=True)]
+    for name, smoothing in (("fp32", None), ("int8", Smoothing(peaks, moments=moments))):
         model, _ = draw(tensors, smoothing)
         onnx.checker.check_model(model)
         onnx.save(model, str(out / f"{name}.onnx"))

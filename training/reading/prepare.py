@@ -28,12 +28,14 @@ from training.judge.prepare import minilm
 from training.judge.rows import SUPPORTED
 from training.reader import prepare as reader
 from training.reader.rows import OVERSAMPLED
+from training.reading import everyday
 from training.reading.rows import claim_examples
 
 Array = NDArray[Any]
 HUMAN = 6
 """How often a question counts that people wrote so that its paragraph does not answer it."""
 TABLES = 6000
+EVERYDAY = 0.16  # share of the questions that are about made-up notices
 
 
 STEPS = (0.0, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 0.999, 1.01)
@@ -107,7 +109,10 @@ def main() -> None:
     write("judge", table, table["labels"] == SUPPORTED, 0)
     OVERSAMPLED["squad2_train_500"] = HUMAN
     rng = Random(given.seed)
-    questions = reader.examples(sorted((given.data / "qa" / "train").glob("*.jsonl")), rng, TABLES)[: given.questions]
+    made = list(everyday.questions(round(EVERYDAY * given.questions), rng))
+    questions = reader.examples(sorted((given.data / "qa" / "train").glob("*.jsonl")), rng, TABLES)
+    questions = questions[: given.questions - len(made)] + made
+    rng.shuffle(questions)
     print(json.dumps(Counter(f"{e.made or 'real'} {'+' if e.answerable else '-'}" for e in questions), indent=0))
     table = reader.arrays(questions, tokenizer, rng)
     write("reader", table, table["answer"] > 0, 1)
