@@ -186,8 +186,8 @@ def rounded(weight: Array, largest: int, moment: Array) -> tuple[Array, Array]:
     """Codes and scales as of `quantised`, such that the products of inputs with this `moment` stay close.
 
     The rows of the matrix, one for each input channel, are rounded one after the other, and what is lost in each is
-    made up for by those that are left (GPTQ, Frantar et al. 2023). A column's scale is the best of some from the largest
-    weight's down, by the inputs' squares.
+    made up for by those that are left (GPTQ, Frantar et al. 2023). A column's scale is the best of some from the
+    largest weight's down, by the inputs' squares.
     """
     left = np.array(weight, np.float64)
     squares = np.diag(moment)[:, None]
