@@ -41,7 +41,12 @@ JUDGES: Final[Mapping[str, Part]] = {
     "embedding": Part("verification.judges.embedding:EmbeddingJudge", lambda p: (p.cached_embeddings,)),
     "encoder": Part(
         "verification.judges.encoder:EncoderJudge",
-        lambda p: {"model": p.grounding, "other": p.judge("embedding"), "told": p.whether},
+        lambda p: {
+            "model": p.grounding,
+            "other": p.judge("embedding"),
+            "told": p.whether,
+            "embeddings": p.cached_embeddings,
+        },
     ),
     "nli": Part(
         "verification.judges.nli:NLIJudge",

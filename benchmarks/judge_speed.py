@@ -14,6 +14,8 @@ from collections.abc import Callable
 
 import numpy as np
 
+from cragraph.models.cache import CachedEmbeddings
+from cragraph.models.embeddings import EmbeddedEncoder
 from cragraph.models.grounding import GroundingModel
 from cragraph.passages import as_passages
 from cragraph.protocols import Notes
@@ -83,7 +85,7 @@ def main() -> None:
     parser.add_argument("--threads", type=int, default=2)
     parser.add_argument("--torch", action="store_true")
     options = parser.parse_args()
-    judge = EncoderJudge(GroundingModel(threads=options.threads))
+    judge = EncoderJudge(GroundingModel(threads=options.threads), embeddings=CachedEmbeddings(EmbeddedEncoder()))
 
     def run(number: int) -> object:
         claims, passages = answer(number)

@@ -3,12 +3,13 @@ from dataclasses import dataclass, field
 
 import pytest
 
+from cragraph.models.embeddings import EmbeddedEncoder
 from cragraph.models.grounding import ClaimWord, Grounding
 from cragraph.models.grounding_features import readable
 from cragraph.passages import as_passages
 from cragraph.protocols import Notes
 from cragraph.types import Claim
-from cragraph.verification.judges.encoder import EncoderJudge
+from cragraph.verification.judges.encoder import EncoderJudge, held
 from cragraph.verification.judges.lexical import LexicalJudge
 from cragraph.verification.policies import curves
 
@@ -188,3 +189,67 @@ def test_the_support_by_words_is_taken_into_account_for_each_claim() -> None:
     assert held > 0.5 > invented
     assert objected
     assert not fine
+
+
+MOVED = as_passages(
+    [
+        "It rained for most of the summer. The loan desk was moved into the town hall in May. "
+        "People in a different building complained of the noise."
+    ]
+)
+REWORDED = "Since spring people borrow books in a different building."
+
+
+class Broken:
+    def embed_documents(self, texts: list[str]) -> list[list[float]]:
+        raise OSError("no server")
+
+    def embed_query(self, text: str) -> list[float]:
+        raise OSError("no server")
+
+
+@dataclass
+class Choosing(FakeModel):
+    """Supports what is read with one text, and nothing else."""
+
+    text: str = ""
+
+    def judge(self, claims: Sequence[str], texts: Sequence[str]) -> list[Grounding]:
+        self.asked.append((list(claims), list(texts)))
+        return [Grounding(0.9, 0.1, 0.0) if text == self.text else Grounding(0.1, 0.9, 0.0) for text in texts]
+
+
+def test_what_is_said_in_other_words_is_read_with_the_sentence_nearest_in_meaning_and_quotes_it() -> None:
+    desk = "The loan desk was moved into the town hall in May."
+    model = Choosing([], text=desk)
+    [verdict] = EncoderJudge(model, embeddings=EmbeddedEncoder())([claim(REWORDED, REWORDED)], MOVED, Notes())
+    [(claims, texts)] = model.asked
+    assert claims == [REWORDED, REWORDED]
+    assert texts[0] == "People in a different building complained of the noise.", "the window by words comes first"
+    assert texts[1] == desk
+    assert verdict["evidence"] is not None
+    assert verdict["evidence"]["quote"] == desk
+
+
+def test_the_window_by_words_is_quoted_where_it_supports_better() -> None:
+    model = Choosing([], text="People in a different building complained of the noise.")
+    [verdict] = EncoderJudge(model, embeddings=EmbeddedEncoder())([claim(REWORDED, REWORDED)], MOVED, Notes())
+    assert verdict["evidence"] is not None
+    assert verdict["evidence"]["quote"] == model.text
+
+
+@pytest.mark.parametrize("text", ["Revenue was $3.2 million this year.", "Revenue was $3.5 million this year."])
+def test_a_copy_and_a_claim_that_facts_contradict_are_compared_with_nothing_else(text: str) -> None:
+    notes = Notes()
+    [places] = held([claim(text, text)], PASSAGES, Broken(), notes)
+    assert len(places) == 1
+    assert notes.sentences == []
+
+
+def test_without_an_embedding_model_evidence_is_looked_for_by_words_and_that_is_said() -> None:
+    notes = Notes()
+    [places] = held([claim(REWORDED, REWORDED)], MOVED, Broken(), notes)
+    assert [place.window.text for place in places] == ["People in a different building complained of the noise."]
+    [said] = notes.sentences
+    assert said.startswith("The embedding model failed (OSError: no server)")
+    assert said.endswith("evidence was looked for by words alone.")

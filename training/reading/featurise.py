@@ -1,9 +1,12 @@
 """Run the network over answers, sentence by sentence, each with the text that the judge reads it with.
 
+Where the judge reads a claim with two places, the one counts that it would quote, joined as the blend that ships joins.
+
 python -m training.reading.featurise RUN OUT.npz FILE... [--limit N]     RUN holds int8.onnx and idf.npy
 """
 
 import argparse
+import json
 from base64 import b64encode
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
@@ -16,7 +19,9 @@ from zlib import crc32
 import numpy as np
 from numpy.typing import NDArray
 
-from cragraph.models.grounding import Network
+from cragraph.models.cache import LRU, CachedEmbeddings
+from cragraph.models.embeddings import EmbeddedEncoder
+from cragraph.models.grounding import Blend, Network
 from cragraph.models.grounding_features import (
     STEP,
     PieceReader,
@@ -26,11 +31,13 @@ from cragraph.models.grounding_features import (
     sentences,
     unpack_idf,
 )
-from cragraph.models.weights import open_session
+from cragraph.models.weights import DATA, open_session
 from cragraph.passages import as_passages
+from cragraph.protocols import Notes
 from cragraph.types import Claim
+from cragraph.verification.judges.encoder import held
 from cragraph.verification.judges.lexical import LexicalJudge
-from cragraph.verification.judges.reading import Reading as Held
+from cragraph.verification.judges.reading import Reading
 from training.judge.prepare import minilm, reader
 from training.judge.rows import CLASSES, Example, read_rows
 
@@ -82,9 +89,7 @@ def word_tags(reading: ReadClaim, start: int, spans: Sequence[Sequence[int]]) ->
     return tagged
 
 
-def _objections(reading: Held | None) -> dict[str, Any]:
-    if reading is None:
-        return {"lacking": False, "opposed": False, "unmatched": False}
+def _objections(reading: Reading) -> dict[str, Any]:
     unmatched = bool(reading.unknown_names or reading.denial_unmatched or reading.mismatch)
     return {"lacking": bool(reading.lacking), "opposed": reading.against() > 0, "unmatched": unmatched}
 
@@ -93,7 +98,8 @@ def featurise(network: Network, read: PieceReader, items: Iterable[Item], thread
     """The arrays of all readings: `source` indexes `names`, `row` numbers the rows within their source."""
     table: dict[str, list[Any]] = defaultdict(list)
     names: dict[str, int] = {}
-    judge = LexicalJudge()
+    judge, embeddings = LexicalJudge(), CachedEmbeddings(EmbeddedEncoder(), LRU(100_000))
+    blend = Blend.from_card(json.loads((DATA / "reading.json").read_text(encoding="utf-8"))["blend"])
     for item in items:
         example = item.example
         name = example.source
@@ -102,20 +108,30 @@ def featurise(network: Network, read: PieceReader, items: Iterable[Item], thread
             print(name, flush=True)
         passages, answer = as_passages(example.passages), example.claim
         claims = [Claim(text=answer[a:b], start=a, end=b, type="factual") for a, b in item.cuts]
-        held = judge.readings(claims, passages)
         parts = read_claims(read, [claim["text"] for claim in claims])
-        texts = [reading.window.text if (reading := held[part.claim]) is not None else "" for part in parts]
-        ids = [pieces.ids for pieces in read.read(texts)] if texts else []
-        kept = [(part, text) for part, text in zip(parts, ids, strict=True) if len(text)]
-        results = network.many([(part.pieces.ids, text) for part, text in kept], threads)
-        for (part, text), (scores, words) in zip(kept, results, strict=True):
+        places = held(claims, passages, embeddings, Notes())
+        pairs = [(part, reading) for part in parts for reading in places[part.claim]]
+        texts = list(dict.fromkeys(reading.window.text for _, reading in pairs))
+        ids = {text: pieces.ids for text, pieces in zip(texts, read.read(texts) if texts else (), strict=True)}
+        pairs = [(part, reading) for part, reading in pairs if len(ids[reading.window.text])]
+        results = network.many([(part.pieces.ids, ids[reading.window.text]) for part, reading in pairs], threads)
+        least: dict[tuple[int, int], float] = {}
+        for (part, reading), (scores, _) in zip(pairs, results, strict=True):
+            support = blend.support(judge.support(reading), blend.logit(scores), reading.objects())
+            place = part.claim, id(reading)
+            least[place] = min(support, least.get(place, 1.0))
+        best = {claim: max((s, place) for (c, place), s in least.items() if c == claim)[1] for claim, _ in least}
+        for (part, reading), (scores, words) in zip(pairs, results, strict=True):
+            if best[part.claim] != id(reading):
+                continue
+            text = ids[reading.window.text]
             table["source"].append(names[name])
             table["row"].append(item.row)
             table["answer"].append(crc32(answer.encode("utf-8", "replace")))
             table["label"].append(example.label)
-            for kind, value in {"opinion": judge.support(held[part.claim]), **_objections(held[part.claim])}.items():
+            for kind, value in {"opinion": judge.support(reading), **_objections(reading)}.items():
                 table[kind].append(value)
-            table["coverage"].append(held[part.claim].values["whole"])  # type: ignore[union-attr]
+            table["coverage"].append(reading.values["whole"])
             table["logits"].append(scores)
             table["pieces"].append(len(words))
             table["words"].append(words)

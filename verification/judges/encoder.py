@@ -3,15 +3,19 @@
 import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from typing import TYPE_CHECKING, Final
 
-from cragraph.protocols import Judge, Notes, Told
+import numpy as np
+
+from cragraph.models.cache import embedded
+from cragraph.protocols import Embeddings, Judge, Notes, Told, stand_in
 from cragraph.text.facts.polarity import denials
 from cragraph.text.markers import without_markers
 from cragraph.text.sentences import sentences
 from cragraph.types import Claim, Passage, Verdict
-from cragraph.verification.judges.lexical import LexicalJudge
-from cragraph.verification.judges.reading import Reading
+from cragraph.verification.judges.lexical import LexicalJudge, chosen
+from cragraph.verification.judges.reading import Reading, Readings
 from cragraph.verification.judges.verdicts import (
     IN_SPITE,
     Standard,
@@ -28,6 +32,7 @@ if TYPE_CHECKING:
     from cragraph.models.grounding import Grounding, GroundingModel
 
 _WORD: Final = re.compile(r"\W*(yes|no)\s*[,.;:!\u2013\u2014-]+\s*", re.I)
+AMONG: Final = 60  # sentences that are compared with a claim in meaning
 STANDARD: Final = Standard(supported=0.5, partial=0.25, contradicted=0.5)
 
 
@@ -35,9 +40,10 @@ STANDARD: Final = Standard(supported=0.5, partial=0.25, contradicted=0.5)
 class EncoderJudge:
     """Judges each claim against all passages at once; points at the words that lack support.
 
-    The network reads a claim with the window that is quoted for it; what that says against the claim is taken off what
-    it says for it. That joins what `words` makes of the claim: the network sees contradictions that share all words,
-    words are better on long answers. The support is a calibrated probability. The verdict is held to the same facts as
+    The network reads a claim with the window that words choose for it and, unless facts differ there, with the sentence
+    nearest in meaning, where `embeddings` are given (`held`): what supports the claim better is quoted, and judged by.
+    That joins what `words` makes of the claim: the network sees contradictions that share all words, words are better
+    on long answers. The support is a calibrated probability. The verdict is held to the same facts as
     that of the other judges (see `decide`): a figure that no passage has, or an opposite word in its place, is never
     supported, however sure the network is. A sentence that was copied from a passage needs no network: it is supported
     unless facts object. The model reads English: claims in another language, and those against passages in another one,
@@ -54,6 +60,7 @@ class EncoderJudge:
     words: LexicalJudge = field(default_factory=LexicalJudge)
     name: str = "encoder"
     told: Callable[[str, Sequence[Passage]], Told | None] | None = None
+    embeddings: Embeddings | None = None
     apart = True
 
     def __call__(
@@ -84,7 +91,7 @@ class EncoderJudge:
             elif rest is claim:
                 verdict = verdict_of(claim, "supported", 1 - IN_SPITE, 0.0, place, reason, self.name)
             else:
-                [alone] = self._read([rest], [text], [{**passages[told.passage], "text": text}])
+                [alone] = self._read([rest], [text], [{**passages[told.passage], "text": text}], Notes())
                 if alone["support"] > verdict["support"]:
                     verdict = {**alone, "evidence": alone["evidence"] and place}
         return {**verdict, "text": claim["text"], "start": claim["start"], "end": claim["end"]}
@@ -99,23 +106,31 @@ class EncoderJudge:
         rest = [claim for claim, reads in zip(claims, readable, strict=True) if not reads]
         if own and any(passage["text"] and not text for passage, text in zip(passages, texts, strict=True)):
             notes.degraded("The encoder judge reads English only: passages in another language were left out.")
-        verdicts = iter(self._read(own, texts, passages))
+        verdicts = iter(self._read(own, texts, passages, notes))
         others = iter(self._unread(rest, passages, notes, question) if rest else ())
         return [next(verdicts) if reads else next(others) for reads in readable]
 
-    def _read(self, claims: Sequence[Claim], texts: Sequence[str], passages: Sequence[Passage]) -> list[Verdict]:
+    def _read(
+        self, claims: Sequence[Claim], texts: Sequence[str], passages: Sequence[Passage], notes: Notes
+    ) -> list[Verdict]:
         readable: list[Passage] = [{**p, "text": text} for p, text in zip(passages, texts, strict=True)]
-        pairs = list(zip(claims, self.words.readings(claims, readable), strict=True))
-        copied = [is_copied(*pair) for pair in pairs]
-        new = [pair for pair, known in zip(pairs, copied, strict=True) if not known]
-        read = ["" if reading is None else reading.window.text for _, reading in new]
-        groundings = iter(self.model.judge([_written(*pair) for pair in new], read) if new else ())
-        return [
-            decide(*pair, (1.0, 0.0), STANDARD, passages, self.name)
-            if known
-            else self._verdict(*pair, next(groundings), passages)
-            for pair, known in zip(pairs, copied, strict=True)
+        places: list[Sequence[Reading | None]] = [
+            own or [None] for own in held(claims, readable, self.embeddings, notes)
         ]
+        copied = [is_copied(claim, own[0]) for claim, own in zip(claims, places, strict=True)]
+        new = [pair for pair, known in zip(zip(claims, places, strict=True), copied, strict=True) if not known]
+        pairs = [(claim, reading) for claim, own in new for reading in own]
+        read = ["" if reading is None else reading.window.text for _, reading in pairs]
+        groundings = iter(self.model.judge([_written(*pair) for pair in pairs], read) if pairs else ())
+        verdicts = []
+        for claim, own, known in zip(claims, places, copied, strict=True):
+            if known:
+                verdicts.append(decide(claim, own[0], (1.0, 0.0), STANDARD, passages, self.name))
+            else:
+                blends = [(self._blend(reading, next(groundings)), reading) for reading in own]
+                best, reading = max(blends, key=lambda pair: pair[0].supported)
+                verdicts.append(self._verdict(claim, reading, best, passages))
+        return verdicts
 
     def _unread(
         self, claims: Sequence[Claim], passages: Sequence[Passage], notes: Notes, question: str
@@ -129,11 +144,13 @@ class EncoderJudge:
         )
         return list(self.other(claims, passages, notes, question=question))
 
+    def _blend(self, reading: Reading | None, grounding: "Grounding") -> "Grounding":
+        return self.model.blend(grounding, self.words.support(reading), reading is not None and reading.objects())
+
     def _verdict(
-        self, claim: Claim, reading: Reading | None, grounding: "Grounding", passages: Sequence[Passage]
+        self, claim: Claim, reading: Reading | None, blend: "Grounding", passages: Sequence[Passage]
     ) -> Verdict:
         objected = reading is not None and reading.objects()
-        blend = self.model.blend(grounding, self.words.support(reading), objected)
         support, against = (min(max(float(value), 0.0), 1.0) for value in (blend.supported, blend.contradicted))
         verdict = decide(claim, reading, (support, against), STANDARD, passages, self.name)
         doubtful = [word for word in blend.words if word.unsupported >= self.model.word_threshold]
@@ -146,6 +163,40 @@ class EncoderJudge:
                 named = ", ".join(repr(claim["text"][word.start : word.end]) for word in worst)
                 verdict["reasoning"] = f"Without support: {named}; {verdict['reasoning']}"
         return verdict
+
+
+def held(
+    claims: Sequence[Claim], passages: Sequence[Passage], embeddings: Embeddings | None, notes: Notes
+) -> list[list[Reading]]:
+    """The places that each claim is to be read with; none where there is no text.
+
+    First the window that words choose. Then the sentence nearest to the claim in meaning, of the `AMONG` that share
+    most words with it: what is said in other words stands there. Where facts of the first differ from the claim's, or
+    it is a copy of the claim, nothing else is looked for.
+    """
+    measures = Readings(claims, passages)
+    space, places = measures.space, [chosen(measures, number) for number in range(len(claims))]
+    first = [[reading] if reading is not None else [] for reading in places]
+    if embeddings is None:
+        return first
+    wanted = {}
+    for number, own in enumerate(first):
+        if own and not own[0].against() and not is_copied(claims[number], own[0]):
+            likely = np.argsort(-space.likely[space.singles, number], kind="stable")[:AMONG]
+            wanted[number] = sorted(likely.tolist())
+    texts = [measures.texts[number] for number in wanted]
+    texts += [space.sentences[n].text for among in wanted.values() for n in among]
+    call, instead = partial(embedded, embeddings, texts), "evidence was looked for by words alone"
+    vectors = stand_in("The embedding model", call, instead, notes) if wanted else None
+    if vectors is None:
+        return first
+    for number, among in wanted.items():
+        claim, near = vectors[measures.texts[number]], [vectors[space.sentences[n].text] for n in among]
+        nearest = among[int(np.argmax([float(claim @ vector) for vector in near]))]
+        place = space.singles[nearest]
+        if space.windows[place].text != first[number][0].window.text:
+            first[number].append(measures.read(number, place))
+    return first
 
 
 def split_word(claim: Claim) -> tuple[str, Claim]:

@@ -33,11 +33,13 @@ class LexicalJudge:
     def readings(self, claims: Sequence[Claim], passages: Sequence[Passage]) -> list[Reading | None]:
         """Each claim against the window that supports it best, in order; None where there is no text."""
         measures = Readings(claims, passages)
-        return [
-            clearest([measures.read(number, place) for place in measures.space.best(number, WINDOWS)], "lexical")
-            for number in range(len(claims))
-        ]
+        return [chosen(measures, number) for number in range(len(claims))]
 
     def support(self, reading: Reading | None) -> float:
         """The support, 0..1, that the measured values give, before facts hold anything against it."""
         return support_of(reading, "lexical")
+
+
+def chosen(measures: Readings, number: int) -> Reading | None:
+    """The window that words choose for the claim with this number; None where there is no text."""
+    return clearest([measures.read(number, place) for place in measures.space.best(number, WINDOWS)], "lexical")
