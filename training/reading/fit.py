@@ -25,7 +25,7 @@ from training.judge.metrics import auroc, f1
 from training.judge.prepare import UNKNOWN, minilm, reader
 from training.judge.rows import CONTRADICTED, SUPPORTED, UNSUPPORTED
 from training.reading.table import Table
-from training.reading.train import Both
+from training.reading.train import SEED, Both
 
 Array = NDArray[Any]
 RowsByFile = dict[str, tuple[Array, Array]]
@@ -36,7 +36,7 @@ ENTAIL = ("evidence_inference", "impli_figurative", "onestop_english")
 APART = ("financebench_dev", "xnli_ko_dev")
 SPAN_FILES = ("wice_dev_subclaim_spans", "defacto_val", "summedits_set_scitldr")
 AGAINST_FILES = ("fever_symmetric_dev", "covidfact_dev", "healthver_dev", "defacto_val")
-SHARES = (0.0, 0.2, 0.4, 0.6, 0.8, 1.0, 1.5, 2.0)
+SHARES = (0.0, 0.2, 0.4, 0.6, 0.8, 1.0, 1.5, 2.0, 3.0, 4.0)
 COSTS = (0.0, 0.5, 1.0, 1.5, 2.0)
 BOUNDS = (0.05, 0.1, 0.2, 0.3, 0.4, 0.45)
 AGAINST = (0.0, 0.25, 0.5, 0.75, 1.0)
@@ -112,10 +112,10 @@ def against_figures(dev: Table, scores: Array, contradiction: tuple[float, float
     return {n: auroc(-rows[n][0], rows[n][1] == CONTRADICTED) for n in AGAINST_FILES if n in rows}
 
 
-def unseen(run: Path, rows: Path, most: int, threads: int) -> Table:
+def unseen(run: Path, rows: Path, most: int, seed: int, threads: int) -> Table:
     """At most so many prepared claims that the network did not see, read: their labels, and the tags of their words."""
     claims, reads = Both(rows).claims, Network(open_session(run / "int8.onnx"))
-    chosen = Both(rows).unseen(run, most)
+    chosen = Both(rows).unseen(run, most, seed)
     read = reader(minilm() / "tokenizer.json", np.load(run / "idf.npy"))
     glued = np.array([(read.tokenizer.id_to_token(i) or "").startswith("##") for i in range(read.size)])
     pairs = []
@@ -193,10 +193,11 @@ def main() -> None:
     parser.add_argument("dev", type=Path)
     parser.add_argument("--data", type=Path, required=True, help="what `training.reading.prepare` wrote")
     parser.add_argument("--claims", type=int, default=3000, help="claims to fit the small layers on")
+    parser.add_argument("--seed", type=int, default=SEED, help="the seed that the network was trained with")
     parser.add_argument("--threads", type=int, default=2)
     options = parser.parse_args()
     dev = Table.load(options.dev)
-    claims = unseen(options.run, options.data, options.claims, options.threads)
+    claims = unseen(options.run, options.data, options.claims, options.seed, options.threads)
     blend, scores = choose_blend(dev)
     contradiction, word = fit_contradiction(claims), fit_words(claims)
     word_at, words = word_figures(dev, word)

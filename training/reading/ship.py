@@ -20,7 +20,7 @@ from training.reading.featurise import pack_idf
 from training.reading.fit import macro
 
 TEMPLATE = Path(__file__).parent / "model_card.md"
-VERSION = "2"
+VERSION = "3"
 
 
 def card(run: Path, network: Path) -> dict[str, Any]:

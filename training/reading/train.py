@@ -40,10 +40,10 @@ class Both:
         every += [rows + self.first for rows in self.questions.batches(epoch, seed)]
         return [every[i] for i in np.random.default_rng([seed, epoch, 2]).permutation(len(every))]
 
-    def unseen(self, run: Path, most: int) -> learning.Ints:
-        """Numbers of at most so many claims that a run did not get to see in its epoch; of any, where it saw all."""
+    def unseen(self, run: Path, most: int, seed: int = SEED) -> learning.Ints:
+        """Numbers of at most so many claims that a run of this seed did not see in its epoch; of any, where it saw all."""
         state = torch.load(run / "checkpoint.pt")["state"]
-        left = self.batches(state["epoch"], SEED)[state["step"] :]
+        left = self.batches(state["epoch"], seed)[state["step"] :]
         claims = [rows for rows in left if rows[0] < self.first] or [np.arange(self.first)]
         return np.concatenate(claims)[:most]
 
