@@ -41,7 +41,7 @@ class Both:
         return [every[i] for i in np.random.default_rng([seed, epoch, 2]).permutation(len(every))]
 
     def unseen(self, run: Path, most: int, seed: int = SEED) -> learning.Ints:
-        """Numbers of at most so many claims that a run of this seed did not see in its epoch; of any, where it saw all."""
+        """Numbers of at most so many claims that a run of this seed did not see in its epoch, or of any."""
         state = torch.load(run / "checkpoint.pt")["state"]
         left = self.batches(state["epoch"], seed)[state["step"] :]
         claims = [rows for rows in left if rows[0] < self.first] or [np.arange(self.first)]
