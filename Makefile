@@ -82,8 +82,8 @@ bench-model: $(STAMP)  ## Ask and judge with a real model for MINUTES minutes ea
 	$(BIN)/python -m benchmarks.written $(BENCHED)/ways.jsonl
 	$(BIN)/python -m benchmarks.model_judges --table $(BENCHED)/judges.jsonl
 
-demo: $(VENV)/.runtime  ## Ingest this project's documents and ask them a question.
-	@$(BIN)/cragraph ingest docs/*.md --store $(DEMO_STORE)
+demo: $(VENV)/.runtime  ## Ingest this project's documents, but the one that prints the answer, and ask them a question.
+	@$(BIN)/cragraph ingest $(filter-out docs/start.md,$(wildcard docs/*.md)) --store $(DEMO_STORE)
 	@$(BIN)/cragraph ask "$(QUESTION)" --store $(DEMO_STORE)
 
 studio: $(STAMP)  ## Open the graphs in LangGraph Studio.

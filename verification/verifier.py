@@ -85,7 +85,7 @@ FIT_UNKNOWN: Final = (
     f"Nothing says whether the answer fits the question: the confidence is by words alone, not calibrated, and at most "
     f"{MOST_UNREAD:.2f}."
 )
-CONTRADICTED: Final = 0.8
+CONTRADICTED: Final = 0.7
 """Chance, read both ways, from which two claims that differ in one place contradict each other. It is fitted on as many
 contradictions as not; in an answer they are rare, and the line is higher."""
 ELSE_WANTS: Final[Mapping[str, str]] = {"custom": "a judge passed to create_graph(judge=...)"}
