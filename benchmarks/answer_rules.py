@@ -5,7 +5,7 @@
     python -m benchmarks.answer_rules --only kind labels --sets fifth blind bats
 
 Printed for each rule is how many questions of each set are answered rightly (or refused where no file answers) and how
-many wrongly or in part without it, less what they are with it. `blind` and `bats` are those of `benchmarks.blind`, the
+many wrongly or in part without it, less what they are with it. `APART` are the folders of `benchmarks.blind`, the
 others those of `benchmarks.new_user`; the first four of these are what the rules were made on. *dev* is the mean
 utility over public files of questions with their own passages: of those whose best sentence is at least as likely to
 answer as `REFUSED` says, the right ones, and the others that nothing answers.
@@ -35,7 +35,8 @@ from cragraph.models.reader import Reader
 from cragraph.passages import as_passages
 from cragraph.run import Assistant
 
-SETS: Final = (".", "second", "third", "fourth", "fifth", "blind", "bats")
+APART: Final = ("blind", "bats", "observatory")
+SETS: Final = (".", "second", "third", "fourth", "fifth", *APART)
 G: Final = "cragraph.generation."
 
 
@@ -90,7 +91,7 @@ class Asked:
     """The questions of one set and a graph over its files, whose networks read each pair of texts once."""
 
     def __init__(self, name: str, scratch: Path) -> None:
-        apart = {"blind": fresh.HERE, "bats": fresh.HERE / "bats"}
+        apart = dict(zip(APART, fresh.FOLDERS.values(), strict=True))
         home = apart.get(name) or users.HERE / name
         self.rows = list(fresh.rows("questions.jsonl", home))
         self.verdict: Callable[[Any, Any], str] = fresh.verdict if name in apart else users.verdict

@@ -65,7 +65,7 @@ from cragraph.types import IDK
 from cragraph.verification.written import features as written_features
 
 SETS: Final = (".", "second", "third", "fourth", "fifth")
-BLIND: Final = dict(zip(("blind", "bats"), FOLDERS.values(), strict=True))
+BLIND: Final = dict(zip(("blind", "bats", "observatory"), FOLDERS.values(), strict=True))
 KEPT: Final = ("temperature", "num_predict", "top_k", "top_p", "seed")  # options that a reply depends on
 WAYS: Final = (
     "alone", "draft", "own", "none", "one", "two", "model", "twice", "failed", "embedded", "plain", "tutorial",

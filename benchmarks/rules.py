@@ -82,8 +82,11 @@ def sets(data: Path, count: int, seed: int) -> Iterator[tuple[str, Rows]]:
             chosen = random.Random(seed).sample(rows, min(count, len(rows)))
             if len({row.supported for row in chosen}) == 2:
                 yield f"dev/{path.stem}", [(row.answer, row.passages, row.supported) for row in chosen]
-    for folder, name in ((BLIND, "claims"), (BLIND, "false80"), (TESTS, "reworded"), (TESTS, "reworded-second")):
-        yield name, [(r.answer, r.passages, r.supported) for r in read_rows(folder / f"{name}.jsonl")]
+    others = {name: BLIND / f"{name}.jsonl" for name in ("claims", "false80")}
+    others["observatory"] = BLIND / "observatory" / "claims.jsonl"
+    others |= {name: TESTS / f"{name}.jsonl" for name in ("reworded", "reworded-second")}
+    for name, path in others.items():
+        yield name, [(r.answer, r.passages, r.supported) for r in read_rows(path)]
 
 
 @contextmanager
