@@ -116,6 +116,7 @@ def options(
     parser.add_argument("--rows", type=int, default=rows)
     parser.add_argument("--decay", type=int, default=decay)
     parser.add_argument("--peak", type=float, default=peak, help="the highest learning rate")
+    parser.add_argument("--warmup", type=int, default=Schedule.warmup, help="rows until then; few for one that goes on")
     parser.add_argument("--frozen", type=int, default=0, help="layers from the first that stay as they are")
     if trunk:
         parser.add_argument("--trunk", type=Path, required=True, help="folder of the weights to start from")
@@ -152,7 +153,7 @@ def learn(
     """
     run: Path = given.run
     run.mkdir(parents=True, exist_ok=True)
-    schedule = Schedule(given.rows, given.decay, given.peak)
+    schedule = Schedule(given.rows, given.decay, given.peak, given.warmup)
     device = torch.device("cuda" if torch.cuda.is_available() else "cpu")
     net.to(device).train()
     if given.start is not None:

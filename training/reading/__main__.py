@@ -48,8 +48,10 @@ def main() -> None:
     step("train", run, "--trunk", options.trunk, "--data", run, *rows, unless=run / "net.pt")
     step("export", run, "--data", run, unless=run / "int8.onnx")
     step("aside", qa, run, unless=run / "turned_dev.jsonl")
+    step("written", "--aside", run / "written_dev.jsonl", unless=run / "written_dev.jsonl")
     files = [path for path in dev if not path.name.startswith("xnli_ko")]
-    files += [run / "asked_dev.jsonl", run / "turned_dev.jsonl", Path(__file__).parents[1] / "judge" / "probes.jsonl"]
+    files += [run / f"{name}_dev.jsonl" for name in ("asked", "turned", "written")]
+    files.append(Path(__file__).parents[1] / "judge" / "probes.jsonl")
     step("featurise", run, run / "dev.npz", *files, "--limit", options.limit, unless=run / "dev.npz")
     step("fit", run, run / "dev.npz", "--data", run)
     step("ship", run, "--out", options.out, "--card", options.card)

@@ -29,8 +29,8 @@ from training.reading.train import SEED, Both
 
 Array = NDArray[Any]
 RowsByFile = dict[str, tuple[Array, Array]]
-MADE = ("asked_dev", "turned_dev", "probes")
-"""Claims made of passages put aside (`aside.py`), and written about six small texts (`probes.jsonl`)."""
+MADE = ("asked_dev", "turned_dev", "written_dev", "probes")
+"""Claims made of passages put aside (`aside.py`), of texts put aside (`written.py`), and about six small texts."""
 ENTAIL = ("evidence_inference", "impli_figurative", "onestop_english")
 """Sources of `entail`, whose claims are in other words or in the same ones otherwise."""
 APART = ("financebench_dev", "xnli_ko_dev")

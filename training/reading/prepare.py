@@ -28,15 +28,15 @@ from training.judge.prepare import minilm
 from training.judge.rows import SUPPORTED
 from training.reader import prepare as reader
 from training.reader.rows import OVERSAMPLED
-from training.reading import everyday
+from training.reading import everyday, written
 from training.reading.rows import claim_examples
 
 Array = NDArray[Any]
 HUMAN = 6
 """How often a question counts that people wrote so that its paragraph does not answer it."""
 TABLES = 6000
-EVERYDAY = 0.16  # share of the questions that are about made-up notices
-
+EVERYDAY, WRITTEN = 0.06, 0.4
+"""Shares of the questions that are about made-up notices, and about the texts of `texts/`."""
 
 STEPS = (0.0, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 0.999, 1.01)
 """Edges of the shares between which both sides are made equally many; all words held is a step of its own."""
@@ -110,6 +110,7 @@ def main() -> None:
     OVERSAMPLED["squad2_train_500"] = HUMAN
     rng = Random(given.seed)
     made = list(everyday.questions(round(EVERYDAY * given.questions), rng))
+    made += written.enough(written.questions, round(WRITTEN * given.questions), rng)
     questions = reader.examples(sorted((given.data / "qa" / "train").glob("*.jsonl")), rng, TABLES)
     questions = questions[: given.questions - len(made)] + made
     rng.shuffle(questions)

@@ -17,7 +17,7 @@ from training.judge.prepare import minilm
 from training.judge.rows import NOT_SUPPORTED, SUPPORTED, UNSUPPORTED, Example, read_examples, without_overlap
 from training.judge.scenes import scene_examples
 from training.judge.turned import turned_examples
-from training.reading import everyday
+from training.reading import everyday, written
 
 ENTAIL = {
     "paws_wiki": 8.0, "onestop_english": 7.0, "impli_figurative": 7.0, "cad_nli": 6.0, "taxinli_mnli": 6.0,
@@ -30,8 +30,8 @@ ENTAIL = {
 MIXED = ("paws_wiki", "impli_figurative", "propsegment_wiki", "ambient_readings", "scone_negation")
 """Sources whose *unsupported* also holds contradictions."""
 SHARES = {
-    "entail": 0.41, "people": 0.16, "asked": 0.13, "everyday": 0.09, "yes or no": 0.06, "derived": 0.03, "turned": 0.05,
-    "scenes": 0.02, "made": 0.02, "unrelated": 0.03,
+    "written": 0.50, "entail": 0.17, "people": 0.12, "asked": 0.06, "everyday": 0.02, "yes or no": 0.03,
+    "derived": 0.02, "turned": 0.03, "scenes": 0.01, "made": 0.01, "unrelated": 0.03,
 }  # fmt: skip
 """Of the claims of an epoch, the share of each kind."""
 AMONG = 0.4
@@ -60,6 +60,7 @@ def claim_examples(data: Path, count: int, seed: int) -> list[Example]:
         "turned": turned_examples(list(dict.fromkeys(texts)), wanted["turned"], rng),
         "scenes": scene_examples(wanted["scenes"], rng),
         "everyday": list(everyday.claims(wanted["everyday"], rng)),
+        "written": written.enough(written.claims, wanted["written"], rng),
         "made": made_examples(files, wanted["made"], rng, near, wide=True),
     }
     drawn["unrelated"] = unrelated([*drawn["entail"], *drawn["people"]], texts, wanted["unrelated"], rng)
