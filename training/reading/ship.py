@@ -20,7 +20,7 @@ from training.reading.featurise import pack_idf
 from training.reading.fit import macro
 
 TEMPLATE = Path(__file__).parent / "model_card.md"
-VERSION = "3"
+VERSION = "4"
 
 
 def card(run: Path, network: Path) -> dict[str, Any]:
