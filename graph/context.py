@@ -208,7 +208,7 @@ class Context(BaseModel):
     on_low_confidence: OnLowConfidence = Field(
         default="doubt",
         description="What to return below the threshold: abstain; flag, the answer as a doubtful one; prune, what is "
-        "left of it when only supported sentences stay; doubt, where nobody chose: a supported answer of 0.3 or more "
+        "left of it when only supported sentences stay; doubt, where nobody chose: a supported answer of 0.4 or more "
         "(in a chat model's words: 0.5) as a doubtful one, else abstain.",
     )
     ask_on_low_confidence: bool = Field(

@@ -32,7 +32,7 @@ PASSAGES = ["The sea is salt.", "The sky is blue by day."]
 @settings(max_examples=60)
 @given(
     st.sampled_from([SEA, SKY, f"{SEA} {SKY}", f"{SEA} {BLUE}", "I think the sea is lovely."]),
-    st.sampled_from([None, 0.0, 0.2, 0.31, 0.5, 0.7, 0.9, 1.0]),
+    st.sampled_from([None, 0.0, 0.2, 0.41, 0.5, 0.7, 0.9, 1.0]),
     st.sampled_from(LOW),
     st.sampled_from(["auto", "claims", "weighted", "reliability"]),
     st.sampled_from([None, 0.2, 0.44, 0.95]),
@@ -93,7 +93,7 @@ def test_a_threshold_that_a_person_set_is_in_force_whatever_happens_below_it(thr
 
 
 def test_below_a_threshold_nothing_is_worth_showing_where_abstain_was_chosen() -> None:
-    for chance in (0.32, 0.5, 0.69, 0.89):
+    for chance in (0.42, 0.5, 0.69, 0.89):
         context = Context(confidence_threshold=0.9, on_low_confidence="abstain")
         assert Loop(scorer=Reader(chance)).ask(context=context)["abstained"]
         default = Loop(scorer=Reader(chance)).ask()

@@ -105,7 +105,7 @@ def test_what_is_shown_where_a_model_writes_is_more_likely_right_than_not(
 
     def verifier(*given: Any, **options: Any) -> Any:
         verified = parts.verifier(*given, **{**options, "written": None})
-        outcomes.extend(verified.changed(confidence=c).decision.outcome for c in (0.3, 0.49, 0.5))
+        outcomes.extend(verified.changed(confidence=c).decision.outcome for c in (0.4, 0.49, 0.5))
         return verified
 
     draft = "A basic service costs 45 pounds. [2]"

@@ -45,7 +45,7 @@ def test_a_decision_follows_from_the_number_the_line_and_what_was_chosen(
     ("confidence", "low", "outcome"),
     [
         (0.9, "abstain", "accepted"), (0.89, "abstain", "refused"), (0.89, "flag", "doubtful"),
-        (0.89, "doubt", "doubtful"), (0.3, "doubt", "doubtful"), (0.29, "doubt", "refused"), (0.0, "flag", "doubtful"),
+        (0.89, "doubt", "doubtful"), (0.4, "doubt", "doubtful"), (0.39, "doubt", "refused"), (0.0, "flag", "doubtful"),
         (0.89, "prune", "refused"),
     ],
 )  # fmt: skip
