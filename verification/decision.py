@@ -9,8 +9,8 @@ from cragraph.types import OnLowConfidence, Outcome, SetBy
 DEFAULT_LINE: Final = 0.7
 """The confidence from which an answer is accepted where nobody set another: the founding documents' threshold."""
 WORTH_SHOWING: Final = 0.4
-"""Where nobody chose what happens below the line, a supported answer is shown from here on, as a doubtful one: where the
-utility of what is shown was best on sources held out (`training.reader.fit`)."""
+"""Where nobody chose what happens below the line, a supported answer is shown from here on, as a doubtful one: the
+utility of what is shown was best there on sources held out (`training.reader.fit`)."""
 WRITTEN: Final = 0.5
 """The same where a chat model writes: a quotation stands in the documents whatever it is worth; a model's own words,
 and a quotation in their place, are shown where they are more likely right than not."""
