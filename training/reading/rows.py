@@ -9,6 +9,7 @@ from dataclasses import replace
 from pathlib import Path
 from random import Random
 
+from cragraph.text.sentences import sentence_spans
 from training.judge.asked import FILES, asked_examples, rows_of
 from training.judge.derive import derived_examples
 from training.judge.mix import documents, made_examples, material, real_examples
@@ -30,10 +31,12 @@ ENTAIL = {
 MIXED = ("paws_wiki", "impli_figurative", "propsegment_wiki", "ambient_readings", "scone_negation")
 """Sources whose *unsupported* also holds contradictions."""
 SHARES = {
-    "written": 0.50, "entail": 0.17, "people": 0.12, "asked": 0.06, "everyday": 0.02, "yes or no": 0.03,
-    "derived": 0.02, "turned": 0.03, "scenes": 0.01, "made": 0.01, "unrelated": 0.03,
+    "written": 0.48, "entail": 0.15, "people": 0.12, "asked": 0.05, "everyday": 0.02, "yes or no": 0.03,
+    "derived": 0.02, "turned": 0.03, "scenes": 0.01, "made": 0.01, "unrelated": 0.08,
 }  # fmt: skip
 """Of the claims of an epoch, the share of each kind."""
+ONE_SENTENCE = 0.5
+"""Share of the unrelated passages of which one sentence is read."""
 AMONG = 0.4
 """Share of one-sentence passages that are put among sentences of other passages of their source."""
 YES_NO = ("boolq_dev", "boolq_train_part", "strategyqa_train", "strategyqa_dev", "pubmedqa_l")
@@ -63,7 +66,8 @@ def claim_examples(data: Path, count: int, seed: int) -> list[Example]:
         "written": written.enough(written.claims, wanted["written"], rng),
         "made": made_examples(files, wanted["made"], rng, near, wide=True),
     }
-    drawn["unrelated"] = unrelated([*drawn["entail"], *drawn["people"]], texts, wanted["unrelated"], rng)
+    told = [*drawn["entail"], *drawn["people"], *drawn["written"]]
+    drawn["unrelated"] = unrelated(told, texts, wanted["unrelated"], rng)
     examples = [e for name, own in drawn.items() for e in rng.sample(own, min(wanted[name], len(own)))]
     rng.shuffle(examples)
     return examples
@@ -114,10 +118,11 @@ def yes_or_no(folder: Path, rng: Random) -> list[Example]:
 
 
 def unrelated(examples: Sequence[Example], texts: Sequence[tuple[str, ...]], count: int, rng: Random) -> list[Example]:
-    """Claims before a passage about something else."""
+    """Claims before a passage about something else, every second one before a sentence of it."""
     places = [e.passages for e in rng.sample(list(examples), min(count, len(examples)))] + list(
         rng.sample(list(texts), min(count, len(texts)))
     )
+    places = [a_sentence(passages, rng) if rng.random() < ONE_SENTENCE else passages for passages in places]
     rng.shuffle(places)
     claims = rng.sample([e for e in examples if len(e.claim) < 200], count)
     return [
@@ -125,3 +130,10 @@ def unrelated(examples: Sequence[Example], texts: Sequence[tuple[str, ...]], cou
         for e, passages in zip(claims, places, strict=False)
         if passages != e.passages
     ]
+
+
+def a_sentence(passages: tuple[str, ...], rng: Random) -> tuple[str, ...]:
+    """One sentence of one of them."""
+    text = rng.choice(passages)
+    spans = sentence_spans(text)
+    return (text[slice(*rng.choice(spans))],) if spans else (text,)
