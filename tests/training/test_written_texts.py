@@ -64,6 +64,14 @@ def test_an_answer_is_found_among_other_texts(path: Path) -> None:
     assert all("A lost key costs £12." in e.text[slice(*(e.evidence or ((0, 0),))[0])] for e in found)
 
 
+def test_a_question_is_asked_of_a_part_of_its_text_too_under_what_the_text_is(path: Path) -> None:
+    found = [e for seed in range(40) for e in questions([list(parsed(path))], Random(seed))]
+    assert {e.heading for e in found} == {"", "notice", "a pool"}
+    unanswered = {e.text for e in found if e.question == "What does a swim cost?"}
+    assert len(unanswered) > 1, "it is asked of the whole text and of parts"
+    assert all("A lost key costs £12." in text for text in unanswered), "the sentence that only seems to answer stays"
+
+
 def test_yes_and_no_are_told_both(path: Path) -> None:
     told = {e.claim: e.label == SUPPORTED for e in claims([list(parsed(path))], Random(1))}
     asked = "Is it open at seven on a Monday?"

@@ -27,6 +27,7 @@ from random import Random
 from typing import TypeVar
 
 from cragraph.text.sentences import sentence_spans
+from cragraph.text.words import content_words
 from training.judge import rows as judge
 from training.reader import rows as reader
 from training.reading.aside import write
@@ -39,6 +40,8 @@ AMONG = 0.3
 """Share of the texts that are read between stretches of other texts of their file."""
 ASIDE = 10
 """Every such text of a file is put aside: settings are chosen on it, nothing is trained on it."""
+CLOSELY = 0.6
+"""Share of the questions that are asked of a few sentences of their text, as the reader reads closely."""
 TIMES = 3
 """How often a row is drawn at most, each time among other texts."""
 TOLD = 0.35
@@ -47,8 +50,10 @@ TOLD = 0.35
 
 @dataclass(frozen=True)
 class Written:
-    """A text; `claims` have their mark, `asked` where the answer stands (None: nowhere), `polar` yes or no."""
+    """A text with its kind and subject; `claims` have their mark, `asked` where the answer stands (None: nowhere),
+    `polar` yes or no."""
 
+    head: tuple[str, str]
     text: str
     claims: tuple[tuple[str, str], ...]
     asked: tuple[tuple[str, tuple[int, int] | None], ...]
@@ -57,7 +62,9 @@ class Written:
 
 def parsed(path: Path) -> Iterator[Written]:
     """The texts of a file; `ValueError` names the text and line that does not keep to the form."""
-    for number, block in enumerate(re.split(r"^## .*\n", path.read_text(encoding="utf-8"), flags=re.M)[1:], 1):
+    for number, block in enumerate(re.split(r"^## ", path.read_text(encoding="utf-8"), flags=re.M)[1:], 1):
+        head, _, block = block.partition("\n")
+        kind, _, subject = head.partition("|")
         body, _, rows = block.strip().partition("\n\n")
         while rows and not re.match(r"[-+~?!y] ", rows):
             more, _, rows = rows.partition("\n\n")
@@ -81,7 +88,7 @@ def parsed(path: Path) -> Iterator[Written]:
                 asked.append((question, (start, start + len(answer))))
             else:
                 raise ValueError(f"{where}: a row must be as in the form, and an answer stand in its text: {line}")
-        yield Written(body, tuple(claims), tuple(asked), tuple(polar))
+        yield Written((kind.strip(), subject.strip()), body, tuple(claims), tuple(asked), tuple(polar))
 
 
 def written(paths: Iterable[Path] = (), aside: bool | None = None) -> list[list[Written]]:
@@ -123,18 +130,29 @@ def _stretch(text: Written, rng: Random) -> str:
 
 
 def questions(files: Sequence[Sequence[Written]], rng: Random) -> Iterator[reader.Example]:
-    """Every question once, each text as it is or among others."""
+    """Every question once: each text as it is, among others, or a few sentences of it; every second one headed."""
     for texts in files:
         for own in texts:
             text = among(own, [t for t in texts if t is not own], rng)
             for question, span in text.asked:
-                evidence = _sentence(text.text, span) if span else ()
+                evidence = reader.around(text.text, (span,)) if span else ()
+                heading = rng.choice(("", "", *own.head))
                 spans = (span,) if span else ()
-                yield reader.Example(question, text.text, bool(span), spans, evidence, made="written")
+                asked = reader.Example(question, text.text, bool(span), spans, evidence, heading, "written")
+                yield (
+                    reader.window(asked, span or _nearest(question, own, text), rng)
+                    if rng.random() < CLOSELY
+                    else asked
+                )
 
 
-def _sentence(text: str, span: tuple[int, int]) -> tuple[tuple[int, int], ...]:
-    return tuple((a, b) for a, b in sentence_spans(text) if a < span[1] and b > span[0])
+def _nearest(question: str, own: Written, text: Written) -> tuple[int, int]:
+    """The sentence of a text, as it stands among others, that has the most of a question's words."""
+    start = text.text.index(own.text)
+    asked = set(content_words(question))
+    sentences = sentence_spans(own.text)
+    a, b = max(sentences, key=lambda span: len(asked & set(content_words(own.text[slice(*span)]))))
+    return start + a, start + b
 
 
 def claims(files: Sequence[Sequence[Written]], rng: Random) -> Iterator[judge.Example]:
