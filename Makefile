@@ -99,7 +99,6 @@ train:  ## Rebuild the shipped weights; see docs/lab/training.md.
 	.venv-training/bin/python -m training.export_encoder --data $(DATA)
 	.venv-training/bin/python -m training.reading $(DATA) --trunk $(TRUNK)
 	.venv-training/bin/python -m training.confidence $(DATA)
-	.venv-training/bin/python -m training.reader $(DATA)
 
 clean:  ## Remove what the verbs made.
 	rm -rf $(VENV) .venv-training $(DEMO_STORE) build dist site *.egg-info .pytest_cache .mypy_cache .ruff_cache

@@ -51,13 +51,9 @@ def either(*_: object) -> float:
 
 
 RULES: Final[Mapping[str, Mapping[str, Any]]] = {
-    "question in the texts' words": {f"{G}ranking.reworded": as_asked},
     "misspelt words put right": {f"{G}ranking.corrected": as_asked},
     "kind of answer": {f"{G}ranking.kind_of": either},
-    "no figure where one is asked for": {f"{G}questions.Question.unanswered_by": never},
-    "subject of a yes-or-no question": {f"{G}questions.Question.subject": ""},
     "mistaken names, ages, rivals, wishes": {f"{G}ranking.mistaken": never},
-    "one row of many": {f"{G}ranking.one_of_many": never},
     "labels": {f"{G}ranking._LABEL": pattern("(?!)")},
     "look-ups in tables": {f"{G}ranking.lookup": nothing},
     "answers below their label": {f"{G}ranking.answer_below": nothing},

@@ -18,7 +18,6 @@ from typing import NamedTuple
 
 from benchmarks.new_user.__main__ import HERE
 from cragraph.generation.candidates import candidates
-from cragraph.generation.phrases import reworded
 from cragraph.generation.questions import read_question
 from cragraph.generation.ranking import MOST_ROWS
 from cragraph.generation.rows import lookup
@@ -97,10 +96,10 @@ def of_new_users(name: str) -> Iterator[Found | None]:
     """What is found for the questions of a set of `benchmarks.new_user` in all tables of its files."""
     files = [path for path in sorted((HERE / name / "files").rglob("*")) if path.suffix in (".csv", ".json", ".jsonl")]
     passages = [passage for path in files for document in load(path) for passage in split(document)]
-    said, rows = " ".join(passage["text"] for passage in passages), candidates(passages)
+    rows = candidates(passages)
     for line in (HERE / name / "questions.jsonl").read_text(encoding="utf-8").splitlines():
         row = json.loads(line)
-        found = lookup(read_question(reworded(row["question"], said)), rows, passages)
+        found = lookup(read_question(row["question"]), rows, passages)
         given = " ".join(candidate.text for candidate in found.rows[:MOST_ROWS]).casefold() if found else ""
         right = not row.get("refuse") and all(text.casefold() in given for text in row["expect"])
         yield (found.chance, right and not any(t.casefold() in given for t in row.get("reject", ()))) if found else None

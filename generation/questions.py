@@ -8,7 +8,6 @@ from functools import cached_property
 from typing import Final
 
 from cragraph.text.facts.fact import names
-from cragraph.text.words import content_words, is_stopword
 
 _MONTH: Final = (
     r"(?:jan(?:uary|uar)?|feb(?:ruary|ruar)?|mar(?:ch)?|märz|apr(?:il)?|(?-i:May)|mai|june?|juni|july?|juli|aug(?:ust)?"
@@ -177,14 +176,6 @@ _OFFERS: Final[dict[Kind, Callable[[str], list[str]]]] = {
     Kind.DEFINITION: lambda text: [m.group() for m in _DEFINES.finditer(text)],
     Kind.LIST: lambda text: [m.group() for m in _LISTS.finditer(text)],
 }
-_WHENEVER: Final = re.compile(
-    r"\b(?:when|whenever|if|once|after|before|until|as soon as|during|while|every|daily|always|never|wenn|sobald"
-    r"|bis)\b|\b\w+(?:st|nd|rd|th) (?:day|week|month|year)\b",
-    re.I,
-)
-_CONDITION: Final = re.compile(
-    r"\bwhen (?:do|does|should|can|may|must|will|is|are)\b|\bwann (?:ist|sind|wird|kann)\b", re.I
-)
 FIGURES: Final = frozenset({Kind.TIME, Kind.NUMBER, Kind.MONEY, Kind.PERCENT})
 """Kinds whose answer holds a figure or a date."""
 QUOTED_KINDS: Final = frozenset({Kind.PERSON, Kind.PLACE, Kind.TIME, Kind.NUMBER, Kind.MONEY, Kind.PERCENT})
@@ -211,15 +202,6 @@ class Question:
             return 1
         return 2 if self.kind in (Kind.OTHER, Kind.DEFINITION) else 3
 
-    def unanswered_by(self, sentence: str, kind: float) -> bool:
-        """Whether a sentence cannot answer for want of a figure, a date or a condition; `kind` is what it offers.
-
-        A condition may answer "when does it stop".
-        """
-        if kind or self.kind not in FIGURES:
-            return False
-        return not (_CONDITION.search(self.text) and _WHENEVER.search(sentence))
-
     @property
     def wants_all(self) -> bool:
         """Whether it asks for every one there is: "which orders are open", "list the exits"."""
@@ -229,12 +211,6 @@ class Question:
     def wants_rows(self) -> bool:
         """Whether several rows of a table may answer it together."""
         return self.wants_all or self.kind in (Kind.PERSON, Kind.LIST, Kind.OTHER)
-
-    @cached_property
-    def subject(self) -> str:
-        """What a yes-or-no question is about: the first word with a meaning behind its verb; empty for others."""
-        words = re.findall(r"[\w’'-]+", self.text)[1:] if self.kind is Kind.YES_NO else []
-        return next((content_words(word)[0] for word in words if not is_stopword(word.casefold())), "")
 
     @cached_property
     def names(self) -> tuple[str, ...]:

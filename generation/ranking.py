@@ -1,11 +1,12 @@
 """Ranks what could be quoted by how well it answers, and says how sure it is that the best of it does.
 
-The reader reads the question with each passage, and then closely with what stands around the likeliest places; small
-fitted heads join what it says with what words say. The heads are logistic regressions, made by `training.reader.fit`;
-their weights lie beside the network's.
+The reader reads the question with each passage, part by part, and then with what stands around the likeliest places;
+small fitted heads join what it says with what words say. The heads are logistic regressions, made by
+`training.reader.fit`; their weights lie on the network's card.
 """
 
 import re
+from collections import Counter
 from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
@@ -13,9 +14,9 @@ from math import exp, log
 from typing import Final, NamedTuple
 
 from cragraph.generation.candidates import Candidate, candidates
-from cragraph.generation.phrases import corrected, normalised, reworded
+from cragraph.generation.phrases import corrected, normalised
 from cragraph.generation.questions import Kind, Question, read_question
-from cragraph.generation.rows import Lookup, answer_below, lookup, one_of_many
+from cragraph.generation.rows import Lookup, answer_below, lookup
 from cragraph.generation.scoring import (
     Features,
     by_words,
@@ -35,23 +36,24 @@ from cragraph.text.languages import seems_english
 from cragraph.text.words import content_words, terms, weight
 from cragraph.types import Passage
 
-WINDOW: Final = 850
+WINDOW: Final = 360
 """Characters of a passage that are read at once; longer passages are read in parts that share a sentence."""
-MOST_WINDOWS: Final = 8
-"""Parts of passages that are read for one question; those with the most words of the question go first."""
+MOST_WINDOWS: Final = 24
+"""Parts of passages that are read for one question, in the order of the passages."""
+AFTER: Final = 3
+"""The second part of a passage, by the question's words, is as near as the first of the one so many behind it."""
 BY_WORDS: Final = 3  # candidates that words alone put first and that are compared in meaning
 BY_READER: Final = 3  # candidates that the reader puts first and that are compared likewise
 MOST_ROWS: Final = 12  # rows that are listed at most where a question asks for all of them
-DOUBT: Final = 0.3  # factor on the chance of a candidate that lacks the figure asked for, or speaks of somebody else
+DOUBT: Final = 0.3  # factor on the chance of a candidate that speaks of somebody or something else
 TOLD: Final = 0.7  # chance of a cell that was looked up from which on it is told alone, whatever of its row was read
-ASIDE: Final = 0.5  # the same where it does not name what a yes-or-no question is about
 REMEMBERED: Final = 32  # rankings that are kept, for the verifier and the next pass
 LABELLED: Final = 0.4
 """Share of the missing chance that a line gains whose label is asked for ("Cause: …"); set by hand."""
 HEADING: Final = 90  # characters of heading and title that are read before a text
 _LABEL: Final = re.compile(r"[A-ZÄÖÜ][^\n:|.]{1,30}: ")
 CLOSE: Final = 360
-"""Characters around a candidate that are read closely."""
+"""Characters around a candidate, in its middle, that are read closely."""
 _CLOSELY: Final = ("close answer", "close span", "close evidence")
 CHOICE: Final = ("bias", "span", "words", "cosine", "place", "short", "row", *_CLOSELY)
 """Features of the head that orders candidates: the reader's span, what words say, the cosine to the question, and what
@@ -127,7 +129,7 @@ class AnswerRanker:
     def _ranked(self, text: str, passages: Sequence[Passage], pool: Sequence[Candidate]) -> Ranking:
         if reads(text, passages):
             texts = " ".join(p["text"] for p in passages)
-            text = reworded(corrected(text, texts, is_known_word), texts)
+            text = corrected(text, texts, is_known_word)
         question = read_question(text)
         if reads(question.text, passages):
             known = [seems_english(p["text"]) for p in passages]
@@ -175,7 +177,7 @@ class AnswerRanker:
                 parts.append(_surroundings(passages, pool, i))
             else:
                 parts[there] = parts[there]._replace(holds=(*parts[there].holds, i))
-        readings = self.reader.read(question.text, [(part.heading, part.text) for part in parts], closely=True)
+        readings = self.reader.read(question.text, [(part.heading, part.text) for part in parts])
         return {i: (part, reading) for part, reading in zip(parts, readings, strict=True) for i in part.holds}
 
     def sure(self, features: Mapping[str, float], chosen: Scored) -> float:
@@ -240,13 +242,8 @@ class _Words:
         return ""
 
     def trust(self, i: int) -> float:
-        """1, or `DOUBT` for a sentence that cannot answer whatever it resembles."""
-        c = self.pool[i]
-        if not c.is_row and self.question.unanswered_by(c.text, self.seen[i].kind):
-            return DOUBT
-        if self.question.subject and self.question.subject not in content_words(f"{c.header} {c.opener} {c.text}"):
-            return ASIDE
-        return DOUBT if mistaken(self.question, c) or (c.is_row and one_of_many(self.question, c)) else 1.0
+        """1, or `DOUBT` for what speaks of somebody or something else."""
+        return DOUBT if mistaken(self.question, self.pool[i]) else 1.0
 
     def scored(self, i: int, read: "_Read", close: "_Read", head: Sequence[float]) -> Scored:
         """A candidate with what the reader, its words, and the form of question and sentence say of it."""
@@ -342,7 +339,13 @@ def _parts(question: Question, passages: Sequence[Passage], pool: Sequence[Candi
         return parts
     asked = set(content_words(question.text))
     worth = [sum(map(weight, asked & set(terms(f"{part.heading} {part.text}")))) for part in parts]
-    return [parts[n] for n in sorted(sorted(range(len(parts)), key=lambda n: -worth[n])[:MOST_WINDOWS])]
+    taken: Counter[int] = Counter()
+    places = []
+    for n in sorted(range(len(parts)), key=lambda n: -worth[n]):
+        passage = pool[parts[n].holds[0]].passage
+        places.append((passage + AFTER * taken[passage], n))
+        taken[passage] += 1
+    return [parts[n] for n in sorted(n for _, n in sorted(places)[:MOST_WINDOWS])]
 
 
 def _surroundings(passages: Sequence[Passage], pool: Sequence[Candidate], i: int) -> _Part:

@@ -1,7 +1,6 @@
-"""The reader: networks that read a question and a text together, and say whether the text answers and where.
+"""The reader: the network that judges claims reads question and text together, and says whether and where it answers.
 
-A small one reads much, to find what could answer; a larger one reads closely the little that is left. Each pair is read
-by a call of its own, unpadded, so that the same pair always gets the same figures.
+Each pair is read by a call of its own, unpadded, so that the same pair always gets the same figures.
 """
 
 from collections.abc import Mapping, Sequence
@@ -63,11 +62,11 @@ class ReadText:
 class Reader(Shipped):
     """Reads questions with texts; the same pair is read once, as so many readings are `remembered`."""
 
-    network = "reader"
+    network = "reading"
 
     def __init__(self, *, threads: int | None = None, folder: Path = DATA, remembered: int = KEPT) -> None:
         super().__init__(threads=threads, folder=folder)
-        self._known: LRU[tuple[str, str, str, str], ReadText] = LRU(remembered)
+        self._known: LRU[tuple[str, str, str], ReadText] = LRU(remembered)
 
     @cached_property
     def heads(self) -> Mapping[str, Sequence[float]]:
@@ -75,15 +74,13 @@ class Reader(Shipped):
         heads: Mapping[str, Sequence[float]] = self._weights.card["heads"]
         return heads
 
-    def read(self, question: str, texts: Sequence[tuple[str, str]], *, closely: bool = False) -> list[ReadText]:
-        """Read a question with each (heading, text), in order, with the larger network where `closely`; what was read
-        before is remembered."""
-        network = "reading" if closely else "reader"
-        keys = [(network, question, heading, text) for heading, text in texts]
+    def read(self, question: str, texts: Sequence[tuple[str, str]]) -> list[ReadText]:
+        """Read a question with each (heading, text), in order; what was read before is remembered."""
+        keys = [(question, heading, text) for heading, text in texts]
         readings = {key: self._known.get(key) for key in keys}
         if wanted := [key for key, known in readings.items() if known is None]:
-            read = partial(_read, opened(network, self._folder), open_tokenizer(self._folder))
-            fresh_readings = side_by_side(lambda key: read(*key[1:]), wanted, self.threads, lambda key: len(key[3]))
+            read = partial(_read, opened(self.network, self._folder), open_tokenizer(self._folder))
+            fresh_readings = side_by_side(lambda key: read(*key), wanted, self.threads, lambda key: len(key[2]))
             for key, fresh in zip(wanted, fresh_readings, strict=True):
                 self._known.put(key, fresh)
                 readings[key] = fresh

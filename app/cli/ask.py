@@ -53,7 +53,7 @@ def ask(
     if (question is None) is (again is None):
         raise InputError("ask wants a question, or --again N for one of `cragraph log`: give one of them.")
     check_output(report)
-    cragraph.models.weights.open_ahead(("encoder", "reader", "reading"))
+    cragraph.models.weights.open_ahead(("encoder", "reading"))
     gc.disable()  # what is imported stays: looking for garbage in it takes a tenth of a cold answer
     assistant_of, show_answer = cragraph.run.Assistant, cragraph.cli.render.show_answer
     gc.freeze()

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 import pytest
 
-from cragraph.generation.ranking import CLOSE, AnswerRanker
+from cragraph.generation.ranking import CLOSE, MOST_WINDOWS, AnswerRanker
 from cragraph.models.embeddings import EmbeddedEncoder
 from cragraph.models.reader import Reader, ReadText
 from cragraph.passages import as_passages
@@ -17,16 +17,17 @@ HARBOUR = (
 
 
 class Recorder(Reader):
-    """Reads as the reader does, and remembers what it was given to read closely."""
+    """Reads as the reader does, and remembers what it was given: first the passages, then what is read closely."""
 
     def __init__(self) -> None:
         super().__init__(threads=1)
+        self.first: list[tuple[str, str]] = []
         self.close: list[tuple[str, str]] = []
 
-    def read(self, question: str, texts: Sequence[tuple[str, str]], *, closely: bool = False) -> list[ReadText]:
-        if closely:
-            self.close += texts
-        return super().read(question, texts, closely=closely)
+    def read(self, question: str, texts: Sequence[tuple[str, str]]) -> list[ReadText]:
+        kept = self.close if self.first else self.first
+        kept += texts
+        return super().read(question, texts)
 
 
 @pytest.fixture
@@ -72,9 +73,18 @@ def test_a_sentence_longer_than_what_is_read_closely_is_read_whole(ranker: Answe
     assert long in {text for _, text in reader.close}
 
 
-def test_both_networks_read_the_same_pair_and_neither_is_taken_for_the_other(reader: Recorder) -> None:
-    pair = [("", "The crane was built by Holm and Sons.")]
-    small, large = (reader.read("Who built the crane?", pair, closely=closely)[0] for closely in (False, True))
-    assert small.answer != large.answer
-    assert reader.read("Who built the crane?", pair)[0] is small
-    assert reader.read("Who built the crane?", pair, closely=True)[0] is large
+def test_rows_that_share_the_questions_words_do_not_crowd_out_a_better_passage(
+    ranker: AnswerRanker, reader: Recorder
+) -> None:
+    rows = [f"duty: rota {n} | charge: none | clerk: free" for n in range(40)]
+    ranker("Who is in charge of the duty rota?", as_passages(["The list is looked after by Lionel Fearn.", *rows]))
+    assert len(reader.first) == MOST_WINDOWS
+    assert "Lionel Fearn" in reader.first[0][1]
+
+
+def test_of_a_long_passage_the_parts_with_the_questions_words_are_read(ranker: AnswerRanker, reader: Recorder) -> None:
+    long = " ".join(f"On day {n} fish was sold on the quay before the boats went out again." for n in range(150))
+    ranker("Who built the crane?", as_passages([f"{long} The crane was built by Holm and Sons.", "Gulls nest here."]))
+    assert len(reader.first) == MOST_WINDOWS
+    assert any("Holm" in text for _, text in reader.first)
+    assert any("Gulls" in text for _, text in reader.first)

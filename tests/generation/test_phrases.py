@@ -1,7 +1,7 @@
 import pytest
 
 from cragraph.generation.candidates import is_noise
-from cragraph.generation.phrases import corrected, reworded
+from cragraph.generation.phrases import corrected
 
 
 @pytest.mark.parametrize(
@@ -20,20 +20,6 @@ def test_what_only_points_elsewhere_is_noise(sentence: str) -> None:
 @pytest.mark.parametrize("sentence", ["We see strong demand in Part of Asia.", "The source of the Nile is a lake."])
 def test_what_says_something_is_no_noise(sentence: str) -> None:
     assert not is_noise(sentence)
-
-
-@pytest.mark.parametrize(
-    ("question", "texts", "read"),
-    [
-        ("How heavy is the drill?", "Weight: 3 kg", "what is the weight of the drill?"),
-        ("How heavy is the drill?", "It is red.", "How heavy is the drill?"),
-        ("Who did not come to the meeting?", "Apologies: Ann", "who sent apologies for the meeting?"),
-        ("When is it shut?", "It is closed on Mondays.", "When is it closed?"),
-        ("When is it shut?", "It is shut when the gate is closed.", "When is it shut?"),
-    ],
-)
-def test_a_question_is_asked_in_the_words_of_the_texts(question: str, texts: str, read: str) -> None:
-    assert reworded(question, texts) == read
 
 
 @pytest.mark.parametrize(

@@ -1,11 +1,5 @@
-"""Write the training arrays: every example as word pieces with its span, its evidence and whether it answers.
+"""The training arrays: every example as word pieces with its span, its evidence and whether it answers."""
 
-python -m training.reader.prepare DATA OUT [--seed 7]     DATA holds train/*.jsonl
-"""
-
-import argparse
-import json
-from collections import Counter
 from collections.abc import Sequence
 from pathlib import Path
 from random import Random
@@ -98,24 +92,3 @@ def arrays(chosen: Sequence[Example], tokenizer: Path, rng: Random) -> dict[str,
 def lead(example: Example) -> str:
     """What goes before the text: its heading."""
     return f"{example.heading}: " if example.heading else ""
-
-
-def main() -> None:
-    """Prepare one epoch's arrays and print what is in it."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("data", type=Path)
-    parser.add_argument("out", type=Path)
-    parser.add_argument("--seed", type=int, default=7)
-    options = parser.parse_args()
-    rng = Random(options.seed)
-    every = examples(sorted((options.data / "train").glob("*.jsonl")), rng)
-    print(json.dumps(Counter(f"{e.made or 'real'} {'+' if e.answerable else '-'}" for e in every), indent=0))
-    options.out.mkdir(parents=True, exist_ok=True)
-    table = arrays(every, minilm() / "tokenizer.json", rng)
-    np.savez(options.out / "train.npz", **table)
-    lengths = table["sizes"].sum(1)
-    print(f"{len(lengths)} examples, {lengths.mean():.0f} pieces each, {table['answer'].mean():.2f} answered")
-
-
-if __name__ == "__main__":
-    main()

@@ -1,10 +1,4 @@
-"""The reader and its training; may be stopped at any time and goes on from its last checkpoint.
-
-    python -m training.reader.train RUN [--rows 150000] [--decay 45000]     RUN (or --data) holds train.npz
-
-The learning rate warms up, stays, and falls to zero over the last `--decay` rows: a run that must end sooner is stopped
-and started again with fewer `--rows`.
-"""
+"""The head for questions, what it learns by, and the rows that it learns from."""
 
 from pathlib import Path
 from typing import ClassVar
@@ -16,7 +10,7 @@ from torch.nn import functional as F
 from transformers import BertModel
 
 from training import learning
-from training.judge.prepare import UNKNOWN, minilm
+from training.judge.prepare import UNKNOWN
 
 SPAN_WEIGHT, EVIDENCE_WEIGHT, EVIDENCE_PIECE = 0.5, 0.5, 2.0
 
@@ -32,20 +26,6 @@ class ReaderNet(nn.Module):
         self.mix = nn.Linear(3 * width, width)
         self.drop = nn.Dropout(0.1)
         self.answer = nn.Linear(width, 1)
-
-    @classmethod
-    def from_minilm(cls, folder: Path) -> "ReaderNet":
-        """Start from the sentence-embedding weights; the word embeddings stay as they are."""
-        trunk = BertModel.from_pretrained(
-            folder,
-            add_pooling_layer=False,
-            attn_implementation="eager",
-            hidden_dropout_prob=0.0,
-            attention_probs_dropout_prob=0.0,
-        )
-        net = cls(trunk)
-        net.trunk.embeddings.word_embeddings.weight.requires_grad_(False)
-        return net
 
     def forward(self, ids: Tensor, types: Tensor, mask: Tensor) -> tuple[Tensor, Tensor]:
         """The logit that the text answers, (rows,); start, end and evidence logits of each piece, (rows, length, 3).
@@ -120,24 +100,3 @@ class Rows(learning.Rows):
             "answer": self.answer[rows].astype(np.float32),
         }
         return {name: torch.from_numpy(value) for name, value in arrays.items()}
-
-
-def main() -> None:
-    """Train the reader."""
-    given = learning.options(__doc__, rows=150_000, decay=45_000, seed=7)
-    data = Rows((given.data or given.run) / "train.npz")
-    torch.manual_seed(given.seed)
-    net = ReaderNet.from_minilm(minilm())
-    learning.freeze(net.trunk, given.frozen)
-
-    def loss(rows: learning.Ints, device: torch.device) -> Tensor:
-        batch = {name: value.to(device) for name, value in data.batch(rows).items()}
-        with learning.reading(device):
-            answer, pieces = net(batch["ids"], batch["types"], batch["mask"])
-        return loss_of(answer, pieces, batch)
-
-    learning.learn(net, data, loss, given)
-
-
-if __name__ == "__main__":
-    main()

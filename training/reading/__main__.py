@@ -13,6 +13,7 @@ import subprocess
 import sys
 from pathlib import Path
 
+from cragraph.models.weights import DATA
 from training.reading.train import DECAY, ROWS
 
 LIMIT = 150
@@ -55,6 +56,10 @@ def main() -> None:
     step("featurise", run, run / "dev.npz", *files, "--limit", options.limit, unless=run / "dev.npz")
     step("fit", run, run / "dev.npz", "--data", run)
     step("ship", run, "--out", options.out, "--card", options.card)
+    if options.out.resolve() == DATA.resolve():  # the heads are fitted on the network that ships
+        fit = [sys.executable, "-m", "training.reader.fit", options.data, run, "--limit", options.limit]
+        subprocess.run([*map(str, fit)], check=True)
+        step("ship", run, "--heads", run)
 
 
 if __name__ == "__main__":

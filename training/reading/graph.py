@@ -13,11 +13,10 @@ import numpy as np
 import onnx
 from onnx import TensorProto, helper
 
-from training.encoder_graph import FUSED, Array, Drawing, Smoothing, Tensors, _linear, looked_up
+from training.encoder_graph import FUSED, Array, Drawing, Smoothing, Tensors, _linear, looked_up, matrix
 from training.judge.graph import MAX_TOKENS
 from training.judge.graph import heads as judge_heads
 from training.learning import CLS, SEP
-from training.reader.export import heads as reader_heads
 
 HEADS, EPSILON = 12, 1e-5
 BEGIN, PAD, END, RAISED = 0, 1, 2, 4
@@ -113,3 +112,31 @@ def _add_and_normalise(g: Drawing, x: str, skip: str, trunk: Tensors, name: str)
     norm = [g.constant(trunk[f"{name}.{kind}"]) for kind in ("weight", "bias")]
     [joined] = g.op("Add", x, skip)
     return g.op("LayerNormalization", joined, *norm, axis=-1, epsilon=EPSILON)[0]
+
+
+def reader_heads(g: Drawing, x: str, tensors: Tensors, largest: int = 0) -> None:
+    """What `ReaderNet.forward` makes of the states `x`: `answer` and `pieces`; `largest` as for `matrix`."""
+    [pieces] = g.op("MatMul", x, g.constant(tensors["piece.weight"].T))
+    g.nodes.append(helper.make_node("Add", [pieces, g.constant(tensors["piece.bias"])], ["pieces"]))
+    one, first, last = g.constant(np.array(1, np.float32)), g.constant(np.array([1])), g.constant(np.array([2]))
+    [text] = g.op("Cast", "types", to=TensorProto.FLOAT)
+    [own] = g.op("Sub", one, text)
+    [size] = g.op("ReduceSum", own, first, keepdims=1)
+    [share] = g.op("Div", own, size)
+    [blocked] = g.op("Mul", own, g.constant(np.array(-1e4, np.float32)))
+    [evidence] = g.op("Gather", "pieces", last, axis=2)
+    [evidence] = g.op("Squeeze", evidence, last)
+    [evidence] = g.op("Add", evidence, blocked)
+    [evidence] = g.op("Softmax", evidence, axis=1)
+    [start] = g.op("Gather", x, g.constant(np.array([0])), axis=1)
+    [start] = g.op("Squeeze", start, first)
+    seen = [start]
+    for weight in (share, evidence):
+        [column] = g.op("Unsqueeze", weight, last)
+        [part] = g.op("Mul", x, column)
+        seen.extend(g.op("ReduceSum", part, first, keepdims=0))
+    [joined] = g.op("Concat", *seen, axis=1)
+    [mixed] = g.op("Gemm", joined, matrix(g, tensors["mix.weight"], largest), g.constant(tensors["mix.bias"]), transB=1)
+    [mixed] = g.op("Tanh", mixed)
+    head = [mixed, g.constant(tensors["answer.weight"]), g.constant(tensors["answer.bias"])]
+    g.nodes.append(helper.make_node("Gemm", head, ["answer"], transB=1))

@@ -1,8 +1,9 @@
 """Put the finished network where the package finds it, with the card that its loader checks and its model card.
 
 python -m training.reading.ship RUN [--out models/data] [--before 30049]     RUN is what the other steps filled
+python -m training.reading.ship RUN --heads FOLDER                           only the heads that `reader.fit` wrote
 
-`--before` are the rows that the weights had seen which the run went on from.
+`--before` are the rows that the weights had seen which the run went on from. The heads stay until others come.
 """
 
 import argparse
@@ -16,15 +17,16 @@ from typing import Any
 import numpy as np
 import torch
 
+from cragraph.models.weights import DATA
 from training.reading.featurise import pack_idf
 from training.reading.fit import macro
 
 TEMPLATE = Path(__file__).parent / "model_card.md"
-VERSION = "4"
+VERSION = "5"
 
 
-def card(run: Path, network: Path) -> dict[str, Any]:
-    """The card of the weights: hash, what was chosen and fitted on them, and idf."""
+def card(run: Path, network: Path, heads: dict[str, Any]) -> dict[str, Any]:
+    """The card of the weights: hash, what was chosen and fitted on them, the heads of questions, and idf."""
     head = json.loads((run / "head.json").read_text(encoding="utf-8"))
     return {
         "name": "cragraph-reading-int8",
@@ -33,6 +35,7 @@ def card(run: Path, network: Path) -> dict[str, Any]:
         "licence": "Apache-2.0",
         "files": {"reading.onnx": sha256(network.read_bytes()).hexdigest()},
         **head,
+        "heads": heads,
         "idf": pack_idf(np.load(run / "idf.npy")),
     }
 
@@ -78,11 +81,17 @@ def main() -> None:
     parser.add_argument("--out", type=Path, default=Path("models/data"))
     parser.add_argument("--card", type=Path, default=Path("training/MODEL_CARD.md"))
     parser.add_argument("--before", type=int, default=0)
+    parser.add_argument("--heads", type=Path)
     options = parser.parse_args()
-    network = options.out / "reading.onnx"
+    network, shipped = options.out / "reading.onnx", options.out / "reading.json"
+    before = json.loads((shipped if shipped.exists() else DATA / shipped.name).read_text(encoding="utf-8"))
+    if options.heads:
+        heads = json.loads((options.heads / "heads.json").read_text(encoding="utf-8"))
+        shipped.write_text(json.dumps({**before, "heads": heads}, indent=1) + "\n", encoding="utf-8")
+        return
     shutil.copyfile(options.run / "int8.onnx", network)
-    written = card(options.run, network)
-    (options.out / "reading.json").write_text(json.dumps(written, indent=1) + "\n", encoding="utf-8")
+    written = card(options.run, network, before["heads"])
+    shipped.write_text(json.dumps(written, indent=1) + "\n", encoding="utf-8")
     seen = options.before + torch.load(options.run / "checkpoint.pt")["state"]["seen"]
     report = json.loads((options.run / "report.json").read_text(encoding="utf-8"))
     found = figures(report, options.run / "dev.npz", seen)
