@@ -23,7 +23,8 @@ from cragraph.text.sentences import sentence_spans
 from cragraph.text.words import asked_words, content_words, shortened, terms, topic
 from cragraph.types import Conflict, ConflictSide, Passage
 
-ANSWERS: Final = 0.5  # score from which another sentence is taken to answer as well, of 1 for the surest
+ANSWERS: Final = 0.45  # score from which another sentence is taken to answer as well, of 1 for the surest
+LEAST: Final = -0.2  # what the reader says at least of its sentence, -1..1: somewhat doubtful beside a surer one
 DENIES: Final = 0.35  # the same where a yes or a no is asked for: a denial has no words that answer, and scores lower
 CELL: Final = 0.6  # chance of a row that was looked up from which its cell answers as well
 WORDS: Final = 5  # content words of an answer in words at most, where one may be the other's rival
@@ -104,7 +105,7 @@ def _document(scored: Scored, passages: Sequence[Passage]) -> str:
 def _rivals(question: Question, best: Scored, other: Scored, passages: Sequence[Passage]) -> bool:
     """Whether another candidate answers too, of the same thing and time, and otherwise."""
     line = DENIES if question.kind is Kind.YES_NO else ANSWERS
-    read = other.features.get("evidence", 0.0) > 0 and other.score >= line and other.trust >= best.trust
+    read = other.features.get("evidence", LEAST) > LEAST and other.score >= line and other.trust >= best.trust
     # Rows of the same label in two tables speak of different things.
     if not read or (best.candidate.is_row and other.candidate.is_row):
         return False

@@ -57,7 +57,7 @@ def test_a_question_of_two_parts_is_answered_where_both_are(scorer: ReaderScorer
 def test_each_part_is_held_against_what_answers_it_not_against_what_shares_most_words(scorer: ReaderScorer) -> None:
     both = "When does the bakery open, and who bakes the bread?"
     seen = scorer(both, "People can come from 6 am on. Fresh bread: Anna Keller, twice a day.", PASSAGES, Notes()).seen
-    assert seen["chance"] > 0.9
+    assert seen["chance"] > 0.5
 
 
 def test_a_true_sentence_that_answers_something_else_is_worth_less(scorer: ReaderScorer) -> None:

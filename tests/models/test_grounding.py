@@ -123,7 +123,7 @@ def test_a_very_long_claim_is_judged_in_parts_and_is_as_good_as_its_weakest(mode
     true = " ".join([COMPANY, BRIDGE, TRIAL])
     false = true + " The moon is made of green cheese and belongs to the king of Norway."
     good, bad = model.judge([true, false], [true] * 2)
-    assert bad.supported < good.supported - 0.1
+    assert bad.supported < good.supported - 0.05
     # Beside many true ones a false sentence is read in one part with some of them; the judge reads sentences.
     [alone] = model.judge([false[len(true) + 1 :]], [true])
     assert alone.supported < 0.1
@@ -199,8 +199,8 @@ def test_the_card_says_how_what_is_read_is_joined() -> None:
     assert 0 < card["thresholds"]["word"]["at"] < 1
 
 
-def test_all_weights_together_stay_below_a_hundred_and_forty_megabytes() -> None:
-    assert sum(path.stat().st_size for path in DATA.iterdir()) <= 140_000_000
+def test_all_weights_together_stay_below_a_hundred_and_fifteen_megabytes() -> None:
+    assert sum(path.stat().st_size for path in DATA.iterdir()) <= 115_000_000
 
 
 def test_threads_below_one_are_refused() -> None:
