@@ -342,9 +342,9 @@ def _parts(question: Question, passages: Sequence[Passage], pool: Sequence[Candi
     taken: Counter[int] = Counter()
     places = []
     for n in sorted(range(len(parts)), key=lambda n: -worth[n]):
-        passage = pool[parts[n].holds[0]].passage
-        places.append((passage + AFTER * taken[passage], n))
-        taken[passage] += 1
+        place = pool[parts[n].holds[0]].passage
+        places.append((place + AFTER * taken[place], n))
+        taken[place] += 1
     return [parts[n] for n in sorted(n for _, n in sorted(places)[:MOST_WINDOWS])]
 
 
