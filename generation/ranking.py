@@ -39,7 +39,7 @@ from cragraph.types import Passage
 WINDOW: Final = 360
 """Characters of a passage that are read at once; longer passages are read in parts that share a sentence."""
 MOST_WINDOWS: Final = 24
-"""Parts of passages that are read for one question, in the order of the passages."""
+"""Parts of passages that are read for one question at most, in the order of the passages."""
 AFTER: Final = 3
 """The second part of a passage, by the question's words, is as near as the first of the one so many behind it."""
 BY_WORDS: Final = 3  # candidates that words alone put first and that are compared in meaning
