@@ -87,9 +87,9 @@ class Asked:
     """The questions of one set and a graph over its files, whose networks read each pair of texts once."""
 
     def __init__(self, name: str, scratch: Path) -> None:
-        apart = dict(zip(APART, fresh.FOLDERS.values(), strict=True))
+        apart = fresh.FOLDERS
         home = apart.get(name) or users.HERE / name
-        self.rows = list(fresh.rows("questions.jsonl", home))
+        self.rows = list(fresh.rows(home / "questions.jsonl"))
         self.verdict: Callable[[Any, Any], str] = fresh.verdict if name in apart else users.verdict
         files = home / "files" if name in apart else users.documents(home, scratch / "files")
         self.parts = Parts(load_settings(store=str(scratch / "store")))

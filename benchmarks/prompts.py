@@ -25,7 +25,8 @@ The ways of a question follow each other before the next question, so that a run
 same questions; `--every tutorial=4` asks a way that is dear of every fourth question only, and `--table` shows beside
 the whole what each way did on the questions that all of them were asked.
 
-`--blind` asks the questions of `benchmarks.blind` in their place, which no prompt was tuned on.
+`--blind` asks the questions of `benchmarks.blind` in their place, which no prompt was tuned on; of some sets where they
+are named.
 
 `--dev DATA` asks questions of `qa/dev` under that folder instead, with the passages that come with them: the confidence
 of written answers is fitted on these as well. One of its answers in the answer makes it right.
@@ -65,7 +66,6 @@ from cragraph.types import IDK
 from cragraph.verification.written import features as written_features
 
 SETS: Final = (".", "second", "third", "fourth", "fifth")
-BLIND: Final = dict(zip(("blind", "bats", "observatory"), FOLDERS.values(), strict=True))
 KEPT: Final = ("temperature", "num_predict", "top_k", "top_p", "seed")  # options that a reply depends on
 WAYS: Final = (
     "alone", "draft", "own", "none", "one", "two", "model", "twice", "failed", "embedded", "plain", "tutorial",
@@ -174,7 +174,7 @@ def keeping(server: str, folder: Path) -> Iterator[tuple[str, list[dict[str, Any
 
 def home(name: str) -> Path:
     """The folder of a set of questions."""
-    return BLIND.get(name, HERE / name)
+    return FOLDERS.get(name, HERE / name)
 
 
 def questions(only: str, fit: bool | None = None, sets: Iterable[str] = SETS) -> list[dict[str, Any]]:
@@ -241,7 +241,7 @@ class Asker:
             if not folder.is_dir():
                 folder.mkdir()
                 if name != "dev":
-                    made.ingest([home(name) / "files" if name in BLIND else documents(HERE / name, folder / "files")])
+                    made.ingest([home(name) / "files" if name in FOLDERS else documents(HERE / name, folder / "files")])
             if kind == "own":
                 made.parts.__dict__["quoting"] = None
             if kind in QUERIES:
@@ -269,7 +269,7 @@ class Asker:
             for event in made.ask(row["question"], context=options):
                 if event.kind == "done":
                     response = event.response
-            found = blind_verdict(row, response) if row["set"] in BLIND else verdict(row, response)
+            found = blind_verdict(row, response) if row["set"] in FOLDERS else verdict(row, response)
         recorded = Recorded.features if response["answer"] != IDK else {}
         names = ("answer", "confidence", "accepted", "abstained", "degraded", "issues", "models", "tokens", "llm_calls")
         checked = response["verification"] or {}
@@ -341,7 +341,7 @@ def by_text(row: dict[str, Any], answer: str) -> str:
         return "right" if row.get("refuse") else "refused"
     if row.get("refuse"):
         return "wrong"
-    if row["set"] in BLIND:
+    if row["set"] in FOLDERS:
         return blind_verdict(row, {"answer": answer, "citations": [], "abstained": False})
     held = [text.casefold() in answer.casefold() for text in row["expect"]]
     if any(text.casefold() in answer.casefold() for text in row.get("reject", ())) or not any(held):
@@ -399,7 +399,7 @@ def main() -> None:
     parser.add_argument("--way", action="append", choices=WAYS)
     parser.add_argument("--cache", type=Path, default=Path("prompt-replies"))
     parser.add_argument("--out", type=Path, default=Path("prompts.jsonl"))
-    parser.add_argument("--blind", action="store_true", help="the questions of benchmarks.blind")
+    parser.add_argument("--blind", nargs="*", choices=FOLDERS, help="the questions of benchmarks.blind, or some sets")
     parser.add_argument("--dev", type=Path, help="the folder of evaluation data: ask questions of its qa/dev")
     parser.add_argument("--part", default="1/1", help="which of how many parts of the questions")
     parser.add_argument("--most", type=int, help="questions of the part")
@@ -414,7 +414,7 @@ def main() -> None:
         table(options.table)
         return
     fit = True if options.fit else False if options.check else None
-    sets = tuple(BLIND) if options.blind else SETS
+    sets = SETS if options.blind is None else options.blind or tuple(FOLDERS)
     every_one = questions(options.part, fit, sets) if options.dev is None else dev_questions(options.dev)
     wanted = every_one[: options.most]
     known = [json.loads(line) for line in options.out.read_text().splitlines()] if options.out.exists() else []

@@ -6,7 +6,7 @@ import pytest
 
 from training.reader.made import Stock, changed, fragment, headed, negated, slipped, without_answer
 from training.reader.made_tables import table_example
-from training.reader.rows import Example, examples_of, window
+from training.reader.rows import READ, Example, elsewhere, examples_of, window
 
 TEXT = "The Old Mill stands in Bergen. It was opened in 1904 by Anna Keller. Today it is a museum."
 SPAN = (TEXT.index("1904"), TEXT.index("1904") + 4)
@@ -76,3 +76,29 @@ def test_a_row_without_an_answer_gives_one_example_without_one() -> None:
     row = {"question": "Who owns it?", "passages": [TEXT], "answers": [], "answerable": False, "answer_start": None}
     [example] = examples_of(row, Random(0))
     assert (example.answerable, example.spans, example.evidence) == (False, (), ())
+
+
+LONG = "\n".join(f"On day {n} the crew of hut {n} carried sacks of flour up to the pass." for n in range(40))
+ANSWER = LONG.index("hut 20")
+MARKED = (LONG.index("On day 20"), LONG.index("\nOn day 21"))
+ASKED = Example("What did the crew of hut 20 carry?", LONG, True, ((ANSWER, ANSWER + 6),), (MARKED,))
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_what_answers_and_what_does_not_are_read_in_parts_of_the_same_lengths(seed: int) -> None:
+    answered = window(ASKED, MARKED, Random(seed))
+    unanswered = window(Example(ASKED.question, LONG, False), None, Random(seed))
+    assert all(30 < len(part.text) <= READ for part in (answered, unanswered))
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_another_part_of_the_same_text_does_not_hold_the_answer(seed: int) -> None:
+    other = elsewhere(ASKED, Random(seed))
+    assert other is not None
+    assert other.text in LONG
+    assert "hut 20 " not in other.text
+    assert (other.answerable, other.spans, other.evidence) == (False, (), ())
+
+
+def test_a_text_that_answers_throughout_has_no_other_part() -> None:
+    assert elsewhere(Example("When?", TEXT, True, (SPAN,), ((0, len(TEXT)),)), Random(0)) is None

@@ -17,7 +17,7 @@ from training.judge.compress import retell
 from training.judge.edits import other_number
 from training.judge.lexicon import OPPOSITE
 from training.judge.words import MONTHS, OPPOSITES
-from training.reader.rows import WHOLE, Example, cut
+from training.reader.rows import Example, window
 
 _NAME = re.compile(r"\b[A-Z][\w’'-]*[a-z]\w*(?:\s(?:of\s|the\s|de\s)?[A-Z][\w’'-]*\w)*")
 _NUMBER = re.compile(r"(?<![\w.,-])\d[\d,]*(?:\.\d+)?(?![\w-])")
@@ -265,11 +265,7 @@ class Others:
         if not answer or not found:
             return None
         whole = Example(example.question, rng.choice(found[:among]), False, made="other passage")
-        sentences = sentence_spans(whole.text)
-        if len(sentences) > 3 and rng.random() < 0.5:
-            at = rng.randrange(len(sentences) - 2)
-            return cut(whole, sentences[at][0], sentences[at + 2][1])
-        return replace(whole, text=whole.text[:WHOLE])
+        return window(whole, None, rng)
 
 
 def _tokens(text: str) -> list[str]:

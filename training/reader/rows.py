@@ -7,9 +7,16 @@ from pathlib import Path
 from random import Random
 
 from cragraph.text.sentences import sentence_spans
+from cragraph.text.words import content_words
 
+READ = 400
+"""Characters of the longest window: the reader reads texts in parts of little less (`generation.ranking`)."""
 WHOLE = 850
-"""Characters of the longest window: about as much as the reader takes in one call."""
+"""Characters of the longest text of which only the whole is known to answer."""
+ELSEWHERE = 0.4
+"""Share of the marked questions that are also asked of another part of their passage."""
+NEAREST = 0.7
+"""Share of the questions without an answer that are asked of the sentence with the most of their words; else of any."""
 OVERSAMPLED = {"squad2_train_500": 3}
 """Files whose questions without an answer people wrote: they are scarce, so they are drawn more often."""
 THINNED = {
@@ -70,7 +77,7 @@ def examples_of(row: dict, rng: Random) -> Iterator[Example]:
     if known:
         spans = [find(text, row["sentences"][i]) for i in known]
         if all(spans):
-            yield window(Example(question, text, True, (), tuple(spans), heading), spans[0], rng)
+            yield from parts(Example(question, text, True, (), tuple(spans), heading), spans[0], rng)
         return
     if row.get("answer_start"):
         starts = row["answer_start"]
@@ -86,13 +93,10 @@ def examples_of(row: dict, rng: Random) -> Iterator[Example]:
         else:
             evidence = around(text, spans[:1])
         if whole:
-            yield window(
-                Example(question, text, True, (), evidence if row["kind"] == "sentence" else None, heading),
-                spans[0],
-                rng,
-            )
+            marked = evidence if row["kind"] == "sentence" else None
+            yield from parts(Example(question, text, True, (), marked, heading), spans[0], rng)
         else:
-            yield window(Example(question, text, True, spans[:1], evidence, heading), spans[0], rng)
+            yield from parts(Example(question, text, True, spans[:1], evidence, heading), spans[0], rng)
         return
     # Answered by the passage as a whole, or in other words: only that it answers is known.
     kind = row.get("kind")
@@ -102,9 +106,18 @@ def examples_of(row: dict, rng: Random) -> Iterator[Example]:
             if exact >= 0 and kind != "yesno":
                 size = len(next(a for a in row["answers"] if len(a) > 3 and a in passage))
                 spans = ((exact, exact + size),)
-                yield window(Example(question, passage, True, spans, around(passage, spans), heading), spans[0], rng)
+                example = Example(question, passage, True, spans, around(passage, spans), heading)
+                yield from parts(example, spans[0], rng)
             elif not row.get("ideal") or kind in ("yesno", "summary"):
                 yield Example(question, passage[:WHOLE], True, (), None, heading)
+
+
+def parts(example: Example, anchor: tuple[int, int], rng: Random) -> Iterator[Example]:
+    """The part that answers, and for a share of the questions another of the same passage."""
+    yield window(example, anchor, rng)
+    other = elsewhere(example, rng) if rng.random() < ELSEWHERE else None
+    if other:
+        yield other
 
 
 def find(text: str, part: str) -> tuple[int, int] | None:
@@ -119,31 +132,53 @@ def around(text: str, spans: Sequence[tuple[int, int]]) -> tuple[tuple[int, int]
 
 
 def window(example: Example, anchor: tuple[int, int] | None, rng: Random) -> Example:
-    """The example on a part of its text: whole sentences around the anchor, or anywhere where there is none."""
+    """The example on a part of its text, as the reader meets it: whole sentences around an anchor.
+
+    Where there is none, the anchor is a sentence that the question's words are in, so that neither the length nor the
+    words of a part tell whether it answers.
+    """
     sentences = sentence_spans(example.text)
     if not sentences:
         return example
     if anchor is None:
-        at = rng.randrange(len(sentences)) if len(example.text) > WHOLE or rng.random() < 0.2 else 0
-        size = rng.choice((3, 5, 99)) if at else 99
-        first, last = at, min(len(sentences), at + size) - 1
-    else:
-        inside = [i for i, (s, e) in enumerate(sentences) if s < anchor[1] and anchor[0] < e]
-        if not inside:
-            return example
-        size = rng.choice((0, 1, 1, 1, 2, 2, 3, 99))
-        before = rng.randint(0, size) if size < 99 else 99
-        first, last = max(0, inside[0] - before), min(len(sentences) - 1, inside[-1] + size - min(before, size))
-        if size == 99:
-            last = len(sentences) - 1
-        while sentences[last][1] - sentences[first][0] > WHOLE and (first < inside[0] or last > inside[-1]):
-            if first < inside[0] and (last == inside[-1] or rng.random() < 0.5):
-                first += 1
-            else:
-                last -= 1
+        near = rng.random() < NEAREST
+        anchor = nearest(example.question, example.text, sentences) if near else rng.choice(sentences)
+    inside = [i for i, (s, e) in enumerate(sentences) if s < anchor[1] and anchor[0] < e]
+    if not inside:
+        return example
+    size = rng.choice((0, 1, 1, 1, 2, 2, 3, 99))
+    before = rng.randint(0, size) if size < 99 else 99
+    first, last = max(0, inside[0] - before), min(len(sentences) - 1, inside[-1] + size - min(before, size))
+    if size == 99:
+        last = len(sentences) - 1
+    while sentences[last][1] - sentences[first][0] > READ and (first < inside[0] or last > inside[-1]):
+        if first < inside[0] and (last == inside[-1] or rng.random() < 0.5):
+            first += 1
+        else:
+            last -= 1
     start, end = sentences[first][0], sentences[last][1]
-    end = min(end, start + WHOLE)
-    return cut(example, start, end)
+    return cut(example, start, min(end, start + WHOLE))
+
+
+def nearest(question: str, text: str, sentences: Sequence[tuple[int, int]]) -> tuple[int, int]:
+    """The sentence that has the most of a question's words; the first of those that have as many."""
+    asked = set(content_words(question))
+    return max(sentences, key=lambda span: len(asked & set(content_words(text[slice(*span)]))))
+
+
+def elsewhere(example: Example, rng: Random) -> Example | None:
+    """The example on another part of its text, which does not hold the answer; None where the text is too short."""
+    if not example.evidence:
+        return None
+    held = [(s, e) for s, e in sentence_spans(example.text) if any(s < b and a < e for a, b in example.evidence)]
+    answers = [example.text[a:b].casefold() for a, b in example.spans]
+    sides = [example.text[: held[0][0]], example.text[held[-1][1] :]] if held else []
+    sides = [side.strip() for side in sides if len(side.strip()) > 40]
+    sides = [side for side in sides if not any(answer in side.casefold() for answer in answers)]
+    if not sides:
+        return None
+    other = replace(example, text=rng.choice(sides), answerable=False, spans=(), evidence=(), made="elsewhere")
+    return window(other, None, rng)
 
 
 def cut(example: Example, start: int, end: int) -> Example:

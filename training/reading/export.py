@@ -2,8 +2,9 @@
 
     python -m training.reading.export RUN --data ROWS     RUN holds net.pt (or checkpoint.pt); gets fp32.onnx, int8.onnx
 
-ROWS holds what `training.reading.prepare` wrote: its first rows give the ranges of the int8 layers, its last ones are
-what the two are compared on.
+With `--mean-with OTHER …` the mean of several runs is written: what each learned of its rows evens out. ROWS holds what
+`training.reading.prepare` wrote: its first rows give the ranges of the int8 layers, its last ones are what the two are
+compared on.
 """
 
 import argparse
@@ -26,9 +27,10 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("run", type=Path)
     parser.add_argument("--data", type=Path, required=True)
+    parser.add_argument("--mean-with", type=Path, nargs="+", default=[], help="other runs, whose weights count as much")
     given = parser.parse_args()
     data = Both(given.data)
-    export(draw, tensors_of([given.run]), [data.claims, data.questions], MAX_TOKENS, given.run)
+    export(draw, tensors_of([given.run, *given.mean_with]), [data.claims, data.questions], MAX_TOKENS, given.run)
     exact, small = (
         onnxruntime.InferenceSession(str(given.run / f"{name}.onnx"), providers=["CPUExecutionProvider"])
         for name in ("fp32", "int8")

@@ -35,7 +35,7 @@ Array = NDArray[Any]
 HUMAN = 6
 """How often a question counts that people wrote so that its paragraph does not answer it."""
 TABLES = 6000
-EVERYDAY, WRITTEN = 0.04, 0.6
+EVERYDAY, WRITTEN = 0.04, 0.42
 """Shares of the questions that are about made-up notices, and about the texts of `texts/`."""
 
 STEPS = (0.0, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 0.999, 1.01)

@@ -1,8 +1,8 @@
 """Write net.pt from the weights that ship, so that a run can go on from them where no checkpoint is left.
 
-    python -m training.reading.restore RUN --trunk FOLDER [--weights models/data/reading.onnx]
+    python -m training.reading.restore RUN --trunk FOLDER [--weights models/data/reading.onnx …]
 
-What was never learned (embeddings, relative positions, the first layers) comes whole from the trunk; the layers above
+Of several weights, such as those of versions that followed each other, the mean is written. What was never learned (embeddings, relative positions, the first layers) comes whole from the trunk; the layers above
 and the heads are what their codes of six bits stand for. Then `training.reading.train --start RUN` goes on.
 """
 
@@ -52,18 +52,11 @@ def heads(nodes: list[NodeProto], constants: dict[str, Array]) -> Iterator[tuple
             yield constants[node.input[1]].T, constants[bias]
 
 
-def main() -> None:
-    """Restore, and say how much of the network was found."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("run", type=Path)
-    parser.add_argument("--trunk", type=Path, required=True)
-    parser.add_argument("--weights", type=Path, default=Path("models/data/reading.onnx"))
-    given = parser.parse_args()
-    graph = onnx.load(given.weights).graph
+def learned(weights: Path) -> dict[str, Array]:
+    """What the weights hold of everything that was learned, by its name in the network."""
+    graph = onnx.load(weights).graph
     constants = {i.name: numpy_helper.to_array(i) for i in graph.initializer}
     nodes = list(graph.node)
-    net = ReadingNet(given.trunk)
-    state = net.state_dict()
     found: dict[str, Array] = {}
     layers = linears(nodes, constants)
     norms = [n for n in nodes if n.op_type == "LayerNormalization"][1:]
@@ -76,15 +69,28 @@ def main() -> None:
             found[f"{at}{name}.weight"], found[f"{at}{name}.bias"] = next(layers)
         for name, node in zip(("attention.LayerNorm", "output.LayerNorm"), norms[2 * i : 2 * i + 2], strict=True):
             found[f"{at}{name}.weight"], found[f"{at}{name}.bias"] = (constants[n] for n in node.input[1:3])
-    learned = {name: value for name, value in found.items() if int(name.split(".")[2]) >= FROZEN}
-    whole = {f"judge.trunk.net.{name}": value for name, value in learned.items()}
-    whole |= {f"reader.trunk.net.{name}": value for name, value in learned.items()}
+    own = {name: value for name, value in found.items() if int(name.split(".")[2]) >= FROZEN}
+    whole = {f"{task}.trunk.net.{name}": value for task in ("judge", "reader") for name, value in own.items()}
     names = ("judge.word", "judge.mix", "judge.claim", "reader.piece", "reader.mix", "reader.answer")
     for name, (weight, bias) in zip(names, heads(nodes, constants), strict=True):
         whole |= {f"{name}.weight": weight, f"{name}.bias": bias}
+    return whole
+
+
+def main() -> None:
+    """Restore, and say how much of the network was found."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("run", type=Path)
+    parser.add_argument("--trunk", type=Path, required=True)
+    parser.add_argument("--weights", type=Path, nargs="+", default=[Path("models/data/reading.onnx")])
+    given = parser.parse_args()
+    every = [learned(weights) for weights in given.weights]
+    whole = {name: sum(one[name].astype(np.float32) for one in every) / len(every) for name in every[0]}
+    net = ReadingNet(given.trunk)
+    state = net.state_dict()
     for name, value in whole.items():
         if state[name].shape != value.shape:
-            raise SystemExit(f"{name} is {value.shape} in {given.weights} and {tuple(state[name].shape)} in the net.")
+            raise SystemExit(f"{name} is {value.shape} in the weights and {tuple(state[name].shape)} in the net.")
         state[name] = torch.from_numpy(np.array(value, np.float32))
     net.load_state_dict(state)
     given.run.mkdir(parents=True, exist_ok=True)

@@ -27,7 +27,6 @@ from random import Random
 from typing import TypeVar
 
 from cragraph.text.sentences import sentence_spans
-from cragraph.text.words import content_words
 from training.judge import rows as judge
 from training.reader import rows as reader
 from training.reading.aside import write
@@ -40,8 +39,6 @@ AMONG = 0.3
 """Share of the texts that are read between stretches of other texts of their file."""
 ASIDE = 10
 """Every such text of a file is put aside: settings are chosen on it, nothing is trained on it."""
-CLOSELY = 0.6
-"""Share of the questions that are asked of a few sentences of their text, as the reader reads closely."""
 TIMES = 3
 """How often a row is drawn at most, each time among other texts."""
 TOLD = 0.35
@@ -130,7 +127,7 @@ def _stretch(text: Written, rng: Random) -> str:
 
 
 def questions(files: Sequence[Sequence[Written]], rng: Random) -> Iterator[reader.Example]:
-    """Every question once: each text as it is, among others, or a few sentences of it; every second one headed."""
+    """Every question once, of a few sentences of its text or of others beside it; every second one headed."""
     for texts in files:
         for own in texts:
             text = among(own, [t for t in texts if t is not own], rng)
@@ -139,19 +136,13 @@ def questions(files: Sequence[Sequence[Written]], rng: Random) -> Iterator[reade
                 heading = rng.choice(("", "", *own.head))
                 spans = (span,) if span else ()
                 asked = reader.Example(question, text.text, bool(span), spans, evidence, heading, "written")
-                yield (
-                    reader.window(asked, span or _nearest(question, own, text), rng)
-                    if rng.random() < CLOSELY
-                    else asked
-                )
+                yield reader.window(asked, span or _nearest(question, own, text), rng)
 
 
 def _nearest(question: str, own: Written, text: Written) -> tuple[int, int]:
     """The sentence of a text, as it stands among others, that has the most of a question's words."""
     start = text.text.index(own.text)
-    asked = set(content_words(question))
-    sentences = sentence_spans(own.text)
-    a, b = max(sentences, key=lambda span: len(asked & set(content_words(own.text[slice(*span)]))))
+    a, b = reader.nearest(question, own.text, sentence_spans(own.text))
     return start + a, start + b
 
 
