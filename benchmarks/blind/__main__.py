@@ -16,8 +16,8 @@ the network's settings had been seen. Nothing was fitted on them; the line from 
 taken from other sources, after their first figures were known.
 
 `pottery` is the latest: eighty questions on the twelve files of a members' workshop, 26 without an answer there, 160
-claims on 32 passages and forty near misses. They were first asked of the network that ships and of the one before it,
-when both were finished; nothing was fitted or mended on them.
+claims on 32 passages and forty near misses. Nothing was fitted or mended on them; they decided which of two finished
+networks ships.
 
     python -m benchmarks.blind                      everything
     python -m benchmarks.blind --threshold 0.7 --on-low-confidence abstain

@@ -2,8 +2,9 @@
 
     python -m training.reading.restore RUN --trunk FOLDER [--weights models/data/reading.onnx …]
 
-Of several weights, such as those of versions that followed each other, the mean is written. What was never learned (embeddings, relative positions, the first layers) comes whole from the trunk; the layers above
-and the heads are what their codes of six bits stand for. Then `training.reading.train --start RUN` goes on.
+Of several weights, such as those of versions that followed each other, the mean is written. What was never learned
+(embeddings, relative positions, the first layers) comes whole from the trunk; the layers above and the heads are what
+their codes of six bits stand for. Then `training.reading.train --start RUN` goes on.
 """
 
 import argparse
