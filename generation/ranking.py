@@ -1,8 +1,8 @@
 """Ranks what could be quoted by how well it answers, and says how sure it is that the best of it does.
 
-The reader reads the question with each passage, part by part, and then with what stands around the likeliest places;
-small fitted heads join what it says with what words say. The heads are logistic regressions, made by
-`training.reader.fit`; their weights lie on the network's card.
+The reader reads the question with each passage, part by part, and then judges question and answer together as a claim
+at the likeliest places; small fitted heads join what it says with what words say. The heads are logistic regressions,
+made by `training.reader.fit`; their weights lie on the network's card.
 """
 
 import re
@@ -44,6 +44,7 @@ AFTER: Final = 3
 """The second part of a passage, by the question's words, is as near as the first of the one so many behind it."""
 BY_WORDS: Final = 3  # candidates that words alone put first and that are compared in meaning
 BY_READER: Final = 3  # candidates that the reader puts first and that are compared likewise
+JUDGED: Final = 2  # likeliest candidates that are judged with the question as a claim; more changed nothing
 MOST_ROWS: Final = 12  # rows that are listed at most where a question asks for all of them
 DOUBT: Final = 0.3  # factor on the chance of a candidate that speaks of somebody or something else
 TOLD: Final = 0.7  # chance of a cell that was looked up from which on it is told alone, whatever of its row was read
@@ -52,13 +53,10 @@ LABELLED: Final = 0.4
 """Share of the missing chance that a line gains whose label is asked for ("Cause: …"); set by hand."""
 HEADING: Final = 90  # characters of heading and title that are read before a text
 _LABEL: Final = re.compile(r"[A-ZÄÖÜ][^\n:|.]{1,30}: ")
-CLOSE: Final = 360
-"""Characters around a candidate, in its middle, that are read closely."""
-_CLOSELY: Final = ("close answer", "close span", "close evidence")
-CHOICE: Final = ("bias", "span", "words", "cosine", "place", "short", "row", *_CLOSELY)
-"""Features of the head that orders candidates: the reader's span, what words say, the cosine to the question, and what
-the reader says of the surroundings that it reads closely."""
-SURE: Final = ("bias", "answer", "evidence", "span", "cosine", "margin", "alone", *_CLOSELY)
+CHOICE: Final = ("bias", "span", "evidence", "told", "words", "cosine", "place", "short", "row")
+"""Features of the head that orders candidates: what the reader says of the answer, of its sentence, and of question and
+answer as a claim (0 where not judged); words; the cosine to the question; the rank of the passage; the form."""
+SURE: Final = ("bias", "answer", "evidence", "span", "told", "cosine", "margin", "alone")
 """Features of the head that says how likely the best one answers. More of them gained nothing on other sources."""
 REWORDED: Final = ("bias", "chance", "shared", "span", "both")
 """Features of the head that says how likely an answer in other words answers."""
@@ -103,10 +101,14 @@ class Ranking:
 
 @dataclass(frozen=True)
 class AnswerRanker:
-    """Ranks what could be quoted from passages, with the reader where it knows the language, else by words alone."""
+    """Ranks what could be quoted from passages, with the reader where it knows the language, else by words alone.
+
+    Of the likeliest candidates so many are `judged`, question and answer as one claim.
+    """
 
     reader: Reader
     embeddings: Embeddings
+    judged: int = JUDGED
     known: LRU[tuple[Hashable, ...], Ranking] = field(default_factory=lambda: LRU(REMEMBERED), repr=False)
 
     @property
@@ -143,19 +145,23 @@ class AnswerRanker:
             scored = [Scored(pool[i], {}, words.score(i), pool[i].start, pool[i].end) for i in chosen]
             return Ranking(tuple(sorted(scored, key=_order)), None, {}, degraded=failed)
         parts = _parts(question, passages, pool)
-        read: dict[int, tuple[float, _Part, ReadText]] = {}
+        read: dict[int, _Read] = {}
         readings = self.reader.read(question.text, [(part.heading, part.text) for part in parts])
         for part, reading in zip(parts, readings, strict=True):
             for i in part.holds:
-                likes = _likes(reading, part, pool[i])
-                if i not in read or likes > read[i][0]:
-                    read[i] = likes, part, reading
-        liked = sorted(read, key=lambda i: -read[i][0])[:BY_READER]
+                here = _Read.of(pool[i], part, reading)
+                if i not in read or here.likes > read[i].likes:
+                    read[i] = here
+        liked = sorted(read, key=lambda i: -read[i].likes)[:BY_READER]
         chosen = sorted({*(i for i in words.best(BY_WORDS) if i in read), *liked})
         failed = words.compare(chosen, self.embeddings)
-        close = self._closely(question, passages, pool, chosen)
-        scored = [words.scored(i, read[i][1:], close[i], self.reader.heads["choice"]) for i in chosen]
-        ranking = Ranking(tuple(sorted(scored, key=_order)), None, {}, degraded=failed)
+        head = self.reader.heads["choice"]
+        ranked = {i: words.scored(i, read[i], 0.0, head) for i in chosen}
+        likeliest = sorted(ranked, key=lambda i: _order(ranked[i]))[: self.judged]
+        said = [(f"{question.text} {read[i].answer}.", read[i].part.heading, read[i].part.text) for i in likeliest]
+        told = zip(likeliest, self.reader.supports(said), strict=True)
+        ranked |= {i: words.scored(i, read[i], support, head) for i, support in told}
+        ranking = Ranking(tuple(sorted(ranked.values(), key=_order)), None, {}, degraded=failed)
         features = certainty(ranking, ranking.scored[0])
         answered = self.sure(features, ranking.scored[0])
         named = (lookup(question, pool, passages), answer_below(question, passages))
@@ -164,21 +170,6 @@ class AnswerRanker:
             ranking = replace(ranking, scored=_looked_up(looked, ranking.scored), rows=looked.rows)
             answered = max(answered, looked.chance)
         return replace(ranking, answered=answered, features=features)
-
-    def _closely(
-        self, question: Question, passages: Sequence[Passage], pool: Sequence[Candidate], chosen: Sequence[int]
-    ) -> dict[int, "_Read"]:
-        """What is read closely around each of the chosen candidates; those that stand together are read once."""
-        parts: list[_Part] = []
-        for i in chosen:
-            c = pool[i]
-            there = next((n for n, part in enumerate(parts) if part.around(c, pool)), None)
-            if there is None:
-                parts.append(_surroundings(passages, pool, i))
-            else:
-                parts[there] = parts[there]._replace(holds=(*parts[there].holds, i))
-        readings = self.reader.read(question.text, [(part.heading, part.text) for part in parts])
-        return {i: (part, reading) for part, reading in zip(parts, readings, strict=True) for i in part.holds}
 
     def sure(self, features: Mapping[str, float], chosen: Scored) -> float:
         """The calibrated probability, 0..1, that a candidate with these features (of `certainty`) answers."""
@@ -245,26 +236,20 @@ class _Words:
         """1, or `DOUBT` for what speaks of somebody or something else."""
         return DOUBT if mistaken(self.question, self.pool[i]) else 1.0
 
-    def scored(self, i: int, read: "_Read", close: "_Read", head: Sequence[float]) -> Scored:
+    def scored(self, i: int, read: "_Read", told: float, head: Sequence[float]) -> Scored:
         """A candidate with what the reader, its words, and the form of question and sentence say of it."""
         c, seen = self.pool[i], self.seen[i]
-        part, reading = read
-        start, end = c.start - part.start, c.end - part.start
-        near, closely = close
-        close_span, left, right = closely.span(c.start - near.start, c.end - near.start)
         features = {
             "bias": 1.0,
-            "answer": _squash(reading.answer),
-            "evidence": _squash(reading.evidence(start, end)),
-            "span": _squash(reading.span(start, end)[0] / 2),
+            "answer": _squash(read.reading.answer),
+            "evidence": _squash(read.evidence),
+            "span": _squash(read.span / 2),
+            "told": _squash(told),
             "words": self.score(i),
             "cosine": seen.similarity,
             "place": seen.passage_score,
             "short": 1.0 if len(c.text.split()) < 5 and not c.is_row else 0.0,
             "row": 1.0 if c.is_row else 0.0,
-            "close answer": _squash(closely.answer),
-            "close span": _squash(close_span / 2),
-            "close evidence": _squash(closely.evidence(c.start - near.start, c.end - near.start)),
         }
         score = _logistic(head, {name: features[name] for name in CHOICE})
         label = set(content_words(c.text.partition(": ")[0])) if _LABEL.match(c.text) else set()
@@ -274,7 +259,7 @@ class _Words:
         if self.question.kind is Kind.YES_NO:
             # It is the sentence with the most of the question that says whether it is so.
             score *= 0.5 + 0.5 * seen.coverage
-        return Scored(c, features, score, near.start + left, near.start + right, self.trust(i), labelled)
+        return Scored(c, features, score, read.start, read.end, self.trust(i), labelled)
 
 
 def _passage_score(passages: Sequence[Passage], candidate: Candidate) -> float:
@@ -285,12 +270,6 @@ def _passage_score(passages: Sequence[Passage], candidate: Candidate) -> float:
 
 def _score_of(passage: Passage) -> float | None:
     return passage["rerank_score"] if passage["rerank_score"] is not None else passage["retrieval_score"]
-
-
-def _likes(reading: ReadText, part: "_Part", c: Candidate) -> float:
-    """How much the reader likes a candidate: its evidence, its span, and that the text answers at all."""
-    start, end = c.start - part.start, c.end - part.start
-    return reading.answer / 2 + reading.evidence(start, end) + reading.span(start, end)[0] / 2
 
 
 def _order(scored: Scored) -> tuple[float, int, int]:
@@ -305,14 +284,37 @@ class _Part(NamedTuple):
     start: int
     holds: tuple[int, ...]
 
-    def around(self, c: Candidate, pool: Sequence[Candidate]) -> bool:
-        """Whether another candidate of the same kind stands in it."""
-        own = pool[self.holds[0]]
-        inside = self.start <= c.start and c.end <= self.start + len(self.text)
-        return inside and c.passage == own.passage and c.is_row == own.is_row
 
+@dataclass(frozen=True)
+class _Read:
+    """What the reader says of a candidate in a part: of its sentence, and of the best answer inside it.
 
-_Read = tuple[_Part, ReadText]
+    `start` and `end` are the answer's character range in the passage's text.
+    """
+
+    part: _Part
+    reading: ReadText
+    evidence: float
+    span: float
+    start: int
+    end: int
+
+    @classmethod
+    def of(cls, c: Candidate, part: _Part, reading: ReadText) -> "_Read":
+        """Read a candidate."""
+        start, end = c.start - part.start, c.end - part.start
+        span, left, right = reading.span(start, end)
+        return cls(part, reading, reading.evidence(start, end), span, part.start + left, part.start + right)
+
+    @property
+    def likes(self) -> float:
+        """How much the reader likes it: its evidence, its span, and that the text answers at all."""
+        return self.reading.answer / 2 + self.evidence + self.span / 2
+
+    @property
+    def answer(self) -> str:
+        """The words that answer."""
+        return self.part.text[self.start - self.part.start : self.end - self.part.start]
 
 
 def _parts(question: Question, passages: Sequence[Passage], pool: Sequence[Candidate]) -> list[_Part]:
@@ -346,25 +348,6 @@ def _parts(question: Question, passages: Sequence[Passage], pool: Sequence[Candi
         places.append((place + AFTER * taken[place], n))
         taken[place] += 1
     return [parts[n] for n in sorted(n for _, n in sorted(places)[:MOST_WINDOWS])]
-
-
-def _surroundings(passages: Sequence[Passage], pool: Sequence[Candidate], i: int) -> _Part:
-    """A candidate with the sentences, or rows, before and behind it, as far as `CLOSE` characters go."""
-    c = pool[i]
-    alike = [other for other in pool if other.passage == c.passage and other.is_row == c.is_row]
-    before = sorted((o.start for o in alike if o.end <= c.start), reverse=True)
-    behind = sorted(o.end for o in alike if o.start >= c.end)
-    start, end = c.start, c.end
-    while before or behind:
-        if before and end - before[0] <= CLOSE:
-            start = before.pop(0)
-        else:
-            before = []
-        if behind and behind[0] - start <= CLOSE:
-            end = behind.pop(0)
-        else:
-            behind = []
-    return _Part(_lead(heading_of(passages[c.passage]), c), passages[c.passage]["text"][start:end], start, (i,))
 
 
 def heading_of(passage: Passage) -> str:

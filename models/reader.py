@@ -3,11 +3,11 @@
 Each pair is read by a call of its own, unpadded, so that the same pair always gets the same figures.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property, partial
 from pathlib import Path
-from typing import Any, Final
+from typing import Any, Final, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,8 +16,12 @@ from cragraph.models.cache import LRU
 from cragraph.models.weights import CLS, DATA, SEP, Shipped, open_tokenizer, opened, side_by_side, whole
 
 Floats = NDArray[np.float32]
+Result = TypeVar("Result")
+Key = tuple[str, str, str]
+"""What is read together: a question or claim, a heading, a text."""
 
 MAX_QUESTION: Final = 48  # word pieces of a question that are read
+MAX_CLAIM: Final = 96  # word pieces of a claim that are read
 MAX_PIECES: Final = 256  # word pieces of question and text together; what stands after them is not read
 LONGEST_SPAN: Final = 40  # word pieces of the longest answer that is looked for inside a sentence
 KEPT: Final = 2048  # readings that are remembered, so that verification does not read again what generation has read
@@ -66,7 +70,8 @@ class Reader(Shipped):
 
     def __init__(self, *, threads: int | None = None, folder: Path = DATA, remembered: int = KEPT) -> None:
         super().__init__(threads=threads, folder=folder)
-        self._known: LRU[tuple[str, str, str], ReadText] = LRU(remembered)
+        self._known: LRU[Key, ReadText] = LRU(remembered)
+        self._judged: LRU[Key, float] = LRU(remembered)
 
     @cached_property
     def heads(self) -> Mapping[str, Sequence[float]]:
@@ -76,27 +81,50 @@ class Reader(Shipped):
 
     def read(self, question: str, texts: Sequence[tuple[str, str]]) -> list[ReadText]:
         """Read a question with each (heading, text), in order; what was read before is remembered."""
-        keys = [(question, heading, text) for heading, text in texts]
-        readings = {key: self._known.get(key) for key in keys}
-        if wanted := [key for key, known in readings.items() if known is None]:
-            read = partial(_read, opened(self.network, self._folder), open_tokenizer(self._folder))
-            fresh_readings = side_by_side(lambda key: read(*key), wanted, self.threads, lambda key: len(key[2]))
-            for key, fresh in zip(wanted, fresh_readings, strict=True):
-                self._known.put(key, fresh)
-                readings[key] = fresh
-        return [reading for key in keys if (reading := readings[key]) is not None]
+        return self._remembered(_read, self._known, [(question, heading, text) for heading, text in texts])
+
+    def supports(self, claims: Sequence[Key]) -> list[float]:
+        """Log-odds that the text of each (claim, heading, text) supports the claim; remembered likewise.
+
+        A question and its answer, one after the other, are a claim too.
+        """
+        return self._remembered(_supports, self._judged, claims)
+
+    def _remembered(self, call: Callable[..., Result], known: LRU[Key, Result], keys: Sequence[Key]) -> list[Result]:
+        found: dict[Key, Result | None] = {key: known.get(key) for key in keys}
+        if wanted := [key for key, came in found.items() if came is None]:
+            call = partial(call, opened(self.network, self._folder), open_tokenizer(self._folder))
+            fresh = side_by_side(lambda key: call(*key), wanted, self.threads, lambda key: len(key[2]))
+            for key, result in zip(wanted, fresh, strict=True):
+                known.put(key, result)
+                found[key] = result
+        return [came for key in keys if (came := found[key]) is not None]
+
+
+def _pair(
+    tokenizer: Any, first: str, most: int, heading: str, text: str
+) -> tuple[dict[str, NDArray[np.int64]], NDArray[np.int64]]:
+    """What the network reads of two texts, and the character ranges in `text` of the second's pieces."""
+    lead = f"{heading}: " if heading else ""
+    own = tokenizer.encode(whole(first), add_special_tokens=False).ids[:most]
+    encoded = tokenizer.encode(lead + whole(text), add_special_tokens=False)
+    room = MAX_PIECES - len(own) - 3
+    ids = np.array([[CLS, *own, SEP, *encoded.ids[:room], SEP]], np.int64)
+    types = np.zeros_like(ids)
+    types[0, len(own) + 2 :] = 1
+    offsets = np.array(encoded.offsets[:room], np.int64).reshape(-1, 2) - len(lead)
+    return {"input_ids": ids, "types": types}, offsets
 
 
 def _read(session: Any, tokenizer: Any, question: str, heading: str, text: str) -> ReadText:
-    lead = f"{heading}: " if heading else ""
-    asked = tokenizer.encode(whole(question), add_special_tokens=False).ids[:MAX_QUESTION]
-    encoded = tokenizer.encode(lead + whole(text), add_special_tokens=False)
-    room = MAX_PIECES - len(asked) - 3
-    ids = np.array([[CLS, *asked, SEP, *encoded.ids[:room], SEP]], np.int64)
-    types = np.zeros_like(ids)
-    types[0, len(asked) + 2 :] = 1
-    answer, pieces = session.run(["answer", "pieces"], {"input_ids": ids, "types": types})
-    offsets = np.array(encoded.offsets[:room], np.int64).reshape(-1, 2) - len(lead)
-    own = pieces[0, len(asked) + 2 : -1]
+    pair, offsets = _pair(tokenizer, question, MAX_QUESTION, heading, text)
+    answer, pieces = session.run(["answer", "pieces"], pair)
+    own = pieces[0, -1 - len(offsets) : -1]
     known = offsets[:, 0] >= 0
     return ReadText(float(answer[0, 0]), offsets[known], own[known], float(pieces[0, 0, 0] + pieces[0, 0, 1]))
+
+
+def _supports(session: Any, tokenizer: Any, claim: str, heading: str, text: str) -> float:
+    pair, _ = _pair(tokenizer, claim, MAX_CLAIM, heading, text)
+    [supported, *others] = session.run(["claim"], pair)[0][0]
+    return float(supported - np.logaddexp(*others))

@@ -1,12 +1,12 @@
-"""What is read closely: the surroundings of the likeliest places, each once."""
+"""What the reader reads: parts of passages, and question and answer as one claim at the likeliest places."""
 
 from collections.abc import Sequence
 
 import pytest
 
-from cragraph.generation.ranking import CLOSE, MOST_WINDOWS, AnswerRanker
+from cragraph.generation.ranking import JUDGED, MOST_WINDOWS, WINDOW, AnswerRanker
 from cragraph.models.embeddings import EmbeddedEncoder
-from cragraph.models.reader import Reader, ReadText
+from cragraph.models.reader import Key, Reader, ReadText
 from cragraph.passages import as_passages
 
 HARBOUR = (
@@ -17,17 +17,20 @@ HARBOUR = (
 
 
 class Recorder(Reader):
-    """Reads as the reader does, and remembers what it was given: first the passages, then what is read closely."""
+    """Reads as the reader does, and remembers what it was given: parts of passages, then claims at the best places."""
 
     def __init__(self) -> None:
         super().__init__(threads=1)
-        self.first: list[tuple[str, str]] = []
-        self.close: list[tuple[str, str]] = []
+        self.parts: list[tuple[str, str]] = []
+        self.claims: list[Key] = []
 
     def read(self, question: str, texts: Sequence[tuple[str, str]]) -> list[ReadText]:
-        kept = self.close if self.first else self.first
-        kept += texts
+        self.parts += texts
         return super().read(question, texts)
+
+    def supports(self, claims: Sequence[Key]) -> list[float]:
+        self.claims += claims
+        return super().supports(claims)
 
 
 @pytest.fixture
@@ -40,37 +43,39 @@ def ranker(reader: Recorder) -> AnswerRanker:
     return AnswerRanker(reader, EmbeddedEncoder(threads=1))
 
 
-def test_candidates_that_stand_together_are_read_once_and_not_with_what_stands_far(
+def test_question_and_answer_are_judged_together_where_the_answer_stands(
     ranker: AnswerRanker, reader: Recorder
 ) -> None:
-    ranking = ranker("When was the harbour wall raised?", as_passages([HARBOUR]))
-    assert ranking.scored[0].candidate.text == "Its wall was raised in 1894 after the flood."
-    around = [text for _, text in reader.close if "raised in 1894" in text]
-    assert len(around) == 1
-    assert around[0].startswith("The harbour was dug in 1871.")
-    assert "crane" not in around[0]
-    assert all(len(text) <= CLOSE for _, text in reader.close)
-    assert len(reader.close) == len(set(reader.close))
+    question = "When was the harbour wall raised?"
+    best = ranker(question, as_passages([HARBOUR])).scored[0]
+    assert best.candidate.text == "Its wall was raised in 1894 after the flood."
+    assert [text for said, _, text in reader.claims if said == f"{question} {best.answer}."] == [
+        text for _, text in reader.parts if "raised in 1894" in text
+    ]
+    assert len(reader.claims) == JUDGED
+    assert not any("crane" in text for said, _, text in reader.claims if "1894" in said)
 
 
-def test_what_was_read_closely_is_in_the_features_and_finds_the_words_that_answer(ranker: AnswerRanker) -> None:
-    best = ranker("Who built the crane?", as_passages([HARBOUR])).scored[0]
-    assert {"close answer", "close span", "close evidence"} <= set(best.features)
+def test_what_supports_question_and_answer_is_higher_for_the_right_answer(ranker: AnswerRanker) -> None:
+    ranking = ranker("Who built the crane?", as_passages([HARBOUR]))
+    best, *others = ranking.scored
     assert "Holm" in best.answer
     assert best.answer in best.candidate.text
+    assert all(best.features["told"] > other.features["told"] for other in others)
 
 
 def test_rows_of_a_table_are_read_apart_from_sentences(ranker: AnswerRanker, reader: Recorder) -> None:
-    table = "| Boat | Length |\n| --- | --- |\n| Gull | 9 m |\n| Tern | 12 m |\n\nThe Tern was painted green in May."
+    table = "boat: Gull | length: 9 m\nboat: Tern | length: 12 m\n\nThe Tern was painted green in May."
     ranker("How long is the Tern?", as_passages([table]))
-    assert reader.close
-    assert not any("| Tern" in text and "painted" in text for _, text in reader.close)
+    assert any("boat: Tern" in text for _, text in reader.parts)
+    assert not any("boat: Tern" in text and "painted" in text for _, text in reader.parts)
 
 
-def test_a_sentence_longer_than_what_is_read_closely_is_read_whole(ranker: AnswerRanker, reader: Recorder) -> None:
+def test_a_sentence_longer_than_a_part_is_read_whole(ranker: AnswerRanker, reader: Recorder) -> None:
     long = "The ferry, " + "which carries cattle and carts to the far side, " * 9 + "was rebuilt in 1894."
+    assert len(long) > WINDOW
     ranker("When was the ferry rebuilt?", as_passages([f"{long} Dogs are welcome."]))
-    assert long in {text for _, text in reader.close}
+    assert long in {text for _, text in reader.parts}
 
 
 def test_rows_that_share_the_questions_words_do_not_crowd_out_a_better_passage(
@@ -78,13 +83,13 @@ def test_rows_that_share_the_questions_words_do_not_crowd_out_a_better_passage(
 ) -> None:
     rows = [f"duty: rota {n} | charge: none | clerk: free" for n in range(40)]
     ranker("Who is in charge of the duty rota?", as_passages(["The list is looked after by Lionel Fearn.", *rows]))
-    assert len(reader.first) == MOST_WINDOWS
-    assert "Lionel Fearn" in reader.first[0][1]
+    assert len(reader.parts) == MOST_WINDOWS
+    assert "Lionel Fearn" in reader.parts[0][1]
 
 
 def test_of_a_long_passage_the_parts_with_the_questions_words_are_read(ranker: AnswerRanker, reader: Recorder) -> None:
     long = " ".join(f"On day {n} fish was sold on the quay before the boats went out again." for n in range(150))
     ranker("Who built the crane?", as_passages([f"{long} The crane was built by Holm and Sons.", "Gulls nest here."]))
-    assert len(reader.first) == MOST_WINDOWS
-    assert any("Holm" in text for _, text in reader.first)
-    assert any("Gulls" in text for _, text in reader.first)
+    assert len(reader.parts) == MOST_WINDOWS
+    assert any("Holm" in text for _, text in reader.parts)
+    assert any("Gulls" in text for _, text in reader.parts)

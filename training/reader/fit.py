@@ -1,11 +1,13 @@
 """Fit the two heads that join the reader with what words say, and calibrate them on sources held out.
 
 python -m training.reader.fit DATA RUN [--limit 300]     DATA is the folder with qa/; RUN gets the heads
+python -m training.reader.fit DATA RUN --network FOLDER  the same for weights that do not ship
 
-The network is the one that `ship` put into the package.
+The network is the one that `ship` put into the package, where no other is given.
 
 Writes RUN/heads.json (weights) and RUN/report.json. The first head orders candidates, the second says how likely the
-best one answers. Figures marked *other sources* come from heads that were fitted without the source they are taken on.
+best one answers. Figures marked *other sources* come from heads that were fitted without the source they are taken on;
+`files` are questions over whole files, on which nothing is fitted.
 """
 
 import argparse
@@ -20,16 +22,27 @@ from typing import Any
 import numpy as np
 from scipy.optimize import minimize
 
+from benchmarks.blind import __main__ as blind
 from benchmarks.new_user import __main__ as new_user
 from cragraph import create_graph, load_settings
 from cragraph.evals.answers import AskedRow, read, with_noise
 from cragraph.evals.metrics import auroc, calibration_error, reliability
 from cragraph.generation.answered import given_in, nearest
 from cragraph.generation.phrases import normalised
-from cragraph.generation.ranking import CHOICE, REWORDED, SURE, AnswerRanker, Ranking, certainty
+from cragraph.generation.ranking import (
+    BY_READER,
+    BY_WORDS,
+    CHOICE,
+    REWORDED,
+    SURE,
+    AnswerRanker,
+    Ranking,
+    certainty,
+)
 from cragraph.models.cache import LRU, CachedEmbeddings
 from cragraph.models.embeddings import EmbeddedEncoder
 from cragraph.models.reader import Reader
+from cragraph.models.weights import DATA
 from cragraph.passages import as_passages
 from cragraph.run import Assistant
 from cragraph.types import Passage
@@ -121,24 +134,43 @@ def asked_of(ranker: AnswerRanker, row: AskedRow, source: str, passages: list[Pa
 
 
 def users(ranker: AnswerRanker) -> list[Asked]:
-    """The questions of new users, with the passages that a search over their files brings; those of `fourth` are not
-    among them."""
+    """The questions of new users, with the passages that a search over their files brings; those of `fourth` and
+    `fifth` are not among them."""
+    sets = {f"users{name}": new_user.HERE / name for name in ("", "second", "third")}
+    return [a for name, home in sets.items() for a in over_files(ranker, name, home, new_user.documents)]
+
+
+def aside(ranker: AnswerRanker) -> list[Asked]:
+    """Questions over files that no head is fitted on: two sets of new users, and the blind sets but for the latest."""
     found = []
-    for name in ("", "second", "third"):
-        home = new_user.HERE / name
-        lines = [json.loads(line) for line in (home / "questions.jsonl").read_text(encoding="utf-8").splitlines()]
-        with tempfile.TemporaryDirectory() as scratch:
-            settings = load_settings(store=f"{scratch}/store", max_crag_attempts=0)
-            Assistant(settings).ingest([new_user.documents(home, Path(scratch) / "files")])
-            graph = create_graph(settings).compile()
-            for line in (line for line in lines if "before" not in line):
-                held = [state["held"] for state in graph.stream({"question": line["question"]}, stream_mode="values")
-                        if state.get("held")][-1:]  # fmt: skip
-                answers = tuple(line.get("expect", ())[:1])
-                for passages in held:
-                    texts = tuple(p["text"] for p in passages)
-                    row = AskedRow(f"{name}-{line['id']}", line["question"], texts, answers, (), bool(answers), "")
-                    found += asked_of(ranker, row, f"users{name}", passages)
+    for name in ("fourth", "fifth"):
+        found += over_files(ranker, f"users{name}", new_user.HERE / name, new_user.documents)
+    for name in ("blind", "bats", "observatory", "pottery"):
+        found += over_files(ranker, name, blind.FOLDERS[name], lambda home, _: home / "files")
+    return found
+
+
+def over_files(ranker: AnswerRanker, source: str, home: Path, files: Callable[[Path, Path], Path]) -> list[Asked]:
+    """The questions of a folder that stand alone and ask for more than yes or no, with the passages that are found.
+
+    `files` gives the documents that they ask about, from the folder and one that it may fill.
+    """
+    lines = [json.loads(line) for line in (home / "questions.jsonl").read_text(encoding="utf-8").splitlines()]
+    found: list[Asked] = []
+    with tempfile.TemporaryDirectory() as scratch:
+        settings = load_settings(store=f"{scratch}/store", max_crag_attempts=0)
+        Assistant(settings).ingest([files(home, Path(scratch) / "files")])
+        graph = create_graph(settings).compile()
+        for line in lines:
+            answers = tuple(line.get("any") or line.get("expect", ())[:1])
+            if "before" in line or {"Yes", "No"} & set(answers):
+                continue
+            held = [state["held"] for state in graph.stream({"question": line["question"]}, stream_mode="values")
+                    if state.get("held")][-1:]  # fmt: skip
+            for passages in held:
+                texts = tuple(p["text"] for p in passages)
+                row = AskedRow(f"{source}-{line['id']}", line["question"], texts, answers, (), bool(answers), "")
+                found += asked_of(ranker, row, source, passages)
     return found
 
 
@@ -146,6 +178,8 @@ FALLING = frozenset({"short"})
 """Features that can only speak against an answer; all others, but for those that are free, can only speak for it."""
 FREE = frozenset({"bias", "row", "alone"})
 """Features that may do either."""
+SHOWN = 0.4
+"""The chance from which on a doubtful answer is shown, where nobody chose another."""
 STRENGTH = 1.0
 """How much a weight of 1 costs, in questions: what few questions show is held back."""
 
@@ -236,17 +270,41 @@ def utility_at(p: np.ndarray, right: np.ndarray, answerable: np.ndarray, at: flo
     return float(((right & told) | (~answerable & ~told)).mean())
 
 
+def of_files(ranked: Sequence[tuple[Asked, Ranking]], ranker: AnswerRanker) -> dict[str, Any]:
+    """What comes of questions over files, shown from `SHOWN` on: what is read there holds much beside the answer."""
+    chance, right, answerable = [], [], []
+    for a, ranking in ranked:
+        best = ranking.scored[0]
+        chance.append(ranker.sure(ranking.features, best))
+        right.append(a.row.is_right(f"{best.candidate.opener} {best.candidate.text}"))
+        answerable.append(a.row.answerable)
+    p, r, there = np.array(chance), np.array(right), np.array(answerable)
+    return {
+        "n": len(p),
+        "answerable": int(there.sum()),
+        "a candidate right": sum(bool(a.right.any()) for a, _ in ranked),
+        "right first": int(r.sum()),
+        "right": int((r & (p >= SHOWN)).sum()),
+        "wrong": int((~r & (p >= SHOWN)).sum()),
+        "refused rightly": int((~there & (p < SHOWN)).sum()),
+        "auroc": auroc(r.tolist(), chance),
+        "ece": calibration_error(reliability(r.tolist(), chance)),
+    }
+
+
 def main() -> None:
     """Fit, cross-check, write."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("data", type=Path)
     parser.add_argument("run", type=Path)
     parser.add_argument("--limit", type=int, default=300)
+    parser.add_argument("--network", type=Path, default=DATA, help="a folder with another network and its card")
     options = parser.parse_args()
     every = sets(options.data, options.limit)
-    reader = Reader(remembered=200_000)
+    reader = Reader(remembered=200_000, folder=options.network)
     reader.heads = {"choice": [0.0] * len(CHOICE), "sure": [-9.0, *[0.0] * (len(SURE) - 1)]}
-    ranker = AnswerRanker(reader, CachedEmbeddings(EmbeddedEncoder(), LRU(100_000)))
+    # All are judged, as which are the likeliest is what is to be fitted.
+    ranker = AnswerRanker(reader, CachedEmbeddings(EmbeddedEncoder(), LRU(100_000)), BY_WORDS + BY_READER)
     asked = users(ranker) + [a for name, rows in every.items() for a in ask(ranker, rows, name)]
     print(f"{len(asked)} questions", flush=True)
 
@@ -312,6 +370,7 @@ def main() -> None:
         "auroc others": auroc(right[public].tolist(), outside[public].tolist()),
         "ece others": calibration_error(reliability(right[public].tolist(), outside[public].tolist())),
     }
+    report["files"] = of_files([(a, rank(a)) for a in aside(ranker)], ranker)
     told = [r for r in read(options.data / "qa" / "dev" / "fairytaleqa_val.jsonl") if r.answerable and r.answers]
     reader.heads["reworded"] = fit_reworded(reworded_rows(ranker, told[: 2 * options.limit]))
     heads: Heads = {name: reader.heads[name] for name in ("choice", "sure", "reworded")}
