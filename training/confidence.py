@@ -27,7 +27,7 @@ from cragraph.verification.policies import FITTED, LINE, SUREST, Curve
 from cragraph.verification.result import counted, word_for_word
 from training.judge.metrics import auroc, expected_calibration_error, reliability
 
-BASE_RATE = 0.6  # share of answers that are good, in every file that the curves are fitted on
+BASE_RATE = 0.5  # share of answers that are good, in every file that the curves are fitted on
 JUDGES = ("encoder", "embedding", "lexical")
 PENALTY = 1e-3
 SHARES = (0.05, 0.1, 0.2, 0.3, 0.4, 0.5)

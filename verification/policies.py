@@ -182,7 +182,7 @@ SUREST: Final = 0.995  # support is kept between this and 1 less this, so that i
 
 @dataclass(frozen=True)
 class Curve:
-    """What the scores of one judge mean, as fitted on labelled answers where six of ten answers are good.
+    """What the scores of one judge mean, as fitted on labelled answers where half of the answers are good.
 
     A claim's chance is the logistic of ``slope * logit + bias``. An answer's is that of the mean logit of its claims'
     chances, moved by `worst` of the way to the worst of them and by `number` times the logarithm of how many there are:
