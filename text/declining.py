@@ -7,7 +7,7 @@ from cragraph.text.markers import CITED
 from cragraph.text.sentences import sentences
 
 _MATERIAL: Final = (
-    r"(?:(?:the|these|those|any|your|provided|given|supplied|available|retrieved) )*"
+    r"(?:any of )?(?:(?:the|these|those|any|your|provided|given|supplied|available|retrieved) )*"
     r"(?:passages?|documents?|context|sources?|texts?|information|excerpts?|material)(?: (?:provided|given|above))?"
 )
 _NOT: Final = r"(?:do(?:es)?\s?n't|do(?:es)? not|did not|didn't|cannot|can't)"

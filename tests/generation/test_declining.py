@@ -19,6 +19,7 @@ from cragraph.types import IDK
         "There is no information about this in the documents.",
         "There is not enough information to answer.",
         "The date is not mentioned in the provided passages.",
+        "The telephone number is not mentioned in any of the provided passages.",
         "The question cannot be answered from the given documents.",
         "Unknown.",
         "N/A",

@@ -19,6 +19,7 @@ NUMERIC: Final[frozenset[Kind]] = frozenset(["number", "percent", "points", "mon
 _SCALED: Final = re.compile(
     r"\bin (thousands|millions|billions)\b|\((?:in )?(?:US)?[$€£] ?(thousands|millions|billions)", re.IGNORECASE
 )
+_POUNDS: Final = re.compile(r"\bpounds?$", re.IGNORECASE)
 _SCALE_OF: Final = {"thousands": 1e3, "millions": 1e6, "billions": 1e9}
 
 
@@ -104,6 +105,8 @@ def same_value(claim: Fact, evidence: Fact, scales: Iterable[float] = ()) -> boo
         return True
     if claim.written and evidence.bare and same_value(claim.written, evidence, scales):
         return True
+    if {claim.kind, evidence.kind} == {"money", "measure"}:
+        claim, evidence = _sterling(claim), _sterling(evidence)
     if not _comparable(claim, evidence):
         return False
     # "30 paid days" is a bare 30 for "30 days of leave".
@@ -111,6 +114,14 @@ def same_value(claim: Fact, evidence: Fact, scales: Iterable[float] = ()) -> boo
         return True
     sizes = [1.0, *scales] if evidence.bare or evidence.written else [1.0]
     return any(_close(claim, evidence.value * size, evidence) for size in sizes)
+
+
+def _sterling(fact: Fact) -> Fact:
+    """What is said in pounds, as money: they are read as a weight, which beside money they are not."""
+    if fact.kind != "measure" or not _POUNDS.search(fact.text):
+        return fact
+    step = fact.step * fact.figure / fact.value if fact.value else fact.step
+    return replace(fact, kind="money", unit="GBP", value=fact.figure, step=step)
 
 
 def _comparable(claim: Fact, evidence: Fact) -> bool:
