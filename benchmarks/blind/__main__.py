@@ -5,7 +5,7 @@
 the true ones in other words, the false ones in the passage's; `false80.jsonl` 80 false and 20 true ones on four;
 `unrelated.jsonl` claims and passages that have nothing to do with each other. `nearmiss.jsonl` has 80 short texts with
 two questions each that look alike: one that the text answers, every second time in other words, and one about somebody
-or something else that it does not answer. Nothing is tuned on any of them.
+or something else that it does not answer. Nothing is fitted on any of them.
 
 `bats` holds forty more questions, on the files of a bat hospital, written likewise; what they showed of tables and
 dates was mended afterwards.

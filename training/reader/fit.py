@@ -136,8 +136,8 @@ def asked_of(ranker: AnswerRanker, row: AskedRow, source: str, passages: list[Pa
 def users(ranker: AnswerRanker) -> list[Asked]:
     """The questions of new users, with the passages that a search over their files brings; those of `fourth` and
     `fifth` are not among them."""
-    sets = {f"users{name}": new_user.HERE / name for name in ("", "second", "third")}
-    return [a for name, home in sets.items() for a in over_files(ranker, name, home, new_user.documents)]
+    folders = {f"users{name}": new_user.HERE / name for name in ("", "second", "third")}
+    return [a for name, home in folders.items() for a in over_files(ranker, name, home, new_user.documents)]
 
 
 def aside(ranker: AnswerRanker) -> list[Asked]:
