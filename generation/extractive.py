@@ -149,7 +149,7 @@ def _follows(one: Scored, other: Scored, question: Question) -> bool:
     behind = a.passage == b.passage and 0 <= b.start - a.end < 3 and b.opener == a.text
     offers = question.answered_in_kind(b.text)
     # Where the first names the thing alone, and the second has the name or figure, the reader sees neither as a whole.
-    least = one.features["evidence"] - NEAR_TO if offers == 1.0 else 0.0
+    least = one.features["evidence"] - NEAR_TO if offers == 1.0 or question.kind is Kind.MANNER else 0.0
     return behind and offers != 0 and other.features["evidence"] > min(least, 0.0)
 
 

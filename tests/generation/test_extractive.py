@@ -159,8 +159,8 @@ def test_a_sentence_with_a_pronoun_inside_comes_with_the_one_it_points_to(genera
     ("question", "passage", "said"),
     [
         (
-            "How can I order a key?",
-            "A key can be ordered all year. For this, write to the porter and name your room. Fuel is dear.",
+            "How do I order a key?",
+            "A key can be ordered all year. For this, write to the porter and name your room. Lost keys cost £20.",
             "A key can be ordered all year. [1] For this, write to the porter and name your room. [1]",
         ),
         (
