@@ -144,7 +144,7 @@ class AnswerRanker:
             failed = words.compare(chosen, self.embeddings)
             scored = [Scored(pool[i], {}, words.score(i), pool[i].start, pool[i].end) for i in chosen]
             return Ranking(tuple(sorted(scored, key=_order)), None, {}, degraded=failed)
-        parts = _parts(question, passages, pool)
+        parts = parts_of(question, passages, pool)
         read: dict[int, _Read] = {}
         readings = self.reader.read(question.text, [(part.heading, part.text) for part in parts])
         for part, reading in zip(parts, readings, strict=True):
@@ -276,13 +276,14 @@ def _order(scored: Scored) -> tuple[float, int, int]:
     return -scored.score * scored.trust, scored.candidate.passage, scored.candidate.start
 
 
-class _Part(NamedTuple):
-    """A part of a passage that is read at once, and the candidates in it."""
+class Part(NamedTuple):
+    """A part of a passage that is read at once, the numbers of the candidates in it, and that of the passage."""
 
     heading: str
     text: str
     start: int
     holds: tuple[int, ...]
+    passage: int
 
 
 @dataclass(frozen=True)
@@ -292,7 +293,7 @@ class _Read:
     `start` and `end` are the answer's character range in the passage's text.
     """
 
-    part: _Part
+    part: Part
     reading: ReadText
     evidence: float
     span: float
@@ -300,7 +301,7 @@ class _Read:
     end: int
 
     @classmethod
-    def of(cls, c: Candidate, part: _Part, reading: ReadText) -> "_Read":
+    def of(cls, c: Candidate, part: Part, reading: ReadText) -> "_Read":
         """Read a candidate."""
         start, end = c.start - part.start, c.end - part.start
         span, left, right = reading.span(start, end)
@@ -317,9 +318,9 @@ class _Read:
         return self.part.text[self.start - self.part.start : self.end - self.part.start]
 
 
-def _parts(question: Question, passages: Sequence[Passage], pool: Sequence[Candidate]) -> list[_Part]:
+def parts_of(question: Question, passages: Sequence[Passage], pool: Sequence[Candidate]) -> list[Part]:
     """The parts of passages that hold the candidates, cut between candidates; the most promising, in order."""
-    parts: list[_Part] = []
+    parts: list[Part] = []
     for number, passage in enumerate(passages):
         own = [i for i, c in enumerate(pool) if c.passage == number]
         heading, start = heading_of(passage), 0
@@ -331,7 +332,7 @@ def _parts(question: Question, passages: Sequence[Passage], pool: Sequence[Candi
             inside = [i for i in alike if pool[i].end - first <= WINDOW] or own[:1]
             last = max(pool[i].end for i in inside)
             lead = _lead(heading, pool[inside[0]])
-            parts.append(_Part(lead, passage["text"][first:last], first, tuple(inside)))
+            parts.append(Part(lead, passage["text"][first:last], first, tuple(inside), number))
             rest = own[len(inside) :]
             # A sentence read at the end of one part is read again at the head of the next, for what it refers to.
             again = len(inside) > 1 and len(inside) < len(alike)
@@ -344,7 +345,7 @@ def _parts(question: Question, passages: Sequence[Passage], pool: Sequence[Candi
     taken: Counter[int] = Counter()
     places = []
     for n in sorted(range(len(parts)), key=lambda n: -worth[n]):
-        place = pool[parts[n].holds[0]].passage
+        place = parts[n].passage
         places.append((place + AFTER * taken[place], n))
         taken[place] += 1
     return [parts[n] for n in sorted(n for _, n in sorted(places)[:MOST_WINDOWS])]

@@ -7,7 +7,8 @@ The network is the one that `ship` put into the package, where no other is given
 
 Writes RUN/heads.json (weights) and RUN/report.json. The first head orders candidates, the second says how likely the
 best one answers. Figures marked *other sources* come from heads that were fitted without the source they are taken on;
-`files` are questions over whole files, on which nothing is fitted.
+`folders` are the written folders that no network learns from, by heads fitted without them; `files` are questions
+over whole files, on which nothing is fitted.
 """
 
 import argparse
@@ -47,7 +48,8 @@ from cragraph.passages import as_passages
 from cragraph.run import Assistant
 from cragraph.types import Passage
 from training.reader.made_tables import table_example
-from training.reading.written import written
+from training.reading import lists
+from training.reading.written import folders, written
 
 Heads = dict[str, list[float]]
 FOLDS = 4
@@ -138,6 +140,25 @@ def users(ranker: AnswerRanker) -> list[Asked]:
     `fifth` are not among them."""
     folders = {f"users{name}": new_user.HERE / name for name in ("", "second", "third")}
     return [a for name, home in folders.items() for a in over_files(ranker, name, home, new_user.documents)]
+
+
+def of_folders(ranker: AnswerRanker) -> list[Asked]:
+    """The questions of the written folders that are put aside, with the passages that a search over each brings.
+
+    Right is the sentence that was written to answer, not another that holds the same words.
+    """
+    found = []
+    for name, folder in folders(aside=True).items():
+        with tempfile.TemporaryDirectory() as scratch:
+            home = Path(scratch) / "files"
+            paths = lists.documents(folder, home, Random(name))
+            rows = [r for text, path in zip(folder, paths, strict=True) for r in lists.asked_of(text, path.name)]
+            came = lists.searched(home, [question for question, _ in rows], Path(scratch))
+            for number, ((question, (_, sentence, _)), passages) in enumerate(zip(rows, came, strict=True)):
+                texts, sentences = tuple(p["text"] for p in passages), (sentence,) if sentence else ()
+                row = AskedRow(f"{name}-{number}", question, texts, (), sentences, bool(sentence), "")
+                found += asked_of(ranker, row, f"folder {name}", passages)
+    return found
 
 
 def aside(ranker: AnswerRanker) -> list[Asked]:
@@ -270,25 +291,19 @@ def utility_at(p: np.ndarray, right: np.ndarray, answerable: np.ndarray, at: flo
     return float(((right & told) | (~answerable & ~told)).mean())
 
 
-def of_files(ranked: Sequence[tuple[Asked, Ranking]], ranker: AnswerRanker) -> dict[str, Any]:
+def summed(asked: Sequence[Asked], chance: Sequence[float], right: Sequence[bool]) -> dict[str, Any]:
     """What comes of questions over files, shown from `SHOWN` on: what is read there holds much beside the answer."""
-    chance, right, answerable = [], [], []
-    for a, ranking in ranked:
-        best = ranking.scored[0]
-        chance.append(ranker.sure(ranking.features, best))
-        right.append(a.row.is_right(f"{best.candidate.opener} {best.candidate.text}"))
-        answerable.append(a.row.answerable)
-    p, r, there = np.array(chance), np.array(right), np.array(answerable)
+    p, r, there = np.array(chance), np.array(right), np.array([a.row.answerable for a in asked])
     return {
         "n": len(p),
         "answerable": int(there.sum()),
-        "a candidate right": sum(bool(a.right.any()) for a, _ in ranked),
+        "a candidate right": sum(bool(a.right.any()) for a in asked),
         "right first": int(r.sum()),
         "right": int((r & (p >= SHOWN)).sum()),
         "wrong": int((~r & (p >= SHOWN)).sum()),
         "refused rightly": int((~there & (p < SHOWN)).sum()),
-        "auroc": auroc(r.tolist(), chance),
-        "ece": calibration_error(reliability(r.tolist(), chance)),
+        "auroc": auroc(r.tolist(), p.tolist()),
+        "ece": calibration_error(reliability(r.tolist(), p.tolist())),
     }
 
 
@@ -305,7 +320,7 @@ def main() -> None:
     reader.heads = {"choice": [0.0] * len(CHOICE), "sure": [-9.0, *[0.0] * (len(SURE) - 1)]}
     # All are judged, as which are the likeliest is what is to be fitted.
     ranker = AnswerRanker(reader, CachedEmbeddings(EmbeddedEncoder(), LRU(100_000)), BY_WORDS + BY_READER)
-    asked = users(ranker) + [a for name, rows in every.items() for a in ask(ranker, rows, name)]
+    asked = users(ranker) + of_folders(ranker) + [a for name, rows in every.items() for a in ask(ranker, rows, name)]
     print(f"{len(asked)} questions", flush=True)
 
     def rank(a: Asked) -> Any:
@@ -322,6 +337,7 @@ def main() -> None:
 
     report: dict[str, Any] = {}
     predictions: dict[int, float] = {}
+    by_others: dict[int, bool] = {}  # whether the candidate is right that is the best by heads of other sources
     groups = sorted({source_of(a.source) for a in asked})
     for fold in range(FOLDS):
         left_out = set(groups[fold::FOLDS])
@@ -329,8 +345,8 @@ def main() -> None:
         own = [a for a in asked if source_of(a.source) in left_out]
         reader.heads["choice"] = fit_choice(rest)
         sure = fit_sure(certainties(rest, rank))
-        for a, (_, features, _) in zip(own, certainties(own, rank), strict=True):
-            predictions[id(a)] = float(sigmoid(np.dot(features, sure)))
+        for a, (_, features, best) in zip(own, certainties(own, rank), strict=True):
+            predictions[id(a)], by_others[id(a)] = float(sigmoid(np.dot(features, sure))), best
         print("left out", *sorted(left_out), flush=True)
     reader.heads["choice"] = fit_choice(asked)
     certain = certainties(asked, rank)
@@ -355,7 +371,8 @@ def main() -> None:
             "utility at .5": utility_at(p, right[mask], answerable[mask], 0.5),
             "utility at .4": utility_at(p, right[mask], answerable[mask], 0.4),
         }
-    per = balance(names.tolist()) * (names != "written")  # the sums are of people's and public questions
+    public = np.array([name != "written" and not name.startswith("folder ") for name in names])
+    per = balance(names.tolist()) * public  # the sums are of people's and public questions
     for at in (0.3, 0.4, 0.5, 0.6, 0.7):
         told = outside >= at
         good = (right & told) | (~answerable & ~told)
@@ -365,12 +382,16 @@ def main() -> None:
             "refused answerable": float(np.average(~told[answerable], weights=per[answerable])),
             "refused unanswerable": float(np.average(~told[~answerable], weights=per[~answerable])),
         }
-    public = names != "written"
     report["all"] = {
         "auroc others": auroc(right[public].tolist(), outside[public].tolist()),
         "ece others": calibration_error(reliability(right[public].tolist(), outside[public].tolist())),
     }
-    report["files"] = of_files([(a, rank(a)) for a in aside(ranker)], ranker)
+    kept = [a for a in asked if a.source.startswith("folder ")]
+    report["folders"] = summed(kept, [predictions[id(a)] for a in kept], [by_others[id(a)] for a in kept])
+    files = aside(ranker)
+    best = [rank(a) for a in files]
+    sure = [ranker.sure(ranking.features, ranking.scored[0]) for ranking in best]
+    report["files"] = summed(files, sure, [one for _, _, one in certainties(files, rank)])
     told = [r for r in read(options.data / "qa" / "dev" / "fairytaleqa_val.jsonl") if r.answerable and r.answers]
     reader.heads["reworded"] = fit_reworded(reworded_rows(ranker, told[: 2 * options.limit]))
     heads: Heads = {name: reader.heads[name] for name in ("choice", "sure", "reworded")}

@@ -1,6 +1,6 @@
 """The training arrays: every example as word pieces with its span, its evidence and whether it answers."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from random import Random
 
@@ -47,17 +47,22 @@ def examples(files: Sequence[Path], rng: Random, tables: int = TABLES) -> list[E
     return every
 
 
-def arrays(chosen: Sequence[Example], tokenizer: Path, rng: Random) -> dict[str, NDArray[np.generic]]:
-    """Ragged arrays: `ids` of question and text in one row, `sizes`, `answer` 0/1, `span` in pieces, `evidence` tags."""
+def arrays(
+    chosen: Sequence[Example], tokenizer: Path, rng: Random, asked: Callable[[str, Random], str] = typed
+) -> dict[str, NDArray[np.generic]]:
+    """Ragged arrays: `ids` of question and text in one row, `sizes`, `answer` 0/1, `span` in pieces, `evidence` tags.
+
+    `asked` words a question as somebody types it.
+    """
     tok = Tokenizer.from_file(str(tokenizer))
     tok.no_padding()
     tok.no_truncation()
     ids, tags, sizes, answers, spans = [], [], [], [], []
     for start in range(0, len(chosen), 2000):
         part = chosen[start : start + 2000]
-        asked = tok.encode_batch([typed(e.question, rng) for e in part], add_special_tokens=False)
+        questions = tok.encode_batch([asked(e.question, rng) for e in part], add_special_tokens=False)
         texts = tok.encode_batch([lead(e) + e.text for e in part], add_special_tokens=False)
-        for example, question, text in zip(part, asked, texts, strict=True):
+        for example, question, text in zip(part, questions, texts, strict=True):
             own = np.array(question.ids[:MAX_QUESTION], np.uint16)
             room = MAX_PIECES - len(own) - 3
             shift = len(lead(example))

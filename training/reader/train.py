@@ -45,8 +45,11 @@ class ReaderNet(nn.Module):
 
 
 def loss_of(answer: Tensor, pieces: Tensor, batch: dict[str, Tensor]) -> Tensor:
-    """Whether it answers, where (the first piece stands for nowhere), and in which sentences."""
-    loss = F.binary_cross_entropy_with_logits(answer.float(), batch["answer"])
+    """Whether it answers, where (the first piece stands for nowhere), and in which sentences.
+
+    Where the batch has a `weight`, (rows,), each row counts so often in the first.
+    """
+    loss = F.binary_cross_entropy_with_logits(answer.float(), batch["answer"], batch.get("weight"))
     known = batch["start"] >= 0
     if bool(known.any()):
         open_places = batch["places"][known]

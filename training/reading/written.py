@@ -2,8 +2,10 @@
 
     python -m training.reading.written [FILE ...] [--aside OUT.jsonl]
 
-checks files (all of `texts/` where none is named) and says what is in them; OUT.jsonl gets the claims of those texts
-that no network is trained on, as grounding rows. A file holds texts one after the other:
+checks files (all of `texts/` and `folders/` where none is named) and says what is in them; OUT.jsonl gets the claims of
+those texts that no network is trained on, as grounding rows. A file of `texts/` holds texts on subjects of their own,
+one of `folders/` the documents of one household or organisation, each asked for what no other of them answers. They
+stand one after the other:
 
     ## kind of text | what it is about
     The text, in as many lines as it takes.
@@ -25,20 +27,23 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from random import Random
 from typing import TypeVar
+from zlib import crc32
 
 from cragraph.text.sentences import sentence_spans
 from training.judge import rows as judge
 from training.reader import rows as reader
 from training.reading.aside import write
 
-TEXTS = Path(__file__).with_name("texts")
+TEXTS, FOLDERS = (Path(__file__).with_name(name) for name in ("texts", "folders"))
 LABELS = {"+": judge.SUPPORTED, "-": judge.CONTRADICTED, "~": judge.UNSUPPORTED}
 LONGEST = 1500
 """Characters of the longest text."""
 AMONG = 0.3
 """Share of the texts that are read between stretches of other texts of their file."""
 ASIDE = 10
-"""Every such text of a file is put aside: settings are chosen on it, nothing is trained on it."""
+"""Every such text of a file is put aside: settings are chosen on it, no network is trained on it."""
+FOLDER_ASIDE = 5
+"""About every such folder, by its name, is put aside likewise, whole."""
 TIMES = 3
 """How often a row is drawn at most, each time among other texts."""
 TOLD = 0.35
@@ -96,12 +101,18 @@ def written(paths: Iterable[Path] = (), aside: bool | None = None) -> list[list[
     return [[text for number, text in enumerate(own, 1) if (number % ASIDE == 0) is aside] for own in files]
 
 
+def folders(aside: bool) -> dict[str, list[Written]]:
+    """The documents of each folder by its name: of those that are put aside, or of the others."""
+    paths = [p for p in sorted(FOLDERS.glob("*.txt")) if (crc32(p.stem.encode()) % FOLDER_ASIDE == 0) is aside]
+    return {path.stem: list(parsed(path)) for path in paths}
+
+
 T = TypeVar("T")
 
 
 def enough(drawn: Callable[[Sequence[Sequence[Written]], Random], Iterator[T]], count: int, rng: Random) -> list[T]:
-    """`count` rows of the texts to learn from, or as many as `TIMES` of each."""
-    files = written(aside=False)
+    """`count` rows of the texts and folders to learn from, or as many as `TIMES` of each."""
+    files = [*written(aside=False), *folders(aside=False).values()]
     rows: list[T] = []
     for _ in range(TIMES):
         once = list(drawn(files, rng))
@@ -183,7 +194,7 @@ def main() -> None:
     parser.add_argument("--aside", type=Path)
     given = parser.parse_args()
     try:
-        files = written(given.files)
+        files = written(given.files or [*TEXTS.glob("*.txt"), *FOLDERS.glob("*.txt")])
     except ValueError as error:
         sys.exit(str(error))
     texts = [text for own in files for text in own]
