@@ -112,8 +112,6 @@ class Parts:
     reader: "once[Reader]" = only("models.reader:Reader", lambda p: {"threads": p.settings.threads})
     reader_scorer: "once[ReaderScorer]" = only("retrieval.rerankers.encoder:ReaderScorer", lambda p: (p.reader,))
     """The same network as a scorer of questions and passages."""
-    ranker: "once[AnswerRanker]" = only("generation.ranking:AnswerRanker", lambda p: (p.reader, p.cached_embeddings))
-    """What reads question and passages together, for the generator and the verifier alike."""
     whether: "once[WhetherReader]" = only("generation.answered:WhetherReader", lambda p: (p.ranker,))
     """What the passages say to a question that asks for a yes or a no."""
     prompts: "once[Prompts]" = only("prompts.load:Prompts", lambda p: (p.settings.prompts,))
@@ -171,6 +169,11 @@ class Parts:
     # -- retrieval ---------------------------------------------------------------------------------------------
 
     @property
+    def encodes(self) -> bool:
+        """Whether the embedded encoder embeds: its cosines are known, and cost little."""
+        return self.settings.embeddings == "embedded" and "embeddings" not in self.own
+
+    @property
     def foreign(self) -> bool:
         """Whether a LangChain retriever is searched instead of a store."""
         return "retriever" in self.own or self.settings.retriever is not None
@@ -225,7 +228,8 @@ class Parts:
             return rerankers.CompressorReranker(given)
         if given is not None:
             return cast(Reranker, given)
-        name = "lexical" if self.settings.reranker == "auto" else self.settings.reranker
+        best = "nearest" if self.encodes and not self.foreign else "lexical"
+        name = best if self.settings.reranker == "auto" else self.settings.reranker
         if name not in tables.RERANKERS:
             return rerankers.named_reranker(name)
         return cast(Reranker, self.part(tables.RERANKERS, name, "reranker"))
@@ -270,6 +274,14 @@ class Parts:
             return unanswered_parts(question, answer, None)
 
     # -- generation and verification ---------------------------------------------------------------------------
+
+    @once
+    def ranker(self) -> "AnswerRanker":
+        """What reads question and passages together, for the generator and the verifier alike."""
+        ranking = cragraph.generation.ranking
+        read = {"read": ranking.LIKELIEST} if self.encodes else {}
+        made: AnswerRanker = ranking.AnswerRanker(self.reader, self.cached_embeddings, **read)
+        return made
 
     generator: "once[Generator]" = once(lambda parts: parts.with_chat(tables.GENERATORS))  # what writes answers
     quoting: "once[Generator | None]" = once(

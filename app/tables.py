@@ -97,6 +97,7 @@ ENCODER_SHARE: Final = 0.2
 RERANKERS: Final[Mapping[str, Part]] = {
     "none": Part("retrieval.rerankers:NoReranker"),
     "lexical": Part("retrieval.rerankers.lexical:LexicalReranker"),
+    "nearest": Part("retrieval.rerankers.nearest:NearestReranker", lambda p: (p.cached_embeddings,)),
     "encoder": Part(
         "retrieval.rerankers.encoder:EncoderReranker",
         lambda p: (p.reader_scorer, ENCODER_SHARE, p.part(RERANKERS, "lexical")),
@@ -105,7 +106,7 @@ RERANKERS: Final[Mapping[str, Part]] = {
         "retrieval.rerankers.llm:LLMReranker", lambda p: (p.chat, p.prompts, p.settings.max_concurrency), CHAT_MODEL
     ),
 }
-"""What orders the passages; `auto` is lexical."""
+"""What orders the passages; `auto` is nearest with the embedded encoder, whose cosines it weighs, else lexical."""
 
 COMPRESSORS: Final[Mapping[str, tuple[str, str, str]]] = {
     "flashrank": ("langchain_community.document_compressors", "FlashrankRerank", "langchain-community flashrank"),

@@ -27,7 +27,7 @@ from typing import Any
 from benchmarks.vectors import RememberedEmbeddings
 from cragraph.evals.metrics import auroc
 from cragraph.generation.extractive import ExtractiveGenerator
-from cragraph.generation.ranking import AnswerRanker
+from cragraph.generation.ranking import LIKELIEST, AnswerRanker
 from cragraph.models.cache import CachedEmbeddings
 from cragraph.models.embeddings import EmbeddedEncoder
 from cragraph.models.reader import Reader
@@ -126,7 +126,7 @@ def measured(
         found = reranker(question.text, retriever([question.text], FETCHED, Notes()), Notes())[:KEPT]
         other = golds[(number + len(golds) // 2) % len(golds)]
         for window, row in rows.items():
-            ranker = AnswerRanker(Reader(), caches[window])
+            ranker = AnswerRanker(Reader(), caches[window], read=LIKELIEST)
             generator, judge = ExtractiveGenerator(ranker), EmbeddingJudge(caches[window])
             begun = perf_counter()
             passages = read_wide(neighbours(found, window, None, Notes()) if window else found)

@@ -68,6 +68,23 @@ def pieces(text: str, start: int, end: int) -> Iterator[tuple[int, int]]:
         yield start, end
 
 
+STRETCH: Final = 160
+"""Characters of neighbouring sentences that are compared as one text in meaning; a longer sentence stands alone,"""
+COMPARED: Final = 400
+"""and so many of its characters are compared."""
+
+
+def stretch_spans(text: str) -> list[tuple[int, int]]:
+    """Offsets of stretches of neighbouring sentences, short enough that one vector says what each of them is about."""
+    found: list[tuple[int, int]] = []
+    for start, end in sentence_spans(text):
+        if found and end - found[-1][0] <= STRETCH:
+            found[-1] = (found[-1][0], end)
+        else:
+            found.append((start, end))
+    return [(start, min(end, start + COMPARED)) for start, end in found]
+
+
 def sentences(text: str) -> list[str]:
     """The sentences of a text, in order."""
     return [text[start:end] for start, end in sentence_spans(text)]

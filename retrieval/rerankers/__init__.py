@@ -15,8 +15,16 @@ if TYPE_CHECKING:
     from cragraph.retrieval.rerankers.encoder import EncoderReranker
     from cragraph.retrieval.rerankers.lexical import LexicalReranker
     from cragraph.retrieval.rerankers.named import named_reranker
+    from cragraph.retrieval.rerankers.nearest import NearestReranker
 
-__all__ = ["CompressorReranker", "EncoderReranker", "LexicalReranker", "NoReranker", "named_reranker"]
+__all__ = [
+    "CompressorReranker",
+    "EncoderReranker",
+    "LexicalReranker",
+    "NearestReranker",
+    "NoReranker",
+    "named_reranker",
+]
 
 __getattr__ = exports(
     __name__,
@@ -25,6 +33,7 @@ __getattr__ = exports(
         "encoder": ("EncoderReranker",),
         "lexical": ("LexicalReranker",),
         "named": ("named_reranker",),
+        "nearest": ("NearestReranker",),
     },
 )
 

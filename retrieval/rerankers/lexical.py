@@ -30,11 +30,18 @@ class Match(NamedTuple):
     heading: float
 
 
-RETRIEVED: Final = (-1.0, 0.7, Match(bm25=0.0, near=0.7, phrase=1.4, exact=0.7, heading=0.7))
-"""Log-odds of a passage that retrieval scored: base, weight of retrieval's own log-odds, weights of the match.
-Retrieval has counted the words already, so that BM25 adds nothing."""
+class Weights(NamedTuple):
+    """What makes the log-odds of a passage: a base, the weight of retrieval's own log-odds, weights of the match."""
 
-GIVEN: Final = (-2.7, 0.0, Match(bm25=1.5, near=0.75, phrase=1.5, exact=0.75, heading=0.75))
+    base: float
+    retrieval: float
+    match: Match
+
+
+RETRIEVED: Final = Weights(-1.0, 0.7, Match(bm25=0.0, near=0.7, phrase=1.4, exact=0.7, heading=0.7))
+"""For a passage that retrieval scored: it has counted the words already, so that BM25 adds nothing."""
+
+GIVEN: Final = Weights(-2.7, 0.0, Match(bm25=1.5, near=0.75, phrase=1.5, exact=0.75, heading=0.75))
 """The same for passages without a retrieval score, such as those that a caller hands in."""
 
 
@@ -46,14 +53,18 @@ class LexicalReranker:
 
     def __call__(self, query: str, passages: Sequence[Passage], notes: Notes) -> list[Passage]:
         """Copies with their `rerank_score`, best first."""
-        scores = []
-        for passage, match in zip(passages, matches(query, passages), strict=True):
-            retrieval = passage["retrieval_score"]
-            base, prior, weights = GIVEN if retrieval is None else RETRIEVED
-            known = 0.0 if retrieval is None else prior * logit(retrieval)
-            matched = sum(weight * value for weight, value in zip(weights, match, strict=True))
-            scores.append(logistic(base + known + matched))
-        return ranked(passages, scores)
+        both = zip(passages, matches(query, passages), strict=True)
+        return ranked(
+            passages, [odds(p, match, GIVEN if p["retrieval_score"] is None else RETRIEVED) for p, match in both]
+        )
+
+
+def odds(passage: Passage, match: Match, weights: Weights, more: float = 0.0) -> float:
+    """The score, 0..1, of a passage that matches so; `more` is added to its log-odds."""
+    retrieval = passage["retrieval_score"]
+    known = 0.0 if retrieval is None else weights.retrieval * logit(retrieval)
+    matched = sum(weight * value for weight, value in zip(weights.match, match, strict=True))
+    return logistic(weights.base + known + matched + more)
 
 
 def matches(query: str, passages: Sequence[Passage]) -> list[Match]:

@@ -93,3 +93,35 @@ def test_of_a_long_passage_the_parts_with_the_questions_words_are_read(ranker: A
     assert len(reader.parts) == MOST_WINDOWS
     assert any("Holm" in text for _, text in reader.parts)
     assert any("Gulls" in text for _, text in reader.parts)
+
+
+LODGE = [
+    f"Room {n} is painted {colour}. " + "Nothing else is to be said of it, as nobody lives there. " * 5
+    for n, colour in enumerate(("red", "blue", "green", "white", "black", "grey", "pink", "brown"))
+]
+MONEY = "Ann Poole is the treasurer of the lodge and pays its bills. " + "The garden is open from nine to five. " * 9
+
+
+def test_where_less_is_to_be_read_it_is_what_is_nearest_in_meaning_and_words(reader: Recorder) -> None:
+    question = "Who takes care of the money?"
+    passages = as_passages([*LODGE, MONEY])
+    AnswerRanker(reader, EmbeddedEncoder(threads=1))(question, passages)
+    every, reader.parts = len(reader.parts), []
+    AnswerRanker(reader, EmbeddedEncoder(threads=1), read=3)(question, passages)
+    assert len(reader.parts) == 3 < every
+    assert any("treasurer" in text for _, text in reader.parts)
+    reader.parts = []
+    AnswerRanker(reader, EmbeddedEncoder(threads=1), read=3)("What colour is room 6?", passages)
+    assert any("pink" in text for _, text in reader.parts)
+
+
+def test_everything_is_read_where_nothing_can_be_compared(reader: Recorder) -> None:
+    class Failing(EmbeddedEncoder):
+        def embed_documents(self, texts: list[str]) -> list[list[float]]:
+            raise ConnectionError("the server is away")
+
+    ranking = AnswerRanker(reader, Failing(threads=1), read=3)(
+        "Who takes care of the money?", as_passages([*LODGE, MONEY])
+    )
+    assert len(reader.parts) > 3
+    assert "the server is away" in ranking.degraded

@@ -34,6 +34,7 @@ from cragraph.generation.ranking import (
     BY_READER,
     BY_WORDS,
     CHOICE,
+    LIKELIEST,
     REWORDED,
     SURE,
     AnswerRanker,
@@ -319,7 +320,7 @@ def main() -> None:
     reader = Reader(remembered=200_000, folder=options.network)
     reader.heads = {"choice": [0.0] * len(CHOICE), "sure": [-9.0, *[0.0] * (len(SURE) - 1)]}
     # All are judged, as which are the likeliest is what is to be fitted.
-    ranker = AnswerRanker(reader, CachedEmbeddings(EmbeddedEncoder(), LRU(100_000)), BY_WORDS + BY_READER)
+    ranker = AnswerRanker(reader, CachedEmbeddings(EmbeddedEncoder(), LRU(100_000)), BY_WORDS + BY_READER, LIKELIEST)
     asked = users(ranker) + of_folders(ranker) + [a for name, rows in every.items() for a in ask(ranker, rows, name)]
     print(f"{len(asked)} questions", flush=True)
 

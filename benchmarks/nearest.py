@@ -1,0 +1,165 @@
+"""What the nearest stretch of a passage adds to its words: of the passages that a search brings, which are read.
+
+    python -m benchmarks.nearest [DATA] [--limit 100] [--every 1] [--fit]
+
+Questions over the written folders of `training/reading/folders`, most in other words than the document's, those that
+networks learn from and those that are put aside; and the smaller public collections of DATA/retrieval. For each
+reranker the share of questions of which the first three, four and five passages hold the sentence that answers (a
+relevant passage), and nDCG@10 of the collections. `--fit` prints the weights that put what answers first (a softmax
+over the compared passages; folders count three times a collection), twice as large as `rerankers.nearest` has them:
+its scores keep the scale of the lexical reranker's.
+"""
+
+import argparse
+import os
+import tempfile
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from random import Random
+
+import numpy as np
+
+from cragraph.evals.data import read_collection
+from cragraph.evals.metrics import mean, ndcg
+from cragraph.models.cache import LRU, CachedEmbeddings
+from cragraph.models.embeddings import EmbeddedEncoder
+from cragraph.protocols import Notes, Reranker
+from cragraph.retrieval.rerankers import LexicalReranker, logit
+from cragraph.retrieval.rerankers.lexical import matches
+from cragraph.retrieval.rerankers.nearest import FIRST, NearestReranker
+from cragraph.retrieval.search import SearchRetriever
+from cragraph.retrieval.store import open_store
+from cragraph.run import Assistant
+from cragraph.settings import load_settings
+from cragraph.types import Passage
+from training.reading import lists
+from training.reading.written import folders
+
+SETS = ("adi", "clapnq_dev", "tatqa_dev", "xquad_de", "xquad_en")
+FOUND = 30
+NAMES = ("retrieval", "near", "phrase", "exact", "heading", "nearest")
+
+
+@dataclass(frozen=True)
+class Found:
+    """A question, the passages that a search brought, how relevant each is, and the grades of its collection."""
+
+    question: str
+    passages: list[Passage]
+    relevant: list[int]
+    grades: dict[str, int]
+
+
+def of_folders(embeddings: CachedEmbeddings, every: int, *, aside: bool) -> Iterator[Found]:
+    """The questions of the folders that a document answers."""
+    for name, folder in list(folders(aside).items())[::every]:
+        with tempfile.TemporaryDirectory() as scratch:
+            home = Path(scratch) / "files"
+            paths = lists.documents(folder, home, Random(name))
+            Assistant(load_settings(store=f"{scratch}/store")).ingest([home])
+            with open_store(f"{scratch}/store", embeddings) as store:
+                search = SearchRetriever(store)
+                for text, path in zip(folder, paths, strict=True):
+                    for question, (file, sentence, _) in lists.asked_of(text, path.name):
+                        if sentence:
+                            came = search([question], FOUND, Notes())
+                            right = [int(p["filename"] == file and sentence in p["text"]) for p in came]
+                            yield Found(question, came, right, {})
+
+
+def of_collection(folder: Path, embeddings: CachedEmbeddings, limit: int) -> Iterator[Found]:
+    """Queries of a collection, taken evenly."""
+    collection = read_collection(folder)
+    with open_store(None, embeddings) as store:
+        store.add(collection.passages)
+        search = SearchRetriever(store)
+        for query in collection.judged[:: max(1, -(-len(collection.judged) // limit))]:
+            grades = collection.qrels[query]
+            came = search([collection.queries[query]], FOUND, Notes())
+            yield Found(collection.queries[query], came, [grades.get(p["chunk_id"], 0) for p in came], dict(grades))
+
+
+def figures(found: Sequence[Found], reranker: Reranker) -> list[float]:
+    """Share of the questions with something relevant among the first 3, 4, 5; nDCG@10 where grades are known."""
+    first: dict[int, list[float]] = {3: [], 4: [], 5: []}
+    gains = []
+    for one in found:
+        grade = {p["chunk_id"]: value for p, value in zip(one.passages, one.relevant, strict=True)}
+        order = [p["chunk_id"] for p in reranker(one.question, one.passages, Notes())]
+        for most, held in first.items():
+            held.append(float(any(grade[i] > 0 for i in order[:most])))
+        if one.grades:
+            gains.append(ndcg(order, one.grades))
+    return [*map(mean, first.values()), *([mean(gains)] if gains else [])]
+
+
+def features(one: Found, reranker: NearestReranker) -> tuple[np.ndarray, np.ndarray]:
+    """What the reranker weighs of the passages that it compares, (passages, `NAMES`), and which are relevant."""
+    place = {p["chunk_id"]: n for n, p in enumerate(one.passages)}
+    own = [place[p["chunk_id"]] for p in reranker.words(one.question, one.passages, Notes())[:FIRST]]
+    match = matches(one.question, one.passages)
+    cosines = reranker.nearest(one.question, [one.passages[i] for i in own])
+    rows = [
+        [logit(one.passages[i]["retrieval_score"] or 0.0), *match[i][1:], c] for i, c in zip(own, cosines, strict=True)
+    ]
+    return np.array(rows), np.array([one.relevant[i] > 0 for i in own])
+
+
+def fitted(sets: Sequence[tuple[float, Sequence[Found]]], reranker: NearestReranker) -> dict[str, float]:
+    """The weights under which what is relevant has the most of the softmax of its question's passages."""
+    from scipy.optimize import minimize
+
+    rows = []
+    for say, found in sets:
+        known = [(x, y) for x, y in (features(one, reranker) for one in found if any(one.relevant)) if y.any()]
+        rows += [(x, y, say / len(known)) for x, y in known]
+
+    def loss(w: np.ndarray) -> tuple[float, np.ndarray]:
+        value, slope = 0.003 * float(w @ w), 0.006 * w
+        for x, y, say in rows:
+            share = np.exp(x @ w - (x @ w).max())
+            right = share * y
+            value -= say * float(np.log(right.sum() / share.sum()))
+            slope = slope + say * (x.T @ (share / share.sum() - right / right.sum()))
+        return value, slope
+
+    found = minimize(loss, np.zeros(len(NAMES)), jac=True, method="L-BFGS-B").x
+    return dict(zip(NAMES, found.round(2).tolist(), strict=True))
+
+
+def main() -> None:
+    """Print the table, and the weights where they are asked for."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("data", nargs="?", type=Path, default=Path(os.environ.get("CRAG_DATA", "../shared/data")))
+    parser.add_argument("--limit", type=int, default=100, help="queries of a collection at most")
+    parser.add_argument("--every", type=int, default=1, help="every such folder only")
+    parser.add_argument("--fit", action="store_true")
+    given = parser.parse_args()
+    embeddings = CachedEmbeddings(EmbeddedEncoder(), LRU(200_000))
+    made: dict[str, Callable[[], Iterator[Found]]] = {
+        "folders, learnt from": lambda: of_folders(embeddings, given.every, aside=False),
+        "folders, put aside": lambda: of_folders(embeddings, given.every, aside=True),
+    }
+    for name in SETS:
+        if (given.data / "retrieval" / name).is_dir():
+            made[name] = lambda name=name: of_collection(given.data / "retrieval" / name, embeddings, given.limit)
+    sets = {name: list(make()) for name, make in made.items()}
+    nearest = NearestReranker(embeddings)
+    print("| set | questions | reranker | of 3 | of 4 | of 5 | nDCG@10 |\n| --- | --- | --- | --- | --- | --- | --- |")
+    for name, found in sets.items():
+        for reranker in (LexicalReranker(), nearest):
+            cells = [f"{value:.3f}" for value in figures(found, reranker)]
+            print(
+                f"| {name} | {len(found)} | {reranker.name} |",
+                " | ".join(cells + [""] * (4 - len(cells))),
+                "|",
+                flush=True,
+            )
+    if given.fit:
+        say = {name: 3.0 if name == "folders, learnt from" else 1.0 for name in sets if name != "folders, put aside"}
+        print(fitted([(say[name], found) for name, found in sets.items() if name in say], nearest))
+
+
+if __name__ == "__main__":
+    main()
