@@ -65,7 +65,7 @@ class ReaderScorer:
             among = ranking
             if not quoted and (copied := copies(written, passages)):
                 # A sentence of the passages that was not chosen for this question is read beside the one that was.
-                among = self.ranker(part, passages, [*copied, *(s.candidate for s in ranking.scored[:1])])
+                among = self.ranker(part, passages, [*copied, *(s.candidate for s in ranking.scored[:1])], whole=True)
                 quoted, given = given_in(written, among)
             quoted = quoted or any(given_as(row, written) for row in ranking.rows)
             spans += [_span(s, passages) for s in given[:MOST_SPANS] if s.answer.strip()]

@@ -126,19 +126,21 @@ class AnswerRanker:
         """The network's name."""
         return self.reader.name
 
-    def __call__(self, text: str, passages: Sequence[Passage], among: Sequence[Candidate] | None = None) -> Ranking:
-        """Rank the candidates of the passages, or those given."""
+    def __call__(
+        self, text: str, passages: Sequence[Passage], among: Sequence[Candidate] | None = None, *, whole: bool = False
+    ) -> Ranking:
+        """Rank the candidates of the passages, or those given; `whole`: read every part that holds one of them."""
         pool = tuple(candidates(passages) if among is None else among)
         # What the generator had ranked, the verifier asks for once more.
-        key = (text, pool, *((p["text"], p["filename"], heading_of(p), _score_of(p)) for p in passages))
+        key = (text, pool, whole, *((p["text"], p["filename"], heading_of(p), _score_of(p)) for p in passages))
         known = self.known.get(key)
         if known is None:
-            known = self._ranked(text, passages, pool)
+            known = self._ranked(text, passages, pool, whole=whole)
             if not known.degraded:
                 self.known.put(key, known)
         return known
 
-    def _ranked(self, text: str, passages: Sequence[Passage], pool: Sequence[Candidate]) -> Ranking:
+    def _ranked(self, text: str, passages: Sequence[Passage], pool: Sequence[Candidate], *, whole: bool) -> Ranking:
         if reads(text, passages):
             texts = " ".join(p["text"] for p in passages)
             text = corrected(text, texts, is_known_word)
@@ -155,7 +157,7 @@ class AnswerRanker:
             scored = [Scored(pool[i], {}, words.score(i), pool[i].start, pool[i].end) for i in chosen]
             return Ranking(tuple(sorted(scored, key=_order)), None, {}, degraded=failed)
         parts = parts_of(question, passages, pool)
-        if len(parts) > self.read:
+        if len(parts) > self.read and not whole:
             parts = self._likeliest(question, passages, parts)
         read: dict[int, _Read] = {}
         readings = self.reader.read(question.text, [(part.heading, part.text) for part in parts])

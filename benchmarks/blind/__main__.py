@@ -20,8 +20,11 @@ passages and forty near misses. Nothing was fitted on them. They decided which o
 the questions of all sets before, by their counts, that question and answer are judged as one claim in place of a second
 reading.
 
-`canal` is the latest and was asked only after that: eighty questions on the twelve files of a boat trust, 26 without an
-answer there, and 160 claims on 32 passages.
+`canal` was asked only after that: eighty questions on the twelve files of a boat trust, 26 without an answer there, and
+160 claims on 32 passages.
+
+`rink` is the latest: as many questions and claims, the questions on the twelve files of an ice rink, asked once all of
+the network, its heads and the search was decided.
 
     python -m benchmarks.blind                      everything
     python -m benchmarks.blind --threshold 0.7 --on-low-confidence abstain
@@ -46,7 +49,7 @@ from cragraph.evals.metrics import auroc, calibration_error, reliability
 from cragraph.run import Assistant
 
 HERE = Path(__file__).parent
-FOLDERS = {"blind": HERE, **{name: HERE / name for name in ("bats", "observatory", "pottery", "canal")}}
+FOLDERS = {"blind": HERE, **{name: HERE / name for name in ("bats", "observatory", "pottery", "canal", "rink")}}
 """Where questions and the files that they ask about lie, and claims and near misses where there are any."""
 
 

@@ -4,6 +4,7 @@ from collections.abc import Sequence
 
 import pytest
 
+from cragraph.generation.candidates import candidates
 from cragraph.generation.ranking import JUDGED, MOST_WINDOWS, WINDOW, AnswerRanker
 from cragraph.models.embeddings import EmbeddedEncoder
 from cragraph.models.reader import Key, Reader, ReadText
@@ -113,6 +114,12 @@ def test_where_less_is_to_be_read_it_is_what_is_nearest_in_meaning_and_words(rea
     reader.parts = []
     AnswerRanker(reader, EmbeddedEncoder(threads=1), read=3)("What colour is room 6?", passages)
     assert any("pink" in text for _, text in reader.parts)
+
+
+def test_whoever_asks_about_certain_sentences_has_them_all_read(reader: Recorder) -> None:
+    passages = as_passages([*LODGE, MONEY])
+    AnswerRanker(reader, EmbeddedEncoder(threads=1), read=3)("Who?", passages, candidates(passages), whole=True)
+    assert len(reader.parts) > len(LODGE)
 
 
 def test_everything_is_read_where_nothing_can_be_compared(reader: Recorder) -> None:

@@ -53,6 +53,8 @@ from training.reading import lists
 from training.reading.written import folders, written
 
 Heads = dict[str, list[float]]
+FOLDER_ROWS = 45
+"""Questions of each written folder."""
 FOLDS = 4
 """Groups of sources; figures on one come from heads that were fitted on the other three."""
 
@@ -154,6 +156,7 @@ def of_folders(ranker: AnswerRanker) -> list[Asked]:
             home = Path(scratch) / "files"
             paths = lists.documents(folder, home, Random(name))
             rows = [r for text, path in zip(folder, paths, strict=True) for r in lists.asked_of(text, path.name)]
+            rows = Random(name).sample(rows, min(FOLDER_ROWS, len(rows)))
             came = lists.searched(home, [question for question, _ in rows], Path(scratch))
             for number, ((question, (_, sentence, _)), passages) in enumerate(zip(rows, came, strict=True)):
                 texts, sentences = tuple(p["text"] for p in passages), (sentence,) if sentence else ()

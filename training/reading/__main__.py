@@ -45,6 +45,7 @@ def main() -> None:
     if not dev or not qa.is_dir():
         raise SystemExit(f"{options.data} holds no grounding/dev, entail/dev and qa/dev; give the data folder.")
     step("prepare", options.data, run, unless=run / "reader.npz")
+    step("lists", options.data, run, unless=run / "lists.npz")
     rows = ("--rows", options.rows, "--decay", min(DECAY, options.rows // 2))
     step("train", run, "--trunk", options.trunk, "--data", run, *rows, unless=run / "net.pt")
     step("export", run, "--data", run, unless=run / "int8.onnx")
