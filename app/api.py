@@ -158,7 +158,7 @@ def read(
     [verdict] = parts.verifier.judged([claim], given, notes, judge=named)
     place, lacking = verdict["evidence"], verdict.get("unsupported_spans", [])
     held = set(terms(place["quote"])) if place else set()
-    misses = [text[start:end] for start, end in lacking]
+    misses = [text[start:end].rstrip(".,;:!?") for start, end in lacking]
     missed = {term for words in misses for term in terms(words)}
     rests = [word for word in _words(text) if held.issuperset(terms(word)) and missed.isdisjoint(terms(word))]
     judged = None if verdict["verdict"] == "unjudged" else verdict

@@ -5,9 +5,10 @@
 Questions over the written folders of `training/reading/folders`, most in other words than the document's, those that
 networks learn from and those that are put aside; and the smaller public collections of DATA/retrieval. For each
 reranker the share of questions of which the first three, four and five passages hold the sentence that answers (a
-relevant passage), and nDCG@10 of the collections. `--fit` prints the weights that put what answers first (a softmax
-over the compared passages; folders count three times a collection), twice as large as `rerankers.nearest` has them:
-its scores keep the scale of the lexical reranker's.
+relevant passage), and nDCG@10 of the collections; then, of the folders put aside, how often the sentence is among the
+likeliest parts that the answerer reads of five passages. `--fit` prints the weights that put what answers first (a
+softmax over the compared passages; folders count three times a collection), twice as large as `rerankers.nearest` has
+them: its scores keep the scale of the lexical reranker's.
 """
 
 import argparse
@@ -22,8 +23,12 @@ import numpy as np
 
 from cragraph.evals.data import read_collection
 from cragraph.evals.metrics import mean, ndcg
+from cragraph.generation.candidates import candidates
+from cragraph.generation.questions import read_question
+from cragraph.generation.ranking import LIKELIEST, MOST_WINDOWS, AnswerRanker, parts_of
 from cragraph.models.cache import LRU, CachedEmbeddings
 from cragraph.models.embeddings import EmbeddedEncoder
+from cragraph.models.reader import Reader
 from cragraph.protocols import Notes, Reranker
 from cragraph.retrieval.rerankers import LexicalReranker, logit
 from cragraph.retrieval.rerankers.lexical import matches
@@ -43,12 +48,15 @@ NAMES = ("retrieval", "near", "phrase", "exact", "heading", "nearest")
 
 @dataclass(frozen=True)
 class Found:
-    """A question, the passages that a search brought, how relevant each is, and the grades of its collection."""
+    """A question, the passages that a search brought, how relevant each is, and the grades of its collection; of a
+    folder, the file and the sentence that answer."""
 
     question: str
     passages: list[Passage]
     relevant: list[int]
     grades: dict[str, int]
+    file: str = ""
+    sentence: str = ""
 
 
 def of_folders(embeddings: CachedEmbeddings, every: int, *, aside: bool) -> Iterator[Found]:
@@ -65,7 +73,7 @@ def of_folders(embeddings: CachedEmbeddings, every: int, *, aside: bool) -> Iter
                         if sentence:
                             came = search([question], FOUND, Notes())
                             right = [int(p["filename"] == file and sentence in p["text"]) for p in came]
-                            yield Found(question, came, right, {})
+                            yield Found(question, came, right, {}, file, sentence)
 
 
 def of_collection(folder: Path, embeddings: CachedEmbeddings, limit: int) -> Iterator[Found]:
@@ -92,6 +100,24 @@ def figures(found: Sequence[Found], reranker: Reranker) -> list[float]:
         if one.grades:
             gains.append(ndcg(order, one.grades))
     return [*map(mean, first.values()), *([mean(gains)] if gains else [])]
+
+
+def of_parts(found: Sequence[Found], nearest: NearestReranker, embeddings: CachedEmbeddings) -> None:
+    """Print of how many questions the first five passages, and the likeliest of their parts, hold the sentence."""
+    held: dict[int, list[float]] = {most: [] for most in (6, 8, 10, LIKELIEST, MOST_WINDOWS)}
+    counts = []
+    for one in found:
+        passages = nearest(one.question, one.passages, Notes())[:5]
+        question = read_question(one.question)
+        every = parts_of(question, passages, candidates(passages))
+        counts.append(len(every))
+        for most, shares in held.items():
+            ranker = AnswerRanker(Reader(), embeddings, read=most)
+            parts = ranker.likeliest(question, passages, every) if len(every) > most else every
+            right = [one.sentence in p.text and passages[p.passage]["filename"] == one.file for p in parts]
+            shares.append(float(any(right)))
+    cells = ", ".join(f"{most}: {mean(shares):.3f}" for most, shares in held.items())
+    print(f"\n{mean(counts):.1f} parts of five passages; the sentence is among the likeliest {cells}")
 
 
 def features(one: Found, reranker: NearestReranker) -> tuple[np.ndarray, np.ndarray]:
@@ -156,6 +182,7 @@ def main() -> None:
                 "|",
                 flush=True,
             )
+    of_parts(sets["folders, put aside"], nearest, embeddings)
     if given.fit:
         say = {name: 3.0 if name == "folders, learnt from" else 1.0 for name in sets if name != "folders, put aside"}
         print(fitted([(say[name], found) for name, found in sets.items() if name in say], nearest))

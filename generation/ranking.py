@@ -42,7 +42,7 @@ WINDOW: Final = 360
 MOST_WINDOWS: Final = 24
 """Parts of passages that are read for one question at most, in the order of the passages."""
 LIKELIEST: Final = 12
-"""Parts that are read of these where they can be compared with the question in meaning: 99 % as often that with the
+"""Parts that are read of these where they can be compared with the question in meaning: nearly as often that with the
 answer is among them, for a quarter less to read (`benchmarks.nearest`)."""
 WORDS_SAY: Final = (
     0.3  # what the share of the question's words in a part counts beside the cosine of its nearest stretch
@@ -158,7 +158,7 @@ class AnswerRanker:
             return Ranking(tuple(sorted(scored, key=_order)), None, {}, degraded=failed)
         parts = parts_of(question, passages, pool)
         if len(parts) > self.read and not whole:
-            parts = self._likeliest(question, passages, parts)
+            parts = self.likeliest(question, passages, parts)
         read: dict[int, _Read] = {}
         readings = self.reader.read(question.text, [(part.heading, part.text) for part in parts])
         for part, reading in zip(parts, readings, strict=True):
@@ -180,12 +180,12 @@ class AnswerRanker:
         answered = self.sure(features, ranking.scored[0])
         named = (lookup(question, pool, passages), answer_below(question, passages))
         looked = max((one for one in named if one), key=lambda one: one.chance, default=None)
-        if looked and (looked.chance > answered or _same_cell(looked, ranking.scored[0])):
+        if looked and (looked.chance > answered or _same_place(looked, ranking.scored[0])):
             ranking = replace(ranking, scored=_looked_up(looked, ranking.scored), rows=looked.rows)
             answered = max(answered, looked.chance)
         return replace(ranking, answered=answered, features=features)
 
-    def _likeliest(self, question: Question, passages: Sequence[Passage], parts: "list[Part]") -> "list[Part]":
+    def likeliest(self, question: Question, passages: Sequence[Passage], parts: "list[Part]") -> "list[Part]":
         """The parts that are nearest to the question in meaning and words, in order; all where the model fails."""
         texts = {part.passage: passages[part.passage]["text"] for part in parts}
         spans = {number: stretch_spans(text) for number, text in texts.items()}
@@ -415,8 +415,12 @@ def _looked_up(looked: Lookup, others: Sequence[Scored]) -> tuple[Scored, ...]:
     return (*rows, *(s for s in others if s.candidate not in looked.rows))
 
 
-def _same_cell(looked: Lookup, best: Scored) -> bool:
-    """Whether the reader's row was looked up, and the cell is surely the one or within the reader's answer."""
+def _same_place(looked: Lookup, best: Scored) -> bool:
+    """Whether the reader found the same: a sentence of what stands below the question, which is then told whole; or the
+    row that was looked up, and the cell is surely the one or within the reader's answer."""
+    own = (best.candidate.passage, best.candidate.start)
+    if any((row.passage, row.start) == own and not row.is_row for row in looked.rows):
+        return True
     if len(looked.rows) != 1 or not looked.rows[0].said or best.candidate != looked.rows[0]:
         return False
     start, end = (best.candidate.start + place for place in looked.cells[0])

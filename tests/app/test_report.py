@@ -178,7 +178,12 @@ def test_many_rows_become_a_table_to_sort_and_filter(shell: Shell, tmp_path: Pat
     rows = [
         {"id": "a", "answer": "It is 330 metres tall.", "passages": PASSAGES},
         {"id": "b", "answer": "It is 300 metres tall.", "passages": PASSAGES},
-        {"id": "c", "question": "What is <b>Paris</b>?", "answer": "Paris is a city.", "passages": PASSAGES},
+        {
+            "id": "c",
+            "question": "What kind of place is <b>Paris</b>?",
+            "answer": "Paris is a city.",
+            "passages": PASSAGES,
+        },
     ]
     (tmp_path / "rows.jsonl").write_text("\n".join(map(json.dumps, rows)))
     ran = shell("verify", "--jsonl", "rows.jsonl", "--out", "v.jsonl", "--report", "out.html")

@@ -61,7 +61,7 @@ TRUE = "Revenue was $3.2 million."
     [
         (Grounding(0.8, 0.1, 0.1, WORDS), "supported"),
         (Grounding(0.1, 0.2, 0.7, WORDS), "unsupported"),
-        (Grounding(0.2, 0.7, 0.1, WORDS), "partially_supported"),
+        (Grounding(0.3, 0.6, 0.1, WORDS), "partially_supported"),
         (Grounding(0.03, 0.87, 0.1, WORDS), "unsupported"),
     ],
 )
