@@ -8,7 +8,7 @@ reranker the share of questions of which the first three, four and five passages
 relevant passage), and nDCG@10 of the collections; then, of the folders put aside, how often the sentence is among the
 likeliest parts that the answerer reads of five passages. `--fit` prints the weights that put what answers first (a
 softmax over the compared passages; folders count three times a collection), twice as large as `rerankers.nearest` has
-them: its scores keep the scale of the lexical reranker's.
+them: its scores keep the scale of the lexical reranker's. It needs the extra `training`.
 """
 
 import argparse
@@ -123,7 +123,7 @@ def of_parts(found: Sequence[Found], nearest: NearestReranker, embeddings: Cache
 def features(one: Found, reranker: NearestReranker) -> tuple[np.ndarray, np.ndarray]:
     """What the reranker weighs of the passages that it compares, (passages, `NAMES`), and which are relevant."""
     place = {p["chunk_id"]: n for n, p in enumerate(one.passages)}
-    own = [place[p["chunk_id"]] for p in reranker.words(one.question, one.passages, Notes())[:FIRST]]
+    own = [place[p["chunk_id"]] for p in LexicalReranker()(one.question, one.passages, Notes())[:FIRST]]
     match = matches(one.question, one.passages)
     cosines = reranker.nearest(one.question, [one.passages[i] for i in own])
     rows = [

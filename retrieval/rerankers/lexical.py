@@ -53,10 +53,13 @@ class LexicalReranker:
 
     def __call__(self, query: str, passages: Sequence[Passage], notes: Notes) -> list[Passage]:
         """Copies with their `rerank_score`, best first."""
-        both = zip(passages, matches(query, passages), strict=True)
-        return ranked(
-            passages, [odds(p, match, GIVEN if p["retrieval_score"] is None else RETRIEVED) for p, match in both]
-        )
+        return by_words(passages, matches(query, passages))
+
+
+def by_words(passages: Sequence[Passage], matched: Sequence[Match]) -> list[Passage]:
+    """Copies with their `rerank_score`, best first, by how each of them matches."""
+    both = zip(passages, matched, strict=True)
+    return ranked(passages, [odds(p, match, GIVEN if p["retrieval_score"] is None else RETRIEVED) for p, match in both])
 
 
 def odds(passage: Passage, match: Match, weights: Weights, more: float = 0.0) -> float:

@@ -1,14 +1,14 @@
 """The reranker that adds to words how near the nearest stretch of a passage is to the question in meaning."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Final
 
 import numpy as np
 
 from cragraph.protocols import Embeddings, Notes, reason_of
 from cragraph.retrieval.rerankers import ranked
-from cragraph.retrieval.rerankers.lexical import LexicalReranker, Match, Weights, matches, odds
+from cragraph.retrieval.rerankers.lexical import Match, Weights, by_words, matches, odds
 from cragraph.text.languages import seems_english
 from cragraph.text.sentences import stretch_spans
 from cragraph.types import Passage
@@ -25,34 +25,34 @@ class NearestReranker:
     """Scores the first passages by words and by the cosine between the question and their nearest stretch.
 
     One vector for a passage says what it is about; the sentence that answers may be about something else. Questions in
-    other languages than English, and passages that a caller hands in, which are all read anyway, keep the order of
-    `words`.
+    other languages than English, and passages that a caller hands in, which are all read anyway, keep the order of the
+    lexical reranker.
     """
 
     embeddings: Embeddings
-    words: LexicalReranker = field(default_factory=LexicalReranker)
     name: str = "nearest"
 
     def __call__(self, query: str, passages: Sequence[Passage], notes: Notes) -> list[Passage]:
         """Copies with their `rerank_score`, best first; what was not compared stands behind what was."""
-        by_words = self.words(query, passages, notes)
-        first = [p for p in by_words if p["retrieval_score"] is not None][:FIRST]
+        matched = matches(query, passages)
+        words = by_words(passages, matched)
+        first = [p for p in words if p["retrieval_score"] is not None][:FIRST]
         if len(first) < 2 or not seems_english(query):
-            return by_words
+            return words
         try:
             nearest = self.nearest(query, first)
         except Exception as error:  # the embedding model may be the caller's own
             notes.degraded(f"The embedding model failed ({reason_of(error)}); passages were ordered by words alone.")
-            return by_words
-        matched = {p["chunk_id"]: match for p, match in zip(passages, matches(query, passages), strict=True)}
+            return words
+        match = {p["chunk_id"]: one for p, one in zip(passages, matched, strict=True)}
         scores = [
-            odds(passage, matched[passage["chunk_id"]], WEIGHTS, NEAR * cosine)
+            odds(passage, match[passage["chunk_id"]], WEIGHTS, NEAR * cosine)
             for passage, cosine in zip(first, nearest, strict=True)
         ]
         compared = ranked(first, scores)
         known = {p["chunk_id"] for p in first}
         last = compared[-1]["rerank_score"] or 0.0
-        rest = [p for p in by_words if p["chunk_id"] not in known]
+        rest = [p for p in words if p["chunk_id"] not in known]
         return [*compared, *ranked(rest, [min(last, p["rerank_score"] or 0.0) for p in rest])]
 
     def nearest(self, query: str, passages: Sequence[Passage]) -> list[float]:
