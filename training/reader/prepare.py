@@ -52,17 +52,18 @@ def arrays(
 ) -> dict[str, NDArray[np.generic]]:
     """Ragged arrays: `ids` of question and text in one row, `sizes`, `answer` 0/1, `span` in pieces, `evidence` tags.
 
+    An example whose answer lies beyond what is read gives no row; `example` has the number of each row's.
     `asked` words a question as somebody types it.
     """
     tok = Tokenizer.from_file(str(tokenizer))
     tok.no_padding()
     tok.no_truncation()
-    ids, tags, sizes, answers, spans = [], [], [], [], []
+    ids, tags, sizes, answers, spans, numbers = [], [], [], [], [], []
     for start in range(0, len(chosen), 2000):
         part = chosen[start : start + 2000]
         questions = tok.encode_batch([asked(e.question, rng) for e in part], add_special_tokens=False)
         texts = tok.encode_batch([lead(e) + e.text for e in part], add_special_tokens=False)
-        for example, question, text in zip(part, questions, texts, strict=True):
+        for number, (example, question, text) in enumerate(zip(part, questions, texts, strict=True), start):
             own = np.array(question.ids[:MAX_QUESTION], np.uint16)
             room = MAX_PIECES - len(own) - 3
             shift = len(lead(example))
@@ -85,12 +86,14 @@ def arrays(
             sizes.append((len(own), len(offsets)))
             answers.append(example.answerable)
             spans.append(span)
+            numbers.append(number)
     return {
         "ids": np.concatenate(ids),
         "tags": np.concatenate(tags),
         "sizes": np.array(sizes, np.int32),
         "answer": np.array(answers, np.int8),
         "span": np.array(spans, np.int32),
+        "example": np.array(numbers, np.int32),
     }
 
 

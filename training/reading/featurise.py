@@ -90,7 +90,7 @@ def word_tags(reading: ReadClaim, start: int, spans: Sequence[Sequence[int]]) ->
 
 
 def _objections(reading: Reading) -> dict[str, Any]:
-    unmatched = bool(reading.unknown_names or reading.denial_unmatched or reading.mismatch)
+    unmatched = bool(reading.unknown_names or reading.denial_unmatched)
     return {"lacking": bool(reading.lacking), "opposed": reading.against() > 0, "unmatched": unmatched}
 
 

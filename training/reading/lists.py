@@ -7,7 +7,8 @@ OUT gets lists.npz: rows as those of reader.npz, and `lists`, the number of the 
 With `--aside` it gets aside.npz, all parts of the questions on the folders that no network learns from, for
 `training.reading.rank`.
 Three kinds: the written folders, searched as a person's own are; public questions with four paragraphs of their
-article; and the written texts with another of their file. The parts are those that `generation.ranking` reads.
+article; and the written texts, alone or with another of their file. The parts are those that
+`generation.ranking` reads.
 """
 
 import argparse
@@ -46,6 +47,10 @@ MOST = 6
 """Parts of a list at most: those that answer, and the likeliest of the others by words and by meaning in turn."""
 UNANSWERED = 3
 """Parts of a list of which none answers."""
+ASKED_OF_A_TEXT = 12
+"""Questions of a written text, about."""
+ALONE = 0.5
+"""Share of the written texts that are read alone."""
 PARAGRAPHS = 4
 """Paragraphs of an article that a public question is asked of."""
 
@@ -159,15 +164,15 @@ def of_articles(data: Path, count: int, rng: Random) -> Iterator[Listed]:
 
 
 def of_texts(count: int, rng: Random) -> Iterator[Listed]:
-    """Questions of the written texts over their text and one more of its file."""
+    """Questions of the written texts, answered or not, over their text alone or with one more of its file."""
     every = [(text, own) for own in written(aside=False) for text in own]
-    for text, own in rng.sample(every, min(count // 8, len(every))):
+    for text, own in rng.sample(every, min(count // ASKED_OF_A_TEXT, len(every))):
         other = rng.choice(own)
-        texts = [text, other] if other is not text else [text]
+        texts = [text, other] if other is not text and rng.random() > ALONE else [text]
         rng.shuffle(texts)
         passages = as_passages([{"text": t.text, "metadata": {"filename": str(t is text)}} for t in texts])
         for question, answer in asked_of(text, "True"):
-            if answer[1] and (one := listed(question, passages, answer, "text")):
+            if one := listed(question, passages, answer, "text"):
                 yield one
 
 
@@ -191,7 +196,10 @@ def thinned(one: Listed, embeddings: Embeddings) -> Listed:
 
 
 def table(lists: Sequence[Listed], rng: Random, worded: Callable[[str, Random], str] = typed) -> dict[str, Any]:
-    """Ragged arrays of all parts, with the number of their list; each question is worded once, as somebody types it."""
+    """Ragged arrays of all parts, with the number of their list; each question is worded once, as somebody types it.
+
+    A list of which an answer lies beyond what is read is left out whole.
+    """
     parts: list[Example] = []
     numbers: list[int] = []
     for number, one in enumerate(lists):
@@ -199,8 +207,8 @@ def table(lists: Sequence[Listed], rng: Random, worded: Callable[[str, Random], 
         parts += [replace(part, question=question) for part in one.parts]
         numbers += [number] * len(one.parts)
     found = arrays(parts, minilm() / "tokenizer.json", rng, asked=lambda question, _: question)
-    if len(found["sizes"]) != len(parts):
-        raise ValueError(f"{len(parts)} parts came as {len(found['sizes'])} rows: an answer lies beyond what is read.")
+    if lost := {numbers[i] for i in set(range(len(parts))).difference(found["example"].tolist())}:
+        return table([one for number, one in enumerate(lists) if number not in lost], rng, worded)
     return {**found, "lists": np.array(numbers, np.int32)}
 
 

@@ -22,7 +22,7 @@ from training.reading.featurise import pack_idf
 from training.reading.fit import macro
 
 TEMPLATE = Path(__file__).parent / "model_card.md"
-VERSION = "6"
+VERSION = "7"
 
 
 def card(run: Path, network: Path, heads: dict[str, Any]) -> dict[str, Any]:

@@ -69,8 +69,9 @@ class Lists(reader_train.Rows):
 def ranking_loss(answer: Tensor, pieces: Tensor, batch: dict[str, Tensor]) -> Tensor:
     """How far what answers is from having all the probability of its list: as a part, a start, an end, and evidence.
 
-    Lists of which no part answers, or every one, tell nothing. One softmax over the pieces of all texts, as in
-    Clark and Gardner 2018, "Simple and effective multi-paragraph reading comprehension".
+    One softmax over the pieces of all texts, as in Clark and Gardner 2018, "Simple and effective multi-paragraph
+    reading comprehension". Among the parts stands a logit of 0 for "none of these": where no part answers, none may lie
+    above it.
     """
     yes = batch["answer"] > 0
     places = batch["places"].clone()
@@ -84,18 +85,17 @@ def ranking_loss(answer: Tensor, pieces: Tensor, batch: dict[str, Tensor]) -> Te
         marked[rows, batch[name].clamp(min=0)] = (batch[name] > 0) & yes
         right[name], figures[name] = marked, pieces[..., place].float() + inside
     lists = batch["lists"].unique()
-    loss, counted = answer.new_zeros((), dtype=torch.float32), 0
+    none = answer.new_zeros(1, dtype=torch.float32)
+    loss = none.sum()
     for number in lists:
         own = batch["lists"] == number
-        if not bool(yes[own].any()) or bool(yes[own].all()):
-            continue
-        counted += 1
         for name, share in PARTS.items():
-            held = right[name][own]
-            if bool(held.any()):
-                every = torch.logsumexp(figures[name][own].flatten(), 0)
-                loss = loss + share * (every - torch.logsumexp(figures[name][own][held], 0))
-    return loss / max(1, counted)
+            every, held = figures[name][own].flatten(), figures[name][own][right[name][own]]
+            if name == "answer":
+                every, held = torch.cat([every, none]), held if len(held) else none
+            if len(held):
+                loss = loss + share * (torch.logsumexp(every, 0) - torch.logsumexp(held, 0))
+    return loss / max(1, len(lists))
 
 
 class Both:
