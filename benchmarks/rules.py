@@ -50,8 +50,6 @@ def empty(*_: object, **__: object) -> Any:
 
 
 RULES: Final[Mapping[str, Mapping[str, Callable[..., Any]]]] = {
-    "structure (roles, plans, causes, only, all)": {f"{JUDGES}reading.mismatch": nothing},
-    "roles that conflict": {f"{JUDGES}conflict._roles": nothing},
     "negation": {
         f"{JUDGES}reading.negation_differs": never,
         f"{JUDGES}reading.denied_stretches": empty,
@@ -62,7 +60,6 @@ RULES: Final[Mapping[str, Mapping[str, Callable[..., Any]]]] = {
     "figures of another matter": {f"{JUDGES}reading.Readings._of_another_matter": nothing},
     "words of another row": {f"{JUDGES}reading.Readings._misplaced": lambda *_: frozenset()},
     "any conflict but figures": {
-        f"{JUDGES}conflict._roles": nothing,
         f"{JUDGES}conflict._negation": nothing,
         f"{JUDGES}conflict._opposite": nothing,
     },

@@ -96,7 +96,7 @@ def _alike(contexts: Sequence[frozenset[str]]) -> Floats:
 
 
 def _difference(one: str, other: str, differing: frozenset[str], *, near: bool) -> str:
-    """What two sentences on one thing disagree about, if anything; not `near`, only an opposite or swapped roles."""
+    """What two sentences on one thing disagree about, if anything; not `near`, only a negation or an opposite."""
     first, second = extract(one), extract(other)
     names, theirs = _of(first, ("name",)), _of(second, ("name",))
     if compare(names, theirs, other).missing or compare(theirs, names, one).missing:

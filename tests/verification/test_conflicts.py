@@ -14,7 +14,6 @@ CONFLICTS = {
     "an opposite word": ("Mac sales rose in the spring quarter.", "Mac sales fell in the spring quarter."),
     "a word for its opposite": ("The gallery is shut on Sundays.", "The gallery is open on Sundays."),
     "a direction": ("Sales rose 5 percent in 2023.", "Sales fell 5 percent in 2023."),
-    "swapped roles": ("Alice Stone sued Bob Reed in 2019.", "Bob Reed sued Alice Stone in 2019."),
 }
 PEACE = {
     "another unit of a plant": ("Unit 4 has 120 rooms in all.", "Unit 5 has 90 rooms in all."),

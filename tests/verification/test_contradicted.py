@@ -35,10 +35,6 @@ CONFLICTS = [
     ("The vaccine did not reduce the fever.", "The vaccine reduced the fever.", "not reduce", "reduced the fever"),
     ("Dogs are not allowed in the garden.", "Dogs are allowed in the garden.", "not allowed", "allowed in the garden"),
     ("The lift stops at floor four.", "The lift never stops at floor four.", "stops", "never stops"),
-    ("Alice sued Bob in 2019.", "Bob sued Alice in 2019.", "Alice sued Bob", "Bob sued Alice"),
-    ("Harlow acquired Fenwick in May.", "Fenwick acquired Harlow.", "Harlow acquired Fenwick", "Fenwick acquired"),
-    ("Ortega was defeated by Lindqvist.", "Ortega defeated Lindqvist.", "Ortega was defeated by", "Ortega defeated"),
-    ("In the final, Malmo beat Turin.", "Malmo was beaten by Turin.", "Malmo beat Turin", "was beaten by"),
 ]  # fmt: skip
 
 TRUE = [

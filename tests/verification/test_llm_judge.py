@@ -168,12 +168,11 @@ OBEDIENT = as_passages(
         ("Net sales were $214 billion in 2023", "Net sales were $383 billion", "does not say “$214 billion”"),
         ("Margins were $383 billion", "Margins were 44 percent", "does not say “$383 billion”"),
         ("Tim Cook hired Ann Lee", "Steve Jobs hired Ann Lee", "does not say “Tim Cook”"),
-        ("Ann Lee hired Steve Jobs", "Steve Jobs hired Ann Lee", "says the opposite"),
         ("The plant did close in March", "The plant did not close in March", "not negated alike"),
         ("The plant did not close in May", "The plant did not close in March", "does not say “May”"),
         ("The company was founded in 1976", "down 3%", "is about something else"),
     ],
-    ids=["year", "figure", "another figure", "no counterpart", "name", "roles", "negation", "month", "elsewhere"],
+    ids=["year", "figure", "another figure", "no counterpart", "name", "negation", "month", "elsewhere"],
 )
 def test_support_by_a_quote_that_does_not_say_it_leaves_the_claim_to_the_encoder(
     server: OllamaServer, claim: str, quote: str, why: str

@@ -66,6 +66,31 @@ def test_an_opposite_in_the_same_place_contradicts(judge: Judge, passage: str, t
     assert label(judge, [passage], text) == "contradicted"
 
 
+WHO_DID_WHAT = [
+    ("Alice sued Bob in 2019.", "Bob sued Alice in 2019.", "Bob was sued by Alice in 2019."),
+    ("Harlow acquired Fenwick in May.", "Fenwick acquired Harlow in May.", "In May Harlow bought Fenwick."),
+    ("Ortega defeated Lindqvist.", "Ortega was defeated by Lindqvist.", "Lindqvist lost to Ortega."),
+    ("In the final, Malmo beat Turin.", "Malmo was beaten by Turin.", "Turin was beaten in the final."),
+    ("The treasurer dismissed the chair in May.", "The chair dismissed the treasurer.", "The chair was dismissed."),
+    ("Tom lent Ann the ladder on Friday.", "Ann lent Tom the ladder.", "Ann borrowed the ladder from Tom."),
+    ("The vet trained the groom.", "The groom trained the vet.", "The groom was trained by the vet."),
+    ("Novak succeeded Prentice as head.", "Prentice succeeded Novak as head.", "Novak took over from Prentice."),
+    (
+        "The parish sold the mill to the county.",
+        "The county sold the mill to the parish.",
+        "The county bought the mill.",
+    ),
+    ("Mrs Okafor teaches Mr Lund Danish.", "Mr Lund teaches Mrs Okafor Danish.", "Mr Lund learns Danish."),
+]
+"""What a text says, the same words with both sides exchanged, and the same told otherwise."""
+
+
+def test_who_did_what_to_whom_is_seen_by_the_network_alone() -> None:
+    supported = [sum(label(JUDGES[1], [row[0]], row[place]) == "supported" for row in WHO_DID_WHAT) for place in (1, 2)]
+    assert supported[0] == 0
+    assert supported[1] >= 8
+
+
 @pytest.mark.parametrize("judge", JUDGES, ids=lambda judge: judge.name)
 def test_held_out_pairs_are_told_apart(judge: Judge) -> None:
     found = [(row["label"], label(judge, row["passages"], row["answer"])) for row in rows("two-sides")]
@@ -85,8 +110,8 @@ def test_an_answer_that_contradicts_itself_in_one_place_is_found_out() -> None:
     for row in rows("one-answer"):
         found = verify(f"{row['one']} {row['other']}", [row["one"], "The weather was fine."], judge="encoder")
         clashing[row["label"]] += found.signals["internal_consistency"] < 1
-    assert clashing["contradicted"] >= 15  # of 20; 6 by figures, opposites and negation alone
-    assert clashing["consistent"] <= 3  # of 20
+    assert clashing["contradicted"] >= 19  # of 20; 6 by figures, opposites and negation alone
+    assert clashing["consistent"] <= 6  # of 20, such as bread and milk that one shop sells
 
 
 @pytest.mark.parametrize(

@@ -5,13 +5,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from cragraph.text.clauses import Terms, clauses
 from cragraph.text.facts import Fact, compare, extract
 from cragraph.text.facts.compare import matches
 from cragraph.text.facts.polarity import denied_stretches, negative, opposites, plain_opposites, stems
 from cragraph.text.sentences import sentences
-from cragraph.text.words import share, stem, terms, topic
-from cragraph.verification.judges.structure import same_deed
+from cragraph.text.words import share, terms, topic
 
 SAME_MATTER: Final = 0.5
 """Share of a claim's words, weighed, that a sentence must have beside what differs to speak of the same matter."""
@@ -36,14 +34,13 @@ class Conflict:
 def find_conflict(claim: str, evidence: str, nowhere: Sequence[Fact], *, names: bool = False) -> Conflict | None:
     """What a claim and its evidence cannot both be right about, None where nothing can be shown.
 
-    Another value in place of a figure that no passage has (`nowhere`), swapped roles, a negation, an opposite word; a
-    name in another's place where `names` says that somebody read the claim as a whole. Favours precision: a sentence
+    Another value in place of a figure that no passage has (`nowhere`), a negation, an opposite word; a name in
+    another's place where `names` says that somebody read the claim as a whole. Favours precision: a sentence
     that may speak of another thing or time shows nothing.
     """
     for sentence in sorted(sentences(evidence), key=lambda text: -_covered(claim, text)):
         conflict = (
             _figures(claim, sentence, nowhere)
-            or _roles(claim, sentence)
             or (_at_one_time(claim, sentence) and (_negation(claim, sentence) or _opposite(claim, sentence)))
             or (names and _names(claim, sentence, nowhere))
         )
@@ -90,23 +87,6 @@ def _names(claim: str, sentence: str, nowhere: Sequence[Fact]) -> Conflict | Non
     own = extract(claim)
     others = [f for f in extract(sentence) if f.kind == "name" and not matches(f, own, frozenset(_words(claim)))]
     return Conflict(strange[0].text, others[0].text) if strange and others else None
-
-
-def _roles(claim: str, sentence: str) -> Conflict | None:
-    for own in clauses(claim):
-        same = [clause for clause in clauses(sentence) if same_deed(own, clause)]
-        if any(own.agent & other.agent and own.patient & other.patient for other in same):
-            continue
-        for other in same:
-            exchanged = own.agent & other.patient, own.patient & other.agent
-            if all(terms & _names_in(text) for terms in exchanged for text in (claim, sentence)):
-                cited = (f"“{text[c.start : c.end]}”" for text, c in ((claim, own), (sentence, other)))
-                return Conflict(*cited)
-    return None
-
-
-def _names_in(text: str) -> Terms:
-    return frozenset(stem(word) for word in _words(text) if word[0].isupper())
 
 
 def _negation(claim: str, sentence: str) -> Conflict | None:

@@ -17,8 +17,6 @@ from cragraph.text.markers import without_markers
 from cragraph.text.words import is_light, share, terms, weight
 from cragraph.types import Claim, Passage
 from cragraph.verification.judges.conflict import around
-from cragraph.verification.judges.structure import Mismatch, mismatch
-from cragraph.verification.result import bare
 from cragraph.verification.windows import Space, Window, is_table_row, space
 
 ON_TOPIC = 0.5
@@ -55,7 +53,6 @@ class Reading:
     denial_unmatched: bool = False  # the claim denies what the window does not
     misplaced: frozenset[str] = frozenset()  # words that the window, a row of a table, lacks and another row has
     reckoned: tuple[str, ...] = ()  # how the window gives figures that it does not hold
-    mismatch: Mismatch | None = None  # what the claim puts together otherwise than the passages
     written: str = ""  # the claim with its figures as the passages write them
 
     @property
@@ -77,7 +74,7 @@ class Reading:
 
     def objects(self, *, by_words: bool = True) -> bool:
         """Whether facts, and (`by_words`) names, negation or opposite words keep the claim from being supported."""
-        unmatched = by_words and bool(self.unknown_names or self.denial_unmatched or self.misplaced or self.mismatch)
+        unmatched = by_words and bool(self.unknown_names or self.denial_unmatched or self.misplaced)
         return bool(self.lacking) or self.against(by_words=by_words) > 0.0 or unmatched
 
 
@@ -92,8 +89,6 @@ class Readings:
         self._text = "\n".join(passage["text"] for passage in passages)
         self.written = [self._as_passages_write(text) for text in self.texts]
         self.space: Space = space(self.written, passages)
-        texts, copies = [passage["text"] for passage in passages], {bare(own.text) for own in self.space.sentences}
-        self._mismatches = [None if bare(text) in copies else mismatch(text, texts) for text in self.texts]
 
     def read(self, number: int, place: int, cosine: float = 0.0) -> Reading:
         """Measure the claim with this number against the window with this number."""
@@ -157,7 +152,6 @@ class Readings:
             and opposite_words(claim, window.text) is None,
             misplaced=self._misplaced(new, window),
             reckoned=tuple(formula for formula in formulas.values() if formula),
-            mismatch=self._mismatches[number],
             written=self.written[number],
         )
 

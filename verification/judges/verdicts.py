@@ -172,7 +172,6 @@ def _reason(reading: Reading, label: Label, lacking: Sequence[Fact], conflict: C
         reasons += ["the figures are those of another row"] if reading.misplaced else []
         if reading.denial_unmatched and conflict is None:
             reasons.append("the claim is negated, the passage is not")
-        reasons += [reading.mismatch.reason] if reading.mismatch else []
     reasons += reading.reckoned
     covered = f"{reading.coverage:.0%} of the claim's words are in the passage"
     return "; ".join([*reasons, covered]) + "."

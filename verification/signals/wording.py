@@ -6,8 +6,8 @@ from functools import lru_cache
 from pathlib import PurePath
 from typing import Any, Final
 
-from cragraph.text.clauses import clauses
 from cragraph.text.declining import declines
+from cragraph.text.lexicon import listed, words_of
 from cragraph.text.markers import without_markers
 from cragraph.text.words import asked_words, terms, words
 from cragraph.types import Passage
@@ -53,7 +53,22 @@ def well_formed(sentence: str) -> bool:
     text = sentence.strip()
     closed = all(text.count(opening) == text.count(closing) for opening, closing in _PAIRS)
     shaped = bool(_BEGINS.match(text) and _END.search(text)) and not _TWICE.search(text)
-    return closed and shaped and bool(clauses(text))
+    return closed and shaped and has_verb(text)
+
+
+_AUXILIARIES: Final = listed(
+    "am is are was were be been being 's 're has have had do does did will would shall should may might could can must "
+    "cannot 'll get gets got"
+)
+_VERBS: Final = _AUXILIARIES.union(*map(words_of, ("irregular_past", "irregular_participles", "present_verbs")))
+_NO_VERBS: Final = listed("need feed seed weed deed shed sled breed speed greed hundred indeed")
+
+
+def has_verb(sentence: str) -> bool:
+    """Whether an English sentence has an auxiliary, a known form of a verb, or a word in *-ed* or *n't*."""
+    found = re.findall(r"[^\W\d_]+|'(?:s|re|ll)\b", sentence.lower().replace("’", "'"))
+    shaped = (word.endswith("ed") and len(word) > 3 and word not in _NO_VERBS for word in found)
+    return not _VERBS.isdisjoint(found) or any(shaped) or "n't" in sentence.replace("’", "'")
 
 
 UNCERTAINTY_PHRASES: Final = (
