@@ -2,23 +2,25 @@
 
     python -m benchmarks.answer_rules
     python -m benchmarks.answer_rules --dev ../shared/data/qa/dev --rows 40
-    python -m benchmarks.answer_rules --only kind labels --sets fifth blind bats
+    python -m benchmarks.answer_rules --only look-ups conflicts --sets fifth blind bats
 
 Printed for each rule is how many questions of each set are answered rightly (or refused where no file answers) and how
 many wrongly or in part without it, less what they are with it. `APART` are the folders of `benchmarks.blind`, the
 others those of `benchmarks.new_user`; the first four of these are what the rules were made on. *dev* is the mean
 utility over public files of questions with their own passages: of those whose best sentence is at least as likely to
-answer as `REFUSED` says, the right ones, and the others that nothing answers.
+answer as `REFUSED` says, the right ones, and the others that nothing answers. *mistyped* is the same with two slips of
+the hand in each question.
 """
 
 import argparse
+import re
 import tempfile
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import ExitStack
+from dataclasses import replace
 from pathlib import Path
 from random import Random
-from re import compile as pattern
 from typing import Any, Final
 from unittest.mock import patch
 
@@ -26,7 +28,7 @@ from langgraph.checkpoint.memory import InMemorySaver
 
 from benchmarks.blind import __main__ as fresh
 from benchmarks.new_user import __main__ as users
-from benchmarks.rules import empty, never, nothing, remembered
+from benchmarks.rules import empty, nothing, remembered
 from cragraph import load_settings
 from cragraph.build import Parts, graph_of
 from cragraph.evals.answers import AskedRow, read
@@ -45,16 +47,9 @@ def as_asked(question: str, *_: object) -> str:
     return question
 
 
-def either(*_: object) -> float:
-    """Any kind of answer would do."""
-    return 0.5
-
-
 RULES: Final[Mapping[str, Mapping[str, Any]]] = {
     "misspelt words put right": {f"{G}ranking.corrected": as_asked},
-    "kind of answer": {f"{G}ranking.kind_of": either},
-    "mistaken names, ages, rivals, wishes": {f"{G}ranking.mistaken": never},
-    "labels": {f"{G}ranking._LABEL": pattern("(?!)")},
+    "kind of what follows, or is open": {f"{G}questions.Question.answered_in_kind": nothing},
     "look-ups in tables": {f"{G}ranking.lookup": nothing},
     "answers below their label": {f"{G}ranking.answer_below": nothing},
     "all rows": {f"{G}questions.Question.wants_all": False, f"{G}questions.Question.wants_rows": False},
@@ -68,6 +63,20 @@ DEV: Final = (
     "nq_open_gold", "tatqa_dev_text", "ottqa_hybridqa_dev", "contrast_sets", "qed_dev", "fairytaleqa_val", "qamr_dev",
 )  # fmt: skip
 REFUSED: Final = 0.4  # chance below which a best sentence counts as no answer
+
+
+def mistyped(row: AskedRow, rng: Random) -> AskedRow:
+    """The row with two slips in its question: a letter left out, doubled, or exchanged with the next."""
+    text = row.question
+    for _ in range(2):
+        words = list(re.finditer(r"[a-z]{5,}", text))
+        if not words:
+            break
+        word = rng.choice(words)
+        at, letters = rng.randrange(word.start() + 1, word.end() - 1), rng.choice((0, 1, 2))
+        slip = (text[at + 1], text[at] * 2 + text[at + 1], text[at + 1] + text[at])[letters]
+        text = text[:at] + slip + text[at + 2 :]
+    return replace(row, question=text)
 
 
 def utility(rows: Sequence[AskedRow], ranker: AnswerRanker) -> float:
@@ -116,28 +125,30 @@ def main() -> None:
         stack.enter_context(patch.dict(Reader.__init__.__kwdefaults__, remembered=1_000_000))
         files = [read(options.dev / f"{name}.jsonl") for name in DEV] if options.dev else []
         dev = [Random(0).sample(rows, min(len(rows), options.rows)) for rows in files]
+        slips = Random(0)
+        typed = [[mistyped(row, slips) for row in rows] for rows in dev]
         ranker = Parts(load_settings()).ranker
         sets: dict[str, Asked] = {}
         for name in options.sets:
             sets[name] = Asked(name, Path(stack.enter_context(tempfile.TemporaryDirectory())))
 
-        def measured() -> tuple[float, list[tuple[int, int]]]:
-            each = [utility(rows, ranker) for rows in dev]
-            return sum(each) / max(len(each), 1), [one.counted() for one in sets.values()]
+        def measured() -> tuple[list[float], list[tuple[int, int]]]:
+            means = [sum(utility(rows, ranker) for rows in each) / max(len(each), 1) for each in (dev, typed)]
+            return means, [one.counted() for one in sets.values()]
 
-        mean, whole = measured()
-        print(f"| left out | dev | {' | '.join(sets)} |")
-        print(f"| --- | --- |{' --- |' * len(sets)}")
-        print(
-            f"| nothing | {mean:.3f} | " + " | ".join(f"{right}, {wrong}" for right, wrong in whole) + " |", flush=True
-        )
+        means, whole = measured()
+        print(f"| left out | dev | mistyped | {' | '.join(sets)} |")
+        print(f"| --- | --- | --- |{' --- |' * len(sets)}")
+        cells = [f"{mean:.3f}" for mean in means] + [f"{right}, {wrong}" for right, wrong in whole]
+        print(f"| nothing | {' | '.join(cells)} |", flush=True)
         for rule in wanted:
             with ExitStack() as without:
                 for place, other in RULES[rule].items():
                     without.enter_context(patch(place, other))
-                other_mean, counts = measured()
-            changes = (f"{now[0] - was[0]:+d}, {now[1] - was[1]:+d}" for now, was in zip(counts, whole, strict=True))
-            print(f"| {rule} | {other_mean - mean:+.3f} | {' | '.join(changes)} |", flush=True)
+                others, counts = measured()
+            cells = [f"{now - was:+.3f}" for now, was in zip(others, means, strict=True)]
+            cells += [f"{now[0] - was[0]:+d}, {now[1] - was[1]:+d}" for now, was in zip(counts, whole, strict=True)]
+            print(f"| {rule} | {' | '.join(cells)} |", flush=True)
 
 
 if __name__ == "__main__":

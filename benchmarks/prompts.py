@@ -55,13 +55,13 @@ from benchmarks.blind.__main__ import FOLDERS
 from benchmarks.blind.__main__ import verdict as blind_verdict
 from benchmarks.new_user.__main__ import HERE, documents, verdict
 from benchmarks.tutorial_graph import ANSWER, tutorial_graph
-from cragraph.generation.phrases import normalised
 from cragraph.graph.context import options_of
 from cragraph.protocols import Notes
 from cragraph.retrieval.search import TargetedQueries
 from cragraph.run import Assistant
 from cragraph.settings import load_settings
 from cragraph.text.markers import without_markers
+from cragraph.text.words import normalised
 from cragraph.types import IDK
 from cragraph.verification.written import features as written_features
 

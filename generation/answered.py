@@ -7,13 +7,12 @@ from typing import Final
 
 from cragraph.generation.candidates import Candidate, candidates
 from cragraph.generation.conflicts import differing
-from cragraph.generation.phrases import normalised
 from cragraph.generation.questions import read_question, split_question
 from cragraph.generation.ranking import MOST_ROWS, REWORDED, AnswerRanker, Ranking, Scored, certainty, heading_of
 from cragraph.protocols import Answered, Notes, Told
 from cragraph.text.facts.polarity import denials, denied_stretches
 from cragraph.text.markers import find_markers, without_markers
-from cragraph.text.words import content_words, terms
+from cragraph.text.words import content_words, normalised, terms
 from cragraph.types import AnswerSpan, Conflict, Passage
 
 _YES: Final = re.compile(r"\W*(?:yes|no)\b(?! \w+ (?:is|was|are|were)\b)", re.I)
@@ -82,7 +81,7 @@ class ReaderScorer:
             elif ranking.rows and all(given_as(row, written) for row in ranking.rows[:MOST_ROWS]):
                 chances.append(ranking.answered)
             else:
-                chances.append(max(self.ranker.sure(certainty(among, s), s) for s in given[:3]))
+                chances.append(max(self.ranker.sure(certainty(among, s)) for s in given[:3]))
         common = {name: sum(one[name] for one in seen) / len(seen) for name in seen[0]} if seen else {}
         known = [chance for chance in chances if chance is not None]
         if len(known) < len(chances):
@@ -137,7 +136,7 @@ def nearest(
         return len(new & set(content_words(f"{s.candidate.opener} {s.candidate.text}"))) / len(new) if new else 0.0
 
     def sure(s: Scored) -> float:
-        return ranker.sure(certainty(ranking, s), s)
+        return ranker.sure(certainty(ranking, s))
 
     if not ranking.scored:
         return dict.fromkeys(REWORDED, 0.0) | {"bias": 1.0}

@@ -10,7 +10,6 @@ from cragraph.errors import ModelError
 from cragraph.generation.answered import asks_whether, denies
 from cragraph.generation.excerpts import Excerpt, excerpts
 from cragraph.generation.extractive import FLOOR, ExtractiveGenerator
-from cragraph.generation.phrases import normalised
 from cragraph.generation.questions import split_question
 from cragraph.generation.ranking import AnswerRanker
 from cragraph.models.budget import Messages
@@ -20,7 +19,7 @@ from cragraph.protocols import Brief, Notes
 from cragraph.text.declining import declines, declining
 from cragraph.text.markers import CITED, find_markers, without_markers
 from cragraph.text.sentences import sentence_spans
-from cragraph.text.words import content_words
+from cragraph.text.words import content_words, normalised
 from cragraph.types import IDK, Passage, Verdict
 
 MOST_FAILED: Final = 12  # failed claims that a correction is told about: more than a small model can attend to

@@ -105,7 +105,7 @@ def _document(scored: Scored, passages: Sequence[Passage]) -> str:
 def _rivals(question: Question, best: Scored, other: Scored, passages: Sequence[Passage]) -> bool:
     """Whether another candidate answers too, of the same thing and time, and otherwise."""
     line = DENIES if question.kind is Kind.YES_NO else ANSWERS
-    read = other.features.get("evidence", LEAST) > LEAST and other.score >= line and other.trust >= best.trust
+    read = other.features.get("evidence", LEAST) > LEAST and other.score >= line
     # Rows of the same label in two tables speak of different things.
     if not read or (best.candidate.is_row and other.candidate.is_row):
         return False

@@ -122,7 +122,7 @@ def _worth(
             value = words / total * (TABLE if piece.row and not rows else 1.0)
             hits = [s for s in scored if s.candidate.passage == number and s.candidate.start < piece.end
                     and piece.start < s.candidate.end]  # fmt: skip
-            value += READ * max((s.score * s.trust for s in hits), default=0.0)
+            value += READ * max((s.score for s in hits), default=0.0)
             alone.append(value + (LISTED if (number, piece.start) in listed else 0.0))
         for place, piece in enumerate(own):
             beside = [alone[i] for i in (place - 1, place + 1) if 0 <= i < len(own) and not (own[i].row or piece.row)]

@@ -6,7 +6,6 @@ from typing import Final
 
 from cragraph.generation.candidates import Candidate, candidates, is_list
 from cragraph.generation.conflicts import differing
-from cragraph.generation.phrases import normalised
 from cragraph.generation.questions import QUOTED_KINDS, Kind, Question, read_question, split_question
 from cragraph.generation.ranking import MOST_ROWS, AnswerRanker, Ranking, Scored
 from cragraph.generation.rows import names_its_columns
@@ -14,11 +13,11 @@ from cragraph.protocols import Brief, Notes
 from cragraph.text.languages import unread
 from cragraph.text.markers import without_markers
 from cragraph.text.sentences import sentence_spans
-from cragraph.text.words import content_words
+from cragraph.text.words import content_words, normalised
 from cragraph.types import IDK
 
 FLOOR: Final = 0.3  # an answer that is less likely than this to answer is not worth writing, let alone verifying
-BY_WORDS: Final = 0.38  # the same for the score of words alone, where the reader does not know the language
+BY_WORDS: Final = 0.36  # the same for the score of words alone, where the reader does not know the language
 MARGIN: Final = 0.6  # share of the best candidate's score that another sentence of the answer must have
 RIVAL: Final = 0.8  # the same for a sentence of another passage that gives another answer: both are shown
 NEAR: Final = 0.85  # the same for a second sentence where words alone choose
@@ -108,7 +107,7 @@ def choose(question: Question, ranking: Ranking, kept: Sequence[Kept], most: int
         repeats = any(_overlap(own, other) > 0.7 for other in worded)
         if not chosen:
             fits = room > 0 and not repeats
-        elif item.features["evidence"] <= 0 or item.trust < 1 or any(_same(item, other) for other in chosen):
+        elif item.features["evidence"] <= 0 or any(_same(item, other) for other in chosen):
             fits = False
         elif question.kind in QUOTED_KINDS and item.candidate.passage != best.candidate.passage:
             fits = len(chosen) < 2 and item.score >= RIVAL * best.score
@@ -140,7 +139,7 @@ def _goes_on(one: Scored, other: Scored) -> bool:
     beside = a.passage == b.passage and (0 <= b.start - a.end < 3 or 0 <= a.start - b.end < 3)
     evidence = other.features["evidence"]
     as_much = evidence > 0 and evidence >= RIVAL * one.features["evidence"]
-    return beside and as_much and other.trust == 1 and not b.is_row
+    return beside and as_much and not b.is_row
 
 
 def _follows(one: Scored, other: Scored, question: Question) -> bool:

@@ -217,11 +217,6 @@ class Question:
         """The names it mentions."""
         return tuple(fact.text for fact in names(self.text))
 
-    @property
-    def wants_figures(self) -> bool:
-        """Whether a row of figures may answer it."""
-        return self.kind not in (Kind.PERSON, Kind.PLACE, Kind.REASON, Kind.MANNER, Kind.DEFINITION)
-
     def answered_in_kind(self, sentence: str) -> float | None:
         """1 where the sentence offers what is asked for and the question lacks, 0 where not; None for open kinds."""
         offers = _OFFERS.get(self.kind)

@@ -14,27 +14,25 @@ from math import exp, log
 from typing import Final, NamedTuple
 
 from cragraph.generation.candidates import Candidate, candidates
-from cragraph.generation.phrases import corrected, normalised
 from cragraph.generation.questions import Kind, Question, read_question
 from cragraph.generation.rows import Lookup, answer_below, lookup
 from cragraph.generation.scoring import (
     Features,
     by_words,
     coverage,
-    kind_of,
-    mistaken,
     own_words,
     rarity,
     read_words,
     similarities,
 )
+from cragraph.generation.spelling import corrected
 from cragraph.models.cache import LRU
 from cragraph.models.encoder import is_known_word
 from cragraph.models.reader import Reader, ReadText
 from cragraph.protocols import Embeddings, reason_of
 from cragraph.text.languages import seems_english
 from cragraph.text.sentences import stretch_spans
-from cragraph.text.words import content_words, terms, weight
+from cragraph.text.words import content_words, normalised, terms, weight
 from cragraph.types import Passage
 
 WINDOW: Final = 360
@@ -54,13 +52,9 @@ BY_WORDS: Final = 3  # candidates that words alone put first and that are compar
 BY_READER: Final = 3  # candidates that the reader puts first and that are compared likewise
 JUDGED: Final = 2  # likeliest candidates that are judged with the question as a claim; more changed nothing
 MOST_ROWS: Final = 12  # rows that are listed at most where a question asks for all of them
-DOUBT: Final = 0.3  # factor on the chance of a candidate that speaks of somebody or something else
 TOLD: Final = 0.7  # chance of a cell that was looked up from which on it is told alone, whatever of its row was read
 REMEMBERED: Final = 32  # rankings that are kept, for the verifier and the next pass
-LABELLED: Final = 0.4
-"""Share of the missing chance that a line gains whose label is asked for ("Cause: …"); set by hand."""
 HEADING: Final = 90  # characters of heading and title that are read before a text
-_LABEL: Final = re.compile(r"[A-ZÄÖÜ][^\n:|.]{1,30}: ")
 CHOICE: Final = ("bias", "span", "evidence", "told", "words", "cosine", "place", "short", "row")
 """Features of the head that orders candidates: what the reader says of the answer, of its sentence, and of question and
 answer as a claim (0 where not judged); words; the cosine to the question; the rank of the passage; the form."""
@@ -80,10 +74,6 @@ class Scored:
     answer_start: int
     answer_end: int
     """Character range of the answer in the passage's text."""
-    trust: float = 1.0
-    """Factor on its chance to answer; below 1 for known kinds of near misses."""
-    labelled: bool = False
-    """Whether it begins with a label and a colon, and the label is what is asked for."""
 
     @cached_property
     def answer(self) -> str:
@@ -142,8 +132,7 @@ class AnswerRanker:
 
     def _ranked(self, text: str, passages: Sequence[Passage], pool: Sequence[Candidate], *, whole: bool) -> Ranking:
         if reads(text, passages):
-            texts = " ".join(p["text"] for p in passages)
-            text = corrected(text, texts, is_known_word)
+            text = corrected(text, " ".join(p["text"] for p in passages), is_known_word)
         question = read_question(text)
         if reads(question.text, passages):
             known = [seems_english(p["text"]) for p in passages]
@@ -177,7 +166,7 @@ class AnswerRanker:
         ranked |= {i: words.scored(i, read[i], support, head) for i, support in told}
         ranking = Ranking(tuple(sorted(ranked.values(), key=_order)), None, {}, degraded=failed)
         features = certainty(ranking, ranking.scored[0])
-        answered = self.sure(features, ranking.scored[0])
+        answered = self.sure(features)
         named = (lookup(question, pool, passages), answer_below(question, passages))
         looked = max((one for one in named if one), key=lambda one: one.chance, default=None)
         if looked and (looked.chance > answered or _same_place(looked, ranking.scored[0])):
@@ -200,10 +189,9 @@ class AnswerRanker:
         kept = sorted(range(len(parts)), key=lambda i: -worth[i])[: self.read]
         return [parts[i] for i in sorted(kept)]
 
-    def sure(self, features: Mapping[str, float], chosen: Scored) -> float:
+    def sure(self, features: Mapping[str, float]) -> float:
         """The calibrated probability, 0..1, that a candidate with these features (of `certainty`) answers."""
-        chance = _logistic(self.reader.heads["sure"], features) * chosen.trust
-        return chance + LABELLED * (1 - chance) if chosen.labelled else chance
+        return _logistic(self.reader.heads["sure"], features)
 
     def sure_of_words(self, features: Mapping[str, float]) -> float:
         """The calibrated probability, 0..1, that an answer in other words with these features answers."""
@@ -220,28 +208,20 @@ def certainty(ranking: Ranking, chosen: Scored) -> dict[str, float]:
     own = normalised(chosen.answer)
     others = ((s, normalised(s.answer)) for s in ranking.scored if s is not chosen)
     rival = next((s for s, other in others if other not in own and own not in other), None)
-    margin = _logit(chosen.score) - _logit(rival.score * rival.trust) if rival else 0.0
+    margin = _logit(chosen.score) - _logit(rival.score) if rival else 0.0
     features = {**chosen.features, "margin": _squash(margin), "alone": 0.0 if rival else 1.0}
     return {name: features[name] for name in SURE}
 
 
 class _Words:
-    """What words say of each candidate: coverage, meaning, kind; meaning only where it was compared."""
+    """What words say of each candidate: coverage and meaning; meaning only where it was compared."""
 
     def __init__(self, question: Question, passages: Sequence[Passage], pool: Sequence[Candidate]) -> None:
         self.question, self.pool = question, pool
         own = [own_words(c) for c in pool]
         rare = rarity(own)
         wanted = {word: rare[word] for word in content_words(question.text)}
-        self.seen = [
-            Features(
-                coverage(wanted, read_words(c)),
-                0.0,
-                kind_of(question, c),
-                _passage_score(passages, c),
-            )
-            for c in pool
-        ]
+        self.seen = [Features(coverage(wanted, read_words(c)), 0.0, _passage_score(passages, c)) for c in pool]
 
     def score(self, i: int) -> float:
         """How well a candidate answers as far as words tell, 0..1."""
@@ -261,10 +241,6 @@ class _Words:
             self.seen[i] = replace(self.seen[i], similarity=float(cosine))
         return ""
 
-    def trust(self, i: int) -> float:
-        """1, or `DOUBT` for what speaks of somebody or something else."""
-        return DOUBT if mistaken(self.question, self.pool[i]) else 1.0
-
     def scored(self, i: int, read: "_Read", told: float, head: Sequence[float]) -> Scored:
         """A candidate with what the reader, its words, and the form of question and sentence say of it."""
         c, seen = self.pool[i], self.seen[i]
@@ -281,14 +257,10 @@ class _Words:
             "row": 1.0 if c.is_row else 0.0,
         }
         score = _logistic(head, {name: features[name] for name in CHOICE})
-        label = set(content_words(c.text.partition(": ")[0])) if _LABEL.match(c.text) else set()
-        labelled = bool(label) and label <= set(content_words(self.question.text))
-        if labelled:
-            score += LABELLED * (1 - score)
         if self.question.kind is Kind.YES_NO:
             # It is the sentence with the most of the question that says whether it is so.
             score *= 0.5 + 0.5 * seen.coverage
-        return Scored(c, features, score, read.start, read.end, self.trust(i), labelled)
+        return Scored(c, features, score, read.start, read.end)
 
 
 def _passage_score(passages: Sequence[Passage], candidate: Candidate) -> float:
@@ -302,7 +274,7 @@ def _score_of(passage: Passage) -> float | None:
 
 
 def _order(scored: Scored) -> tuple[float, int, int]:
-    return -scored.score * scored.trust, scored.candidate.passage, scored.candidate.start
+    return -scored.score, scored.candidate.passage, scored.candidate.start
 
 
 class Part(NamedTuple):

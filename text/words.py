@@ -133,6 +133,11 @@ def share(wanted: Collection[str], present: Collection[str]) -> float:
     return sum(weight(term) for term in wanted if term in present) / total if total else 0.0
 
 
+def normalised(text: str) -> str:
+    """The words of a text in lower case with single blanks between them."""
+    return " ".join(re.findall(r"\w+", text.casefold()))
+
+
 @lru_cache(maxsize=16384)
 def pairs(text: str) -> frozenset[tuple[str, str]]:
     """Neighbouring terms of a text, stopwords between them left out."""

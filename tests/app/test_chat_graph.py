@@ -117,9 +117,15 @@ def test_the_streamed_form_shows_the_answer_word_by_word_and_no_word_of_the_judg
     server.play(script([WRONG, HALF, RIGHT]))
     given = {"question": QUESTION, "passages": PASSAGES}
     streamed: dict[str, str] = {}
-    for message, metadata in graph(server).stream(given, stream_mode="messages"):
+    state: dict[str, Any] = {}
+    for mode, part in graph(server).stream(given, stream_mode=["messages", "values"]):
+        if mode == "values":
+            state = part
+            continue
+        message, metadata = part
         assert metadata["langgraph_node"] == "generate"
         streamed[message.id] = streamed.get(message.id, "") + message.text
+    assert state["degraded"] == []  # a correction that stopped says why
     assert list(streamed.values()) == [WRONG, HALF, RIGHT]
     assert kinds(server.chats).count("claims") == 3
 

@@ -3,12 +3,12 @@
 import pytest
 
 from cragraph.generation.answered import ReaderScorer, copies
-from cragraph.generation.phrases import normalised
 from cragraph.generation.ranking import AnswerRanker
 from cragraph.models.embeddings import EmbeddedEncoder
 from cragraph.models.reader import Reader
 from cragraph.passages import as_passages
 from cragraph.protocols import Notes
+from cragraph.text.words import normalised
 
 PASSAGES = as_passages(
     [

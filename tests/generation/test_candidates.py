@@ -1,6 +1,6 @@
 import pytest
 
-from cragraph.generation.candidates import Candidate, candidates, is_row
+from cragraph.generation.candidates import Candidate, candidates, is_noise, is_row
 from cragraph.passages import as_passages
 
 
@@ -112,3 +112,21 @@ def test_lines_with_labels_are_apart() -> None:
 def test_lines_of_a_name_and_a_value_are_quoted_apart() -> None:
     made = found("shop: The Feed Loft\ncounted_on: 30 April\nkeeper.name: Ivo Hartnell")
     assert [c.text for c in made] == ["shop: The Feed Loft", "counted_on: 30 April", "keeper.name: Ivo Hartnell"]
+
+
+@pytest.mark.parametrize(
+    "sentence",
+    [
+        "See “Item 10. Directors” in Part III.",
+        "Refer to Note 4 for more.",
+        "Source: Acme, Inc.",
+        "10.4 | Deed between Acme and Bolt is incorporated by reference from our report.",
+    ],
+)
+def test_what_only_points_elsewhere_is_noise(sentence: str) -> None:
+    assert is_noise(sentence)
+
+
+@pytest.mark.parametrize("sentence", ["We see strong demand in Part of Asia.", "The source of the Nile is a lake."])
+def test_what_says_something_is_no_noise(sentence: str) -> None:
+    assert not is_noise(sentence)

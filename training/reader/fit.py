@@ -29,7 +29,6 @@ from cragraph import create_graph, load_settings
 from cragraph.evals.answers import AskedRow, read, with_noise
 from cragraph.evals.metrics import auroc, calibration_error, reliability
 from cragraph.generation.answered import given_in, nearest
-from cragraph.generation.phrases import normalised
 from cragraph.generation.ranking import (
     BY_READER,
     BY_WORDS,
@@ -47,6 +46,7 @@ from cragraph.models.reader import Reader
 from cragraph.models.weights import DATA
 from cragraph.passages import as_passages
 from cragraph.run import Assistant
+from cragraph.text.words import normalised
 from cragraph.types import Passage
 from training.reader.made_tables import table_example
 from training.reading import lists
@@ -394,7 +394,7 @@ def main() -> None:
     report["folders"] = summed(kept, [predictions[id(a)] for a in kept], [by_others[id(a)] for a in kept])
     files = aside(ranker)
     best = [rank(a) for a in files]
-    sure = [ranker.sure(ranking.features, ranking.scored[0]) for ranking in best]
+    sure = [ranker.sure(ranking.features) for ranking in best]
     report["files"] = summed(files, sure, [one for _, _, one in certainties(files, rank)])
     told = [r for r in read(options.data / "qa" / "dev" / "fairytaleqa_val.jsonl") if r.answerable and r.answers]
     reader.heads["reworded"] = fit_reworded(reworded_rows(ranker, told[: 2 * options.limit]))

@@ -1,4 +1,4 @@
-"""A question with its misspelt words put right, and texts as words alone."""
+"""A question with its misspelt words put right."""
 
 import re
 from collections import Counter
@@ -19,8 +19,3 @@ def corrected(question: str, texts: str, known: Callable[[str], bool]) -> str:
         return max(near, key=lambda other: (other[0] == word[0], written[other]), default=match.group())
 
     return re.sub(r"(?<![\w-])[^\W\d_]{4,}(?![\w-])", put, question)
-
-
-def normalised(text: str) -> str:
-    """The words of a text in lower case with single blanks between them."""
-    return " ".join(re.findall(r"\w+", text.casefold()))
