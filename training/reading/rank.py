@@ -47,6 +47,15 @@ def figures(net: ReadingNet, data: Lists, every: int) -> str:
     return f"{sum(first)} of {len(first)} with the right part first ({np.mean(first):.3f}); answered AUROC {told:.3f}"
 
 
+def state_of(run: Path) -> dict[str, torch.Tensor]:
+    """The weights of a run, of its last checkpoint where it goes on."""
+    finished = run / "net.pt"
+    state: dict[str, torch.Tensor] = (
+        torch.load(finished) if finished.exists() else torch.load(run / "checkpoint.pt")["net"]
+    )
+    return state
+
+
 def main() -> None:
     """Print the figures of each run."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
@@ -58,9 +67,7 @@ def main() -> None:
     data = Lists(given.lists)
     for run in given.runs:
         net = ReadingNet(given.trunk).eval()
-        finished = run / "net.pt"
-        state = torch.load(finished) if finished.exists() else torch.load(run / "checkpoint.pt")["net"]
-        net.load_state_dict(state)
+        net.load_state_dict(state_of(run))
         print(f"{run.name}: {figures(net, data, given.every)}", flush=True)
 
 
