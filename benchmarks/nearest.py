@@ -24,8 +24,9 @@ import numpy as np
 from cragraph.evals.data import read_collection
 from cragraph.evals.metrics import mean, ndcg
 from cragraph.generation.candidates import candidates
+from cragraph.generation.parts import MOST_WINDOWS, parts_of
 from cragraph.generation.questions import read_question
-from cragraph.generation.ranking import LIKELIEST, MOST_WINDOWS, AnswerRanker, parts_of
+from cragraph.generation.ranking import LIKELIEST, AnswerRanker
 from cragraph.models.cache import LRU, CachedEmbeddings
 from cragraph.models.embeddings import EmbeddedEncoder
 from cragraph.models.reader import Reader

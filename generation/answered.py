@@ -7,8 +7,9 @@ from typing import Final
 
 from cragraph.generation.candidates import Candidate, candidates
 from cragraph.generation.conflicts import differing
+from cragraph.generation.parts import heading_of
 from cragraph.generation.questions import read_question, split_question
-from cragraph.generation.ranking import MOST_ROWS, REWORDED, AnswerRanker, Ranking, Scored, certainty, heading_of
+from cragraph.generation.ranking import MOST_ROWS, REWORDED, AnswerRanker, Ranking, Scored, certainty
 from cragraph.protocols import Answered, Notes, Told
 from cragraph.text.facts.polarity import denials, denied_stretches
 from cragraph.text.markers import find_markers, without_markers

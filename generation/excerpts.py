@@ -11,7 +11,8 @@ from dataclasses import dataclass
 from typing import Final
 
 from cragraph.generation.candidates import is_row, pieces
-from cragraph.generation.ranking import Ranking, heading_of
+from cragraph.generation.parts import heading_of
+from cragraph.generation.ranking import Ranking
 from cragraph.generation.scoring import similarities
 from cragraph.models.budget import estimated_tokens
 from cragraph.protocols import Embeddings, reason_of

@@ -5,15 +5,14 @@ at the likeliest places; small fitted heads join what it says with what words sa
 made by `training.reader.fit`; their weights lie on the network's card.
 """
 
-import re
-from collections import Counter
 from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from math import exp, log
-from typing import Final, NamedTuple
+from typing import Final
 
 from cragraph.generation.candidates import Candidate, candidates
+from cragraph.generation.parts import MOST_WINDOWS, Part, heading_of, parts_of, shares_of
 from cragraph.generation.questions import Kind, Question, read_question
 from cragraph.generation.rows import Lookup, answer_below, lookup
 from cragraph.generation.scoring import (
@@ -32,13 +31,9 @@ from cragraph.models.reader import Reader, ReadText
 from cragraph.protocols import Embeddings, reason_of
 from cragraph.text.languages import seems_english
 from cragraph.text.sentences import stretch_spans
-from cragraph.text.words import content_words, normalised, terms, weight
+from cragraph.text.words import content_words, normalised
 from cragraph.types import Passage
 
-WINDOW: Final = 360
-"""Characters of a passage that are read at once; longer passages are read in parts that share a sentence."""
-MOST_WINDOWS: Final = 24
-"""Parts of passages that are read for one question at most, in the order of the passages."""
 LIKELIEST: Final = 12
 """Parts that are read of these where they can be compared with the question in meaning: nearly as often that with the
 answer is among them, for a quarter less to read (`benchmarks.nearest`)."""
@@ -46,15 +41,12 @@ WORDS_SAY: Final = (
     0.3  # what the share of the question's words in a part counts beside the cosine of its nearest stretch
 )
 INSIDE: Final = 0.4  # share of a stretch that lies in a part from which on the part is as near
-AFTER: Final = 3
-"""The second part of a passage, by the question's words, is as near as the first of the one so many behind it."""
 BY_WORDS: Final = 3  # candidates that words alone put first and that are compared in meaning
 BY_READER: Final = 3  # candidates that the reader puts first and that are compared likewise
 JUDGED: Final = 2  # likeliest candidates that are judged with the question as a claim; more changed nothing
 MOST_ROWS: Final = 12  # rows that are listed at most where a question asks for all of them
 TOLD: Final = 0.7  # chance of a cell that was looked up from which on it is told alone, whatever of its row was read
 REMEMBERED: Final = 32  # rankings that are kept, for the verifier and the next pass
-HEADING: Final = 90  # characters of heading and title that are read before a text
 CHOICE: Final = ("bias", "span", "evidence", "told", "words", "cosine", "place", "short", "row")
 """Features of the head that orders candidates: what the reader says of the answer, of its sentence, and of question and
 answer as a claim (0 where not judged); words; the cosine to the question; the rank of the passage; the form."""
@@ -184,7 +176,7 @@ class AnswerRanker:
             near = dict(zip(every, similarities(self.embeddings, question.text, every), strict=True))
         except Exception:  # what compares candidates asks the same model next, and says that it failed
             return parts
-        said = zip(inside, _shares(question, parts), strict=True)
+        said = zip(inside, shares_of(question, parts), strict=True)
         worth = [max((float(near[text]) for text in own), default=0.0) + WORDS_SAY * share for own, share in said]
         kept = sorted(range(len(parts)), key=lambda i: -worth[i])[: self.read]
         return [parts[i] for i in sorted(kept)]
@@ -277,16 +269,6 @@ def _order(scored: Scored) -> tuple[float, int, int]:
     return -scored.score, scored.candidate.passage, scored.candidate.start
 
 
-class Part(NamedTuple):
-    """A part of a passage that is read at once, the numbers of the candidates in it, and that of the passage."""
-
-    heading: str
-    text: str
-    start: int
-    holds: tuple[int, ...]
-    passage: int
-
-
 @dataclass(frozen=True)
 class _Read:
     """What the reader says of a candidate in a part: of its sentence, and of the best answer inside it.
@@ -319,61 +301,9 @@ class _Read:
         return self.part.text[self.start - self.part.start : self.end - self.part.start]
 
 
-def parts_of(question: Question, passages: Sequence[Passage], pool: Sequence[Candidate]) -> list[Part]:
-    """The parts of passages that hold the candidates, cut between candidates; the most promising, in order."""
-    parts: list[Part] = []
-    for number, passage in enumerate(passages):
-        own = [i for i, c in enumerate(pool) if c.passage == number]
-        heading, start = heading_of(passage), 0
-        while own:
-            first = start if pool[own[0]].start - start < WINDOW // 3 else pool[own[0]].start
-            # Rows and sentences are read apart: what stands in a table would drown the line of text above it.
-            turn = next((n for n, i in enumerate(own) if pool[i].is_row != pool[own[0]].is_row), len(own))
-            alike = own[:turn]
-            inside = [i for i in alike if pool[i].end - first <= WINDOW] or own[:1]
-            last = max(pool[i].end for i in inside)
-            lead = _lead(heading, pool[inside[0]])
-            parts.append(Part(lead, passage["text"][first:last], first, tuple(inside), number))
-            rest = own[len(inside) :]
-            # A sentence read at the end of one part is read again at the head of the next, for what it refers to.
-            again = len(inside) > 1 and len(inside) < len(alike)
-            own = [inside[-1], *rest] if again else rest
-            start = pool[own[0]].start if own else 0
-    if len(parts) <= MOST_WINDOWS:
-        return parts
-    worth = _shares(question, parts)
-    taken: Counter[int] = Counter()
-    places = []
-    for n in sorted(range(len(parts)), key=lambda n: -worth[n]):
-        place = parts[n].passage
-        places.append((place + AFTER * taken[place], n))
-        taken[place] += 1
-    return [parts[n] for n in sorted(n for _, n in sorted(places)[:MOST_WINDOWS])]
-
-
 def _lies_in(start: int, end: int, part: Part) -> bool:
     """Whether enough of a stretch of the passage lies in the part for the part to be as near as it is."""
     return min(end, part.start + len(part.text)) - max(start, part.start) > INSIDE * (end - start)
-
-
-def _shares(question: Question, parts: Sequence[Part]) -> list[float]:
-    """The share of the question's words, by weight, that each part holds, its heading among them."""
-    asked = set(content_words(question.text))
-    whole = sum(map(weight, asked)) or 1.0
-    return [sum(map(weight, asked & set(terms(f"{part.heading} {part.text}")))) / whole for part in parts]
-
-
-def heading_of(passage: Passage) -> str:
-    """What stands above a passage: its title and the end of its heading path; its file's name where it has neither."""
-    about = passage["metadata"]
-    title, heading = str(about.get("title") or ""), str(about.get("heading") or "")
-    shown = heading if title and title in heading else f"{title} {heading}".strip()
-    return (shown or re.sub(r"[_-]+", " ", passage["filename"].rpartition(".")[0]))[-HEADING:]
-
-
-def _lead(heading: str, first: Candidate) -> str:
-    header = first.header if first.is_row else ""
-    return f"{heading} {header}".strip()[-2 * HEADING :] if header and header not in first.text else heading
 
 
 def _looked_up(looked: Lookup, others: Sequence[Scored]) -> tuple[Scored, ...]:

@@ -5,7 +5,8 @@ from collections.abc import Sequence
 import pytest
 
 from cragraph.generation.candidates import candidates
-from cragraph.generation.ranking import JUDGED, MOST_WINDOWS, WINDOW, AnswerRanker
+from cragraph.generation.parts import MOST_WINDOWS, WINDOW
+from cragraph.generation.ranking import JUDGED, AnswerRanker
 from cragraph.models.embeddings import EmbeddedEncoder
 from cragraph.models.reader import Key, Reader, ReadText
 from cragraph.passages import as_passages

@@ -26,8 +26,8 @@ import numpy as np
 
 from cragraph import create_graph, load_settings
 from cragraph.generation.candidates import candidates
+from cragraph.generation.parts import parts_of
 from cragraph.generation.questions import read_question
-from cragraph.generation.ranking import parts_of
 from cragraph.generation.scoring import similarities
 from cragraph.models.cache import LRU, CachedEmbeddings
 from cragraph.models.embeddings import EmbeddedEncoder
