@@ -32,10 +32,15 @@ from training.reading.rank import state_of
 ROWS = 32
 LEFT_OUT = ("xnli_ko_dev",)
 """Files in a language that the network does not read."""
-FEWEST = 10
+FEWEST = 5
 """Rows of either kind that a file must have to count."""
 
 Told = dict[str, tuple[judge.Rows | QuestionRows, NDArray[np.bool_]]]
+
+
+def enough(truth: NDArray[np.bool_]) -> bool:
+    """Whether a file has rows of both kinds to tell apart."""
+    return bool(FEWEST <= truth.sum() <= len(truth) - FEWEST)
 
 
 def rows_of(data: Path, limit: int, scratch: Path) -> tuple[Told, Told]:
@@ -47,18 +52,19 @@ def rows_of(data: Path, limit: int, scratch: Path) -> tuple[Told, Told]:
         if path.stem not in LEFT_OUT:
             own = read_examples(path)
             table = judge_prepare.arrays(Random(0).sample(own, min(limit, len(own))), read, Random(0))
-            np.savez(scratch / f"claims-{path.stem}.npz", **table)
-            claims[path.stem] = judge.Rows(scratch / f"claims-{path.stem}.npz"), table["labels"] == SUPPORTED
+            if enough(truth := table["labels"] == SUPPORTED):
+                np.savez(scratch / f"claims-{path.stem}.npz", **table)
+                claims[path.stem] = judge.Rows(scratch / f"claims-{path.stem}.npz"), truth
     for path in sorted((data / "qa" / "dev").glob("*.jsonl")):
         rng = Random(0)
-        asked = [example for row in read_rows(path) for example in examples_of(row, rng)]
+        rows = [row for row in read_rows(path) if "passages" in row]  # others only put questions in other words
+        asked = [example for row in rows for example in examples_of(row, rng)]
         sides = [[example for example in asked if example.answerable is side] for side in (True, False)]
         chosen = [example for side in sides for example in rng.sample(side, min(limit // 2, len(side)))]
         if not chosen:
             continue
         table = reader_prepare.arrays(chosen, tokenizer, rng)
-        truth = table["answer"] > 0
-        if FEWEST <= truth.sum() <= len(truth) - FEWEST:
+        if enough(truth := table["answer"] > 0):
             np.savez(scratch / f"questions-{path.stem}.npz", **table)
             questions[path.stem] = QuestionRows(scratch / f"questions-{path.stem}.npz"), truth
     return claims, questions
