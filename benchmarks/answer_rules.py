@@ -49,7 +49,6 @@ def as_asked(question: str, *_: object) -> str:
 
 RULES: Final[Mapping[str, Mapping[str, Any]]] = {
     "misspelt words put right": {f"{G}ranking.corrected": as_asked},
-    "kind of what follows, or is open": {f"{G}questions.Question.answered_in_kind": nothing},
     "look-ups in tables": {f"{G}ranking.lookup": nothing},
     "answers below their label": {f"{G}ranking.answer_below": nothing},
     "all rows": {f"{G}questions.Question.wants_all": False, f"{G}questions.Question.wants_rows": False},

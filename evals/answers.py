@@ -21,7 +21,6 @@ import numpy as np
 from cragraph.errors import InputError
 from cragraph.evals.data import json_rows
 from cragraph.evals.metrics import auroc, calibration_error, means, reliability, times
-from cragraph.generation.questions import read_question
 from cragraph.passages import as_passages
 from cragraph.text.markers import without_markers
 from cragraph.text.sentences import sentences
@@ -188,8 +187,6 @@ def cause(row: AskedRow, outcome: Outcome, is_right: bool) -> str:
     first = outcome.shortlist[0]
     if len(content_words(first)) < FRAGMENT and not first.rstrip().endswith((".", "!")):
         return "a heading or fragment stood first"
-    if read_question(row.question).answered_in_kind(first) == 0:
-        return "the wrong kind of answer stood first"
     return f"stood {'second' if place == 1 else 'third or lower'}"
 
 

@@ -119,10 +119,9 @@ def choose(question: Question, ranking: Ranking, kept: Sequence[Kept], most: int
     if whole := next((s for s in ranking.scored if chosen == [best] and _lists(s, best)), None):
         chosen = [whole]
     if chosen == [best]:
-        lacks = question.answered_in_kind(best.candidate.text) == 0
         if question.kind not in QUOTED_KINDS:
             chosen += [s for s in ranking.scored[1:] if _goes_on(best, s)][:1]
-        if chosen == [best] and (lacks or question.kind not in _NAMED):
+        if chosen == [best]:
             chosen += [s for s in ranking.scored[1:] if _follows(best, s, question)][:1]
     return [item.candidate for item in chosen]
 
@@ -146,14 +145,9 @@ def _follows(one: Scored, other: Scored, question: Question) -> bool:
     """Whether another sentence stands behind the chosen one, points back to it, and answers on."""
     a, b = one.candidate, other.candidate
     behind = a.passage == b.passage and 0 <= b.start - a.end < 3 and b.opener == a.text
-    offers = question.answered_in_kind(b.text)
     # Where the first names the thing alone, and the second has the name or figure, the reader sees neither as a whole.
-    least = one.features["evidence"] - NEAR_TO if offers == 1.0 or question.kind is Kind.MANNER else 0.0
-    return behind and offers != 0 and other.features["evidence"] > min(least, 0.0)
-
-
-_NAMED: Final = QUOTED_KINDS | {Kind.YES_NO}
-"""Kinds that a single name, figure or sentence answers."""
+    least = one.features["evidence"] - NEAR_TO if question.kind is Kind.MANNER else 0.0
+    return behind and other.features["evidence"] > min(least, 0.0)
 
 
 def _same(one: Scored, other: Scored) -> bool:

@@ -1,88 +1,9 @@
-"""What a question asks for: the kind of answer, the names in it, and whether it wants one thing or all there are."""
+"""What a question asks for: the kind of answer, and whether it wants one thing or all there are."""
 
 import re
-from collections.abc import Callable
 from dataclasses import dataclass
 from enum import StrEnum
-from functools import cached_property
 from typing import Final
-
-from cragraph.text.facts.fact import names
-
-_MONTH: Final = (
-    r"(?:jan(?:uary|uar)?|feb(?:ruary|ruar)?|mar(?:ch)?|märz|apr(?:il)?|(?-i:May)|mai|june?|juni|july?|juli|aug(?:ust)?"
-    r"|sept?(?:ember)?|o[ck]t(?:ober)?|nov(?:ember)?|de[cz](?:ember)?)"
-)
-_YEAR: Final = r"(?:1[0-9]\d\d|20\d\d)"
-_TIME: Final = re.compile(
-    rf"\b{_YEAR}s?\b|\b{_MONTH}\.?\s+\d|\b\d{{1,2}}\.?\s+{_MONTH}\b|\b\d{{1,2}}(?:st|nd|rd|th)[ -]century"
-    rf"|\b\d+ ?(?:bc|ad|bce|ce)\b|\b\d{{1,2}}[:.]\d\d ?(?:[ap]\.?m|uhr)?|\b\d{{1,2}} ?[ap]\.?m\b|\b(?:mon|tues|wednes"
-    rf"|thurs|fri|satur|sun)days?\b|\b(?:noon|midnight|weekends?|weekdays)\b|\b\d{{1,2}} (?:o['’]clock"
-    rf"|in the (?:morning|afternoon|evening)|at night)\b|\bcentury\b|\b\d{{4}}-\d\d-\d\d\b|\b(?:spring|summer|autumn"
-    rf"|winter|easter|christmas)\b|\b\d{{1,2}}(?:st|nd|rd|th) (?:of|day)\b"
-    rf"|\b(?:in|from|until|since|during|by|every|of|between|to) {_MONTH}\b(?!['’]s)"
-    r"|\b(?:at|from|until|till|by|before|after|past|to) (?:about )?(?:half past |(?:a )?quarter (?:past|to) )?(?:one"
-    r"|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve)\b(?! of\b| \w+s\b)",
-    re.I,
-)
-_DATED_NAME: Final = re.compile(
-    rf"\b(?:Act|Law|Treaty|Code|Plan|Agreement|Order|Regulation|Directive|Amendments?|Convention) of {_YEAR}\b"
-)
-"""A name that holds a year, which says nothing of when."""
-_CHANGE: Final = re.compile(
-    r"\b(?:increas|decreas|declin|rose|fell|grew|growth|variation|change|impact|higher|lower|exceed"
-    r"|surpass)\w*[^.;]{0,40}?\b(?:by|of|was an? \w+ of) (?:approximately |about "
-    r"|over )?[$€£¥]?\s?\d[\d,.]*(?: (?:million|billion))?",
-    re.I,
-)
-_ASKS_CHANGE: Final = re.compile(
-    r"\b(?:chang|increas|decreas|declin|grow|grew|fall|fell|rise|rose|drop|impact|shrink|shrank|expand|gain|los[et])\w*",
-    re.I,
-)
-_SHARE: Final = re.compile(rf"\d[\d.,]*\s?(?:%|percent\b|per cent\b)|(?<![\w$€£,.]){_YEAR}(?!\w|,\d)", re.I)
-_DATE: Final = re.compile(
-    rf"\b{_MONTH}\.?\s+\d{{1,2}}\b(?:,?\s+{_YEAR})?|\b\d{{1,2}}(?:st|nd|rd"
-    rf"|th)?\.? (?:of )?{_MONTH}\b(?:,?\s+{_YEAR})?|\b\d{{4}}-\d\d-\d\d\b|\b\d{{1,2}}:\d\d\b"
-    rf"|(?<![\w$€£,.]){_YEAR}(?!\w|,\d)",
-    re.I,
-)
-_ROLES: Final = re.compile(
-    rf"\b(?:(?:executive|senior|vice|chief|lead|independent|managing|general|deputy|former|interim)\s+)*(?:president"
-    rf"|chair\w*|officer|director|executive|operating|financial|manager|secretary|treasurer|board|committee|members?"
-    rf"|partner|head|CEO|CFO|COO)s?\b|\b{_MONTH}\b",
-    re.I,
-)
-"""Capitalised words that name an office or a month, and nobody."""
-_COUNT_WORDS: Final = (
-    r"(?:two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|twenty|thirty|forty|fifty|sixty|seventy|eighty"
-    r"|ninety|hundred|thousand|dozen|half|twice|third|quarter|zero|none|million|billion|zwei|drei|vier|fünf|sechs"
-    r"|sieben|acht|neun|zehn|elf|zwölf|hundert|tausend|million(?:en)?|milliarden?)"
-)
-_NUMBER: Final = re.compile(rf"(?<![\w.,])[$€£¥(]?\s?\d[\d,]*(?:\.\d+)?|\b{_COUNT_WORDS}\b|[½¼¾]", re.I)
-_AMOUNT: Final = re.compile(
-    r"(?<![\w.,])\d[\d,]*(?:\.\d+)?+(?![\d,.]*\s(?:\w+ )?(?:years?|months?|weeks?|days?|hours?)\b)"
-)
-_PERCENT: Final = re.compile(r"\d[\d.,]* ?(?:%|percent|per cent|prozent|basis points|bps)|\bpercent(?:age)?\b", re.I)
-_MONEY: Final = re.compile(
-    r"[$€£¥]\s?\d|\d[\d.,]* ?(?:dollars?|euros?|pounds?|cents?|usd|eur)\b|\d[\d.,]* (?:million|billion)", re.I
-)
-_REASON: Final = re.compile(
-    r"\b(?:because|due to|owing to|since|in order to|so that|so as to|as a result|resulted? (?:in|from)|caused?"
-    r"|causes|thanks to|driven|attribut\w+|reflect\w*|led to|leads? to|therefore|thus|hence|reasons?|purpose|offset"
-    r"|primarily|intended|prevents?|allow\w*|enabl\w+|weil|wegen|aufgrund|deshalb|daher|damit|da)\b|\bto (?!the\b|a\b"
-    r"|an\b)[a-z]+\b",
-    re.I,
-)
-_DEFINES: Final = re.compile(
-    r"\b(?:is|are|was|were) (?:an?|the|any|one|defined|known|considered|used|called)\b|\b(?:refers?|defined|means?"
-    r"|consists?|describes?|denotes?|represents?|involves?|comprises?)\b|\bist (?:eine?|der|die|das)\b|^[^.]{2,60}:\s",
-    re.I,
-)
-_LISTS: Final = re.compile(
-    r",[^,]+(?:,| and | or | und )|\b(?:include|includes|including|such as|namely|consists? of)\b|;|^\s*(?:[-*•]"
-    r"|\d+[.)])\s",
-    re.M,
-)
 
 
 class Kind(StrEnum):
@@ -165,17 +86,6 @@ _QUESTIONS: Final[tuple[tuple[str, Kind], ...]] = (
 )
 _COMPILED: Final = tuple((re.compile(pattern, re.I), kind) for pattern, kind in _QUESTIONS)
 
-_OFFERS: Final[dict[Kind, Callable[[str], list[str]]]] = {
-    Kind.PERSON: lambda text: [fact.text for fact in names(_ROLES.sub(" | ", text))],
-    Kind.PLACE: lambda text: [fact.text for fact in names(text)],
-    Kind.TIME: lambda text: [m.group() for m in _TIME.finditer(_DATED_NAME.sub(" ", text))],
-    Kind.NUMBER: lambda text: [m.group() for m in _NUMBER.finditer(text)],
-    Kind.MONEY: lambda text: [m.group() for m in _MONEY.finditer(text)] or [m.group() for m in _AMOUNT.finditer(text)],
-    Kind.PERCENT: lambda text: [m.group() for m in _PERCENT.finditer(text)],
-    Kind.REASON: lambda text: [m.group() for m in _REASON.finditer(text)],
-    Kind.DEFINITION: lambda text: [m.group() for m in _DEFINES.finditer(text)],
-    Kind.LIST: lambda text: [m.group() for m in _LISTS.finditer(text)],
-}
 FIGURES: Final = frozenset({Kind.TIME, Kind.NUMBER, Kind.MONEY, Kind.PERCENT})
 """Kinds whose answer holds a figure or a date."""
 QUOTED_KINDS: Final = frozenset({Kind.PERSON, Kind.PLACE, Kind.TIME, Kind.NUMBER, Kind.MONEY, Kind.PERCENT})
@@ -211,32 +121,6 @@ class Question:
     def wants_rows(self) -> bool:
         """Whether several rows of a table may answer it together."""
         return self.wants_all or self.kind in (Kind.PERSON, Kind.LIST, Kind.OTHER)
-
-    @cached_property
-    def names(self) -> tuple[str, ...]:
-        """The names it mentions."""
-        return tuple(fact.text for fact in names(self.text))
-
-    def answered_in_kind(self, sentence: str) -> float | None:
-        """1 where the sentence offers what is asked for and the question lacks, 0 where not; None for open kinds."""
-        offers = _OFFERS.get(self.kind)
-        if offers is None:
-            return None
-        if self.kind in (Kind.MONEY, Kind.NUMBER):
-            if not _ASKS_CHANGE.search(self.text):
-                # "Sales rose by $5" does not say how high they were.
-                sentence = _CHANGE.sub(" ", sentence)
-                sentence = _SHARE.sub(" ", sentence) if self.kind is Kind.MONEY else sentence
-            sentence = _DATE.sub(" ", sentence)
-        offered = offers(sentence)
-        if self.kind in QUOTED_KINDS:
-            asked = self.text.casefold()
-            if self.kind is Kind.PERSON:
-                # "Acme Services" names nobody where Acme is asked about.
-                known = set(re.findall(r"\w+", asked))
-                offered = [item for item in offered if not known & set(re.findall(r"\w+", item.casefold()))]
-            offered = [item for item in offered if item.casefold().strip(" $(").removesuffix("s") not in asked]
-        return float(bool(offered))
 
 
 def read_question(text: str) -> Question:

@@ -7,7 +7,6 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from cragraph.generation.candidates import is_row
-from cragraph.generation.questions import read_question
 from cragraph.generation.ranking import MOST_ROWS
 from cragraph.generation.yes_no import lead
 from cragraph.graph.context import Context
@@ -15,7 +14,6 @@ from cragraph.graph.routing import chosen, relevant, wanted_chunks
 from cragraph.graph.state import State
 from cragraph.protocols import Notes
 from cragraph.text.languages import LEFT_OUT, unread
-from cragraph.text.markers import without_markers
 from cragraph.text.sentences import sentences
 from cragraph.text.words import content_words, weight
 from cragraph.types import EVADES, IDK, Attempt, Citation, Computed, Nearest, Passage
@@ -204,15 +202,13 @@ def gaps(
 ) -> list[str]:
     """What the answer seems to leave out: support says that it is true, not that it is an answer.
 
-    Where the reader says that the whole question is answered (`read`, 0..1), a part is open only if the answer does not
-    hold what it asks for: "how much?" is answered by any amount.
+    Where the reader says that the whole question is answered (`read`, 0..1), no part is open.
     """
     parts = unanswered(question, answer) if question else []
     if parts == [question]:
         return [EVADES]
     if read is not None and read >= ADDRESSED:
-        said = without_markers(answer)
-        parts = [part for part in parts if read_question(part).answered_in_kind(said) != 1.0]
+        return []
     return [f"This part of the question may be unanswered: “{part}”" for part in parts]
 
 
