@@ -145,7 +145,7 @@ def _follows(one: Scored, other: Scored, question: Question) -> bool:
     """Whether another sentence stands behind the chosen one, points back to it, and answers on."""
     a, b = one.candidate, other.candidate
     behind = a.passage == b.passage and 0 <= b.start - a.end < 3 and b.opener == a.text
-    # Where the first names the thing alone, and the second has the name or figure, the reader sees neither as a whole.
+    # Where both together tell how something is done, the reader sees neither as the whole.
     least = one.features["evidence"] - NEAR_TO if question.kind is Kind.MANNER else 0.0
     return behind and other.features["evidence"] > min(least, 0.0)
 
