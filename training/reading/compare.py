@@ -27,7 +27,7 @@ from training.reader import prepare as reader_prepare
 from training.reader.rows import examples_of
 from training.reader.train import Rows as QuestionRows
 from training.reading.net import ReadingNet
-from training.reading.rank import state_of
+from training.reading.rank import net_of
 
 ROWS = 32
 LEFT_OUT = ("xnli_ko_dev",)
@@ -117,8 +117,7 @@ def main() -> None:
         sides = rows_of(given.data, given.limit, Path(scratch))
         print(f"| run | claims, {len(sides[0])} files | questions, {len(sides[1])} files |\n| --- | --- | --- |")
         for run in given.runs:
-            net = ReadingNet(given.trunk).eval()
-            net.load_state_dict(state_of(run))
+            net = net_of(run, given.trunk)
             each = [told(net, side) for side in sides]
             print(line(run.name, each), flush=True)
             if given.verbose:

@@ -47,13 +47,11 @@ def figures(net: ReadingNet, data: Lists, every: int) -> str:
     return f"{sum(first)} of {len(first)} with the right part first ({np.mean(first):.3f}); answered AUROC {told:.3f}"
 
 
-def state_of(run: Path) -> dict[str, torch.Tensor]:
-    """The weights of a run, of its last checkpoint where it goes on."""
-    finished = run / "net.pt"
-    state: dict[str, torch.Tensor] = (
-        torch.load(finished) if finished.exists() else torch.load(run / "checkpoint.pt")["net"]
-    )
-    return state
+def net_of(run: Path, trunk: Path) -> ReadingNet:
+    """The network of a run, as of its last checkpoint where it goes on."""
+    net, finished = ReadingNet(trunk).eval(), run / "net.pt"
+    net.load_state_dict(torch.load(finished) if finished.exists() else torch.load(run / "checkpoint.pt")["net"])
+    return net
 
 
 def main() -> None:
@@ -66,9 +64,7 @@ def main() -> None:
     given = parser.parse_args()
     data = Lists(given.lists)
     for run in given.runs:
-        net = ReadingNet(given.trunk).eval()
-        net.load_state_dict(state_of(run))
-        print(f"{run.name}: {figures(net, data, given.every)}", flush=True)
+        print(f"{run.name}: {figures(net_of(run, given.trunk), data, given.every)}", flush=True)
 
 
 if __name__ == "__main__":
