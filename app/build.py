@@ -59,13 +59,6 @@ FETCHED: Final = {"llm": 10}
 KEPT: Final = {"llm": 3}
 """Passages fetched and kept, by reranker; 30 and 5 for those that cost no model call per passage."""
 
-SMALLEST_JUDGE: Final = 2.0
-"""Billions of parameters that a chat model must have to judge unasked: one of 1.5 judges worse than the encoder."""
-
-SMALLEST_CORRECTOR: Final = 2.0
-"""Billions of parameters that a chat model must have to be asked for corrections: those of one of 1.5 cost a call or
-two, and made nothing right that a search by the embedded writer and a quotation do not make right without a call."""
-
 
 def only(home: str, given: Callable[["Parts"], Any] = lambda parts: ()) -> Any:
     """A part that has no alternative: its module and class, and what its constructor is given."""
@@ -95,9 +88,9 @@ class Parts:
         return self.part(table, "chat") or self.part(table, "embedded")
 
     @property
-    def smallest_corrector(self) -> float:
-        """Billions of parameters below which a chat model corrects nothing; 0 where nothing may be quoted instead."""
-        return SMALLEST_CORRECTOR if self.settings.extractive_fallback else 0.0
+    def smallest_writer(self) -> float:
+        """Billions of parameters below which quoting goes before a chat model; 0 where nothing is quoted instead."""
+        return tables.SMALLEST_WRITER if self.settings.extractive_fallback else 0.0
 
     # -- models ------------------------------------------------------------------------------------------------
 
@@ -291,6 +284,11 @@ class Parts:
             else None
         )
     )  # what quotes the passages where a chat model's answer is not accepted
+
+    def gives_way(self) -> bool:
+        """Whether the generator is a chat model so small that quoting goes before asking it."""
+        return bool(getattr(self.generator, "gives_way", False))
+
     query_writer: "once[QueryWriter]" = once(
         lambda parts: parts.with_chat(tables.QUERY_WRITERS)
     )  # what writes targeted queries
@@ -309,7 +307,7 @@ class Parts:
         best, chat = judges.get("nli"), judges.get("llm")
         if chat is not None:
             # Who is asked for by name judges whatever its size; `auto` leaves judging to what can do it.
-            chat = replace(chat, smallest=SMALLEST_JUDGE)
+            chat = replace(chat, smallest=tables.SMALLEST_JUDGE)
         if best is not None and chat is not None:
             best = cragraph.verification.judges.cascade.CascadeJudge(best, chat)
         judges["auto"] = best or chat or judges["encoder"]
@@ -385,6 +383,7 @@ def acts_of(parts: Parts) -> dict[str, Act]:
     settings, kept = parts.settings, KEPT.get(parts.settings.reranker, 5)
     stored = not parts.foreign
     search = LazySearch(parts) if parts.foreign or "store" in parts.own or settings.store else None
+    verify = Verify(parts.verifier, parts.quoting, parts.compute, parts.gives_way)
     log = partial(cragraph.metrics.log_run, settings.metrics_log) if settings.metrics_log is not None else None
     return {
         "retrieve": Retrieve(
@@ -397,8 +396,8 @@ def acts_of(parts: Parts) -> dict[str, Act]:
         "rerank": Rerank(
             parts.reranker, 5 if settings.multi_query else kept, parts.neighbours if search and stored else None
         ),
-        "generate": Generate(parts.generator, parts.compute),
-        "verify": Verify(parts.verifier, parts.quoting, parts.compute),
+        "generate": Generate(parts.generator, parts.compute, verify.accepted_quotation),
+        "verify": verify,
         "requery": Requery(parts.query_writer, parts.unanswered),
         "review": Review(),
         "finalize": Finalize(parts.unanswered, log, parts.weights, parts.ways),

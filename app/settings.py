@@ -97,7 +97,7 @@ class Settings(Context, BaseSettings):
     extractive_fallback: bool = Field(
         default=True,
         description="Where the chat model's answer is not accepted, quote what the passages say where that is worth "
-        "showing.",
+        "showing; where the model is small, quote before it is asked.",
     )
     source_weights: dict[str, Share] = Field(
         default={},

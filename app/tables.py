@@ -128,11 +128,22 @@ def is_compressor(spec: str) -> bool:
     return name in COMPRESSORS or name in plugins.brought("rerankers")
 
 
+SMALLEST_JUDGE: Final = 2.0
+"""Billions of parameters that a chat model must have to judge unasked: one of 1.5 judges worse than the encoder."""
+
+SMALLEST_WRITER: Final = 2.0
+"""The same to be asked where quoting does as well: what the passages say, where that is accepted, was right more often
+than what one of 1.5 wrote, and took no call; its corrections made nothing right that a search by the embedded writer
+and a quotation do not make right without one."""
+
+SMALLEST_QUERIST: Final = 2.0
+"""The same to write queries over tables: of thirteen by one of 1.5 two asked what the question did."""
+
 GENERATORS: Final[Mapping[str, Part]] = {
     "embedded": Part("generation.extractive:ExtractiveGenerator", lambda p: (p.ranker,)),
     "chat": Part(
         "generation.chat_answerer:ChatGenerator",
-        lambda p: {"caller": p.chat, "prompts": p.prompts, "ranker": p.ranker, "smallest": p.smallest_corrector},
+        lambda p: {"caller": p.chat, "prompts": p.prompts, "ranker": p.ranker, "smallest": p.smallest_writer},
         CHAT_MODEL,
     ),
 }
@@ -147,7 +158,7 @@ QUERY_WRITERS: Final[Mapping[str, Part]] = {
             "prompts": p.prompts,
             "fallback": p.part(QUERY_WRITERS, "embedded"),
             "excerpts": p.excerpts,
-            "smallest": p.smallest_corrector,
+            "smallest": p.smallest_writer,
         },
         CHAT_MODEL,
     ),
@@ -161,7 +172,9 @@ CONTEXTUALIZERS: Final[Mapping[str, Part]] = {
 """What makes a follow-up question stand alone, likewise."""
 
 QUERY_MODELS: Final[Mapping[str, Part]] = {
-    "chat": Part("generation.computing.written:QueryModel", lambda p: (p.chat, p.prompts), CHAT_MODEL),
+    "chat": Part(
+        "generation.computing.written:QueryModel", lambda p: (p.chat, p.prompts, SMALLEST_QUERIST), CHAT_MODEL
+    ),
 }
 """What writes a query for a table where the words of a question leave it open."""
 

@@ -11,7 +11,8 @@ and a run with other thresholds needs no model. `--part 1/2` asks every second q
 
     draft     one call, no correction, the answer shown whatever its confidence: what the confidence is fitted on
     own       one call, no correction, the model's own answer shown or withheld as by default
-    none      no correction, but what the passages say where the model's answer is not accepted and that is surer
+    none      no correction, but what the passages say: in place of asking a small model where that is accepted, else
+              where the model's answer is not accepted and that is surer
     one, two  at most so many corrections as well; what is not accepted is shown or withheld as by default
     model     one correction by the model, whatever its size, with the queries that it makes
     twice     two of them
@@ -31,6 +32,9 @@ are named.
 `--dev DATA` asks questions of `qa/dev` under that folder instead, with the passages that come with them: the confidence
 of written answers is fitted on these as well. One of its answers in the answer makes it right.
 
+Two columns count answers: those that are right and cite the file that has them, and those whose first reply was no
+sentence (only markers, a fragment, a heading, the question or the prompt's example again) and was made whole.
+
 A question is right, partly, wrong or refused as `benchmarks.new_user` says; ways without citations need cite nothing.
 """
 
@@ -39,6 +43,7 @@ import hashlib
 import http.client
 import json
 import os
+import re
 import tempfile
 import time
 from collections.abc import Callable, Iterable, Iterator
@@ -75,6 +80,8 @@ DEV: Final = ("squad1_train_du", "squad1_train_misc", "nq_open_gold", "fairytale
               "squad2_train_500", "tatqa_dev_text", "bioasq_golden")  # fmt: skip
 SHORT: Final = 1500  # characters of the passages of a row of `qa/dev` at most
 FOUND: Final = ("right", "partly", "wrong", "refused")
+REPAIRED: Final = re.compile(r" wrote .* \(“")
+"""In `degraded`, of a reply that was no answer by itself: only markers, a fragment, a heading."""
 PASSAGES: Final = 5
 
 
@@ -245,7 +252,7 @@ class Asker:
             if kind == "own":
                 made.parts.__dict__["quoting"] = None
             if kind in QUERIES:
-                made.parts.__dict__["generator"] = replace(made.parts.generator, smallest=0.0)
+                made.parts.__dict__["generator"] = Correcting(made.parts.generator)
                 made.parts.__dict__["query_writer"] = QUERIES[kind](made.parts)
             self.assistants[name, kind] = made
         return self.assistants[name, kind]
@@ -314,6 +321,22 @@ class Recorded:
 cragraph.verification.verifier.features = Recorded.record
 
 
+class Correcting:
+    """Lets a model correct whatever its size; where it is quoted before it is asked, that stays so."""
+
+    def __init__(self, generator: Any) -> None:
+        self.own, self.name, self.varies = generator, generator.name, getattr(generator, "varies", True)
+
+    @property
+    def gives_way(self) -> bool:
+        """As of the generator that ships."""
+        return bool(self.own.gives_way)
+
+    def __call__(self, brief: Any, notes: Notes) -> str:
+        """What the model writes."""
+        return str(replace(self.own, smallest=0.0)(brief, notes))
+
+
 class OneClaim:
     """Searches for the failed claim itself."""
 
@@ -374,7 +397,10 @@ def shared(rows: list[dict[str, Any]], ways: list[str]) -> None:
 
 def printed(rows: list[dict[str, Any]]) -> None:
     """A row for each model and way: counts, and means a question."""
-    heads = ("model, way", "questions", *FOUND, "answerable refused", "calls", "tokens read", "written", "seconds")
+    heads = (
+        "model, way", "questions", *FOUND, "answerable refused", "right and cited", "no sentence at first", "calls",
+        "tokens read", "written", "seconds",
+    )  # fmt: skip
     print("|", " | ".join(heads), "|")
     print("|", " | ".join("---" for _ in heads), "|")
     for group in sorted({(row["model"], row["way"]) for row in rows}, key=lambda pair: (pair[0], WAYS.index(pair[1]))):
@@ -382,12 +408,15 @@ def printed(rows: list[dict[str, Any]]) -> None:
         counts = [sum(row["found"] == found for row in own) for found in FOUND]
         asked = [row for row in own if not row.get("refuse")]
         refused = sum(row["found"] == "refused" for row in asked) / max(1, len(asked))
+        cited = sum(row["found"] == "right" and row.get("source") in row.get("cited", ()) for row in asked)
+        repaired = sum(any(REPAIRED.search(told) for told in row.get("degraded", ())) for row in own)
         means = [sum(len(row["calls"]) for row in own) / len(own)]
         means += [sum(call[name] for row in own for call in row["calls"]) / len(own) for name in ("read", "wrote")]
         seconds = sum(call["seconds"] for row in own for call in row["calls"]) / len(own)
         print(
             f"| {', '.join(group)} | {len(own)} |", " | ".join(map(str, counts)),
-            f"| {refused:.2f} | {means[0]:.2f} | {means[1]:.0f} | {means[2]:.0f} | {seconds:.0f} |",
+            f"| {refused:.2f} | {cited} | {repaired} | {means[0]:.2f} |",
+            f"{means[1]:.0f} | {means[2]:.0f} | {seconds:.0f} |",
         )  # fmt: skip
 
 

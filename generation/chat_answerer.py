@@ -64,18 +64,25 @@ class ChatGenerator(ChatPart):
     With a `ranker` the model is sent what of the passages may answer (`excerpts`), and what it leaves unsaid is taken
     from the passages. A reply that declines becomes exactly `IDK`; an empty one is asked for once more and then is a
     `ModelError`. A model of less than `SMALLEST_CITER` is asked plainly. A model of fewer billions of parameters than
-    `smallest`, where its size is known, corrects nothing: the answer of a later pass is quoted.
+    `smallest`, where its size is known, gives way to a quotation that is accepted, and corrects nothing: the answer of
+    a later pass is quoted.
     """
 
     ranker: AnswerRanker | None = None
     smallest: float = 0.0
+
+    @property
+    def gives_way(self) -> bool:
+        """Whether the model is known to be smaller than `smallest`, so that quoting goes before asking it."""
+        size = billions(self.caller.model) if self.smallest else None
+        return self.ranker is not None and size is not None and size < self.smallest
 
     def __call__(self, brief: Brief, notes: Notes) -> str:
         """The answer with ``[n]`` markers that count the brief's passages from 1."""
         if not brief.passages:
             return IDK
         size = billions(self.caller.model)
-        if brief.previous and self.ranker is not None and size is not None and size < self.smallest:
+        if brief.previous and self.ranker is not None and self.gives_way:
             notes.ran("corrections", "extractive")
             # Sentences that the model wrote would be taken for the passages' own.
             return ExtractiveGenerator(self.ranker)(replace(brief, previous=""), notes)

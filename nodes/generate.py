@@ -1,5 +1,6 @@
 """Generate: write the answer from numbered passages, or correct the one before."""
 
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -24,6 +25,8 @@ class Generate:
     generator: Generator
     compute: Compute | None = None
     """Answers what a table computes; where it is not sure, the generator writes."""
+    first: Callable[[State, Context, Notes], str] | None = None
+    """What is accepted without the generator, which then is not asked; empty where nothing is."""
 
     def __call__(self, state: State, context: Context, notes: Notes) -> dict[str, Any]:
         """Return the drafts; on later passes they are written from the best attempt and what failed in it."""
@@ -37,6 +40,9 @@ class Generate:
         if self.compute is not None and not state.attempts and (computed := self.compute(state, context, notes)):
             held = merge(state.held, self.compute.passages(computed))
             return {"drafts": [computed["answer"]], "computed": computed, "held": held}
+        tries = self.first is not None and not state.attempts and context.best_of == 1
+        if tries and self.first is not None and (said := self.first(state, context, notes)):
+            return {"drafts": [said], "written": {}, "computed": None}
         notes.ran("generator", self.generator.name)
         quiet = bool(context.verify) and context.on_low_confidence in WITHHOLDING
         brief = Brief(question=state.asked or state.question, passages=read_wide(state.held), quiet=quiet)

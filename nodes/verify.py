@@ -1,6 +1,6 @@
 """Verify: judge each draft claim by claim, and record the attempt."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, cast
 
@@ -30,13 +30,16 @@ class Verify:
     Where a chat model's draft is not accepted, what the passages say to the question is verified as well, which asks no
     model to write: `quoting` quotes it. Where that is more likely right than not, and surer than a draft that would be
     shown, it is the attempt. What a correction quotes in place of a model's words is held to the same line
-    (`decision.WRITTEN`).
+    (`decision.WRITTEN`). Where the generator is a model that `gives_way`, quotations are held to their own line
+    (`decision.WORTH_SHOWING`) and go before all of its words that are not accepted.
     """
 
     verifier: Verifier
     quoting: Generator | None = None
     compute: Compute | None = None
     """Computes anew what a draft states that was computed."""
+    gives_way: Callable[[], bool] = bool
+    """Whether the generator is a model so small that quoting goes before asking it."""
 
     def __call__(self, state: State, context: Context, notes: Notes) -> dict[str, Any]:
         """Return the attempts with this one appended."""
@@ -57,9 +60,31 @@ class Verify:
         """The attempt that quotes the passages, where a chat model's is not accepted; None where it shows nothing."""
         if self.quoting is None or accepted(chosen) or chosen["answer"] not in {*state.written, IDK}:
             return None
+        attempt = self._quotation(self.quoting, chosen["answer"], state, context, notes)
+        if attempt is None:
+            return None
+        sure, rival, small = attempt["confidence"] or 0.0, chosen["confidence"] or 0.0, self.gives_way()
+        surer = small or refused(chosen) or sure > rival
+        shown = reaches(sure, WORTH_SHOWING if small else WRITTEN) and not refused(attempt)
+        return attempt if surer and shown else None
+
+    def accepted_quotation(self, state: State, context: Context, notes: Notes) -> str:
+        """What the passages say, where that is accepted and the generator gives way to it; else empty."""
+        if self.quoting is None or not context.verify or not self.gives_way():
+            return ""
+        attempt = self._quotation(self.quoting, IDK, state, context, notes)
+        if attempt is None or not accepted(attempt):
+            return ""
+        notes.ran("generator", self.quoting.name)
+        return attempt["answer"]
+
+    def _quotation(
+        self, quoting: Generator, besides: str, state: State, context: Context, notes: Notes
+    ) -> Attempt | None:
+        """The attempt that quotes the passages; None where they say nothing, or no other than that."""
         brief = Brief(state.asked or state.question, read_wide(state.held), quiet=True)
-        draft = self.quoting(brief, Notes())
-        if draft in {IDK, chosen["answer"]}:
+        draft = quoting(brief, Notes())
+        if draft in {IDK, besides}:
             return None
         own = Notes()
         if context.judge == "auto" and "custom" not in self.verifier.judges:
@@ -67,12 +92,10 @@ class Verify:
         if context.on_low_confidence == "flag":
             context = context.model_copy(update={"on_low_confidence": "doubt"})  # not just anything
         attempt = self._attempt(draft, state, context, own)
-        if attempt.get("verification", {}).get("unread"):
-            return None  # what was chosen by shared words alone is no better than what the model read
         notes.called(own.calls)
         notes.counted(**own.tokens)
-        sure, rival = attempt["confidence"] or 0.0, 0.0 if refused(chosen) else chosen["confidence"] or 0.0
-        return attempt if sure > rival and reaches(sure, WRITTEN) and not refused(attempt) else None
+        # What was chosen by shared words alone is no better than what a model reads.
+        return None if attempt.get("verification", {}).get("unread") else attempt
 
     def _attempt(self, draft: str, state: State, context: Context, notes: Notes) -> Attempt:
         attempt = Attempt(
@@ -101,7 +124,7 @@ class Verify:
         written = Written(state.written[draft]) if draft in state.written else None
         anew = self._anew(computed, context) if computed else None
         # A correction that quotes stands in place of a model's words, and is worth no less than these would have to be.
-        corrects = self.quoting is not None and bool(state.attempts) and computed is None
+        corrects = self.quoting is not None and bool(state.attempts) and computed is None and not self.gives_way()
         showing = WRITTEN if corrects or written else WORTH_SHOWING
         checked = self.verifier(
             question, draft, read, notes, **context.judging, showing=showing, written=written, computed=anew

@@ -13,7 +13,8 @@ WORTH_SHOWING: Final = 0.4
 utility of what is shown was best there on sources held out (`training.reader.fit`)."""
 WRITTEN: Final = 0.5
 """The same where a chat model writes: a quotation stands in the documents whatever it is worth; a model's own words,
-and a quotation in their place, are shown where they are more likely right than not."""
+and a quotation in their place, are shown where they are more likely right than not. Quotations in place of a small
+model's words (`tables.SMALLEST_WRITER`) keep to their own line."""
 
 NO_ANSWER: Final = "The passages that were found do not answer the question."
 

@@ -3,9 +3,9 @@
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Final, cast
+from typing import TYPE_CHECKING, Annotated, Any, Final, cast
 
-from pydantic import BaseModel
+from pydantic import BaseModel, BeforeValidator, WithJsonSchema
 
 from cragraph.errors import DeadlineError, ModelError
 from cragraph.generation.computing.asked import Asked
@@ -13,6 +13,7 @@ from cragraph.generation.computing.matching import Near
 from cragraph.generation.computing.reading import Reading, weighed
 from cragraph.models.chat import ChatPart
 from cragraph.models.replies import Lines, Text
+from cragraph.models.servers import billions
 from cragraph.protocols import Notes
 from cragraph.types import Condition, Query
 
@@ -28,11 +29,26 @@ _TWO: Final = frozenset({"difference", "growth", "share", "compare"})
 _ONE: Final = frozenset({"count", "sum", "mean", "largest", "smallest", "list"})
 
 
+_CALLED: Final = {"max": "largest", "maximum": "largest", "min": "smallest", "minimum": "smallest", "avg": "mean",
+                  "average": "mean", "total": "sum"}  # fmt: skip
+"""What models call an operation that has another name here."""
+
+
+def _read_operation(value: Any) -> str:
+    name = str(value).strip().casefold()
+    return _CALLED.get(name, name)
+
+
+Operation = Annotated[
+    str, BeforeValidator(_read_operation), WithJsonSchema({"type": "string", "enum": sorted(_ONE | _TWO)})
+]
+
+
 class WrittenQuery(BaseModel):
     """A query as a model writes it: flat, because small models lose themselves in nested records."""
 
     table: int = 0
-    operation: Text = ""
+    operation: Operation = ""
     column: Text = ""
     filters: Lines = []
     group_by: Text = ""
@@ -42,11 +58,17 @@ class WrittenQuery(BaseModel):
 
 @dataclass(frozen=True)
 class QueryModel(ChatPart):
-    """Asks a chat model for the query; what does not fit tables and question is dropped."""
+    """Asks a chat model for the query; what does not fit tables and question is dropped.
+
+    A model of fewer billions of parameters than `smallest`, where its size is known, is not asked.
+    """
+
+    smallest: float = 0.0
 
     def __call__(self, question: str, tables: "Sequence[Table]", near: Near | None, notes: Notes) -> Reading | None:
         """The reading, with a chance of at most `MOST`; None where the model gave none that can be used. One call."""
-        if not Asked(question).operates:
+        size = billions(self.caller.model) if self.smallest else None
+        if not Asked(question).operates or (size is not None and size < self.smallest):
             return None
         shown = tables[:TABLES]
         described = "\n".join(f"Table {n}: {told(table)}" for n, table in enumerate(shown, start=1))
@@ -74,7 +96,7 @@ def told(table: "Table") -> str:
 
 def checked(reply: WrittenQuery, table: "Table") -> Query | None:
     """The query that a reply makes of a table; None where it names a column, value or operation that is not there."""
-    operation = reply.operation.strip().casefold()
+    operation = reply.operation
     column, group = _column(reply.column, table), _column(reply.group_by, table)
     where, against = _conditions(reply.filters, table), _conditions(reply.against_filters, table)
     if operation not in _ONE | _TWO or None in (column, group, where, against):

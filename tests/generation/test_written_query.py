@@ -13,7 +13,7 @@ from cragraph.protocols import Notes
 from cragraph.retrieval.documents import load, split
 from cragraph.retrieval.tables import compute
 from cragraph.text.tables import Table, tables_of
-from tests.support.ollama import OllamaServer
+from tests.support.ollama import ModelInfo, OllamaServer
 
 pytestmark = [pytest.mark.server, pytest.mark.enable_socket]
 
@@ -49,6 +49,28 @@ def test_the_query_is_the_models_and_the_figure_is_ours(server: OllamaServer, ta
 
 
 @pytest.mark.parametrize(
+    ("written", "operation", "value"),
+    [
+        ("max", "largest", "31500"),
+        ("MIN", "smallest", "8000"),
+        ("total", "sum", "51500"),
+        ("average", "mean", "17166.67"),
+    ],
+)
+def test_what_models_call_an_operation_is_read(
+    server: OllamaServer, tables: list[Table], written: str, operation: str, value: str
+) -> None:
+    server.play({"table": 1, "operation": written, "column": "price_eur", "filters": []})
+    reading = model(server)("What is the total price of all?", tables, None, Notes())
+    assert reading is not None
+    assert reading.query["operation"] == operation
+    assert compute(reading.query, reading.table)["value"] == value
+    held = server.chats[0].body["format"]["properties"]["operation"]["enum"]
+    assert operation in held
+    assert written.casefold() not in held
+
+
+@pytest.mark.parametrize(
     "reply",
     [
         {"table": 0},
@@ -71,6 +93,15 @@ def test_a_query_that_fits_no_table_is_dropped(
 def test_a_query_that_leaves_a_name_out_is_dropped(server: OllamaServer, tables: list[Table]) -> None:
     asked = "What is the total price of the sloops from Denmark?"
     assert model(server)(asked, tables, None, Notes()) is None
+
+
+@pytest.mark.parametrize(("size", "asked"), [("1.5B", 0), ("2B", 1), ("", 1)])
+def test_a_model_that_is_known_to_be_small_is_not_asked(tables: list[Table], size: str, asked: int) -> None:
+    with OllamaServer(REPLY, models={"llama3.2": ModelInfo(parameter_size=size)}) as server:
+        caller = ChatCaller(chat_model("ollama:llama3.2", base_url=server.url), backoff_s=0.01)
+        reading = QueryModel(caller, smallest=2.0)(QUESTION, tables, None, Notes())
+    assert len(server.chats) == asked
+    assert (reading is not None) == bool(asked)
 
 
 def test_nobody_is_asked_where_no_operation_is_wanted(server: OllamaServer, tables: list[Table]) -> None:

@@ -12,7 +12,7 @@ from cragraph.nodes.verify import Verify
 from cragraph.passages import as_passages
 from cragraph.protocols import Notes
 from cragraph.types import IDK
-from tests.support.ollama import OllamaServer, Request
+from tests.support.ollama import ModelInfo, OllamaServer, Request
 
 pytestmark = [pytest.mark.server, pytest.mark.enable_socket]
 
@@ -117,6 +117,64 @@ def test_what_is_shown_where_a_model_writes_is_more_likely_right_than_not(
     Verify(verifier, quoting=parts.quoting)(state, ONCE.resolved(), Notes())  # type: ignore[arg-type]
     doubted = "refused" if written or correction else "doubtful"
     assert outcomes[:3] == [doubted, doubted, "doubtful"]
+
+
+@pytest.mark.parametrize(
+    ("size", "chosen", "context", "calls"),
+    [
+        ("1.5B", {}, {}, 0),
+        ("3B", {}, {}, 1),
+        ("", {}, {}, 1),
+        ("1.5B", {"extractive_fallback": False}, {}, 1),
+        ("1.5B", {}, {"verify": False}, 1),
+        ("1.5B", {}, {"best_of": 2}, 2),
+        ("1.5B", {}, {"confidence_threshold": 0.999}, 1),
+    ],
+)
+def test_a_small_model_is_asked_only_where_what_the_passages_say_is_not_accepted(
+    size: str, chosen: dict[str, Any], context: dict[str, Any], calls: int
+) -> None:
+    with OllamaServer("It opens at 9:30. [1]", models={"llama3.2": ModelInfo(parameter_size=size)}) as server:
+        settings = load_settings(store=None, model="ollama:llama3.2", ollama_host=server.url, **chosen)
+        given = {"question": QUESTION, "passages": PASSAGES}
+        once: dict[str, Any] = {"judge": "encoder", "max_crag_attempts": 0, "on_low_confidence": "flag"} | context
+        response = create_graph(settings).compile().invoke(given, context=Context(**once))
+        assert len(server.chats) == response["llm_calls"] == calls
+        quoted = response["answer"] == f"{SAYS} [1]"
+        assert quoted if not calls else response["models"]["generator"] == "ollama:llama3.2"
+        if not calls:
+            assert response["models"]["generator"] == "extractive"
+            assert (response["accepted"], response["degraded"]) == (True, [])
+
+
+@pytest.mark.parametrize(("size", "own"), [("1.5B", False), ("3B", True)])
+def test_a_small_models_words_that_are_not_accepted_come_after_what_can_be_quoted(size: str, own: bool) -> None:
+    written = "You can bring your dog to the shop; dogs are welcome. [1]"
+    with OllamaServer(written, models={"llama3.2": ModelInfo(parameter_size=size)}) as server:
+        strict = Context(judge="encoder", max_crag_attempts=0, confidence_threshold=0.999, show_claims=True)
+        response = asked(server, "Can I come with my dog?", strict)
+    assert response["llm_calls"] == 1
+    attempt = response["attempts"][0]
+    assert (attempt["answer"] == written) is own
+    assert ("candidates" in attempt) is not own
+    assert attempt["decision"]["outcome"] == "doubtful"
+
+
+@pytest.mark.parametrize(("small", "outcome"), [(True, "doubtful"), (False, "refused")])
+def test_the_quotation_of_a_correction_is_held_to_its_own_line_where_the_model_is_small(
+    server: OllamaServer, small: bool, outcome: str
+) -> None:
+    parts = Parts(load_settings(store=None, model="ollama:llama3.2", ollama_host=server.url))
+    seen = []
+
+    def verifier(*given: Any, **options: Any) -> Any:
+        seen.append(parts.verifier(*given, **options).changed(confidence=0.45))
+        return seen[-1]
+
+    state = State(question=QUESTION, held=as_passages(PASSAGES), drafts=[f"{SAYS} [1]"])
+    state.attempts = acts_of(parts)["verify"](State(question=QUESTION, drafts=[IDK]), ONCE, Notes())["attempts"]
+    Verify(verifier, parts.quoting, gives_way=lambda: small)(state, ONCE.resolved(), Notes())  # type: ignore[arg-type]
+    assert seen[0].decision.outcome == outcome
 
 
 def test_a_quotation_is_not_judged_by_the_model_unless_a_person_chose_it(server: OllamaServer) -> None:

@@ -64,7 +64,9 @@ def model() -> str:
 
 
 def asked(model: str, question: str, *, judge: str = "auto", **options: Any) -> dict[str, Any]:
-    settings = load_settings(store=None, model=model, base_url=SERVER, timeout_s=600, judge=judge)
+    # Where a small model is used, what can be quoted is, before it is asked; here it is the model that is tested.
+    chosen = {"model": model, "base_url": SERVER, "timeout_s": 600, "judge": judge, "extractive_fallback": False}
+    settings = load_settings(store=None, **chosen)
     given = {"question": question, "passages": PASSAGES}
     context = Context(show_claims=True, on_low_confidence="flag", **options)
     response: dict[str, Any] = create_graph(settings).compile().invoke(given, context=context)
