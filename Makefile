@@ -77,10 +77,12 @@ bench-model: $(STAMP)  ## Ask and judge with a real model for MINUTES minutes ea
 	$(BIN)/python -m benchmarks.prompts $(BENCH_MODEL) --out $(BENCHED)/blind.jsonl --blind --most $(QUESTIONS) \
 	  $(WAYS:%=--way %) --every tutorial=4 --minutes $(MINUTES)
 	$(BIN)/python -m benchmarks.model_judges $(BENCH_MODEL) --out $(BENCHED)/judges.jsonl --data $(DATA) --minutes $(MINUTES)
+	$(BIN)/python -m benchmarks.prompt_tasks $(BENCH_MODEL) --out $(BENCHED)/tasks.jsonl --minutes $(MINUTES)
 	$(BIN)/python -m benchmarks.prompts --table $(BENCHED)/ways.jsonl
 	$(BIN)/python -m benchmarks.prompts --table $(BENCHED)/blind.jsonl
 	$(BIN)/python -m benchmarks.written $(BENCHED)/ways.jsonl
 	$(BIN)/python -m benchmarks.model_judges --table $(BENCHED)/judges.jsonl
+	$(BIN)/python -m benchmarks.prompt_tasks --table $(BENCHED)/tasks.jsonl
 
 demo: $(VENV)/.runtime  ## Ingest this project's documents, but the one that prints the answer, and ask them a question.
 	@$(BIN)/cragraph ingest $(filter-out docs/start.md,$(wildcard docs/*.md)) --store $(DEMO_STORE)
