@@ -398,7 +398,7 @@ def acts_of(parts: Parts) -> dict[str, Act]:
         ),
         "generate": Generate(parts.generator, parts.compute, verify.accepted_quotation),
         "verify": verify,
-        "requery": Requery(parts.query_writer, parts.unanswered),
+        "requery": Requery(parts.query_writer, parts.unanswered, parts.part(tables.QUERY_WRITERS, "embedded")),
         "review": Review(),
         "finalize": Finalize(parts.unanswered, log, parts.weights, parts.ways),
     }

@@ -133,8 +133,8 @@ SMALLEST_JUDGE: Final = 2.0
 
 SMALLEST_WRITER: Final = 2.0
 """The same to be asked where quoting does as well: what the passages say, where that is accepted, was right more often
-than what one of 1.5 wrote, and took no call; its corrections made nothing right that a search by the embedded writer
-and a quotation do not make right without one."""
+than what one of 1.5 wrote, and took no call. Of its corrections only the queries of the first made anything right that
+a search by the embedded writer and a quotation did not."""
 
 SMALLEST_QUERIST: Final = 2.0
 """The same to write queries over tables: of thirteen by one of 1.5 two asked what the question did."""

@@ -16,6 +16,8 @@ and a run with other thresholds needs no model. `--part 1/2` asks every second q
     one, two  at most so many corrections as well; what is not accepted is shown or withheld as by default
     model     one correction by the model, whatever its size, with the queries that it makes
     twice     two of them
+    queries   one correction with queries by the model, whatever its size, and a quotation of what they find
+    again     two of them
     failed    one correction by the model, with the failed claim as the only query
     embedded  one correction by the model, with the queries that the embedded writer makes
     alone     without a model: the embedded answerer, under its own policy
@@ -73,7 +75,8 @@ from cragraph.verification.written import features as written_features
 SETS: Final = (".", "second", "third", "fourth", "fifth")
 KEPT: Final = ("temperature", "num_predict", "top_k", "top_p", "seed")  # options that a reply depends on
 WAYS: Final = (
-    "alone", "draft", "own", "none", "one", "two", "model", "twice", "failed", "embedded", "plain", "tutorial",
+    "alone", "draft", "own", "none", "one", "two", "model", "twice", "queries", "again", "failed", "embedded", "plain",
+    "tutorial",
 )  # fmt: skip
 OTHERS: Final = ("plain", "tutorial")  # not cragraph
 DEV: Final = ("squad1_train_du", "squad1_train_misc", "nq_open_gold", "fairytaleqa_val", "neg_same_doc",
@@ -252,7 +255,8 @@ class Asker:
             if kind == "own":
                 made.parts.__dict__["quoting"] = None
             if kind in QUERIES:
-                made.parts.__dict__["generator"] = Correcting(made.parts.generator)
+                if kind not in ("queries", "again"):
+                    made.parts.__dict__["generator"] = Correcting(made.parts.generator)
                 made.parts.__dict__["query_writer"] = QUERIES[kind](made.parts)
             self.assistants[name, kind] = made
         return self.assistants[name, kind]
@@ -265,7 +269,9 @@ class Asker:
             return {"found": by_text(row, answer), "answer": answer}
         options: dict[str, Any] = {"on_low_confidence": "flag"} if way == "draft" else {}
         if way != "alone":
-            options["max_crag_attempts"] = {"none": 0, "draft": 0, "own": 0, "two": 2, "twice": 2}.get(way, 1)
+            options["max_crag_attempts"] = {"none": 0, "draft": 0, "own": 0, "two": 2, "twice": 2, "again": 2}.get(
+                way, 1
+            )
         response: dict[str, Any] = {}
         Recorded.features = {}
         if "passages" in row:
@@ -352,6 +358,8 @@ QUERIES: Final[dict[str, Callable[[Any], Any]]] = {
     "embedded": lambda parts: TargetedQueries(),
     "model": lambda parts: replace(parts.query_writer, smallest=0.0),
     "twice": lambda parts: replace(parts.query_writer, smallest=0.0),
+    "queries": lambda parts: replace(parts.query_writer, smallest=0.0),
+    "again": lambda parts: replace(parts.query_writer, smallest=0.0),
 }
 """What writes the queries in the ways that are named after it."""
 

@@ -57,13 +57,19 @@ class ChatQueries(ChatPart):
     """Turns failed claims and unanswered parts into targeted queries; one call, else the `fallback` writer.
 
     `excerpts` cuts the passages to what the answering call was sent, so that a server has read them already. A model
-    of fewer billions of parameters than `smallest`, where its size is known, is not asked: its queries go astray.
+    of fewer billions of parameters than `smallest`, where its size is known, is to be asked `once` in a run.
     """
 
     fallback: QueryWriter | None = None
     count: int = MOST_QUERIES
     excerpts: Callable[[str, Sequence[Passage]], Sequence[Passage]] | None = None
     smallest: float = 0.0
+
+    @property
+    def once(self) -> bool:
+        """Whether the model is known to be small: the queries that it writes a second time find nothing more."""
+        size = billions(self.caller.model) if self.smallest else None
+        return size is not None and size < self.smallest
 
     def __call__(
         self,
@@ -77,10 +83,6 @@ class ChatQueries(ChatPart):
         settled = all(
             one["verdict"] == "contradicted" and one["evidence"] is not None and "correction" in one for one in failed
         )
-        size = billions(self.caller.model) if self.smallest and self.fallback is not None else None
-        if self.fallback is not None and size is not None and size < self.smallest:
-            notes.ran("query_writer", self.fallback.name)
-            return self.fallback(question, failed, unanswered, notes)
         if self.fallback is not None and not unanswered and failed and settled:
             # The passages that are held already say what is right: a call would search for what was found.
             return self.fallback(question, failed, unanswered, notes)

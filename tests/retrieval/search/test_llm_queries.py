@@ -1,17 +1,21 @@
 """Queries that a chat model writes, and what stands in for them."""
 
 from collections.abc import Iterator, Sequence
+from typing import cast
 
 import pytest
 from langchain_core.messages import AIMessage, HumanMessage
 
+from cragraph import Context
 from cragraph.errors import ModelError
+from cragraph.graph.state import State
 from cragraph.models.chat import ChatCaller
 from cragraph.models.servers import chat_model
+from cragraph.nodes.requery import Requery
 from cragraph.passages import as_passages
 from cragraph.protocols import Notes
 from cragraph.retrieval.search.llm_queries import ChatQueries, Contextualizer, MultiQuery
-from cragraph.types import Evidence, Verdict
+from cragraph.types import Attempt, Evidence, Verdict
 from tests.support.ollama import ModelInfo, OllamaServer
 
 pytestmark = [pytest.mark.server, pytest.mark.enable_socket]
@@ -26,7 +30,9 @@ TALK = [{"role": "user", "content": "What was revenue in 2023?"}, {"role": "assi
 class Plain:
     name = "plain"
 
-    def __call__(self, question: str, failed: Sequence[Verdict], unanswered: Sequence[str], notes: Notes) -> list[str]:
+    def __call__(
+        self, question: str, failed: Sequence[Verdict], unanswered: Sequence[str], notes: Notes, passages: object = ()
+    ) -> list[str]:
         return [f"{question} {verdict['text']}" for verdict in failed]
 
 
@@ -152,14 +158,18 @@ def test_a_follow_up_that_cannot_be_rewritten_is_asked_as_it_came_and_it_is_said
     assert notes.sentences[-1].startswith("The question was not read in the light of the conversation:")
 
 
-@pytest.mark.parametrize(("size", "asked"), [("1.5B", 0), ("8.0B", 1)])
-def test_a_small_model_is_not_asked_for_the_queries_of_a_correction(size: str, asked: int) -> None:
+@pytest.mark.parametrize(("size", "asked"), [("1.5B", 1), ("8.0B", 2), ("", 2)])
+def test_a_small_model_is_asked_for_the_queries_of_the_first_correction_alone(size: str, asked: int) -> None:
     with OllamaServer(
         {"queries": ["apple net sales 2023"]}, models={"llama3.2": ModelInfo(parameter_size=size)}
     ) as server:
-        notes = Notes()
-        writer = ChatQueries(caller(server), fallback=Plain(), smallest=2.0)
-        queries = writer("What were net sales?", [FAILED], [], notes)
+        requery = Requery(ChatQueries(caller(server), smallest=2.0), lambda question, answer: [], Plain())
+        state, notes = State(question="What were net sales?"), Notes()
+        for number in (1, 2):
+            done = {"attempt": number, "answer": "They were 12.", "verdicts": [FAILED], "confidence": 0.1}
+            state.attempts.append(cast(Attempt, done))
+            queries = requery(state, Context().resolved(), notes)["queries"]
     assert len(server.chats) == notes.calls == asked
-    assert ("apple net sales 2023" in queries) is bool(asked)
+    assert ("apple net sales 2023" in queries) is (asked == 2)
+    assert notes.models["query_writer"] == ("llama3.2" if asked == 2 else Plain.name)
     assert notes.sentences == []
