@@ -11,7 +11,7 @@ MODEL_SERVER ?= http://127.0.0.1:11434
 MODEL ?= ollama:qwen2.5-coder:0.5b
 MINUTES ?= 60
 QUESTIONS ?= 100
-WAYS := alone draft own none one two model twice failed embedded plain tutorial
+WAYS := alone draft own none one two model twice queries again failed embedded plain tutorial
 BENCHED := .bench-model
 BENCH_MODEL = --server $(MODEL_SERVER) --model $(MODEL) --cache $(BENCHED)/replies
 
