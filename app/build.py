@@ -326,7 +326,7 @@ class Parts:
         scorers: dict[str, Any] = {"source_weight": self.source_weights} if chosen.source_weights else {}
         if self.judging_chat is not None:
             chat, title = cragraph.verification.chat_checks, self.judging_chat.title
-            scores = chat.LLMScores(self.judging_chat, self.prompts, self.excerpts)
+            scores = chat.LLMScores(self.judging_chat, self.prompts, self.excerpts, tables.SMALLEST_JUDGE)
             scorers |= {name: chat.LLMScorer(getattr(scores, name), title) for name in ("alignment", "consistency")}
         return Verifier(
             judges=self.judges,

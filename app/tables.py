@@ -129,7 +129,8 @@ def is_compressor(spec: str) -> bool:
 
 
 SMALLEST_JUDGE: Final = 2.0
-"""Billions of parameters that a chat model must have to judge unasked: one of 1.5 judges worse than the encoder."""
+"""Billions of parameters that a chat model must have to judge unasked, and to score whole answers: one of 1.5 judges
+worse than the encoder, and gives a contradiction the score of its absence."""
 
 SMALLEST_WRITER: Final = 2.0
 """The same to be asked where quoting does as well: what the passages say, where that is accepted, was right more often

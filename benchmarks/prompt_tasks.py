@@ -170,9 +170,13 @@ class Tasks:
         groups: dict[str, dict[bool, list[str]]] = defaultdict(lambda: {True: [], False: []})
         for row in read(ROOT / "tests/verification/reworded.jsonl"):
             groups["\n".join(row["passages"])][row["label"] == "supported"].append(row["answer"])
-        for name, sides in mixed(groups.items(), lambda one: one[0]):
-            for true, false in zip(mixed(sides[True], str), mixed(sides[False], str), strict=False):
-                yield f"{name[:20]} {true[:20]}", as_passages(name.split("\n")), true, false
+        pairs = [
+            (text, true, false)
+            for text, sides in groups.items()
+            for true, false in zip(mixed(sides[True], str), mixed(sides[False], str), strict=False)
+        ]
+        for text, true, false in mixed(pairs, "".join):
+            yield f"{text[:20]} {true[:20]}", as_passages(text.split("\n")), true, false
 
     def alignment(self) -> Iterator[Case]:
         """Scores of both claims of a pair."""

@@ -9,6 +9,7 @@ from pydantic import BaseModel, BeforeValidator, Field, WithJsonSchema
 from cragraph.errors import ModelError
 from cragraph.models.chat import ChatPart
 from cragraph.models.replies import Flag, Record, Score, Text
+from cragraph.models.servers import billions
 from cragraph.protocols import Notes
 from cragraph.text.quotes import placed
 from cragraph.types import Claim, ClaimType, Passage
@@ -75,10 +76,20 @@ class Support(BaseModel):
 class LLMScores(ChatPart):
     """Each method is one call at temperature 0 and raises `ModelError` when the reply cannot be read.
 
-    With `excerpts` the alignment is read in what of the passages the call that answered was sent.
+    With `excerpts` the alignment is read in what of the passages the call that answered was sent. A model of fewer
+    billions of parameters than `smallest`, where its size is known, is not asked: that is a `ModelError`, too.
     """
 
     excerpts: Callable[[str, Sequence[Passage]], Sequence[Passage]] | None = None
+    smallest: float = 0.0
+
+    def ask(self, record: type[Record], task: str, notes: Notes, *about: Any, **values: Any) -> Record:
+        """The record that the model writes, unless it is known to be too small."""
+        size = billions(self.caller.model) if self.smallest else None
+        if size is not None and size < self.smallest:
+            told = f"{self.name} has {size:g} billion parameters, too few to score an answer (wanted {self.smallest:g})"
+            raise ModelError(f"{told}: choose a larger judge_model.")
+        return super().ask(record, task, notes, *about, **values)
 
     def alignment(self, question: str, answer: str, passages: Sequence[Passage], notes: Notes) -> float:
         """0..1: the answer addresses the question, the top five passages support it, and it contradicts none."""

@@ -4,13 +4,15 @@ from collections.abc import Iterator
 
 import pytest
 
+from cragraph import load_settings
+from cragraph.build import Parts
 from cragraph.errors import ModelError
 from cragraph.models.chat import ChatCaller
 from cragraph.models.servers import chat_model
 from cragraph.passages import as_passages
 from cragraph.protocols import Notes
 from cragraph.verification.chat_checks import LLMScorer, LLMScores
-from tests.support.ollama import OllamaServer
+from tests.support.ollama import ModelInfo, OllamaServer
 
 pytestmark = [pytest.mark.server, pytest.mark.enable_socket]
 
@@ -70,3 +72,17 @@ def test_a_reply_that_cannot_be_read_never_passes_as_supported(server: OllamaSer
     server.play(reply)
     with pytest.raises(ModelError):
         scores(server).supported("q", "a", PASSAGES, Notes())
+
+
+@pytest.mark.parametrize(("size", "asked"), [("1.5B", 0), ("8.0B", 1), ("", 1)])
+def test_a_small_models_score_is_measured_instead_and_that_is_said(size: str, asked: int) -> None:
+    answer = "The shop opens at nine."
+    with OllamaServer({"score": 0.3}, models={"llama3.2": ModelInfo(parameter_size=size)}) as server:
+        settings = load_settings(store=None, model="ollama:llama3.2", ollama_host=server.url, judge="encoder")
+        checked = Parts(settings).verifier(
+            "When does it open?", answer, as_passages([answer]), notes := Notes(), judge="encoder", policy="weighted"
+        )
+    assert len(server.chats) == asked
+    assert (checked.signals["alignment"] == 0.3) is bool(asked)
+    told = "too few to score an answer" in " ".join(notes.sentences)
+    assert told is not bool(asked)
