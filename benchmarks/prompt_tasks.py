@@ -36,6 +36,7 @@ from itertools import zip_longest
 from pathlib import Path
 from typing import Any, Final
 
+from benchmarks.model_judges import read
 from benchmarks.new_user.__main__ import HERE, documents
 from benchmarks.prompts import SETS, keeping, questions
 from cragraph.build import Parts
@@ -275,17 +276,12 @@ def mixed(items: Any, name: Callable[[Any], str]) -> list[Any]:
     return sorted(items, key=lambda one: hashlib.sha256(str(name(one)).encode()).hexdigest())
 
 
-def read(path: Path) -> list[dict[str, Any]]:
-    """The rows of a file; none where it is not there."""
-    return [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()] if path.is_file() else []
-
-
 # -- the table -------------------------------------------------------------------------------------------------
 
 
 def table(paths: Sequence[Path]) -> None:
     """A row for each model and prompt."""
-    rows = [json.loads(line) for path in paths for line in path.read_text(encoding="utf-8").splitlines()]
+    rows = [row for path in paths for row in read(path)]
     groups: dict[tuple[str, str], list[dict[str, Any]]] = defaultdict(list)
     for row in rows:
         groups[row["task"], row["model"]].append(row)
@@ -317,8 +313,7 @@ def main() -> None:
     if options.table:
         table(options.table)
         return
-    known = [json.loads(line) for line in options.out.read_text().splitlines()] if options.out.exists() else []
-    done = {(row["model"], row["task"], row["id"]) for row in known}
+    done = {(row["model"], row["task"], row["id"]) for row in read(options.out)}
     begun = time.monotonic()
     with tempfile.TemporaryDirectory() as scratch, keeping(options.server, options.cache) as (url, calls):
         tasks = Tasks(url, options.model, Path(scratch))
