@@ -124,7 +124,7 @@ def of_parts(found: Sequence[Found], nearest: NearestReranker, embeddings: Cache
 def features(one: Found, reranker: NearestReranker) -> tuple[np.ndarray, np.ndarray]:
     """What the reranker weighs of the passages that it compares, (passages, `NAMES`), and which are relevant."""
     place = {p["chunk_id"]: n for n, p in enumerate(one.passages)}
-    own = [place[p["chunk_id"]] for p in LexicalReranker()(one.question, one.passages, Notes())[:FIRST]]
+    own = [place[p["chunk_id"]] for p in LexicalReranker()(one.question, one.passages, Notes())[: reranker.first]]
     match = matches(one.question, one.passages)
     cosines = reranker.nearest(one.question, [one.passages[i] for i in own])
     rows = [
@@ -161,6 +161,7 @@ def main() -> None:
     parser.add_argument("data", nargs="?", type=Path, default=Path(os.environ.get("CRAG_DATA", "../shared/data")))
     parser.add_argument("--limit", type=int, default=100, help="queries of a collection at most")
     parser.add_argument("--every", type=int, default=1, help="every such folder only")
+    parser.add_argument("--first", type=int, nargs="+", default=[FIRST], help="passages that are compared")
     parser.add_argument("--fit", action="store_true")
     given = parser.parse_args()
     embeddings = CachedEmbeddings(EmbeddedEncoder(), LRU(200_000))
@@ -172,13 +173,14 @@ def main() -> None:
         if (given.data / "retrieval" / name).is_dir():
             made[name] = lambda name=name: of_collection(given.data / "retrieval" / name, embeddings, given.limit)
     sets = {name: list(make()) for name, make in made.items()}
-    nearest = NearestReranker(embeddings)
+    nearest = NearestReranker(embeddings, given.first[-1])
     print("| set | questions | reranker | of 3 | of 4 | of 5 | nDCG@10 |\n| --- | --- | --- | --- | --- | --- | --- |")
     for name, found in sets.items():
-        for reranker in (LexicalReranker(), nearest):
+        for reranker in (LexicalReranker(), *(NearestReranker(embeddings, first) for first in given.first)):
             cells = [f"{value:.3f}" for value in figures(found, reranker)]
+            compared = f" {reranker.first}" if isinstance(reranker, NearestReranker) else ""
             print(
-                f"| {name} | {len(found)} | {reranker.name} |",
+                f"| {name} | {len(found)} | {reranker.name}{compared} |",
                 " | ".join(cells + [""] * (4 - len(cells))),
                 "|",
                 flush=True,

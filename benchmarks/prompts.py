@@ -25,8 +25,9 @@ and a run with other thresholds needs no model. `--part 1/2` asks every second q
     tutorial  the corrective graph of the tutorials (`benchmarks/tutorial_graph.py`)
 
 The ways of a question follow each other before the next question, so that a run that is cut off compares them on the
-same questions; `--every tutorial=4` asks a way that is dear of every fourth question only, and `--table` shows beside
-the whole what each way did on the questions that all of them were asked.
+same questions; `--every tutorial=4` asks a way that is dear of every fourth question only, `--doubted` only where no
+quotation is accepted (after `--way alone`), and `--table` shows beside the whole what each way did on the questions
+that all of them were asked.
 
 `--blind` asks the questions of `benchmarks.blind` in their place, which no prompt was tuned on; of some sets where they
 are named.
@@ -227,6 +228,11 @@ def dev_verdict(row: dict[str, Any], response: dict[str, Any]) -> str:
         return "right" if row.get("refuse") else "refused"
     said = f" {normalised(without_markers(response['answer']))} "
     return "right" if any(f" {normalised(text)} " in said for text in row.get("any", ())) else "wrong"
+
+
+def taken(row: dict[str, Any]) -> bool:
+    """Whether what came of a question is an answer that was accepted."""
+    return bool(row["accepted"]) and not row["abstained"]
 
 
 def to_fit(row: dict[str, Any]) -> bool:
@@ -441,6 +447,7 @@ def main() -> None:
     parser.add_argument("--part", default="1/1", help="which of how many parts of the questions")
     parser.add_argument("--most", type=int, help="questions of the part")
     parser.add_argument("--every", action="append", default=[], help="WAY=N: ask so every Nth question only")
+    parser.add_argument("--doubted", action="store_true", help="other ways only where `alone` accepted no answer")
     half = parser.add_mutually_exclusive_group()
     half.add_argument("--fit", action="store_true")
     half.add_argument("--check", action="store_true")
@@ -456,6 +463,7 @@ def main() -> None:
     wanted = every_one[: options.most]
     known = [json.loads(line) for line in options.out.read_text().splitlines()] if options.out.exists() else []
     done = {(row["model"], row["way"], row["set"], row["id"]) for row in known}
+    sure = {(row["set"], row["id"]) for row in known if row["way"] == "alone" and taken(row)}
     every = {way: int(number) for way, _, number in (text.partition("=") for text in options.every)}
     begun = time.monotonic()
     with (
@@ -466,11 +474,13 @@ def main() -> None:
         for place, row in enumerate(wanted):
             for way in options.way or ["draft"]:
                 late = options.minutes is not None and time.monotonic() - begun > 60 * options.minutes
-                over = place % every.get(way, 1)
+                over = place % every.get(way, 1) or (options.doubted and (row["set"], row["id"]) in sure)
                 if late or over or (options.model, way, row["set"], row["id"]) in done:
                     continue
                 calls.clear()
                 found = {"model": options.model, "way": way, **row, **ask(row, way), "calls": list(calls)}
+                if way == "alone" and taken(found):
+                    sure.add((row["set"], row["id"]))
                 with options.out.open("a", encoding="utf-8") as sink:
                     sink.write(json.dumps(found, ensure_ascii=False) + "\n")
                 print(place, way, row["set"], row["id"], found["found"], repr(found["answer"])[:110], flush=True)

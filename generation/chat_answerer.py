@@ -14,7 +14,6 @@ from cragraph.generation.questions import split_question
 from cragraph.generation.ranking import AnswerRanker
 from cragraph.models.budget import Messages
 from cragraph.models.chat import ChatPart, ChatReply
-from cragraph.models.servers import billions
 from cragraph.protocols import Brief, Notes
 from cragraph.text.declining import declines, declining
 from cragraph.text.markers import CITED, find_markers, without_markers
@@ -50,6 +49,12 @@ _ECHO = re.compile(
 """Lines of our own prompt: an answer ends where it begins to repeat them."""
 _OF_PROMPT = re.compile(r"\b(?:passages?|context)\b", re.I)
 """What the prompts call the material, and no document calls itself."""
+_FRAME = re.compile(
+    r"(?:\A|(?<=[.!?\]]\s)|(?<=\n))(?:according to (?:the|these|this) passages?,\s+|(?:the|this|these) passages?"
+    r"(?: [0-9a-f]{4}(?: \d{1,2})?(?:: [^\s:]+)?)? (?:states?|says?|mentions?|indicates?|explains?) that\s+)(?=\S)",
+    re.I,
+)
+"""What a model says of the material before what the material says."""
 _YES = re.compile(r"\W*yes\s*[,.;:!\u2013\u2014-]+\s*(?=\w)", re.I)
 _EXAMPLE = re.compile(rf"{re.escape(EXAMPLE)}\s*(?:\[\d+\])*\s*")
 _MANY = re.compile(
@@ -74,19 +79,17 @@ class ChatGenerator(ChatPart):
     @property
     def gives_way(self) -> bool:
         """Whether the model is known to be smaller than `smallest`, so that quoting goes before asking it."""
-        size = billions(self.caller.model) if self.smallest else None
-        return self.ranker is not None and size is not None and size < self.smallest
+        return self.ranker is not None and self.caller.below(self.smallest)
 
     def __call__(self, brief: Brief, notes: Notes) -> str:
         """The answer with ``[n]`` markers that count the brief's passages from 1."""
         if not brief.passages:
             return IDK
-        size = billions(self.caller.model)
         if brief.previous and self.ranker is not None and self.gives_way:
             notes.ran("corrections", "extractive")
             # Sentences that the model wrote would be taken for the passages' own.
             return ExtractiveGenerator(self.ranker)(replace(brief, previous=""), notes)
-        task = "generate" if size is None or size >= SMALLEST_CITER else "generate_plainly"
+        task = "generate_plainly" if self.caller.below(SMALLEST_CITER) else "generate"
         if brief.previous and brief.failed:
             task = "regenerate"
         failed = "\n".join(_fault(verdict) for verdict in brief.failed[:MOST_FAILED])
@@ -163,7 +166,7 @@ class ChatGenerator(ChatPart):
         return IDK
 
     def _own(self, text: str, numbers: Sequence[int], reply: ChatReply, brief: Brief, notes: Notes) -> str:
-        answer = settled(renumbered(text, numbers))
+        answer = unframed(settled(renumbered(text, numbers)))
         if plain := without_false_yes(brief.question, answer):
             notes.degraded(f"{self.name} wrote yes before a sentence that says no: the yes was left out.")
             answer = plain
@@ -262,6 +265,15 @@ def tidy(text: str) -> str:
     text = _ECHO.split(text, maxsplit=1)[0] if _ECHO.search(text, 1) else _ECHO.sub("", text)
     text = _EXAMPLE.sub("", _LABEL.sub("", text.strip()))
     return _MANY.sub(lambda match: "".join(f"[{number}]" for number in re.findall(r"\d+", match[1])), text).strip()
+
+
+def unframed(answer: str) -> str:
+    """The answer without "The passage states that" before its sentences: what it says is what can be held to them."""
+    text, end = "", 0
+    for match in _FRAME.finditer(answer):
+        text += answer[end : match.start()] + answer[match.end()].upper()
+        end = match.end() + 1
+    return text + answer[end:]
 
 
 def _fault(verdict: Verdict) -> str:

@@ -15,7 +15,7 @@ from weakref import WeakSet
 from cragraph.errors import CragError, DeadlineError, ModelError, encodable, printable
 from cragraph.models.budget import Messages, estimated_tokens, fitting
 from cragraph.models.replies import Record, UnreadableError, parse, repetition, schema_of, without_thinking
-from cragraph.models.servers import Target, run, translate, tried
+from cragraph.models.servers import Target, billions, run, translate, tried
 from cragraph.prompts.load import Prompts
 from cragraph.protocols import Notes, remaining
 from cragraph.types import Passage
@@ -102,6 +102,18 @@ class ChatCaller:
     retries: int = 2  # after transient faults
     backoff_s: float = 0.5  # before the first retry; twice as long before each other
     gate: Gate = field(default_factory=lambda: Gate(4))  # to be shared among the callers of one server
+    _told: dict[str, float] = field(default_factory=dict, init=False, repr=False, compare=False)
+
+    @property
+    def billions(self) -> float | None:
+        """How many billions of parameters the model has; None where its server does not say, or not yet."""
+        if "size" not in self._told and (size := billions(self.model)) is not None:
+            self._told["size"] = size
+        return self._told.get("size")
+
+    def below(self, limit: float) -> bool:
+        """Whether the model is known to have fewer billions of parameters than a limit; 0 is no limit."""
+        return limit > 0 and (size := self.billions) is not None and size < limit
 
     @property
     def title(self) -> str:

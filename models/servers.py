@@ -291,7 +291,6 @@ def _is_refusal(error: BaseException | None) -> bool:
 
 # -- sizes -------------------------------------------------------------------------------------------------------
 
-_SIZES: Final[dict[tuple[str, str], float | None]] = {}  # the sizes that servers told, by address and model
 _SIZE: Final = re.compile(r"(\d+(?:\.\d+)?)\s*([KMBT])", re.IGNORECASE)
 SIZE_S: Final = 5.0  # seconds that a server may take to tell the size of a model
 
@@ -300,15 +299,12 @@ def billions(model: Any) -> float | None:
     """How many billions of parameters the server says that an Ollama model has; None where it does not say."""
     if getattr(model, "_llm_type", "") != "chat-ollama":
         return None
-    key = (str(model.base_url), str(model.model))
-    if key not in _SIZES:
-        import httpx
+    import httpx
 
-        try:
-            shown = httpx.post(f"{key[0]}/api/show", json={"model": key[1]}, timeout=SIZE_S).json()
-            size = _SIZE.search(str(shown["details"]["parameter_size"]))
-        except (httpx.HTTPError, ValueError, KeyError, TypeError):
-            return None
-        scale = {"k": 1e-6, "m": 1e-3, "b": 1.0, "t": 1e3}
-        _SIZES[key] = float(size[1]) * scale[size[2].lower()] if size else None
-    return _SIZES[key]
+    try:
+        shown = httpx.post(f"{model.base_url}/api/show", json={"model": model.model}, timeout=SIZE_S).json()
+        size = _SIZE.search(str(shown["details"]["parameter_size"]))
+    except (httpx.HTTPError, ValueError, KeyError, TypeError):
+        return None
+    scale = {"k": 1e-6, "m": 1e-3, "b": 1.0, "t": 1e3}
+    return float(size[1]) * scale[size[2].lower()] if size else None

@@ -9,7 +9,6 @@ from pydantic import BaseModel, BeforeValidator, Field, WithJsonSchema
 from cragraph.errors import ModelError
 from cragraph.models.chat import ChatPart
 from cragraph.models.replies import Flag, Record, Score, Text
-from cragraph.models.servers import billions
 from cragraph.protocols import Notes
 from cragraph.text.quotes import placed
 from cragraph.types import Claim, ClaimType, Passage
@@ -85,9 +84,9 @@ class LLMScores(ChatPart):
 
     def ask(self, record: type[Record], task: str, notes: Notes, *about: Any, **values: Any) -> Record:
         """The record that the model writes, unless it is known to be too small."""
-        size = billions(self.caller.model) if self.smallest else None
-        if size is not None and size < self.smallest:
-            told = f"{self.name} has {size:g} billion parameters, too few to score an answer (wanted {self.smallest:g})"
+        if self.caller.below(self.smallest):
+            size = f"{self.name} has {self.caller.billions:g} billion parameters"
+            told = f"{size}, too few to score an answer (wanted {self.smallest:g})"
             raise ModelError(f"{told}: choose a larger judge_model.")
         return super().ask(record, task, notes, *about, **values)
 

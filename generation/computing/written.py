@@ -13,7 +13,6 @@ from cragraph.generation.computing.matching import Near
 from cragraph.generation.computing.reading import Reading, weighed
 from cragraph.models.chat import ChatPart
 from cragraph.models.replies import Lines, Text
-from cragraph.models.servers import billions
 from cragraph.protocols import Notes
 from cragraph.types import Condition, Query
 
@@ -67,8 +66,7 @@ class QueryModel(ChatPart):
 
     def __call__(self, question: str, tables: "Sequence[Table]", near: Near | None, notes: Notes) -> Reading | None:
         """The reading, with a chance of at most `MOST`; None where the model gave none that can be used. One call."""
-        size = billions(self.caller.model) if self.smallest else None
-        if not Asked(question).operates or (size is not None and size < self.smallest):
+        if not Asked(question).operates or self.caller.below(self.smallest):
             return None
         shown = tables[:TABLES]
         described = "\n".join(f"Table {n}: {told(table)}" for n, table in enumerate(shown, start=1))

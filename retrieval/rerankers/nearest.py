@@ -13,7 +13,7 @@ from cragraph.text.languages import seems_english
 from cragraph.text.sentences import stretch_spans
 from cragraph.types import Passage
 
-FIRST: Final = 10  # passages that are compared: those that the words put first
+FIRST: Final = 30  # passages that are compared, those that the words put first: all that a search brings
 
 NEAR: Final = 4.2  # weight of the cosine of the nearest stretch
 WEIGHTS: Final = Weights(-3.0, 0.7, Match(bm25=0.0, near=1.7, phrase=1.8, exact=0.85, heading=1.1))
@@ -30,13 +30,14 @@ class NearestReranker:
     """
 
     embeddings: Embeddings
+    first: int = FIRST
     name: str = "nearest"
 
     def __call__(self, query: str, passages: Sequence[Passage], notes: Notes) -> list[Passage]:
         """Copies with their `rerank_score`, best first; what was not compared stands behind what was."""
         matched = matches(query, passages)
         words = by_words(passages, matched)
-        first = [p for p in words if p["retrieval_score"] is not None][:FIRST]
+        first = [p for p in words if p["retrieval_score"] is not None][: self.first]
         if len(first) < 2 or not seems_english(query):
             return words
         try:

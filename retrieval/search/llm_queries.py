@@ -10,7 +10,6 @@ from pydantic import BaseModel, Field
 from cragraph.errors import DeadlineError, ModelError
 from cragraph.models.chat import ChatPart
 from cragraph.models.replies import Lines, Text
-from cragraph.models.servers import billions
 from cragraph.passages import as_message
 from cragraph.prompts.load import Prompt, marker_for, neutral
 from cragraph.protocols import Notes, QueryWriter
@@ -68,8 +67,7 @@ class ChatQueries(ChatPart):
     @property
     def once(self) -> bool:
         """Whether the model is known to be small: the queries that it writes a second time find nothing more."""
-        size = billions(self.caller.model) if self.smallest else None
-        return size is not None and size < self.smallest
+        return self.caller.below(self.smallest)
 
     def __call__(
         self,

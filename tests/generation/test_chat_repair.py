@@ -74,6 +74,25 @@ def test_a_yes_before_a_sentence_that_says_no_is_left_out_and_said(server: Ollam
     assert answer in notes.written
 
 
+@pytest.mark.parametrize(
+    ("reply", "answer"),
+    [
+        ("The passage states that a second kiln was added. [2]", "A second kiln was added. [2]"),
+        ("The passage a019 2: news-2024.md states that the premium rises. [2]", "The premium rises. [2]"),
+        ("According to the passages, the premium rises. [2]", "The premium rises. [2]"),
+        ("It rises. [2] The passage says that a kiln was added. [2]", "It rises. [2] A kiln was added. [2]"),
+        ("The passage about kilns mentions a second one. [2]", "The passage about kilns mentions a second one. [2]"),
+    ],
+)
+def test_what_a_model_says_of_the_passage_before_what_it_says_is_left_out(
+    server: OllamaServer, ranker: Any, reply: str, answer: str
+) -> None:
+    server.play(reply)
+    given, notes = written(server, ranker)
+    assert given == answer
+    assert list(notes.written) == [answer]
+
+
 def test_a_bare_figure_is_put_into_the_sentence_that_has_it(server: OllamaServer, ranker: Any) -> None:
     server.play("£1,205 [2]")
     answer, notes = written(server, ranker, question="What does the insurance cost?")

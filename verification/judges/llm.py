@@ -13,7 +13,6 @@ from pydantic.json_schema import SkipJsonSchema
 from cragraph.errors import ModelError
 from cragraph.models.chat import ChatPart, ask
 from cragraph.models.replies import Text, Whole, schema_of
-from cragraph.models.servers import billions
 from cragraph.protocols import Judge, Notes
 from cragraph.text.facts import Kind, compare, extract
 from cragraph.text.facts.polarity import denials, negation_differs, negative
@@ -115,9 +114,9 @@ class LLMJudge(ChatPart):
         self, claims: Sequence[Claim], passages: Sequence[Passage], notes: Notes, *, question: str = ""
     ) -> list[Verdict]:
         """One verdict per claim, in the order of the claims; one call for each `BATCH` claims."""
-        size = billions(self.caller.model) if self.smallest else None
-        if size is not None and size < self.smallest:
-            why = f"{self.caller.title} has {size:g} billion parameters, too few to judge (wanted {self.smallest:g})"
+        if self.caller.below(self.smallest):
+            size = f"{self.caller.title} has {self.caller.billions:g} billion parameters"
+            why = f"{size}, too few to judge (wanted {self.smallest:g})"
             if self.holder is not None:
                 notes.ran("not a judge", f"{why}: choose the judge llm to let it judge all the same")
                 return list(self.holder(claims, passages, notes, question=question))
