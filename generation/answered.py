@@ -1,22 +1,20 @@
 """How likely an answer is to answer its question, and the places in the passages that do."""
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final
 
 from cragraph.generation.candidates import Candidate, candidates
 from cragraph.generation.conflicts import differing
-from cragraph.generation.parts import heading_of
 from cragraph.generation.questions import read_question, split_question
 from cragraph.generation.ranking import MOST_ROWS, REWORDED, AnswerRanker, Ranking, Scored, certainty
 from cragraph.protocols import Answered, Notes, Told
 from cragraph.text.facts.polarity import denials, denied_stretches
-from cragraph.text.markers import find_markers, without_markers
+from cragraph.text.markers import without_markers
 from cragraph.text.words import content_words, normalised, terms
 from cragraph.types import AnswerSpan, Conflict, Passage
 
-_YES: Final = re.compile(r"\W*(?:yes|no)\b(?! \w+ (?:is|was|are|were)\b)", re.I)
 _ASKS_WHETHER: Final = re.compile(
     r"\W*(?:is|are|am|was|were|do|does|did|can|could|may|might|must|shall|should|will|would|has|have|had)\s(?!.*\bor\b)",
     re.I,
@@ -76,7 +74,7 @@ class ReaderScorer:
                 chances.append(None)
                 continue
             near = nearest(self.ranker, part, written, ranking, several=len(parts) > 1)
-            seen.append(in_common(part, answer, written, ranking, passages, near))
+            seen.append({"found": ranking.answered, "chance": near["chance"], "span": near["span"]})
             if not quoted:
                 chances.append(self.ranker.sure_of_words(near))
             elif ranking.rows and all(given_as(row, written) for row in ranking.rows[:MOST_ROWS]):
@@ -149,39 +147,6 @@ def nearest(
         "shared": shared(near),
         "span": len(best & set(content_words(written))) / len(best) if best else 0.0,
         "both": sure(near) * shared(near),
-    }
-
-
-def in_common(
-    question: str,
-    answer: str,
-    written: str,
-    ranking: Ranking,
-    passages: Sequence[Passage],
-    near: Mapping[str, float],
-) -> dict[str, float]:
-    """What question, answer and passages have in common, 0..1 each, where nobody has said yet whether that is enough.
-
-    `found`: the reader finds an answer at all; `chance`, `shared`, `span`: how likely the candidate nearest to the
-    answer is to answer, how much of the answer it holds, and how much of the reader's own answer stands in it; `cites`:
-    the share of the answer's own words that the passages which it names hold; `asked`: the share of the question's
-    words that they hold; `same`: it names the passage in which the reader finds the answer; `yes`: it is a yes or a no,
-    whose words stand in the passage whichever it should be.
-    """
-    numbers = {n - 1 for marker in find_markers(answer) for n in marker.numbers if n <= len(passages)}
-    named = set(content_words(" ".join(f"{heading_of(passages[n])} {passages[n]['text']}" for n in numbers)))
-    asked = set(content_words(question))
-    new = set(content_words(written)) - asked
-    best = ranking.scored[0].candidate.passage if ranking.scored else -1
-    return {
-        "found": ranking.answered or 0.0,
-        "chance": near["chance"],
-        "shared": near["shared"],
-        "span": near["span"],
-        "cites": len(new & named) / len(new) if new and numbers else 0.0,
-        "asked": len(asked & named) / len(asked) if asked else 0.0,
-        "same": 1.0 if best in numbers else 0.0,
-        "yes": 1.0 if _YES.match(written) else 0.0,
     }
 
 

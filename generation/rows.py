@@ -14,7 +14,7 @@ from cragraph.text.cells import Cell, cells, said
 from cragraph.text.facts.dates import dates
 from cragraph.text.lexicon import LEXICON
 from cragraph.text.sentences import sentence_spans
-from cragraph.text.words import asked_words, content_words, numbers, others, stem, weight
+from cragraph.text.words import asked_words, content_words, is_stopword, numbers, others, stem, weight
 from cragraph.types import Passage
 
 _NOT: Final = re.compile(r"\b(?:not|never|no|none|without|nicht|kein\w*)\b|n['’]t\b", re.I)
@@ -198,9 +198,12 @@ class _Asked:
         return _looked_up([(self._told(fit), fit.cell) for fit in chosen], best, chosen[0].depth)
 
     def _told(self, fit: _Fit) -> Candidate:
-        """A row as it is told: by the cell that answers, where one does and another names it."""
+        """A row as it is told: by the cell that answers, where one does, its column says of what, and another names it.
+
+        "By for the edger: Joss Whitlow" says nothing: such a row is told whole.
+        """
         naming = [cell for cell in fit.naming if cell is not fit.cell][:MOST_NAMES]
-        if fit.cell is None or not fit.cell.name or not naming or self.question.wants_all:
+        if fit.cell is None or not fit.cell.name or is_stopword(fit.cell.name) or not naming or self.question.wants_all:
             return fit.row
         return replace(fit.row, said=said(fit.cell, naming, self.question.text))
 

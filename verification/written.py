@@ -1,9 +1,11 @@
 """The chance that an answer which a chat model wrote is right, fitted on answers of real models to real questions.
 
 The reader was trained to find what can be quoted; it alone says little of a sentence in other words. So its reading is
-one of several things that count: what the judge makes of the claims, whether the passage that the answer names is the
-one that answers, how much of the answer it holds, and how sure the model was of its words where its server says so.
-`python -m benchmarks.written` fits the weights and says how well they do on the questions that they were not fitted on.
+one of several things that count: how likely the passages are to answer at all, and the sentence of them that is nearest
+to the answer; whether the answer has the words that the reader chose; what the judge makes of the claims; and how sure
+the model was of its words where its server says so. `python -m benchmarks.written` fits the weights and says how well
+they do on the questions that they were not fitted on. Chances count as their logits: to a true sentence that answers
+something else the reader gives a chance of .03, and to the right one in other words of .2.
 """
 
 import json
@@ -41,17 +43,23 @@ class Card:
 
 
 def features(seen: Mapping[str, float], supported: float, written: Written) -> dict[str, float]:
-    """What the chance is made of: what the reader saw, the judge's support as a logit, the model's sureness."""
-    kept = min(0.98, max(0.02, supported))
-    support = log(kept / (1 - kept)) / 4
+    """What the chance is made of: what the reader has `seen` (`found`, `chance`, `span`: 0..1 each), the judge's
+    support, and the model's sureness."""
     sureness = SURENESS if written.sureness is None else max(-1.0, written.sureness)
     return {
         "bias": 1.0,
-        **seen,
-        "support": support,
+        "found": _logit(seen["found"], 0.01) / 2,
+        "chance": _logit(seen["chance"], 0.01) / 2,
+        "span": seen.get("span", 0.0),
+        "support": _logit(supported, 0.02) / 4,
         "sureness": sureness,
-        "yes_support": seen.get("yes", 0.0) * support,
     }
+
+
+def _logit(chance: float, least: float) -> float:
+    """The logit of a chance that is kept between `least` and one less it."""
+    kept = min(1 - least, max(least, chance))
+    return log(kept / (1 - kept))
 
 
 @cache

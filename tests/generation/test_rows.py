@@ -130,3 +130,15 @@ def test_no_cell_stands_for_what_is_of_another_kind(question: str, rows: str, ce
     looked = lookup(read_question(question), candidates(passages), passages)
     found = [row.text[start:end] for row, (start, end) in zip(looked.rows, looked.cells, strict=True)] if looked else []
     assert found == ([cell] if cell else [])
+
+
+@pytest.mark.parametrize(("column", "told"), [("mender", "Mender for Edger: Joss Whitlow"), ("by", "")])
+def test_a_cell_is_told_alone_only_where_its_column_says_of_what(column: str, told: str) -> None:
+    rows = [
+        f"date: 2025-10-30 | machine: {machine} | work: engine cleaned | {column}: {who}"
+        for machine, who in (("Edger", "Joss Whitlow"), ("Pump", "Ann Lee"))
+    ]
+    passages = as_passages([{"text": "\n".join(rows), "metadata": {"filename": "repairs.csv"}}])
+    found = lookup(read_question("Who worked on the Edger?"), candidates(passages), passages)
+    assert found is not None
+    assert [row.said for row in found.rows] == [told]
