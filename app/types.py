@@ -266,8 +266,9 @@ class Attempt(TypedDict):
     """One pass of generate and verify; `decision` is what was decided on its answer, None where nothing was verified.
 
     `context` (the passages it was written from, then the chunks that were read beside them), `verdicts`,
-    `verification` (what was measured) and `read` (what of the reader's words counts in it) stay in the state; the
-    response leaves them out unless asked for, and `answer` and `queries` where the answer is withheld.
+    `verification` (what was measured), `read` (what of the reader's words counts in it) and `beside` (what a small
+    model answered, and what was quoted beside it) stay in the state; the response leaves them out unless asked for, and
+    `answer` and `queries` where the answer is withheld.
     """
 
     attempt: int
@@ -285,4 +286,5 @@ class Attempt(TypedDict):
     verification: NotRequired[dict[str, Any]]
     read: NotRequired[Mapping[str, Any] | None]
     candidates: NotRequired[list[dict[str, Any]]]
+    beside: NotRequired[dict[str, Any]]
     computed: NotRequired[Computed]

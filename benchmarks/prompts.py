@@ -294,9 +294,10 @@ class Asker:
         checked = response["verification"] or {}
         read = {name: checked.get(name) for name in ("answered", "supported")}
         firsts = [attempt.get("answer") for attempt in response["attempts"]]
+        sure = [attempt["confidence"] for attempt in response["attempts"]]
         cited = [c["metadata"].get("filename") for c in response["citations"]]
         return (
-            {"found": found, "firsts": firsts, "cited": cited, "features": recorded}
+            {"found": found, "firsts": firsts, "sure": sure, "cited": cited, "features": recorded}
             | {n: response[n] for n in names}
             | read
         )

@@ -24,7 +24,7 @@ from cragraph.verification.prune import pruned
 from cragraph.verification.result import ADDRESSED, DIFFER, SUMMARY, UNCHECKED, Verification, claim_row, level_of
 from cragraph.verification.signals import QUOTES_CONTRADICT
 
-INTERNAL = frozenset({"context", "verdicts", "verification", "read"})
+INTERNAL = frozenset({"context", "verdicts", "verification", "read", "beside"})
 """What an attempt keeps in the state; the response shows the verification where claims are asked for."""
 
 WRITTEN = frozenset({"answer", "candidates", "queries"})

@@ -12,12 +12,13 @@ from cragraph.nodes.compute import Compute
 from cragraph.passages import as_passages
 from cragraph.protocols import Brief, Generator, Notes
 from cragraph.retrieval.search.neighbours import all_read, locate, read_wide
+from cragraph.text.markers import without_markers
 from cragraph.types import IDK, Attempt, Computed, Passage
 from cragraph.verification.computed import Recomputed
 from cragraph.verification.decision import NO_ANSWER, WORTH_SHOWING, WRITTEN, reaches, unanswered
 from cragraph.verification.result import SUMMARY, Verification
 from cragraph.verification.verifier import Verifier
-from cragraph.verification.written import Written
+from cragraph.verification.written import Beside, Written
 
 FIELDS = frozenset(VerifyOutput.model_fields) - {"degraded", "models", "llm_calls", "tokens"}
 """What the verify graph's node returns of a verification; the rest of its output is what the step noted."""
@@ -31,7 +32,9 @@ class Verify:
     model to write: `quoting` quotes it. Where that is more likely right than not, and surer than a draft that would be
     shown, it is the attempt. What a correction quotes in place of a model's words is held to the same line
     (`decision.WRITTEN`). Where the generator is a model that `gives_way`, quotations are held to their own line
-    (`decision.WORTH_SHOWING`) and go before all of its words that are not accepted.
+    (`decision.WORTH_SHOWING`) and go before all of its words that are not accepted. The model is a second reader then:
+    what it answered makes a quotation more or less sure (`verification.written`), also where a correction quotes the
+    same once more.
     """
 
     verifier: Verifier
@@ -44,60 +47,72 @@ class Verify:
     def __call__(self, state: State, context: Context, notes: Notes) -> dict[str, Any]:
         """Return the attempts with this one appended."""
         judged = [self._attempt(draft, state, context, notes) for draft in state.drafts]
-        chosen = max(judged, key=worth)
-        if (quoted := self._quoted(chosen, state, context, notes)) is not None:
+        written = chosen = max(judged, key=worth)
+        quoted = self._quoted(written, state, context, notes)
+        if quoted is not None and self._goes_before(quoted, written):
             told = (
-                f"with a confidence of {chosen['confidence']:.2f}" if chosen["answer"] != IDK else "that it finds none"
+                f"with a confidence of {written['confidence']:.2f}"
+                if written["answer"] != IDK
+                else "that it finds none"
             )
             notes.degraded(f"The chat model answered {told}; this is what the passages say to the question.")
             judged.append(quoted)
             chosen = quoted
+        if quoted is not None and self.gives_way():
+            said = {name: written[name] for name in ("answer", "confidence")}
+            chosen["beside"] = said | {"quotation": quoted["answer"]}
         if len(judged) > 1:
             chosen["candidates"] = [{"answer": a["answer"], "confidence": a["confidence"]} for a in judged]
         return {"attempts": [*state.attempts, chosen], "drafts": []}
 
-    def _quoted(self, chosen: Attempt, state: State, context: Context, notes: Notes) -> Attempt | None:
-        """The attempt that quotes the passages, where a chat model's is not accepted; None where it shows nothing."""
-        if self.quoting is None or accepted(chosen) or chosen["answer"] not in {*state.written, IDK}:
+    def _quoted(self, written: Attempt, state: State, context: Context, notes: Notes) -> Attempt | None:
+        """The attempt that quotes the passages, where a chat model's is not accepted; None where they say nothing."""
+        if self.quoting is None or accepted(written) or written["answer"] not in {*state.written, IDK}:
             return None
-        attempt = self._quotation(self.quoting, chosen["answer"], state, context, notes)
-        if attempt is None:
-            return None
-        sure, rival, small = attempt["confidence"] or 0.0, chosen["confidence"] or 0.0, self.gives_way()
-        surer = small or refused(chosen) or sure > rival
-        shown = reaches(sure, WORTH_SHOWING if small else WRITTEN) and not refused(attempt)
-        return attempt if surer and shown else None
+        return self._quotation(self.quoting, written, state, context, notes)
+
+    def _goes_before(self, quoted: Attempt, written: Attempt) -> bool:
+        """Whether a quotation is worth showing, and surer than a model's own words where these are and it is no small
+        one's."""
+        sure, rival, small = quoted["confidence"] or 0.0, written["confidence"] or 0.0, self.gives_way()
+        shown = reaches(sure, WORTH_SHOWING if small else WRITTEN) and not refused(quoted)
+        return shown and (small or refused(written) or sure > rival)
 
     def accepted_quotation(self, state: State, context: Context, notes: Notes) -> str:
         """What the passages say, where that is accepted and the generator gives way to it; else empty."""
         if self.quoting is None or not context.verify or not self.gives_way():
             return ""
-        attempt = self._quotation(self.quoting, IDK, state, context, notes)
+        attempt = self._quotation(self.quoting, None, state, context, notes)
         if attempt is None or not accepted(attempt):
             return ""
         notes.ran("generator", self.quoting.name)
         return attempt["answer"]
 
     def _quotation(
-        self, quoting: Generator, besides: str, state: State, context: Context, notes: Notes
+        self, quoting: Generator, written: Attempt | None, state: State, context: Context, notes: Notes
     ) -> Attempt | None:
-        """The attempt that quotes the passages; None where they say nothing, or no other than that."""
+        """The attempt that quotes the passages, beside a model's; None where they say nothing, or just that."""
         brief = Brief(state.asked or state.question, read_wide(state.held), quiet=True)
         draft = quoting(brief, Notes())
-        if draft in {IDK, besides}:
+        if draft == IDK or (written is not None and draft == written["answer"]):
             return None
+        beside = None
+        if written is not None and self.gives_way():
+            beside = Beside.of(brief.question, draft, written["answer"], written["confidence"])
         own = Notes()
         if context.judge == "auto" and "custom" not in self.verifier.judges:
             context = context.model_copy(update={"judge": "encoder"})  # of a quotation no model knows more
         if context.on_low_confidence == "flag":
             context = context.model_copy(update={"on_low_confidence": "doubt"})  # not just anything
-        attempt = self._attempt(draft, state, context, own)
+        attempt = self._attempt(draft, state, context, own, beside)
         notes.called(own.calls)
         notes.counted(**own.tokens)
         # What was chosen by shared words alone is no better than what a model reads.
         return None if attempt.get("verification", {}).get("unread") else attempt
 
-    def _attempt(self, draft: str, state: State, context: Context, notes: Notes) -> Attempt:
+    def _attempt(
+        self, draft: str, state: State, context: Context, notes: Notes, beside: Beside | None = None
+    ) -> Attempt:
         attempt = Attempt(
             attempt=len(state.attempts) + 1,
             answer=draft,
@@ -126,8 +141,17 @@ class Verify:
         # A correction that quotes stands in place of a model's words, and is worth no less than these would have to be.
         corrects = self.quoting is not None and bool(state.attempts) and computed is None and not self.gives_way()
         showing = WRITTEN if corrects or written else WORTH_SHOWING
+        beside = beside or again(question, draft, state.attempts)
         checked = self.verifier(
-            question, draft, read, notes, **context.judging, showing=showing, written=written, computed=anew
+            question,
+            draft,
+            read,
+            notes,
+            **context.judging,
+            showing=showing,
+            written=written,
+            beside=beside,
+            computed=anew,
         )
         verification = located(checked, state.held)
         record = verification.to_dict()
@@ -143,6 +167,14 @@ class Verify:
             return Recomputed(computed, self.compute.again(computed, context))
         except CragError as error:
             return Recomputed(computed, None, str(error))
+
+
+def again(question: str, draft: str, attempts: Sequence[Attempt]) -> Beside | None:
+    """What a model answered beside the same quotation in an attempt before; None where it quoted another."""
+    for said in (attempt["beside"] for attempt in attempts if "beside" in attempt):
+        if without_markers(said["quotation"]) == without_markers(draft):
+            return Beside.of(question, draft, said["answer"], said["confidence"])
+    return None
 
 
 def refused(attempt: Attempt) -> bool:

@@ -107,7 +107,8 @@ _WIDTH: Final = 88
 
 Reading = Mapping[str, Any]
 """`chance` that the answer answers (None: not known), whether it `quoted`, what was `seen`, the `sureness` of the model
-that wrote it, where one did, and the factor for how far the passages `agreed`, where they do not."""
+that wrote it, where one did, what one wrote `beside` it, and the factor for how far the passages `agreed`, where they
+do not."""
 
 
 @dataclass(frozen=True, repr=False)

@@ -58,7 +58,7 @@ from cragraph.verification.signals import (
 )
 from cragraph.verification.signals.closeness import measure_closeness
 from cragraph.verification.sources import SourceWeight, attributed, weak_source_issues, weigh_sources, weights_of
-from cragraph.verification.written import Written, card, features
+from cragraph.verification.written import Beside, Written, card, features
 
 logger = logging.getLogger(__name__)
 T = TypeVar("T")
@@ -149,6 +149,7 @@ class Verifier:
         on_low_confidence: OnLowConfidence = "doubt",
         showing: float = WORTH_SHOWING,
         written: Written | None = None,
+        beside: Beside | None = None,
         computed: Recomputed | None = None,
         deadline_s: float | None = None,
     ) -> Verification:
@@ -162,7 +163,8 @@ class Verifier:
         and the failure is logged. What was degraded is added to `notes` and is in the result. `threshold` is what a
         person set; `on_low_confidence` what becomes of an answer below it, and `showing` the confidence from which it
         may be shown as doubtful (`decision.decide`). `written` is what is known of an answer that a chat model wrote:
-        its chance to be right is one of its own (`verification.written`). `computed` is what a computed answer comes to
+        its chance to be right is one of its own (`verification.written`), and so is that of a quotation `beside` such
+        an answer. `computed` is what a computed answer comes to
         when it is computed once more: that judges it, and no network. After `deadline_s` seconds the judges and models
         that are slow are no longer waited for.
         """
@@ -174,7 +176,7 @@ class Verifier:
         chosen = list(POLICIES) if policy_scores else [] if policy == AUTO else [policy]
         start, own = perf_counter(), Notes()
         case = _Case(
-            question, answer, passages, own, self._chain(judge), policy, chosen, known_facts, written, computed
+            question, answer, passages, own, self._chain(judge), policy, chosen, known_facts, written, beside, computed
         )
         try:
             with deadline(deadline_s):
@@ -301,9 +303,8 @@ class Verifier:
         checked = 1 - sum(part["end"] - part["start"] for part in uncovered) / max(1, len(case.answer))
         answered = replies.get("answered") or Answered(None)
         asked = answered if "answered" in replies else None
-        made = weighed(
-            case.policy, case.chosen, verdicts, signals, missing, self.options.weights, checked, asked, case.written
-        )
+        read = reading_of(case.policy, asked, case.written, case.beside)
+        made = weighed(case.policy, case.chosen, verdicts, signals, missing, self.options.weights, checked, read)
         for sentence in made.degraded:
             case.notes.degraded(sentence)
         evades = (
@@ -343,7 +344,7 @@ class Verifier:
             answer_spans=answered.spans,
             conflicts=answered.conflicts,
             unread=said,
-            read=made.read,
+            read=read,
         )
 
     def _chain(self, judge: str) -> JudgeChain:
@@ -371,7 +372,6 @@ class Weighed:
     policy: str
     scores: Mapping[str, float]
     degraded: Sequence[str] = ()
-    read: Reading | None = None
 
 
 def weighed(
@@ -382,16 +382,15 @@ def weighed(
     missing: Texts,
     weights: Mapping[str, Weights],
     checked: float,
-    answered: Answered | None,
-    written: Written | None = None,
+    read: Reading | None,
 ) -> Weighed:
     """The confidence of an answer, as a pure function of what was found of it.
 
     `asked` is the policy as it was asked for, `chosen` those that are to be computed, `missing` why signals were not
-    measured, `checked` the share of the answer that claims cover, `answered` what the reader said, None where none was
-    asked. A policy whose signals are missing gives way to ``"claims"``. Under the policies `JOINED` the value is
-    multiplied by what the reader says of a quotation, and is at most `MOST_UNREAD` where it could not read it; that of
-    an answer that a chat model has `written` is the chance fitted on such answers, of which the value is a part.
+    measured, `checked` the share of the answer that claims cover, `read` what of the reader's words counts. A policy
+    whose signals are missing gives way to ``"claims"``. With the reader's words the value is multiplied by what it
+    says of a quotation, and is at most `MOST_UNREAD` where it could not read it; that of an answer that a chat model
+    wrote, or of a quotation beside one, is the chance fitted on such answers, of which the value is a part.
     """
     policy = policies.best_policy(verdicts) if asked == AUTO else asked
     degraded: list[str] = []
@@ -412,16 +411,22 @@ def weighed(
         degraded.append(f"The confidence is that of the policy 'claims' instead of {policy!r}.")
         policy = "claims"
         score([policy])
-    read = reading_of(asked, answered, written)
     confidence, scores[policy], capped = joined(scores[policy], verdicts, read, checked)
-    return Weighed(confidence, policy, scores, [*degraded, FIT_UNKNOWN] if capped else degraded, read)
+    return Weighed(confidence, policy, scores, [*degraded, FIT_UNKNOWN] if capped else degraded)
 
 
-def reading_of(asked: str, answered: Answered | None, written: Written | None) -> Reading | None:
-    """What of the reader's words counts beside the policy that was asked for; None where nothing does."""
+def reading_of(
+    asked: str, answered: Answered | None, written: Written | None, beside: Beside | None = None
+) -> Reading | None:
+    """What of the reader's words, and a model's, counts beside the policy that was asked for; None where nothing does.
+
+    `answered` is what the reader said, None where none was asked.
+    """
     if asked not in JOINED or answered is None:
         return None
-    more = {} if written is None else {"sureness": written.sureness}
+    more: dict[str, Any] = {} if written is None else {"sureness": written.sureness}
+    if beside is not None:
+        more["beside"] = {"chance": beside.chance, "shared": beside.shared}
     if answered.conflicts:
         more["agreed"] = min(NEWER if conflict["newer_first"] else EITHER for conflict in answered.conflicts)
     return {"chance": answered.probability, "quoted": answered.quoted, "seen": {**answered.seen}, **more}
@@ -459,7 +464,10 @@ def _joined(value: float, verdicts: Sequence[Verdict], read: Reading, checked: f
         return (MOST_UNREAD, MOST_UNREAD, True) if cut else (value, value, False)
     if not read["quoted"] or any(v["judge"] in CHAT_JUDGES for v in verdicts):
         return value, value, False
-    return round(value * read["chance"], 6), value, False
+    sure = value * read["chance"]
+    if "beside" in read:
+        sure = min(card().chance_beside(sure, Beside(**read["beside"])), checked)
+    return round(sure, 6), value, False
 
 
 @dataclass(frozen=True)
@@ -475,6 +483,7 @@ class _Case:
     chosen: Sequence[str]
     known_facts: Sequence[str]
     written: Written | None = None
+    beside: Beside | None = None
     computed: Recomputed | None = None
 
 

@@ -160,6 +160,38 @@ def test_a_small_models_words_that_are_not_accepted_come_after_what_can_be_quote
     assert attempt["decision"]["outcome"] == "doubtful"
 
 
+@pytest.mark.parametrize(
+    ("size", "said", "beside"),
+    [
+        ("1.5B", "It opens at 9:30 on weekdays. [1]", [1.0, 1.0]),
+        ("1.5B", "The roof was painted. [2]", [0.0, 0.0]),
+        ("3B", "It opens at 9:30 on weekdays. [1]", []),
+    ],
+)
+def test_a_quotation_is_verified_beside_what_a_small_model_answers_also_when_it_is_quoted_again(
+    size: str, said: str, beside: list[float]
+) -> None:
+    seen: list[Any] = []
+    with OllamaServer(said, models={"llama3.2": ModelInfo(parameter_size=size)}) as server:
+        settings = load_settings(store=None, model="ollama:llama3.2", ollama_host=server.url)
+        parts = Parts(settings)
+        verifier = parts.verifier
+
+        def noted(*given: Any, **options: Any) -> Any:
+            seen.append(options["beside"])
+            return verifier(*given, **options)
+
+        parts.__dict__["verifier"] = noted
+        verify, generate = acts_of(parts)["verify"], acts_of(parts)["generate"]
+        strict = Context(judge="encoder", confidence_threshold=0.999).resolved()
+        state = State(question=QUESTION, held=as_passages(PASSAGES))
+        for _ in range(2):
+            for act in (generate, verify):
+                for name, value in act(state, strict, Notes()).items():
+                    setattr(state, name, value)
+    assert [one.shared for one in seen if one is not None] == beside
+
+
 @pytest.mark.parametrize(("small", "outcome"), [(True, "doubtful"), (False, "refused")])
 def test_the_quotation_of_a_correction_is_held_to_its_own_line_where_the_model_is_small(
     server: OllamaServer, small: bool, outcome: str
