@@ -398,7 +398,7 @@ def table(paths: list[Path]) -> None:
         own = [row for row in rows if row["model"] == model]
         ways = sorted({row["way"] for row in own}, key=WAYS.index)
         ours = [way for way in ways if way not in OTHERS]
-        for group in (ours, *([*ours, way] for way in ways if way in OTHERS)):
+        for group in filter(None, (ours, *([*ours, way] for way in ways if way in OTHERS))):
             shared(own, group)
 
 

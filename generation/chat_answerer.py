@@ -36,6 +36,7 @@ POINTED: Final = 0.05
 SURE: Final = 0.6
 """The same where the model declined: a small one overlooks what stands there, and is right more often than not if the
 reader finds nothing either."""
+SHORT: Final = 3  # words of a reply that is a bare name or figure at most
 NOTHING: Final = "no passage says what it may mean"
 AGAIN: Final = (
     "That is no sentence. Answer the question in one full sentence with the words of the passages, then the number of "
@@ -175,11 +176,19 @@ class ChatGenerator(ChatPart):
         return answer
 
     def _word(self, text: str, numbers: Sequence[int], brief: Brief, notes: Notes) -> str:
-        """What the passage that a bare yes or no names says to the question: the word alone can be held to nothing."""
+        """What the passage that a bare yes or no names says to the question: the word alone can be held to nothing.
+
+        Of a bare name or figure that names no passage, the one sentence of the passages that has it.
+        """
         bare = normalised(without_markers(text))
-        if bare not in ("yes", "no") or not (said := self._pointed_at(renumbered(text, numbers), brief, notes)):
+        if bare in ("yes", "no"):
+            said, why = self._pointed_at(renumbered(text, numbers), brief, notes), "the passage that it named says"
+        elif len(bare.split()) <= SHORT and not declines(text):
+            said, why = _place_of(text, brief), "the one sentence that has it says"
+        else:
             return ""
-        notes.degraded(f"{self.name} wrote {bare} alone; the answer is what the passage that it named says.")
+        if said:
+            notes.degraded(f"{self.name} wrote {bare} alone; the answer is what {why}.")
         return said
 
     def _pointed_at(self, text: str, brief: Brief, notes: Notes) -> str:
@@ -204,6 +213,18 @@ class ChatGenerator(ChatPart):
         embedded = ExtractiveGenerator(self.ranker, floor=floor)
         said = embedded(replace(brief, passages=passages, previous="", failed=()), notes)
         return "" if said == IDK else said
+
+
+def _place_of(text: str, brief: Brief) -> str:
+    """The one sentence of the passages that has all words of a text, with its number; empty where several have them."""
+    words = set(content_words(text)) - set(content_words(brief.question))
+    held = {
+        " ".join(passage["text"][start:end].split()): number
+        for number, passage in enumerate(brief.passages, start=1)
+        for start, end in sentence_spans(passage["text"])
+        if words and words <= set(content_words(passage["text"][start:end]))
+    }
+    return "".join(f"{sentence} [{number}]" for sentence, number in held.items()) if len(held) == 1 else ""
 
 
 def without_false_yes(question: str, answer: str) -> str:
@@ -255,7 +276,9 @@ def unfinished(text: str, question: str) -> str:
     if DECLINE.casefold() in text.replace("\u2019", "'").casefold() or declines(text):
         return ""
     return (
-        "a fragment" if len(bare.split()) <= 3 and CITED.search(text) and normalised(bare) not in ("yes", "no") else ""
+        "a fragment"
+        if len(bare.split()) <= SHORT and CITED.search(text) and normalised(bare) not in ("yes", "no")
+        else ""
     )
 
 

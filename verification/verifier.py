@@ -164,9 +164,8 @@ class Verifier:
         person set; `on_low_confidence` what becomes of an answer below it, and `showing` the confidence from which it
         may be shown as doubtful (`decision.decide`). `written` is what is known of an answer that a chat model wrote:
         its chance to be right is one of its own (`verification.written`), and so is that of a quotation `beside` such
-        an answer. `computed` is what a computed answer comes to
-        when it is computed once more: that judges it, and no network. After `deadline_s` seconds the judges and models
-        that are slow are no longer waited for.
+        an answer. `computed` is what a computed answer comes to when it is computed once more: that judges it, and no
+        network. After `deadline_s` seconds the judges and models that are slow are no longer waited for.
         """
         if not isinstance(answer, str):
             raise InputError(f"The answer came as a {type(answer).__name__}; wanted text: give a string.")

@@ -93,6 +93,17 @@ def test_what_a_model_says_of_the_passage_before_what_it_says_is_left_out(
     assert list(notes.written) == [answer]
 
 
+@pytest.mark.parametrize(("reply", "answer"), [("£1,205.", f"{WHY} [2]"), ("The studio", "The studio")])
+def test_a_bare_figure_that_names_no_passage_becomes_the_one_sentence_that_has_it(
+    server: OllamaServer, ranker: Any, reply: str, answer: str
+) -> None:
+    server.play(reply)
+    passages = as_passages([*(p["text"] for p in PASSAGES), "The studio was painted."])
+    given, notes = written(server, ranker, question="What does the insurance cost?", passages=passages)
+    assert (given, notes.calls) == (answer, 1)
+    assert bool(notes.written) is (answer == reply)
+
+
 def test_a_bare_figure_is_put_into_the_sentence_that_has_it(server: OllamaServer, ranker: Any) -> None:
     server.play("£1,205 [2]")
     answer, notes = written(server, ranker, question="What does the insurance cost?")
