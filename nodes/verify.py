@@ -15,7 +15,14 @@ from cragraph.retrieval.search.neighbours import all_read, locate, read_wide
 from cragraph.text.markers import without_markers
 from cragraph.types import IDK, Attempt, Computed, Passage
 from cragraph.verification.computed import Recomputed
-from cragraph.verification.decision import NO_ANSWER, WORTH_SHOWING, WRITTEN, reaches, unanswered
+from cragraph.verification.decision import (
+    NO_ANSWER,
+    WORTH_SHOWING,
+    WRITTEN,
+    WRITTEN_BY_SMALL,
+    reaches,
+    unanswered,
+)
 from cragraph.verification.result import SUMMARY, Verification
 from cragraph.verification.verifier import Verifier
 from cragraph.verification.written import Beside, Written
@@ -32,9 +39,9 @@ class Verify:
     model to write: `quoting` quotes it. Where that is more likely right than not, and surer than a draft that would be
     shown, it is the attempt. What a correction quotes in place of a model's words is held to the same line
     (`decision.WRITTEN`). Where the generator is a model that `gives_way`, quotations are held to their own line
-    (`decision.WORTH_SHOWING`) and go before all of its words that are not accepted. The model is a second reader then:
-    what it answered makes a quotation more or less sure (`verification.written`), also where a correction quotes the
-    same once more.
+    (`decision.WORTH_SHOWING`) and go before all of its words that are not accepted, and these are shown from
+    `decision.WRITTEN_BY_SMALL` on. The model is a second reader then: what it answered makes a quotation more or less
+    sure (`verification.written`), also where a correction quotes the same once more.
     """
 
     verifier: Verifier
@@ -141,6 +148,8 @@ class Verify:
         # A correction that quotes stands in place of a model's words, and is worth no less than these would have to be.
         corrects = self.quoting is not None and bool(state.attempts) and computed is None and not self.gives_way()
         showing = WRITTEN if corrects or written else WORTH_SHOWING
+        if written and self.gives_way():
+            showing = WRITTEN_BY_SMALL
         beside = beside or again(question, draft, state.attempts)
         checked = self.verifier(
             question,

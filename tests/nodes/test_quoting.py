@@ -119,6 +119,27 @@ def test_what_is_shown_where_a_model_writes_is_more_likely_right_than_not(
     assert outcomes[:3] == [doubted, doubted, "doubtful"]
 
 
+@pytest.mark.parametrize(("small", "shown"), [(False, [0.5, 0.69, 0.7]), (True, [0.7])])
+def test_what_a_small_model_writes_is_shown_only_where_it_would_be_accepted(
+    server: OllamaServer, small: bool, shown: list[float]
+) -> None:
+    parts = Parts(load_settings(store=None, model="ollama:llama3.2", ollama_host=server.url))
+    decided: dict[float, str] = {}
+
+    def verifier(*given: Any, **options: Any) -> Any:
+        verified = parts.verifier(*given, **options)
+        if options["written"]:
+            decided.update({c: verified.changed(confidence=c).decision.outcome for c in (0.49, 0.5, 0.69, 0.7)})
+        return verified
+
+    draft = "A basic service costs 45 pounds. [2]"
+    state = State(question="What do I pay for a service?", held=as_passages(PASSAGES), drafts=[draft])
+    state.written[draft] = -0.1
+    strict = ONCE.model_copy(update={"confidence_threshold": 0.999}).resolved()
+    Verify(verifier, quoting=parts.quoting, gives_way=lambda: small)(state, strict, Notes())  # type: ignore[arg-type]
+    assert [c for c, outcome in decided.items() if outcome == "doubtful"] == shown
+
+
 @pytest.mark.parametrize(
     ("size", "chosen", "context", "calls"),
     [
