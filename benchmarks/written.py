@@ -7,8 +7,8 @@
 Half of the questions are fitted on, by a hash of their names; the other half says how good the fit is. So do all of
 them, each by a fit on all but its own. What was answered partly counts as half right. Refusals are no answers and are
 left out. Of files that hold the same question of a model, the last counts. Quotations are the first ones of `alone`
-that were not accepted and not in a language that no network reads, right where an expected text stands in them, beside
-what `draft` has. `--on` says how well the card that ships does on rows of other questions.
+that were doubtful and not in a language that no network reads, right where an expected text stands in them, beside what
+`draft` has. `--on` says how well the card that ships does on rows of other questions.
 """
 
 import argparse
@@ -21,6 +21,7 @@ import numpy as np
 
 from benchmarks.prompts import by_text, dev_verdict, taken, to_fit
 from cragraph.types import IDK
+from cragraph.verification.decision import WORTH_SHOWING, reaches
 from cragraph.verification.written import CARD, Beside, card, features_beside
 
 TRUTH: Final = {"right": 1.0, "partly": 0.5, "wrong": 0.0}
@@ -76,13 +77,15 @@ def answers(every: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
 
 
 def quotations(every: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
-    """The first quotations that were not accepted, with what makes their chance beside the model's answer."""
+    """The first quotations that were doubtful, with what makes their chance beside the model's answer."""
     drafts = {(row["model"], row["set"], row["id"]): row for row in every if row["way"] == "draft"}
     alone = {(row["model"], row["set"], row["id"]): row for row in every if row["way"] == "alone"}
     rows = []
     for key, row in alone.items():
         first = next(iter(row["firsts"]), None)
         if key not in drafts or taken(row) or first in (None, IDK) or row["answered"] is None:
+            continue
+        if not reaches(row["sure"][0], WORTH_SHOWING):
             continue
         model = drafts[key]
         beside = Beside.of(row["question"], first, model["answer"], model["confidence"])

@@ -40,8 +40,8 @@ class Verify:
     shown, it is the attempt. What a correction quotes in place of a model's words is held to the same line
     (`decision.WRITTEN`). Where the generator is a model that `gives_way`, quotations are held to their own line
     (`decision.WORTH_SHOWING`) and go before all of its words that are not accepted, and these are shown from
-    `decision.WRITTEN_BY_SMALL` on. The model is a second reader then: what it answered makes a quotation more or less
-    sure (`verification.written`), also where a correction quotes the same once more.
+    `decision.WRITTEN_BY_SMALL` on. The model is a second reader then: what it answered makes a doubtful quotation more
+    or less sure (`verification.written`), also where a correction quotes the same once more.
     """
 
     verifier: Verifier

@@ -33,7 +33,7 @@ from cragraph.verification.cells import cell_verdict
 from cragraph.verification.claims import SentenceExtractor, uncovered_parts
 from cragraph.verification.computed import Recomputed
 from cragraph.verification.conflicts import find_conflicts, same_but_one
-from cragraph.verification.decision import WORTH_SHOWING, Line
+from cragraph.verification.decision import WORTH_SHOWING, Line, reaches
 from cragraph.verification.fallback import JudgeChain, VerdictCache, judge_names, over_limit
 from cragraph.verification.judges.verdicts import claim_of, unjudged, verdict_of
 from cragraph.verification.policies import AUTO, POLICIES, Own, Weights
@@ -464,8 +464,9 @@ def _joined(value: float, verdicts: Sequence[Verdict], read: Reading, checked: f
     if not read["quoted"] or any(v["judge"] in CHAT_JUDGES for v in verdicts):
         return value, value, False
     sure = value * read["chance"]
-    if "beside" in read:
-        sure = min(card().chance_beside(sure, Beside(**read["beside"])), checked)
+    if "beside" in read and reaches(sure, WORTH_SHOWING):
+        # It neither hides what would be shown without a model nor shows what the reader refuses.
+        sure = min(max(card().chance_beside(sure, Beside(**read["beside"])), WORTH_SHOWING), checked)
     return round(sure, 6), value, False
 
 

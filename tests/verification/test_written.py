@@ -8,6 +8,7 @@ import pytest
 
 from cragraph.errors import WeightsError
 from cragraph.types import IDK
+from cragraph.verification.decision import WORTH_SHOWING
 from cragraph.verification.verifier import joined
 from cragraph.verification.written import Beside, Written, card, features
 
@@ -61,6 +62,12 @@ def test_a_quotation_is_surer_where_a_model_says_the_same_and_less_sure_where_it
     assert confidence(other) < confidence(None) == 0.54 < 0.7 < confidence(same)
     assert confidence({"chance": None, "shared": 0.0}) < confidence(None)
     assert confidence(same, checked=0.6) == 0.6
+
+
+def test_a_model_neither_hides_what_would_be_shown_without_it_nor_shows_what_would_be_refused() -> None:
+    same, other = {"chance": 0.9, "shared": 1.0}, {"chance": 0.02, "shared": 0.0}
+    assert confidence(other, chance=0.46) == WORTH_SHOWING < confidence(None, chance=0.46)
+    assert confidence(same, chance=0.43) == confidence(None, chance=0.43) == 0.387
 
 
 @pytest.mark.parametrize(("read", "stated"), [({"quoted": False}, 0.9), ({"chance": None}, 0.5)])
