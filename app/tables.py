@@ -168,7 +168,11 @@ QUERY_WRITERS: Final[Mapping[str, Part]] = {
 
 CONTEXTUALIZERS: Final[Mapping[str, Part]] = {
     "embedded": Part("generation.followups:FollowUps"),
-    "chat": Part("retrieval.search.llm_queries:Contextualizer", lambda p: (p.chat, p.prompts), CHAT_MODEL),
+    "chat": Part(
+        "retrieval.search.llm_queries:Contextualizer",
+        lambda p: (p.chat, p.prompts, p.part(CONTEXTUALIZERS, "embedded"), SMALLEST_WRITER),
+        CHAT_MODEL,
+    ),
 }
 """What makes a follow-up question stand alone, likewise."""
 

@@ -40,15 +40,30 @@ def doubt_of(decision: Mapping[str, Any] | None) -> str:
     """What stands before a doubtful answer wherever one is shown; nothing before any other."""
     if not decision or decision["outcome"] != "doubtful":
         return ""
-    return f"Doubtful ({decision['confidence']:.2f}, wanted {decision['threshold']:.2f}): "
+    confidence, threshold = apart(decision["confidence"], decision["threshold"])
+    return f"Doubtful ({confidence}, wanted {threshold}): "
 
 
 def standing(decision: Mapping[str, Any] | None, level: str | None) -> str:
     """Confidence, level and decision in a line: ``Confidence 0.44 (very low) · doubtful · the threshold is 0.70``."""
     if not decision:
         return "Not verified"
-    line = f"Confidence {decision['confidence']:.2f} ({level}) · {decision['outcome']}"
-    return f"{line} · the threshold is {decision['threshold']:.2f}{SETTERS[decision['set_by']]}"
+    confidence, threshold = apart(decision["confidence"], decision["threshold"])
+    line = f"Confidence {confidence} ({level}) · {decision['outcome']}"
+    return f"{line} · the threshold is {threshold}{SETTERS[decision['set_by']]}"
+
+
+def apart(confidence: float, threshold: float) -> tuple[str, str]:
+    """Both with as many digits as tell them apart, two at least: 0.6954 beside 0.7000."""
+    digits = next((d for d in (2, 4, 6) if round(confidence, d) != round(threshold, d)), 2)
+    return f"{confidence:.{digits}f}", f"{threshold:.{digits}f}"
+
+
+def called(calls: int, tokens: Mapping[str, int]) -> str:
+    """How often chat models were called, and what they read and wrote; empty where none was called."""
+    told = {"read": "read", "wrote": "written"}
+    counts = [f"{count:,} tokens {told.get(what, what)}" for what, count in tokens.items()]
+    return ", ".join([f"{calls} model call{'s' if calls != 1 else ''}", *counts]) if calls else ""
 
 
 SETTERS: Final[dict[SetBy, str]] = {"default": "", "calibration": " by calibration", "person": " as set"}

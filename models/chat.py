@@ -171,7 +171,8 @@ class ChatCaller:
         except Exception as error:  # whatever a provider's client raises becomes one of ours
             if isinstance(error, TimeoutError) and remaining() == 0.0:
                 raise DeadlineError(
-                    f"the run's deadline passed while {self.title} was asked: raise CRAG_DEADLINE_S."
+                    f"the run's deadline passed while {self.title} was asked: give it longer "
+                    "(--deadline, CRAG_DEADLINE_S)."
                 ) from error
             raise translate(error, self._target, self.timeout_s) from error
 

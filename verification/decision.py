@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from typing import Any, Final, Self
 
-from cragraph.types import OnLowConfidence, Outcome, SetBy
+from cragraph.types import OnLowConfidence, Outcome, SetBy, apart
 
 DEFAULT_LINE: Final = 0.7
 """The confidence from which an answer is accepted where nobody set another: the founding documents' threshold."""
@@ -118,5 +118,5 @@ def below(confidence: float, threshold: float) -> str:
 
 
 def _told(confidence: float, threshold: float, how: str) -> str:
-    digits = next((d for d in (2, 4, 6) if round(confidence, d) != round(threshold, d)), 2)
-    return f"{confidence:.{digits}f} {how} the threshold of {threshold:.{digits}f}."
+    own, line = apart(confidence, threshold)
+    return f"{own} {how} the threshold of {line}."

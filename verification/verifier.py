@@ -311,6 +311,7 @@ class Verifier:
             and answered.quoted
             and answered.probability is not None
             and answered.probability < ADDRESSED
+            and (case.beside is None or made.confidence < ADDRESSED)
         )
         lost = sum(verdict["verdict"] == "unjudged" for verdict in verdicts)
         told = [{side["quote"] for side in conflict["sides"]} for conflict in answered.conflicts]

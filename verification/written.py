@@ -9,8 +9,8 @@ the model was of its words where its server says so. `python -m benchmarks.writt
 they do on the questions that they were not fitted on. Chances count as their logits: to a true sentence that answers
 something else the reader gives a chance of .03, and to the right one in other words of .2.
 
-Of a doubtful quotation a model that was asked the same is a second reader: how sure the quotation is by itself, how much
-of what the model says it has, and how likely the model's answer is to be right make its chance.
+Of a doubtful quotation a model that was asked the same is a second reader: how sure the quotation is by itself, how
+much of what the model says it has, and how likely the model's answer is to be right make its chance.
 """
 
 import json

@@ -11,7 +11,7 @@ from rich.text import Text
 from cragraph.cli.console import err, out
 from cragraph.passages import place_of, sides_of
 from cragraph.text.words import shortened
-from cragraph.types import MARKS, doubt_of, mark_of, standing
+from cragraph.types import MARKS, called, doubt_of, mark_of, standing
 
 COLOURS: Final = dict(zip(MARKS, ("green", "yellow", "red", "bold red", "magenta"), strict=True)) | {"quoted": "cyan"}
 """Of claims by their verdict; green is for those of an accepted answer."""
@@ -122,8 +122,7 @@ def ran_line(response: dict[str, Any]) -> str:
     """Which parts ran, how many model calls they made and how long it took."""
     shown = {role: name for role, name in response["models"].items() if not role.startswith("prompt:")}
     ran = ", ".join(f"{role.replace('_', ' ')} {name}" for role, name in shown.items())
-    tokens = ", ".join(f"{count:,} tokens {what}" for what, count in response["tokens"].items())
-    calls = f" · {response['llm_calls']} model calls{f', {tokens}' * bool(tokens)}" if response["llm_calls"] else ""
+    calls = "".join(f" · {told}" for told in [called(response["llm_calls"], response["tokens"])] if told)
     return f"Ran: {ran}{calls} · {response['timings_ms'].get('total', 0):.0f} ms"
 
 

@@ -21,7 +21,7 @@ from cragraph.passages import about, as_passages, place_of, sides_of
 from cragraph.private import output
 from cragraph.report.pages import PagePictures
 from cragraph.text.markers import find_markers
-from cragraph.types import Passage, doubt_of, mark_of, standing
+from cragraph.types import Passage, called, doubt_of, mark_of, standing
 
 Neighbours = Callable[[Passage], Sequence[Passage]]  # the chunks beside a passage, in document order
 
@@ -341,8 +341,7 @@ class Report:
         data = self.data
         shown = [f"{role.replace('_', ' ')} {name}" for role, name in data["models"].items() if ":" not in role]
         ms = (data.get("timings_ms") or {}).get("total") or data.get("ms")
-        shown += [f"{data['llm_calls']} model calls"] if data.get("llm_calls") else []
-        shown += [f"{count:,} tokens {what}" for what, count in (data.get("tokens") or {}).items()]
+        shown += filter(None, [called(data.get("llm_calls") or 0, data.get("tokens") or {})])
         shown += [f"{ms:.0f} ms"] if ms else []
         return f'<footer class="note">Ran: {e(", ".join(shown))}</footer>' if shown else ""
 

@@ -102,14 +102,26 @@ class ChatQueries(ChatPart):
         return queries
 
 
+@dataclass(frozen=True)
 class Contextualizer(ChatPart):
-    """Makes a follow-up such as "and in 2022?" a question that stands alone; one call."""
+    """Makes a follow-up such as "and in 2022?" a question that stands alone; one call.
+
+    Of a model of fewer billions of parameters than `smallest`, where its size is known, the `rules` are asked first:
+    where they find what a question points to, they add what people add more often than it does.
+    """
+
+    rules: Callable[[str, Sequence[Any], Notes], str] | None = None
+    smallest: float = 0.0
 
     def __call__(self, question: str, messages: Sequence[Any], notes: Notes) -> str:
         """The stand-alone question; the question as it came, and noted, when the model fails.
 
         `messages` are the conversation before the question, in any form of `as_message`. Only the last ten count.
         """
+        if self.rules is not None and self.caller.below(self.smallest):
+            alone = self.rules(question, messages, Notes())
+            if alone != question:
+                return alone
         lines = []
         for speaker, text in map(as_message, messages[-LAST_MESSAGES:]):
             if speaker and (line := " ".join(text.split())):

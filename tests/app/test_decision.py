@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from cragraph import Context, Report, create_graph, load_settings, verify
 from cragraph.errors import InputError
 from cragraph.testing import HashEmbeddings
-from cragraph.types import IDK
+from cragraph.types import IDK, apart, called, doubt_of, standing
 from tests.app.conftest import Shell
 from tests.app.test_serve import serving, told
 
@@ -251,3 +251,28 @@ def test_options_that_are_no_mapping_are_not_passed_over(context: Any) -> None:
     graph = create_graph(load_settings(store=None)).compile()
     with pytest.raises(InputError, match="The context came as"):
         graph.invoke({"question": QUESTIONS[0], "passages": ["x"]}, context=context)
+
+
+@pytest.mark.parametrize(
+    ("confidence", "threshold", "shown"),
+    [(0.6954, 0.7, ("0.6954", "0.7000")), (0.44, 0.7, ("0.44", "0.70")), (0.7, 0.7, ("0.70", "0.70"))],
+)
+def test_confidence_and_threshold_are_told_with_the_digits_that_tell_them_apart(
+    confidence: float, threshold: float, shown: tuple[str, str]
+) -> None:
+    assert apart(confidence, threshold) == shown
+    decision = {"outcome": "doubtful", "confidence": confidence, "threshold": threshold, "set_by": "default"}
+    assert doubt_of(decision) == f"Doubtful ({shown[0]}, wanted {shown[1]}): "
+    assert standing(decision, "low") == f"Confidence {shown[0]} (low) · doubtful · the threshold is {shown[1]}"
+
+
+@pytest.mark.parametrize(
+    ("calls", "tokens", "cost"),
+    [
+        (0, {}, ""),
+        (1, {"read": 1544, "wrote": 7}, "1 model call, 1,544 tokens read, 7 tokens written"),
+        (2, {}, "2 model calls"),
+    ],
+)
+def test_what_chat_models_cost_is_told_in_words(calls: int, tokens: dict[str, int], cost: str) -> None:
+    assert called(calls, tokens) == cost

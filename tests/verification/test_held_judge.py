@@ -89,4 +89,4 @@ def test_a_model_too_small_to_judge_leaves_that_to_the_encoder_and_nothing_is_de
         assert server.chats == []
     assert (judged["judge"], judged["verdict"]) == ("encoder", "supported")
     assert notes.sentences == []
-    assert "too few to judge" in notes.models["not a judge"]
+    assert notes.models["not a judge"] == "ollama:tiny (fewer than 2 billion parameters)"

@@ -118,7 +118,7 @@ class LLMJudge(ChatPart):
             size = f"{self.caller.title} has {self.caller.billions:g} billion parameters"
             why = f"{size}, too few to judge (wanted {self.smallest:g})"
             if self.holder is not None:
-                notes.ran("not a judge", f"{why}: choose the judge llm to let it judge all the same")
+                notes.ran("not a judge", f"{self.caller.title} (fewer than {self.smallest:g} billion parameters)")
                 return list(self.holder(claims, passages, notes, question=question))
             notes.degraded(f"{why}: choose the judge llm to let it judge all the same.")
             return [unjudged(claim, f"{why}.", self.name) for claim in claims]

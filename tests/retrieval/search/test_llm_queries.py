@@ -8,6 +8,7 @@ from langchain_core.messages import AIMessage, HumanMessage
 
 from cragraph import Context
 from cragraph.errors import ModelError
+from cragraph.generation.followups import FollowUps
 from cragraph.graph.state import State
 from cragraph.models.chat import ChatCaller
 from cragraph.models.servers import chat_model
@@ -128,6 +129,25 @@ def test_a_follow_up_is_made_to_stand_alone(server: OllamaServer, messages: list
     assert Contextualizer(caller(server))("and in 2022?", messages, notes) == "What was revenue in 2022?"
     assert "Person: What was revenue in 2023?\nAssistant: 383 billion [1]." in server.chats[0].prompt
     assert notes.calls == 1
+
+
+@pytest.mark.parametrize(
+    ("size", "question", "alone", "calls"),
+    [
+        ("1.5B", "and in 2022?", "What was revenue in 2022?", 0),
+        ("1.5B", "Why so much?", "Why was it 383 billion?", 1),
+        ("8B", "and in 2022?", "Why was it 383 billion?", 1),
+    ],
+)
+def test_a_small_model_is_asked_only_where_the_rules_find_nothing(
+    size: str, question: str, alone: str, calls: int
+) -> None:
+    with OllamaServer(
+        {"question": "Why was it 383 billion?"}, models={"llama3.2": ModelInfo(parameter_size=size)}
+    ) as server:
+        writer = Contextualizer(caller(server), rules=FollowUps(), smallest=2.0)
+        assert writer(question, TALK, Notes()) == alone
+        assert len(server.chats) == calls
 
 
 @pytest.mark.parametrize(
