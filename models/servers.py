@@ -144,6 +144,8 @@ def chat_model(
         ) from error
     except Exception as error:  # a provider's own class: no key, no such model
         why = str(error).partition("\n")[0].rstrip(".")
+        if "infer model provider" in why:
+            why = f"LangChain knows no provider {provider!r}; wanted one such as 'ollama:<model>' or 'openai:<model>'"
         raise SettingsError(f"the chat model {spec!r} cannot be built ({why}): correct its name or its key.") from error
     return model
 
@@ -259,7 +261,11 @@ def translate(error: Exception, target: Target, waited_s: float) -> ModelError:
     if status >= 400:
         return ModelError(f"{server} rejected the request with {status} ({reason}).")
     if _is_refusal(error):
-        fix = "start it with `ollama serve`, or set OLLAMA_HOST" if target.ollama else "check its address and network"
+        fix = (
+            "start it with `ollama serve`, or set OLLAMA_HOST or --base-url"
+            if target.ollama
+            else "check its address and network"
+        )
         return ModelUnavailableError(f"{server} cannot be reached: {fix}.")
     failed = f"{target.name} failed with {kind}: {reason}"
     if not target.ollama and (isinstance(error, OSError) or any(name in kind for name in _TRANSIENT)):
