@@ -16,8 +16,8 @@ WRITTEN: Final = 0.5
 and a quotation in their place, are shown where they are more likely right than not. Quotations in place of a small
 model's words (`tables.SMALLEST_WRITER`) keep to their own line."""
 WRITTEN_BY_SMALL: Final = 0.7
-"""The same for what a small model writes: of what was stated between .5 and this three of ten were right, on questions to
-decide on and on others (`benchmarks.prompts`)."""
+"""The same for what a small model writes: of what was stated between .5 and this three of ten were right, on questions
+to decide on and on others (`benchmarks.prompts`)."""
 
 NO_ANSWER: Final = "The passages that were found do not answer the question."
 
