@@ -1,6 +1,7 @@
 """What the nearest stretch of a passage adds to its words: of the passages that a search brings, which are read.
 
-    python -m benchmarks.nearest [DATA] [--limit 100] [--every 1] [--fit]
+    python -m benchmarks.nearest [DATA] [--limit 100] [--every 1] [--first 10 30] [--fit]
+    python -m benchmarks.nearest --files --first 10 30
 
 Questions over the written folders of `training/reading/folders`, most in other words than the document's, those that
 networks learn from and those that are put aside; and the smaller public collections of DATA/retrieval. For each
@@ -9,6 +10,9 @@ relevant passage), and nDCG@10 of the collections; then, of the folders put asid
 likeliest parts that the answerer reads of five passages. `--fit` prints the weights that put what answers first (a
 softmax over the compared passages; folders count three times a collection), twice as large as `rerankers.nearest` has
 them: its scores keep the scale of the lexical reranker's. It needs the extra `training`.
+
+`--files` asks the questions of new users and of `benchmarks.blind` in their place: of those with an expected text, how
+often the first five passages hold it (of new users all that are expected, else any).
 """
 
 import argparse
@@ -21,6 +25,10 @@ from random import Random
 
 import numpy as np
 
+from benchmarks.blind.__main__ import FOLDERS
+from benchmarks.new_user.__main__ import documents
+from benchmarks.prompts import SETS as SETS_ON_FILES
+from benchmarks.prompts import home, questions
 from cragraph.evals.data import read_collection
 from cragraph.evals.metrics import mean, ndcg
 from cragraph.generation.candidates import candidates
@@ -121,6 +129,29 @@ def of_parts(found: Sequence[Found], nearest: NearestReranker, embeddings: Cache
     print(f"\n{mean(counts):.1f} parts of five passages; the sentence is among the likeliest {cells}")
 
 
+def of_files(first: Sequence[int]) -> None:
+    """Print, for each set of questions on files, of how many the first five passages hold what is expected."""
+    print("| set | questions |", " | ".join(f"nearest {number}" for number in first), "|")
+    print("|", " | ".join(["---"] * (2 + len(first))), "|")
+    for name in (*SETS_ON_FILES, *FOLDERS):
+        with tempfile.TemporaryDirectory() as scratch:
+            assistant = Assistant(load_settings(store=f"{scratch}/store"))
+            written = name in FOLDERS
+            assistant.ingest([home(name) / "files" if written else documents(home(name), Path(scratch) / "files")])
+            rerankers = [NearestReranker(assistant.parts.cached_embeddings, number) for number in first]
+            held: list[list[float]] = [[] for _ in first]
+            for row in questions("1/1", sets=(name,)):
+                wanted = [text for text in row.get("any" if written else "expect", ()) if text not in ("Yes", "No")]
+                if row.get("refuse") or not wanted:
+                    continue
+                came = assistant.parts.retriever([row["question"]], FOUND, Notes())
+                for shares, reranker in zip(held, rerankers, strict=True):
+                    text = " ".join(p["text"] for p in reranker(row["question"], came, Notes())[:5]).casefold()
+                    shares.append(float((any if written else all)(one.casefold() in text for one in wanted)))
+        cells = " | ".join(f"{mean(shares):.3f}" for shares in held)
+        print(f"| {name} | {len(held[0])} | {cells} |", flush=True)
+
+
 def features(one: Found, reranker: NearestReranker) -> tuple[np.ndarray, np.ndarray]:
     """What the reranker weighs of the passages that it compares, (passages, `NAMES`), and which are relevant."""
     place = {p["chunk_id"]: n for n, p in enumerate(one.passages)}
@@ -162,8 +193,12 @@ def main() -> None:
     parser.add_argument("--limit", type=int, default=100, help="queries of a collection at most")
     parser.add_argument("--every", type=int, default=1, help="every such folder only")
     parser.add_argument("--first", type=int, nargs="+", default=[FIRST], help="passages that are compared")
+    parser.add_argument("--files", action="store_true", help="questions on files in place of folders and collections")
     parser.add_argument("--fit", action="store_true")
     given = parser.parse_args()
+    if given.files:
+        of_files(given.first)
+        return
     embeddings = CachedEmbeddings(EmbeddedEncoder(), LRU(200_000))
     made: dict[str, Callable[[], Iterator[Found]]] = {
         "folders, learnt from": lambda: of_folders(embeddings, given.every, aside=False),

@@ -111,6 +111,10 @@ def report_on(rows: Sequence[dict[str, Any]]) -> tuple[dict[str, float], dict[st
         if other := [row for row in second if row["model"] == model]:
             report[model] = measured(other, chances(other, weights))
             report[f"{model}, as it was"] = measured(other, [row["confidence"] or 0.0 for row in other])
+            if "support" in names:
+                product = [(row.get("answered") or 0.0) * (row.get("supported") or 0.0) for row in other]
+                report[f"{model}, support times the reader"] = measured(other, product)
+                report[f"{model}, support alone"] = measured(other, [row.get("supported") or 0.0 for row in other])
     return weights, report
 
 

@@ -122,8 +122,8 @@ def ran_line(response: dict[str, Any]) -> str:
     """Which parts ran, how many model calls they made and how long it took."""
     shown = {role: name for role, name in response["models"].items() if not role.startswith("prompt:")}
     ran = ", ".join(f"{role.replace('_', ' ')} {name}" for role, name in shown.items())
-    calls = "".join(f" · {told}" for told in [called(response["llm_calls"], response["tokens"])] if told)
-    return f"Ran: {ran}{calls} · {response['timings_ms'].get('total', 0):.0f} ms"
+    calls = called(response["llm_calls"], response["tokens"])
+    return " · ".join(filter(None, [f"Ran: {ran}", calls, f"{response['timings_ms'].get('total', 0):.0f} ms"]))
 
 
 def show_verification(result: dict[str, Any]) -> None:

@@ -87,8 +87,9 @@ def test_a_run_ends_with_a_response_whose_every_verdict_was_read(model: str, que
 def test_plain_facts_that_are_accepted_are_right_and_cited_in_a_call_or_two(model: str) -> None:
     responses = [(asked(model, question), figure) for question, figure in FACTS]
     taken = [(response, figure) for response, figure in responses if response["accepted"]]
-    # A model of half a billion may get one of them wrong; then it must not be accepted.
-    assert len(taken) >= len(FACTS) - 1
+    # A model of half a billion may get one of them wrong; then it must not be accepted, nor cited.
+    assert len(taken) >= len(FACTS) - ("0.5b" in MODEL)
+    assert all(response["citations"] == [] for response, _ in responses if not response["accepted"])
     for response, figure in taken:
         assert figure in response["answer"]
         assert [citation["number"] for citation in response["citations"]]
