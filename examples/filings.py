@@ -8,7 +8,7 @@ from pathlib import Path
 
 from cragraph import Context, Report, create_graph, load_settings
 from cragraph.models.embeddings import EmbeddedEncoder
-from cragraph.retrieval.store import ingest, open_store
+from cragraph.store import ingest, open_store
 
 
 def main(folder: str, *questions: str) -> None:

@@ -14,8 +14,8 @@ from pydantic_core.core_schema import (
     union_schema,
 )
 
+from cragraph.choices import JUDGES, SPECIALIST
 from cragraph.errors import InputError
-from cragraph.tables import JUDGES, SPECIALIST
 from cragraph.types import Mode, OnLowConfidence
 from cragraph.verification.decision import DEFAULT_LINE, Line
 

@@ -10,17 +10,16 @@ from functools import partial
 from typing import TYPE_CHECKING, Final
 
 from cragraph.errors import CragError
-from cragraph.generation.computing import FLOOR, RIVAL, TIED, Near, Reading, odds, read_query
 from cragraph.graph.context import Context
 from cragraph.graph.state import State
+from cragraph.language.tables import Table
 from cragraph.nodes.retrieve import filter_of
 from cragraph.protocols import Notes, stand_in
-from cragraph.retrieval.tables import StoredTables, compute
-from cragraph.text.tables import Table
+from cragraph.tables import FLOOR, RIVAL, TIED, Near, Reading, StoredTables, compute, odds, read_query
 from cragraph.types import Computed, Passage
 
 if TYPE_CHECKING:
-    from cragraph.generation.computing.written import QueryModel
+    from cragraph.tables.written import QueryModel
 
 logger = logging.getLogger(__name__)
 

@@ -6,16 +6,16 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from cragraph.generation.candidates import is_row
-from cragraph.generation.ranking import MOST_ROWS
-from cragraph.generation.yes_no import lead
+from cragraph.answers.candidates import is_row
+from cragraph.answers.ranking import MOST_ROWS
+from cragraph.answers.yes_no import lead
 from cragraph.graph.context import Context
 from cragraph.graph.routing import chosen, relevant, wanted_chunks
 from cragraph.graph.state import State
+from cragraph.language.languages import LEFT_OUT, unread
+from cragraph.language.sentences import sentences
+from cragraph.language.words import content_words, weight
 from cragraph.protocols import Notes
-from cragraph.text.languages import LEFT_OUT, unread
-from cragraph.text.sentences import sentences
-from cragraph.text.words import content_words, weight
 from cragraph.types import EVADES, IDK, Attempt, Citation, Computed, Nearest, Passage
 from cragraph.verification.citations import MOST_CITATIONS, cite
 from cragraph.verification.decision import BY_PERSON, NO_ANSWER, Decision, Line, below, unanswered

@@ -11,7 +11,7 @@ from cragraph.graph.state import State
 from cragraph.nodes.compute import Compute
 from cragraph.nodes.retrieve import merge
 from cragraph.protocols import Brief, Generator, Notes
-from cragraph.retrieval.search.neighbours import read_wide
+from cragraph.search.neighbours import read_wide
 
 WARMTH = 0.4  # added to the temperature for each further candidate of a best-of-N pass
 WITHHOLDING = ("abstain", "prune")

@@ -7,9 +7,9 @@ from typing import Any
 from cragraph.graph.context import Context
 from cragraph.graph.routing import best, failed_claims
 from cragraph.graph.state import State
+from cragraph.language.words import content_words
 from cragraph.protocols import Notes, QueryWriter
-from cragraph.retrieval.search.neighbours import read_wide
-from cragraph.text.words import content_words
+from cragraph.search.neighbours import read_wide
 from cragraph.types import IDK
 from cragraph.verification.result import word_for_word
 

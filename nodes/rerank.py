@@ -4,15 +4,15 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from cragraph.answers.questions import read_question
 from cragraph.errors import ModelError
-from cragraph.generation.questions import read_question
 from cragraph.graph.context import Context
 from cragraph.graph.routing import best, relevance
 from cragraph.graph.state import State
 from cragraph.nodes.retrieve import merge
 from cragraph.protocols import Notes, Reranker, stand_in
-from cragraph.retrieval.rerankers import rerank_gain
-from cragraph.retrieval.search.neighbours import NO_STORE, Size, all_read, without_around
+from cragraph.search.neighbours import NO_STORE, Size, all_read, without_around
+from cragraph.search.rerankers import rerank_gain
 from cragraph.types import Attempt, Passage
 
 ROWS_BESIDE = 20  # rows that are kept beside the best passages where a question asks for all that match

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from cragraph.answers.followups import points_back
 from cragraph.errors import InputError, StoreMissingError, encodable
-from cragraph.generation.followups import points_back
 from cragraph.graph.context import Context
 from cragraph.graph.routing import best
 from cragraph.graph.state import EPHEMERAL, State

@@ -8,11 +8,11 @@ from cragraph.errors import CragError, StoreError
 from cragraph.graph.context import Context
 from cragraph.graph.routing import accepted, worth
 from cragraph.graph.state import State, VerifyOutput, VerifyState
+from cragraph.language.markers import without_markers
 from cragraph.nodes.compute import Compute
 from cragraph.passages import as_passages
 from cragraph.protocols import Brief, Generator, Notes
-from cragraph.retrieval.search.neighbours import all_read, locate, read_wide
-from cragraph.text.markers import without_markers
+from cragraph.search.neighbours import all_read, locate, read_wide
 from cragraph.types import IDK, Attempt, Computed, Passage
 from cragraph.verification.computed import Recomputed
 from cragraph.verification.decision import (

@@ -12,9 +12,9 @@ import pytest
 import typer
 from typer.testing import CliRunner
 
+from cragraph.choices import JUDGES, RERANKERS
 from cragraph.cli import app
-from cragraph.retrieval.documents.files import FORMATS
-from cragraph.tables import JUDGES, RERANKERS
+from cragraph.documents.files import FORMATS
 from tests.support.ollama import OllamaServer
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -93,7 +93,7 @@ def home(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
 
 def one_page(text: str) -> bytes:
     """A PDF of one line."""
-    from tests.retrieval.documents.conftest import pdf_bytes
+    from tests.documents.conftest import pdf_bytes
 
     return pdf_bytes([[(72, 72, text)]])
 
@@ -172,9 +172,9 @@ def of_python(words: list[str]) -> None:
     options = [word.split("=")[0] for word in words[2 if words[0] == "-m" else 1 :] if word.startswith("--")]
     source = path.read_text(encoding="utf-8")
     if "learning.options(" in source:
-        source += (ROOT / "training" / "learning.py").read_text(encoding="utf-8")
+        source += (ROOT / "lab" / "training" / "learning.py").read_text(encoding="utf-8")
     assert all(f'"{option}"' in source for option in options), f"{module} has no option {options}"
-    if module.startswith("benchmarks"):
+    if module.startswith("lab.benchmarks"):
         importlib.import_module(module)
 
 
@@ -199,7 +199,7 @@ def test_what_the_documents_name_exists() -> None:
     for name, text in TEXTS.items():
         targets = [(ROOT / name).parent / target for target in re.findall(r"\]\((?!http|#)([^)#\s]+)", text)]
         targets += [ROOT / path for path in re.findall(r"`pytest (tests/[\w/.]+)", text)]
-        for module in re.findall(r"python -m ((?:benchmarks|training)(?:\.\w+)+)", text):
+        for module in re.findall(r"python -m (lab(?:\.\w+)+)", text):
             path = ROOT / module.replace(".", "/")
             targets.append(path if path.is_dir() else path.with_suffix(".py"))
         missing += [f"{name}: {target}" for target in targets if not target.resolve().exists()]

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from cragraph.models.embeddings import EmbeddedEncoder
-from cragraph.retrieval.store import ingest, open_store
+from cragraph.store import ingest, open_store
 
 ROOT = Path(__file__).resolve().parent.parent
 DATA = Path(os.environ.get("CRAG_DATA", ROOT / "../shared/data"))

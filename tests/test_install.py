@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from tools.install import megabytes, state
+from lab.tools.install import megabytes, state
 
 
 def test_it_says_what_is_fetched_and_then_what_is_in_place(tmp_path: Path) -> None:

@@ -19,7 +19,7 @@ for name in {blocked}:
     sys.modules[name] = None
 from cragraph import create_graph, load_settings, verify
 from cragraph.models.embeddings import EmbeddedEncoder
-from cragraph.retrieval.store import ingest, open_store
+from cragraph.store import ingest, open_store
 print(verify("Revenue was $394 billion.", ["Revenue was $383 billion."]).claims[0]["verdict"])
 with open_store("store", EmbeddedEncoder(), graph_from=2) as store:
     ingest("notes", store)

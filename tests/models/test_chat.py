@@ -71,8 +71,8 @@ def test_a_tag_stays_part_of_the_model() -> None:
 def test_importing_the_parts_does_not_import_the_client() -> None:
     modules = (
         "cragraph.models.chat, cragraph.models.chat, cragraph.models.embeddings, cragraph.models.replies, "
-        "cragraph.generation.chat_answerer, cragraph.verification.judges.llm, cragraph.retrieval.rerankers.llm, "
-        "cragraph.retrieval.search.llm_queries"
+        "cragraph.answers.chat_answerer, cragraph.verification.judges.llm, cragraph.search.rerankers.llm, "
+        "cragraph.search.llm_queries"
     )
     code = f"import {modules}, sys; sys.exit(any(m in sys.modules for m in ('langchain_ollama', 'ollama', 'httpx')))"
     assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0

@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 from langgraph.checkpoint.memory import InMemorySaver
 
+from cragraph.documents import Document, split
 from cragraph.graph.build import build_graph, step
 from cragraph.graph.context import Context
 from cragraph.nodes.finalize import Finalize
@@ -16,9 +17,8 @@ from cragraph.nodes.rerank import Rerank
 from cragraph.nodes.retrieve import Retrieve
 from cragraph.nodes.review import Review
 from cragraph.nodes.verify import Verify
-from cragraph.retrieval.documents import Document, split
-from cragraph.retrieval.search.neighbours import NO_STORE, Neighbours
-from cragraph.retrieval.store import Store, open_store
+from cragraph.search.neighbours import NO_STORE, Neighbours
+from cragraph.store import Store, open_store
 from cragraph.testing import FakeGenerator, FakeQueryWriter, FakeReranker, FakeRetriever, HashEmbeddings
 from cragraph.types import Passage
 from cragraph.verification.claims import SentenceExtractor

@@ -16,7 +16,7 @@ from typing import Any
 import pytest
 
 from cragraph import Context, create_graph, load_settings
-from cragraph.generation.chat_answerer import EXAMPLE
+from cragraph.answers.chat_answerer import EXAMPLE
 from cragraph.types import IDK
 
 SERVER = os.environ.get("MODEL_SERVER", "")

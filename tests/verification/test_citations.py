@@ -4,9 +4,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from cragraph.language.markers import find_markers
 from cragraph.passages import as_passages
 from cragraph.testing import judged, quoted, verdict
-from cragraph.text.markers import find_markers
 from cragraph.verification.citations import cite
 
 PASSAGES = as_passages(
@@ -276,7 +276,7 @@ PIECES = st.lists(
 
 @given(PIECES, st.data())
 def test_every_marker_points_at_a_citation_and_every_citation_has_one(answer: str, data: st.DataObject) -> None:
-    from cragraph.text.sentences import sentence_spans
+    from cragraph.language.sentences import sentence_spans
 
     count = len(sentence_spans(answer))
     labels = data.draw(

@@ -9,9 +9,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from cragraph.language.markers import without_markers
+from cragraph.language.sentences import LONGEST
 from cragraph.protocols import ClaimExtractor, Notes
-from cragraph.text.markers import without_markers
-from cragraph.text.sentences import LONGEST
 from cragraph.types import IDK
 from cragraph.verification.claims import SentenceExtractor, claim_type, split_claims, uncovered_parts
 

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from cragraph.testing import verdict
-from cragraph.types import OnLowConfidence, doubt_of, standing
+from cragraph.types import OnLowConfidence, apart, doubt_of, standing
 from cragraph.verification.decision import WORTH_SHOWING, Decision, Line, decide
 from cragraph.verification.result import Verification
 
@@ -38,7 +38,7 @@ def test_a_decision_follows_from_the_number_the_line_and_what_was_chosen(
     assert found.why.endswith(".")
     assert Decision.from_dict(json.loads(json.dumps(found.to_dict()))) == found
     assert bool(doubt_of(found.to_dict())) is (found.outcome == "doubtful")
-    assert f" · {found.outcome} · the threshold is {at:.2f}" in standing(found.to_dict(), "low")
+    assert f" · {found.outcome} · the threshold is {apart(confidence, at)[1]}" in standing(found.to_dict(), "low")
 
 
 @pytest.mark.parametrize(

@@ -4,8 +4,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from cragraph.language.sentences import sentence_spans
 from cragraph.testing import judged, verdict
-from cragraph.text.sentences import sentence_spans
 from cragraph.verification.policies import POLICIES
 from cragraph.verification.prune import prune
 from cragraph.verification.prune import pruned as pruned_verification

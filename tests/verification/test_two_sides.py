@@ -13,11 +13,11 @@ import pytest
 
 from cragraph.api import verify
 from cragraph.build import Parts
+from cragraph.language.facts.polarity import opposite_words
 from cragraph.models.grounding import GroundingModel
 from cragraph.passages import as_passages
 from cragraph.protocols import Judge, Notes
 from cragraph.settings import load_settings
-from cragraph.text.facts.polarity import opposite_words
 from cragraph.types import Claim
 from cragraph.verification.judges.encoder import EncoderJudge
 from cragraph.verification.judges.lexical import LexicalJudge

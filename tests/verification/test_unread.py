@@ -5,11 +5,11 @@ from typing import Any
 import pytest
 
 from cragraph.build import Parts
+from cragraph.language.languages import LET_IT_JUDGE, SET_MODEL
 from cragraph.passages import as_passages
 from cragraph.protocols import Notes
 from cragraph.settings import Settings
 from cragraph.testing import FakeJudge
-from cragraph.text.languages import LET_IT_JUDGE, SET_MODEL
 from cragraph.verification.result import Verification
 from cragraph.verification.verifier import MOST_UNREAD
 from cragraph.verification.written import Written

@@ -4,9 +4,9 @@ from typing import Any
 
 import pytest
 
+from cragraph.answers.answered import asks_whether, denies
+from cragraph.answers.chat_answerer import without_false_yes
 from cragraph.build import Parts
-from cragraph.generation.answered import asks_whether, denies
-from cragraph.generation.chat_answerer import without_false_yes
 from cragraph.passages import as_passages
 from cragraph.protocols import Notes
 from cragraph.settings import load_settings

@@ -1,0 +1,180 @@
+"""How likely an answer is to answer its question, and the places in the passages that do."""
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Final
+
+from cragraph.answers.candidates import Candidate, candidates
+from cragraph.answers.conflicts import differing
+from cragraph.answers.questions import read_question, split_question
+from cragraph.answers.ranking import MOST_ROWS, REWORDED, AnswerRanker, Ranking, Scored, certainty
+from cragraph.language.facts.polarity import denials, denied_stretches
+from cragraph.language.markers import without_markers
+from cragraph.language.words import content_words, normalised, terms
+from cragraph.protocols import Answered, Notes, Told
+from cragraph.types import AnswerSpan, Conflict, Passage
+
+_ASKS_WHETHER: Final = re.compile(
+    r"\W*(?:is|are|am|was|were|do|does|did|can|could|may|might|must|shall|should|will|would|has|have|had)\s(?!.*\bor\b)",
+    re.I,
+)
+"""How a question begins that is answered by yes or no; one that gives a choice is not."""
+_LET: Final = frozenset(terms("allowed permitted"))
+"""What is not allowed or permitted is what stands before it: its words need not follow the "not"."""
+MOST_SPANS: Final = 12
+PARTLY: Final = 0.3
+"""The chance that is stated where one part of a question is answered and another is not: just worth showing."""
+
+
+@dataclass(frozen=True)
+class ReaderScorer:
+    """Reads the question with the passages, and finds in the answer what the passages say to it.
+
+    A quotation is worth what the quoted candidate is worth, also where nobody would have chosen it. An answer in other
+    words is held against the candidate that shares most of what it says; its chance was calibrated on answers that
+    people wrote in their own words.
+    """
+
+    ranker: AnswerRanker
+
+    @property
+    def name(self) -> str:
+        """The network's name."""
+        return self.ranker.name
+
+    def __call__(self, question: str, answer: str, passages: Sequence[Passage], notes: Notes) -> Answered:
+        """The chance that every part of the question is answered; None for another language.
+
+        An answer to one part alone is worth no more than `PARTLY`.
+        """
+        written = normalised(without_markers(answer))
+        spans: list[AnswerSpan] = []
+        chances: list[float | None] = []
+        verbatim = False
+        seen: list[dict[str, float]] = []
+        conflicts: list[Conflict] = []
+        parts = split_question(question)
+        for part in parts:
+            ranking = self.ranker(part, passages)
+            if ranking.degraded:
+                notes.degraded(ranking.degraded)
+            quoted, given = given_in(written, ranking)
+            among = ranking
+            if not quoted and (copied := copies(written, passages)):
+                # A sentence of the passages that was not chosen for this question is read beside the one that was.
+                among = self.ranker(part, passages, [*copied, *(s.candidate for s in ranking.scored[:1])], whole=True)
+                quoted, given = given_in(written, among)
+            quoted = quoted or any(given_as(row, written) for row in ranking.rows)
+            spans += [_span(s, passages) for s in given[:MOST_SPANS] if s.answer.strip()]
+            verbatim = verbatim or (quoted and ranking.answered is not None)
+            if pair := differing(read_question(part), ranking, passages):
+                conflicts.append(pair.record(passages))
+            if ranking.answered is None:
+                chances.append(None)
+                continue
+            near = nearest(self.ranker, part, written, ranking, several=len(parts) > 1)
+            seen.append({"found": ranking.answered, "chance": near["chance"], "span": near["span"]})
+            if not quoted:
+                chances.append(self.ranker.sure_of_words(near))
+            elif ranking.rows and all(given_as(row, written) for row in ranking.rows[:MOST_ROWS]):
+                chances.append(ranking.answered)
+            else:
+                chances.append(max(self.ranker.sure(certainty(among, s)) for s in given[:3]))
+        common = {name: sum(one[name] for one in seen) / len(seen) for name in seen[0]} if seen else {}
+        known = [chance for chance in chances if chance is not None]
+        if len(known) < len(chances):
+            return Answered(None, tuple(spans), verbatim, conflicts=tuple(conflicts))
+        chance = max(min(known), min(PARTLY, max(known)))
+        return Answered(chance, tuple(spans), verbatim, common, tuple(conflicts))
+
+
+@dataclass(frozen=True)
+class WhetherReader:
+    """Finds what the passages say to a question that asks for a yes or a no.
+
+    A sentence denies what is asked where it is the one that the reader chooses for the question, negates words of the
+    question, and the question negates nothing. Of 260 yes-or-no questions to encyclopedia paragraphs (BoolQ, dev) 17
+    have such a sentence, and 15 of these are answered by no; of all 260, 42 of 100.
+    """
+
+    ranker: AnswerRanker
+
+    def __call__(self, question: str, passages: Sequence[Passage]) -> Told | None:
+        """The sentence and whether it denies; None where the question asks something else, or nothing answers."""
+        asked = next(filter(asks_whether, split_question(question)), None)
+        ranking = None if asked is None else self.ranker(asked, passages)
+        if asked is None or ranking is None or not ranking.scored or ranking.answered is None:
+            return None
+        best = ranking.scored[0].candidate
+        return Told(best.passage, best.start, best.end, denies(asked, best.text))
+
+
+def asks_whether(question: str) -> bool:
+    """Whether a question is one that is answered by yes or no."""
+    return _ASKS_WHETHER.match(question) is not None
+
+
+def denies(question: str, sentence: str) -> bool:
+    """Whether a sentence negates words of a question that negates nothing itself, or says that it is not allowed."""
+    spoken = frozenset(terms(question))
+    return not denials(question) and any(words & spoken or words & _LET for _, _, words in denied_stretches(sentence))
+
+
+def nearest(
+    ranker: AnswerRanker, question: str, written: str, ranking: Ranking, *, several: bool = False
+) -> dict[str, float]:
+    """What tells whether an answer in other words answers: the candidate nearest to it, and how near that is.
+
+    Where the question is one of `several` that the answer answers, most of its words are about the others: the nearest
+    candidate is then the one that both answers this one and shares words with the answer.
+    """
+    new = set(content_words(written)) - set(content_words(question))
+
+    def shared(s: Scored) -> float:
+        return len(new & set(content_words(f"{s.candidate.opener} {s.candidate.text}"))) / len(new) if new else 0.0
+
+    def sure(s: Scored) -> float:
+        return ranker.sure(certainty(ranking, s))
+
+    if not ranking.scored:
+        return dict.fromkeys(REWORDED, 0.0) | {"bias": 1.0}
+    near = max(ranking.scored, key=lambda s: (shared(s) * (sure(s) if several else 1.0), s.score))
+    best = set(content_words(ranking.scored[0].answer))
+    return {
+        "bias": 1.0,
+        "chance": sure(near),
+        "shared": shared(near),
+        "span": len(best & set(content_words(written))) / len(best) if best else 0.0,
+        "both": sure(near) * shared(near),
+    }
+
+
+def given_as(candidate: Candidate, written: str) -> bool:
+    """Whether an answer quotes a candidate, or tells its cell as a person says it."""
+    return any(text and text in written for text in map(normalised, (candidate.text, candidate.said)))
+
+
+def copies(written: str, passages: Sequence[Passage]) -> list[Candidate]:
+    """The sentences and rows of the passages that an answer consists of, two at most; none where it says more."""
+    found = [c for c in candidates(passages) if given_as(c, written)]
+    rest = written
+    for text in sorted((normalised(c.text) for c in found), key=len, reverse=True):
+        rest = rest.replace(text, " ")
+    return [] if rest.strip() else found[:2]
+
+
+def given_in(written: str, ranking: Ranking) -> tuple[bool, list[Scored]]:
+    """Whether an answer quotes candidates, and which; where it quotes none, the best whose answer it gives."""
+    quoted = [s for s in ranking.scored if given_as(s.candidate, written)]
+    if quoted:
+        return True, quoted
+    reworded = [s for s in ranking.scored if normalised(s.answer) and f" {normalised(s.answer)} " in f" {written} "]
+    return False, reworded[:1]
+
+
+def _span(scored: Scored, passages: Sequence[Passage]) -> AnswerSpan:
+    number, start, end = scored.candidate.passage, scored.answer_start, scored.answer_end
+    passage = passages[number]
+    text = passage["text"][start:end]
+    return AnswerSpan(passage=number, chunk_id=passage["chunk_id"], start=start, end=end, text=text)

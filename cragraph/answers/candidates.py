@@ -1,0 +1,236 @@
+"""The sentences and table rows of passages that could be quoted as an answer, each with what it must be read with."""
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from typing import Final
+
+from cragraph.language.lexicon import pattern
+from cragraph.language.sentences import sentence_spans
+from cragraph.types import Passage
+
+_PRONOUN: Final = re.compile(
+    r"[\"'“(]*(?:it|its|he|she|his|her|him|they|their|them|this|these|those|that|such|the (?:former|latter)|both|"
+    r"here|there|es|er|sie|dies\w*)\b(?! (?:is|are|was|were) (?:a|an|no|many|several|two|three)\b)",
+    re.I,
+)
+_POINTS_BACK: Final = re.compile(
+    r"(?:You|We|I|One|Mr|Mrs|Ms|Dr|[A-Z][\w’'-]+(?: [A-Z][\w’'-]+)?)\b(?: (?!that\b|and\b)[^\s,;.]+){1,7}?"
+    r" (?:it|them)\b"
+    r"|(?:For (?:this|that|these)|To do (?:so|this|that)|(?:When|If) (?:it|this|that) (?:does|happens|is))\b"
+    r"|[A-Z][a-z]+ (?:(?:for|about|with|of) )?(?:it|them|one)\b"
+    r"|(?:Since|In|On|At|From|After|During|Then|Now|Today|For (?:this|that)|At present|This \w+|Until)\b"
+    r"(?: [^\s,;.]+){0,3}?,? (?:it|they|he|she|them|that|this)\b"
+)
+"""A sentence about what the one before it names, though it does not begin with the pronoun: "Martin has them"."""
+_ITEM: Final = re.compile(r"(?:[-*•–]|\(?\d{1,2}[.)]|[a-z][.)])\s+\S")
+_CELL: Final = re.compile(r"^\(?[-–—]?\s?[$€£]?\s?\(?\d[\d,]*(?:\.\d+)?\)?\s?%?\)?$|^[-–—]$")
+_YEAR: Final = re.compile(r"^(?:19|20)\d\d$")
+_YEARS: Final = re.compile(r"\b(?:19|20)\d\d\b")
+_LABEL: Final = re.compile(r"\n(?=(?:[A-ZÄÖÜ][^\n:|.]{1,30}|[\w.]{2,60}): )")
+_HEADING: Final = re.compile(r"^#{1,6}\s|^\*\*[^*]+\*\*:?$")
+_ASKING: Final = pattern("asking")
+_FIGURE: Final = re.compile(r"^[|$€£%()–—-]+$|^\W*\d[\d.,]*\W*$")
+_CROSS_REFERENCE: Final = re.compile(
+    r"^\W*(?:see|refer to|please (?:see|refer)|as (?:discussed|described) in|siehe)\b[^.]{0,40}"
+    r"(?:[\"“]|\b(?:item|note|part|section|chapter|page|exhibit|table|figure|appendix)\b)"
+    r"|\bincorporated (?:herein )?by reference\b",
+    re.I,
+)
+_NOTE: Final = re.compile(r"^\W*(?:source|sources|quelle|photo|image credit|contact|copyright|©)\s*[:©]", re.I)
+QUESTION: Final = 120  # characters of a question at most that heads what stands below it
+READ: Final = 400
+"""Characters of a sentence that the encoder reads: what it is about is said by then, and reading is what costs."""
+LONGEST: Final = 700
+"""Characters of a sentence that may still be quoted; longer ones are usually lists that failed to split."""
+
+
+@dataclass(frozen=True)
+class Candidate:
+    """One quotable piece: `passages[passage]["text"][start:end] == text`.
+
+    `text` may be a list with the line above it. `context` says what it is about where it does not say so itself (title,
+    heading, table header); `opener` is the sentence before it, where a pronoun points to that; `header` is the row of a
+    table that names its columns. `said` is the cell of a row that answers, as a person says it.
+    """
+
+    passage: int
+    start: int
+    end: int
+    text: str
+    context: str = ""
+    opener: str = ""
+    header: str = ""
+    said: str = field(default="", compare=False)
+
+    @property
+    def is_row(self) -> bool:
+        """Whether it is a row of a table."""
+        return is_row(self.text)
+
+    @property
+    def label(self) -> str:
+        """What a row is about: its first cell with a word in it, without figures; empty for a sentence."""
+        if not self.is_row:
+            return ""
+        first = next((cell for cell in re.split(r"\||\t", self.text) if re.search(r"[^\W\d_]", cell)), "")
+        return " ".join(word for word in first.split() if not _FIGURE.search(word))
+
+    @property
+    def subject(self) -> str:
+        """What the opening pronoun may point to: the names and the first words of the sentence before."""
+        words = self.opener.split()
+        return " ".join(word for i, word in enumerate(words) if i < 3 or word[:1].isupper())
+
+    @property
+    def read(self) -> str:
+        """What the encoder reads: a row's label with its heading, a sentence with what its pronoun points to."""
+        if self.is_row:
+            return f"{self.context.removesuffix(self.header)[-80:]} {self.label}".strip()
+        return f"{self.subject[:160]} {self.text[:READ]}".strip()
+
+
+def candidates(passages: Sequence[Passage]) -> list[Candidate]:
+    """Everything quotable in the passages, in order; what several passages share is kept once."""
+    seen: set[str] = set()
+    kept = []
+    for number, passage in enumerate(passages):
+        for candidate in _of_passage(number, passage):
+            key = f"{' '.join(candidate.text.split())}\n{candidate.header}"
+            if key not in seen:
+                seen.add(key)
+                kept.append(candidate)
+    return kept
+
+
+def _of_passage(number: int, passage: Passage) -> Iterator[Candidate]:
+    text, about = passage["text"], passage["metadata"]
+    fixed = " ".join(str(about[key]) for key in ("title", "heading") if about.get(key))
+    # A file's name often says what its pages do not: whose report it is, and of which year.
+    fixed = f"{passage['filename'].rpartition('.')[0]} {fixed}".strip()
+    heading, before, header = "", "", str(about.get("table_header") or "")
+    spans = list(pieces(text))
+    for place, (start, end) in enumerate(spans):
+        piece = text[start:end]
+        if (last := _list_below(text, spans[place:])) and last - start <= LONGEST:
+            yield Candidate(number, start, last, text[start:last], f"{fixed} {heading}".strip())
+        if is_row(piece):
+            if _is_header(piece):
+                # A row such as "(in millions)" or "Liabilities:" must not hide the one that names the years.
+                if _YEARS.search(piece) or not _YEARS.search(header):
+                    header = piece
+                continue
+            if len(piece) <= LONGEST and not is_noise(piece):
+                yield Candidate(number, start, end, piece, f"{fixed} {heading} {header}".strip(), header=header)
+            continue
+        if before and not piece.strip("|-=: \n"):
+            continue
+        header = ""
+        if _is_heading(piece) or heads_as_question(text, start, end):
+            heading, before = piece, ""
+            if not _may_state(piece):
+                continue
+        elif len(piece.split()) < 3:
+            continue
+        if len(piece) <= LONGEST and not _says_nothing(piece):
+            back = _PRONOUN.match(piece) or _POINTS_BACK.match(piece)
+            opener = before if back and len(before) <= LONGEST // 2 else ""
+            yield Candidate(number, start, end, piece, f"{fixed} {heading}".strip(), opener=opener)
+        before = piece
+
+
+def is_list(text: str) -> bool:
+    """Whether a text is a list with the line above it."""
+    above, _, items = text.partition("\n")
+    return above.rstrip("* ").endswith(":") and _ITEM.match(items.lstrip()) is not None
+
+
+def _list_below(text: str, spans: Sequence[tuple[int, int]]) -> int:
+    """Where the list ends that a line with a colon announces; 0 where the first piece announces none."""
+    start, end = spans[0]
+    if not text[start:end].rstrip("* ").endswith(":") or is_row(text[start:end]):
+        return 0
+    last = 0
+    for left, right in spans[1:]:
+        # A sentence in the line of an item belongs to it.
+        if not _ITEM.match(text, left) and (not last or "\n" in text[last:left]):
+            break
+        last = right
+    return last
+
+
+def pieces(text: str) -> Iterator[tuple[int, int]]:
+    """The sentences of a text; lines that each begin with a label and a colon are apart, though no full stop is."""
+    for start, end in sentence_spans(text):
+        for label in _LABEL.finditer(text, start, end):
+            if label.start() > start:
+                yield start, label.start()
+                start = label.end()
+        yield start, end
+
+
+def _says_nothing(sentence: str) -> bool:
+    return sentence.rstrip("\"'”) ").endswith("?") or _ASKING.match(sentence) is not None or is_noise(sentence)
+
+
+def is_row(text: str) -> bool:
+    """Whether a line is a table row: cells between bars or tabs, or a label followed by figures."""
+    if " | " in text or text.lstrip().startswith("|") or "\t" in text:
+        return True
+    return "\n" not in text.strip() and _trailing_figures(text.split()) >= 2
+
+
+def _is_header(row: str) -> bool:
+    cells = [cell.strip() for cell in re.split(r"\||\t", row) if cell.strip()]
+    if len(cells) == 1:
+        cells = row.split()[-_trailing_figures(row.split()) :]
+    if 2 * sum(": " in cell for cell in cells) > len(cells):
+        # Every cell carries the name of its column: "Day: Monday | Hours: closed".
+        return False
+    values = (cell.rpartition(": ")[2].strip() for cell in cells if ": " in cell)
+    return not any(map(_CELL.match, values)) and all(_YEAR.match(cell) for cell in cells if _CELL.match(cell))
+
+
+def _trailing_figures(words: Sequence[str]) -> int:
+    count = 0
+    for word in reversed(words):
+        if not _CELL.match(word) and word not in "$€£%)(":
+            break
+        count += word not in "$€£%)("
+    return count
+
+
+def _may_state(text: str) -> bool:
+    """Whether a line without a full stop may say something all the same: a value behind a colon, a clause."""
+    plain = text.strip()
+    if _HEADING.match(plain) or plain.isupper():
+        return False
+    name, _, value = plain.partition(": ")
+    words = plain.split()
+    clause = len(words) >= 4 and sum(word[:1].islower() for word in words) > len(words) / 2
+    return bool(name and value.strip()) or clause
+
+
+def _is_heading(text: str) -> bool:
+    plain = text.strip()
+    if _HEADING.match(plain) or (plain.isupper() and len(plain.split()) <= 12):
+        return True
+    return len(plain.split()) <= 12 and plain[-1:] not in ".!?。…\"”')]" and "\n" not in plain
+
+
+def heads_as_question(text: str, start: int, end: int) -> bool:
+    """Whether a sentence is a question on a line of its own, as in a list of frequent questions."""
+    before, after = text[max(0, start - 3) : start].rstrip(" \t"), text[end : end + 3].lstrip(" \t")
+    alone = before[-1:] in ("", "\n") and after[:1] in ("", "\n")
+    return alone and end - start <= QUESTION and text[start:end].rstrip("* ").endswith("?")
+
+
+def may_answer(text: str, start: int, end: int) -> bool:
+    """Whether a sentence may be a part of the answer below a question: no heading, row, question or note."""
+    piece = text[start:end]
+    return not (is_row(piece) or _is_heading(piece) or _says_nothing(piece))
+
+
+def is_noise(text: str) -> bool:
+    """Whether a sentence only points elsewhere or says where something is from; never quoted."""
+    return _CROSS_REFERENCE.search(text) is not None or _NOTE.match(text) is not None

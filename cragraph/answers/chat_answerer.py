@@ -1,0 +1,330 @@
+"""The generator with a chat model: writes a cited answer, corrects a faulty one, and says when it does not know."""
+
+import re
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from functools import partial
+from typing import Final
+
+from cragraph.answers.answered import asks_whether, denies
+from cragraph.answers.excerpts import Excerpt, excerpts
+from cragraph.answers.extractive import FLOOR, ExtractiveGenerator
+from cragraph.answers.questions import split_question
+from cragraph.answers.ranking import AnswerRanker
+from cragraph.errors import ModelError
+from cragraph.language.declining import declines, declining
+from cragraph.language.markers import CITED, find_markers, without_markers
+from cragraph.language.sentences import sentence_spans
+from cragraph.language.words import content_words, normalised
+from cragraph.models.budget import Messages
+from cragraph.models.chat import ChatPart, ChatReply
+from cragraph.protocols import Brief, Notes
+from cragraph.types import IDK, Passage, Verdict
+
+MOST_FAILED: Final = 12  # failed claims that a correction is told about: more than a small model can attend to
+ANSWER_TOKENS: Final = 512  # tokens of an answer at most: what is longer is a model that does not find its end
+SECOND_TRY: Final = 0.4  # added to the temperature after an empty answer: a seeded model would write nothing again
+SMALLEST_CITER: Final = 2.0
+"""Billions of parameters below which a model is asked plainly, without an example and without numbers of passages: it
+copies the one, and with the other it declines where it knows."""
+DECLINE: Final = "I don't know"
+"""The words by which a model refuses: short, and nothing else begins with them."""
+EXAMPLE: Final = "The bridge was rebuilt in 1894."
+"""The sentence that the prompts give as an example: what a model copies of it is no answer."""
+POINTED: Final = 0.05
+"""How likely to answer a passage's best sentence must be where the model named the passage and wrote no sentence."""
+SURE: Final = 0.6
+"""The same where the model declined: a small one overlooks what stands there, and is right more often than not if the
+reader finds nothing either."""
+SHORT: Final = 3  # words of a reply that is a bare name or figure at most
+NOTHING: Final = "no passage says what it may mean"
+AGAIN: Final = (
+    "That is no sentence. Answer the question in one full sentence with the words of the passages, then the number of "
+    "the passage in brackets."
+)
+
+_LABEL = re.compile(r"\A(?:\*\*)?(?:corrected |final |revised )?answer(?:\*\*)?:(?:\*\*)?\s*", re.I)
+_ECHO = re.compile(
+    r"^[ \t#*]*(?:code: [0-9a-f]{4,6}\b|(?:this answer was checked|faults in it|question):).*$", re.I | re.M
+)
+"""Lines of our own prompt: an answer ends where it begins to repeat them."""
+_OF_PROMPT = re.compile(r"\b(?:passages?|context)\b", re.I)
+"""What the prompts call the material, and no document calls itself."""
+_FRAME = re.compile(
+    r"(?:\A|(?<=[.!?\]]\s)|(?<=\n))(?:according to (?:the|these|this) passages?,\s+|(?:the|this|these) passages?"
+    r"(?: [0-9a-f]{4}(?: \d{1,2})?(?:: [^\s:]+)?)? (?:states?|says?|mentions?|indicates?|explains?) that\s+)(?=\S)",
+    re.I,
+)
+"""What a model says of the material before what the material says."""
+_YES = re.compile(r"\W*yes\s*[,.;:!\u2013\u2014-]+\s*(?=\w)", re.I)
+_EXAMPLE = re.compile(rf"{re.escape(EXAMPLE)}\s*(?:\[\d+\])*\s*")
+_MANY = re.compile(
+    r"[\[【](?:passages?|sources?|p\.)?\s*#?(\d{1,3}(?:\s*(?:,|;|and|&)\s*(?:passage\s*)?#?\d{1,3})*)[\]】]", re.I
+)
+
+
+@dataclass(frozen=True)
+class ChatGenerator(ChatPart):
+    """Writes with a chat model, token by token into LangGraph's message stream unless the brief is a quiet one.
+
+    With a `ranker` the model is sent what of the passages may answer (`excerpts`), and what it leaves unsaid is taken
+    from the passages. A reply that declines becomes exactly `IDK`; an empty one is asked for once more and then is a
+    `ModelError`. A model of less than `SMALLEST_CITER` is asked plainly. A model of fewer billions of parameters than
+    `smallest`, where its size is known, gives way to a quotation that is accepted, and corrects nothing: the answer of
+    a later pass is quoted.
+    """
+
+    ranker: AnswerRanker | None = None
+    smallest: float = 0.0
+
+    @property
+    def gives_way(self) -> bool:
+        """Whether the model is known to be smaller than `smallest`, so that quoting goes before asking it."""
+        return self.ranker is not None and self.caller.below(self.smallest)
+
+    def __call__(self, brief: Brief, notes: Notes) -> str:
+        """The answer with ``[n]`` markers that count the brief's passages from 1."""
+        if not brief.passages:
+            return IDK
+        if brief.previous and self.ranker is not None and self.gives_way:
+            notes.ran("corrections", "extractive")
+            # Sentences that the model wrote would be taken for the passages' own.
+            return ExtractiveGenerator(self.ranker)(replace(brief, previous=""), notes)
+        task = "generate_plainly" if self.caller.below(SMALLEST_CITER) else "generate"
+        if brief.previous and brief.failed:
+            task = "regenerate"
+        failed = "\n".join(_fault(verdict) for verdict in brief.failed[:MOST_FAILED])
+        quoted = {"previous": brief.previous, "failed": failed}
+        chosen = sent(brief.question, brief.passages, self.ranker)
+        prompt = partial(
+            self.messages, task, notes, quoted=quoted, most=ANSWER_TOKENS, question=brief.question, idk=DECLINE
+        )
+        messages, kept = prompt([one.passage for one in chosen])
+        for more in (0.0, SECOND_TRY):
+            reply = self._asked(messages, notes, brief, brief.temperature + more)
+            if reply.unread and len(kept) > 1:
+                messages, kept = prompt(kept[: len(kept) // 2])
+                continue
+            plainly = partial(self._plainly, kept, brief, notes)
+            if answer := self._whole(reply, messages, renumbering(chosen, kept), brief, notes, plainly):
+                if answer == IDK and (said := self._quoted(brief, brief.passages, notes, SURE)):
+                    notes.degraded(f"{self.name} found no answer; this is what the passages say to the question.")
+                    return said
+                return answer
+        raise ModelError(f"{self.name} wrote an empty answer twice; wanted a sentence: try another model.")
+
+    def _asked(self, messages: Messages, notes: Notes, brief: Brief, temperature: float) -> ChatReply:
+        most, quiet = ANSWER_TOKENS, brief.quiet
+        return self.caller(messages, notes, temperature=temperature, quiet=quiet, most=most, sureness=True)
+
+    def _plainly(self, passages: Sequence[Passage], brief: Brief, notes: Notes) -> ChatReply:
+        """The reply to the question put without an example and without markers, before the same passages."""
+        prompt = self.messages("generate_plainly", notes, passages, most=ANSWER_TOKENS, question=brief.question)
+        return self._asked(prompt[0], notes, brief, brief.temperature)
+
+    def _whole(
+        self,
+        reply: ChatReply,
+        messages: Messages,
+        numbers: Sequence[int],
+        brief: Brief,
+        notes: Notes,
+        plainly: Callable[[], ChatReply],
+    ) -> str:
+        """The reply as an answer, made whole where it is none; empty for an empty one. The model's own is noted."""
+        text = tidy(reply.text)
+        if not text and EXAMPLE in reply.text:
+            text, fault = reply.text, "the example of the prompt"
+        else:
+            fault = unfinished(text, brief.question) if text else ""
+            if not fault and self.ranker is not None and (named := self._word(text, numbers, brief, notes)):
+                return named
+        if not fault:
+            return self._own(text, numbers, reply, brief, notes) if text else ""
+        shown = " ".join(text.split())
+        wrote = f"{self.name} wrote {fault} (“{shown if len(shown) <= 60 else shown[:60] + '…'}”)"
+        if EXAMPLE in text:
+            # So a small model says that it has nothing to say to this form; to another one it often has.
+            more = tidy((again := plainly()).text)
+            if more and not unfinished(more, brief.question) and settled(more) != IDK:
+                notes.degraded(f"{wrote}; it was asked once more, without the example.")
+                return self._own(more, numbers, again, brief, notes)
+            said = self._quoted(brief, brief.passages, notes, FLOOR)
+            notes.degraded(f"{wrote}; {'the answer is what the passages say to the question' if said else NOTHING}.")
+            return said or IDK
+        if said := self._pointed_at(renumbered(text, numbers), brief, notes):
+            notes.degraded(f"{wrote}; the answer is what the passage that it named says to the question.")
+            return said
+        second = [*messages, ("ai", text[:500]), ("human", AGAIN)]
+        again = self._asked(second, notes, brief, brief.temperature)
+        if (more := tidy(again.text)) and not unfinished(more, brief.question):
+            notes.degraded(f"{wrote}; it was asked for a sentence once more.")
+            return self._own(more, numbers, again, brief, notes)
+        if said := self._quoted(brief, brief.passages, notes):
+            notes.degraded(f"{wrote}, twice; the answer is what the passages say to the question.")
+            return said
+        notes.degraded(f"{wrote}, twice, and {NOTHING}.")
+        return IDK
+
+    def _own(self, text: str, numbers: Sequence[int], reply: ChatReply, brief: Brief, notes: Notes) -> str:
+        answer = unframed(settled(renumbered(text, numbers)))
+        if plain := without_false_yes(brief.question, answer):
+            notes.degraded(f"{self.name} wrote yes before a sentence that says no: the yes was left out.")
+            answer = plain
+        if answer != IDK:
+            notes.said(answer, reply.sureness)
+        return answer
+
+    def _word(self, text: str, numbers: Sequence[int], brief: Brief, notes: Notes) -> str:
+        """What the passage that a bare yes or no names says to the question: the word alone can be held to nothing.
+
+        Of a bare name or figure that names no passage, the one sentence of the passages that has it.
+        """
+        bare = normalised(without_markers(text))
+        if bare in ("yes", "no"):
+            said, why = self._pointed_at(renumbered(text, numbers), brief, notes), "the passage that it named says"
+        elif len(bare.split()) <= SHORT and not declines(text):
+            said, why = _place_of(text, brief), "the one sentence that has it says"
+        else:
+            return ""
+        if said:
+            notes.degraded(f"{self.name} wrote {bare} alone; the answer is what {why}.")
+        return said
+
+    def _pointed_at(self, text: str, brief: Brief, notes: Notes) -> str:
+        """What the passages that a text names say to the question; empty where it names none, or they say nothing."""
+        cited = dict.fromkeys(n for marker in find_markers(text) for n in marker.numbers if n <= len(brief.passages))
+        words = set(content_words(without_markers(text))) - {"yes", "no", *content_words(brief.question)}
+        for number in cited:
+            passage = brief.passages[number - 1]
+            # A bare figure or name: the sentence of its passage that has it.
+            pieces = [passage["text"][start:end] for start, end in sentence_spans(passage["text"])]
+            held = [piece for piece in pieces if words <= set(content_words(piece))]
+            if words and len(held) == 1:
+                return f"{' '.join(held[0].split())} [{number}]"
+            if said := self._quoted(brief, [passage], notes):
+                return said.replace("[1]", f"[{number}]")
+        return ""
+
+    def _quoted(self, brief: Brief, passages: Sequence[Passage], notes: Notes, floor: float = POINTED) -> str:
+        """What passages say to the question, by the embedded answerer; empty where they say nothing."""
+        if self.ranker is None or brief.failed:
+            return ""
+        embedded = ExtractiveGenerator(self.ranker, floor=floor)
+        said = embedded(replace(brief, passages=passages, previous="", failed=()), notes)
+        return "" if said == IDK else said
+
+
+def _place_of(text: str, brief: Brief) -> str:
+    """The one sentence of the passages that has all words of a text, with its number; empty where several have them."""
+    words = set(content_words(text)) - set(content_words(brief.question))
+    held = {
+        " ".join(passage["text"][start:end].split()): number
+        for number, passage in enumerate(brief.passages, start=1)
+        for start, end in sentence_spans(passage["text"])
+        if words and words <= set(content_words(passage["text"][start:end]))
+    }
+    return "".join(f"{sentence} [{number}]" for sentence, number in held.items()) if len(held) == 1 else ""
+
+
+def without_false_yes(question: str, answer: str) -> str:
+    """The answer without a yes before a sentence that says no to its question; empty for any other answer."""
+    match = _YES.match(answer)
+    if match is None or not asks_whether(question):
+        return ""
+    rest = answer[match.end() :]
+    spans = sentence_spans(rest)
+    return rest[:1].upper() + rest[1:] if spans and denies(question, rest[spans[0][0] : spans[0][1]]) else ""
+
+
+def sent(question: str, passages: Sequence[Passage], ranker: AnswerRanker | None) -> list[Excerpt]:
+    """What of the passages a prompt on a question holds: the same for every call on them."""
+    if ranker is None:
+        return [Excerpt(number, passage) for number, passage in enumerate(passages, start=1)]
+    rankings = [ranker(part, passages) for part in split_question(question)]
+    return excerpts(question, passages, rankings, ranker.embeddings)
+
+
+def renumbering(chosen: Sequence[Excerpt], kept: Sequence[Passage]) -> list[int]:
+    """The number that each passage of the prompt has among all: those that did not fit are passed over."""
+    left = iter(chosen)
+    return [next(one.number for one in left if one.passage["chunk_id"] == passage["chunk_id"]) for passage in kept]
+
+
+def renumbered(text: str, numbers: Sequence[int]) -> str:
+    """A text whose markers count the passages of the prompt, with the passages' own numbers; others are left out."""
+    for marker in reversed(find_markers(text)):
+        own = [numbers[n - 1] for n in marker.numbers if 0 < n <= len(numbers)]
+        start = marker.start if own else len(text[: marker.start].rstrip())
+        text = text[:start] + "".join(f"[{n}]" for n in own) + text[marker.end :]
+    return text
+
+
+def unfinished(text: str, question: str) -> str:
+    """What a reply is where it is no answer that stands by itself, in words; empty where it is one.
+
+    A bare name or figure is an answer in substance, but nothing says of what: it is put into its sentence.
+    """
+    bare = without_markers(text).strip(" \n.:;-–—*")
+    lines = [line for line in text.splitlines() if without_markers(line).strip()]
+    if not re.search(r"\w", bare):
+        return "only the number of a passage" if CITED.search(text) else "no word"
+    if normalised(bare) == normalised(question):
+        return "the question again"
+    if all(re.match(r"\s*#{1,6}\s|\s*\*\*[^*]+\*\*:?\s*(?:\[\d+\])*\s*$", line) for line in lines):
+        return "a heading"
+    if DECLINE.casefold() in text.replace("\u2019", "'").casefold() or declines(text):
+        return ""
+    return (
+        "a fragment"
+        if len(bare.split()) <= SHORT and CITED.search(text) and normalised(bare) not in ("yes", "no")
+        else ""
+    )
+
+
+def tidy(text: str) -> str:
+    """The answer without a label in front or quoted delimiters; ``[passage 1, 2]`` becomes ``[1][2]``."""
+    text = re.sub(r"<<(?:passage|end|answer|claims)\b[^>\n]*>>", "", text)
+    text = _ECHO.split(text, maxsplit=1)[0] if _ECHO.search(text, 1) else _ECHO.sub("", text)
+    text = _EXAMPLE.sub("", _LABEL.sub("", text.strip()))
+    return _MANY.sub(lambda match: "".join(f"[{number}]" for number in re.findall(r"\d+", match[1])), text).strip()
+
+
+def unframed(answer: str) -> str:
+    """The answer without "The passage states that" before its sentences: what it says is what can be held to them."""
+    text, end = "", 0
+    for match in _FRAME.finditer(answer):
+        text += answer[end : match.start()] + answer[match.end()].upper()
+        end = match.end() + 1
+    return text + answer[end:]
+
+
+def _fault(verdict: Verdict) -> str:
+    parts = [f'- "{verdict["text"]}" is {verdict["verdict"].replace("_", " ")}']
+    if verdict["reasoning"]:
+        parts.append(f"reason: {verdict['reasoning']}")
+    if correction := verdict.get("correction"):
+        parts.append(f"correction: {correction}")
+    return "; ".join(parts)
+
+
+def settled(answer: str) -> str:
+    """The answer, or exactly `IDK` where all of it declines, or the first sentence and nothing is cited.
+
+    Else only the sentence that a model was told to decline with is left out.
+    """
+    text = answer.replace("\u2019", "'")
+    bare = without_markers(text)
+    if re.fullmatch(rf"\W*{DECLINE}\b[^,;:.]*\W*", bare, re.I) or declines(text):
+        return IDK
+    if _OF_PROMPT.search(bare) and declines(bare):  # a small model puts a number behind everything
+        return IDK
+    spans = sentence_spans(text)
+    if not any(declining(text[start:end]) for start, end in spans):
+        return answer
+    kept = [
+        answer[start:end]
+        for start, end in spans
+        if normalised(text[start:end]) not in (normalised(IDK), normalised(DECLINE))
+    ]
+    return " ".join(kept) if len(kept) < len(spans) else answer

@@ -1,0 +1,127 @@
+"""A follow-up made a question that stands alone, by rules: what its pronouns and gaps point to in the conversation."""
+
+import re
+from collections.abc import Sequence
+from typing import Any, Final
+
+from cragraph.language.facts import Fact, extract
+from cragraph.language.markers import without_markers
+from cragraph.language.words import content_words
+from cragraph.passages import as_message
+from cragraph.protocols import Notes
+
+_PERSON: Final = re.compile(r"\b(?:he|she|him|his|her|hers)\b", re.I)
+_THING: Final = re.compile(
+    r"\b(?:it|its|they|them|their|theirs|this one|that one)\b"
+    r"|\b(?:this|that|these|those)\b(?=\s*(?:\?|$|is|are|was|were|did|does|do|happen|end|start|work|cost|mean))"
+    r"|(?<!is )(?<!are )(?<!was )(?<!were )\bthere\b(?=\s*(?:\?|$|in\b|on\b|at\b))",
+    re.I,
+)
+_OF_PERSONS: Final = re.compile(r"\b(?:they|them|their|theirs)\b", re.I)
+_OWNING: Final = frozenset(("his", "her", "its", "their", "hers", "theirs"))
+_OPENS: Final = re.compile(r"^(?:and|but|so|ok(?:ay)?|then|also)\b[, ]*", re.I)
+_ABOUT: Final = re.compile(r"^(?:(?:and|but|or)\s+)?(?:(?:what|how) about|and|or)\b[, ]*", re.I)
+_VERB: Final = re.compile(
+    r"\b(?:is|are|was|were|be|do|does|did|has|have|had|can|could|will|would|should|may|must|who|what|when|where|why|how"
+    r"|which|tell|give|list|name|[a-z]{3,}ed)\b",
+    re.I,
+)
+_PREPOSITION: Final = re.compile(
+    r"\b(?:for|in|on|at|of|by|with|from|to|during|after|before|under|between|since)\b", re.I
+)
+_NOUNS: Final = re.compile(
+    r"\b(?:the|a|an|our|your|my|this|these|those)\s+((?:[\w’'-]+\s+){0,3}?[\w’'-]+)(?=\s+(?:in|on|at|of|by|with|from|to|for|is|are|was"
+    r"|were|do|does|did|has|have|had|can|could|will|would|should|be|get|take|cost|begin|start|end|weigh|last|work)\b|\s*[?,.]|\s*$)",
+    re.I,
+)
+_ASKS: Final = re.compile(
+    r"\?\s*$|^\W*(?:who|what|when|where|why|how|which|did|does|do|is|are|was|were|tell|give|list)\b", re.I
+)
+TITLE: Final = 4  # words of a turn that only names what the conversation is about
+
+
+class FollowUps:
+    """Makes a follow-up stand alone without a chat model; says so where it could not use the conversation."""
+
+    def __call__(self, question: str, messages: Sequence[Any], notes: Notes) -> str:
+        """The question that stands alone; as it came where it already does. Messages come oldest first."""
+        turns = [text for speaker, text in map(as_message, messages) if speaker and text]
+        alone = stand_alone(question, [without_markers(text) for text in turns])
+        if alone == question and points_back(question):
+            notes.degraded(
+                "The conversation so far was not used: it does not say what the question points back to. Name it, or "
+                "set a chat model."
+            )
+        return alone
+
+
+def points_back(question: str) -> bool:
+    """Whether a question cannot be understood without what was said before it."""
+    return bool(_ABOUT.match(question) or _PERSON.search(question) or _THING.search(question))
+
+
+def stand_alone(question: str, conversation: Sequence[str]) -> str:
+    """The question with what it points to put in; as it came where it points to nothing, or nothing is found.
+
+    `conversation` is what was written before it, turn by turn, the person's last question being the last but one.
+    """
+    if not conversation:
+        return question
+    asking = [n for n, text in enumerate(conversation) if _ASKS.search(text)]
+    place = asking[-1] if asking else len(conversation) - 1
+    asked = conversation[place]
+    rest = _ABOUT.sub("", question).strip()
+    if _ABOUT.match(question) and rest and not _VERB.search(rest):
+        return _filled(asked, rest.rstrip("?. "))
+    question = _OPENS.sub("", question)
+    question = question[:1].upper() + question[1:]
+    person = _PERSON.search(question) is not None
+    pronoun = _PERSON if person else _THING
+    if pronoun.search(question) is None:
+        return question
+    # Who was asked for counts first, then what was asked about, then what the conversation began with.
+    answered, before = conversation[place + 1 :][::-1], conversation[:place]
+    sought = person and re.match(r"\W*who(?:se|m)?\b", asked, re.I) is not None
+    turns = [*(answered if sought else []), asked, *before, *answered]
+    meaning = next((name for text in turns if (name := _meant(text, person, question))), "")
+    return pronoun.sub(lambda match: _put(match.group(), meaning), question) if meaning else question
+
+
+def _filled(asked: str, rest: str) -> str:
+    """The question before with another object: "for a city bike" takes the place of "for a cargo bike"."""
+    plain = asked.rstrip("?. ")
+    if opening := _PREPOSITION.match(rest):
+        same = list(re.finditer(rf"\b{opening.group()}\b", plain, re.I))
+        return f"{plain[: same[-1].start()] if same else plain + ' '}{rest}?"
+    for kind in (r"\b(?:1[0-9]|20)\d\d\b", r"\b(?:Mon|Tues|Wednes|Thurs|Fri|Satur|Sun)days?\b"):
+        places = [m.span() for m in re.finditer(kind, plain)]
+        if places and re.match(kind, rest):
+            return f"{plain[: places[-1][0]]}{rest}{plain[places[-1][1] :]}?"
+    places = [(name.start, name.end) for name in _names(plain)] if rest[:1].isupper() else []
+    places = places or [match.span() for match in _NOUNS.finditer(plain)]
+    if places:
+        return f"{plain[: places[-1][0]]}{rest}{plain[places[-1][1] :]}?"
+    return f"{plain}, {rest}?"
+
+
+def _meant(text: str, person: bool, question: str) -> str:
+    """What a pronoun of the question may stand for in a turn: a name, or else, for a thing, a noun with its article."""
+    known = set(content_words(question))
+    named = [fact.text for fact in _names(text) if not set(content_words(fact.text)) <= known]
+    if person:
+        full = [n for n in named if len(n.split()) > 1 and not re.search(r"\d", n)]
+        return (full or named or [""])[-1]
+    nouns = [m.group() for m in _NOUNS.finditer(text) if not set(content_words(m.group(1))) <= known]
+    if not named and not nouns and len(text.split()) <= TITLE and not _ASKS.search(text):
+        return text.strip(" .")
+    return (named or nouns or [""])[0]
+
+
+def _names(text: str) -> list[Fact]:
+    return [fact for fact in extract(text) if fact.kind == "name"]
+
+
+def _put(pronoun: str, name: str) -> str:
+    if pronoun.casefold() in _OWNING:
+        return f"{name}'" if name.endswith("s") else f"{name}'s"
+    return name

@@ -1,0 +1,344 @@
+"""Ranks what could be quoted by how well it answers, and says how sure it is that the best of it does.
+
+The reader reads the question with each passage, part by part, and then judges question and answer together as a claim
+at the likeliest places; small fitted heads join what it says with what words say. The heads are logistic regressions,
+made by `training.reader.fit`; their weights lie on the network's card.
+"""
+
+from collections.abc import Hashable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from math import exp, log
+from typing import Final
+
+from cragraph.answers.candidates import Candidate, candidates
+from cragraph.answers.parts import MOST_WINDOWS, Part, heading_of, parts_of, shares_of
+from cragraph.answers.questions import Kind, Question, read_question
+from cragraph.answers.rows import Lookup, answer_below, lookup
+from cragraph.answers.scoring import (
+    Features,
+    by_words,
+    coverage,
+    own_words,
+    rarity,
+    read_words,
+    similarities,
+)
+from cragraph.answers.spelling import corrected
+from cragraph.language.languages import seems_english
+from cragraph.language.sentences import stretch_spans
+from cragraph.language.words import content_words, normalised
+from cragraph.models.cache import LRU
+from cragraph.models.encoder import is_known_word
+from cragraph.models.reader import Reader, ReadText
+from cragraph.protocols import Embeddings, reason_of
+from cragraph.types import Passage
+
+LIKELIEST: Final = 12
+"""Parts that are read of these where they can be compared with the question in meaning: nearly as often that with the
+answer is among them, for a quarter less to read (`lab.benchmarks.nearest`)."""
+WORDS_SAY: Final = (
+    0.3  # what the share of the question's words in a part counts beside the cosine of its nearest stretch
+)
+INSIDE: Final = 0.4  # share of a stretch that lies in a part from which on the part is as near
+BY_WORDS: Final = 3  # candidates that words alone put first and that are compared in meaning
+BY_READER: Final = 3  # candidates that the reader puts first and that are compared likewise
+JUDGED: Final = 2  # likeliest candidates that are judged with the question as a claim; more changed nothing
+MOST_ROWS: Final = 12  # rows that are listed at most where a question asks for all of them
+TOLD: Final = 0.7  # chance of a cell that was looked up from which on it is told alone, whatever of its row was read
+REMEMBERED: Final = 32  # rankings that are kept, for the verifier and the next pass
+CHOICE: Final = ("bias", "span", "evidence", "told", "words", "cosine", "place", "short", "row")
+"""Features of the head that orders candidates: what the reader says of the answer, of its sentence, and of question and
+answer as a claim (0 where not judged); words; the cosine to the question; the rank of the passage; the form."""
+SURE: Final = ("bias", "answer", "evidence", "span", "told", "cosine", "margin", "alone")
+"""Features of the head that says how likely the best one answers. More of them gained nothing on other sources."""
+REWORDED: Final = ("bias", "chance", "shared", "span", "both")
+"""Features of the head that says how likely an answer in other words answers."""
+
+
+@dataclass(frozen=True)
+class Scored:
+    """A candidate, its features, how likely it is to be the right one among those at hand, and the answer inside it."""
+
+    candidate: Candidate
+    features: dict[str, float]
+    score: float
+    answer_start: int
+    answer_end: int
+    """Character range of the answer in the passage's text."""
+
+    @cached_property
+    def answer(self) -> str:
+        """The words that answer."""
+        start = self.candidate.start
+        return self.candidate.text[self.answer_start - start : self.answer_end - start]
+
+
+@dataclass(frozen=True)
+class Ranking:
+    """Candidates, best first, and the calibrated probability (0..1) that the best one answers the question.
+
+    `answered` is None where the reader did not read, because the text is in a language that it does not know.
+    """
+
+    scored: tuple[Scored, ...]
+    answered: float | None
+    features: dict[str, float]
+    rows: tuple[Candidate, ...] = ()
+    """Every row with the value that the question asks for, where it asks for rows."""
+    degraded: str = ""  # what failed on the way, in a sentence
+
+
+@dataclass(frozen=True)
+class AnswerRanker:
+    """Ranks what could be quoted from passages, with the reader where it knows the language, else by words alone.
+
+    Of the likeliest candidates so many are `judged`, question and answer as one claim. At most so many parts are
+    `read`: `LIKELIEST` with embeddings that cost little, as the embedded encoder's do.
+    """
+
+    reader: Reader
+    embeddings: Embeddings
+    judged: int = JUDGED
+    read: int = MOST_WINDOWS
+    known: LRU[tuple[Hashable, ...], Ranking] = field(default_factory=lambda: LRU(REMEMBERED), repr=False)
+
+    @property
+    def name(self) -> str:
+        """The network's name."""
+        return self.reader.name
+
+    def __call__(
+        self, text: str, passages: Sequence[Passage], among: Sequence[Candidate] | None = None, *, whole: bool = False
+    ) -> Ranking:
+        """Rank the candidates of the passages, or those given; `whole`: read every part that holds one of them."""
+        pool = tuple(candidates(passages) if among is None else among)
+        # What the generator had ranked, the verifier asks for once more.
+        key = (text, pool, whole, *((p["text"], p["filename"], heading_of(p), _score_of(p)) for p in passages))
+        known = self.known.get(key)
+        if known is None:
+            known = self._ranked(text, passages, pool, whole=whole)
+            if not known.degraded:
+                self.known.put(key, known)
+        return known
+
+    def _ranked(self, text: str, passages: Sequence[Passage], pool: Sequence[Candidate], *, whole: bool) -> Ranking:
+        if reads(text, passages):
+            text = corrected(text, " ".join(p["text"] for p in passages), is_known_word)
+        question = read_question(text)
+        if reads(question.text, passages):
+            known = [seems_english(p["text"]) for p in passages]
+            pool = [c for c in pool if known[c.passage]]
+        if not pool or not content_words(question.text):
+            return Ranking((), 0.0 if reads(question.text, passages) else None, {})
+        words = _Words(question, passages, pool)
+        if not reads(question.text, passages):
+            chosen = words.best(BY_WORDS)
+            failed = words.compare(chosen, self.embeddings)
+            scored = [Scored(pool[i], {}, words.score(i), pool[i].start, pool[i].end) for i in chosen]
+            return Ranking(tuple(sorted(scored, key=_order)), None, {}, degraded=failed)
+        parts = parts_of(question, passages, pool)
+        if len(parts) > self.read and not whole:
+            parts = self.likeliest(question, passages, parts)
+        read: dict[int, _Read] = {}
+        readings = self.reader.read(question.text, [(part.heading, part.text) for part in parts])
+        for part, reading in zip(parts, readings, strict=True):
+            for i in part.holds:
+                here = _Read.of(pool[i], part, reading)
+                if i not in read or here.likes > read[i].likes:
+                    read[i] = here
+        liked = sorted(read, key=lambda i: -read[i].likes)[:BY_READER]
+        chosen = sorted({*(i for i in words.best(BY_WORDS) if i in read), *liked})
+        failed = words.compare(chosen, self.embeddings)
+        head = self.reader.heads["choice"]
+        ranked = {i: words.scored(i, read[i], 0.0, head) for i in chosen}
+        likeliest = sorted(ranked, key=lambda i: _order(ranked[i]))[: self.judged]
+        said = [(f"{question.text} {read[i].answer}.", read[i].part.heading, read[i].part.text) for i in likeliest]
+        told = zip(likeliest, self.reader.supports(said), strict=True)
+        ranked |= {i: words.scored(i, read[i], support, head) for i, support in told}
+        ranking = Ranking(tuple(sorted(ranked.values(), key=_order)), None, {}, degraded=failed)
+        features = certainty(ranking, ranking.scored[0])
+        answered = self.sure(features)
+        named = (lookup(question, pool, passages), answer_below(question, passages))
+        looked = max((one for one in named if one), key=lambda one: one.chance, default=None)
+        if looked and (looked.chance > answered or _same_place(looked, ranking.scored[0])):
+            ranking = replace(ranking, scored=_looked_up(looked, ranking.scored), rows=looked.rows)
+            answered = max(answered, looked.chance)
+        return replace(ranking, answered=answered, features=features)
+
+    def likeliest(self, question: Question, passages: Sequence[Passage], parts: "list[Part]") -> "list[Part]":
+        """The parts that are nearest to the question in meaning and words, in order; all where the model fails."""
+        texts = {part.passage: passages[part.passage]["text"] for part in parts}
+        spans = {number: stretch_spans(text) for number, text in texts.items()}
+        inside = [[texts[p.passage][a:b] for a, b in spans[p.passage] if _lies_in(a, b, p)] for p in parts]
+        every = list(dict.fromkeys(text for own in inside for text in own))
+        try:
+            near = dict(zip(every, similarities(self.embeddings, question.text, every), strict=True))
+        except Exception:  # what compares candidates asks the same model next, and says that it failed
+            return parts
+        said = zip(inside, shares_of(question, parts), strict=True)
+        worth = [max((float(near[text]) for text in own), default=0.0) + WORDS_SAY * share for own, share in said]
+        kept = sorted(range(len(parts)), key=lambda i: -worth[i])[: self.read]
+        return [parts[i] for i in sorted(kept)]
+
+    def sure(self, features: Mapping[str, float]) -> float:
+        """The calibrated probability, 0..1, that a candidate with these features (of `certainty`) answers."""
+        return _logistic(self.reader.heads["sure"], features)
+
+    def sure_of_words(self, features: Mapping[str, float]) -> float:
+        """The calibrated probability, 0..1, that an answer in other words with these features answers."""
+        return _logistic(self.reader.heads["reworded"], features)
+
+
+def reads(question: str, passages: Sequence[Passage]) -> bool:
+    """Whether the reader knows the language of question and passages."""
+    return seems_english(question) and any(seems_english(p["text"]) for p in passages)
+
+
+def certainty(ranking: Ranking, chosen: Scored) -> dict[str, float]:
+    """What tells whether a candidate answers: its own features, and how far the next other answer is behind."""
+    own = normalised(chosen.answer)
+    others = ((s, normalised(s.answer)) for s in ranking.scored if s is not chosen)
+    rival = next((s for s, other in others if other not in own and own not in other), None)
+    margin = _logit(chosen.score) - _logit(rival.score) if rival else 0.0
+    features = {**chosen.features, "margin": _squash(margin), "alone": 0.0 if rival else 1.0}
+    return {name: features[name] for name in SURE}
+
+
+class _Words:
+    """What words say of each candidate: coverage and meaning; meaning only where it was compared."""
+
+    def __init__(self, question: Question, passages: Sequence[Passage], pool: Sequence[Candidate]) -> None:
+        self.question, self.pool = question, pool
+        own = [own_words(c) for c in pool]
+        rare = rarity(own)
+        wanted = {word: rare[word] for word in content_words(question.text)}
+        self.seen = [Features(coverage(wanted, read_words(c)), 0.0, _passage_score(passages, c)) for c in pool]
+
+    def score(self, i: int) -> float:
+        """How well a candidate answers as far as words tell, 0..1."""
+        return by_words(self.seen[i])
+
+    def best(self, most: int) -> list[int]:
+        """The candidates with the highest scores."""
+        return sorted(range(len(self.pool)), key=lambda i: -self.score(i))[:most]
+
+    def compare(self, chosen: Sequence[int], embeddings: Embeddings) -> str:
+        """Compare some candidates with the question in meaning, in one batch; what failed, where the model did."""
+        try:
+            cosines = similarities(embeddings, self.question.text, [self.pool[i].read for i in chosen])
+        except Exception as error:  # it may be the caller's own
+            return f"The embedding model failed ({reason_of(error)}); sentences were compared without it."
+        for i, cosine in zip(chosen, cosines, strict=True):
+            self.seen[i] = replace(self.seen[i], similarity=float(cosine))
+        return ""
+
+    def scored(self, i: int, read: "_Read", told: float, head: Sequence[float]) -> Scored:
+        """A candidate with what the reader, its words, and the form of question and sentence say of it."""
+        c, seen = self.pool[i], self.seen[i]
+        features = {
+            "bias": 1.0,
+            "answer": _squash(read.reading.answer),
+            "evidence": _squash(read.evidence),
+            "span": _squash(read.span / 2),
+            "told": _squash(told),
+            "words": self.score(i),
+            "cosine": seen.similarity,
+            "place": seen.passage_score,
+            "short": 1.0 if len(c.text.split()) < 5 and not c.is_row else 0.0,
+            "row": 1.0 if c.is_row else 0.0,
+        }
+        score = _logistic(head, {name: features[name] for name in CHOICE})
+        if self.question.kind is Kind.YES_NO:
+            # It is the sentence with the most of the question that says whether it is so.
+            score *= 0.5 + 0.5 * seen.coverage
+        return Scored(c, features, score, read.start, read.end)
+
+
+def _passage_score(passages: Sequence[Passage], candidate: Candidate) -> float:
+    """How well its passage was ranked, 0..1."""
+    score = _score_of(passages[candidate.passage])
+    return 1 - candidate.passage / len(passages) if score is None else min(1.0, max(0.0, score))
+
+
+def _score_of(passage: Passage) -> float | None:
+    return passage["rerank_score"] if passage["rerank_score"] is not None else passage["retrieval_score"]
+
+
+def _order(scored: Scored) -> tuple[float, int, int]:
+    return -scored.score, scored.candidate.passage, scored.candidate.start
+
+
+@dataclass(frozen=True)
+class _Read:
+    """What the reader says of a candidate in a part: of its sentence, and of the best answer inside it.
+
+    `start` and `end` are the answer's character range in the passage's text.
+    """
+
+    part: Part
+    reading: ReadText
+    evidence: float
+    span: float
+    start: int
+    end: int
+
+    @classmethod
+    def of(cls, c: Candidate, part: Part, reading: ReadText) -> "_Read":
+        """Read a candidate."""
+        start, end = c.start - part.start, c.end - part.start
+        span, left, right = reading.span(start, end)
+        return cls(part, reading, reading.evidence(start, end), span, part.start + left, part.start + right)
+
+    @property
+    def likes(self) -> float:
+        """How much the reader likes it: its evidence, its span, and that the text answers at all."""
+        return self.reading.answer / 2 + self.evidence + self.span / 2
+
+    @property
+    def answer(self) -> str:
+        """The words that answer."""
+        return self.part.text[self.start - self.part.start : self.end - self.part.start]
+
+
+def _lies_in(start: int, end: int, part: Part) -> bool:
+    """Whether enough of a stretch of the passage lies in the part for the part to be as near as it is."""
+    return min(end, part.start + len(part.text)) - max(start, part.start) > INSIDE * (end - start)
+
+
+def _looked_up(looked: Lookup, others: Sequence[Scored]) -> tuple[Scored, ...]:
+    """The rows that were looked up, with the cell that answers, before what else was ranked."""
+    known = {s.candidate: s.features for s in others}
+    unread = dict.fromkeys((*CHOICE, "answer", "evidence"), 0.0)
+    rows = [
+        Scored(row, known.get(row, unread), looked.chance, row.start + start, row.start + end)
+        for row, (start, end) in zip(looked.rows, looked.cells, strict=True)
+    ]
+    return (*rows, *(s for s in others if s.candidate not in looked.rows))
+
+
+def _same_place(looked: Lookup, best: Scored) -> bool:
+    """Whether the reader found the same: a sentence of what stands below the question, which is then told whole; or the
+    row that was looked up, and the cell is surely the one or within the reader's answer."""
+    own = (best.candidate.passage, best.candidate.start)
+    if any((row.passage, row.start) == own and not row.is_row for row in looked.rows):
+        return True
+    if len(looked.rows) != 1 or not looked.rows[0].said or best.candidate != looked.rows[0]:
+        return False
+    start, end = (best.candidate.start + place for place in looked.cells[0])
+    return looked.chance >= TOLD or (best.answer_start < end and start < best.answer_end)
+
+
+def _squash(value: float) -> float:
+    """A logit brought to -1..1, so that a very sure network counts little more than a sure one."""
+    return 2 / (1 + exp(-max(-30.0, min(30.0, value / 2.5)))) - 1
+
+
+def _logit(p: float) -> float:
+    p = min(1 - 1e-6, max(1e-6, p))
+    return log(p / (1 - p))
+
+
+def _logistic(head: Sequence[float], features: Mapping[str, float]) -> float:
+    total = sum(w * f for w, f in zip(head, features.values(), strict=True))
+    return 1 / (1 + exp(-max(-30.0, min(30.0, total))))

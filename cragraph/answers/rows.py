@@ -1,0 +1,433 @@
+"""What a question names: rows of tables by their cells, and the column that answers it; answers by their questions."""
+
+import re
+from collections import defaultdict
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from functools import lru_cache
+from operator import gt, lt
+from typing import Final, NamedTuple
+
+from cragraph.answers.candidates import Candidate, heads_as_question, may_answer
+from cragraph.answers.questions import FIGURES, Kind, Question, read_question
+from cragraph.language.cells import Cell, cells, said
+from cragraph.language.facts.dates import dates
+from cragraph.language.lexicon import LEXICON
+from cragraph.language.sentences import sentence_spans
+from cragraph.language.words import asked_words, content_words, is_stopword, numbers, others, stem, weight
+from cragraph.types import Passage
+
+_NOT: Final = re.compile(r"\b(?:not|never|no|none|without|nicht|kein\w*)\b|n['’]t\b", re.I)
+_SOLD_OUT: Final = re.compile(
+    r"\b(?:sold out|out of stock|not in stock|no longer (?:available|in stock)|ausverkauft)\b", re.I
+)
+_STOCK: Final = re.compile(r"stock|quantity|qty|availab|on hand|units left|inventory|bestand|vorrat", re.I)
+_NONE: Final = re.compile(r"0+(?:\.0+)?|no|none|false|nein|n", re.I)
+_TRUE: Final = re.compile(r"yes|true|ja|y|x|✓", re.I)
+_SUMMED: Final = re.compile(
+    r"\b(?:altogether|all together|in total|in all|all told|together|combined|on average|average|mean|sum of|total)\b"
+    r"|\b(?:from|between) (?:19|20)\d\d (?:to|until|and) (?:19|20)\d\d\b",
+    re.I,
+)
+_HOLDS: Final = frozenset(map(stem, ["capacity", "seats", "places", "berths", "room"]))
+_CAME: Final = re.compile(r"\b(?:came|attended|turned up|showed up|took part|visited|were there)\b", re.I)
+"""Who came is not how many there was room for."""
+_SHARE: Final = re.compile(r"%|per ?cent|pct|share|rate|ratio|proportion|anteil|quote", re.I)
+_SUMS: Final = re.compile(
+    r"\b(?:sub)?totals?\b|\b(?:average|mean|sum|overall|altogether|combined)\b|total_|_total|gesamt", re.I
+)
+_FIGURE: Final = re.compile(r"[$€£]?\s?-?\d[\d,]*(?:\.\d+)?\s?(?:%|[A-Za-z€£$]{1,4})?")
+_PROPER: Final = re.compile(r"[A-ZÄÖÜ][\w.’'-]+(?: (?:[A-ZÄÖÜ&][\w.’'-]*|of|and|de|von))*")
+_MORE: Final = re.compile(r"\b(?:more|over|above|longer|higher|larger|heavier|exceed\w*|at least)\b", re.I)
+_LESS: Final = re.compile(r"\b(?:less|under|below|fewer|shorter|lower|smaller|lighter|cheaper|at most|up to)\b", re.I)
+_MOST: Final = re.compile(
+    r"\b(?:most|(?:high|larg|bigg|long|heavi|old|late|fast|tall|wide|deep|hott|warm|dear)est|maximum|newest)\b", re.I
+)
+_LEAST: Final = re.compile(
+    r"\b(?:least|fewest|(?:low|small|short|light|young|earli|cheap|slow|cold|cool)est|minimum|first)\b", re.I
+)
+_OF_EXTREMES: Final = frozenset(
+    content_words("most least fewest highest largest biggest latest newest lowest smallest earliest maximum minimum")
+)
+
+SAME_QUESTION: Final = 0.5
+"""Two questions ask the same from here on: the product of the shares of each one's words that the other has."""
+SENTENCES: Final = 3  # sentences that are quoted of the answer below it at most
+MOST_TOGETHER: Final = 3  # rows that are given at most where one was asked for and several fit as well
+MOST_NAMES: Final = 2  # cells that name a row where one cell of it is told
+CERTAIN: Final = 0.89
+"""Chance of rows that account for every word of the question; what follows is taken off. This, `UNSAID` and `UNASKED`
+were fitted with `benchmarks.table_cells`, on made questions and three sets of new users'; the rest was set by hand."""
+UNSAID: Final = 0.8  # taken off, times the share of the question that neither row, column nor document accounts for
+MOST_UNSAID: Final = 0.4
+"""Rows are not the question's from this share on: of 28 such questions of new users they answered one."""
+UNASKED: Final = 0.12  # taken off where no column is asked for
+PARTLY: Final = 0.35  # taken off where a part of a cell names the row: 5 in 13 were right, of made ones 1 in 14
+SEVERAL: Final = 0.3
+"""Taken off where several rows fit a question for one thing, figure or time: none of new users' three was right."""
+FLAGS: Final = 0.6  # share of a column's cells that must say yes or no for the column to be a flag
+WORTH: Final = 0.4  # the least chance that counts
+
+
+@dataclass(frozen=True)
+class Lookup:
+    """Rows that a question asks for, the chance (0..1) that they answer it, and the cell of each that does."""
+
+    rows: tuple[Candidate, ...]
+    chance: float
+    cells: tuple[tuple[int, int], ...]
+    """Start and end of the answering cell's value in each row's text; the whole row where no column is asked for."""
+    depth: int = 0
+    """How many cells stand before the one that names the first row: what a row is about stands first."""
+
+
+class _Fit(NamedTuple):
+    """A row of the question: the chance that it answers, the cell that does, the place of the one that names it."""
+
+    chance: float
+    row: Candidate
+    cell: Cell | None
+    depth: int
+    naming: tuple[Cell, ...] = ()
+
+
+def names_its_columns(row: Candidate) -> bool:
+    """Whether the cells of a row carry most names that the table's heading row has."""
+    names = {cell.name for cell in cells(row.text)} if row.header else set()
+    headings = [name.strip(" |") for name in row.header.split(" | ")]
+    return 2 * sum(name in names for name in headings) > len(headings)
+
+
+def lookup(question: Question, pool: Sequence[Candidate], passages: Sequence[Passage]) -> Lookup | None:
+    """The rows that hold what is asked for: "what does the lamp cost" asks for the price of the row that says lamp.
+
+    A question for all of them gets each: "which orders are open" asks for `status: open`, "which are not" for the other
+    rows, "which cost more than 20" for those. Rows come from one table, the one that accounts for most of the question.
+    """
+    tables: dict[str, list[tuple[Candidate, list[Cell]]]] = {}
+    for candidate in pool:
+        read = cells(candidate.text) if candidate.is_row and not one_of_many(question, candidate) else []
+        if any(cell.name for cell in read):
+            passage = passages[candidate.passage]
+            tables.setdefault(passage["source"] or passage["doc_id"], []).append((candidate, read))
+    looked = (_Asked(question, rows).answer() for rows in tables.values())
+    best = max((one for one in looked if one), key=lambda one: (one.chance, -one.depth), default=None)
+    return best if best and best.chance >= WORTH else None
+
+
+def one_of_many(question: Question, row: Candidate) -> bool:
+    """Whether a row is one of those that a sum or a mean is asked over: alone it is not the answer."""
+    return _SUMMED.search(question.text) is not None and not _SUMS.search(f"{row.header} {row.text}")
+
+
+def answer_below(question: Question, passages: Sequence[Passage]) -> Lookup | None:
+    """What stands below the question of a list of frequent questions that asks the same, in much the same words."""
+    best: Lookup | None = None
+    words = set(asked_words(question.text))
+    for number, passage in enumerate(passages):
+        headed = list(_headed(number, passage["text"]))
+        for heading, answer in headed:
+            own = set(asked_words(heading))
+            shared, whole = sum(map(weight, words & own)), sum(map(weight, words)) * sum(map(weight, own))
+            same = shared * shared / whole if whole else 0.0
+            if same < SAME_QUESTION or read_question(heading.strip("#* ")).kind != question.kind:
+                continue
+            if (len(headed) > 1 or heading.startswith("#")) and CERTAIN * same > (best.chance if best else 0.0):
+                best = Lookup(answer, CERTAIN * same, tuple((0, len(part.text)) for part in answer))
+    return best
+
+
+def _headed(number: int, text: str) -> Iterator[tuple[str, tuple[Candidate, ...]]]:
+    """The questions of a passage that stand on a line of their own, each with the first sentences below it."""
+    spans = sentence_spans(text)
+    for place, (start, end) in enumerate(spans):
+        if not heads_as_question(text, start, end):
+            continue
+        below: list[Candidate] = []
+        for left, right in spans[place + 1 : place + 1 + SENTENCES]:
+            gap = text[spans[place][1] : left]
+            # The answer begins on a line below, with or without an empty one between, and is one paragraph.
+            if not may_answer(text, left, right) or ("\n\n" in gap if below else "\n" not in gap):
+                break
+            below.append(Candidate(number, left, right, text[left:right], context=text[start:end]))
+            place += 1
+        if below:
+            yield text[start:end], tuple(below)
+
+
+class _Asked:
+    """One question put to the rows of one table."""
+
+    def __init__(self, question: Question, rows: Sequence[tuple[Candidate, list[Cell]]]) -> None:
+        self.question, self.rows = question, rows
+        asked = question.text
+        for phrase, word in _PHRASES:
+            asked = phrase.sub(word, asked)
+        self.words = frozenset(map(_base, asked_words(asked)))
+        self.others = {stem(same): word for word in self.words for same in others(word) if " " not in same}
+        self.figures = set(numbers(question.text))
+        self.dates = [fact for fact in dates(question.text) if fact.kind == "date" and fact.date[1]]
+        self.columns = {name: meant_by(name) for _, row in rows for name in (cell.name for cell in row) if name}
+        self.of_columns = {word for groups in self.columns.values() for group in groups for word in group}
+        self.words_for = {name: self._words_meaning(groups) for name, groups in self.columns.items()}
+        self.column_words = frozenset().union(*self.words_for.values())
+        about = rows[0][0].context.replace("_", " ").replace("-", " ")
+        self.about = frozenset(content_words(about)) if about else frozenset()
+        self.values = defaultdict[str, list[str]](list)
+        for cell in (cell for _, row in rows for cell in row):
+            self.values[cell.name].append(cell.value)
+        self.flags = {name for name in self.columns if self._is_flag(name)}
+
+    def answer(self) -> Lookup | None:
+        """The rows that account for most of the question."""
+        table = " ".join(candidate.text for candidate, _ in self.rows) + " ".join(self.columns) + " ".join(self.about)
+        if not self.words or any(year not in table for year in re.findall(r"\b(?:19|20)\d\d\b", self.question.text)):
+            return None
+        if (many := self._many()) is not None:
+            return many
+        fits = [fit for candidate, row in self.rows if (fit := self._fit(candidate, row))]
+        best = max((fit.chance for fit in fits), default=0.0)
+        chosen = [fit for fit in fits if fit.chance > best - 1e-9]
+        wants_cell = self.question.kind in _TYPED or self.question.kind is Kind.YES_NO
+        if not chosen or (wants_cell and not any(fit.cell for fit in chosen)):
+            return None
+        if len(chosen) > MOST_TOGETHER and not self.question.wants_rows:
+            return None
+        if len(chosen) > 1 and (not self.question.wants_rows or self.question.kind in FIGURES):
+            best -= SEVERAL
+        return _looked_up([(self._told(fit), fit.cell) for fit in chosen], best, chosen[0].depth)
+
+    def _told(self, fit: _Fit) -> Candidate:
+        """A row as it is told: by the cell that answers, where one does, its column says of what, and another names it.
+
+        "By for the edger: Joss Whitlow" says nothing: such a row is told whole.
+        """
+        naming = [cell for cell in fit.naming if cell is not fit.cell][:MOST_NAMES]
+        if fit.cell is None or not fit.cell.name or is_stopword(fit.cell.name) or not naming or self.question.wants_all:
+            return fit.row
+        return replace(fit.row, said=said(fit.cell, naming, self.question.text))
+
+    def _many(self) -> Lookup | None:
+        """Every row with a value that the question names, denies, compares with, or asks the most of."""
+        # "no" in "Order no" denies nothing.
+        named = "|".join(re.escape(name) for name in self.columns if " " in name)
+        text = re.sub(named or "$", " ", self.question.text, flags=re.I)
+        denied, sold_out = _NOT.search(text) is not None, _SOLD_OUT.search(text)
+        extreme = _MOST.search(text) or _LEAST.search(text)
+        if not (self.question.wants_rows or extreme):
+            return None
+        wanted = defaultdict[str, set[str]](set)
+        accounted: set[str] = set(content_words(sold_out[0])) if sold_out else set()
+        for _, row in self.rows:
+            for cell in row:
+                if sold_out and _STOCK.search(cell.name):
+                    wants = frozenset({""}) if _NONE.fullmatch(cell.value) else frozenset()
+                elif cell.name in self.flags:
+                    fits = (_NONE if denied else _TRUE).fullmatch(cell.value)
+                    wants = self.words_for[cell.name] if fits else frozenset()
+                else:
+                    wants = self._named_by(cell)
+                    wants = wants if len(wants) >= len(cell.words) else frozenset()
+                if wants:
+                    wanted[cell.name].add(cell.value)
+                    accounted |= wants
+        rows = [(candidate, {cell.name: cell for cell in row}) for candidate, row in self.rows]
+        if denied and not sold_out and wanted and self.flags.isdisjoint(wanted):
+            rows = [(c, r) for c, r in rows if any(n in r and r[n].value not in w for n, w in wanted.items())]
+        else:
+            rows = [(c, r) for c, r in rows if all(n in r and r[n].value in w for n, w in wanted.items())]
+        if extreme or ((_MORE.search(text) or _LESS.search(text)) and self.figures):
+            column = self._compared()
+            values = [(_value(r[column].value) or 0.0, c, r) for c, r in rows if column in r] if column else []
+            if not column or not values:
+                return None
+            accounted |= self.words_for[column] | _OF_EXTREMES | set(content_words(" ".join(self.figures)))
+            fitting = self._fitting([value for value, _, _ in values], extreme is not None)
+            rows = [(c, r) for value, c, r in values if fitting(value)]
+        elif not wanted or not self.question.wants_rows or (len(rows) == len(self.rows) and len(rows) > 1):
+            return None
+        if not rows:
+            return None
+        asked = self._asked_column(set(wanted))
+        if self.question.kind in _TYPED and asked is None:
+            return None
+        chance = self._chance(frozenset(accounted) | self.column_words, True, True)
+        chance -= SEVERAL * (len(rows) > 1 and self.question.kind in FIGURES)
+        if len(rows) == 1 and asked in rows[0][1]:
+            [(only, read)] = rows
+            naming = tuple(read[name] for name in wanted if name != asked and name in read)
+            fit = _Fit(chance, only, read[asked], 0, naming)
+            return _looked_up([(self._told(fit), fit.cell)], chance)
+        return _looked_up([(c, r.get(asked or "-")) for c, r in rows], chance)
+
+    def _compared(self) -> str | None:
+        """The column of figures or dates that a comparison is about."""
+        named = (name for name in self.columns if self.words_for[name] and len(self.values[name]) > 1)
+        figures = [name for name in named if all(_value(value) is not None for value in self.values[name])]
+        return max(figures, key=lambda name: len(self.words_for[name]), default=None)
+
+    def _fitting(self, values: Sequence[float], extreme: bool) -> Callable[[float], bool]:
+        """Whether a value is the greatest or least of some, or beyond the bound that the question names."""
+        text = self.question.text
+        if extreme:
+            best = max(values) if _MOST.search(text) else min(values)
+            return lambda value: value == best
+        bound = max(float(figure) for figure in self.figures)
+        equal = re.search(r"\bat (?:least|most)\b|\bup to\b", text, re.I) is not None
+        beyond = gt if _MORE.search(text) else lt
+        return lambda value: beyond(value, bound) or (equal and value == bound)
+
+    def _is_flag(self, name: str) -> bool:
+        """Whether a column says yes or no, and the question names it."""
+        values = self.values[name]
+        plain = sum((_NONE.fullmatch(v) or _TRUE.fullmatch(v)) is not None for v in values)
+        if plain < FLAGS * len(values) or not any(map(_TRUE.fullmatch, values)):
+            return False
+        own = {group[0] for group in self.columns[name]}
+        return bool(own) and own <= self.words
+
+    def _fit(self, candidate: Candidate, row: Sequence[Cell]) -> _Fit | None:
+        """How well a row fits that a cell of it names; None for any other."""
+        naming = {place: words for place, cell in enumerate(row) if (words := self._named_by(cell))}
+        if not naming:
+            return None
+        whole = any(words == row[place].words or not row[place].words for place, words in naming.items())
+        column = self._asked_column({row[place].name for place in naming}, row)
+        cell = next((cell for cell in row if cell.name == column), None) if column else None
+        named = self.column_words.union(*naming.values())
+        chance, names = self._chance(named, whole, cell is not None), tuple(row[place] for place in sorted(naming))
+        return _Fit(chance, candidate, cell, min(naming), names)
+
+    def _named_by(self, cell: Cell) -> frozenset[str]:
+        """The words of the question that a cell accounts for: all of its own, a figure, a date, or a part of a name."""
+        if fact := next((f for f in dates(cell.value) if f.kind == "date" and f.date[1]), None):
+            # The date that is asked for, or one in the month that is.
+            asked = (own for own in self.dates if all(a in (None, b) for a, b in zip(own.date, fact.date, strict=True)))
+            return frozenset(content_words(next((own.text for own in asked), "")))
+        if not cell.words:
+            value = cell.value.replace(",", "")
+            return frozenset({value}) if value in self.figures and len(value) > 1 and cell.name else frozenset()
+        if _NONE.fullmatch(cell.value) or _TRUE.fullmatch(cell.value):
+            return frozenset()
+        own = cell.words & self.words
+        others = frozenset(self.others[w] for w in cell.words - own if w in self.others)
+        if len(own) + len(others) == len(cell.words):
+            return own | others
+        return own - self.of_columns - self.about if len(cell.words) <= 4 and _PROPER.match(cell.value) else frozenset()
+
+    def _words_meaning(self, groups: Sequence[Sequence[str]]) -> frozenset[str]:
+        """The words of the question that mean a column; `groups` are the words that mean each of its heading's."""
+        others = (self.others.get(group[0]) for group in groups)
+        return frozenset(w for w in self.words if any(w in group for group in groups)).union(filter(None, others))
+
+    def _asked_column(self, naming: set[str], row: Sequence[Cell] = ()) -> str | None:
+        """The column that the question asks for: it is named, or holds the kind of thing that is asked for."""
+        values = {cell.name: cell.value for cell in row or self.rows[0][1] if cell.name and cell.name not in naming}
+        typed = _TYPED.get(self.question.kind)
+        implied = _IMPLIED.get(self.question.kind, frozenset())
+        fitting = {}
+        for name, value in values.items():
+            if not self._may_be(name, value):
+                continue
+            fits = any(implied & set(group) for group in self.columns[name])
+            code = _CODE.fullmatch(value) is not None
+            # "80" may be a code, but not where its column is asked for by name.
+            if typed(value) or (fits and not code) if typed else not code or (value.isdigit() and self._is_named(name)):
+                fitting[name] = sum(map(weight, self.words_for[name])) + IMPLIED * fits
+        # "When was it opened" means the column "Opened", and not "Opening hours".
+        best = max(fitting, key=lambda name: (fitting[name], -len(self.columns[name])), default=None)
+        # The one column of figures is not that of whatever is counted.
+        alone = typed is not None and len(fitting) == 1 and self.question.kind not in (Kind.NUMBER, Kind.PERCENT)
+        return best if best and (fitting[best] or alone) else None
+
+    def _may_be(self, column: str, value: str) -> bool:
+        """Whether a cell may be what is asked for: no date is a number of things, no figure a share or a yes."""
+        kind = self.question.kind
+        if kind is Kind.YES_NO:
+            return column in self.flags
+        if kind is Kind.PERCENT:
+            return "%" in value or _SHARE.search(column) is not None
+        if kind is Kind.NUMBER:
+            dated = any(fact.kind == "date" and fact.date[1] for fact in dates(value))
+            named = set(content_words(column.replace("_", " ")))
+            held = named & _HOLDS and not named & self.words and _CAME.search(self.question.text)
+            return not dated and "year" not in named and not held
+        return True
+
+    def _is_named(self, column: str) -> bool:
+        """Whether the question says a word of a column's heading."""
+        return any(group[0] in self.words for group in self.columns[column])
+
+    def _chance(self, accounted: frozenset[str], whole: bool, asked: bool) -> float:
+        heavy = self.words - _LIGHT
+        unsaid = sum(map(weight, heavy - accounted - self.about)) / (sum(map(weight, heavy)) or 1.0)
+        if unsaid >= MOST_UNSAID:
+            return 0.0
+        return CERTAIN - UNSAID * unsaid - PARTLY * (not whole) - UNASKED * (not asked)
+
+
+def _looked_up(rows: Sequence[tuple[Candidate, Cell | None]], chance: float, depth: int = 0) -> Lookup:
+    places = tuple(cell.place if cell else (0, len(candidate.text)) for candidate, cell in rows)
+    return Lookup(tuple(candidate for candidate, _ in rows), min(CERTAIN, chance), places, depth)
+
+
+_LIGHT: Final = frozenset(map(stem, LEXICON["said_of_anything"].split()))
+
+_PHRASES: Final = tuple(
+    (re.compile(rf"\b{first}(?:s|ed|ing)? {last}\b", re.I), key)
+    for key, line in LEXICON["same_deed"].items()
+    for first, last in (phrase.split("_") for phrase in line.split() if phrase.count("_") == 1)
+)
+_MEANINGS: Final = tuple(tuple(map(stem, line.split())) for line in LEXICON["columns"].strip().splitlines())
+"""Words of a question that mean one column, whatever of them its heading says."""
+_IMPLIED: Final = {
+    kind: frozenset(map(stem, words.split()))
+    for kind, words in (
+        (Kind.PERSON, "person customer owner lead leader"),
+        (Kind.PLACE, "place address where city town destination room venue hall office site ground"),
+        (Kind.TIME, "date due"),
+        (Kind.MONEY, "price"),
+        (Kind.NUMBER, "stock quantity"),
+    )
+}
+"""What a column means that the question asks for without a word for it: "how much is the lamp"."""
+IMPLIED: Final = 0.5
+"""Weight of a column that is meant without a word for it; a word of the question weighs 0.15 to 1.6."""
+_TIME: Final = re.compile(
+    r"day\b|\d:\d\d|\d ?[ap]\.?m\b|\buhr\b|^(?:1[5-9]|20)\d\d$|\bQ[1-4]\b|\d ?(?:weeks?|days?)\b", re.I
+)
+_CODE: Final = re.compile(r"[A-Z]{0,4}[-#]?\d+[A-Z]?")
+_TYPED: Final = {
+    Kind.PERSON: lambda value: _PROPER.fullmatch(value) is not None and " " in value,
+    Kind.PLACE: lambda value: _PROPER.fullmatch(value) is not None,
+    Kind.TIME: lambda value: next(dates(value), None) is not None or _TIME.search(value) is not None,
+    Kind.MONEY: lambda value: _FIGURE.fullmatch(value) is not None,
+    Kind.NUMBER: lambda value: re.search(r"\d", value) is not None,
+    Kind.PERCENT: lambda value: _FIGURE.fullmatch(value) is not None,
+}
+"""What the answering cell must look like, by what a question asks for."""
+
+
+@lru_cache(maxsize=1024)
+def meant_by(heading: str) -> tuple[tuple[str, ...], ...]:
+    """For each word of a column's heading the words that mean it, itself first."""
+    plain = re.sub(r"(?<=[a-z])(?=[A-Z])|_", " ", heading)
+    own = content_words(plain)
+    return tuple((word, *(other for group in _MEANINGS if word in group for other in group)) for word in own)
+
+
+def _base(word: str) -> str:
+    """The adjective of a comparative or superlative, as a stem: "cheapest" is "cheap", "bigger" is "big"."""
+    plain = re.sub(r"(?<=\w{3})(?:est|er)$", "", word)
+    plain = plain[:-1] if plain != word and plain[-1] == plain[-2] and plain[-1] not in "ls" else plain
+    return plain if plain != word and any(plain in group for group in _MEANINGS) else word
+
+
+def _value(text: str) -> float | None:
+    """The figure of a cell, or its date as a number that grows with it; None for anything else."""
+    if fact := next((f for f in dates(text) if f.date[1]), None):
+        year, month, day = (part or 0 for part in fact.date)
+        return 10_000.0 * year + 100 * month + day
+    if not _FIGURE.fullmatch(text):
+        return None
+    return float(re.sub(r"[^\d.-]", "", text) or 0)

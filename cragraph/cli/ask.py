@@ -1,0 +1,150 @@
+"""`cragraph ask`: a cited, verified answer from the store."""
+
+import gc
+import signal
+import sys
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any, Final
+
+import typer
+
+import cragraph
+from cragraph.cli.console import ABSTAINED, DOUBTFUL, complain, err, ingesting, show, status
+from cragraph.cli.options import JsonOption, QuietOption, ReportOption, with_settings
+from cragraph.errors import InputError
+from cragraph.language.words import shortened
+from cragraph.private import check_output
+
+if TYPE_CHECKING:
+    from cragraph.run import Event
+
+UNCHECKED: Final = "draft, not checked yet: "
+EXITS: Final = {"refused": ABSTAINED, "doubtful": DOUBTFUL}
+"""Exit codes by what was decided; any other answer exits with 0."""
+
+
+@with_settings(
+    "store", "model", "base_url", "mode", "judge", "policy", "confidence_threshold", "max_crag_attempts", "top_k",
+    "min_chunks", "passage_window", "where", "collection", "on_low_confidence", "best_of", "deadline_s",
+)  # fmt: skip
+def ask(
+    settings_of: Any,
+    question: Annotated[str | None, typer.Argument(help="What you want to know.", show_default=False)] = None,
+    source: Annotated[
+        list[Path] | None,
+        typer.Option(
+            "--source", metavar="PATH", help="Answer from this file or folder alone, ingested first; repeatable."
+        ),
+    ] = None,
+    again: Annotated[
+        int | None, typer.Option("--again", metavar="N", help="Ask a question of `cragraph log` again, by its number.")
+    ] = None,
+    show_claims: Annotated[bool, typer.Option("--show-claims", help="Put the claims into the JSON too.")] = False,
+    report: ReportOption = None,
+    json: JsonOption = False,
+    quiet: QuietOption = False,
+) -> None:
+    """Answer a question from the store, with citations, a verdict on every claim and a confidence.
+
+    Example: `cragraph ask "What was revenue in 2023?" --source report.pdf`
+    """
+    if (question is None) is (again is None):
+        raise InputError("ask wants a question, or --again N for one of `cragraph log`: give one of them.")
+    check_output(report)
+    cragraph.models.weights.open_ahead(("encoder", "reading"))
+    gc.disable()  # what is imported stays: looking for garbage in it takes a tenth of a cold answer
+    assistant_of, show_answer = cragraph.run.Assistant, cragraph.cli.render.show_answer
+    gc.freeze()
+    gc.enable()
+    settings = settings_of(
+        show_claims=True if show_claims else None,
+        sources=tuple(str(path.absolute()) for path in source) if source else None,
+    )
+    assistant = assistant_of(settings, "shell")
+    before = None if again is None else asked_before(assistant, again)
+    if source:
+        with ingesting(shown=not quiet) as advance:
+            read = assistant.ingest(source, progress=advance)
+        leading_out = [each for each in read.skipped if each[1] == cragraph.documents.LEADS_OUT]
+        for path, reason in read.failed + leading_out:
+            complain(f"{path}: {reason}")
+        if not (read.added or read.changed or read.unchanged):
+            raise InputError("Nothing could be read from --source: give files or folders that `cragraph ingest` takes.")
+    hinted = settings.model is None and not quiet and sys.stderr.isatty()
+    if hinted and (hint := cragraph.models.servers.ollama_hint(settings.ollama_host)):
+        status(hint)
+    context = {"show_claims": settings.show_claims} if json and not report else {}
+    if before is not None:  # narrowed as it was, where nothing else was said now
+        context |= {name: value for name, value in before.narrowed.items() if getattr(settings, name, None) is None}
+    given = (question or "", ()) if before is None else (before.question, before.messages)
+    run = assistant.ask(given[0], messages=given[1], context=context)
+    searched = "" if assistant.parts.foreign else settings.store or ""
+    if searched and "://" not in searched and not Path(searched).exists():
+        assistant.parts.store  # noqa: B018  (says what is missing, before anything seems to run)
+    done = shown(run, quiet=quiet, stream_tokens=not json)
+    response = done.response
+    if report is not None:
+        assistant.report(done).save(report)
+        if not quiet:
+            status(f"wrote {report}")
+    show(json, response, show_answer)
+    if before is not None and not quiet:
+        then = "the same answer" if before.answer == response["answer"] else f"“{shortened(before.answer)}”"
+        status(f"asked before, as {again}, on {cragraph.cli.log.when(before.time)}: {then}")
+    outcome = response["decision"]["outcome"] if response["decision"] else "not verified"
+    if outcome in EXITS:
+        raise typer.Exit(EXITS[outcome])
+
+
+def asked_before(assistant: Any, number: int) -> Any:
+    """The entry of the log that is to be asked again; InputError where there is none."""
+    if (history := assistant.history) is None:
+        raise InputError(f"There is no entry {number}: there is no store, and so no log beside it.")
+    return history.get(number)
+
+
+def shown(run: "Iterator[Event]", *, quiet: bool, stream_tokens: bool = True) -> "Event":
+    """Follow a run to its end; stderr says what each node did, and on a terminal shows a model's words as they come."""
+    live = stream_tokens and not quiet and sys.stderr.isatty()
+    writing = False
+    with stopping_calls(), ExitStack() as shows:
+        for event in run:
+            if event.kind == "token":
+                if live and not writing:
+                    shows.close()
+                    err().print(UNCHECKED, end="", style="yellow")
+                    shows.callback(err().print)  # ends the line
+                    writing = True
+                if live:
+                    err().print(event.text, end="", style="dim")
+                continue
+            shows.close()
+            writing = False
+            if event.kind == "begin" and live:
+                from rich.progress import Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
+
+                columns = (SpinnerColumn(), TextColumn("[dim]{task.description}"), TimeElapsedColumn())
+                shows.enter_context(Progress(*columns, console=err(), transient=True)).add_task(event.node)
+            elif event.kind == "node" and not quiet:
+                status(f"{event.node:<9} {event.text}")
+            elif event.kind in ("review", "done"):
+                return event
+    raise AssertionError("a run ends with its response")
+
+
+@contextmanager
+def stopping_calls() -> Iterator[None]:
+    """Let Ctrl-C end the model calls that are under way: the graph waits for its nodes before it gives up."""
+
+    def interrupt(_number: int, _frame: Any) -> None:
+        if "cragraph.models.chat" in sys.modules:
+            cragraph.models.chat.stop_all_calls()
+        raise KeyboardInterrupt
+
+    before = signal.signal(signal.SIGINT, interrupt)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGINT, before)

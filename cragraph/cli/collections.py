@@ -1,0 +1,96 @@
+"""`cragraph collections`: the subjects of a store, listed, filled by moving, renamed and forgotten."""
+
+from dataclasses import asdict
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+import cragraph
+from cragraph.cli.console import show
+from cragraph.cli.options import JsonOption, with_settings
+from cragraph.errors import InputError
+
+NameArgument = Annotated[str, typer.Argument(help="Its name, as `cragraph collections` lists it.", show_default=False)]
+
+app = typer.Typer(help="The collections of a store: without a command, list them.", no_args_is_help=False)
+
+
+@app.callback(invoke_without_command=True)
+@with_settings("store")
+def listed(settings_of: Any, context: typer.Context, json: JsonOption = False) -> None:
+    """List the collections of the store, with how much is in each.
+
+    A file is in one collection. `cragraph ingest PATH --collection NAME` fills one, `cragraph ask QUESTION --collection
+    NAME` asks it alone; without that, all are asked.
+
+    Example: `cragraph collections`
+    """
+    if context.invoked_subcommand is not None:
+        return
+    rows = [asdict(held) for held in cragraph.build.Parts(settings_of()).collections.held()]
+
+    def lines(rows: Any) -> str:
+        return "\n".join(f"{row['name']}  {row['documents']} documents, {row['chunks']} chunks" for row in rows)
+
+    show(json, rows, lines)
+
+
+@app.command()
+@with_settings("store")
+def move(
+    settings_of: Any,
+    to: Annotated[str, typer.Option("--to", help="The collection, which is made where it is new.")],
+    paths: Annotated[
+        list[str] | None, typer.Argument(help="Files or folders, as `cragraph docs` shows them, or a file's name.")
+    ] = None,
+    of: Annotated[str | None, typer.Option("--from", help="Only those of this one; without paths, all of it.")] = None,
+    json: JsonOption = False,
+) -> None:
+    """Put documents into a collection, out of the one that they are in; nothing is read or embedded again.
+
+    Example: `cragraph collections move minutes/ --to board`
+    """
+    held = cragraph.build.Parts(settings_of()).collections
+    if not paths and of is None:
+        raise InputError("move came without a path and without --from; wanted what to move: give one of them.")
+    documents = held.documents(None if of is None else {"collection": held.known(of)})
+    chosen = [document.source for document in documents]
+    if paths:
+        meant = cragraph.store.bulk.forgotten
+        chosen = [source for path in paths for source in meant(_absolute(path, documents), documents)]
+    moved = held.move(dict.fromkeys(chosen), to)
+    show(json, {"moved": moved, "to": to}, lambda row: "\n".join(f"moved {source}" for source in row["moved"]))
+
+
+@app.command()
+@with_settings("store")
+def rename(
+    settings_of: Any,
+    old: NameArgument,
+    new: Annotated[str, typer.Argument(help="What it is to be called.", show_default=False)],
+    json: JsonOption = False,
+) -> None:
+    """Call a collection otherwise.
+
+    Example: `cragraph collections rename work board`
+    """
+    name = cragraph.build.Parts(settings_of()).collections.rename(old, new)
+    show(json, {"renamed": old, "name": name}, lambda row: f"{row['renamed']} is {row['name']} now")
+
+
+@app.command()
+@with_settings("store")
+def forget(settings_of: Any, name: NameArgument, json: JsonOption = False) -> None:
+    """Remove a collection with all its documents from the store; the files stay.
+
+    Example: `cragraph collections forget board`
+    """
+    removed = cragraph.build.Parts(settings_of()).collections.drop(name)
+    show(json, {"removed": removed}, lambda row: "\n".join(f"removed {source}" for source in row["removed"]))
+
+
+def _absolute(path: str, documents: Any) -> str:
+    """A path as the store has it, where it is one of this folder."""
+    whole = Path(path).absolute().as_posix()
+    return whole if any(d.source == whole or d.source.startswith(whole + "/") for d in documents) else path

@@ -1,0 +1,204 @@
+"""`cragraph doctor`: what a run needs, checked one by one, each with the line that mends it."""
+
+import sys
+from collections.abc import Callable, Sequence
+from dataclasses import asdict, dataclass
+from importlib import import_module
+from typing import Any, Final
+
+import typer
+from rich.text import Text
+
+import cragraph
+from cragraph.cli.console import FAILURE, emit, out
+from cragraph.cli.options import JsonOption, with_settings
+from cragraph.errors import CragError, ModelError, StoreError, mask, printable
+
+PATIENCE_S: Final = 5.0
+CHARACTERS_A_TOKEN: Final = 3.5  # fewer than English prose has, as tables and names have fewer
+
+
+@with_settings("store", "model")
+def doctor(settings_of: Any, json: JsonOption = False) -> None:
+    """Check Python, the embedded models, the store and the Ollama server; print what mends each fault.
+
+    Exit code 0 when all is well, 1 when something is not.
+
+    Example: `cragraph doctor --model ollama:llama3.2`
+    """
+    checks = examine(settings_of())
+    healthy = all(check.ok for check in checks)
+    if json:
+        emit({"ok": healthy, "checks": [asdict(check) for check in checks]})
+    else:
+        console = out()
+        for check in checks:
+            mark = ("ok  ", "green") if check.ok else ("FAIL", "red")
+            console.print(Text.assemble(mark, f" {check.name}: {check.detail}"))
+            if check.fix:
+                console.print(f"     mend it: {check.fix}")
+    if not healthy:
+        raise typer.Exit(FAILURE)
+
+
+@dataclass(frozen=True)
+class Check:
+    """One finding. `fix` is the line that mends it, empty where all is well."""
+
+    name: str
+    ok: bool
+    detail: str
+    fix: str = ""
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "detail", mask(printable(self.detail)))
+        object.__setattr__(self, "fix", mask(printable(self.fix)))
+
+
+def examine(settings: "cragraph.Settings") -> list[Check]:
+    """All checks, in the order in which their fixes make sense. Nothing is changed and nothing is downloaded."""
+    checks = [python(), package("onnxruntime"), package("chromadb")]
+    if settings.embeddings == "embedded":
+        checks.append(_probed("weights", weights))
+    if settings.reranker not in ("auto", *cragraph.choices.RERANKERS):
+        checks.append(_probed("reranker", lambda: f"{cragraph.build.Parts(settings).reranker.name} can be built"))
+    return [*checks, _probed("store", lambda: store(settings)), *models(settings)]
+
+
+def python(version: tuple[int, int] = sys.version_info[:2]) -> Check:
+    """Python 3.11 to 3.13."""
+    running = f"{version[0]}.{version[1]}"
+    if (3, 11) <= version <= (3, 13):
+        return Check("python", True, f"Python {running}")
+    return Check("python", False, f"Python {running}; wanted 3.11 to 3.13", "install Python 3.13 and cragraph into it")
+
+
+def package(name: str) -> Check:
+    """Whether a package that cragraph is built on can be imported."""
+    try:
+        module = import_module(name)
+    except ImportError as error:  # also where its compiled part does not fit this machine
+        return Check(name, False, f"{name} cannot be imported: {error}", f"pip install --force-reinstall {name}")
+    return Check(name, True, f"{name} {getattr(module, '__version__', '')}".strip())
+
+
+def weights() -> str:
+    """What the embedded encoder is, once it has embedded something."""
+    encoder = cragraph.models.encoder.Encoder()
+    return f"{encoder.name}, {len(encoder.embed_query('ready?'))} dimensions"
+
+
+def store(settings: "cragraph.Settings") -> str:
+    """What the store holds, in a few words."""
+    with cragraph.build.Parts(settings).store as opened:
+        if problems := opened.problems():
+            raise StoreError(" ".join(problems))
+        return f"{settings.store}: {len(opened.documents())} documents, {opened.count()} chunks"
+
+
+def models(settings: "cragraph.Settings") -> list[Check]:
+    """The models by name: without any, the embedded parts answer, and that is well too."""
+    chosen = (settings.model, settings.judge_model, settings.embeddings)
+    named = [name for name in dict.fromkeys(chosen) if name and name != "embedded"]
+    if not named:
+        hint = cragraph.models.servers.ollama_hint(settings.ollama_host)
+        return [Check("models", True, f"no chat model chosen: the embedded parts answer. {hint}".strip(". "))]
+    ollama = [name for name in named if name.startswith("ollama:")]
+    checks = [_buildable(name) for name in named if name not in (*ollama, settings.embeddings)]
+    if settings.embeddings in named and settings.embeddings not in ollama:
+        checks.append(_probed(f"embeddings {settings.embeddings}", lambda: embeddings(settings)))
+    return checks + (_ollama(ollama, settings) if ollama else [])
+
+
+def embeddings(settings: "cragraph.Settings") -> str:
+    """What embeddings of another provider are; their client is built and not asked, which may cost money."""
+    model = cragraph.build.Parts(settings).embeddings
+    _ = getattr(model, "client", None)
+    return f"{getattr(model, 'name', settings.embeddings)} can be built; it was not asked"
+
+
+def _ollama(names: Sequence[str], settings: "cragraph.Settings") -> list[Check]:
+    # Imported here: httpx costs start-up time that `--help` does not have.
+    import httpx
+
+    checks: list[Check] = []
+    try:
+        url = cragraph.models.servers.ollama_url(settings.base_url or settings.ollama_host)
+        with httpx.Client(base_url=url, timeout=PATIENCE_S) as client:
+            version = client.get("/api/version").raise_for_status().json()["version"]
+            checks.append(Check("ollama server", True, f"Ollama {version} at {url}"))
+            for name in names:
+                shown = client.post("/api/show", json={"model": name.removeprefix("ollama:")})
+                checks += _model(name, shown.status_code, shown.json(), settings)
+    except httpx.TimeoutException:
+        fix = "restart `ollama serve`, or wait until it has loaded its model"
+        checks.append(Check("ollama server", False, f"the server at {url} did not answer in {PATIENCE_S:g} s", fix))
+    except httpx.TransportError:
+        fix = "start it with `ollama serve`, or set OLLAMA_HOST"
+        checks.append(Check("ollama server", False, f"no Ollama server can be reached at {url}", fix))
+    except ModelError as error:
+        checks.append(_failed("ollama server", error))
+    except (httpx.HTTPError, ValueError, KeyError, TypeError) as error:
+        what = f"what answers at {url} is not Ollama ({type(error).__name__})"
+        checks.append(Check("ollama server", False, what, "set OLLAMA_HOST to the address of an Ollama server"))
+    return checks
+
+
+def _model(name: str, status: int, shown: Any, settings: "cragraph.Settings") -> list[Check]:
+    plain = name.removeprefix("ollama:")
+    if status == 404:
+        return [Check(f"model {name}", False, f"the model {plain!r} is not pulled", f"ollama pull {plain}")]
+    if status >= 400:
+        reason = shown.get("error", "")
+        return [Check(f"model {name}", False, f"the server answered {status}: {reason}", f"ollama pull {plain}")]
+    able = shown.get("capabilities") or []
+    wanted = "embedding" if name == settings.embeddings else "completion"
+    if able and wanted not in able:
+        what = f"the model {plain!r} can do {', '.join(able)}; wanted {wanted}"
+        return [Check(f"model {name}", False, what, f"choose a model for {wanted} from `ollama list`")]
+    checks = [Check(f"model {name}", True, f"pulled, {shown.get('details', {}).get('parameter_size', 'size unknown')}")]
+    if wanted == "completion":
+        info: dict[str, Any] = shown.get("model_info") or {}
+        longest = next((value for key, value in info.items() if key.endswith(".context_length")), None)
+        checks.append(_context(name, settings, longest))
+    return checks
+
+
+def _context(name: str, settings: "cragraph.Settings", longest: int | None) -> Check:
+    """Whether the largest prompt, with the passages of a correction and the reply, fits into the context."""
+    budget = cragraph.models.budget
+    room = min(settings.num_ctx, longest or settings.num_ctx)
+    prompts = [cragraph.build.Parts(settings).prompts[task] for task in ("generate", "regenerate", "judge")]
+    frame = max(budget.estimated_tokens(prompt.system + prompt.user) for prompt in prompts)
+    passages = int((settings.context().resolved().second_pass_k or 0) * settings.chunk_size / CHARACTERS_A_TOKEN)
+    reply = min(settings.num_predict, room // 2)
+    # An answer as long as it may be is part of the prompt of the judge and of the correction.
+    needed = int((frame + passages + reply) * (1 + budget.MARGIN)) + reply
+    title = f"context of {name}"
+    if needed <= room:
+        return Check(title, True, f"the largest prompt needs about {needed} of {room} tokens")
+    detail = f"the largest prompt needs about {needed} tokens, and the context has {room}: passages will be left out"
+    if longest is not None and longest < needed:
+        return Check(title, False, detail, "lower second_pass_k or chunk_size, or choose a model with a longer context")
+    return Check(title, False, detail, f"set CRAG_NUM_CTX={-(-needed // 1024) * 1024}")
+
+
+def _buildable(name: str) -> Check:
+    def built() -> str:
+        cragraph.models.servers.chat_model(name)
+        return "can be built; its server was not asked"
+
+    return _probed(f"model {name}", built)
+
+
+def _probed(name: str, probe: Callable[[], str]) -> Check:
+    try:
+        return Check(name, True, probe())
+    except CragError as error:
+        return _failed(name, error)
+
+
+def _failed(name: str, error: CragError) -> Check:
+    """Our messages end with what to do, after the last colon."""
+    detail, _, fix = str(error).rpartition(": ")
+    return Check(name, False, detail or str(error), fix.rstrip("."))

@@ -1,0 +1,134 @@
+"""`cragraph log`: what was asked, and the questions that are kept as tests of one's own documents."""
+
+from datetime import datetime
+from typing import Annotated, Any
+
+import typer
+from rich.console import Console
+from rich.text import Text
+
+import cragraph
+from cragraph.cli.console import out, show, status
+from cragraph.cli.options import JsonOption, with_settings
+from cragraph.errors import InputError, SettingsError
+from cragraph.language.words import shortened
+
+ALL = "all"
+NumberOption = Annotated[int | None, typer.Option("--show", metavar="N", help="One entry, whole.")]
+
+
+@with_settings("store")
+def log(
+    settings_of: Any,
+    words: Annotated[list[str] | None, typer.Argument(help="Words that question or answer must have.")] = None,
+    limit: Annotated[int, typer.Option("--limit", min=1, help="Entries at most.")] = 20,
+    show_one: NumberOption = None,
+    kept: Annotated[bool, typer.Option("--kept", help="Those alone that are kept as tests.")] = False,
+    keep: Annotated[
+        int | None, typer.Option("--keep", metavar="N", help="Keep this question as a test: see `cragraph eval mine`.")
+    ] = None,
+    expect: Annotated[
+        str | None, typer.Option("--expect", metavar="TEXT", help="With --keep: what its answer must say.")
+    ] = None,
+    let_go: Annotated[int | None, typer.Option("--let-go", metavar="N", help="Keep it as a test no longer.")] = None,
+    forget: Annotated[
+        list[str] | None,
+        typer.Option("--forget", metavar="N", help="Remove an entry; repeatable; `all` for every one."),
+    ] = None,
+    json: JsonOption = False,
+) -> None:
+    """What was asked, newest first, with the answer and what was decided; nothing of it leaves this machine.
+
+    It is one file beside the store, for its owner alone; CRAG_HISTORY=false keeps none.
+
+    Example: `cragraph log trench --limit 5`, `cragraph log --show 12`, `cragraph log --keep 12 --expect "10,935 m"`
+    """
+    chosen = [name for name, given in _exclusive(show_one, keep, let_go, forget).items() if given]
+    if len(chosen) > 1 or (chosen and (words or kept)):
+        raise InputError(
+            f"{' and '.join([*chosen, *(['words or --kept'] if words or kept else [])])} do not go together."
+        )
+    if expect is not None and keep is None:
+        raise InputError("--expect came without --keep: it says what the answer of a kept question must say.")
+    history = cragraph.run.Assistant(settings_of()).history
+    if history is None:
+        raise SettingsError("There is no store for a log to stand beside: run cragraph ingest PATH, or pass --store.")
+    if forget:
+        gone = history.forget(None if ALL in forget else [_number(one) for one in forget])
+        show(json, {"forgotten": gone}, lambda row: f"forgot {row['forgotten']} entries")
+    elif keep is not None:
+        entry = history.keep(keep, expect)
+        told = f", expecting “{entry.expect}”" if entry.expect else ", expecting the same answer"
+        show(json, entry.to_dict(), lambda _: f"kept {keep}{told}: `cragraph eval mine` asks it again")
+    elif let_go is not None:
+        history.let_go(let_go)
+        show(json, {"let_go": let_go}, lambda _: f"{let_go} is no test any more; it stays in the log")
+    elif show_one is not None:
+        show(json, history.get(show_one).to_dict(), whole)
+    else:
+        found = [entry.to_dict() for entry in history.entries(limit, " ".join(words or ()), kept=kept)]
+        show(json, found, listed)
+        if not (found or json):
+            status("nothing in the log" + " that fits" * bool(words or kept))
+
+
+def _exclusive(show_one: Any, keep: Any, let_go: Any, forget: Any) -> dict[str, bool]:
+    given = {"--show": show_one, "--keep": keep, "--let-go": let_go, "--forget": forget or None}
+    return {name: value is not None for name, value in given.items()}
+
+
+def _number(text: str) -> int:
+    if not text.isdigit():
+        raise InputError(f"--forget came as {text!r}; wanted the number of an entry, or all.")
+    return int(text)
+
+
+def listed(rows: list[dict[str, Any]]) -> None:
+    """Print entries, two lines each."""
+    console = out()
+    for row in rows:
+        console.print(Text.assemble((f"{row['number']:>4} ", "bold"), row["question"]))
+        answer = shortened(" ".join(row["answer"].split()))
+        places = "; ".join(dict.fromkeys(source["place"] for source in row["sources"]))
+        about = " · ".join(
+            filter(None, (decided(row), f"kept{': ' + row['expect'] if row['expect'] else ''}" if row["kept"] else ""))
+        )
+        console.print(
+            Text(f"     {when(row['time'])} · {about} · {answer}{f' ({places})' if places else ''}", style="dim")
+        )
+
+
+def whole(row: dict[str, Any]) -> None:
+    """Print one entry with all that is known of it."""
+    console: Console = out()
+    for message in row["messages"]:
+        console.print(Text(f"{'>' if message['role'] == 'user' else ' '} {message['content']}", style="dim"))
+    console.print(Text(row["question"], style="bold"))
+    console.print(row["answer"])
+    for source in row["sources"]:
+        quotes = " … ".join(f"“{shortened(quote)}”" for quote in source["quotes"])
+        console.print(f"  [{source['number']}] {source['place'] or source['source']}: {quotes}")
+    for name in ("issues", "degraded"):
+        for sentence in row[name]:
+            console.print(f"{name.removesuffix('s')}: {sentence}")
+    narrowed = ", ".join(f"{name} {value}" for name, value in row["narrowed"].items())
+    console.print(
+        Text(f"{decided(row)} · {when(row['time'])} · {row['door']} · {row['model'] or 'no generator'} · "
+             f"{row['seconds']:.1f} s{f' · only {narrowed}' if narrowed else ''}", style="dim")
+    )  # fmt: skip
+    if row["kept"]:
+        console.print("kept as a test" + (f", expecting “{row['expect']}”" if row["expect"] else ""))
+
+
+def decided(row: dict[str, Any]) -> str:
+    """What was decided on an answer, with its confidence."""
+    confidence = "" if row["confidence"] is None else f" {row['confidence']:.2f}"
+    return f"{row['outcome'] or 'not verified'}{confidence}"
+
+
+def when(time: str) -> str:
+    """A time in UTC as this machine's clock has it, to the minute."""
+    try:
+        return datetime.fromisoformat(time).astimezone().strftime("%Y-%m-%d %H:%M")
+    except ValueError:
+        return time

@@ -1,0 +1,96 @@
+"""Options that several commands share, and how they become settings."""
+
+import os
+from collections.abc import Callable
+from functools import partial, wraps
+from inspect import Parameter, Signature, signature
+from pathlib import Path
+from typing import Annotated, Any, Final
+
+import typer
+
+import cragraph
+from cragraph import store
+from cragraph.choices import JUDGES
+from cragraph.errors import SettingsError
+
+JsonOption = Annotated[bool, typer.Option("--json", help="Print JSON for a program to read.")]
+ReportOption = Annotated[
+    Path | None, typer.Option("--report", metavar="FILE", help="Also write an HTML page with the evidence.")
+]
+QuietOption = Annotated[bool, typer.Option("--quiet", "-q", help="No status on stderr.")]
+
+
+def _option(kind: Any, flag: str, about: str, **more: Any) -> Any:
+    return Annotated[kind | None, typer.Option(flag, help=about, **more), flag]
+
+
+_SETTINGS: Final[dict[str, Any]] = {
+    "store": _option(str, "--store", "Folder or server URL of the store."),
+    "model": _option(
+        str,
+        "--model",
+        "Chat model, e.g. ollama:llama3.2; openai:NAME and others with `pip install 'cragraph[providers]'`.",
+    ),
+    "base_url": _option(str, "--base-url", "Server of the chat model, e.g. http://localhost:8080/v1.", metavar="URL"),
+    "mode": _option(str, "--mode", "low, balanced or high."),
+    "judge": _option(str, "--judge", f"auto, {', '.join(JUDGES)}."),
+    "policy": _option(str, "--policy", "auto, calibrated, claims, weighted, reliability or similarity."),
+    "confidence_threshold": _option(float, "--threshold", "Accept at or above this confidence (0..1)."),
+    "max_crag_attempts": _option(int, "--max-attempts", "Corrections at most."),
+    "top_k": _option(int, "--top-k", "Passages to answer from."),
+    "min_chunks": _option(int, "--min-chunks", "Abstain on fewer passages."),
+    "passage_window": _option(str, "--passage-window", "Chunks read on each side of a passage, or section."),
+    "where": _option(
+        list[str], "--where", "Metadata filter, repeatable: year=2023, 'year>=2020', 'ticker in AAPL,MSFT'.",
+        metavar="FILTER",
+    ),
+    "collection": _option(
+        list[str], "--collection", "Only this collection, repeatable; all for every one.", metavar="NAME"
+    ),
+    "on_low_confidence": _option(str, "--on-low-confidence", "doubt (the default), abstain, flag or prune."),
+    "best_of": _option(int, "--best-of", "Write N answers, keep the best."),
+    "deadline_s": _option(float, "--deadline", "Seconds for the whole run."),
+    "config": _option(Path, "--config", "Settings file instead of cragraph.yaml."),
+}  # fmt: skip
+"""Settings that can be given to a command, and how."""
+
+FLAGS: Final = {name: option.__metadata__[1] for name, option in _SETTINGS.items()}
+"""What each of them is called there."""
+
+
+def with_settings(*names: str) -> Callable[[Callable[..., None]], Callable[..., None]]:
+    """Give a command the options of these settings, and `--config`.
+
+    Its first argument is then what makes the settings of them; called with further settings, these win.
+    """
+    given = [
+        Parameter(name, Parameter.KEYWORD_ONLY, default=None, annotation=_SETTINGS[name]) for name in (*names, "config")
+    ]
+
+    def taking(command: Callable[..., None]) -> Callable[..., None]:
+        @wraps(command)
+        def run(**options: Any) -> None:
+            chosen = {option.name: options.pop(option.name) for option in given}
+            command(partial(_settings, chosen), **options)
+
+        own = list(signature(command).parameters.values())[1:]
+        run.__signature__ = Signature([*own, *given])  # type: ignore[attr-defined]
+        run.__annotations__ = {option.name: option.annotation for option in (*own, *given)}
+        return run
+
+    return taking
+
+
+def _settings(options: dict[str, Any], **more: Any) -> Any:
+    """Settings in which only the options that were given count as explicit."""
+    given = {name: value for name, value in (options | more).items() if value is not None}
+    if config := given.pop("config", None):
+        if not config.is_file():
+            raise SettingsError(f"--config names {config}, which is not a file: correct the path.")
+        os.environ["CRAG_CONFIG"] = str(config)
+    if not given.get("collection", True):
+        del given["collection"]
+    if where := given.pop("where", None):
+        given["where"] = store.parse_where(where)
+    return cragraph.settings.loaded(given, FLAGS)

@@ -1,0 +1,158 @@
+"""A response as a person reads it."""
+
+from collections.abc import Iterable, Sequence
+from itertools import chain
+from typing import Any, Final
+
+from rich.console import Console
+from rich.padding import Padding
+from rich.text import Text
+
+from cragraph.cli.console import err, out
+from cragraph.language.words import shortened
+from cragraph.passages import place_of, sides_of
+from cragraph.types import MARKS, called, doubt_of, mark_of, standing
+
+COLOURS: Final = dict(zip(MARKS, ("green", "yellow", "red", "bold red", "magenta"), strict=True)) | {"quoted": "cyan"}
+"""Of claims by their verdict; green is for those of an accepted answer."""
+DECIDED: Final = {"accepted": "bold green", "doubtful": "bold yellow", "refused": "bold"}
+"""Of answers by what was decided; one that nobody verified, and one that is refused, is plain."""
+
+
+def show_answer(response: dict[str, Any]) -> None:
+    """Print an answer with its citations, claims, confidence and what ran."""
+    console, accepted = out(), bool(response["accepted"])
+    console.print(answer_line(response))
+    section(console, "Citations", map(citation_line, response["citations"]))
+    section(console, "The documents differ", chain(*map(conflict_lines, response.get("conflicts") or ())))
+    near = ((place_of(p) or p["chunk_id"], shortened(p["text"])) for p in response.get("nearest") or ())
+    section(console, "Nearest passages", (Text(f"{place}: “{text}”") for place, text in near))
+    if not response["abstained"]:
+        claims = (response.get("verification") or {}).get("claims") or []
+        section(console, "Claims", (claim_line(claim, accepted=accepted) for claim in claims))
+    console.print()
+    console.print(verdict_line(response))
+    show_faults(console, response)
+    console.print(Text(ran_line(response), style="dim"))
+
+
+def show_faults(console: Console, result: dict[str, Any]) -> None:
+    """Print what is wrong with an answer, and what did not run as asked."""
+    for name, style in (("issues", "yellow"), ("degraded", "magenta")):
+        for sentence in result[name]:
+            console.print(Text(f"{name.removesuffix('s')}: {sentence}", style=style))
+
+
+def section(console: Console, title: str, lines: Iterable[Text]) -> None:
+    """Print a titled, indented list where there is anything in it."""
+    for number, line in enumerate(lines):
+        if number == 0:
+            console.print()
+            console.print(Text(title, style="bold"))
+        indented(console, line, 2)
+
+
+def indented(console: Console, line: Text, by: int) -> None:
+    """Print a line with a margin; wrapped within it on a terminal, as it is elsewhere."""
+    if console.is_terminal:
+        console.print(Padding(line, (0, 0, 0, by)))
+    else:
+        console.print("\n".join(" " * by + part for part in line.plain.split("\n")))
+
+
+def citation_line(citation: dict[str, Any]) -> Text:
+    """`[1] Report (report.pdf), page 3 › Revenue: "a quote" … "another"`, with a warning where it gives no support."""
+    place = place_of(citation["metadata"]) or citation["chunk_id"]
+    quotes = citation["quotes"] or [citation["text"]]
+    line = Text(f"[{citation['number']}] {place}: {' … '.join(f'“{shortened(quote)}”' for quote in quotes)}")
+    if not citation["verified"]:
+        line.append("  not verified", style="yellow")
+    return line
+
+
+def conflict_lines(conflict: dict[str, Any]) -> list[Text]:
+    """Both sides of a conflict, and what tells which is the newer."""
+    lines = [
+        Text(f"{name}: {place}: “{shortened(one_line(quote))}”", style="yellow")
+        for name, place, quote in sides_of(conflict)
+    ]
+    if conflict["newer_first"]:
+        lines[0].append(f"  ({conflict['why']})", style="dim")
+    return lines
+
+
+def answer_line(response: dict[str, Any]) -> Text:
+    """The answer; in its own line, before it, that it is doubtful, and colours as far as it was accepted."""
+    style = DECIDED[response["decision"]["outcome"]] if response["decision"] else "bold"
+    return Text(f"{doubt_of(response['decision'])}{response['answer']}", style=style)
+
+
+def claim_line(claim: dict[str, Any], *, accepted: bool = False) -> Text:
+    """A claim with its verdict and scores; the words that lack support are underlined.
+
+    One that is quoted has no score: that it stands in a passage says nothing of whether it answers.
+    """
+    sign, word = mark_of(claim)
+    colour = COLOURS["quoted" if word == "quoted" else claim["verdict"]]
+    colour = "" if word == "supported" and not accepted else colour
+    support = "" if word == "quoted" else f"{claim['support']:.2f} "
+    line = Text.assemble((f"{sign} {word} ", colour), (f"{support} ", "dim"))
+    text = Text(one_line(claim["text"]))
+    for start, end in claim.get("unsupported_spans") or []:
+        inside = (max(start - claim["start"], 0), max(end - claim["start"], 0))
+        text.stylize("underline red", *inside)
+    line.append_text(text)
+    if claim.get("reasoning") and claim["verdict"] != "supported":
+        line.append(f"  ({one_line(claim['reasoning'])})", style="dim")
+    evidence = claim.get("evidence")
+    if evidence and claim["verdict"] != "unjudged":
+        line.append(f"\n  ← “{shortened(evidence['quote'])}”", style="dim")
+    return line
+
+
+def verdict_line(response: dict[str, Any]) -> Text:
+    """Confidence, level, what was decided, and attempts in one line."""
+    attempts, decision = len(response["attempts"]), response["decision"]
+    decided = standing(decision, response["confidence_level"])
+    colour = DECIDED[decision["outcome"]] if decision else ""
+    return Text.assemble((decided, colour), f" · {attempts} attempt{'s' if attempts != 1 else ''}")
+
+
+def ran_line(response: dict[str, Any]) -> str:
+    """Which parts ran, how many model calls they made and how long it took."""
+    shown = {role: name for role, name in response["models"].items() if not role.startswith("prompt:")}
+    ran = ", ".join(f"{role.replace('_', ' ')} {name}" for role, name in shown.items())
+    calls = called(response["llm_calls"], response["tokens"])
+    return " · ".join(filter(None, [f"Ran: {ran}", calls, f"{response['timings_ms'].get('total', 0):.0f} ms"]))
+
+
+def show_verification(result: dict[str, Any]) -> None:
+    """Print the verification of one answer."""
+    console = out()
+    decision = result["decision"]
+    accepted = result["accepted"]
+    section(console, "Claims", (claim_line(claim, accepted=accepted) for claim in result["claims"]))
+    if not result["claims"]:
+        console.print("No claim was found in the answer.")
+    console.print()
+    console.print(Text(standing(decision, result["level"]), style=DECIDED[decision["outcome"]]))
+    if not accepted:
+        console.print(Text(decision["why"], style="yellow"))
+    show_faults(console, result)
+
+
+def show_passages(passages: Sequence[dict[str, Any]]) -> None:
+    """Print search results, best first, with their scores by stage."""
+    console = out()
+    for number, passage in enumerate(passages, 1):
+        place = place_of({**passage["metadata"], **passage, "filename": passage["source"]}) or passage["chunk_id"]
+        scores = ", ".join(f"{stage} {score:.3f}" for stage, score in passage["scores"].items() if score is not None)
+        console.print(Text(f"{number}. {place}", style="bold"), Text(f" {scores}", style="dim"))
+        indented(console, Text(shortened(passage["text"], 300)), 3)
+    if not passages:
+        err().print("nothing found")
+
+
+def one_line(text: str) -> str:
+    """Text with every run of white space as one space."""
+    return " ".join(text.split())

@@ -1,0 +1,203 @@
+"""What a loaded file is: its text with a map of pages, headings and blocks, and the writer that builds it."""
+
+import math
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from types import MappingProxyType
+from typing import Any, Final, Literal
+
+from cragraph.documents.clean import DEFAULT, Limits, clean, one_line
+from cragraph.documents.table_text import Table, header_line, row_lines
+
+NOTHING: Final[Mapping[str, Any]] = MappingProxyType({})
+LONGEST_VALUE: Final = 4096  # characters of one value of metadata that are kept: every chunk carries it
+LONGEST_TITLE: Final = 500  # characters of a heading; what is longer is a paragraph
+
+TAKEN: Final = frozenset(
+    (
+        "source", "filename", "page", "doc_id", "chunk_id", "chunk_index", "start_index", "retrieval_score",
+        "rerank_score", "around", "parts", "format", "heading", "headings", "table_header", "last_page", "unread_pages",
+        "rows", "row", "scores", "collection",
+    )
+)  # fmt: skip
+"""Names that say something of every passage, which others rely on; a column or a value of front matter of that name is
+kept and filtered by as `column.<name>`."""
+
+
+def field_name(path: str) -> str:
+    """A column's name as both sides of a store can filter by it: without signs that mean something to them."""
+    name = one_line(re.sub(r'[":]', " ", path)).lstrip("_$# ")
+    return f"column.{name}" if name in TAKEN else name
+
+
+def untaken(name: Any) -> str:
+    """The name of a value that a document states, if it does not say something of every passage already."""
+    named = field_name(str(name))
+    return named if named.startswith("column.") else str(name)
+
+
+BlockKind = Literal["heading", "text", "item", "row", "code"]
+
+
+@dataclass(frozen=True, slots=True)
+class Heading:
+    """A heading: `start` is the offset of its line in the text, `level` counts from 1, `title` has no markup."""
+
+    start: int
+    level: int
+    title: str
+
+
+@dataclass(frozen=True, slots=True)
+class Block:
+    """A stretch of text that is better not cut: a paragraph, a list item, a table row, a line of code, a heading.
+
+    `header` is the heading row of the table a row belongs to. `joined` marks a block that goes on from the one before
+    it (a paragraph over a page break). `fields` are the values of a record by column; a block that has some is a chunk
+    of its own, with them in its metadata.
+    """
+
+    start: int
+    end: int
+    kind: BlockKind
+    header: str = ""
+    joined: bool = False
+    fields: Mapping[str, Any] = field(default_factory=lambda: NOTHING, hash=False)
+
+
+@dataclass(frozen=True, slots=True)
+class Draft:
+    """What a loader makes of a file: clean text, and blocks in order that do not overlap, by their offsets in it.
+
+    `page_starts[i]` is where page i+1 begins, empty for formats without pages.
+    """
+
+    text: str
+    blocks: tuple[Block, ...] = ()
+    headings: tuple[Heading, ...] = ()
+    page_starts: tuple[int, ...] = ()
+    metadata: Mapping[str, Any] = field(default_factory=dict)
+
+    def titled(self) -> "Draft":
+        """The draft with its first heading as title, where the file states none."""
+        if self.metadata.get("title") or not self.headings:
+            return self
+        return replace(self, metadata={**self.metadata, "title": self.headings[0].title})
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Document(Draft):
+    """One document (a file, or a group of rows of one); the same text has the same `doc_id` wherever it lies."""
+
+    source: str
+    filename: str
+    doc_id: str
+    format: str
+
+    @property
+    def title(self) -> str:
+        """What to call the document: its own title, or its file name without suffix, as words."""
+        stem = self.filename.rsplit(".", 1)[0] if "." in self.filename[1:] else self.filename
+        return str(self.metadata.get("title", "")) or stem.replace("_", " ")
+
+
+def scalar(value: str | int | float) -> str | int | float:
+    """A value as every store can hold it: clean text, finite numbers of 64 bits; other numbers as text."""
+    if isinstance(value, str):
+        return one_line(value)
+    if isinstance(value, float):
+        return value if math.isfinite(value) else str(value)
+    return value if -(1 << 63) <= value < 1 << 63 else str(value)
+
+
+def scalars(metadata: Mapping[str, Any], limits: Limits = DEFAULT) -> dict[str, Any]:
+    """The entries that a store can filter by: text, numbers and booleans; lists of scalars are joined by commas."""
+    limits.check("fields", len(metadata), "fields of metadata")
+    kept: dict[str, Any] = {}
+    for key, value in metadata.items():
+        if isinstance(value, list | tuple) and value and all(isinstance(v, str | int | float) for v in value):
+            value = ", ".join(str(v) for v in value)
+        if isinstance(value, str | int | float) and value != "":
+            plain = scalar(value)
+            kept[one_line(str(key))] = plain[:LONGEST_VALUE] if isinstance(plain, str) else plain
+    return kept
+
+
+class Writer:
+    """Takes headings, paragraphs, items, tables and code in reading order, cleans them, and leaves blank ones out."""
+
+    def __init__(self, limits: Limits = DEFAULT) -> None:
+        self._limits = limits
+        self._parts: list[str] = []
+        self._length = 0
+        self._blocks: list[Block] = []
+        self._headings: list[Heading] = []
+        self._pages: list[int] = []
+        self._page_due = 0
+
+    def page(self) -> None:
+        """Begin a page: it starts where the next piece does."""
+        self._page_due += 1
+
+    def heading(self, title: str, level: int) -> None:
+        """Write a heading; level 1 is the highest."""
+        title = one_line(title)
+        if len(title) > LONGEST_TITLE:
+            self.paragraph(title)
+        elif title:
+            start = self._write(title, "heading")
+            self._headings.append(Heading(start, level, title))
+
+    def paragraph(self, text: str, *, joined: bool = False) -> None:
+        """Write a paragraph; line breaks within it are kept."""
+        if text := clean(text).strip():
+            self._write(text, "text", joined=joined)
+
+    def item(self, text: str, marker: str = "-") -> None:
+        """Write a list item."""
+        if text := one_line(text):
+            self._write(f"{marker} {text}".strip(), "item")
+
+    def code(self, text: str) -> None:
+        """Write lines as they are."""
+        for line in clean(text).strip("\n").split("\n"):
+            if line.strip():
+                self._write(line.rstrip(), "code")
+
+    def line(self, text: str, fields: Mapping[str, Any] = NOTHING) -> None:
+        """Write one line of a record; with `fields` to filter by it becomes a chunk of its own."""
+        if text := one_line(text):
+            self._write(text, "row", fields=fields)
+
+    def table(self, table: Table, *, labelled: bool | None = None) -> None:
+        """Write a table as rows that carry their column headings."""
+        header, apart = one_line(header_line(table))[:LONGEST_VALUE], True
+        for line, is_header in row_lines(table, labelled=labelled):
+            if line := one_line(line):
+                self._write(line, "row", header="" if is_header else header, apart=apart)
+                apart = False
+
+    def draft(self, metadata: Mapping[str, Any] | None = None) -> Draft:
+        """The finished text with its map."""
+        self._open_pages()
+        text = "".join(self._parts)
+        return Draft(text, tuple(self._blocks), tuple(self._headings), tuple(self._pages), metadata or {})
+
+    def _write(self, text: str, kind: BlockKind, *, apart: bool = False, **about: Any) -> int:
+        """Write a piece below the last, `apart` from it where it is of its kind; `about` is what its block says."""
+        if self._parts:
+            alike = kind in ("item", "row", "code") and kind == self._blocks[-1].kind and not apart
+            self._parts.append("\n" if alike or about.get("joined") else "\n\n")
+            self._length += len(self._parts[-1])
+        start = self._length
+        self._open_pages()
+        self._parts.append(text)
+        self._length += len(text)
+        self._limits.check("characters", self._length, "characters")
+        self._blocks.append(Block(start, self._length, kind, **about))
+        return start
+
+    def _open_pages(self) -> None:
+        self._pages.extend([self._length] * self._page_due)
+        self._page_due = 0

@@ -1,0 +1,254 @@
+"""Files: found under some paths, or passed over for a reason, and read as documents."""
+
+import os
+import re
+import stat
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from importlib import import_module
+from pathlib import Path
+from typing import Final
+
+from cragraph.documents.clean import DEFAULT, Limits, clean, plain_encoding, read_text
+from cragraph.documents.document import Document, Draft, scalars
+from cragraph.errors import DocumentError, InputError
+from cragraph.passages import content_id
+
+
+@dataclass(frozen=True, slots=True)
+class Format:
+    """How files of a format are told and read; `textual` says that a binary file under such a name is refused."""
+
+    name: str
+    suffixes: str
+    module: str
+    function: str = "read"
+    textual: bool = True
+
+
+FORMATS: Final = (
+    Format("md", ".md .markdown", "markdown", "draft"),
+    Format("txt", ".txt .text", "plain", "draft"),
+    Format("rst", ".rst", "rst", "draft"),
+    Format("html", ".html .htm .xhtml", "html"),
+    Format("pdf", ".pdf", "pdf", textual=False),
+    Format("docx", ".docx", "docx", textual=False),
+    Format("pptx", ".pptx", "pptx", textual=False),
+    Format("xlsx", ".xlsx .xlsm", "xlsx", textual=False),
+    Format("eml", ".eml", "eml"),
+    Format("epub", ".epub", "epub", textual=False),
+    Format("csv", ".csv .tsv", "delimited"),
+    Format("json", ".json", "json"),
+    Format("jsonl", ".jsonl .ndjson", "json", "read_lines"),
+)
+"""Modules are named, not imported, so that no start-up pays for the libraries of formats that it does not meet."""
+
+BY_SUFFIX: Final[Mapping[str, Format]] = {suffix: form for form in FORMATS for suffix in form.suffixes.split()}
+
+_ARCHIVES = ".zip .tar .gz .tgz .bz2 .tbz2 .xz .txz .zst .7z .rar .lz4 .lzma .jar .whl .iso .dmg .deb .rpm"
+_SAVE_AS = {
+    ".docx": ".doc .odt .rtf .pages",
+    ".xlsx": ".xls .ods .numbers",
+    ".pptx": ".ppt .odp",
+    ".epub": ".mobi .azw3",
+    ".eml": ".msg",
+}
+_ADVICE = {old: new for new, olds in _SAVE_AS.items() for old in olds.split()}
+
+LEADS_OUT: Final = (
+    "a link that leads out of the folder; name what it leads to, or have such links followed (--follow-links)"
+)
+MAX_BYTES: Final = 100 * 1024 * 1024  # files larger than this are passed over unless told otherwise
+_MAGIC = (b"%PDF-", b"\x7fELF", b"\x89PNG", b"PK\x03\x04", b"\x1f\x8b", b"GIF8", b"\xff\xd8\xff", b"SQLite format 3")
+_FAULTS: Final[Mapping[type[Exception], str]] = {
+    DocumentError: "{error}",
+    RecursionError: "is nested too deeply to be read; flatten it.",
+    MemoryError: "needs more memory than there is; split it.",
+    OSError: "cannot be read: {why}; check that it exists and that you may read it.",
+    Exception: "cannot be read ({kind}: {error}); mend it, or leave it out.",
+}
+# Bytes that are not UTF-8 come as lone surrogates; control characters would steer a terminal that shows the name.
+_BAD_NAME = re.compile("[\x00-\x1f\x7f-\x9f\ud800-\udfff]")
+_HIDDEN_SIGNS = re.compile("[\x00-\x1f\x7f-\x9f\u200e\u200f\u2028-\u202e\u2066-\u2069\ud800-\udfff]")
+
+
+def why_unread(path: Path) -> str:
+    """One plain sentence on why a suffix without a loader is passed over."""
+    suffix = path.suffix.lower()
+    if suffix and suffix in _ARCHIVES.split():
+        return "an archive: archives are not opened; unpack it and ingest the folder"
+    if suffix in _ADVICE:
+        return f"type {suffix} is not read: save it as {_ADVICE[suffix]}"
+    what = f"type {shown_name(suffix)} is not read" if suffix else "it has no suffix"
+    return f"{what} (read are {' '.join(sorted(BY_SUFFIX))})"
+
+
+def shown_name(path: str | os.PathLike[str]) -> str:
+    """A path as it may be shown: control characters, direction marks and bytes that are not UTF-8 as escapes."""
+    return _HIDDEN_SIGNS.sub(lambda match: match[0].encode("unicode_escape").decode(), os.fspath(path))
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """A file that can be loaded; `size` in bytes."""
+
+    path: Path
+    format: str
+    size: int
+
+
+@dataclass(frozen=True, slots=True)
+class Skipped:
+    """A file or folder that is passed over, and why."""
+
+    path: Path
+    reason: str
+
+
+Paths = str | os.PathLike[str] | Iterable[str | os.PathLike[str]]
+
+
+def discover(
+    paths: Paths, *, max_bytes: int | None = MAX_BYTES, follow_links: bool = False
+) -> Iterator[Found | Skipped]:
+    """Every file at or under the paths, folders in order of name, each file once.
+
+    Hidden files and folders are passed over unless named outright. So are links inside a folder that lead out of all
+    the paths, unless `follow_links`; who may put a link there could else have any file read. Other links are followed,
+    except back into a folder on the way. `max_bytes` None sets no limit. Raises InputError at once, where a path does
+    not exist.
+    """
+    roots = [Path(path) for path in ([paths] if isinstance(paths, str | os.PathLike) else paths)]
+    missing = [shown_name(root) for root in roots if not os.path.lexists(root)]
+    if missing:
+        raise InputError(
+            f"{', '.join(missing)} does not exist; wanted files or folders: check the spelling, or the folder this "
+            f"runs in ({Path.cwd()})."
+        )
+    seen: dict[tuple[int, int], Path] = {}
+    within = None if follow_links else [Path(os.path.realpath(root)) for root in roots]
+    return (item for root in roots for item in _visited(root, (), seen, max_bytes, within))
+
+
+def _leads_out(path: Path, within: list[Path]) -> bool:
+    """Whether a path is a link, or a junction of Windows, to something that lies in none of some folders."""
+    if not (path.is_symlink() or getattr(path, "is_junction", bool)()):
+        return False
+    target = Path(os.path.realpath(path))
+    return not any(target.is_relative_to(folder) for folder in within)
+
+
+def _visited(
+    path: Path,
+    above: tuple[tuple[int, int], ...],
+    seen: dict[tuple[int, int], Path],
+    max_bytes: int | None,
+    within: list[Path] | None,
+) -> Iterator[Found | Skipped]:
+    """What lies at a path and below it.
+
+    `above` are the folders on the way, `seen` what was visited already; `within` is where links may lead, None is
+    anywhere.
+    """
+    if above and within is not None and _leads_out(path, within):
+        yield Skipped(path, LEADS_OUT)
+        return
+    if _BAD_NAME.search(str(path)):
+        yield Skipped(path, "its name is not UTF-8 or holds control characters; rename it")
+        return
+    try:
+        status = path.stat()
+        key = (status.st_dev, status.st_ino)
+        if key in above:
+            yield Skipped(path, "a link back into a folder it lies in (a loop)")
+        elif key in seen:
+            yield Skipped(path, f"the same as {seen[key]}, which is already in")
+        elif stat.S_ISREG(status.st_mode):
+            seen[key] = path
+            yield _looked_at(path, status.st_size, max_bytes)
+        elif not stat.S_ISDIR(status.st_mode):
+            yield Skipped(path, "not a regular file")
+        else:
+            seen[key] = path
+            for inner in sorted(path.iterdir()):
+                if inner.name.startswith("."):
+                    yield Skipped(inner, "hidden; name it outright to take it in")
+                else:
+                    yield from _visited(inner, (*above, key), seen, max_bytes, within)
+    except FileNotFoundError:
+        yield Skipped(path, "a link to something that is not there")
+    except PermissionError:
+        yield Skipped(path, "no permission to read it")
+    except OSError as error:
+        yield Skipped(path, f"cannot be read: {error.strerror or error}")
+
+
+def _looked_at(path: Path, size: int, max_bytes: int | None) -> Found | Skipped:
+    form = BY_SUFFIX.get(path.suffix.lower())
+    if form is None:
+        return Skipped(path, why_unread(path))
+    if size == 0:
+        return Skipped(path, "empty")
+    if max_bytes is not None and size > max_bytes:
+        return Skipped(
+            path,
+            f"{_mb(size)} is over the limit of {_mb(max_bytes)}; raise max_file_mb (CRAG_MAX_FILE_MB) to take it in",
+        )
+    with path.open("rb") as file:
+        head = file.read(4096)
+    # The mark of another format, or zeros: no text in any encoding.
+    if form.textual and (head.startswith(_MAGIC) or (b"\x00" in head and not plain_encoding(head))):
+        return Skipped(path, f"binary data, although the name ends in {path.suffix}")
+    return Found(path, form.name, size)
+
+
+def _mb(size: int) -> str:
+    return f"{size / 1024 / 1024:.1f} MB" if size >= 100_000 else f"{size} bytes"
+
+
+def load(path: str | os.PathLike[str], *, source: str | None = None, limits: Limits = DEFAULT) -> Iterator[Document]:
+    """The documents of a file, in order; `source` is what to call its place, its path by default.
+
+    Lazy: a file of rows is read as it is consumed, and an error in the middle comes after the documents before it.
+    The `limits` of time and memory are left to the process that this runs in.
+
+    Raises:
+        DocumentError: the file cannot be read, or there is no text in it; says what to do.
+    """
+    path = Path(path)
+    name = shown_name(path)
+    form = BY_SUFFIX.get(path.suffix.lower())
+    if form is None:
+        raise DocumentError(f"{name} cannot be read: {why_unread(path)}.")
+    made = getattr(import_module(f"cragraph.documents.formats.{form.module}"), form.function)
+    seen: Counter[str] = Counter()
+    try:
+        if form.function == "draft":
+            drafts: Iterable[Draft] = [made(clean(read_text(path, limits)), limits)]
+        else:  # lazily, where the format allows
+            drafts = made(path, limits)
+        for draft in drafts:
+            if not draft.text.strip():
+                continue
+            limits.check("characters", len(draft.text), "characters")
+            key = content_id(draft.text)
+            yield Document(
+                text=draft.text,
+                source=source or name,
+                filename=shown_name(path.name),
+                # The number tells apart equal texts within one file.
+                doc_id=content_id(draft.text, str(seen[key])) if seen[key] else key,
+                format=form.name,
+                metadata=scalars(draft.metadata, limits),
+                page_starts=draft.page_starts,
+                headings=draft.headings,
+                blocks=draft.blocks,
+            )
+            seen[key] += 1
+    except Exception as error:  # a library may raise anything at a broken file, and the other files still go in
+        sentence = next(sentence for kind, sentence in _FAULTS.items() if isinstance(error, kind))
+        why = getattr(error, "strerror", None) or error
+        raise DocumentError(f"{name} {sentence.format(error=error, why=why, kind=type(error).__name__)}") from error
+    if not seen:
+        raise DocumentError(f"{name} holds no text; wanted a file with words in it: leave it out, or fill it.")

@@ -1,0 +1,234 @@
+"""HTML: what a reader sees of it: headings, paragraphs, lists, tables and code, in order."""
+
+import re
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from itertools import takewhile
+from pathlib import Path
+from typing import Any
+
+from lxml import etree
+
+from cragraph.documents.clean import DEFAULT, Limits, one_line, read_text
+from cragraph.documents.document import Draft, Writer
+from cragraph.documents.table_text import Table, table_of
+
+_UNREAD_NAMES = (
+    "script style noscript template nav footer aside form svg math iframe object button select dialog canvas audio "
+    "video map"
+)
+_BLOCK_NAMES = (
+    "address article blockquote body center dd details div dl dt fieldset figcaption figure h1 h2 h3 h4 h5 h6 "
+    "header hgroup hr html legend li main menu ol p pre section summary table tbody td tfoot th thead tr ul"
+)
+_UNREAD, _BLOCKS = frozenset(_UNREAD_NAMES.split()), frozenset(_BLOCK_NAMES.split())
+_HEADINGS = ("h1", "h2", "h3", "h4", "h5", "h6")
+_HIDDEN_STYLE = re.compile(
+    r"display\s*:\s*none|visibility\s*:\s*(?:hidden|collapse)|font-size\s*:\s*0(?![.\d])|opacity\s*:\s*0(?![.\d])", re.I
+)
+_HIDDEN_ROLES = frozenset(("navigation", "search", "banner", "contentinfo"))
+_CHARSET = re.compile(rb"""<(?:meta|\?xml)[^>]{0,200}?(?:charset|encoding)\s*=\s*["']?\s*([\w.:-]{2,40})""", re.I)
+_KEPT = ("name", "content", "lang", "role", "start", "colspan", "rowspan", "alt")
+_DEEPEST = 200  # elements within one another that are told apart; what is deeper is read as one run of text
+
+
+def read(path: Path, limits: Limits) -> Iterator[Draft]:
+    """The whole file as one draft."""
+    yield draft(read_text(path, limits, _CHARSET), limits)
+
+
+def draft(markup: str, limits: Limits = DEFAULT) -> Draft:
+    """The visible text of a page; from its `main` element where it has one."""
+    writer = Writer(limits)
+    return writer.draft(write(markup, writer, limits)).titled()
+
+
+def write(markup: str, writer: Writer, limits: Limits) -> dict[str, str]:
+    """Write the visible text of a page; gives what the page says about itself."""
+    limits.check("characters", len(markup), "characters")
+    parser = etree.HTMLParser(target=_Visible(), encoding="utf-8", huge_tree=True)
+    page = f"<!doctype html>{markup}".replace("\0", "").encode("utf-8", "replace")
+    try:
+        root = etree.fromstring(page, parser)
+    except etree.XMLSyntaxError:  # nothing but blanks
+        return {}
+    main = next(iter(root.xpath("//main | //*[@role='main']")), root.find("body"))
+    if main is not None:
+        _Reader(writer, main, limits).block(main)
+    return _metadata(root)
+
+
+class _Visible:
+    """Builds a tree of what is shown, with elements below the deepest level as part of their parent."""
+
+    def __init__(self) -> None:
+        self._builder = etree.TreeBuilder()
+        self._depth = self._hidden_from = 0
+
+    def start(self, tag: str, attributes: Mapping[str, str]) -> None:
+        self._depth += 1
+        if not self._hidden_from and tag not in ("html", "head", "body"):
+            hidden = "hidden" in attributes or attributes.get("aria-hidden") == "true" or tag in _UNREAD
+            hidden = hidden or attributes.get("role") in _HIDDEN_ROLES
+            if hidden or _HIDDEN_STYLE.search(attributes.get("style", "")):
+                self._hidden_from = self._depth
+        if not self._hidden_from:
+            if self._depth <= _DEEPEST:
+                self._builder.start(_name(tag), {key: attributes[key] for key in _KEPT if key in attributes})
+            else:
+                self._builder.data(" ")
+
+    def end(self, tag: str) -> None:
+        if not self._hidden_from and self._depth <= _DEEPEST:
+            self._builder.end(_name(tag))
+        elif self._hidden_from == self._depth:
+            self._hidden_from = 0
+        self._depth -= 1
+
+    def data(self, text: str) -> None:
+        if not self._hidden_from:
+            self._builder.data(text)
+
+    def close(self) -> Any:
+        return self._builder.close()
+
+
+def _name(tag: str) -> str:
+    """The name of an element as a tree allows it: `o:p` and the like are runs of text."""
+    return tag if tag.isalnum() else "span"
+
+
+class _Reader:
+    def __init__(self, writer: Writer, main: Any, limits: Limits) -> None:
+        self._writer, self._limits = writer, limits
+        self._items: Counter[Any] = Counter()
+        self._holders: set[Any] = set()  # the elements with a block somewhere below them
+        for tag in main.iter(*_BLOCKS):
+            while (tag := tag.getparent()) is not None and tag not in self._holders:
+                self._holders.add(tag)
+
+    def block(self, tag: Any) -> None:
+        """Write the children of a block element; runs of inline content become paragraphs."""
+        inline: list[str] = []
+        for part in self._parts(tag):
+            if isinstance(part, str):
+                inline.append(part)
+            else:
+                self._flush(inline)
+                self._element(part)
+        self._flush(inline)
+
+    def _parts(self, tag: Any, inline: Sequence[str] = ()) -> Iterator[Any]:
+        """The content of an element in order: text, and as they are the blocks that are not of `inline` names."""
+        yield _squeezed(tag.text)
+        for child in tag:
+            if child in self._holders or (child.tag in _BLOCKS and child.tag not in inline):
+                yield child
+            else:
+                yield _inline(child) + (" " if child.tag in _BLOCKS else "")
+            yield _squeezed(child.tail)
+
+    def _element(self, tag: Any) -> None:
+        if tag.tag in _HEADINGS:
+            self._writer.heading(_spaced(tag), int(tag.tag[1]))
+        elif tag.tag == "pre":
+            self._writer.code("".join(tag.itertext()))
+        elif tag.tag == "table" and not _is_layout(tag):
+            self._writer.table(read_table(tag, self._limits))
+        elif tag.tag == "li":
+            self._item(tag)
+        else:
+            self.block(tag)
+
+    def _item(self, tag: Any) -> None:
+        """A list item: its own words first, then what is nested in it."""
+        parts = list(self._parts(tag, ("p", "div")))
+        marker, parent = "-", tag.getparent()
+        if parent is not None and parent.tag == "ol":
+            marker = f"{_count(parent, 'start', least=0) + self._items[parent]}."
+            self._items[parent] += 1
+        self._writer.item("".join(part for part in parts if isinstance(part, str)), marker)
+        for part in parts:
+            if not isinstance(part, str):
+                self._element(part)
+
+    def _flush(self, inline: list[str]) -> None:
+        text = "".join(inline)
+        inline.clear()
+        self._writer.paragraph("\n".join(" ".join(line.split()) for line in text.split("\v")))
+
+
+def _inline(tag: Any) -> str:
+    """Text of inline content with white space as one space and `br` as a vertical tab, which becomes a line end."""
+    if tag.tag == "br":
+        return "\v"
+    if tag.tag == "img":
+        return f" {tag.get('alt') or ''} "
+    return _squeezed(tag.text) + "".join(_inline(child) + _squeezed(child.tail) for child in tag)
+
+
+def _squeezed(text: str | None) -> str:
+    return re.sub(r"\s+", " ", text) if text else ""
+
+
+def _spaced(tag: Any) -> str:
+    return " ".join(" ".join(tag.itertext()).split())
+
+
+def _metadata(root: Any) -> dict[str, str]:
+    metas = reversed(root.findall(".//meta"))
+    stated = {str(tag.get("name") or "").lower(): one_line(tag.get("content") or "") for tag in metas}
+    metadata = {name: stated[name] for name in ("author", "description", "keywords", "date") if stated.get(name)}
+    metadata["title"] = one_line(root.findtext(".//title") or "")
+    metadata["language"] = root.get("lang") or ""
+    return {name: text for name, text in metadata.items() if text}
+
+
+def _is_layout(table: Any) -> bool:
+    """Whether a table only arranges a page: it nests tables or headings, or has a single column or cell."""
+    nested = next(table.iterdescendants("table", "h1", "h2", "h3", "h4"), None)
+    if nested is not None or table.get("role") in ("presentation", "none"):
+        return True
+    rows = list(table.iter("tr"))
+    widest = max((len(row.findall("td")) + len(row.findall("th")) for row in rows), default=0)
+    return widest < 2 or (len(rows) < 2 and table.find(".//th") is None)
+
+
+def read_table(table: Any, limits: Limits) -> Table:
+    """The cells of a table; a cell over several columns heads each of them, in the body it stands once."""
+    rows = [(row, list(row.iterchildren("td", "th"))) for row in table.iter("tr")]
+    # The rows at the top that the page itself marks as headings.
+    marks = (cs and (row.getparent().tag == "thead" or all(cell.tag == "th" for cell in cs)) for row, cs in rows)
+    marked = sum(1 for _ in takewhile(bool, marks))
+    grid: list[list[str]] = []
+    from_above: dict[int, tuple[int, str]] = {}
+    for number, (_, given) in enumerate(rows):
+        cells: list[str] = []
+        for cell in given:
+            _fill(cells, from_above)
+            text = _spaced(cell)
+            across, down = _count(cell, "colspan", most=limits.fields), _count(cell, "rowspan", most=len(rows))
+            for step in range(min(across, limits.fields + 1 - len(cells))):
+                shown = text if step == 0 or number < marked else ""
+                if down > 1:
+                    from_above[len(cells)] = (down - 1, shown)
+                cells.append(shown)
+        _fill(cells, from_above)
+        limits.check("fields", sum(map(bool, cells)), "columns")
+        grid.append(cells)
+    caption = table.find("caption")
+    return table_of(grid, marked, "" if caption is None else _spaced(caption))
+
+
+def _fill(cells: list[str], from_above: dict[int, tuple[int, str]]) -> None:
+    """Add the cells that reach down from the rows above."""
+    while len(cells) in from_above:
+        left, text = from_above.pop(len(cells))
+        if left > 1:
+            from_above[len(cells)] = (left - 1, text)
+        cells.append(text)
+
+
+def _count(tag: Any, name: str, *, least: int = 1, most: int = 10**9) -> int:
+    value = tag.get(name) or "1"
+    return max(least, min(int(value), most)) if value.isdecimal() and len(value) < 10 else 1

@@ -1,0 +1,85 @@
+"""JSON and JSON lines: objects of a list are read as records, anything else as `path: value` lines."""
+
+import json
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+from cragraph.documents.clean import Limits, encoding_of, read_text
+from cragraph.documents.document import Draft, Writer
+from cragraph.documents.records import leaves, line_of, record_draft, record_drafts, text_field
+from cragraph.errors import DocumentError
+
+
+def read(path: Path, limits: Limits) -> Iterator[Draft]:
+    """Drafts of a JSON file: lists of objects as records, each list a table of its own; anything else line by line."""
+    try:
+        value = json.loads(read_text(path, limits).lstrip("\ufeff"))
+    except json.JSONDecodeError as error:
+        raise DocumentError(
+            f"is not JSON: {error.msg} at line {error.lineno}, column {error.colno}; mend it there, or name it "
+            ".jsonl if every line is an object of its own."
+        ) from error
+    except ValueError as error:
+        raise DocumentError("has a number of more digits than can be read; write it as text.") from error
+    value = _listed(value, "key")
+    if isinstance(value, list) and value and all(isinstance(record, Mapping) for record in value):
+        yield from record_drafts(value, limits)
+        return
+    if isinstance(value, Mapping) and (body := text_field(value)):
+        yield record_draft(value, body, limits)
+        return
+    lists: dict[str, Sequence[Mapping[str, Any]]] = {}
+    rest = _without_records(value, "", lists)
+    writer = Writer(limits)
+    for leaf in leaves(rest):
+        writer.line(line_of(leaf))
+    if writer.draft().text or not lists:
+        yield writer.draft()
+    for name, records in lists.items():
+        for draft in record_drafts(records, limits):
+            yield replace(draft, metadata={"title": name, **draft.metadata})
+
+
+def _without_records(value: Any, name: str, lists: dict[str, Sequence[Mapping[str, Any]]]) -> Any:
+    """The value without its lists of objects, which go into `lists` by their path: each is a table of its own."""
+    if not isinstance(value, Mapping):
+        return value
+    rest = {}
+    for key, inner in value.items():
+        path = f"{name}.{key}" if name else str(key)
+        inner = _listed(inner, str(key))
+        if isinstance(inner, list) and len(inner) > 1 and all(isinstance(record, Mapping) for record in inner):
+            lists[path] = inner
+        else:
+            rest[key] = _without_records(inner, path, lists)
+    return rest
+
+
+def _listed(value: Any, name: str) -> Any:
+    """The value; as a list where it is an object of nothing but objects, each of them `name`d by its key."""
+    if not isinstance(value, Mapping) or len(value) < 2 or not all(isinstance(own, Mapping) for own in value.values()):
+        return value
+    return [{name: key, **own} for key, own in value.items()]
+
+
+def read_lines(path: Path, limits: Limits) -> Iterator[Draft]:
+    """Drafts of a file of JSON lines, read as a stream; a line that is no object is a record of one value."""
+    with path.open(encoding=encoding_of(path), errors="replace") as file:
+        yield from record_drafts(_records(file, limits), limits)
+
+
+def _records(lines: Iterable[str], limits: Limits) -> Iterator[Mapping[str, Any]]:
+    for number, line in enumerate(lines, start=1):
+        if not line.strip("\ufeff \t\r\n\0"):
+            continue
+        limits.check("characters", len(line), f"characters in line {number}")
+        try:
+            value = json.loads(line.lstrip("\ufeff"))
+        except ValueError as error:  # also a number of more digits than Python reads
+            raise DocumentError(
+                f"line {number} is not JSON ({error}); wanted one object per line: mend or remove that line."
+            ) from error
+        # A value without a name is a line of text: there is nothing to filter it by.
+        yield value if isinstance(value, Mapping) else {"": value}

@@ -1,0 +1,288 @@
+"""The words of a PDF page and where they stand, the lines that they form, and words that a line end cut in two."""
+
+import ctypes
+import math
+import re
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Sequence
+from contextlib import closing
+from functools import cached_property
+from typing import Any, NamedTuple
+
+import pypdfium2.raw as pdfium
+
+from cragraph.documents.table_text import SIGNS, TAILS, is_number, is_period
+
+_BOLD = re.compile(rb"bold|black|heavy|demi", re.I)
+# PDFium writes these for a hyphen at the end of a line.
+_LINE_HYPHENS = frozenset({0x02, 0xFFFE})
+_SPACES = frozenset({0xA0, 0x3000})
+_TURNS = 4
+
+
+class PageWord(NamedTuple):
+    """A run of signs without white space; points from the left and the top of the page as it is shown."""
+
+    text: str
+    x0: float
+    x1: float
+    top: float
+    bottom: float
+    bold: bool = False
+
+    @property
+    def height(self) -> float:
+        """Height of the font, not of the signs: equal for every word of a line in one font."""
+        return self.bottom - self.top
+
+    @property
+    def middle(self) -> float:
+        """Height of the middle of the line."""
+        return (self.top + self.bottom) / 2
+
+
+def words_of(page: Any) -> tuple[list[PageWord], list[str]]:
+    """The words of a page in the direction of most of them, in the order of the file, and the text across them."""
+    with closing(page.get_textpage()) as text:
+        words = _placed(text)
+    turns = Counter(turn for _, turn in words)
+    main = turns.most_common(1)[0][0] if words else 0
+    left, bottom, right, top = page.get_cropbox()
+    upright = [_turned(word, main, right - left, top - bottom) for word, turn in words if turn == main]
+    return upright, [word.text for word, turn in words if turn != main]
+
+
+def _placed(page: Any) -> list[tuple[PageWord, int]]:
+    """Words in the coordinates of the file (origin at the bottom left, y upwards) with their quarter turns."""
+    codes = [pdfium.FPDFText_GetUnicode(page, index) for index in range(page.count_chars())]
+    twice = doubled(page, codes)
+    words: list[tuple[PageWord, int]] = []
+    signs: list[int] = []
+    first = last = 0
+    for index, code in enumerate([*codes, _SPACE]):
+        if code in _LINE_HYPHENS:
+            code = 0x2D
+        if code > _SPACE and code not in _SPACES:
+            first = index if not signs else first
+            last = index
+            signs.extend([code, code] if index in twice else [code])
+        elif signs and index - 1 not in twice:
+            words.append(_word(page, signs, first, last))
+            signs = []
+    return words
+
+
+def _word(page: Any, signs: list[int], first: int, last: int) -> tuple[PageWord, int]:
+    boxes = [page.get_charbox(index, loose=True) for index in {first, last}]
+    lefts, bottoms, rights, tops = zip(*boxes, strict=True)
+    angle = pdfium.FPDFText_GetCharAngle(page, first)
+    turn = round(angle / (math.pi / 2)) % _TURNS if angle > 0 else 0
+    # PDFium hands out what lies beyond the first plane as two halves.
+    text = "".join(map(chr, signs)).encode("utf-16-le", "surrogatepass").decode("utf-16-le", "replace")
+    bold = bool(_BOLD.search(font_name(page, first)))
+    return PageWord(text, min(lefts), max(rights), min(bottoms), max(tops), bold), turn
+
+
+def _turned(word: PageWord, turn: int, width: float, height: float) -> PageWord:
+    x0, x1, low, high = word.x0, word.x1, word.top, word.bottom
+    if turn == 3:  # reads upwards
+        x0, x1, low, high, height = low, high, width - x1, width - x0, width
+    elif turn == 1:  # reads downwards
+        x0, x1, low, high, height = height - high, height - low, x0, x1, width
+    elif turn == 2:
+        x0, x1, low, high = width - x1, width - x0, height - high, height - low
+    return PageWord(word.text, x0, x1, height - high, height - low, word.bold)
+
+
+WIDER = 1.35  # how much wider than the narrowest of its kind a letter is that stands for two
+NAME_BYTES = 96
+_LETTERS = frozenset(map(ord, "ft"))
+_SPACE = 0x20
+
+
+def doubled(page: Any, codes: Sequence[int]) -> set[int]:
+    """Indexes of the letters that stand for two; each is followed by a space that is not there."""
+    suspects = {
+        index
+        for index in range(len(codes) - 2)
+        if codes[index] in _LETTERS
+        and codes[index + 1] == _SPACE
+        and chr(codes[index + 2]).islower()
+        and pdfium.FPDFText_IsGenerated(page, index + 1) == 1
+    }
+    widths: dict[tuple[int, bytes, float], dict[int, float]] = defaultdict(dict)
+    for index, code in enumerate(codes if suspects else ()):
+        if code in _LETTERS:
+            left, bottom, right, top = page.get_charbox(index, loose=True)
+            widths[code, font_name(page, index), round(top - bottom, 1)][index] = right - left
+    alike = ((index, width, min(kind.values())) for kind in widths.values() for index, width in kind.items())
+    return {index for index, width, narrowest in alike if index in suspects and width > WIDER * narrowest}
+
+
+# One buffer each for all calls: they come from within the lock that PDFium is used under.
+_NAME = ctypes.create_string_buffer(NAME_BYTES)
+_FLAGS = ctypes.c_int()
+
+
+def font_name(page: Any, index: int) -> bytes:
+    """The name of the font that a sign is set in."""
+    _NAME[0] = b"\x00"
+    pdfium.FPDFText_GetFontInfo(page, index, _NAME, NAME_BYTES, _FLAGS)
+    return bytes(_NAME.value)
+
+
+SAME_LINE = 0.4  # words are on one line where their middles are nearer than this share of the higher one
+CELL_GAP = 0.9  # a gap wider than this share of the line's height parts two cells; justified words stand closer
+_LEADER = re.compile(r"^[.·•_…]{3,}$")
+_TRAILING_LEADER = re.compile(r"(?:\s?[.·_…]){4,}$")
+
+
+class Cell(NamedTuple):
+    """Text between two edges, in points from the left."""
+
+    text: str
+    x0: float
+    x1: float
+
+
+class Segment:
+    """Words of a line that stand together; `text` leaves dot leaders out."""
+
+    def __init__(self, words: Sequence[PageWord]) -> None:
+        self.words = words
+        self.text = _TRAILING_LEADER.sub("", " ".join(word.text for word in words)).strip()
+        self.x0, self.x1 = words[0].x0, max(word.x1 for word in words)
+
+    def parts(self) -> list[Cell]:
+        """The segment as a cell, or as several where it ends in an amount or is nothing else (`$ 689 $ 775`)."""
+        words = [Cell(word.text, word.x0, word.x1) for word in self.words]
+        if len(words) > 1 and all(is_number(word.text) or word.text in SIGNS | TAILS for word in words):
+            return words
+        if len(words) > 1 and words[-1].text in SIGNS:
+            # A label that runs up to the currency sign of the first amount.
+            return [Cell(" ".join(word.text for word in words[:-1]), words[0].x0, words[-2].x1), words[-1]]
+        return [Cell(self.text, self.x0, self.x1)] if self.text else []
+
+
+class Line:
+    """Segments on one height, from left to right."""
+
+    def __init__(self, segments: Sequence[Segment]) -> None:
+        self.segments = segments
+        self.words = [word for segment in segments for word in segment.words]
+        self.text = " ".join(segment.text for segment in segments if segment.text)
+        self.x0, self.x1 = segments[0].x0, max(segment.x1 for segment in segments)
+        self.top, self.bottom = min(word.top for word in self.words), max(word.bottom for word in self.words)
+
+    @cached_property
+    def height(self) -> float:
+        """Height of the font that most signs of the line are in."""
+        return weighted_median((word.height, len(word.text)) for word in self.words)
+
+    @cached_property
+    def bold(self) -> bool:
+        """Whether nearly all signs are bold."""
+        signs = sum(len(word.text) for word in self.words)
+        return sum(len(word.text) for word in self.words if word.bold) > 0.8 * signs
+
+    @cached_property
+    def cells(self) -> list[Cell]:
+        """The segments, with currency signs, brackets and percent signs joined to their amounts, which they widen."""
+        cells: list[Cell] = []
+        for part in (part for segment in self.segments for part in segment.parts()):
+            last = cells[-1] if cells else None
+            if last and (part.text in TAILS if last.text not in SIGNS else is_number(part.text)):
+                cells[-1] = Cell(last.text + part.text, last.x0, part.x1)
+            else:
+                cells.append(part)
+        return cells
+
+    @cached_property
+    def figures(self) -> bool:
+        """Whether it is a row of amounts: two cells or more, one after the first an amount and no period."""
+        return any(is_number(cell.text) and not is_period(cell.text) for cell in self.cells[1:])
+
+
+def lines_of(words: Sequence[PageWord]) -> list[Line]:
+    """Words gathered in lines from top to bottom; raised and lowered signs stay on their line."""
+    rows: list[list[PageWord]] = []
+    for word in sorted(words, key=lambda word: (word.middle, word.x0)):
+        row = rows[-1] if rows else None
+        if row and abs(word.middle - row[0].middle) <= SAME_LINE * max(word.height, row[0].height):
+            row.append(word)
+        else:
+            rows.append([word])
+    return [Line(segments) for segments in map(_segments, rows) if segments]
+
+
+def _segments(words: Iterable[PageWord]) -> list[Segment]:
+    ordered = sorted(words, key=lambda word: word.x0)
+    height = weighted_median((word.height, len(word.text)) for word in ordered)
+    segments: list[list[PageWord]] = []
+    apart = True
+    right = 0.0
+    for word in ordered:
+        if _LEADER.match(word.text):
+            apart = True
+            continue
+        if apart or word.x0 - right > CELL_GAP * height:
+            segments.append([])
+        segments[-1].append(word)
+        right, apart = max(word.x1, right) if len(segments[-1]) > 1 else word.x1, False
+    return [Segment(segment) for segment in segments]
+
+
+def weighted_median(values: Iterable[tuple[float, int]]) -> float:
+    """The value that half of the weight lies at or below; 0 of nothing."""
+    ordered = sorted(values)
+    half = sum(weight for _, weight in ordered) / 2
+    seen = 0
+    for value, weight in ordered:
+        seen += weight
+        if seen >= half:
+            return value
+    return 0.0
+
+
+_WORD = re.compile(r"[^\W\d_]+(?:-[^\W\d_]+)*")
+_LAST = re.compile(r"(\w+)-$")
+# `pre- and post-tax` keeps its hyphen and its space.
+_JOINERS = frozenset({"and", "or", "to", "und", "oder", "et"})
+_FIRST = re.compile(r"^[^\W\d_]+")
+
+
+# What is left of `affect` where the second f was lost; `of` and `if` are words.
+_LOST_F = re.compile(r"\b(?!(?:of|if)\b)(\w+f) ([a-z]\w*)", re.I)
+
+
+class Vocabulary:
+    """The words that a document writes whole; they decide how words that came in two are put together."""
+
+    def __init__(self, lines: Iterable[str] = ()) -> None:
+        self._words: set[str] = set()
+        for line in lines:
+            self._words.update(word.casefold() for word in _WORD.findall(line))
+
+    def joined(self, left: str, right: str) -> str:
+        """Two lines as one, with a space between them unless a word is cut there.
+
+        The hyphen at the end of `left` goes where the document writes the word without it, or writes neither half
+        alone. It stays where the document writes it, before capitals and digits, and where both halves are words.
+        """
+        last, first = _LAST.search(left), _FIRST.match(right)
+        if not last or (first and first[0] in _JOINERS):
+            return f"{left} {right}"
+        if not first or not first[0][0].islower():
+            return left + right
+        head, tail = last[1].casefold(), first[0].casefold()
+        parts = f"{head}-{tail}" in self._words or (head in self._words and tail in self._words)
+        return left + right if parts and head + tail not in self._words else left[:-1] + right
+
+    def mended(self, text: str) -> str:
+        """The text with the second f put back where one was lost, if the document writes the word elsewhere."""
+
+        def whole(match: re.Match[str]) -> str:
+            word = f"{match[1]}f{match[2]}"
+            return word if word.casefold() in self._words else match[0]
+
+        return _LOST_F.sub(whole, text)

@@ -1,0 +1,94 @@
+"""Zipped packages (Office files, electronic books): their parts as XML within limits, and what is wrong in words."""
+
+import posixpath
+import zipfile
+import zlib
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from typing import Any
+
+from lxml import etree
+
+from cragraph.documents.clean import Limits, one_line
+from cragraph.errors import DocumentError
+
+_DC = "{http://purl.org/dc/elements/1.1/}"
+_OLE = b"\xd0\xcf\x11\xe0"
+_TREE = 10  # how many times the size of its XML a parsed part takes in memory, at least
+
+
+@contextmanager
+def package(path: Path, limits: Limits) -> Iterator["Package"]:
+    """The package in a file; raises DocumentError where it is encrypted, of the old kind, none, or cut short."""
+    suffix = path.suffix.lower()
+    with path.open("rb") as file:
+        if file.read(4) == _OLE:
+            raise DocumentError(f"is encrypted, or an old {suffix[:4]}; save it as {suffix} without a password.")
+    try:
+        with Package(path) as parts:
+            parts.limits = limits
+            yield parts
+    except (KeyError, etree.XMLSyntaxError, zipfile.BadZipFile, zlib.error, EOFError, NotImplementedError) as error:
+        raise DocumentError(
+            f"is not a {suffix}, or is cut short ({error}); open it in the program that made it and save it again."
+        ) from error
+
+
+class Package(zipfile.ZipFile):
+    """The parts of a package; pictures stay packed."""
+
+    limits: Limits
+
+    def bytes(self, name: str) -> bytes:
+        """A part; raises KeyError where there is none, DocumentError where it is too large to unpack."""
+        self.limits.check("memory_mb", self.getinfo(name).file_size * _TREE >> 20, f"MB to unpack in {name}")
+        return self.read(name)
+
+    def xml(self, name: str) -> Any:
+        """A part as a tree; nothing outside of it is fetched or expanded."""
+        return etree.fromstring(self.bytes(name), etree.XMLParser(resolve_entities=False, huge_tree=True))
+
+    def relations(self, part: str) -> dict[str, tuple[str, str]]:
+        """The kinds and names of the parts that a part names, by their ids; of the package itself for ''."""
+        folder, name = posixpath.split(part)
+        targets: dict[str, tuple[str, str]] = {}
+        with suppress(KeyError):
+            for one in self.xml(posixpath.join(folder, "_rels", f"{name}.rels")):
+                target = posixpath.normpath(posixpath.join("/", folder, one.get("Target", "")))
+                targets[one.get("Id", "")] = (one.get("Type", ""), target.lstrip("/"))
+        return targets
+
+    def related(self, part: str, *kinds: str) -> list[str]:
+        """The parts of some kinds that a part names."""
+        return [target for kind, target in self.relations(part).values() if kind.endswith(kinds)]
+
+    def main(self) -> str:
+        """The part that an Office file begins with."""
+        for name in self.related("", "/officeDocument"):
+            return name
+        raise KeyError("it names no document")
+
+    def properties(self) -> dict[str, Any]:
+        """What an Office file says about itself."""
+        parts = self.related("", "/core-properties")
+        return stated(self.xml(parts[0])) if parts else {}
+
+
+def grid_of(rows: Iterable[Iterable[tuple[str, int, bool]]], limits: Limits) -> list[list[str]]:
+    """Rows of cells: each a text, the columns that it spans, and whether it goes on from the one above."""
+    grid: list[list[str]] = []
+    for row in rows:
+        cells, above = list[str](), grid[-1] if grid else []
+        for text, span, goes_on in row:
+            limits.check("fields", len(cells) + span, "columns")
+            cells += [above[len(cells)] if goes_on and len(cells) < len(above) else text, *[""] * (span - 1)]
+        grid.append(cells)
+    return grid
+
+
+def stated(metadata: Any) -> dict[str, Any]:
+    """Title, author and subject by the names of Dublin Core."""
+    named = {"title": "title", "author": "creator", "subject": "subject"}
+    texts = {name: one_line(metadata.findtext(f".//{_DC}{tag}") or "") for name, tag in named.items()}
+    return {name: text for name, text in texts.items() if text}

@@ -1,0 +1,128 @@
+"""Tables as lines of text, each cell with the heading of its column: `Revenue | 2023: 394 | 2022: 383`."""
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from cragraph.language.tables import SEPARATOR
+
+_NUMBER = re.compile(r"^[\s$€£¥(+\-–—~<>≈]*[\d.,'’ ]*\d[\d.,'’ ]*[)%\s‰xX]*$")
+_DASH = frozenset({"-", "–", "—", "n/a", "N/A", "*", "nm", "NM"})
+SIGNS = frozenset({"$", "€", "£", "¥", "US$", "C$", "A$", "(", "$("})
+TAILS = frozenset({")", "%", ")%", "%)"})
+_AMOUNT = frozenset("0123456789(.-–—")
+_DATE = re.compile(r"^[A-Z][a-z]{2,8}\.?\s+\d{1,2},?\s+((?:19|20)\d\d)$")
+_YEAR = re.compile(r"^(FY\s?)?(19|20)\d\d[*†‡]?$|^Q[1-4]\b")
+_NAMED = re.compile(
+    r"\b(?:19|20)\d\d\b|^(?:jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)\w*\.?\s+\d{1,2},?$|^q[1-4]\b", re.I
+)
+_MONEY = re.compile(r"\d[.,]\d|[$%]")
+
+
+@dataclass(frozen=True)
+class Table:
+    """Cells by row, the first `headers` rows headings; `names` are those above an earlier part of the same table."""
+
+    rows: Sequence[Sequence[str]]
+    headers: int = 0
+    caption: str = ""
+    names: Sequence[str] = ()
+
+
+def is_number(cell: str) -> bool:
+    """Whether a cell holds an amount, a percentage or the dash that stands for none."""
+    cell = cell.strip()
+    return cell in _DASH or bool(_NUMBER.match(cell))
+
+
+def is_year(cell: str) -> bool:
+    """Whether a cell names a period, which makes a heading of it although it is a number."""
+    return bool(_YEAR.match(cell.strip()))
+
+
+def is_period(text: str) -> bool:
+    """Whether a cell names a year, a quarter or a date."""
+    return is_year(text) or bool(_NAMED.search(text) and not _MONEY.search(text))
+
+
+def is_heading(row: Sequence[str]) -> bool:
+    """Whether a row can name columns: it has words, and no amounts (years do not count)."""
+    cells = [cell.strip() for cell in row if cell.strip()]
+    return bool(cells) and not any(is_number(cell) and not is_year(cell) for cell in cells)
+
+
+def table_of(grid: Sequence[Sequence[str]], marked: int = 0, caption: str = "") -> Table:
+    """A table of the rows that say anything; of those, the first `marked` are headings, else the first if it can be."""
+    rows = [row for row in grid if any(row)]
+    marked = sum(any(row) for row in grid[:marked])
+    return Table(rows, headers=marked or int(len(rows) > 1 and is_heading(rows[0])), caption=caption)
+
+
+def full_names(table: Table) -> list[str]:
+    """One heading per column: its heading cells from top to bottom, repeats left out."""
+    parts: list[dict[str, None]] = [{} for _ in range(max(map(len, table.rows), default=0))]
+    for row in table.rows[: table.headers]:
+        for cell, part in zip(row, parts, strict=False):
+            part[" ".join(cell.split())] = None
+    return [" ".join(filter(None, part)) for part in parts]
+
+
+def column_names(table: Table) -> list[str]:
+    """What cells are labelled with: the lowest headings (of dates the year) where they tell columns apart, else all."""
+    if table.names:
+        return list(table.names)
+    full = full_names(table)
+    lowest = [""] * len(full)
+    for row in table.rows[: table.headers]:
+        for column, cell in enumerate(row):
+            lowest[column] = " ".join(cell.split()) or lowest[column]
+    named = [name for name in lowest[1:] if name]
+    if len(set(named)) < len(named):
+        return full
+    dates = [_DATE.match(name) for name in lowest[1:]]
+    years = [date[1] for date in dates if date]
+    return [lowest[0], *years] if years and len(set(years)) == len(dates) else lowest
+
+
+def header_line(table: Table) -> str:
+    """Caption and column headings on one line, for what a chunk of the table says of itself."""
+    names = SEPARATOR.join(name for name in table.names or full_names(table) if name)
+    return SEPARATOR.join(part for part in (table.caption, names) if part)
+
+
+def row_lines(table: Table, *, labelled: bool | None = None) -> Iterator[tuple[str, bool]]:
+    """Lines of the table with whether each is its heading.
+
+    `labelled` says whether the first column names the row and goes without its heading; None looks at the cells: it
+    does where the other columns hold amounts or where it has no heading.
+    """
+    names = column_names(table)
+    body = table.rows[table.headers :]
+    head = header_line(table)
+    if head and not table.names:
+        yield head, True
+    if labelled is None:
+        others = [cell for row in body for cell in row[1:] if cell.strip()]
+        labelled = not names or not names[0] or sum(map(is_number, others)) * 2 > len(others) > 0
+    for row in body:
+        yield row_line(row, names, bare_first=labelled), False
+
+
+def row_line(row: Sequence[str], names: Sequence[str], *, bare_first: bool) -> str:
+    """One row, `label | name: cell | name: cell`; signs that stand in cells of their own go to their amounts."""
+    given = [" ".join(cell.split()) for cell in row]
+    for column, cell in enumerate(given):
+        if cell in SIGNS and column + 1 < len(given) and given[column + 1][:1] in _AMOUNT:
+            given[column + 1] = f"{cell}{given[column + 1]}"
+            given[column] = ""
+        elif cell in TAILS and column and given[column - 1]:
+            given[column - 1] += cell
+            given[column] = ""
+    cells = []
+    for column, cell in enumerate(given):
+        name = names[column] if column < len(names) else ""
+        if not cell:
+            continue
+        plain = not name or name == cell or (column == 0 and bare_first)
+        cells.append(cell if plain else f"{name}: {cell}")
+    return SEPARATOR.join(cells)

@@ -1,0 +1,67 @@
+"""What the heading of a column says: the words of its name as a person would say them, and its unit."""
+
+import re
+from functools import lru_cache
+from typing import Final, NamedTuple
+
+from cragraph.language.lexicon import LEXICON, listed
+
+CURRENCIES: Final = {"€": "EUR", "£": "GBP", "$": "USD", "¥": "JPY", "US$": "USD"}
+UNITS: Final = {
+    **{code.lower(): code for code in LEXICON["dimension_units"]["money"].split()},
+    **{unit.lower(): unit for unit in LEXICON["heading_units"]["as_written"].split()},
+    **{name: unit for unit, names in LEXICON["heading_units"]["names"].items() for name in names.split()},
+    **CURRENCIES,
+}
+"""Units as they stand in headings and behind figures, in small letters, with how each is written."""
+_LONE: Final = frozenset({"c", "f"})  # degrees where something before them is measured
+_LETTERS: Final = frozenset({"m", "g", "l", "h"})  # units in brackets, behind a bar, or behind what is measured
+_MEASURED: Final = listed(LEXICON["heading_units"]["measured"])
+_IN_BRACKETS: Final = re.compile(r"\s*[(\[](?:in )?([^()\[\]]{1,12})[)\]]\s*$", re.I)
+
+
+class Header(NamedTuple):
+    """The words of a heading without its unit, in small letters but for names; the unit as it is written, or none."""
+
+    words: str
+    unit: str = ""
+
+    @property
+    def title(self) -> str:
+        """The words as the beginning of a line."""
+        return self.words[:1].upper() + self.words[1:]
+
+
+@lru_cache(maxsize=4096)
+def read_header(name: str) -> Header:
+    """``deposit_gbp`` is the deposit, in GBP; ``Units sold`` are the units sold; ``price_per_kg`` has no unit of its
+    own, and a heading of a unit alone (``kWh``) is both."""
+    bracketed = _IN_BRACKETS.search(name)
+    if bracketed and (unit := UNITS.get(bracketed[1].strip().lower())):
+        return Header(_plain(name[: bracketed.start()]), unit)
+    parts = re.split(r"([\s_]+)", _apart(name.strip()).strip("_ "))
+    words, bars = parts[::2], parts[1::2]
+    last = words[-1].lower()
+    unit = UNITS.get(last, "")
+    if last in _LONE and len(words) > 1 and "_" in bars[-1]:
+        unit = "°" + last.upper()
+    elif last in _LETTERS and not (len(words) > 1 and ("_" in bars[-1] or words[-2].lower() in _MEASURED)):
+        unit = ""
+    if not unit or (len(words) > 1 and words[-2].lower() in ("per", "a", "each")):
+        return Header(_plain(name), "")
+    if len(words) == 1:
+        return Header(_plain(name), unit)
+    rest = words[:-1] if words[-2].lower() != "in" else words[:-2]
+    return Header(_plain(" ".join(rest)) or _plain(name), unit)
+
+
+def _apart(name: str) -> str:
+    """``unitPrice`` as ``unit price``; kWh is one word."""
+    return re.sub(r"(?<=[a-z]{2})([A-Z])(?=[a-z])", lambda letter: f" {letter[1].lower()}", name)
+
+
+def _plain(name: str) -> str:
+    spaced = re.sub(r"[_\s]+", " ", _apart(name.replace(".", " "))).strip()
+    first, _, rest = spaced.partition(" ")
+    # "Unit price" is no name, "Q1" and "kWh" are written so.
+    return f"{first.lower() if first[1:].islower() or len(first) == 1 else first} {rest}".strip()

@@ -1,0 +1,464 @@
+"""The HTML report: one self-contained page of an answer, its claims, and the evidence of each in its passage.
+
+All interaction is by links within it: it works printed, and without script. Many answers are a table on one page.
+"""
+
+import re
+from base64 import b64encode
+from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from difflib import SequenceMatcher
+from functools import cache, cached_property
+from hashlib import sha256
+from html import escape
+from importlib.resources import files
+from itertools import pairwise
+from pathlib import Path
+from typing import Any, Final
+
+from cragraph.errors import printable
+from cragraph.language.markers import find_markers
+from cragraph.passages import about, as_passages, place_of, sides_of
+from cragraph.private import output
+from cragraph.report.pages import PagePictures
+from cragraph.types import Passage, called, doubt_of, mark_of, standing
+
+Neighbours = Callable[[Passage], Sequence[Passage]]  # the chunks beside a passage, in document order
+
+HEAD: Final = (
+    '<!doctype html>\n<html lang="en"><head><meta charset="utf-8">'
+    '<meta name="viewport" content="width=device-width,initial-scale=1">'
+    "<meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; style-src 'unsafe-inline'; "
+    'img-src data:; script-src {scripts}"><title>{title}</title><style>{style}</style></head><body>\n'
+)
+MEANING: Final = {
+    "calibrated": "of 100 answers with this confidence, about {n} can be expected to be right",
+    "claims": "counted from the verdicts: the share of the claims that hold, not a probability",
+}
+NO_MEANING: Final = "the value of the policy {policy}, not a probability"
+AROUND: Final = 300  # characters of a chunk beside a passage that are shown
+FEW_ROWS: Final = 6  # rows of a computed figure that are shown without being asked for
+COLUMNS: Final = ("id", "confidence", "decision", "grounded", "claims held", "answer")
+
+
+@dataclass(frozen=True)
+class Report:
+    """A response, a verification or a correction as HTML: `str()` is the page, `save` writes it, notebooks show it.
+
+    `result` is what a graph or `verify` returned. A response of a graph has its claims only under `show_claims`;
+    `passages` are those that it was judged against, which add the text around each quote. `neighbours` finds the
+    chunks beside a passage. The pages of PDF sources that are among `files`, such as `Store.files`, are shown with the
+    quotes boxed; of others none is opened, whatever a passage names as its source.
+    """
+
+    result: Any
+    passages: Iterable[Any] = ()
+    neighbours: Neighbours | None = None
+    files: Container[str] = ()
+    prefix: str = ""  # set before every id, so that several answers can stand on one page
+
+    def __str__(self) -> str:
+        head = HEAD.format(title=e(self.data["question"] or "Verification"), style=style(), scripts="'none'")
+        return f"{head}<main>{self.fragment}</main></body></html>\n"
+
+    def _repr_html_(self) -> str:
+        """The page in a frame of its own: its style stays inside, and a notebook's outside."""
+        page = str(self).replace("<head>", '<head><base href="about:srcdoc">', 1)  # or its links lead to the notebook
+        return (
+            f'<iframe srcdoc="{escape(page)}" sandbox="" style="width:100%;height:34rem;border:0" '
+            'title="Report of cragraph"></iframe>'
+        )
+
+    def save(self, path: str | Path) -> Path:
+        """Write the page, for its owner alone where the file is new; returns its path."""
+        with output(path, encoding="utf-8") as page:
+            page.write(str(self))
+        return Path(path)
+
+    @cached_property
+    def data(self) -> dict[str, Any]:
+        """The result as one shape: the fields of a response, with those of a verification under `verification`."""
+        result = getattr(self.result, "response", self.result)  # a correction has its response
+        if not isinstance(result, Mapping):
+            given = {"question": result.question, "answer": result.answer}
+            row = result.to_dict()
+            quoted = [claim.get("quoted", False) for claim in row["claims"]]
+            claims = [{**verdict, "quoted": said} for verdict, said in zip(result.claims, quoted, strict=True)]
+            result = given | row | {"claims": claims}
+        data = dict(result)
+        if "attempts" not in data:
+            absent = {"answer": None, "question": None, "confidence": None, "is_grounded": None, "accepted": None}
+            models = {"judge": data["judge"]} if data.get("judge") else data.get("models") or {}
+            shaped = {"verification": data, "confidence_level": data.get("level"), "models": models}
+            data = absent | {"issues": [], "degraded": [], "attempts": []} | data | shaped
+        return {"decision": None} | data | {name: data[name] or "" for name in ("answer", "question")}
+
+    @cached_property
+    def claims(self) -> list[dict[str, Any]]:
+        """The claims with their verdicts; none where they were not asked for."""
+        return list((self.data["verification"] or {}).get("claims") or [])
+
+    @cached_property
+    def known(self) -> list[Passage]:
+        """The passages that are at hand, those that evidence counts first."""
+        passages = as_passages(self.passages or getattr(self.result, "passages", None) or ())
+        ids = {passage["chunk_id"] for passage in passages}
+        cited = [c | {k: c["metadata"].get(k) for k in ("page", "source")} for c in self.data.get("citations") or ()]
+        return passages + [p for p in as_passages(cited) if p["chunk_id"] not in ids]
+
+    @cached_property
+    def fragment(self) -> str:
+        """The report without the page around it."""
+        data, pictures = self.data, PagePictures(self.files)
+        parts = [f"<h1>{e(data['question'])}</h1>" if data["question"] else "<h1>Verification</h1>"]
+        doubt = doubt_of(data["decision"])
+        parts.append('<div class="cols"><div class="left"><section aria-label="Answer">')
+        parts.append(f'{self._badge()}<p class="answer">')
+        parts.append(f'<strong class="doubt">{e(doubt)}</strong>{self.text}' if doubt else self.text)
+        parts.append(
+            f"</p>{self._confidence()}{self._computed()}{self._conflicts()}{self._faults()}</section>"
+            f"{self._attempts()}{self._ran()}</div>"
+        )
+        parts.append(f'<section class="right" aria-label="Evidence">{self._evidence(pictures)}</section></div>')
+        if pictures.left_out:
+            parts.append(f'<p class="note">{pictures.left_out} further pages are not shown as pictures.</p>')
+        if pictures.failed:
+            parts.append(f'<p class="note">The pages of {pictures.failed} files could not be drawn.</p>')
+        return f'<article class="cragraph {outcome_of(data)}">{"".join(parts)}</article>'
+
+    def _badge(self) -> str:
+        """What was decided, for whoever looks only once."""
+        if not (decision := self.data["decision"]):
+            return ""
+        sign = {"accepted": "✓", "doubtful": "?", "refused": "–"}[decision["outcome"]]
+        told = f"{sign} {decision['outcome'].capitalize()} · {decision['confidence']:.2f}"
+        return f'<p class="badge {e(decision["outcome"])}">{e(told)}</p>'
+
+    def _computed(self) -> str:
+        """How a figure was computed: the query in words, and the rows that it is of."""
+        if not (computed := self.data.get("computed")):
+            return ""
+        cited, rows = computed.get("cited") or [], computed.get("rows") or 0
+        listed = "".join(f"<li><code>{e(row['quote'])}</code></li>" for row in cited)
+        more = f'<p class="note">and {rows - len(cited)} more rows</p>' if rows > len(cited) else ""
+        missing = computed.get("missing")
+        none = "1 row has no figure there and was" if missing == 1 else f"{missing} rows have no figure there and were"
+        lacks = f'<p class="note">{none} left out.</p>' if missing else ""
+        unfolded = " open" if len(cited) <= FEW_ROWS else ""
+        table = f'<details{unfolded}><summary>The rows</summary><ol class="said">{listed}</ol>{more}</details>'
+        return (
+            f'<section class="computed"><h2>Computed</h2><p><code>{e(in_words(computed))}</code></p>'
+            f"{lacks}{table if listed else ''}</section>"
+        )
+
+    @cached_property
+    def text(self) -> str:
+        """The answer with every claim as a link to its evidence."""
+        answer, places = self.data["answer"], self.places
+        pieces, at = [], 0
+        for number, (start, end, doubts) in sorted(places.items(), key=lambda item: item[1][:2]):
+            if start < at:  # several claims on the same words: the first has the link, each its card
+                continue
+            claim = self.claims[number]
+            pieces.append(self._cited(answer[at:start]))
+            cuts = sorted({start, end, *(min(max(place, start), end) for span in doubts for place in span)})
+            words = "".join(
+                f"<u>{e(answer[a:b])}</u>" if any(s <= a and b <= t for s, t in doubts) else e(answer[a:b])
+                for a, b in pairwise(cuts)
+            )
+            sign, word = mark_of(claim)
+            label = f"{word}, claim {number + 1}"
+            pieces.append(
+                f'<a class="claim {kind(claim)}" href="#{self.prefix}e{number + 1}" '
+                f'id="{self.prefix}a{number + 1}" title="{e(label)}">{words}'
+                f'<sup aria-hidden="true">{sign}</sup><span class="sr"> ({e(label)})</span></a>'
+            )
+            at = end
+        pieces.append(self._cited(answer[at:]))
+        return "".join(pieces)
+
+    @cached_property
+    def places(self) -> dict[int, tuple[int, int, list[tuple[int, int]]]]:
+        """Where each claim stands in the answer that is shown, and its doubtful words; markers may differ."""
+        draft = self.data["answer"]
+        shown, at_shown = bare(draft)
+        for attempt in self.data["attempts"]:
+            judged = (attempt.get("verification") or {}).get("claims") or ()
+            spans = [[(c["text"], c["start"], c["end"]) for c in claims] for claims in (judged, self.claims)]
+            if spans[0] == spans[1]:
+                draft = attempt.get("answer", draft)
+        places, after = {}, 0
+        for number, claim in enumerate(self.claims):
+            first, last = claim["start"], claim["end"]
+            words, at_words = bare(draft[first:last] if last > first else claim["text"])
+            at = shown.find(words, after)
+            at = shown.find(words) if at < 0 else at
+            if not words or at < 0:
+                continue
+            doubts = []
+            for start, end in claim.get("unsupported_spans") or ():
+                inside = [i for i, offset in enumerate(at_words) if start <= first + offset < end]
+                if inside:
+                    doubts.append((at_shown[at + inside[0]], at_shown[at + inside[-1]] + 1))
+            after = at + len(words)
+            places[number] = (at_shown[at], at_shown[after - 1] + 1, doubts)
+        return places
+
+    def _cited(self, text: str) -> str:
+        numbers = {str(citation["number"]) for citation in self.data.get("citations") or ()}
+
+        def link(match: re.Match[str]) -> str:
+            linked = f'<a class="cite" href="#{self.prefix}c{match[1]}">{match[0]}</a>'
+            return linked if match[1] in numbers else match[0]
+
+        return re.sub(r"\[(\d+)\]", link, e(text))
+
+    def _confidence(self) -> str:
+        data, checked = self.data, self.data["verification"] or {}
+        if data["confidence"] is None:
+            return '<p class="note">Not verified.</p>'
+        value, outcome = data["confidence"], outcome_of(data)
+        policy = (checked.get("policy") or "") if checked.get("claims_checked") else ""
+        meaning = MEANING.get(policy, NO_MEANING).format(n=round(value * 100), policy=policy) if policy else ""
+        if checked.get("answered") is not None:
+            meaning += (
+                f"; the chance that it answers the question {checked['answered']:.2f}, "
+                f"that the passages support it {checked['supported']:.2f}"
+            )
+        decided = (
+            standing(data["decision"], data["confidence_level"]) if data["decision"] else f"Confidence {value:.2f}"
+        )
+        return (
+            f'<p class="confidence"><b class="decided">{e(decided)}</b>'
+            f'<span class="bar" aria-hidden="true"><i class="{outcome}" style="width:{value:.1%}"></i></span>'
+            f'<span class="note">{e(meaning[:1].upper() + meaning[1:])}</span></p>'
+        )
+
+    def _conflicts(self) -> str:
+        """Passages that answer differently, side by side."""
+        pairs = []
+        for conflict in self.data.get("conflicts") or ():
+            sides = "".join(
+                f"<div><b>{e(name[:1].upper() + name[1:])}</b> {e(place)}<blockquote>{e(quote)}</blockquote></div>"
+                for name, place, quote in sides_of(conflict)
+            )
+            why = f'<p class="note">The newer, because {e(conflict["why"])}.</p>' if conflict["newer_first"] else ""
+            pairs.append(f'<div class="sides">{sides}</div>{why}')
+        return f'<section class="differ"><h2>The documents differ</h2>{"".join(pairs)}</section>' if pairs else ""
+
+    def _faults(self) -> str:
+        decision, data = self.data["decision"], self.data
+        notes = [(kind.removesuffix("s"), sentence) for kind in ("issues", "degraded") for sentence in data[kind]]
+        if decision and decision["outcome"] != "accepted" and ("issue", decision["why"]) not in notes:
+            notes.insert(0, ("issue", decision["why"]))
+        rows = "".join(f'<li class="{kind}">{e(sentence)}</li>' for kind, sentence in notes)
+        return f'<ul class="said">{rows}</ul>' if rows else ""
+
+    def _evidence(self, pictures: PagePictures) -> str:
+        cards = [self._card(number, claim, pictures) for number, claim in enumerate(self.claims)]
+        cited = [
+            f'<li id="{self.prefix}c{c["number"]}">[{c["number"]}] {where(c["metadata"])}'
+            f"{'' if c['verified'] else ' <em>not verified</em>'}"
+            + "".join(f"<blockquote>{e(quote)}</blockquote>" for quote in c["quotes"] or [c["text"]])
+            + "</li>"
+            for c in self.data.get("citations") or ()
+        ]
+        near = [f"<li>{where(p)}<blockquote>{e(p['text'])}</blockquote></li>" for p in self.data.get("nearest") or ()]
+        listed = {"Sources": cited, "Nearest passages": near}
+        lists = [f'<h2>{name}</h2><ol class="sources">{"".join(rows)}</ol>' for name, rows in listed.items() if rows]
+        return ("<h2>Claims</h2>" + "".join(cards) if cards else "") + "".join(lists)
+
+    def _card(self, number: int, claim: Mapping[str, Any], pictures: PagePictures) -> str:
+        (sign, word), back = mark_of(claim), f"{e(claim['text'])} <em>(not in the answer that is shown)</em>"
+        if number in self.places:
+            back = f'<a href="#{self.prefix}a{number + 1}">{e(claim["text"])}</a>'
+        support = "" if claim.get("quoted") else f" {claim['support']:.2f}"
+        rows = [f'<h3><span class="mark {kind(claim)}">{sign} {e(word)}</span>{support}</h3><p>{back}</p>']
+        rows += [f'<p class="note">{e(claim["reasoning"])}</p>'] if claim.get("reasoning") else []
+        rows += [f"<p>Should say: {e(claim['correction'])}</p>"] if claim.get("correction") else []
+        if evidence := claim.get("evidence"):
+            passage = self._passage(evidence)
+            if passage is None:
+                rows.append(f"<blockquote><mark>{e(evidence['quote'])}</mark></blockquote>")
+            else:
+                before, after = self._beside(passage)
+                quote = marked(passage["text"], evidence["quote"], evidence["start"])
+                rows.append(f"<p>{where(about(passage))}</p>")
+                rows.append(f"<blockquote>{before}{quote}{after}</blockquote>")
+                if picture := pictures(passage, evidence["quote"]):
+                    rows.append(f"<details><summary>The page</summary>{picture}</details>")
+        else:
+            rows.append('<p class="note">No evidence was found.</p>')
+        first = (claim.get("evidence") or {}).get("chunk_id") or next(iter(claim.get("sources") or ()), "")
+        if others := [source for source in claim.get("sources") or () if source != first]:
+            names = {p["chunk_id"]: where(about(p)) for p in self.known}
+            named = dict.fromkeys(names.get(chunk_id, e(chunk_id)) for chunk_id in others)
+            rows.append(f'<p class="note">Also supported by {", ".join(named)}.</p>')
+        return f'<div class="card {kind(claim)}" id="{self.prefix}e{number + 1}">{"".join(rows)}</div>'
+
+    def _passage(self, evidence: Mapping[str, Any]) -> Passage | None:
+        """The passage that holds the evidence, by id, else by position; None where it is not at hand."""
+        if "chunk_id" in evidence:
+            return next((passage for passage in self.known if passage["chunk_id"] == evidence["chunk_id"]), None)
+        counted = self.known[evidence["passage"] :][:1]
+        return counted[0] if counted and evidence["quote"] in counted[0]["text"] else None
+
+    def _beside(self, passage: Passage) -> tuple[str, str]:
+        """The ends of the chunks before and after a passage, without what it says itself: chunks may overlap."""
+        chunks = self.neighbours(passage) if self.neighbours else self.known
+        by_index = {p["chunk_index"]: p for p in chunks if p["doc_id"] == passage["doc_id"]}
+        before, after = (by_index.get(passage["chunk_index"] + step) for step in (-1, 1))
+        end = passage["start_index"] + len(passage["text"])
+        head = before["text"][: max(passage["start_index"] - before["start_index"], 0)] if before else ""
+        tail = after["text"][max(end - after["start_index"], 0) :] if after else ""
+        head = f"… {head[-AROUND:].partition(' ')[2]}" if len(head) > AROUND else head
+        tail = f"{tail[:AROUND].rpartition(' ')[0]} …" if len(tail) > AROUND else tail
+        head, tail = (f'<span class="beside">{e(text)}</span>' if text.strip() else "" for text in (head, tail))
+        return head, tail
+
+    def _attempts(self) -> str:
+        """What was tried: what was searched for, what failed, and what changed in the answer."""
+        rows, before = [], ""
+        for attempt in self.data["attempts"]:
+            confidence = "" if attempt["confidence"] is None else f" · confidence {attempt['confidence']:.2f}"
+            head = (
+                f"<b>Attempt {attempt['attempt']}</b>{confidence} · {attempt['claims_supported']} of "
+                f"{attempt['claims_checked']} claims supported · {attempt['new_passages']} new passages"
+            )
+            searched = "".join(f"<li>searched for “{e(query)}”</li>" for query in attempt.get("queries", ()))
+            failed = "".join(
+                f"<li>{' '.join(mark_of(claim))}: {e(claim['text'])}</li>"
+                for claim in (attempt.get("verification") or {}).get("claims") or ()
+                if claim["verdict"] != "supported"
+            )
+            answer = attempt.get("answer", "")
+            changed = f'<p class="diff">{changes(before, answer) if before else e(answer)}</p>' if answer else ""
+            rows.append(f"<li>{head}<ul>{searched}</ul>{changed}<ul>{failed}</ul></li>")
+            before = answer or before
+        return f'<section><h2>Attempts</h2><ol class="timeline">{"".join(rows)}</ol></section>' if rows else ""
+
+    def _ran(self) -> str:
+        data = self.data
+        shown = [f"{role.replace('_', ' ')} {name}" for role, name in data["models"].items() if ":" not in role]
+        ms = (data.get("timings_ms") or {}).get("total") or data.get("ms")
+        shown += filter(None, [called(data.get("llm_calls") or 0, data.get("tokens") or {})])
+        shown += [f"{ms:.0f} ms"] if ms else []
+        return f'<footer class="note">Ran: {e(", ".join(shown))}</footer>' if shown else ""
+
+
+def in_words(computed: Mapping[str, Any]) -> str:
+    """A query of a table in words: ``sum of cost over 6 rows of incidents.jsonl where injury = yes``."""
+    query = computed["query"]
+    file, table = str(query.get("source") or "").replace("\\", "/").rpartition("/")[2], query.get("table")
+    column = query.get("column")
+    said = f"{query['operation']} of {column or 'rows'}"
+    if query.get("group"):
+        said = f"{query['operation']} of the {query.get('of') or 'sum'} of {column or 'rows'} by {query['group']}"
+    if computed.get("rows"):
+        said += f" over {computed['rows']} row{'s' if computed['rows'] != 1 else ''}"
+    said += f" of {file}" + (f" › {table}" if table and table != file else "") + tested(query.get("where"))
+    if against := query.get("against"):
+        said += f", against {against.get('column') or 'rows'}{tested(against.get('where'))}"
+    return said + (f", adjusted by {query['percent']} %" if query.get("percent") else "")
+
+
+def tested(conditions: Sequence[Mapping[str, Any]] | None) -> str:
+    """The conditions of a query in words, with `where` before them."""
+    each = [f"{one['column']} {one['test']} {' or '.join(map(str, one['values']))}" for one in conditions or ()]
+    return f" where {' and '.join(each)}" if each else ""
+
+
+def table_of(rows: Iterable[Mapping[str, Any]]) -> Iterator[str]:
+    """The page, piece by piece: rows are those of `verify --jsonl` with their `answer`, and `question` where given."""
+    script = files("cragraph.report").joinpath("table.js").read_text(encoding="utf-8")
+    digest = b64encode(sha256(script.encode()).digest()).decode()
+    yield HEAD.format(title="Verified answers", style=style(), scripts=f"'sha256-{digest}'")
+    yield (
+        '<main class="cragraph"><h1>Verified answers</h1><div class="filters">'
+        '<label>Search <input id="find" type="search"></label>'
+        '<label>Show <select id="which"><option value="">all</option><option value="no">not grounded</option>'
+        '<option value="yes">grounded</option></select></label><output id="count" role="status"></output></div>'
+        '<div class="tablewrap"><table class="rows"><thead><tr>'
+    )
+    yield "".join(f'<th scope="col"><button type="button">{name}</button></th>' for name in COLUMNS)
+    yield "</tr></thead><tbody>\n"
+    for number, row in enumerate(rows, 1):
+        yield _row(row, f"r{number}") + "\n"
+    yield f"</tbody></table></div></main><script>{script}</script></body></html>\n"
+
+
+def _row(row: Mapping[str, Any], prefix: str) -> str:
+    report = Report(row, prefix=prefix)
+    counts = f"{row['claims_supported']}/{row['claims_checked']}"
+    grounded, outcome = "yes" if row["is_grounded"] else "no", outcome_of(row)
+    share = row["claims_supported"] / (row["claims_checked"] or 1)
+    claims = "".join(
+        f'<li id="{prefix}e{n}"><span class="mark {kind(c)}">{e(" ".join(mark_of(c)))}</span> '
+        + e(c["text"])
+        + (f' <span class="note">{e(c["reasoning"])}</span>' if c.get("reasoning") else "")
+        + (f"<blockquote><mark>{e(c['evidence']['quote'])}</mark></blockquote>" if c.get("evidence") else "")
+        + "</li>"
+        for n, c in enumerate(row["claims"], 1)
+    )
+    question = f"<p><b>{e(row['question'])}</b></p>" if row.get("question") else ""
+    return (
+        f'<tr class="{outcome}" data-grounded="{grounded}"><td>{e(row["id"])}</td>'
+        f'<td class="n" data-v="{row["confidence"]:.4f}">{row["confidence"]:.2f}</td>'
+        f'<td><span class="decided">{outcome}</span></td><td>{grounded}</td>'
+        f'<td class="n" data-v="{share:.4f}">{counts}</td><td>{question}'
+        f"{report.text}<details><summary>Claims and evidence</summary><ol>{claims}</ol></details></td></tr>"
+    )
+
+
+def bare(text: str) -> tuple[str, list[int]]:
+    """A text without citation markers and white space, and where each of its characters stands in the whole."""
+    hidden = {i for marker in find_markers(text) for i in range(marker.start, marker.end)}
+    offsets = [i for i, c in enumerate(text) if i not in hidden and not c.isspace()]
+    return "".join(text[i] for i in offsets), offsets
+
+
+def changes(before: str, after: str) -> str:
+    """The second text with what it took out of the first and put in marked, word by word."""
+    old, new = re.findall(r"\s*\S+", before), re.findall(r"\s*\S+", after)
+    pieces = []
+    for kind, a, b, c, d in SequenceMatcher(None, old, new, autojunk=False).get_opcodes():
+        if kind == "equal":
+            pieces.append(e("".join(new[c:d])))
+            continue
+        pieces += [f"<del>{e(''.join(old[a:b]))}</del>"] if b > a else []
+        pieces += [f"<ins>{e(''.join(new[c:d]))}</ins>"] if d > c else []
+    return "".join(pieces)
+
+
+def marked(text: str, quote: str, start: int | None = None) -> str:
+    """A text with the quote in it highlighted: at `start` where it stands there, else where it is first found."""
+    at = start if start is not None and text.startswith(quote, start) else text.find(quote)
+    if not quote or at < 0:
+        return e(text)
+    return f"{e(text[:at])}<mark>{e(quote)}</mark>{e(text[at + len(quote) :])}"
+
+
+def where(metadata: Mapping[str, Any]) -> str:
+    """A source as people name it, with its whole path behind it."""
+    return f'<cite title="{e(metadata.get("source") or "")}">{e(place_of(metadata) or "given text")}</cite>'
+
+
+def kind(claim: Mapping[str, Any]) -> str:
+    """The class of a claim, which has its colour."""
+    return "quoted" if claim.get("quoted") else e(claim["verdict"])
+
+
+def outcome_of(data: Mapping[str, Any]) -> str:
+    """The class of an answer: accepted, doubtful or refused; unverified where nothing was decided."""
+    return e(data["decision"]["outcome"]) if data["decision"] else "unverified"
+
+
+def e(text: Any) -> str:
+    """Text for HTML: escaped, and without what reorders or hides it."""
+    return escape(printable(str(text)))
+
+
+@cache
+def style() -> str:
+    """The style sheet of reports."""
+    return files("cragraph.report").joinpath("report.css").read_text(encoding="utf-8")

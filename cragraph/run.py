@@ -1,0 +1,417 @@
+"""One question through the graph, event by event: what the shell, the page, the chat and the tools all show."""
+
+import sys
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, field, replace
+from functools import cached_property, partial
+from pathlib import Path
+from secrets import token_hex
+from threading import Thread
+from typing import TYPE_CHECKING, Any, Final, Literal
+
+import cragraph
+from cragraph import store
+from cragraph.build import FETCHED, Parts, acts_of, graph_of
+from cragraph.errors import DocumentError, InputError, StoreError, StoreMissingError
+from cragraph.graph.context import Context, options_of
+from cragraph.graph.state import CragOutput, State
+from cragraph.graph.steps import Steps, walk
+from cragraph.history import UNWRITTEN, History, entry_of, place_for
+from cragraph.nodes.finalize import Ways, without_claims
+from cragraph.passages import as_passages, as_question
+from cragraph.protocols import Notes
+from cragraph.report import Report
+from cragraph.settings import Settings
+from cragraph.types import IDK, Passage
+from cragraph.verification.result import Verification
+
+if TYPE_CHECKING:
+    from cragraph.store import IngestReport, StoredDocument
+    from cragraph.store.collections import Held
+
+MB: Final = 1024 * 1024  # bytes of a megabyte, as `max_file_mb` counts them
+LONGEST_ANSWER: Final = 200_000  # characters of an answer that a server or a tool verifies
+WAYS: Final = {
+    "shell": Ways("a filter (--where, --source)", "a chat model (--model ollama:NAME)"),
+    "chat": Ways("a filter", "a chat model (/model ollama:NAME)"),
+    "page": Ways("fewer documents", "a chat model, which whoever started this page can choose"),
+}
+"""What to try after an abstention, as it is done where it was asked."""
+NARROWS: Final = ("where", "sources", "collection")  # the options that narrow what a question is answered from
+MOST_WAITING: Final = 100  # runs that are kept for a person to decide; the oldest are given up
+
+
+@dataclass(frozen=True)
+class Event:
+    """`begin` and `node` name a node, the latter with what it did in `text`; `token` is a piece of an unchecked answer.
+
+    The last is `done`, with the response and the passages that were read; or `review`, with what a person needs as the
+    response, and the name that the run waits under as `text`.
+    """
+
+    kind: Literal["begin", "node", "token", "review", "done"]
+    node: str = ""
+    text: str = ""
+    response: dict[str, Any] = field(default_factory=dict)
+    passages: Sequence[Passage] = ()
+
+
+_OPEN: Final[set[Any]] = set()
+"""The streams of graphs that have not ended: what is named here, the garbage collector does not close."""
+
+
+def streamed(graph: Any, inputs: Any, context: Context, thread: str = "") -> Steps:
+    """The steps of a compiled graph.
+
+    Where nobody reads on, a thread of its own closes the graph's stream. That waits for the node that is running, and
+    whoever left may be the collector in the thread that the node's call of a model waits for.
+    """
+    config = {"configurable": {"thread_id": thread}} if thread else None
+    modes = ["tasks", "updates", "values", "messages"]
+    stream = graph.stream(inputs, config, context=context, stream_mode=modes)
+    _OPEN.add(stream)
+    waits = False
+    try:
+        for kind, event in stream:
+            if kind == "tasks" and "input" in event:
+                yield "begin", event["name"]
+            elif kind == "values":
+                yield "state", event
+            elif kind == "messages" and isinstance(event[0].content, str) and event[0].content:
+                yield "token", event[0].content
+            elif kind == "updates" and "__interrupt__" in event:
+                waits = True
+                yield "review", event["__interrupt__"][0].value
+            elif kind == "updates":
+                for node, update in event.items():
+                    yield "node", (node, update or {})
+    except GeneratorExit:
+        if not sys.is_finalizing():  # no thread begins then
+            forget = partial(graph.checkpointer.delete_thread, thread) if thread and not waits else None
+            Thread(target=_close, args=(stream, forget), daemon=True, name="cragraph-close").start()
+        raise
+    except BaseException:
+        _OPEN.discard(stream)
+        raise
+    _OPEN.discard(stream)
+
+
+def _close(stream: Any, forget: Callable[[], None] | None) -> None:
+    """Close a stream; what its last node wrote of a run that nobody can go on with is forgotten after it."""
+    try:
+        stream.close()
+        if forget is not None:
+            forget()
+    finally:
+        _OPEN.discard(stream)
+
+
+def events(steps: Steps, run: str = "", *, hides: bool = False) -> Iterator[Event]:
+    """Tell what happens in a run; raises StoreMissingError where there was nothing to search.
+
+    `hides` leaves the claims of an answer that is withheld out of the response.
+    """
+    response: Mapping[str, Any] = {}
+    taken: Mapping[str, float] = {}
+    read: dict[str, Passage] = {}
+    waits = False
+    for kind, what in steps:
+        if kind == "begin":
+            yield Event("begin", what)
+        elif kind == "token":
+            yield Event("token", text=what)
+        elif kind == "state":
+            response, taken = what, what.get("timings_ms", {})
+            read |= {p["chunk_id"]: p for attempt in what.get("attempts", []) for p in attempt.get("context", [])}
+        elif kind == "review":
+            yield Event("node", "review", "waits for you")
+            yield Event("review", text=run, response=what, passages=[*read.values()])
+            waits = True  # the stream is read to its end, so that what it goes on from is kept by then
+        else:
+            node, update = what
+            if hides and update.get("queries"):  # what failed is what is searched for
+                update = update | {"queries": [f"{len(update['queries'])} targeted queries"]}
+            yield Event("node", node, described(node, update, taken))
+    if waits:
+        return
+    if response["halted"] and not response["attempts"]:
+        raise StoreMissingError(response["halted"])
+    shown = {name: response[name] for name in CragOutput.model_fields}
+    if hides and shown["abstained"]:
+        shown = without_claims(shown)
+    yield Event("done", response=shown, passages=[*read.values()])
+
+
+@dataclass
+class Assistant:
+    """The graph and the store of some settings, kept open for many questions.
+
+    Where a `door` is named (shell, page, …), what is asked there goes into the log beside the store.
+    """
+
+    settings: Settings
+    door: str = ""
+    waiting: dict[str, Context] = field(default_factory=dict)  # the options of the runs that wait for a person, by name
+    talks: dict[str, Sequence[Mapping[str, Any]]] = field(default_factory=dict)  # the conversations before them
+
+    @cached_property
+    def parts(self) -> Parts:
+        """What searches and stores."""
+        return Parts(self.settings, ways=WAYS.get(self.door, Ways()))
+
+    @cached_property
+    def graph(self) -> Any:
+        """The compiled graph."""
+        return graph_of(self.parts).compile()
+
+    @cached_property
+    def memory(self) -> Any:
+        """Where runs are kept that wait for a person."""
+        from langgraph.checkpoint.memory import InMemorySaver
+
+        return InMemorySaver()
+
+    def ask(
+        self,
+        question: str,
+        *,
+        messages: Sequence[Mapping[str, Any]] = (),
+        context: Mapping[str, Any] | None = None,
+        person: bool = False,
+    ) -> Iterator[Event]:
+        """Answer a question, after the messages of a conversation where there are any, with all claims.
+
+        Where `abstain` was chosen, those of an answer that is withheld are left out, unless `show_claims` asks for
+        them.
+        `person`: somebody is there whom `ask_on_low_confidence` may ask; the events may end in `review` then, and go
+        on with `resume`.
+        """
+        inputs: dict[str, Any] = {"question": question} | ({"messages": list(messages)} if messages else {})
+        given = {"show_claims": True} | ({} if person else {"ask_on_low_confidence": False}) | dict(context or {})
+        options = options_of(given)
+        whole = options.over(self.settings.context())
+        return self._logged(self._run(inputs, options, whole, context, person), messages, whole)
+
+    def _run(
+        self, inputs: dict[str, Any], options: Context, whole: Context, given: Mapping[str, Any] | None, person: bool
+    ) -> Iterator[Event]:
+        if not whole.ask_on_low_confidence:
+            asked = "show_claims" in (given or {}) or self.settings.show_claims
+            hides = whole.on_low_confidence == "abstain" and not asked
+            if self.parts.chat is None:  # no words are streamed, and LangGraph's import takes longer than the answer
+                return events(self._walked(inputs, whole), hides=hides)
+            return events(streamed(self.graph, inputs, options), hides=hides)
+        if not person:
+            raise InputError(
+                "ask_on_low_confidence came where nobody can be asked: use the page of `cragraph serve`, "
+                "`cragraph chat --ask`, Studio, or a graph with a checkpointer."
+            )
+        return self._asked(inputs, token_hex(8), options)
+
+    def _walked(self, inputs: dict[str, Any], context: Context) -> Steps:
+        yield from walk(acts_of(self.parts), State(**inputs), context)
+
+    def resume(self, run: str, decision: Any) -> Iterator[Event]:
+        """Go on with a run that waits, as a person chose; raises InputError where none waits under that name."""
+        from langgraph.types import Command
+
+        if (options := self.waiting.pop(run, None)) is None:
+            raise InputError("No run waits under that name any more: ask the question again.")
+        whole = options.over(self.settings.context())
+        return self._logged(self._asked(Command(resume=decision), run, options), self.talks.get(run, ()), whole)
+
+    def _asked(self, inputs: Any, run: str, options: Context) -> Iterator[Event]:
+        graph, waits = graph_of(self.parts).compile(checkpointer=self.memory), False
+        try:
+            for event in events(streamed(graph, inputs, options, run), run):
+                if waits := event.kind == "review":
+                    self.waiting[run] = options
+                yield event
+        finally:
+            for gone in [*[*self.waiting][:-MOST_WAITING], *([] if waits else [run])]:
+                self.waiting.pop(gone, None)
+                self.memory.delete_thread(gone)
+
+    @property
+    def history(self) -> History | None:
+        """The log of what was asked; None where there is no store for it to stand beside."""
+        place = place_for(self.settings.store)
+        return None if place is None else History(place)
+
+    def _logged(self, run: Iterator[Event], messages: Sequence[Mapping[str, Any]], context: Context) -> Iterator[Event]:
+        """The events of a run, whose response is written down; one that cannot be is told there."""
+        for event in run:
+            if event.kind == "review":
+                self.talks = {name: said for name, said in self.talks.items() if name in self.waiting}
+                self.talks[event.text] = messages
+            if event.kind == "done" and self.door and self.settings.history and (history := self.history):
+                narrowed = {name: getattr(context, name) for name in NARROWS}
+                try:
+                    history.add(entry_of(event.response, self.door, messages, narrowed))
+                except StoreError as error:
+                    told = [*event.response["degraded"], UNWRITTEN.format(reason=error)]
+                    event = replace(event, response=event.response | {"degraded": told})
+            yield event
+
+    def report(self, done: Event, prefix: str = "") -> Report:
+        """The report of an answer, with the text around its evidence."""
+        if self.parts.foreign:
+            return Report(done.response, done.passages, prefix=prefix)
+        held = self.parts.store
+        beside = partial(held.adjacent, before=1, after=1)
+        return Report(done.response, done.passages, neighbours=beside, files=held.files, prefix=prefix)
+
+    def verify(self, answer: str, passages: Iterable[Any], question: str | None = None) -> Verification:
+        """Judge an answer against passages; raises InputError for one that is longer than anybody waits for."""
+        if len(answer) > LONGEST_ANSWER:
+            raise InputError(
+                f"The answer has {len(answer):,} characters; wanted at most {LONGEST_ANSWER:,}: verify it in parts."
+            )
+        return self.parts.verifier(question or "", answer, as_passages(passages), Notes(), **self.settings.judging)
+
+    def read(self, paths: Iterable[Path], skipped: list[tuple[str, str]] | None = None) -> list[Passage]:
+        """The passages of some files, and of those in folders, without a store; read in a process as ingest's are.
+
+        `skipped` gets the links in a folder that lead out of it, which are not followed, with the reason. Raises
+        InputError for a path that does not exist, DocumentError for a file that cannot be read.
+        """
+        documents, paths = cragraph.documents, list(paths)
+        if not paths:
+            raise InputError("No path came to verify against: give files or folders.")
+        files, folders = [], []
+        for path in paths:
+            with suppress(OSError, ValueError):  # a name that no system takes
+                if path.is_dir():
+                    folders.append(path)
+                    continue
+                if path.is_file():
+                    files.append(path)
+                    continue
+            raise InputError(f"{path} is not a file: give files or folders to verify against.")
+        for item in documents.discover(folders, max_bytes=self._reading()["max_bytes"]):
+            if isinstance(item, documents.Found):
+                files.append(item.path)
+            elif item.reason == documents.LEADS_OUT and skipped is not None:
+                skipped.append((str(item.path), item.reason))
+        if not files:
+            raise InputError(f"{paths[0]} holds no file that can be read: give files or folders to verify against.")
+        options = self._reading()
+        passages: list[Passage] = []
+        for piece in store.messages(list(map(str, files)), options["split_options"], options["limits"]):
+            if isinstance(piece, store.Failed):
+                raise DocumentError(f"{piece.source}: {piece.reason.removeprefix(piece.source).lstrip(': ')}")
+            passages += piece.passages
+        return passages
+
+    def search(
+        self,
+        query: str,
+        k: int,
+        where: Mapping[str, Any] | None = None,
+        collection: str | Sequence[str] | None = None,
+    ) -> list[dict[str, Any]]:
+        """The best passages for a query, after reranking, each with its scores by stage."""
+        query, notes = as_question(query), Notes()
+        fetched = max(k, FETCHED.get(self.settings.reranker, 30))
+        options = options_of({} if where is None else {"where": dict(where)}).over(self.settings.context())
+        if collection is not None:
+            options = options.model_copy(update={"collection": options_of({"collection": collection}).collection})
+        passages = self.parts.retriever([query], fetched, notes, where=options.filter)
+        return [
+            dict(passage) | {"scores": scores_of(passage) | {"rerank": passage["rerank_score"]}}
+            for passage in self.parts.reranker(query, passages, notes)[:k]
+        ]
+
+    def documents(self, collection: str | None = None) -> "list[StoredDocument]":
+        """The documents in the store, or of one collection; none where there is no store yet."""
+        with suppress(StoreMissingError):
+            held = self.parts.store
+            if isinstance(held, store.Collections):
+                return held.documents(None if collection is None else {"collection": held.known(collection)})
+            return held.documents()
+        return []
+
+    def collections(self) -> "list[Held]":
+        """The collections of the store, with how much is in each; none where there is no store yet."""
+        with suppress(StoreMissingError):
+            return self.parts.collections.held()
+        return []
+
+    def ingest(self, paths: Sequence[Path], collection: str | None = None, **options: Any) -> "IngestReport":
+        """Read files and folders into the store; `options` are `prune`, `dry_run`, `progress`, `follow_links`.
+
+        With a collection, by argument or setting, into that one; else each stays where it is, new ones in the default.
+        """
+        target = self.parts.store_to_fill()
+        return store.ingest_into(paths, target, collection or self._into(), **self._reading(), **options)
+
+    def watch(self, paths: Sequence[Path], **options: Any) -> "Iterator[IngestReport]":
+        """Follow files and folders, with what vanishes: a report for the first ingest, then one for every change."""
+        held, given = self.parts.store_to_fill(), self._reading() | options | {"collection": self._into()}
+        return store.watch(paths, held, prune=True, read=store.ingest_into, **given)
+
+    def forget(self, path: str, collection: str | None = None) -> list[str]:
+        """Take a document, or all below a folder, out of the store or one collection; returns what was removed."""
+        held = self.parts.store
+        if isinstance(held, store.Collections):
+            return store.forget_from(held, path, collection or self._into())
+        return store.forget(held, path)
+
+    def _into(self) -> str | None:
+        """The collection that the settings name, where that is one."""
+        named = self.settings.collection or ()
+        if len(named) > 1:
+            raise InputError(
+                f"The collection came as {', '.join(named)}; wanted one, as a file is in one collection: give one."
+            )
+        return named[0] if named else None
+
+    def _reading(self) -> dict[str, Any]:
+        chosen = self.settings
+        return {
+            "split_options": store.SplitOptions(chosen.chunk_size, chosen.chunk_overlap),
+            "limits": cragraph.documents.Limits(
+                seconds=chosen.file_seconds, total_seconds=chosen.file_total_seconds, chunks=chosen.max_file_chunks
+            ),
+            "max_bytes": int(chosen.max_file_mb * MB),
+        }
+
+
+def scores_of(passage: Passage) -> dict[str, Any]:
+    """The scores that a passage got on its way, by stage."""
+    held = passage["metadata"].get("scores")
+    return held if isinstance(held, dict) else {}
+
+
+# -- what a node did, in one line --------------------------------------------------------------------------------
+
+
+def described(node: str, update: Mapping[str, Any], before: Mapping[str, float]) -> str:
+    """One line on what a node did; `before` has the milliseconds of its earlier passes."""
+    passages: list[Passage] = update.get("held") or []
+    line = ""
+    match node:
+        case "retrieve":
+            searched = update.get("searched") or []
+            line = f"{len(passages)} passages" + (f" for {len(searched)} targeted queries" if len(searched) > 1 else "")
+        case "rerank":
+            beside = sum(len(passage.get("around", [])) for passage in passages)
+            line = f"kept {len(passages)}, {update.get('new_passages', 0)} of them new"
+            line += f", read with {beside} chunks beside them" if beside else ""
+        case "generate":
+            line = f"{len(update.get('drafts') or [])} draft(s)"
+        case "verify":
+            last = update["attempts"][-1]
+            line = "no answer to judge" if last["answer"] == IDK else "off"
+            if last["answer"] != IDK and last["confidence"] is not None:
+                line = f"{last['claims_supported']}/{last['claims_checked']} claims supported, "
+                line += f"confidence {last['confidence']:.2f}, {last['decision']['outcome']}"
+        case "requery":
+            line = "; ".join(update.get("queries") or [])
+        case "review":
+            line = update.get("decided", "waits for you")
+        case "finalize":
+            line = (update.get("decision") or {"outcome": "answered"})["outcome"]
+    ms = update.get("timings_ms", {}).get(node)
+    return line + (f" · {ms - before.get(node, 0.0):.0f} ms" if ms is not None else "")

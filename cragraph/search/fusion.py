@@ -1,0 +1,133 @@
+"""The formulas of search: rankings fused into one, relevance on one scale, diversity, and words for a second look."""
+
+import math
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import Any, Final, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from cragraph.errors import InputError
+from cragraph.language.lexicon import STOPWORDS
+from cragraph.language.words import terms, words
+from cragraph.passages import contextual_text
+from cragraph.search.rerankers import logistic
+from cragraph.types import Passage
+
+Mode = Literal["hybrid", "dense", "lexical"]
+Ranking = Sequence[tuple[str, float]]  # ids with their scores (0 or more), best first
+
+CONSTANT: Final = 60.0  # how flat the reciprocal ranks are; the value of the paper that proposed them
+
+
+def distinct_queries(queries: Sequence[str], k: int) -> list[str]:
+    """The queries that have a word, each once; raises InputError where none has, or `k` is below 1."""
+    distinct = list(dict.fromkeys(query.strip() for query in queries if query.strip()))
+    if k < 1 or not distinct:
+        raise InputError(
+            f"The search was asked for {k} passages with {len(distinct)} queries; wanted at least one of each."
+        )
+    return distinct
+
+
+def fuse(rankings: Iterable[tuple[Ranking, float]], constant: float = CONSTANT) -> dict[str, float]:
+    """Ids by fused score, best first: the sum over rankings of weight * share / (constant + rank), ranks from 1.
+
+    `share` is a passage's score as a share of the best in its ranking. Plain reciprocal rank fusion (Cormack, Clarke,
+    Büttcher 2009; every share is 1, as where all scores are 0) favours what several rankings agree on and cannot see
+    that one of them found nothing good. Ties keep the order of first appearance.
+    """
+    fused: dict[str, float] = {}
+    for ranking, weight in rankings:
+        best = max((score for _, score in ranking), default=0.0)
+        for rank, (chunk_id, score) in enumerate(ranking, start=1):
+            share = score / best if best > 0.0 else 1.0
+            fused[chunk_id] = fused.get(chunk_id, 0.0) + weight * share / (constant + rank)
+    return dict(sorted(fused.items(), key=lambda item: -item[1]))
+
+
+@dataclass(frozen=True)
+class Logistic:
+    """A logistic curve over the two raw scores: 1 / (1 + exp(-(base + dense * d + lexical * l)))."""
+
+    base: float
+    dense: float = 0.0
+    lexical: float = 0.0
+
+    def __call__(self, dense: float | None, lexical: float | None) -> float:
+        """Relevance 0..1; a score that is missing counts as 0."""
+        return logistic(self.base + self.dense * (dense or 0.0) + self.lexical * (lexical or 0.0))
+
+
+@dataclass(frozen=True)
+class Curves:
+    """One curve a mode, so that a floor lets through equally relevant passages whichever mode found them.
+
+    Fitted for the embedded encoder (lab/benchmarks/calibration.py); other models spread their cosines differently.
+    """
+
+    dense: Logistic = Logistic(-6.1, dense=8.8)
+    lexical: Logistic = Logistic(-3.1, lexical=4.3)
+    hybrid: Logistic = Logistic(-5.4, dense=7.4, lexical=1.2)
+
+
+def falling(values: Sequence[float]) -> list[float]:
+    """The closest sequence that never rises, in least squares (pool adjacent violators).
+
+    Where relevance and the order of fusion disagree, passages share their mean, so that a floor cuts the list once.
+    """
+    blocks: list[tuple[float, int]] = []
+    for value in values:
+        total, count = value, 1
+        while blocks and blocks[-1][0] / blocks[-1][1] < total / count:
+            above, more = blocks.pop()
+            total, count = total + above, count + more
+        blocks.append((total, count))
+    return [total / count for total, count in blocks for _ in range(count)]
+
+
+def mmr(relevance: Sequence[float], vectors: NDArray[Any], k: int, *, redundancy: float, same: float) -> list[int]:
+    """Indices of the `k` passages picked one by one for relevance less what the picked ones already say.
+
+    A passage loses `redundancy` times how far its cosine to the nearest picked one is above `same`, as a share of the
+    way from `same` to 1: an exact copy loses all of it, one that is merely on the same subject nothing. (The penalty of
+    Carbonell and Goldstein 1998 is the cosine itself, which also costs the second half of an answer that runs over two
+    chunks.) `vectors` are unit vectors, one per row. Ties go to the earlier one.
+    """
+    left = np.asarray(relevance, dtype=np.float64)
+    penalty = np.zeros(len(left))
+    picked: list[int] = []
+    while len(picked) < min(k, len(left)):
+        worth = left - redundancy * penalty
+        worth[picked] = -np.inf
+        picked.append(int(np.argmax(worth)))
+        nearness = (vectors @ vectors[picked[-1]] - same) / (1.0 - same)
+        penalty = np.maximum(penalty, np.clip(nearness, 0.0, 1.0))
+    return picked
+
+
+@dataclass(frozen=True)
+class Feedback:
+    """Adds the words that the best passages share to a query for the lexical side, where the first pass is weak.
+
+    Weak is a best passage of a relevance below `weak_below`. `passages` are read, `terms` words added, and what they
+    find has `weight` times the say of the lexical side: enough to bring passages in, too little to turn the order over.
+    """
+
+    weak_below: float = 0.1
+    passages: int = 10
+    terms: int = 10
+    weight: float = 0.2
+
+    def __call__(self, query: str, best: Sequence[Passage]) -> str:
+        """The query with the words that are in most of the best passages, best first; the same query where none is."""
+        texts = [[word.casefold() for word in words(contextual_text(passage))] for passage in best[: self.passages]]
+        passages = Counter(word for text in texts for word in set(text))
+        times = Counter(word for text in texts for word in text)
+        shared = [w for w, n in passages.items() if n > 1 and w not in STOPWORDS and len(w) > 2 and not w.isdigit()]
+        shared.sort(key=lambda word: (-passages[word] * math.log1p(times[word]), word))
+        known = set(terms(query))
+        added = [word for word in shared if not set(terms(word)) <= known]
+        return " ".join([query, *added[: self.terms]])

@@ -1,0 +1,313 @@
+"""The questions inside a question: to be searched, held against an answer, asked again where claims fail.
+
+All by rules and without a model; English but for years. `llm_queries` asks a chat model instead.
+"""
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Final
+
+from cragraph.language.lexicon import words_of
+from cragraph.language.markers import without_markers
+from cragraph.language.sentences import sentences
+from cragraph.language.words import content_words, is_stopword, keywords, numbers, plain_years, terms, words
+from cragraph.models.cache import unit
+from cragraph.protocols import Embeddings, Notes
+from cragraph.types import IDK, Passage, Verdict
+
+AT_MOST: Final = 6  # sub-questions at most; each costs a search
+SIMILAR: Final = 0.25  # cosine of a part and an answer's sentence from which the sentence is about the part
+TERSE: Final = 6  # an answer of fewer words, such as "308 points", repeats nothing of the question, and is one
+
+
+# -- taking a question apart -------------------------------------------------------------------------------------------
+
+
+def decompose(question: str) -> list[str]:
+    """Sub-questions that together cover the question, in its order; none where the question is simple.
+
+    Sentences and clauses; in each of these the first that applies of several years, the sides of a comparison, several
+    names, two things asked of one. English only: a question in another language is simple but for several years.
+    """
+    parts: list[str] = []
+    asks = clauses(question)
+    for clause in asks:
+        ways = (take_apart(clause) for take_apart in (years_apart, sides, names_apart, things_apart))
+        pieces = next((pieces for pieces in ways if len(pieces) > 1), None)
+        parts += [" ".join(part.split()) for part in pieces] if pieces else [clause] if len(asks) > 1 else []
+    parts = distinct(parts)
+    return parts[:AT_MOST] if len(parts) > 1 else []
+
+
+def distinct(parts: list[str], *known: str) -> list[str]:
+    """The parts whose words are not those of an earlier part or of a known text, and that have words at all."""
+    seen = {frozenset(content_words(text)) for text in known}
+    kept: list[str] = []
+    for part in parts:
+        key = frozenset(content_words(part))
+        if key and key not in seen:
+            seen.add(key)
+            kept.append(part)
+    return kept
+
+
+@dataclass(frozen=True)
+class Decompose:
+    """The embedded query expander: the sub-questions of `decompose`."""
+
+    name: str = "decompose"
+
+    def __call__(self, question: str, notes: Notes) -> list[str]:
+        """The sub-questions of a question that are not in the same words as the question; none where it is simple."""
+        return distinct(decompose(plain_years(question)), question)
+
+
+NO_WRITER: Final = (
+    "multi_query needs a chat model, and there is none: the question was searched as it stands, and by its parts."
+)
+
+
+@dataclass(frozen=True)
+class Unwritten:
+    """The embedded expander in the place of a chat model's that was asked for and is not there, which is noted."""
+
+    expand: Decompose = field(default_factory=Decompose)
+    name: str = "decompose"
+
+    def __call__(self, question: str, notes: Notes) -> list[str]:
+        """The sub-questions of a question."""
+        notes.degraded(NO_WRITER)
+        return self.expand(question, notes)
+
+
+# -- clauses, names, things --------------------------------------------------------------------------------------------
+
+_ASKS: Final = r"(?:what|which|who|whom|whose|when|where|why|how)\b"
+_VERB_ASKS: Final = (
+    r"(?:is|are|was|were|did|does|do|can|could|has|have|will)\s+(?:the|it|its|he|she|they|there|this|that)\b"
+)
+_CLAUSE: Final = re.compile(rf"\s*[,;]?\s+(?:and|or|but)\s+(?:also\s+)?(?={_ASKS}|{_VERB_ASKS})", re.I)
+_QUESTION_END: Final = re.compile(r"(?<=[?!])\s+|(?<=[a-z)]\.)\s+(?=[A-Z])")
+_PRONOUN: Final = re.compile(r"\b(?:it|its|they|them|their|he|him|his|she|her|this|that|these|those|the same)\b", re.I)
+_NAME: Final = r"[A-Z][\w.&'’-]*(?:\s+(?:[A-Z][\w.&'’-]*|of(?=\s+[A-Z])))*"
+_NAMES: Final = re.compile(rf"(?<!^)(?<![.?!]\s)(?:{_NAME}(?:,\s+{_NAME})*),?\s+(?:and|or)\s+{_NAME}")
+_PAIR: Final = re.compile(
+    r"\b(?P<lead>what|which|the|its|their|his|her|our|for|of|[a-z]+['’]s)\s+"
+    r"(?P<left>(?:[a-z-]+\s+){0,2}[a-z-]+)\s+and\s+(?P<right>(?:the\s+)?(?:[a-z-]+\s+){0,2}[a-z-]+)"
+    r"(?=\s+(?:of|for|in|at|by|from|during|on)\s|\s*\?|\s*$)"
+)
+FIXED: Final = frozenset(pair.replace("_", " ") for pair in words_of("pairs_of_one"))
+
+
+def clauses(question: str) -> list[str]:
+    """The questions that a text asks one after the other; a later one that points back gets the first one's subject."""
+    sentences = [part for part in _QUESTION_END.split(question.strip()) if len(words(part)) > 1]
+    parts = [clause.strip(" ,;") for sentence in sentences for clause in _CLAUSE.split(sentence)]
+    parts = [part for part in parts if len(words(part)) > 1]
+    if len(parts) < 2:
+        return [question]
+    subject = _subject(parts[0])
+    return [parts[0], *(f"{part.rstrip('?')} {subject}" if _PRONOUN.search(part) else part for part in parts[1:])]
+
+
+def names_apart(question: str) -> list[str]:
+    """One question a name where several proper names stand in a row: ``profit of Apple and Intel`` asks of each."""
+    match = _NAMES.search(question)
+    if not match:
+        return []
+    listed = re.split(r",?\s+(?:and|or)\s+|,\s+", match.group())
+    return [question[: match.start()] + name + question[match.end() :] for name in listed if name]
+
+
+def things_apart(question: str) -> list[str]:
+    """One question a thing where two are asked of the same: ``the price and weight of the X`` asks for each."""
+    match = _PAIR.search(question)
+    if not match:
+        return []
+    left, right = match["left"], match["right"].removeprefix("the ")
+    pair = f"{left.split()[-1]} and {right.split()[0]}"
+    if pair in FIXED or not all(len(keywords(side)) and side not in _EMPTY for side in (left, right)):
+        return []
+    start, end = match.start("left"), match.end("right")
+    return [question[:start] + side + question[end:] for side in (left, right)]
+
+
+_EMPTY: Final = frozenset(("more", "less", "others", "other", "so on"))
+
+
+def _subject(clause: str) -> str:
+    tail = clause.split(maxsplit=1)[-1]
+    named = re.findall(_NAME, tail)
+    return " ".join(named) if named else " ".join(keywords(tail)[-4:])
+
+
+# -- comparisons and years ---------------------------------------------------------------------------------------------
+
+_WITH: Final = r"(?:with|to|and|against|versus|vs\.?)"
+_TAIL: Final = (
+    r"(?P<tail>\s+(?:in terms of|with respect to|with regard to|regarding|in|for|during|on|over|as of)\s+.+)?"
+)
+_SIDES: Final = tuple(
+    re.compile(pattern, re.I)
+    for pattern in (
+        rf"\bcompare\s+(?P<a>.+?)\s+{_WITH}\s+(?P<b>.+?){_TAIL}[?.\s]*$",
+        rf"\bdifferences?\s+(?:is\s+there\s+)?between\s+(?P<a>.+?)\s+and\s+(?P<b>.+?){_TAIL}[?.\s]*$",
+        rf"\bhow\s+(?:do|does|did|is|are|was|were)\s+(?P<a>.+?)\s+(?:differ(?:ent)?|vary)\s+from\s+(?P<b>.+?)"
+        rf"{_TAIL}[?.\s]*$",
+        rf"\bhow\s+(?:do|does|did)\s+(?P<a>.+?)\s+compare\s+(?:with|to|against)\s+(?P<b>.+?){_TAIL}[?.\s]*$",
+        rf"^(?P<a>.+?),?\s+(?:compared\s+(?:with|to)|versus|vs\.?)\s+(?P<b>.+?){_TAIL}[?.\s]*$",
+    )
+)
+_THAN: Final = re.compile(
+    r"^(?:is|are|was|were|did|does|do|has|have|had)\s+(?P<a>.+?)\s+"
+    r"(?P<what>(?:have|had|has|report|reported|a|an|\s)*(?:more|less|fewer|[a-z]+er)\b.*?)\s+than\s+(?P<b>.+?)[?.\s]*$",
+    re.I,
+)
+_OPENING: Final = re.compile(r"^(?:how|what|which|who)\s+(?:do|does|did|is|are|was|were|of)?\s*", re.I)
+_OBJECT: Final = re.compile(r"^(?P<head>.+?)\s+(?P<link>of|for|at|by|in)\s+(?P<object>.+)$", re.I)
+_OWNER: Final = re.compile(r"['’]s?$")
+
+_YEAR: Final = r"(?:19|20)\d\d"
+_YEARS: Final = re.compile(
+    rf"(?P<open>\b(?:from|between)\s+)?(?P<first>\b{_YEAR})"
+    rf"(?P<rest>(?:\s*(?:,\s*and|,|/|&|-|–|—|\band\b|\bor\b|\bto\b|\bthrough\b|\bvs\.?|\bversus\b|\bund\b|\bbis\b)\s*{_YEAR}\b)+)"
+)
+_LONGEST_RANGE: Final = 6
+
+
+def sides(question: str) -> list[str]:
+    """The two things that a question compares, each with what they are compared by; none where it compares nothing.
+
+    A shortened second side gets what the first one has: ``A's revenue with B's`` is ``B's revenue``.
+    """
+    text = question.strip()
+    for pattern in _SIDES:
+        if match := pattern.search(text):
+            a = _OPENING.sub("", match["a"]).strip(" ,")
+            tail = match["tail"] or ""
+            return [f"{a}{tail}", f"{_completed(match['b'], a)}{tail}"]
+    if match := _THAN.search(text):
+        what = re.sub(r"^(?:more|less|fewer)\s+", "", match["what"].strip(), flags=re.I)
+        return [f"{match['a']} {what}", f"{_completed(match['b'], match['a'])} {what}"]
+    return []
+
+
+def _completed(b: str, a: str) -> str:
+    b = re.sub(r"^(?:that|those)\s+(?=(?:of|in|for|at)\s)", "", b.strip(" ,"), flags=re.I)
+    if _OWNER.search(b) and (owned := re.search(r"['’]s?\s+(.+)$", a)):
+        return f"{b} {owned.group(1)}"
+    inside = _OBJECT.match(a)
+    if not inside:
+        return b
+    if link := re.match(r"(?:of|in|for|at)\s+(.+)$", b, re.I):
+        return f"{inside['head']} {b}" if link else b
+    return b if _OBJECT.match(b) else f"{inside['head']} {inside['link']} {b}"
+
+
+def years_apart(question: str) -> list[str]:
+    """The question once a year where it names several; a range of at most six years stands for all of them."""
+    if match := _YEARS.search(question):
+        listed = [int(year) for year in re.findall(_YEAR, match.group())]
+        spans = match["open"] or re.search(r"-|–|—|\bto\b|\bthrough\b", match["rest"])
+        if spans and len(listed) == 2 and 0 < listed[1] - listed[0] < _LONGEST_RANGE:
+            listed = list(range(listed[0], listed[1] + 1))
+        lead = "in " if match["open"] else ""
+        return [f"{question[: match.start()]}{lead}{year}{question[match.end() :]}" for year in dict.fromkeys(listed)]
+    named = list(dict.fromkeys(re.findall(rf"\b{_YEAR}\b", question)))
+    if len(named) < 2:
+        return []
+    other = r"\s*\b(?:in|of|for|to|from|since|during|and|than)?\s*(?:fiscal\s+)?(?:{})\b"
+    return [re.sub(other.format("|".join(y for y in named if y != year)), "", question) for year in named]
+
+
+# -- what an answer leaves open ----------------------------------------------------------------------------------------
+
+_MARK: Final = re.compile(r"(?<![.?!]\s)(?<!^)\b[A-Z][\w-]*|\b\w*\d[\w-]*")
+
+
+def unanswered_parts(question: str, answer: str, embeddings: "Embeddings | None") -> list[str]:
+    """The parts of a question that no sentence of the answer is about, in order; all of it where there is no answer.
+
+    The parts are those of `decompose`, else the question. A part of several is addressed by an answer that has half of
+    the words which set it apart from the others (and one of the names or figures), or else a sentence as near as
+    `SIMILAR`; a single question by any answer that is terse, shares half of its words, or is that near. Without
+    embeddings only the names and figures that an answer lacks are held against it.
+    """
+    text = without_markers(answer)
+    parts = decompose(question) or [question]
+    if not text or text == IDK or not question.strip():
+        return [part for part in parts if part.strip()]
+    said_in = [sentence for sentence in sentences(text) if words(sentence)]
+    if not said_in or (len(parts) == 1 and len(words(text)) < TERSE):
+        return []
+    in_answer = frozenset(terms(text))
+    part_terms = [frozenset(content_words(part)) for part in parts]
+    common = frozenset.intersection(*part_terms) if len(parts) > 1 else frozenset()
+    # The names and figures of the question: its words with a digit, and with a capital that begins nothing.
+    marked = [match.group() for match in _MARK.finditer(question) if not is_stopword(match.group())]
+    marks = frozenset(content_words(" ".join(marked)))
+    # Where names or figures set a part apart, the answer must have one of them.
+    named = [(part - common) & marks if len(parts) > 1 else frozenset() for part in part_terms]
+    silent = {i for i, names in enumerate(named) if names and not names & in_answer}
+    own = [part - common or part for part in part_terms]
+    doubtful = [i for i, part in enumerate(own) if i in silent or not part or 2 * len(part & in_answer) < len(part)]
+    if not doubtful or embeddings is None:
+        return [parts[i] for i in doubtful if i in silent]
+    texts = [*(parts[i] for i in doubtful), *said_in]
+    vectors = unit(embeddings.embed_documents(texts), len(texts))
+    nearest = (vectors[: len(doubtful)] @ vectors[len(doubtful) :].T).max(axis=1)
+    return [parts[i] for i, near in zip(doubtful, nearest, strict=True) if near < SIMILAR or i in silent]
+
+
+# -- queries for a correction ------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class TargetedQueries:
+    """One query for each part that is unanswered and each claim that failed, at most `count`, no two nearly alike.
+
+    A query for a claim keeps its names and
+    content words and leaves out its figures, which are what failed, unless the question names them; words of the
+    question and of the judge's correction are added. `alike` is the share of common words from which two are one.
+    """
+
+    count: int = 4
+    longest: int = 16
+    alike: float = 0.8
+    name: str = "targeted"
+
+    def __call__(
+        self,
+        question: str,
+        failed: Sequence[Verdict],
+        unanswered: Sequence[str],
+        notes: Notes,
+        passages: Sequence[Passage] = (),
+    ) -> list[str]:
+        """Queries, those for unanswered parts first; none where nothing failed and all is answered."""
+        wanted = [part.strip() for part in unanswered if part.strip()]
+        wanted += [self._for_claim(verdict, question) for verdict in failed if verdict["verdict"] != "unjudged"]
+        kept: dict[frozenset[str], str] = {}
+        for query in wanted:
+            content = frozenset(content_words(query))
+            if content and all(len(content & other) / len(content | other) < self.alike for other in kept):
+                kept[content] = query
+        return list(kept.values())[: self.count]
+
+    def _for_claim(self, verdict: Verdict, question: str) -> str:
+        figures = set(numbers(question))
+        correct = verdict.get("correction", "")
+        claim = _kept(verdict["text"], figures) + _kept(correct, figures | set(numbers(correct)))
+        focus = _kept(question, figures)
+        distinct: dict[str, str] = {}
+        for word in [*claim, *focus]:
+            distinct.setdefault(word.casefold(), word)
+        return " ".join(list(distinct.values())[: self.longest])
+
+
+def _kept(text: str, figures: set[str]) -> list[str]:
+    """The content words of a text without figures other than these; a word such as ``10-K`` is no figure."""
+    content = keywords(text) if any(not is_stopword(w) for w in words(text)) else []
+    known = [word for word in content if set(numbers(word)) & figures]
+    return [w for w in content if w in known or not w[0].isdigit() or any(character.isalpha() for character in w)]

@@ -1,0 +1,217 @@
+"""The retriever: passages for one or more queries, by meaning, by words or both."""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from fnmatch import fnmatchcase
+from typing import TYPE_CHECKING, Any, Final
+
+from cragraph.errors import InputError, ModelError, SettingsError, StoreError
+from cragraph.language.words import keywords, plain_years
+from cragraph.protocols import Notes, reason_of
+from cragraph.search.fusion import Curves, Feedback, Mode, Ranking, distinct_queries, falling, fuse, mmr
+from cragraph.search.questions import Decompose
+from cragraph.store.filters import Where
+from cragraph.types import Passage
+
+if TYPE_CHECKING:
+    from cragraph.store import Store
+
+DEPTH: Final = 100  # passages that each side of a search gives at least
+DENSE_WEIGHT: Final = 0.4  # the say of the dense side, of 1 in all; chosen by docs/lab/results/retrieval.md
+
+Expander = Callable[[str, Notes], list[str]]
+"""Writes further queries that together cover a question; not the question itself, and none where one will do."""
+
+
+@dataclass(frozen=True)
+class SourceWeights:
+    """A reliability weight 0..1 by glob pattern of the source, e.g. ``{"drafts/*": 0.5, "*.txt": 0.8}``.
+
+    The first pattern that matches the source or its file name decides, 1 where none does; 0 leaves the source out.
+    """
+
+    by_pattern: Mapping[str, float] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        for pattern, weight in self.by_pattern.items():
+            if not 0.0 <= weight <= 1.0:
+                raise SettingsError(
+                    f"the source weight of {pattern!r} is {weight}; wanted a number from 0 (left out) to 1 (fully "
+                    "relied on): lower the weights of the others instead of raising one above 1."
+                )
+
+    def __call__(self, passage: Passage) -> float:
+        """The weight of the passage's source."""
+        names = (passage["source"], passage["filename"])
+        fitting = (w for pattern, w in self.by_pattern.items() if any(fnmatchcase(name, pattern) for name in names))
+        return next(fitting, 1.0)
+
+    def __bool__(self) -> bool:
+        return bool(self.by_pattern)
+
+
+@dataclass(frozen=True)
+class Hit:
+    """A passage with its relevance 0..1 and, where a side returned it, the raw score of that side."""
+
+    passage: Passage
+    relevance: float
+    dense: float | None = None
+    lexical: float | None = None
+    fused: float = 0.0
+
+    @property
+    def id(self) -> str:
+        """The id of the passage."""
+        return self.passage["chunk_id"]
+
+
+@dataclass(frozen=True)
+class SearchRetriever:
+    """Finds passages in a store.
+
+    Each query is searched by `mode` and, where `expand` finds several questions in it, by those as well, with
+    `part_say` as their weight beside 1. `feedback` gives a weak first pass of hybrid search a second look. `weights`
+    are multiplied into the relevance. `redundancy` is what an exact copy of a passage already chosen loses, and `same`
+    the cosine from which a passage begins to count as a copy; a `redundancy` of 0 turns that off.
+    """
+
+    store: "Store"
+    mode: Mode = "hybrid"
+    weights: SourceWeights = field(default_factory=SourceWeights)
+    expand: Expander | None = field(default_factory=Decompose)
+    feedback: Feedback | None = field(default_factory=Feedback)
+    part_say: float = 0.3
+    redundancy: float = 0.8
+    same: float = 0.9
+    calibration: Curves = field(default_factory=Curves)
+
+    @property
+    def name(self) -> str:
+        """The mode: what `notes` and reports call this retriever."""
+        return self.mode
+
+    def __call__(self, queries: Sequence[str], k: int, notes: Notes, *, where: Where = None) -> list[Passage]:
+        """At most `k` passages, best first.
+
+        `retrieval_score` is the calibrated relevance times the source's weight; it never rises along the list, and
+        means the same in every mode. `metadata["scores"]` keeps what it was made of.
+        """
+        distinct = distinct_queries(queries, k)
+        for sentence in self.store.noted(where):
+            notes.degraded(sentence)
+        more = [query for one in distinct for query in self.expand(one, notes)] if self.expand else []
+        weights = dict.fromkeys(more, self.part_say) | dict.fromkeys(distinct, 1.0)
+        hits = self._weighed(self._found({query: weights[query] for query in (*distinct, *more)}, k, where, notes))
+        return [self._scored(hit) for hit in self._diverse(hits, k)]
+
+    def _found(self, weights: Mapping[str, float], k: int, where: Where, notes: Notes) -> list[Hit]:
+        """What all queries find, each by its say, as one list."""
+        depth = max(DEPTH, k)
+        near, alike = self.mode != "lexical", self.mode != "dense"
+        dense = [self._by_meaning(plain_years(query), depth, where, notes) if near else [] for query in weights]
+        lexical = [self._by_words(query, depth, where) if alike else [] for query in weights]
+        hits = [self._fused(*sides, (), depth) for sides in zip(dense, lexical, strict=True)]
+        if self.feedback and self.mode == "hybrid" and 0.0 < max(map(_peak, hits)) < self.feedback.weak_below:
+            longer = [
+                self.feedback(query, [hit.passage for hit in own]) for query, own in zip(weights, hits, strict=True)
+            ]
+            more = [self._by_words(query, depth, where) for query in longer]
+            hits = [self._fused(*sides, depth) for sides in zip(dense, lexical, more, strict=True)]
+        return across(hits, list(weights.values()))
+
+    def _by_meaning(self, query: str, depth: int, where: Where, notes: Notes) -> list[Passage]:
+        try:
+            return self.store.dense(query, depth, where)
+        except (InputError, StoreError):
+            raise
+        except Exception as error:  # the embedding model may be the caller's own, or on a server that is away
+            if self.mode == "dense":
+                raise ModelError(
+                    f"The embedding model failed ({reason_of(error)}): check it, or search by words."
+                ) from error
+            notes.degraded(f"The embedding model failed ({reason_of(error)}); the search was by words alone.")
+            return []
+
+    def _by_words(self, query: str, depth: int, where: Where) -> list[Passage]:
+        # Words such as "what" and "much" are rare in documents, so that BM25 takes them for telling ones.
+        return self.store.lexical(" ".join(keywords(query)), depth, where)
+
+    def _fused(
+        self, dense: Sequence[Passage], lexical: Sequence[Passage], expanded: Sequence[Passage], depth: int
+    ) -> list[Hit]:
+        """The sides of one query fused, best first, with their relevance."""
+        near, alike = dict(_ranking(dense)), dict(_ranking(lexical))
+        words = 1.0 - DENSE_WEIGHT if self.mode == "hybrid" else 1.0
+        second = words * self.feedback.weight if self.feedback else 0.0
+        meaning = DENSE_WEIGHT if self.mode == "hybrid" else 1.0
+        fused = fuse([(_ranking(dense), meaning), (_ranking(lexical), words), (_ranking(expanded), second)])
+        # Whatever the dense side did not return is at most as near as the last it did return; a dense side that
+        # returned fewer than it was asked for returned all there is.
+        unseen = min(near.values(), default=0.0) if len(near) >= depth else 0.0
+        curve = getattr(self.calibration, self.mode)
+        passages = {p["chunk_id"]: p for p in (*expanded, *lexical, *dense)}
+        hits = (
+            Hit(passages[i], curve(near.get(i, unseen), alike.get(i)), near.get(i), alike.get(i), score)
+            for i, score in fused.items()
+        )
+        return levelled(list(hits))
+
+    def _weighed(self, hits: list[Hit]) -> list[Hit]:
+        if not self.weights:
+            return hits
+        # Order is decided by weighted fusion, as relevance alone has ties where `levelled` made them.
+        order = {c.id: c.fused * self.weights(c.passage) for c in hits}
+        kept = [replace(c, relevance=c.relevance * self.weights(c.passage)) for c in hits if order[c.id] > 0.0]
+        return levelled(sorted(kept, key=lambda c: -order[c.id]))
+
+    def _diverse(self, hits: list[Hit], k: int) -> list[Hit]:
+        pool = hits[: 2 * k + 20]
+        if len(pool) <= k or not self.redundancy:
+            return hits[:k]
+        best = max(c.fused for c in pool)
+        vectors = self.store.vectors([c.id for c in pool])
+        picked = mmr([c.fused / best for c in pool], vectors, k, redundancy=self.redundancy, same=self.same)
+        return [pool[index] for index in sorted(picked)]
+
+    def _scored(self, candidate: Hit) -> Passage:
+        scores: dict[str, Any] = {name: getattr(candidate, name) for name in ("dense", "lexical", "fused")}
+        scores["retrieval"] = candidate.relevance
+        if self.weights:
+            scores["weight"] = self.weights(candidate.passage)
+        passage = candidate.passage.copy()
+        passage["metadata"] = {**passage["metadata"], "scores": scores}
+        passage["retrieval_score"] = candidate.relevance
+        return passage
+
+
+def across(by_query: Sequence[Sequence[Hit]], weights: Sequence[float]) -> list[Hit]:
+    """The hits of several queries as one list, each at its best: fused by rank with relevance as the share.
+
+    A query counts by its weight and by its best relevance: the best of one that found nothing good must not stand
+    beside the best of one that did.
+    """
+    if len(by_query) == 1:
+        return list(by_query[0])
+    rankings = [
+        ([(c.id, c.relevance) for c in one], weight * _peak(one)) for weight, one in zip(weights, by_query, strict=True)
+    ]
+    best: dict[str, Hit] = {}
+    for hit in (hit for hits in by_query for hit in hits):
+        if hit.id not in best or hit.relevance > best[hit.id].relevance:
+            best[hit.id] = hit
+    return levelled([replace(best[chunk_id], fused=score) for chunk_id, score in fuse(rankings).items()])
+
+
+def levelled(candidates: Sequence[Hit]) -> list[Hit]:
+    """The candidates in their order, with relevance that never rises along it."""
+    relevance = falling([c.relevance for c in candidates])
+    return [replace(c, relevance=r) for c, r in zip(candidates, relevance, strict=True)]
+
+
+def _ranking(passages: Sequence[Passage]) -> Ranking:
+    return [(p["chunk_id"], p["retrieval_score"] or 0.0) for p in passages]
+
+
+def _peak(hits: Sequence[Hit]) -> float:
+    return hits[0].relevance if hits else 0.0

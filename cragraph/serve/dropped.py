@@ -1,0 +1,90 @@
+"""Files that were dropped on the page: each under its own name in a folder named after what is in it.
+
+So two files of one name stand side by side, and the same file that comes again is the same.
+"""
+
+import time
+from contextlib import suppress
+from dataclasses import dataclass, field
+from hashlib import file_digest
+from pathlib import Path
+from secrets import token_hex
+from shutil import copyfileobj
+from threading import Lock
+from typing import Any, BinaryIO, Final
+
+from cragraph.documents import shown_name
+from cragraph.errors import InputError, StoreError
+from cragraph.private import private
+
+LONGEST_NAME: Final = 255  # bytes, as file systems have it
+_PART: Final = ".part"  # of a file that is still being written
+_ABANDONED: Final = 3600.0  # seconds after which such a file belongs to a server that was killed
+
+
+@dataclass(frozen=True)
+class Dropped:
+    """The folder; files and folders in it are for their owner alone."""
+
+    folder: Path
+    lock: Any = field(default_factory=Lock)
+
+    def keep(self, filename: str | None, content: BinaryIO) -> tuple[Path, bool]:
+        """Where a file lies now, and whether it is new there; never in the place of another.
+
+        Raises InputError for a name that is none, StoreError where the folder cannot be written.
+        """
+        name = checked_name(filename)
+        path = self.folder / _digest(content) / name
+        content.seek(0)
+        part = self.folder / f".{token_hex(8)}{_PART}"
+        try:
+            self.folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+            self.sweep()
+            with private(part, "xb") as kept:
+                copyfileobj(content, kept)
+            with self.lock:
+                new = not path.is_file()
+                path.parent.mkdir(mode=0o700, exist_ok=True)
+                part.replace(path)
+            return path, new
+        except OSError as error:
+            raise StoreError(
+                f"{name} cannot be kept in {self.folder} ({error.strerror or error}); wanted a folder with space and "
+                "write permission: choose another with --files."
+            ) from error
+        finally:
+            with suppress(OSError):
+                part.unlink()
+
+    def discard(self, path: Path) -> None:
+        """Delete a file that was kept here, with its folder where that is empty; any other file is left alone."""
+        with self.lock, suppress(OSError):
+            if path.parent.parent == self.folder and path.is_file() and not path.is_symlink():
+                with path.open("rb") as file:
+                    ours = _digest(file) == path.parent.name
+                if ours:
+                    path.unlink()
+                    path.parent.rmdir()
+
+    def sweep(self) -> None:
+        """Delete what servers left that were killed while they wrote."""
+        for part in self.folder.glob(f".*{_PART}"):
+            with suppress(OSError):
+                if part.stat().st_mtime < time.time() - _ABANDONED:
+                    part.unlink()
+
+
+def checked_name(filename: str | None) -> str:
+    """The name of a file without the folders before it; raises InputError for what no file should be called."""
+    name = Path((filename or "").replace("\\", "/")).name
+    if not name or name.startswith(".") or shown_name(name) != name or len(name.encode()) > LONGEST_NAME:
+        raise InputError(
+            f"The file came as {filename!r:.80}; wanted a name of at most {LONGEST_NAME} bytes, without a dot before "
+            "it and without control characters, such as report.pdf: rename it."
+        )
+    return name
+
+
+def _digest(content: Any) -> str:
+    return file_digest(content, "sha256").hexdigest()[:16]

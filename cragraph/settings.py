@@ -1,0 +1,306 @@
+"""Settings of a process: explicit argument > environment > .env > cragraph.yaml > mode preset > default."""
+
+import os
+from collections.abc import Collection, Mapping
+from difflib import get_close_matches
+from pathlib import Path
+from types import MappingProxyType
+from typing import Annotated, Any, Final
+
+import yaml
+from dotenv import dotenv_values
+from pydantic import Field, ValidationError, ValidationInfo, create_model, field_validator
+from pydantic_settings import (
+    BaseSettings,
+    DotEnvSettingsSource,
+    EnvSettingsSource,
+    InitSettingsSource,
+    PydanticBaseSettingsSource,
+    SettingsConfigDict,
+)
+from pydantic_settings import SettingsError as SourceError
+
+from cragraph.choices import CLAIM_EXTRACTORS, COMPRESSORS_NAMED, RERANKERS, is_compressor
+from cragraph.errors import SettingsError
+from cragraph.graph.context import Context, OneOf, wrong_fields
+from cragraph.verification.policies import POLICIES, Own, checked_weights
+
+PREFIX: Final = "CRAG_"
+NOT_OURS: Final = frozenset({"CRAG_DATA", "CRAG_CONFIG", "CRAG_TOKEN"})
+"""Variables with our prefix that are no settings: the folder of evaluation data, a settings file, a server's token."""
+
+ALIASES: Final = {
+    "ENABLE_VERIFICATION": "verify",
+    "CONFIDENCE_THRESHOLD": "confidence_threshold",
+    "OLLAMA_HOST": "ollama_host",
+}
+"""Variables without our prefix that are understood too, in the environment and in `.env`.
+
+Those of answer validation are read by `cragraph.validation.ValidationConfig`.
+"""
+
+Share = Annotated[float, Field(ge=0, le=1)]
+
+
+class Settings(Context, BaseSettings):
+    """Everything that can be set; the per-run fields of `Context` are the defaults of every run."""
+
+    model_config = SettingsConfigDict(
+        env_prefix=PREFIX, env_file=".env", extra="forbid", frozen=True, allow_inf_nan=False
+    )
+
+    store: str | None = Field(default=".cragraph", description="Folder or server URL of the store; empty for none.")
+    retriever: str | None = Field(
+        default=None,
+        description="module:name of a LangChain retriever or vector store, or of a function that makes one, to search "
+        "instead of the store.",
+    )
+    embeddings: str = Field(
+        default="embedded",
+        description="Embedding model: embedded, ollama:<model>, fastembed:<model>, a provider of LangChain's "
+        "init_embeddings such as huggingface:<model> or openai:<model>, or one that an installed package brings.",
+    )
+    model: str | None = Field(
+        default=None, description="Chat model, e.g. ollama:llama3.2; none: the embedded parts answer."
+    )
+    judge_model: str | None = Field(default=None, description="Chat model that judges; none: the same as `model`.")
+    base_url: str | None = Field(
+        default=None,
+        description="URL of the chat model's server, such as http://localhost:8080/v1 for openai:<model>; none: the "
+        "provider's own, for Ollama `ollama_host`.",
+    )
+    ollama_host: str | None = Field(default=None, description="Address of the Ollama server; none: this machine's.")
+    num_ctx: int = Field(default=8192, ge=512, description="Tokens of context that an Ollama model is loaded with.")
+    num_predict: int = Field(default=1024, ge=16, description="Tokens that a model may write at most.")
+    timeout_s: float = Field(
+        default=120.0, gt=0, description="Seconds without a token after which a model call has stalled."
+    )
+    max_concurrency: int = Field(default=4, ge=1, le=64, description="Model calls that run at the same time.")
+    calls_per_minute: int | None = Field(default=None, ge=1, description="Model calls that begin per minute at most.")
+    prompts: Path | None = Field(
+        default=None, description="Folder whose prompts replace the built-in ones of the same name."
+    )
+    nli_model: Path | None = Field(default=None, description="Folder of an ONNX sequence classifier for the nli judge.")
+    threads: int | None = Field(
+        default=None, ge=1, description="Threads of the embedded models; none: as many as cores."
+    )
+    reranker: Annotated[
+        str, OneOf(("auto", *RERANKERS), others=(*COMPRESSORS_NAMED, "a package's own"), known=is_compressor)
+    ] = Field(
+        default="auto",
+        description="How passages are ranked; also flashrank:<model>, cross-encoder:<model>, cohere:<model>, or one "
+        "that an installed package brings.",
+    )
+    multi_query: bool = Field(
+        default=False, description="Rewrite the question into several queries with the chat model."
+    )
+    extractive_fallback: bool = Field(
+        default=True,
+        description="Where the chat model's answer is not accepted, quote what the passages say where that is worth "
+        "showing; where the model is small, quote before it is asked.",
+    )
+    source_weights: dict[str, Share] = Field(
+        default={},
+        description="Reliability 0..1 by source pattern, in ranking and in confidence, e.g. {'drafts/*': 0.5}.",
+    )
+    chunk_size: int = Field(default=1000, ge=50, le=20_000, description="Characters a chunk has at most.")
+    chunk_overlap: int = Field(
+        default=150, ge=0, validate_default=True, description="Characters that neighbouring chunks share at most."
+    )
+    max_file_mb: float = Field(default=100.0, gt=0, description="Larger files are skipped, with a reason.")
+    max_file_chunks: int = Field(
+        default=50_000,
+        ge=1,
+        description="Chunks, rows among them, that are taken of a file; the rest is left out, and said.",
+    )
+    file_seconds: float = Field(default=120.0, gt=0, description="A file that takes longer to read is skipped.")
+    file_total_seconds: float = Field(
+        default=900.0,
+        gt=0,
+        description="A file that takes longer to read and to embed is put off: the next ingest goes on with it.",
+    )
+    claim_extractor: Annotated[str, OneOf((*CLAIM_EXTRACTORS,))] = Field(
+        default="sentences", description="What finds the claims, where the judge does not find them itself."
+    )
+    identifier_fields: tuple[str, ...] = Field(
+        default=("ticker", "year", "filing_type"),
+        description="Metadata fields whose values count as citations of a source.",
+    )
+    attribution_threshold: Share = Field(
+        default=0.7, description="Similarity above which a passage counts as a source of a claim."
+    )
+    uncertainty_phrases: tuple[str, ...] = Field(
+        default=(), description="Phrases of uncertainty beside the built-in ones."
+    )
+    reliability_weights: dict[str, Share] | None = Field(
+        default=None,
+        description="Weights of the reliability policy: retrieval_quality, source_agreement, hallucination_score, "
+        "consistency_score; they must sum to 1.",
+    )
+    calibration: dict[str, Own] = Field(
+        default={}, description="By judge, what its scores mean on your own answers; `cragraph calibrate` writes it."
+    )
+    history: bool = Field(
+        default=True,
+        description="Keep what is asked in the shell, on the page and by agents in a log beside the store; see "
+        "`cragraph log`.",
+    )
+    metrics_log: Path | None = Field(
+        default=None, description="File that gets one JSON line per run; none: nothing is logged."
+    )
+
+    @field_validator("reliability_weights")
+    @classmethod
+    def _sum_to_one(cls, weights: dict[str, float] | None) -> dict[str, float] | None:
+        return {**checked_weights(POLICIES["reliability"], weights)} if weights else None
+
+    @field_validator("chunk_overlap")
+    @classmethod
+    def _smaller_than_a_chunk(cls, overlap: int, info: ValidationInfo) -> int:
+        if overlap >= (size := info.data.get("chunk_size", overlap + 1)):
+            raise ValueError(f"chunk_overlap {overlap} must be smaller than chunk_size {size}")
+        return overlap
+
+    @classmethod
+    def settings_customise_sources(
+        cls, settings_cls: type[BaseSettings], init_settings: PydanticBaseSettingsSource, *_: Any, **__: Any
+    ) -> tuple[PydanticBaseSettingsSource, ...]:
+        """An argument comes first, then what `sources` finds."""
+        return (init_settings, *(InitSettingsSource(settings_cls, values) for _, values in sources()))
+
+    def context(self) -> Context:
+        """The per-run options that these settings make the default."""
+        return Context(**{n: getattr(self, n) for n in self.model_fields_set if n in Context.model_fields})
+
+
+def load_settings(**explicit: Any) -> Settings:
+    """Settings from every source; raises SettingsError naming the file or variable that is wrong."""
+    return loaded(explicit)
+
+
+def loaded(explicit: Mapping[str, Any], called: Mapping[str, str] = MappingProxyType({})) -> Settings:
+    """`load_settings`, whose errors call an argument as the person did who gave it: `called` has those names."""
+    known = {f"{PREFIX}{name}".upper() for name in Settings.model_fields}
+    for variable in os.environ:
+        if variable.upper().startswith(PREFIX) and variable not in NOT_OURS and variable.upper() not in known:
+            raise SettingsError(f"The environment variable {variable} is no setting{_hint(variable.upper(), known)}")
+    try:
+        return Settings(**explicit)
+    except ValidationError as error:
+        raise SettingsError(explained(error, explicit, called)) from None
+    except SourceError as error:
+        raise SettingsError(f"{error}: a list or a mapping in the environment is written as JSON.") from None
+
+
+def context_schema(settings: Settings, base: type[Context] = Context) -> type[Context]:
+    """The options of a run with these settings as their defaults: what Studio shows as a form."""
+    defaults = settings.context()
+    changed: dict[str, Any] = {}
+    for name in defaults.model_fields_set:
+        info = Context.model_fields[name]
+        changed[name] = (info.annotation, info._copy())
+        changed[name][1].default = getattr(defaults, name)
+    return create_model("Context", __base__=base, __doc__=base.__doc__, **changed) if changed else base
+
+
+# -- where settings come from, and which source to blame for a wrong one ----------------------------------------
+
+
+def sources() -> list[tuple[str, dict[str, Any]]]:
+    """What each place sets, the one that wins first: the environment, `.env`, the settings file."""
+    return [
+        ("environment variable", EnvSettingsSource(Settings)()),
+        ("environment variable", aliases(os.environ)),
+        (".env", in_dotenv()),
+        (".env", aliases(dotenv_values(".env"))),
+        (str(config_path() or "settings"), in_file()),
+    ]
+
+
+def in_dotenv() -> dict[str, Any]:
+    """Our variables of `.env`, without their prefix; those of other programs, which may share it, are left alone."""
+    read = DotEnvSettingsSource(Settings)
+    ours = {name[len(PREFIX) :].lower() for name in read.env_vars if name.upper().startswith(PREFIX)}
+    values = {name: value for name, value in read().items() if name in Settings.model_fields}
+    return dict.fromkeys(ours - Settings.model_fields.keys() - {"token"}) | values
+
+
+def aliases(variables: Mapping[str, str | None]) -> dict[str, Any]:
+    """The settings that variables without our prefix set; an empty one sets nothing."""
+    given = {name: (variables.get(variable) or "").strip() for variable, name in ALIASES.items()}
+    return {name: value for name, value in given.items() if value}
+
+
+def config_path() -> Path | None:
+    """The settings file: CRAG_CONFIG, which must exist, else `cragraph.yaml`, else `config.yaml` in this folder."""
+    named = os.environ.get("CRAG_CONFIG")
+    if named and not Path(named).is_file():
+        raise SettingsError(f"CRAG_CONFIG names {named}, which is not a file: correct it or unset it.")
+    places = map(Path, [named] if named else ["cragraph.yaml", "config.yaml"])
+    return next((path for path in places if path.is_file()), None)
+
+
+def in_file() -> dict[str, Any]:
+    """The settings of the file; of a `config.yaml`, which other programs have too, only our two blocks.
+
+    These are ``verification: {enabled: true, …}`` and ``crag: {enabled: true}``; what is in them counts as settings.
+    """
+    path = config_path()
+    if path is None:
+        return {}
+    try:
+        data = yaml.safe_load(path.read_text(encoding="utf-8")) or {}
+    except (yaml.YAMLError, UnicodeDecodeError) as error:
+        mark = getattr(error, "problem_mark", None)
+        place = f", line {mark.line + 1}" if mark else ""
+        why = getattr(error, "problem", None) or error
+        raise SettingsError(f"{path}{place} is not YAML ({why}): correct that line.") from None
+    if not isinstance(data, dict):
+        raise SettingsError(f"{path} holds a {type(data).__name__}; wanted settings, one `name: value` per line.")
+    if path.name == "config.yaml" and not os.environ.get("CRAG_CONFIG"):
+        data = {name: data[name] for name in ("verification", "crag") if name in data}
+    if isinstance(crag := data.get("crag"), Mapping) and set(crag) == {"enabled"}:
+        data["crag"] = crag["enabled"]
+    if isinstance(block := data.get("verification"), Mapping):
+        del data["verification"]
+        data = {"verify" if name in ("enabled", "enable") else name: value for name, value in block.items()} | data
+    return data
+
+
+def explained(error: ValidationError, explicit: Mapping[str, Any], called: Mapping[str, str]) -> str:
+    """One line per problem: its source, the value, and what was wanted instead."""
+    lines = []
+    for place, came, wanted in wrong_fields(error, Settings):
+        # Only `crag`, which is no field of its own, is without a place.
+        name, *inside = place or ("crag",)
+        source = source_of(name, explicit)
+        if not wanted:
+            hint = _hint(name, set(Settings.model_fields))
+            if isinstance(came, Mapping):
+                hint = ": settings have no groups; write those in it at the top level."
+            lines.append(f"{source}: unknown setting {name!r}{hint}")
+        else:
+            given = called.get(name) if name in explicit else None
+            lines.append(
+                f"{given or f'{source}: {name}'}{''.join(f'.{part}' for part in inside)} came as {came!r}: {wanted}."
+            )
+    return "\n".join(lines)
+
+
+def source_of(name: str, explicit: Collection[str] = ()) -> str:
+    """Where a setting comes from: an argument, a variable, or a file."""
+    if name in explicit:
+        return "argument"
+    place = next((place for place, values in sources() if name in values), "default")
+    if place != "environment variable":
+        return place
+    own = f"{PREFIX}{name}".upper()
+    return f"{place} {own if own in os.environ else next(v for v, setting in ALIASES.items() if setting == name)}"
+
+
+def _hint(name: str, known: set[str]) -> str:
+    parts = name.rpartition("__")
+    inner = f"{PREFIX}{parts[2]}" if parts[1] else name
+    close = sorted(one for one in known if one.startswith(f"{name}_") or one == inner)
+    close = close or get_close_matches(name, known, n=1)
+    return f": did you mean {close[0]}?" if close else "; see cragraph.example.yaml for the settings there are."

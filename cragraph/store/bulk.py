@@ -1,0 +1,508 @@
+"""Ingest: bring a store into step with files and folders, doing only the work that is left; and take files out."""
+
+import json
+import os
+from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
+from contextlib import closing, nullcontext, suppress
+from dataclasses import asdict, dataclass, field, replace
+from itertools import chain
+from pathlib import Path
+from threading import Event
+from time import monotonic, time_ns
+from typing import Any, Final
+
+from cragraph.documents import MAX_BYTES, Found, Limits, Skipped, discover
+from cragraph.documents.document import TAKEN
+from cragraph.documents.files import Paths
+from cragraph.errors import InputError
+from cragraph.store.collections import DEFAULT, Collections, checked_name
+from cragraph.store.reading import Failed, Message, Portion, SplitOptions, messages
+from cragraph.store.records import (
+    Item,
+    Origin,
+    StoredDocument,
+    at_home,
+    batched,
+    filename_of,
+    iso_time,
+    sha256_of,
+)
+from cragraph.store.store import BATCH, Store, open_store
+from cragraph.types import Passage
+
+
+@dataclass(frozen=True, slots=True)
+class IngestReport:
+    """The sources (absolute paths) by what happened to them; with `dry_run`, by what would have happened.
+
+    `skipped` are files that ingest does not take, `failed` those that it cannot read (what they gave before stays in),
+    `partial` those that are in without some of their pages, or not to their end; each with the reason. `moved` are
+    those that were in another collection before, beside what else happened to them.
+    """
+
+    added: list[str] = field(default_factory=list)
+    changed: list[str] = field(default_factory=list)
+    unchanged: list[str] = field(default_factory=list)
+    removed: list[str] = field(default_factory=list)
+    skipped: list[tuple[str, str]] = field(default_factory=list)
+    failed: list[tuple[str, str]] = field(default_factory=list)
+    partial: list[tuple[str, str]] = field(default_factory=list)
+    moved: list[str] = field(default_factory=list)
+    chunks: int = 0
+    seconds: float = 0.0
+    dry_run: bool = False
+
+    @property
+    def did_anything(self) -> bool:
+        """Whether the store differs from before."""
+        return bool(self.added or self.changed or self.removed or self.moved) and not self.dry_run
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain JSON: lists of paths, and objects of path and reason."""
+        given = asdict(self) | {"seconds": round(self.seconds, 3)}
+        for name in ("skipped", "failed", "partial"):
+            given[name] = [{"path": path, "reason": reason} for path, reason in given[name]]
+        return given
+
+
+@dataclass(frozen=True, slots=True)
+class Progress:
+    """How far an ingest is: files `done`, `chunks` written, at `rate` a second.
+
+    `source` is the file last finished, empty before the first.
+    """
+
+    done: int
+    total: int
+    chunks: int
+    rate: float
+    source: str
+
+
+OnProgress = Callable[[Progress], None]
+
+_LIMITS: Final = Limits()
+_FIRST: Final = (
+    16  # passages that are written first, so that it shows soon how fast it goes; then twice as many, and so on
+)
+_RACY_NS: Final = 2_000_000_000
+
+STOPPED: Final = "{files} files are in, whole.{rest} Run the same command again to go on."
+PAGES_LEFT_OUT: Final = (
+    "read without page {pages}: no text there, only pictures (pip install 'cragraph[ocr]'), or broken"
+)
+TOO_MANY: Final = "left out from {place} on: a file may give {most:,} chunks; raise max_file_chunks, or split it"
+TOO_LONG: Final = (
+    "reading and embedding it took more than {seconds:g} seconds: {kept:,} chunks of it are kept, unseen by any "
+    "search; run the same command again to go on, or raise file_total_seconds"
+)
+LEFT_OUT: Final = "left_out"  # what the store keeps of files that are not in to their end: the limit, and from where on
+HALF: Final = " Of {name} {chunks} chunks are kept, unseen by any search until the rest is in."
+
+
+def source_of(path: str | os.PathLike[str]) -> str:
+    """What a file is called in the store: its absolute path, so that it does not matter where ingest was started."""
+    return Path(os.path.normpath(at_home(path).absolute())).as_posix()
+
+
+def roots_of(paths: Paths) -> list[Path]:
+    """The paths as a list."""
+    return [at_home(path) for path in ([paths] if isinstance(paths, str | os.PathLike) else paths)]
+
+
+def below(roots: Iterable[str | os.PathLike[str]], known: Iterable[str]) -> list[str]:
+    """The sources that are one of some files, or lie in one of some folders, in order of name."""
+    names = [name.rstrip("/") for root in roots for name in (os.fspath(root), source_of(root))]
+    return sorted(source for source in known if any(source == n or source.startswith(n + "/") for n in names))
+
+
+def ingest(
+    paths: Paths,
+    store: Store,
+    *,
+    split_options: SplitOptions | None = None,
+    prune: bool = False,
+    dry_run: bool = False,
+    progress: OnProgress | None = None,
+    max_bytes: int | None = MAX_BYTES,
+    follow_links: bool = False,
+    limits: Limits | None = _LIMITS,
+    clock: Callable[[], float] = monotonic,
+    among: Callable[[str], bool] | None = None,
+) -> IngestReport:
+    """Read what is new or changed under the paths into the store, and with `prune` remove what has vanished there.
+
+    A file is unchanged when its size and time of change, or else its hash, are as recorded. A file's new chunks, its
+    record and the removal of its old ones are one step, so a run that is killed anywhere leaves each file as it was or
+    as it is, and the next one goes on. The smallest come first, so that none waits long for another; other writers get
+    their turn between. Files are read by a process of their own within `limits`; None reads them in this one, without
+    limits of the time and memory that reading takes. Links that lead out of the paths are followed with `follow_links`
+    only. `clock` tells the seconds. `among` lets through the sources that this is about; others are left as they are.
+
+    Raises:
+        InputError: a path does not exist.
+        StoreLockedError: another process is writing to the store.
+        StoreError: the store cannot be written (permissions, a full disk); what was in is still in.
+        KeyboardInterrupt: with a note that says what was kept.
+    """
+    options = split_options or SplitOptions()
+    with nullcontext() if dry_run else store.taking_turns():
+        run = Ingest(paths, store, options, max_bytes, prune, progress, limits or _LIMITS, clock, follow_links, among)
+        return run.dry() if dry_run else run.done(messages(list(run.jobs), options, limits, run.given_up))
+
+
+class Ingest:
+    """The files below some paths by what is to be done, and what was read of them, going into the store."""
+
+    def __init__(
+        self,
+        paths: Paths,
+        store: Store,
+        options: SplitOptions,
+        max_bytes: int | None,
+        prune: bool,
+        tell: OnProgress | None = None,
+        limits: Limits = _LIMITS,
+        clock: Callable[[], float] = monotonic,
+        follow_links: bool = False,
+        among: Callable[[str], bool] | None = None,
+    ) -> None:
+        self.jobs: dict[str, Origin] = {}
+        self.given_up: set[str] = set()  # files that took too long, of which no more is wanted
+        self._store, self._known, self._tell = store, store.index.sources(), tell
+        self._limits, self._clock = limits, clock
+        self._start = self._turn = clock()
+        self._left_out: dict[str, list[Any]] = json.loads(store.index.meta(LEFT_OUT, "{}"))
+        self._done = self._chunks = self._part = 0
+        self._batch = _FIRST
+        self._items: list[Item] = []
+        self._ended: list[Origin] = []
+        self._touched: list[Origin] = []
+        self._report = IngestReport()
+        for item in discover(roots_of(paths), max_bytes=max_bytes, follow_links=follow_links):
+            source = source_of(item.path)
+            if among is not None and not among(source):
+                continue
+            if isinstance(item, Skipped):
+                self._report.skipped.append((source, item.reason))
+                if prune and source in self._known and item.path.exists() and not item.path.stat().st_size:
+                    self._report.removed.append(source)
+                continue
+            try:
+                status = item.path.stat()
+                now = Origin(source, "", status.st_size, status.st_mtime_ns, options.name, -1)
+                old = self._known.get(source)
+                alike = old and (old.options, old.size) == (now.options, now.size)
+                # One of which a part was left out is read again where more of it may go in now.
+                most, place = self._left_out.get(source, (limits.chunks, ""))
+                if (
+                    old
+                    and alike
+                    and most >= limits.chunks
+                    and (old.mtime_ns == now.mtime_ns or sha256_of(item.path) == old.sha256)
+                ):
+                    self._report.unchanged.append(source)
+                    if place:
+                        self._report.partial.append((source, TOO_MANY.format(place=place, most=most)))
+                    if old.mtime_ns != now.mtime_ns:
+                        self._touched.append(old._replace(mtime_ns=now.mtime_ns))
+                else:
+                    self.jobs[source] = now
+            except OSError as error:
+                self._report.failed.append((source, error.strerror or str(error)))
+        self.jobs = dict(sorted(self.jobs.items(), key=lambda job: job[1].size))
+        if prune:
+            here = [source for source in below(roots_of(paths), store.index.names()) if among is None or among(source)]
+            self._report.removed.extend(source for source in here if not Path(source).exists())
+
+    def dry(self) -> IngestReport:
+        """What would be done."""
+        added = [source for source in self.jobs if source not in self._known]
+        changed = [source for source in self.jobs if source in self._known]
+        return replace(self._report, added=added, changed=changed, dry_run=True)
+
+    def done(self, read: Generator[Message, None, None]) -> IngestReport:
+        """Write what comes of the jobs, then remove what vanished; says what was done."""
+        index = self._store.index
+        self._progress("")  # how many there are to read is known long before the first of them is in
+        for source in self._report.unchanged:
+            self._finished(source)
+        for origin in self._touched:
+            with self._store.writing(), index.write() as db:
+                index.record(db, origin.source, origin)
+        self._turn = self._clock()
+        try:
+            with closing(read):  # also where writing fails, so that no reader goes on
+                for message in read:
+                    if message.source not in self.given_up:
+                        self._give_up(message) if isinstance(message, Failed) else self._take(message)
+            self._flush()
+            for origin in index.overtaken():  # left on a server by a run that was killed
+                self._store.commit([(origin.source, origin)], [])
+            for source in self._report.removed:
+                self._store.release(source)
+        except KeyboardInterrupt as stop:
+            files = len(self._report.added) + len(self._report.changed)
+            rest = "".join(HALF.format(name=name, chunks=n) for name, n in self._store.unfinished().items())
+            stop.add_note(STOPPED.format(files=files, rest=rest))
+            raise
+        return replace(self._report, chunks=self._chunks, seconds=self._clock() - self._start)
+
+    def _take(self, piece: Portion) -> None:
+        job = self.jobs[piece.source]
+        # A file so fresh that it may change again within one tick of the file system's clock gets the time 0, which no
+        # file has, so that it is hashed at the next run.
+        settled = job.mtime_ns if time_ns() - job.mtime_ns > _RACY_NS else 0
+        origin = job._replace(sha256=piece.sha256, mtime_ns=settled, chunks=piece.total)
+        vectors = iter(() if piece.vectors is None else piece.vectors)
+        for passage in piece.passages:
+            passage["metadata"].setdefault("timestamp", iso_time(job.mtime_ns))
+            self._items.append(Item(passage, (origin,), next(vectors, None)))
+        if piece.last:
+            self._ended.append(origin)
+            self._left_out.pop(job.source, None)
+            if piece.left_out:
+                most = self._limits.chunks
+                self._left_out[job.source] = [most, piece.left_out]
+                self._report.partial.append((job.source, TOO_MANY.format(place=piece.left_out, most=most)))
+            if piece.passages and (pages := piece.passages[-1]["metadata"].get("unread_pages")):
+                self._report.partial.append((job.source, PAGES_LEFT_OUT.format(pages=pages)))
+        if len(self._items) >= (self._batch if piece.last else BATCH):
+            self._batch = min(2 * self._batch, BATCH)
+            self._flush(None if piece.last else origin)
+        if piece.last:
+            self._turn = self._clock()
+        elif self._clock() - self._turn > self._limits.total_seconds:
+            self._put_off(origin)
+
+    def _put_off(self, origin: Origin) -> None:
+        """Go on with the next file; what there is of this one is kept for the next run."""
+        self._flush(origin)
+        self.given_up.add(origin.source)
+        kept = self._store.unfinished().get(origin.source, 0)
+        self._report.failed.append((origin.source, TOO_LONG.format(seconds=self._limits.total_seconds, kept=kept)))
+        self._finished(origin.source)
+
+    def _flush(self, reading: Origin | None = None) -> None:
+        """Write the files that ended, each whole; of the one that is still being read, keep what there is, unseen."""
+        part = [item for item in self._items if reading and item.passage["source"] == reading.source]
+        whole = self._items[: len(self._items) - len(part)]
+        if self._ended:
+            self._store.commit([(origin.source, origin) for origin in self._ended], whole)
+            self._keep_left_out()
+        for origin in self._ended:
+            (self._report.changed if origin.source in self._known else self._report.added).append(origin.source)
+            self._finished(origin.source, origin.chunks)
+        if part and reading:
+            self._store.stage(part, reading)
+            self._part += len(part)
+            self._progress(reading.source)
+        self._items, self._ended = [], []
+
+    def _keep_left_out(self) -> None:
+        with self._store.writing():
+            now = json.dumps(
+                {source: of for source, of in self._left_out.items() if source not in self._report.removed}
+            )
+            if now != self._store.index.meta(LEFT_OUT, "{}"):
+                self._store.index.keep(**{LEFT_OUT: now})
+
+    def _give_up(self, failed: Failed) -> None:
+        """Drop what a file gave before it failed; what it gave in an earlier state stays."""
+        self._items = [item for item in self._items if item.passage["source"] != failed.source]
+        with self._store.writing():
+            self._store.index.unstage(failed.source)
+        # The reason stands beside the path: it does not name it again.
+        self._report.failed.append((failed.source, failed.reason.removeprefix(failed.source).lstrip(": ")))
+        self._finished(failed.source)
+
+    def _finished(self, source: str, chunks: int = 0) -> None:
+        self._turn = self._clock()
+        self._done += 1
+        self._chunks += chunks
+        self._part = 0
+        self._progress(source)
+
+    def _progress(self, source: str) -> None:
+        chunks, seconds = self._chunks + self._part, self._clock() - self._start
+        files = len(self.jobs) + len(self._report.unchanged)
+        if self._tell:
+            self._tell(Progress(self._done, files, chunks, chunks / seconds if seconds else 0.0, source))
+
+
+def forget(store: Store, path: str | os.PathLike[str]) -> list[str]:
+    """Remove a file, or everything under a folder, from the store; gives the sources removed.
+
+    A path need not exist any more. The name of a file will do where no path fits and one document alone has it. Raises
+    InputError where nothing came from there, or several documents have that name.
+    """
+    with store.writing():
+        sources = forgotten(path, store.documents())
+        for source in sources:
+            store.release(source)
+        return sources
+
+
+def forgotten(path: str | os.PathLike[str], documents: Iterable[StoredDocument]) -> list[str]:
+    """The sources that a path means, as `forget` has it; InputError where it means none, or one of several."""
+    given, documents = os.fspath(path), list(documents)
+    if not given.strip():
+        raise InputError("the path to forget came empty; wanted one of those that `cragraph docs` lists.")
+    if sources := below([given], dict.fromkeys(document.source for document in documents)):
+        return sources
+    sources = sorted({d.source for d in documents if given in (d.filename, d.source.rsplit("/", 1)[-1])})
+    if not sources:
+        raise InputError(f"nothing in the store came from {given}; `cragraph docs` lists what is in it.")
+    if len(sources) > 1:
+        raise InputError(
+            f"{len(sources)} documents in the store are called {given}; wanted one of {', '.join(sources)}: give its "
+            "path."
+        )
+    return sources
+
+
+INTERVAL: Final = 1.0  # seconds between looks at sizes and times, which every file system has
+
+
+def watch(
+    paths: Paths,
+    store: Any,
+    *,
+    prune: bool = True,
+    max_bytes: int | None = MAX_BYTES,
+    follow_links: bool = False,
+    interval: float = INTERVAL,
+    stop: Event | None = None,
+    read: Callable[..., IngestReport] | None = None,
+    **options: Any,
+) -> Iterator[IngestReport]:
+    """A report for the first ingest, then one for every change, until `stop` is set or the caller ends the loop.
+
+    `options` are those of `ingest`, or of what is to `read` in its place. Files that are still being written are left
+    until they have been still for one interval. A root that disappears for a while is waited for.
+    """
+    roots = roots_of(paths)
+    stop = stop or Event()
+    seen: dict[str, tuple[int, int]] | None = None
+    last: dict[str, tuple[int, int]] = {}
+    while not stop.is_set():
+        sight: dict[str, tuple[int, int]] = {}
+        there = [root for root in roots if root.exists()]
+        for item in discover(there, max_bytes=max_bytes, follow_links=follow_links):
+            with suppress(OSError):
+                status = item.path.stat()
+                if isinstance(item, Found):
+                    sight[str(item.path)] = (status.st_size, status.st_mtime_ns)
+        if seen is None or (sight != seen and sight == last):
+            there = [root for root in roots if root.exists()] if seen is not None else roots
+            report = (read or ingest)(
+                there, store, prune=prune, max_bytes=max_bytes, follow_links=follow_links, **options
+            )
+            if seen is None or report.did_anything or report.failed:
+                yield report
+            seen = sight
+        last = sight
+        stop.wait(interval)
+
+
+# -- of collections ---------------------------------------------------------------------------------------------------
+
+
+def ingest_into(
+    paths: Paths, held: Collections, collection: str | None = None, *, dry_run: bool = False, **options: Any
+) -> IngestReport:
+    """`ingest`, with new files into one collection.
+
+    With a name, what is below the paths and in another collection moves there. Without one, files stay in the
+    collection that they are in, and new ones go into the default one.
+    """
+    roots = roots_of(paths)
+    if collection is not None:
+        moved: list[str] = []
+        name = checked_name(collection)
+        if not dry_run:
+            every = {d.source for known, store in held.every() if known != name for d in store.documents()}
+            here = [source for source in below(roots, every) if Path(source).exists()]
+            moved = held.move(here, name) if here else []
+        report = ingest(roots, _to_fill(held, name, dry_run), dry_run=dry_run, **options)
+        return replace(report, moved=moved)
+    homes = {name: set(store.index.names()) for name, store in held.every() if name != DEFAULT}
+    elsewhere = {name: known for name, known in homes.items() if below(roots, known)}
+    taken = set(chain.from_iterable(elsewhere.values()))
+    is_new = DEFAULT not in held.names() and not dry_run
+    own = ingest(
+        roots, _to_fill(held, DEFAULT, dry_run), among=lambda source: source not in taken, dry_run=dry_run, **options
+    )
+    reports = [
+        ingest(roots, held.one(name), among=known.__contains__, dry_run=dry_run, **options)
+        for name, known in elsewhere.items()
+    ]
+    if is_new and elsewhere and not held.one(DEFAULT).index.names():
+        held.drop(DEFAULT)  # nothing went there
+    return joined([own, *reports])
+
+
+def _to_fill(held: Collections, name: str, dry_run: bool) -> Store:
+    """The store that new files go into; where nothing is to be written and there is none, one in memory."""
+    if dry_run and name not in held.names():
+        return open_store(None, held.embeddings)
+    return held.one(name, create=True)
+
+
+def joined(reports: Sequence[IngestReport]) -> IngestReport:
+    """Several reports as one."""
+    if len(reports) == 1:
+        return reports[0]
+    given: dict[str, Any] = {
+        name: [row for report in reports for row in getattr(report, name)]
+        for name in ("added", "changed", "unchanged", "removed", "skipped", "failed", "partial", "moved")
+    }
+    given |= {name: sum(getattr(report, name) for report in reports) for name in ("chunks", "seconds")}
+    return IngestReport(**given, dry_run=reports[0].dry_run)
+
+
+def forget_from(held: Collections, path: str | os.PathLike[str], collection: str | None = None) -> list[str]:
+    """Remove a file, or everything below a folder, from one collection, or from whichever it is in; as `forget`."""
+    name = None if collection is None else held.known(collection)
+    documents = [d for d in held.documents() if name in (None, d.collection)]
+    sources = forgotten(path, documents)
+    for each in dict.fromkeys(document.collection for document in documents if document.source in sources):
+        store = held.one(each)
+        with store.writing():
+            for source in sources:
+                store.release(source)
+    return sources
+
+
+def carry(store: Store, target: Store, source: str) -> None:
+    """Put what a source holds into another store, and take it out of its own."""
+    origins = [origin for origin in store.index.states(source) if origin.chunks >= 0][-1:]
+    ids = store.index.held_by(source, unheld=True)
+    was_there = source in target.index.names()
+    with target.writing():
+        shared = {i for i, held in store.index.holders(ids).items() if any(one.source != source for one in held)}
+        if shared:  # what is known of these may be the other file's, so the next ingest reads this one again
+            origins = [origin._replace(size=0) for origin in origins]
+        for batch in batched(ids, BATCH):
+            vectors = store.known_vectors(batch)
+            items = []
+            for passage in store.get(batch):
+                one = Passage(**{**passage, "source": source, "filename": filename_of(source)})
+                if one["chunk_id"] in shared:
+                    items.append(Item(Passage(**{**one, "metadata": _of_text(one)}), origins))
+                else:
+                    items.append(Item(one, origins, vectors[one["chunk_id"]]))
+            target.commit([], items)
+        if origins and (was_there or not ids):  # it holds these now, and nothing else
+            target.commit([(source, origins[0])], [Item(one, origins) for one in target.get(ids)])
+        limits: dict[str, Any] = json.loads(store.index.meta(LEFT_OUT, "{}"))
+        if source in limits:
+            kept = json.loads(target.index.meta(LEFT_OUT, "{}")) | {source: limits[source]}
+            target.index.keep(**{LEFT_OUT: json.dumps(kept)})
+    store.release(source)
+
+
+def _of_text(passage: Passage) -> dict[str, Any]:
+    """What the text of a passage itself says of it, and not the file that it was read from."""
+    kept = {name: value for name, value in passage["metadata"].items() if name in TAKEN}
+    return kept | {"title": Path(passage["filename"]).stem}

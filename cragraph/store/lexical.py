@@ -1,0 +1,252 @@
+"""Search by words: BM25 over the terms of every passage, as the share of what the best possible passage would score."""
+
+import math
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from threading import Lock
+from typing import Any, Final
+
+from cragraph.language.words import slipped, terms, tokens
+from cragraph.models.encoder import is_known_word
+from cragraph.passages import contextual_text
+from cragraph.store.filters import Where, condition
+from cragraph.store.index import SELECTED, Index, passage_of
+from cragraph.types import Passage
+
+K1: Final = 1.2  # the term saturation of SQLite's `bm25()`
+B: Final = 0.75  # and how far it counts how long a passage is
+BUDGET: Final = 50_000
+_RANKED: Final = (
+    f"SELECT {SELECTED}, c.id, w.rank FROM {{}} AS w JOIN chunks AS c ON c.id = w.rowid "
+    "WHERE {} ORDER BY w.rank, c.chunk_id LIMIT ?"
+)
+_AGAIN, _LEAST = 10, 1000
+_SPARE: Final = 1.5
+_WIDER: Final = 10  # ranking what others chose costs a third of choosing; words beyond ten budgets say next to nothing
+_MOST_WORDS: Final = 64  # a pasted page makes a slow query and no better one: its rarest words decide
+_MOST_CHARS: Final = 20_000
+
+_SPELT: Final = 5  # letters from which on a word that nothing has is misspelt: a shorter one is near too many others
+
+
+class Lexical:
+    """Finds passages by their words; counts of words are remembered until the index changes.
+
+    Where the words of a query stand in more than `budget` passages together, its rarest words choose the candidates,
+    several times as many as were asked for, and its words rank those, all but the most common where they stand in ten
+    times as many. Below the budget the search is exact.
+    """
+
+    def __init__(self, index: Index, budget: int = BUDGET) -> None:
+        self._index, self.budget = index, budget
+        self._lock = Lock()
+        self._counted_at = -1
+        self._documents = 0
+        self._counts: dict[str, int] = {}
+        self._tokens: int | None = None
+
+    def __call__(self, query: str, k: int, where: Where = None) -> list[Passage]:
+        """The best `k` passages with any word of the query; `retrieval_score` is `lexical_share`."""
+        query = query[:_MOST_CHARS]
+        words = list(dict.fromkeys(terms(query)))
+        if not words or k < 1:
+            return []
+        frequency, documents = self.frequency(words)
+        if meant := self._meant(query, frequency):
+            frequency, documents = self.frequency([*words, *meant])
+        chosen = discriminating(frequency, documents)
+        if not chosen:
+            return []
+        counts = [frequency[word] for word in chosen]
+        core, chosen = (affordable(chosen, counts, many * self.budget) for many in (1, _WIDER))
+        known = {word: frequency[word] for word in chosen}
+        if len(core) == len(chosen):
+            rows = self._rows(match_any(chosen), k, where)
+        else:
+            ids = [row[-2] for row in self._rows(match_any(core), max(_AGAIN * k, _LEAST), where)]
+            rows = self._rows_among(match_any(chosen), k, ids)
+        return [
+            Passage(**{**passage_of(row), "retrieval_score": lexical_share(-row[-1], known, frequency, documents)})
+            for row in rows
+        ]
+
+    def _meant(self, query: str, frequency: Mapping[str, int]) -> list[str]:
+        """The passages' nearest word for each misspelt one, which none of them has and the encoder does not know."""
+        meant = []
+        for term, length in misspelt(query, frequency):
+            if near := self.near(term, length):
+                meant.append(max(near, key=lambda row: row[1])[0])
+        return meant
+
+    def near(self, term: str, length: int) -> list[tuple[str, int]]:
+        """The words here that a term of a word of that length may be a slip of, and in how many passages each is."""
+        sql = "SELECT term, doc FROM vocabulary WHERE term >= ? AND term < ?"
+        rows = self._index.rows(sql, (term[0], chr(ord(term[0]) + 1)))
+        return [(str(word), int(count)) for word, count in rows if slipped(term, word, length)]
+
+    def candidates(self, words: list[str], k: int, where: Where) -> list[tuple[Any, ...]]:
+        """The rows of the best `k` passages by these words, rarest first, by this database's own ranking."""
+        counts, _ = self.frequency(words)
+        here = [word for word in words if counts[word]]
+        core = affordable(here, [counts[word] for word in here], self.budget)
+        return self._rows(match_any(core), k, where) if core else []
+
+    def tokens(self) -> int:
+        """How many words all passages have together."""
+        self.frequency([])
+        with self._lock:
+            if self._tokens is None:
+                self._tokens = int(self._index.rows("SELECT coalesce(sum(cnt), 0) FROM vocabulary")[0][0])
+            return self._tokens
+
+    def _rows(self, match: str, k: int, where: Where) -> list[tuple[Any, ...]]:
+        clause, values = condition(where)
+        # Reading every passage with a word, to see whether the filter lets it through, costs more than ranking them
+        # all. So where the filter lets many through, the best are looked at first, and the rest where too few pass.
+        if not where or self._index.share(where) * _AGAIN > _SPARE:
+            best = "(SELECT rowid, rank FROM words WHERE words MATCH ? ORDER BY rank LIMIT ?)"
+            rows = self._index.rows(_RANKED.format(best, clause), (match, _AGAIN * k if where else k, *values, k))
+            if not where or len(rows) >= k:
+                return rows
+        return self._index.rows(_RANKED.format("words", f"w.words MATCH ? AND {clause}"), (match, *values, k))
+
+    def _rows_among(self, match: str, k: int, ids: list[int]) -> list[tuple[Any, ...]]:
+        # The plus keeps SQLite from looking up the ids one by one: passing over the rest costs less, because BM25 is
+        # worked out for the rows that are let through alone.
+        among = f"(SELECT rowid, rank FROM words WHERE words MATCH ? AND +rowid IN ({','.join(map(str, ids))}))"
+        return self._index.rows(_RANKED.format(among, "1"), (match, k))
+
+    def frequency(self, words: list[str]) -> tuple[dict[str, int], int]:
+        """How many passages each term is in, and how many there are."""
+        generation = self._index.generation
+        with self._lock:
+            if generation != self._counted_at:
+                self._counts, self._documents, self._counted_at = {}, self._index.count(), generation
+                self._tokens = None
+            missing = [term for term in words if term not in self._counts]
+            counts = self._index.rows_in("SELECT term, doc FROM vocabulary WHERE term IN (?)", missing)
+            self._counts |= dict.fromkeys(missing, 0) | dict(counts)
+            return {term: self._counts[term] for term in words}, self._documents
+
+
+Searched = tuple[Lexical, Where]
+"""What searches one database by words, and the filter that it searches with."""
+
+
+def together(searched: Sequence[Searched], query: str, k: int) -> list[list[Passage]]:
+    """The best passages of each of several databases, scored as if all lay in one.
+
+    How much a word tells is counted over all of them, and so is how long a passage is. Each database chooses its
+    candidates by its own ranking, half as many again as are wanted.
+    """
+    query = query[:_MOST_CHARS]
+    words = list(dict.fromkeys(terms(query)))
+    none: list[list[Passage]] = [[] for _ in searched]
+    if not words or k < 1:
+        return none
+    searches = [search for search, _ in searched]
+    frequency, documents = _summed(searches, words)
+    if meant := _meant_among(query, frequency, searches):
+        frequency, documents = _summed(searches, [*words, *meant])
+    chosen = discriminating(frequency, documents)
+    if not chosen:
+        return none
+    chosen = affordable(chosen, [frequency[word] for word in chosen], _WIDER * searches[0].budget)
+    known = {word: frequency[word] for word in chosen}
+    mean = sum(search.tokens() for search in searches) / max(1, documents) or 1.0
+    found = []
+    for search, where in searched:
+        passages = [passage_of(row) for row in search.candidates(chosen, k + k // 2, where)]
+        scores = [bm25(terms(contextual_text(passage)), known, documents, mean) for passage in passages]
+        found.append(
+            [
+                Passage(**{**passage, "retrieval_score": lexical_share(score, known, frequency, documents)})
+                for passage, score in zip(passages, scores, strict=True)
+            ]
+        )
+    return found
+
+
+def bm25(words: Sequence[str], known: Mapping[str, int], documents: int, mean: float) -> float:
+    """BM25 of a passage of these words as SQLite's `bm25()` reckons it, positive; `known` counts passages by term."""
+    counts = Counter(word for word in words if word in known)
+    longer = K1 * (1 - B + B * len(words) / mean)
+    return sum(
+        max(1e-6, math.log((documents - known[word] + 0.5) / (known[word] + 0.5))) * n * (K1 + 1) / (n + longer)
+        for word, n in counts.items()
+    )
+
+
+def _summed(searches: Sequence[Lexical], words: list[str]) -> tuple[dict[str, int], int]:
+    """How many passages of all databases each term is in, and how many there are."""
+    counted = [search.frequency(words) for search in searches]
+    return {word: sum(counts[word] for counts, _ in counted) for word in words}, sum(n for _, n in counted)
+
+
+def _meant_among(query: str, frequency: Mapping[str, int], searches: Sequence[Lexical]) -> list[str]:
+    """The nearest word of all databases for each misspelt one."""
+    meant = []
+    for term, length in misspelt(query, frequency):
+        near = Counter[str]()
+        for search in searches:
+            near.update(dict(search.near(term, length)))
+        if near:
+            meant.append(near.most_common(1)[0][0])
+    return meant
+
+
+def misspelt(query: str, frequency: Mapping[str, int]) -> list[tuple[str, int]]:
+    """The terms of words that no passage has and the encoder does not know, each with the length of its word."""
+    return [
+        (term, len(word))
+        for word, term in zip(tokens(query), terms(query), strict=True)
+        if not (frequency[term] or len(word) < _SPELT or not word.isalpha() or is_known_word(word.casefold()))
+    ]
+
+
+def match_any(words: Iterable[str]) -> str:
+    """An FTS5 query for passages with any of the terms; quoted, so that none is read as an operator."""
+    return " OR ".join('"' + word.replace('"', '""') + '"' for word in words)
+
+
+def discriminating(frequency: Mapping[str, int], documents: int) -> list[str]:
+    """The terms worth searching for, rarest first, at most 64.
+
+    A term in more than half of the passages weighs nothing in SQLite's BM25, so leaving it out changes no order and
+    spares scoring nearly every passage.
+    """
+    known = [term for term, count in frequency.items() if count]
+    rare = [term for term in known if frequency[term] * 2 <= documents] or known
+    return sorted(rare, key=lambda term: frequency[term])[:_MOST_WORDS]
+
+
+def affordable(words: list[str], counts: list[int], budget: int) -> list[str]:
+    """The first words, rarest first, that stand in no more than `budget` passages together; always one at least."""
+    taken = 0
+    for place, count in enumerate(counts):
+        taken += count
+        if place and taken > budget:
+            return words[:place]
+    return words
+
+
+def positive_idf(documents: int, holding: int) -> float:
+    """How much a term tells, never negative: ln(1 + (N - n + 0.5) / (n + 0.5))."""
+    return math.log1p((documents - holding + 0.5) / (holding + 0.5))
+
+
+def lexical_share(bm25: float, known: Mapping[str, int], frequency: Mapping[str, int], documents: int) -> float:
+    """BM25 as the share of what the best possible passage would score, 0..1.
+
+    A term adds at most idf * (k1 + 1), when it fills the passage: the first factor is the share of that ceiling over
+    the terms the store knows (`known`: term to number of passages). The second is the share of the whole query's
+    information that those terms carry, so that a question of words the store has never seen scores low however well
+    the one familiar word fits. For one query the order is BM25's (positive, larger is better).
+    """
+    # The weight that SQLite's `bm25()` gives a term (Robertson's, floored).
+    ceiling = sum(max(1e-6, math.log((documents - n + 0.5) / (n + 0.5))) for n in known.values()) * (K1 + 1)
+    information = sum(positive_idf(documents, n) for n in frequency.values())
+    if ceiling <= 0.0 or information <= 0.0:
+        return 0.0
+    coverage = sum(positive_idf(documents, n) for n in frequency.values() if n) / information
+    return min(1.0, max(0.0, bm25 / ceiling)) * coverage

@@ -1,0 +1,195 @@
+"""Reading files: in a process of its own with limits of time and memory, as a stream of small messages.
+
+A file that takes the process down, or goes over a limit, is reported as failed, and another goes on with the next.
+"""
+
+import pickle
+import signal
+import subprocess
+import sys
+from collections.abc import Container, Generator, Iterable, Iterator, Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Final
+
+from cragraph.documents import CHUNK_OVERLAP, CHUNK_SIZE, Limits, load, split
+from cragraph.documents.split import check_sizes
+from cragraph.errors import CragError
+from cragraph.process import COMMAND, alarm, bound_memory, own_output, send
+from cragraph.store.records import sha256_of
+from cragraph.types import Passage
+
+_SPLITTER: Final = 3  # to be raised when loading or splitting changes so much that files should be read again
+PIECE: Final = 128  # passages a message at most, which bounds what is held of a file that is larger than memory
+_AHEAD: Final = 1 << 20  # bytes of messages that may wait to be embedded, where the system has pipes that hold as much
+_READY: Final = "ready"
+_SERVE: Final = "import sys; from cragraph.store.reading import serve; serve()"
+
+
+@dataclass(frozen=True, slots=True)
+class SplitOptions:
+    """Characters a chunk has at most, and characters at most that it repeats of the one before it."""
+
+    chunk_size: int = CHUNK_SIZE
+    chunk_overlap: int = CHUNK_OVERLAP
+
+    def __post_init__(self) -> None:
+        check_sizes(self.chunk_size, self.chunk_overlap)
+
+    @property
+    def name(self) -> str:
+        """The same for the same way of splitting; a file whose name differs from this is split again."""
+        return f"{_SPLITTER}/{self.chunk_size}/{self.chunk_overlap}"
+
+
+@dataclass(frozen=True, slots=True)
+class Portion:
+    """Some passages of a file, with their `vectors` where its reader embeds; the `last` has the total.
+
+    `left_out` says from where on a file of too many chunks is left out, such as "row 50,001"; it is with the last.
+    """
+
+    source: str
+    sha256: str
+    passages: list[Passage]
+    last: bool
+    total: int = -1
+    vectors: Any = None
+    left_out: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Failed:
+    """A file that could not be read, or not to its end."""
+
+    source: str
+    reason: str
+
+
+Message = Portion | Failed
+
+
+def read(
+    sources: Iterable[str], options: SplitOptions, limits: Limits | None = None, given_up: Container[str] = ()
+) -> Iterator[Message]:
+    """Every file as one or more pieces, the last marked as such, or as a failure at the point where it failed.
+
+    A file that is put among those `given_up` is read no further.
+    """
+    for source in sources:
+        try:
+            for piece in _pieces(source, options, limits or Limits()):
+                yield piece
+                if source in given_up:
+                    break
+        except MemoryError:
+            yield Failed(source, "it needs more memory than a file may; split it, or raise the limit")
+        except (CragError, OSError) as error:
+            yield Failed(source, getattr(error, "strerror", None) or str(error))
+
+
+def _pieces(source: str, options: SplitOptions, limits: Limits) -> Iterator[Portion]:
+    digest = sha256_of(Path(source))
+    passages: list[Passage] = []
+    seen: set[str] = set()
+    left_out = ""
+    for passage in _passages(source, options, limits):
+        if passage["chunk_id"] in seen:
+            continue
+        if len(seen) == limits.chunks:
+            left_out = _place(passage)
+            break
+        seen.add(passage["chunk_id"])
+        passages.append(passage)
+        if len(passages) > PIECE:
+            yield Portion(source, digest, passages[:PIECE], last=False)
+            passages = passages[PIECE:]
+    yield Portion(source, digest, passages, last=True, total=len(seen), left_out=left_out)
+
+
+def _passages(source: str, options: SplitOptions, limits: Limits) -> Iterator[Passage]:
+    for document in load(source, source=source, limits=limits):
+        yield from split(document, chunk_size=options.chunk_size, chunk_overlap=options.chunk_overlap)
+
+
+def _place(passage: Passage) -> str:
+    """Where a passage stands in its file, as far as people can find it there."""
+    if isinstance(row := passage["metadata"].get("row"), int):
+        return f"row {row:,}"
+    if rows := passage["metadata"].get("rows"):
+        return f"row {int(str(rows).partition('-')[0]):,}"
+    return f"page {passage['page']:,}" if passage["page"] else f"character {passage['start_index']:,}"
+
+
+def messages(
+    sources: Sequence[str], options: SplitOptions, limits: Limits | None = None, given_up: Container[str] = ()
+) -> Generator[Message, None, None]:
+    """The files' messages in order, read by processes of their own; without `limits` by this one."""
+    rest = list(sources)
+    while rest and limits:
+        code = yield from _ahead(rest, options, limits, given_up)
+        if code is None:
+            break
+        if rest and rest[0] in given_up:
+            rest.pop(0)
+        elif rest:
+            ended = f"signal {-code}" if code < 0 else f"exit status {code}"
+            reason = f"reading it ended the reader ({ended}); leave it out or convert it"
+            if hasattr(signal, "SIGALRM") and code == -signal.SIGALRM:
+                reason = f"reading it took more than {limits.seconds:g} seconds; split it, or raise file_seconds"
+            yield Failed(rest.pop(0), reason)
+    yield from read(rest, options, limits, given_up)
+
+
+def _ahead(
+    rest: list[str], options: SplitOptions, limits: Limits, given_up: Container[str]
+) -> Generator[Message, None, int | None]:
+    """The messages of a process that reads ahead, whose exit code is given; takes what is finished off `rest`.
+
+    It ends with a file that is given up, which stays the first of the rest.
+    """
+    started = False
+    with subprocess.Popen(
+        [*COMMAND, _SERVE], stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL
+    ) as process:
+        assert process.stdin is not None
+        assert process.stdout is not None
+        try:
+            with suppress(OSError), process.stdin:
+                pickle.dump((rest, options, limits), process.stdin)
+            with suppress(EOFError, pickle.UnpicklingError, OSError, ValueError):  # the end, expected or not
+                while True:
+                    message = pickle.load(process.stdout)
+                    if message == _READY:
+                        started = True
+                        continue
+                    if isinstance(message, Failed) or message.last:
+                        rest.pop(0)
+                    yield message
+                    if rest and rest[0] == message.source in given_up:
+                        return 0
+            return process.wait() if started else None
+        finally:
+            process.kill()
+
+
+def serve() -> None:
+    """In the process that reads: read the files that stdin names and write their messages to stdout."""
+    out = own_output()
+    sources, options, limits = pickle.load(sys.stdin.buffer)
+    bound_memory(limits.memory_mb)
+    with suppress(ImportError, AttributeError, OSError):
+        import fcntl
+
+        fcntl.fcntl(out, fcntl.F_SETPIPE_SZ, _AHEAD)
+    send(out, _READY)
+    for source in sources:
+        left, file = limits.seconds, read([source], options, limits)
+        while True:
+            alarm(left)
+            message = next(file, None)
+            left = alarm(0.0)
+            if message is None:
+                break
+            send(out, message)

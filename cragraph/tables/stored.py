@@ -1,0 +1,97 @@
+"""The tables that a store holds: which of them a question may be about, each with all of its rows."""
+
+import logging
+from collections.abc import Callable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any, Final
+
+from cragraph.errors import CragError, StoreError
+from cragraph.language.tables import SEPARATOR, Table, tables_of
+from cragraph.models.cache import LRU
+from cragraph.tables.engine import compute
+from cragraph.types import Computed, Passage
+
+if TYPE_CHECKING:
+    from cragraph.store import Store
+
+logger = logging.getLogger(__name__)
+
+FOUND: Final = 40  # passages that are looked through for rows, by meaning and by words each
+SOURCES: Final = 6  # files whose tables are read for one question at most
+KEPT: Final = 32  # files whose tables are kept in memory, until the store or the filter changes
+Where = Mapping[str, Any] | None
+
+
+class StoredTables:
+    """Reads tables back from the store; may be shared by threads.
+
+    `most` is the number of passages from which on a file may not be in whole: its tables are not computed with.
+    """
+
+    def __init__(self, store: "Callable[[], Store]", most: int = 50_000) -> None:
+        self._store, self._most = store, most
+        self._known: LRU[tuple[Any, ...], list[Table]] = LRU(KEPT)
+
+    def about(self, question: str, held: Sequence[Passage], where: Where = None) -> list[Table]:
+        """The tables of the files whose rows come up for a question, nearest first, with what of them `where` lets
+        through."""
+        store = self._store()
+        passages = [*held, *store.lexical(question, FOUND, where)]
+        if "row" in store.fields(where):
+            rows = {"row": {"$gte": 0}}
+            both = {"$and": [where, rows]} if where else rows
+            passages += [*store.lexical(question, FOUND, both), *_near(store, question, both)]
+        passages += _near(store, question, where)
+        sources = dict.fromkeys(p["source"] for p in passages if is_row_of_table(p))
+        return [table for source in list(sources)[:SOURCES] for table in self.of(source, where)]
+
+    def of(self, source: str, where: Where = None) -> list[Table]:
+        """The tables of a file."""
+        store = self._store()
+        key = (store.generation, source, repr(where))
+        if (known := self._known.get(key)) is None:
+            passages = store.of_source(source, where, self._most)
+            known = tables_of(passages) if len(passages) < self._most else []
+            self._known.put(key, known)
+        return known
+
+    def table(self, source: str, title: str, where: Where = None) -> Table | None:
+        """One table of a file, None where it is gone."""
+        return next((table for table in self.of(source, where) if table.title == title), None)
+
+    def passages(self, computed: Computed) -> list[Passage]:
+        """The passages that hold the rows which a figure cites, in their order."""
+        return self._store().get(list(dict.fromkeys(cited["chunk_id"] for cited in computed["cited"])))
+
+    def again(self, computed: Computed, where: Where = None) -> Computed:
+        """A figure computed once more, over the rows that are stored now.
+
+        Raises StoreError where the table is gone, or a text no longer says by how much a figure is adjusted; InputError
+        where the query does not fit the table.
+        """
+        query = computed["query"]
+        table = self.table(query["source"], query["table"], where)
+        if table is None:
+            raise StoreError(f"the table {query['table'] or query['source']} is no longer in the store.")
+        if at := query.get("percent_at"):
+            said = [passage["text"] for passage in self._store().get([at["chunk_id"]])]
+            if not said or said[0][at["start"] : at["end"]] != at["quote"]:
+                raise StoreError("the text that says by how much the figure is adjusted is no longer in the store.")
+            if query.get("percent", "").lstrip("-") not in at["quote"]:
+                raise StoreError(f"the text does not say {query.get('percent')} %.")
+        return compute(query, table, computed["chance"])
+
+
+def _near(store: "Store", question: str, where: Where) -> list[Passage]:
+    """The passages nearest in meaning; none where the embedding model, which may be the caller's own, fails."""
+    try:
+        return store.dense(question, FOUND, where)
+    except CragError:
+        raise
+    except Exception as error:
+        logger.warning("the embedding model failed (%s): tables are looked for by words alone", error)
+        return []
+
+
+def is_row_of_table(passage: Passage) -> bool:
+    """Whether a passage holds rows of a table."""
+    return isinstance(passage["metadata"].get("row"), int) or SEPARATOR in passage["text"]

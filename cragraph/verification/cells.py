@@ -1,0 +1,31 @@
+"""The verdict on a claim that says a cell of a table: looked up, exactly, in the rows of the passages."""
+
+from collections.abc import Sequence
+from typing import Final
+
+from cragraph.language.cells import place_said
+from cragraph.language.markers import without_markers
+from cragraph.types import Claim, Evidence, Passage, Verdict
+from cragraph.verification.judges.verdicts import verdict_of
+
+JUDGE: Final = "cell"
+
+
+def cell_verdict(claim: Claim, passages: Sequence[Passage]) -> Verdict | None:
+    """Supported, with the row as evidence, where a row of a passage has that very cell; None for any other claim."""
+    text = without_markers(claim["text"])
+    if ": " not in text or "\n" in text.strip():
+        return None
+    for number, passage in enumerate(passages):
+        at = 0
+        for line in passage["text"].split("\n"):
+            if " | " in line and place_said(text, line) is not None:
+                start = at + len(line) - len(line.lstrip())
+                quote = line.strip()
+                evidence = Evidence(
+                    quote=quote, passage=number, chunk_id=passage["chunk_id"], start=start, end=start + len(quote)
+                )
+                why = "The row has this cell, in this column."
+                return verdict_of(claim, "supported", 1.0, 0.0, evidence, why, JUDGE)
+            at += len(line) + 1
+    return None

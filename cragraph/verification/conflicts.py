@@ -1,0 +1,204 @@
+"""Contradictions between passages: two that speak of the same thing and do not say the same."""
+
+import re
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass
+from difflib import SequenceMatcher
+from functools import lru_cache
+from typing import Final
+
+import numpy as np
+
+from cragraph.language.facts import Fact, compare, extract
+from cragraph.language.facts.polarity import negation_differs, negations, opposite_words, possible, stems
+from cragraph.language.markers import without_markers
+from cragraph.language.sentences import sentences
+from cragraph.language.words import content_words, shortened, terms, topic, weight, words
+from cragraph.types import Evidence, Passage
+from cragraph.verification.judges.conflict import WHEN, find_conflict
+from cragraph.verification.judges.verdicts import evidence_of
+from cragraph.verification.windows import Floats, sentence_windows
+
+ALIKE: Final = 0.7
+"""Share of the words, weighed, that two sentences must have in common, each way, to be on the same thing."""
+NEARLY: Final = 0.5  # the same for two that have all words in common but a pair of opposites
+FEWEST: Final = 3  # words that carry meaning which a sentence must have besides its figures
+MOST_CONFLICTS: Final = 5
+ROW: Final = " | "
+"""What a row of a table has between its cells. Rows of the same label in two tables speak of different things."""
+SENTENCES: Final = 600  # sentences that are compared at most: each with each
+
+
+@dataclass(frozen=True)
+class PassageConflict:
+    """Two passages that contradict each other: both quotes, and what differs."""
+
+    one: Evidence
+    other: Evidence
+    difference: str
+
+    @property
+    def issue(self) -> str:
+        """The contradiction as an issue, with both quotes."""
+        return (
+            f"Passages {self.one['passage'] + 1} and {self.other['passage'] + 1} contradict each other "
+            f"({self.difference}), which the confidence does not count: “{shortened(self.one['quote'])}” — "
+            f"“{shortened(self.other['quote'])}”"
+        )
+
+
+def find_conflicts(passages: Sequence[Passage], most: int = MOST_CONFLICTS) -> list[PassageConflict]:
+    """Pairs of sentences of different passages that say the same but for a figure, a negation or an opposite word.
+
+    Favours precision: rows of tables are left out; sentences on other years, with other names, or that share too few
+    words are taken to speak of other things. At most `most` are returned, the most alike first.
+    """
+    sentences = [
+        (window, context)
+        for number, passage in enumerate(passages)
+        for window in sentence_windows(number, passage["text"])
+        if ROW not in window.text and len(context := topic(window.text) - _counts(window.text)) >= FEWEST
+    ][:SENTENCES]
+    if len(sentences) < 2:
+        return []
+    alike = _alike([context for _, context in sentences])
+    first, second = np.nonzero(np.triu(alike >= NEARLY, k=1))
+    conflicts: list[PassageConflict] = []
+    for place in np.argsort(-alike[first, second], kind="stable"):
+        (one, words), (other, others) = sentences[first[place]], sentences[second[place]]
+        if one.passage == other.passage:
+            continue
+        near = bool(alike[first[place], second[place]] >= ALIKE)
+        if difference := _difference(one.text, other.text, words ^ others, near=near):
+            conflicts.append(PassageConflict(evidence_of(one, passages), evidence_of(other, passages), difference))
+            if len(conflicts) == most:
+                break
+    return conflicts
+
+
+def _counts(text: str) -> frozenset[str]:
+    """The terms of figures in words: "four" of "four wheels", "two hours"."""
+    kinds = ("number", "ordinal", "measure")
+    figures = (fact.text for fact in extract(text) if fact.kind in kinds and not fact.text[0].isdigit())
+    return frozenset(term for words in figures for term in terms(words))
+
+
+def _alike(contexts: Sequence[frozenset[str]]) -> Floats:
+    """For each two sentences the share that the one with more to say has in common with the other."""
+    vocabulary = {term: column for column, term in enumerate(sorted(frozenset().union(*contexts)))}
+    weights = np.array([weight(term) for term in vocabulary], dtype=np.float32)
+    uses = np.zeros((len(contexts), len(vocabulary)), dtype=np.float32)
+    for row, context in enumerate(contexts):
+        uses[row, [vocabulary[term] for term in context]] = 1.0
+    shared = (uses * weights) @ uses.T
+    own = np.diag(shared)
+    return np.asarray(shared / np.maximum(own[:, None], own[None, :]), dtype=np.float32)
+
+
+def _difference(one: str, other: str, differing: frozenset[str], *, near: bool) -> str:
+    """What two sentences on one thing disagree about, if anything; not `near`, only a negation or an opposite."""
+    first, second = extract(one), extract(other)
+    names, theirs = _of(first, ("name",)), _of(second, ("name",))
+    if compare(names, theirs, other).missing or compare(theirs, names, one).missing:
+        return ""
+    dates, theirs = _of(first, ("date", "quarter")), _of(second, ("date", "quarter"))
+    # Where one is dated and the other otherwise, or not at all, both may be right.
+    if compare(dates, theirs).share < 1 or compare(theirs, dates).share < 1:
+        return ""
+    alike = possible(one) == possible(other)
+    if near and (difference := _in_facts(one, other, first, second, alike=alike)):
+        return difference
+    word = find_conflict(one, other, ()) if alike and len(differing) <= 2 else None
+    return f"{word.claimed} and {word.stated}" if word else ""
+
+
+def _in_facts(one: str, other: str, first: Sequence[Fact], second: Sequence[Fact], *, alike: bool) -> str:
+    """Another figure, an opposite word or a negation; not both of the last two."""
+    figures, others = (_of(facts, ("name", "date", "quarter"), others=True) for facts in (first, second))
+    compared, back = compare(figures, others, other), compare(others, figures, one)
+    if compared.conflicting and back.conflicting and len(figures) == len(others):
+        return " and ".join(fact.text.strip() for fact in compared.conflicting[0])
+    if compared.lacking or not alike:
+        return ""
+    opposite, negated = opposite_words(one, other), negation_differs(one, other)
+    if opposite and not negated:
+        return f"{opposite[0]!r} and {opposite[1]!r}"
+    return "only one is negated" if negated and not opposite else ""
+
+
+def _of(facts: Sequence[Fact], kinds: Collection[str], *, others: bool = False) -> list[Fact]:
+    return [fact for fact in facts if (fact.kind in kinds) != others]
+
+
+FEW: Final = 3  # words that two sentences which say the same of one thing may differ by
+MATTER: Final = 0.4
+"""How long the shorter sentence must be, in words, as a share of the longer one to be on the same matter."""
+
+_FIGURE: Final = re.compile(r"\d")
+
+
+def contradict(one: str, other: str) -> bool:
+    """Whether two sentences say the same with another figure or date, an opposite word, or one of them negated.
+
+    Where it is unclear whether they are on the same matter and time, they do not. With another date they must be the
+    same in every other word, and say it behind what they are said of: "in 1894, sales rose" sets a scene.
+    """
+    first, second = extract(one), extract(other)
+    when, then = _of(first, WHEN), _of(second, WHEN)
+    times = compare(when, then)
+    if bool(when) != bool(then) or _numbered(first) ^ _numbered(second):
+        return False
+    if times.lacking:
+        one_each = len(when) == len(then) == 1 and bool(times.conflicting)
+        return one_each and frame(one) == frame(other) and bool(topic(one[: when[0].start]))
+    opposite = opposite_words(one, other)
+    instead = frozenset().union(*(stems(word) for word in opposite or ()))
+    smaller, larger = sorted((_matter(one) - instead, _matter(other) - instead), key=len)
+    # Every word of the shorter one: "Apple's revenue" and "Google's revenue" may differ as they please.
+    if not smaller or not smaller <= larger or len(smaller) < MATTER * len(larger):
+        return False
+    mine, theirs = (_of(facts, WHEN | {"name"}, others=True) for facts in (first, second))
+    differs = opposite is not None or bool((figures := compare(mine, theirs)).conflicting and not figures.matched)
+    return differs != (negations(one) % 2 != negations(other) % 2)
+
+
+def frame(text: str) -> tuple[str, ...]:
+    """The words of a sentence in order, without its dates."""
+    for fact in sorted(_of(extract(text), WHEN), key=lambda fact: -fact.start):
+        text = text[: fact.start] + text[fact.end :]
+    return tuple(words(text.lower()))
+
+
+def same_but_one(one: str, other: str) -> bool:
+    """Whether two sentences are the same but for a few words in one place behind what they are said of.
+
+    Whether what differs contradicts ("blue", "green") or adds ("bread", "milk") takes knowing what the words mean.
+    """
+    first, second = words(one.lower()), words(other.lower())
+    compared = SequenceMatcher(None, first, second, autojunk=False).get_opcodes()
+    changed = [(start, end, begin, stop) for tag, start, end, begin, stop in compared if tag != "equal"]
+    if len(changed) != 1:
+        return False
+    [(start, end, begin, stop)] = changed
+    return 0 < end - start <= FEW and 0 < stop - begin <= FEW and bool(topic(" ".join(first[:start])))
+
+
+def _numbered(facts: Sequence[Fact]) -> frozenset[tuple[str, ...]]:
+    """The things that go by a number, such as ``Unit 4``."""
+    return frozenset(fact.words for fact in facts if fact.kind == "name" and fact.words[-1][0].isdigit())
+
+
+@lru_cache(maxsize=2048)
+def _matter(text: str) -> frozenset[str]:
+    """Stems of what a sentence is about: no figures, no stop words, no negations."""
+    return frozenset(stem for stem in topic(text) if not negations(stem)) - _counts(text)
+
+
+def stated_in(statement: str, passage: str, share: float = 0.0) -> bool:
+    """Whether a passage holds this share of a statement's words, all its figures, and no sentence against it."""
+    wanted, present = set(content_words(without_markers(statement))), set(terms(passage))
+    if share and (not wanted or len(wanted & present) < share * len(wanted)):
+        return False
+    if any(word not in present for word in wanted if _FIGURE.search(word)):
+        return False
+    return not any(contradict(statement, sentence) for sentence in sentences(passage))

@@ -1,0 +1,226 @@
+"""What is measured of a claim and the window of the passages that it most likely rests on."""
+
+import json
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import cache
+from math import exp, log1p
+from pathlib import Path
+from typing import Any, Final
+
+from cragraph.language.facts import Comparison, Fact, compare, extract
+from cragraph.language.facts.compare import matches, reckoned
+from cragraph.language.facts.fact import Kind
+from cragraph.language.facts.polarity import denied_stretches, negation_differs, negative, opposite_words, possible
+from cragraph.language.markers import without_markers
+from cragraph.language.words import is_light, share, terms, weight
+from cragraph.types import Claim, Passage
+from cragraph.verification.judges.conflict import around
+from cragraph.verification.windows import Space, Window, is_table_row, space
+
+ON_TOPIC = 0.5
+"""Coverage from which on a window is on the claim's matter: another figure or an opposite word in it contradicts.
+
+Of the training claims whose window covers half of them and has a word's opposite, one in seven is supported."""
+SOME = 0.3  # coverage below which a window shares nothing that could be called a part of the claim
+FORMS: Final[frozenset[Kind]] = frozenset(["measure", "money", "percent", "points"])
+"""Facts that may be written in several ways."""
+OTHER_MATTER = 0.5
+"""A figure is another matter's where the sentences that hold it cover less than this share of what the window does."""
+CLOSER = 0.15  # how much more of a claim a window must cover that differs from it to be the one that it is judged by
+NEGATED = 0.75
+"""Coverage from which on a claim that denies what its window does not is not supported: of the training claims beyond
+it one in seven is, of those with half to three quarters of their words covered three in five."""
+CLOSE = 0.65
+"""Coverage from which on a negation contradicts: of the training claims beyond it, one in five is supported."""
+
+
+@dataclass(frozen=True)
+class Reading:
+    """A claim against one window: what was measured, and what it rests on."""
+
+    window: Window
+    values: Mapping[str, float]  # by the names that they are weighed by
+    facts: Comparison  # of figures and names with the window
+    elsewhere: Comparison  # of the figures with all that speaks of the matter
+    negation: bool  # one of the two sides is negated
+    opposite: tuple[str, str] | None  # a word of the claim and its opposite in the window
+    coverage: float
+    matter: float  # coverage with that word counted as covered: "sales fell" and "sales rose" speak of the same matter
+    unknown_names: tuple[Fact, ...] = ()  # names that no passage has
+    in_words: tuple[Fact, ...] = ()  # figures of `elsewhere` whose text stands in a passage for something else
+    denial_unmatched: bool = False  # the claim denies what the window does not
+    misplaced: frozenset[str] = frozenset()  # words that the window, a row of a table, lacks and another row has
+    reckoned: tuple[str, ...] = ()  # how the window gives figures that it does not hold
+    written: str = ""  # the claim with its figures as the passages write them
+
+    @property
+    def lacking(self) -> list[Fact]:
+        """The claim's figures and dates that no passage has."""
+        return self.elsewhere.lacking
+
+    def against(self, *, by_words: bool = True) -> float:
+        """How strongly facts and (`by_words`) negation and opposite words contradict the claim, 0..1."""
+        opposite, negation = by_words and self.opposite is not None, by_words and self.negation
+        otherwise = any(fact in self.lacking for fact, _ in self.facts.conflicting)
+        # "did not fall" and "rose" agree: a negation and an opposite word cancel each other.
+        differs = (
+            (self.coverage >= ON_TOPIC and otherwise)
+            or (self.matter >= ON_TOPIC and opposite and not negation)
+            or (self.coverage >= CLOSE and negation and not opposite)
+        )
+        return 0.5 + 0.5 * min(1.0, max(self.coverage, ON_TOPIC)) if differs else 0.0
+
+    def objects(self, *, by_words: bool = True) -> bool:
+        """Whether facts, and (`by_words`) names, negation or opposite words keep the claim from being supported."""
+        unmatched = by_words and bool(self.unknown_names or self.denial_unmatched or self.misplaced)
+        return bool(self.lacking) or self.against(by_words=by_words) > 0.0 or unmatched
+
+
+class Readings:
+    """The claims of one call against the windows of its passages, whose facts are read once."""
+
+    def __init__(self, claims: Sequence[Claim], passages: Sequence[Passage]) -> None:
+        self.texts = [without_markers(claim["text"]) for claim in claims]
+        self.passages = passages
+        self._own = [extract(passage["text"]) for passage in passages]
+        self._facts = [fact for own in self._own for fact in own]
+        self._text = "\n".join(passage["text"] for passage in passages)
+        self.written = [self._as_passages_write(text) for text in self.texts]
+        self.space: Space = space(self.written, passages)
+
+    def read(self, number: int, place: int, cosine: float = 0.0) -> Reading:
+        """Measure the claim with this number against the window with this number."""
+        claim, space = self.texts[number], self.space
+        window = space.windows[place]
+        sentence = self._sentence(number, window)
+        claimed = extract(claim)
+        figures = [fact for fact in claimed if fact.kind != "name" and not _counts_known(fact, claim)]
+        own, facts = self.passages[window.passage]["text"], self._own[window.passage]
+        within = [fact for fact in facts if window.start <= fact.start and fact.end <= window.end]
+        near = compare(figures, within, own)
+        named = compare([fact for fact in claimed if fact.kind == "name"], facts, own)
+        formulas = {
+            fact: reckoned(fact, claim, within, own) or reckoned(fact, claim, facts, own) for fact in near.lacking
+        }
+        lacking = [fact for fact, formula in formulas.items() if not formula]
+        coverage = float(space.coverage[place, number])
+        elsewhere = compare(lacking, self._facts, self._text)
+        displaced = [
+            (fact, other)
+            for fact in figures
+            if fact not in lacking or fact in elsewhere.matched
+            if (other := self._of_another_matter(fact, figures, number, sentence))
+        ]
+        elsewhere = replace(elsewhere, conflicting=(*elsewhere.conflicting, *displaced))
+        nowhere = elsewhere.lacking
+        negated = negation_differs(claim, sentence.text)
+        opposite = opposite_words(claim, sentence.text)
+        heavy = {term for term in terms(self.written[number]) if not is_light(term)}
+        new = heavy - set(terms(window.text))
+        total = sum(map(weight, heavy)) or 1.0
+        apart = new - set(terms(opposite[0])) if opposite else new
+        return Reading(
+            window,
+            {
+                "coverage": coverage,
+                "phrases": float(space.phrases[place, number]),
+                "whole": float(space.whole[number]),
+                "figures_missing": len(lacking) / max(1, len(figures)),
+                "figures_nowhere": len(nowhere) / max(1, len(figures)),
+                "names_missing": 1 - named.share,
+                "negation": float(negated),
+                "opposite": float(opposite is not None),
+                "unsure": float(possible(sentence.text) and not possible(claim)),
+                "new_words": log1p(len(new)),
+                "new_weight": max(map(weight, new), default=0.0) / total,
+                "length": log1p(len(heavy)),
+                "cosine": cosine,
+            },
+            facts=Comparison(near.matched + named.matched, near.missing + named.missing, near.conflicting),
+            elsewhere=elsewhere,
+            negation=negated,
+            opposite=opposite,
+            coverage=coverage,
+            matter=max(coverage, 1 - share(heavy, apart)),
+            unknown_names=compare(named.missing, self._facts, self._text).missing,
+            in_words=tuple(fact for fact in nowhere if self._stands(fact.text)),
+            denial_unmatched=coverage >= NEGATED
+            and bool(denied_stretches(claim))
+            and not negative(window.text)
+            and opposite_words(claim, window.text) is None,
+            misplaced=self._misplaced(new, window),
+            reckoned=tuple(formula for formula in formulas.values() if formula),
+            written=self.written[number],
+        )
+
+    def _as_passages_write(self, text: str) -> str:
+        """A claim with its figures in the form that the passages have them in: "24 months" for "two years"."""
+        for fact in sorted(extract(text), key=lambda fact: -fact.start):
+            if fact.kind in FORMS and not fact.written and not self._stands(fact.text):
+                alike = (f for f in self._facts if f.kind == fact.kind and f.bound == fact.bound and not f.written)
+                if other := next((f for f in alike if matches(fact, [f]) and matches(f, [fact])), None):
+                    text = f"{text[: fact.start]}{other.text.strip()}{text[fact.end :]}"
+        return text
+
+    def _of_another_matter(self, fact: Fact, figures: Sequence[Fact], number: int, sentence: Window) -> Fact | None:
+        """The measure that a sentence has in place of one which stands only in sentences of another matter."""
+        space, claim = self.space, self.texts[number]
+        if fact.kind not in ("measure", "percent", "money", "date") or fact.written:
+            return None
+        here = [f for f in extract(sentence.text) if (f.kind, f.unit) == (fact.kind, fact.unit) and not f.written]
+        rivals = [f for f in here if not matches(f, figures) and around(claim, fact) & around(sentence.text, f)]
+        coverage = float(space.coverage[space.singles[sentence.first], number])
+        if len(rivals) != 1 or coverage < CLOSE or matches(fact, here):
+            return None
+        holding = [n for n, other in enumerate(space.sentences) if matches(fact, extract(other.text))]
+        elsewhere = any(space.coverage[space.singles[n], number] >= OTHER_MATTER * coverage for n in holding)
+        return rivals[0] if holding and not elsewhere else None
+
+    def _stands(self, words: str) -> bool:
+        return re.search(rf"(?<!\w){re.escape(words.strip())}(?!\w)", self._text, re.IGNORECASE) is not None
+
+    def _misplaced(self, new: set[str], window: Window) -> frozenset[str]:
+        """Of the claim's words that a table's row lacks, those in another row without a figure of the claim."""
+        if not new or not is_table_row(window.text):
+            return frozenset()
+        rows = (s for s in self.space.sentences if s.passage == window.passage and is_table_row(s.text))
+        shared = (new.intersection(terms(row.text)) for row in rows)
+        return frozenset(term for own in shared if not any(t[0].isdigit() for t in own) for term in own)
+
+    def _sentence(self, claim: int, window: Window) -> Window:
+        space = self.space
+        inside = range(window.first, window.last + 1)
+        return space.sentences[max(inside, key=lambda number: space.coverage[space.singles[number], claim])]
+
+
+def _counts_known(fact: Fact, claim: str) -> bool:
+    """Whether a number word only says how many known things are meant: "the two plants"."""
+    few = fact.bare and fact.text.isalpha() and fact.value <= 4
+    return few and claim[: fact.start].lower().endswith(("the ", "these "))
+
+
+def clearest(readings: Sequence[Reading], judge: str) -> Reading | None:
+    """The window to judge by: the one that supports best or, where that is off the matter, one that differs."""
+    best = max(readings, key=lambda reading: support_of(reading, judge), default=None)
+    if best is None:
+        return None
+    least = best.coverage + CLOSER if best.coverage >= SOME else 0.0
+    opposing = [reading for reading in readings if reading.against() > 0.0 and reading.matter >= least]
+    return max(opposing, key=lambda reading: reading.coverage, default=best)
+
+
+@cache
+def fitted() -> dict[str, Any]:
+    """The weights and thresholds of the judges that weigh measured values."""
+    return dict(json.loads(Path(__file__).with_name("weights.json").read_text(encoding="utf-8")))
+
+
+def support_of(reading: Reading | None, judge: str) -> float:
+    """The logistic function of the values, weighted as a judge does, 0..1; a chance as far as it was fitted to one."""
+    if reading is None:
+        return 0.0
+    weights = fitted()[judge]
+    total = weights.get("bias", 0.0) + sum(weights.get(name, 0.0) * value for name, value in reading.values.items())
+    return 1.0 / (1.0 + exp(-max(-60.0, min(60.0, total))))

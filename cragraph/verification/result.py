@@ -1,0 +1,392 @@
+"""What a verification returns: the one model that every shape given out is made of."""
+
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, fields, replace
+from typing import Any, Final, Self, cast
+
+from cragraph.language.markers import without_markers
+from cragraph.language.words import shortened
+from cragraph.types import (
+    AnswerSpan,
+    Conflict,
+    Label,
+    Level,
+    OnLowConfidence,
+    Passage,
+    SetBy,
+    Verdict,
+    mark_of,
+    standing,
+)
+from cragraph.verification.claims import Uncovered
+from cragraph.verification.decision import DEFAULT_LINE, WORTH_SHOWING, Decision, Line, decide, reaches
+
+CREDIT: Final[dict[Label, float]] = {
+    "supported": 1.0,
+    "partially_supported": 0.5,
+    "unsupported": 0.0,
+    "contradicted": 0.0,
+    "unjudged": 0.0,
+}
+"""How much of a supported claim each label is worth; partly supported is half."""
+
+AGAINST: Final[frozenset[Label]] = frozenset({"unsupported", "contradicted"})
+"""Labels that speak against the answer; a contradicted claim is an unsupported one."""
+
+IN_FAVOUR: Final[frozenset[Label]] = frozenset({"supported", "partially_supported"})
+
+
+def is_counted(verdict: Verdict) -> bool:
+    """Whether a claim can speak for or against its answer: an opinion or a question cannot."""
+    return verdict["type"] != "opinion" and not verdict["text"].rstrip(" \t\n\"'”’»)]*_").endswith(("?", "？"))
+
+
+def counted(verdicts: Iterable[Verdict]) -> list[Verdict]:
+    """The verdicts on claims that count; in an answer of opinions alone, those that the passages support."""
+    every = list(verdicts)
+    return [v for v in every if is_counted(v)] or [v for v in every if v["verdict"] == "supported"]
+
+
+def judges_of(verdicts: Iterable[Verdict]) -> list[str]:
+    """The judges whose verdicts stand, in order of appearance."""
+    return list(dict.fromkeys(v["judge"] for v in verdicts if v["verdict"] != "unjudged"))
+
+
+def mean_support(verdicts: Sequence[Verdict]) -> float:
+    """Mean support of the verdicts, 0..1; an unjudged claim has none, and neither has an empty list."""
+    if not verdicts:
+        return 0.0
+    return sum(0.0 if v["verdict"] == "unjudged" else v["support"] for v in verdicts) / len(verdicts)
+
+
+def reliance(verdicts: Sequence[Verdict]) -> float:
+    """The share of the supported claims' credit that their sources are good for, 0..1; 1.0 where all are relied on.
+
+    A policy's confidence is multiplied by it, whatever the policy: half as much for an answer that rests on a source of
+    weight 0.5, three quarters where half of its claims do. It says nothing of claims that no source supports.
+    """
+    good = [v for v in counted(verdicts) if v["verdict"] in IN_FAVOUR]
+    credit = sum(CREDIT[v["verdict"]] for v in good)
+    return sum(CREDIT[v["verdict"]] * v.get("source_weight", 1.0) for v in good) / credit if credit else 1.0
+
+
+LEVELS: tuple[tuple[float, Level], ...] = ((0.9, "high"), (0.7, "medium"), (0.5, "low"))
+
+
+def level_of(confidence: float) -> Level:
+    """The level of a confidence in 0..1 as it is shown, with two digits; very low below all of `LEVELS`."""
+    return next((level for bound, level in LEVELS if round(confidence, 2) >= bound), "very low")
+
+
+ADDRESSED: Final = 0.5  # chance from which an answer is taken to address its question
+HALLUCINATED: Final = 0.3
+"""An answer of whose claims this share or more lacks support is not grounded (reliability policy's document)."""
+
+SUMMARY: Final = ("confidence", "is_grounded", "accepted", "claims_checked", "claims_supported")
+"""What the response says of a verification where nobody asked for more."""
+
+DETAILS: Final = (
+    "level", "hallucination_score", "attribution_coverage", "signals", "issues", "verified_sources",
+    "unverified_claims", "suggested_corrections", "judge", "policy", "policy_scores", "degraded", "uncovered",
+    "hallucination_count", "warnings", "passed", "threshold", "answered", "supported",
+    "answer_spans", "conflicts", "unread", "failed", "decision",
+)  # fmt: skip
+
+WEIGHTED: Final[Mapping[str, str]] = {
+    "answer_source_alignment": "alignment",
+    "citation_coverage": "citation_coverage",
+    "fact_verification_score": "fact_score",
+}
+"""The weighted formula's names of the signals."""
+
+UNCHECKED: Final = "Part of the answer was not checked"
+DIFFER: Final = "The documents answer this differently"
+UNJUDGED: Final = "claim(s) could not be judged"  # issues that `prune` mends by removing what they are about
+_WIDTH: Final = 88
+
+Reading = Mapping[str, Any]
+"""`chance` that the answer answers (None: not known), whether it `quoted`, what was `seen`, the `sureness` of the model
+that wrote it, where one did, what one wrote `beside` it, and the factor for how far the passages `agreed`, where they
+do not."""
+
+
+@dataclass(frozen=True, repr=False)
+class Verification:
+    """The judged claims of one answer, what was measured on it, and the confidence that a policy makes of both."""
+
+    confidence: float  # 0..1; `supported` times `answered`, unless a founding policy was chosen or no reader asked
+    claims: tuple[Verdict, ...] = ()
+    signals: Mapping[str, float] = field(default_factory=dict)  # what could not be measured is named in `degraded`
+    issues: tuple[str, ...] = ()
+    judge: str = "none"  # the judges whose verdicts stand
+    policy: str = "claims"
+    policy_scores: Mapping[str, float] = field(default_factory=dict)
+    degraded: tuple[str, ...] = ()
+    uncovered: tuple[Uncovered, ...] = ()
+    threshold: float = DEFAULT_LINE  # the confidence from which the run accepts an answer
+    ms: float = 0.0  # wall time
+    answered: float | None = None  # how likely the answer is to answer the question, where a reader was asked
+    supported: float | None = None  # the policy's value
+    answer_spans: tuple[AnswerSpan, ...] = ()  # the places that answer the question
+    conflicts: tuple[Conflict, ...] = ()  # the places that answer it differently
+    unread: str = ""  # what is in a language that no model read, in a sentence
+    set_by: SetBy = field(default="default", kw_only=True)  # who set the threshold
+    on_low_confidence: OnLowConfidence = field(default="doubt", kw_only=True, compare=False)  # what happens below it
+    showing: float = field(default=WORTH_SHOWING, kw_only=True, compare=False)  # from where on it is shown as doubtful
+    decision: Decision = field(default=None, kw_only=True)  # type: ignore[assignment]  # made of the rest, once
+    failed: bool = field(default=False, kw_only=True)  # altogether, so that nothing was judged
+    read: Reading | None = field(default=None, kw_only=True, compare=False)
+    """What of the reader's words counts in the confidence, for who weighs a part of the answer; not in `to_dict`."""
+    question: str = field(default="", kw_only=True, compare=False)
+    answer: str = field(default="", kw_only=True, compare=False)
+    passages: tuple[Passage, ...] = field(default=(), kw_only=True, compare=False)
+    """What was verified, for a report; `to_dict` leaves it out."""
+
+    def __post_init__(self) -> None:
+        if self.decision is not None:
+            return
+        supported = self.supported_by_passages
+        # A calibrated confidence says that all of it is supported: no claim may speak against that.
+        sound = self.policy != "calibrated" or supported
+        line = Line(self.threshold, self.set_by)
+        made = decide(
+            self.confidence,
+            line,
+            self.on_low_confidence,
+            sound=sound,
+            supported=supported,
+            judged=not self.unjudged,
+            showing=self.showing,
+        )
+        object.__setattr__(self, "decision", made)
+
+    def changed(self, **fields: Any) -> Self:
+        """A copy with other fields, decided on anew."""
+        return replace(self, **fields, decision=None)  # type: ignore[arg-type]
+
+    def __repr__(self) -> str:
+        """A line with the outcome, then a line per claim."""
+        head = (
+            f"Verification: {standing(self.decision.to_dict(), self.level)}; {self.claims_supported} of "
+            f"{self.claims_checked} claims supported; judge {self.judge}, policy {self.policy}"
+        )
+        marked = ((*mark_of(claim_row(v)), v) for v in self.claims)
+        rows = (f"  {sign} {word:<19} {v['support']:.2f}  {shortened(v['text'], _WIDTH)}" for sign, word, v in marked)
+        return "\n".join([head, *rows, *(f"  issue: {issue}" for issue in self.issues)])
+
+    def _repr_html_(self) -> str:
+        from cragraph.report import Report
+
+        return Report(self)._repr_html_()
+
+    @property
+    def level(self) -> Level:
+        """The confidence in words."""
+        return level_of(self.confidence)
+
+    @property
+    def accepted(self) -> bool:
+        """Whether the run takes the answer without a doubt."""
+        return self.decision.accepted
+
+    @property
+    def unjudged(self) -> bool:
+        """Whether there were claims and no judge could judge any of them."""
+        return bool(self.claims) and all(v["verdict"] == "unjudged" for v in self.claims)
+
+    @property
+    def counted(self) -> list[Verdict]:
+        """The verdicts that speak for or against the answer: opinions and questions do not."""
+        return counted(self.claims)
+
+    @property
+    def claims_checked(self) -> int:
+        """How many claims count and were judged."""
+        return sum(v["verdict"] != "unjudged" for v in self.counted)
+
+    @property
+    def claims_supported(self) -> int:
+        """How many of them are supported."""
+        return sum(v["verdict"] == "supported" for v in self.counted)
+
+    @property
+    def hallucination_score(self) -> float:
+        """1 - mean support of the claims that count; 0.0 where there is none."""
+        return round(1.0 - mean_support(self.counted), 9) if self.counted else 0.0
+
+    @property
+    def supported_by_passages(self) -> bool:
+        """Whether the verdicts say so: every claim judged, none contradicted, less than 0.3 of them without support.
+
+        Under the calibrated policy every claim must be supported. An answer without a claim is not: nothing was judged.
+        """
+        claims = self.counted
+        labels = {v["verdict"] for v in claims}
+        if not labels or self.failed or labels & {"unjudged", "contradicted"}:
+            return False
+        if self.policy == "calibrated":
+            return labels == {"supported"}
+        lacking = 1.0 - sum(CREDIT[v["verdict"]] for v in claims) / len(claims)
+        return round(lacking, 9) < HALLUCINATED
+
+    @property
+    def is_grounded(self) -> bool:
+        """Whether the passages support the answer, its confidence is at the threshold, and it was not refused."""
+        return self.supported_by_passages and self.decision.reached and self.decision.outcome != "refused"
+
+    @property
+    def attribution_coverage(self) -> float | None:
+        """Share of the claims that resemble a passage closely; None when it was not measured."""
+        return self.signals.get("attribution_coverage")
+
+    @property
+    def unsupported_claims(self) -> list[Verdict]:
+        """The verdicts that speak against the answer."""
+        return [v for v in self.counted if v["verdict"] in AGAINST]
+
+    @property
+    def hallucination_count(self) -> int:
+        """How many claims speak against the answer."""
+        return len(self.unsupported_claims)
+
+    @property
+    def unverified_claims(self) -> list[str]:
+        """Texts of the claims that are not (or not wholly) supported."""
+        return [v["text"] for v in self.counted if v["verdict"] != "supported"]
+
+    @property
+    def attributions(self) -> dict[str, list[str]]:
+        """For each claim the ids of the chunks that support it, that of its evidence first."""
+        return {v["text"]: sources_of(v) for v in self.claims}
+
+    @property
+    def verified_sources(self) -> list[str]:
+        """Ids of all chunks that support a supported claim, in order of first use."""
+        return list(dict.fromkeys(s for v in self.counted if v["verdict"] == "supported" for s in sources_of(v)))
+
+    @property
+    def suggested_corrections(self) -> list[str]:
+        """What the failed claims should say: the judge's correction, else the quote that contradicts the claim."""
+        said = [v.get("correction") or contradicting_quote(v) for v in self.claims]
+        return list(dict.fromkeys(filter(None, said)))
+
+    @property
+    def warnings(self) -> list[str]:
+        """Why the answer did not pass, one plain sentence each; empty when it passed."""
+        reasons = low_values([("confidence", self.confidence, self.threshold)])
+        if unsupported := len(self.unsupported_claims):
+            reasons.append(f"Found {unsupported} unsupported claim(s)")
+        if self.policy == "calibrated" and (partly := sum(v["verdict"] == "partially_supported" for v in self.counted)):
+            reasons.append(f"{partly} claim(s) supported only in part")
+        if unjudged := sum(v["verdict"] == "unjudged" for v in self.counted):
+            reasons.append(f"{unjudged} {UNJUDGED}")
+        if not self.counted:
+            reasons.append("No claim to check was found in the answer")
+        return reasons
+
+    @property
+    def passed(self) -> bool:
+        """Whether there is nothing to warn of."""
+        return not self.warnings
+
+    def summary(self) -> dict[str, Any]:
+        """The response's `verification` block, without a claim; with the weighted formula's fields where measured."""
+        block: dict[str, Any] = {name: getattr(self, name) for name in SUMMARY}
+        if self.answered is not None:
+            block |= {"answered": self.answered, "supported": self.supported}
+        if "weighted" in self.policy_scores:
+            block["overall_score"] = self.policy_scores["weighted"]
+            block |= {theirs: self.signals[ours] for theirs, ours in WEIGHTED.items()}
+            block |= {n: _plain(getattr(self, n)) for n in ("issues", "verified_sources", "unverified_claims")}
+        return block
+
+    def to_dict(self) -> dict[str, Any]:
+        """Everything as plain JSON: a row of `verify --jsonl` without its id."""
+        details = {name: _plain(getattr(self, name)) for name in DETAILS} | {"decision": self.decision.to_dict()}
+        return self.summary() | details | {"claims": [claim_row(v) for v in self.claims], "ms": round(self.ms, 1)}
+
+    @classmethod
+    def from_dict(cls, data: Mapping[str, Any], claims: Sequence[Mapping[str, Any]]) -> Self:
+        """The verification that `to_dict` wrote down, with its verdicts or the rows that `claim_row` made of them."""
+        known: dict[str, Any] = {f.name: data[f.name] for f in fields(cls) if f.name in data}
+        known["claims"] = [verdict_in(row) for row in claims]
+        known |= {name: tuple(value) for name, value in known.items() if isinstance(value, list)}
+        known.pop("decision", None)
+        if written := data.get("decision"):
+            decision = Decision.from_dict(written)
+            return cls(**known, decision=decision, set_by=decision.set_by)
+        return cls(**known)
+
+
+def low_values(values: Iterable[tuple[str, float, float]]) -> list[str]:
+    """A warning for each (name, value, threshold) whose value is below, with as many digits as show it."""
+    return [
+        f"Low {name}: {value:.{digits}f} (threshold {bound:.{digits}f})"
+        for name, value, bound in values
+        if not reaches(value, bound)
+        for digits in [next((d for d in range(2, 6) if round(value, d) != round(bound, d)), 6)]
+    ]
+
+
+def contradicting_quote(verdict: Verdict) -> str:
+    """What a passage says instead of a claim that it contradicts; empty for any other claim."""
+    evidence = verdict["evidence"]
+    return evidence["quote"] if verdict["verdict"] == "contradicted" and evidence else ""
+
+
+def sources_of(verdict: Verdict) -> list[str]:
+    """Ids of the chunks that support a claim, that of its evidence first; none where nothing speaks for it."""
+    if verdict["verdict"] not in IN_FAVOUR:
+        return []
+    evidence = verdict["evidence"]
+    return list(dict.fromkeys([*([evidence["chunk_id"]] if evidence else []), *verdict.get("sources", [])]))
+
+
+def claim_row(verdict: Verdict) -> dict[str, Any]:
+    """A verdict as plain JSON; what a judge need not say is left out where it did not, but `reasoning` and `evidence`.
+
+    `quoted` is there, and true, where the claim stands word for word in its evidence.
+    """
+    row: dict[str, Any] = {name: _plain(value) for name, value in verdict.items() if name != "objected"}
+    for name in ("correction", "sources", "unsupported_spans"):
+        if not row.get(name):
+            row.pop(name, None)
+    if sources := sources_of(verdict):
+        row["sources"] = sources
+    if word_for_word(verdict):
+        row["quoted"] = True
+    evidence = verdict["evidence"]
+    return row | {"evidence": evidence and {key: evidence[key] for key in ("quote", "passage", "start", "end")}}
+
+
+_EDGES: Final = re.compile(r"^\W+|\W+$")
+
+
+def word_for_word(verdict: Verdict) -> bool:
+    """Whether a supported claim is a stretch of its evidence, spacing, case and marks at its ends aside."""
+    evidence = verdict["evidence"]
+    if verdict["verdict"] != "supported" or evidence is None:
+        return False
+    text = bare(without_markers(verdict["text"]))
+    return bool(text) and text in bare(evidence["quote"])
+
+
+def bare(text: str) -> str:
+    """A text without marks at its ends, in small letters, one space between words."""
+    return _EDGES.sub("", " ".join(text.split())).casefold()
+
+
+def verdict_in(row: Mapping[str, Any]) -> Verdict:
+    """The verdict that `claim_row` wrote down, whose evidence is in the first of its sources."""
+    evidence = row["evidence"]
+    if evidence is not None and "chunk_id" not in evidence:
+        evidence = {**evidence, "chunk_id": next(iter(row.get("sources", ())), "")}
+    known = {name: value for name, value in row.items() if name != "quoted"}
+    return cast(Verdict, {"reasoning": "", **known, "evidence": evidence})
+
+
+def _plain(value: Any) -> Any:
+    if isinstance(value, Mapping):
+        return dict(value)
+    return [_plain(item) for item in value] if isinstance(value, tuple | list) else value

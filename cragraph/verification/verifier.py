@@ -1,0 +1,532 @@
+"""The verifier: claims, windows, judge, verdicts, signals, policy, `Verification`; one call, which does not fail."""
+
+import logging
+from collections.abc import Callable, Collection, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from contextvars import copy_context
+from dataclasses import dataclass, field
+from functools import partial
+from time import perf_counter
+from typing import Any, Final, TypeVar
+
+from cragraph.choices import JUDGES
+from cragraph.errors import InputError, ModelError, SettingsError, encodable
+from cragraph.language.languages import LET_IT_JUDGE, SET_MODEL, unread
+from cragraph.language.words import shortened
+from cragraph.models.cache import LRU
+from cragraph.passages import as_passages, as_question
+from cragraph.protocols import (
+    Answered,
+    AnswerScorer,
+    ClaimExtractor,
+    Embeddings,
+    Judge,
+    Notes,
+    Scorer,
+    deadline,
+    reason_of,
+    stand_in,
+)
+from cragraph.types import EVADES, Claim, Conflict, OnLowConfidence, Passage, Verdict
+from cragraph.verification import policies
+from cragraph.verification.cells import cell_verdict
+from cragraph.verification.claims import SentenceExtractor, uncovered_parts
+from cragraph.verification.computed import Recomputed
+from cragraph.verification.conflicts import find_conflicts, same_but_one
+from cragraph.verification.decision import WORTH_SHOWING, Line, reaches
+from cragraph.verification.fallback import JudgeChain, VerdictCache, judge_names, over_limit
+from cragraph.verification.judges.verdicts import claim_of, unjudged, verdict_of
+from cragraph.verification.policies import AUTO, POLICIES, Own, Weights
+from cragraph.verification.result import (
+    ADDRESSED,
+    DIFFER,
+    UNCHECKED,
+    UNJUDGED,
+    Reading,
+    Verification,
+    counted,
+    judges_of,
+)
+from cragraph.verification.signals import (
+    SIGNALS,
+    Material,
+    SignalOptions,
+    compared_claims,
+    issues_of,
+    measure,
+    quoted_contradictions,
+)
+from cragraph.verification.signals.closeness import measure_closeness
+from cragraph.verification.sources import SourceWeight, attributed, weak_source_issues, weigh_sources, weights_of
+from cragraph.verification.written import Beside, Written, card, features
+
+logger = logging.getLogger(__name__)
+T = TypeVar("T")
+Texts = Mapping[str, str]
+Replies = Mapping[str, Any]
+Contradicts = Callable[[Sequence[tuple[str, str]]], Sequence[float]]
+"""How likely the first text of each pair contradicts the second, 0..1."""
+
+ALWAYS: Final = (
+    "fact_score", "hallucination", "attribution_coverage", "retrieval_quality", "completeness", "uncertainty",
+    "internal_consistency",
+)  # fmt: skip
+"""Signals that are measured whatever the policy, because they cost little."""
+
+JOINED: Final = frozenset({AUTO, "calibrated"})
+"""Policies, as they are asked for, whose confidence is joined with what the reader says of the answer."""
+EMBEDDED: Final = frozenset({"lexical", "embedding", "encoder"})
+MOST_UNREAD: Final = 0.5
+"""The confidence is at most this where the reader could not read question and answer, as in other languages."""
+EITHER: Final = 0.5
+"""Factor on the confidence where the passages answer the question differently and nothing tells which is the newer."""
+NEWER: Final = 0.8  # the same where something does
+FIT_UNKNOWN: Final = (
+    f"Nothing says whether the answer fits the question: the confidence is by words alone, not calibrated, and at most "
+    f"{MOST_UNREAD:.2f}."
+)
+CONTRADICTED: Final = 0.7
+"""Chance, read both ways, from which two claims that differ in one place contradict each other. It is fitted on as many
+contradictions as not; in an answer they are rare, and the line is higher."""
+ELSE_WANTS: Final[Mapping[str, str]] = {"custom": "a judge passed to create_graph(judge=...)"}
+"""What a judge that is not available needs, where the table of judges does not say."""
+CHAT_JUDGES: Final = frozenset({"llm", "cascade"})
+"""Judges that read question and answer themselves: beside them the reader's chance is shown, and not joined."""
+
+
+@dataclass(frozen=True)
+class VerifierOptions:
+    """Settings of a verifier."""
+
+    calibration: Mapping[str, Own] = field(default_factory=dict)  # what judges' scores mean on a person's own answers
+    weights: Mapping[str, Weights] = field(default_factory=dict)  # by policy
+    signals: SignalOptions = field(default_factory=SignalOptions)
+    measure: Sequence[str] = ALWAYS
+    cache_size: int = 4096
+    judge_timeout: float | None = 300.0  # seconds that a judge may take before the next one is asked
+
+
+@dataclass(frozen=True)
+class Verifier:
+    """Judges an answer claim by claim against passages, measures it, and says how confident to be of it.
+
+    Safe to call from several threads.
+    """
+
+    judges: Mapping[str, Judge]
+    fallback: Sequence[str]  # judges that take over, in order, when the one asked for fails
+    extractor: ClaimExtractor
+    embeddings: Embeddings | None = None  # for the signals that compare texts; `CachedEmbeddings` can be shared
+    options: VerifierOptions = field(default_factory=VerifierOptions)
+    alignment: Scorer | None = None  # in place of keyword overlap
+    consistency: Scorer | None = None  # of the answer, where a policy needs it
+    source_weight: SourceWeight | None = None  # how far the source of a passage is relied on
+    scorer: AnswerScorer | None = None  # reads whether the answer answers the question
+    contradicts: Contradicts | None = None  # reads whether two claims that are nearly the same contradict each other
+    cache: VerdictCache = field(init=False, repr=False)
+
+    def __post_init__(self) -> None:
+        for name in self.fallback:
+            _known("judge", name, self.judges)
+        for name in self.options.measure:
+            _known("signal", name, SIGNALS)
+        for name, weights in self.options.weights.items():
+            policies.checked_weights(_known("policy", name, POLICIES), weights)
+        object.__setattr__(self, "cache", LRU(self.options.cache_size))
+
+    def __call__(
+        self,
+        question: str,
+        answer: str,
+        passages: Sequence[Passage],
+        notes: Notes,
+        *,
+        judge: str = "embedding",
+        policy: str = AUTO,
+        policy_scores: bool = False,
+        known_facts: Sequence[str] = (),
+        threshold: float | None = None,
+        on_low_confidence: OnLowConfidence = "doubt",
+        showing: float = WORTH_SHOWING,
+        written: Written | None = None,
+        beside: Beside | None = None,
+        computed: Recomputed | None = None,
+        deadline_s: float | None = None,
+    ) -> Verification:
+        """Verify an answer, and decide on it.
+
+        Raises SettingsError for a judge or policy that is not there, InputError for an answer that is no text, and
+        nothing else.
+
+        The policy ``"auto"`` is the best one for the verdicts at hand (`best_policy`); the result names it. When
+        verification fails altogether, the result holds the answer unjudged with confidence 0.0, says so in its issues,
+        and the failure is logged. What was degraded is added to `notes` and is in the result. `threshold` is what a
+        person set; `on_low_confidence` what becomes of an answer below it, and `showing` the confidence from which it
+        may be shown as doubtful (`decision.decide`). `written` is what is known of an answer that a chat model wrote:
+        its chance to be right is one of its own (`verification.written`), and so is that of a quotation `beside` such
+        an answer. `computed` is what a computed answer comes to when it is computed once more: that judges it, and no
+        network. After `deadline_s` seconds the judges and models that are slow are no longer waited for.
+        """
+        if not isinstance(answer, str):
+            raise InputError(f"The answer came as a {type(answer).__name__}; wanted text: give a string.")
+        question, answer = as_question(question), encodable(answer)
+        if policy != AUTO:
+            _known("policy", policy, POLICIES)
+        chosen = list(POLICIES) if policy_scores else [] if policy == AUTO else [policy]
+        start, own = perf_counter(), Notes()
+        case = _Case(
+            question, answer, passages, own, self._chain(judge), policy, chosen, known_facts, written, beside, computed
+        )
+        try:
+            with deadline(deadline_s):
+                outcome = self._verified(case)
+        # The answer must come back whatever happens to its verification.
+        except Exception as error:
+            logger.exception("verification failed; the answer is returned unjudged")
+            own.degraded(f"Verification failed ({reason_of(error)}).")
+            outcome = _failed(answer, policy)
+        notes.add(own)
+        notes.ran("judge", outcome.judge)
+        line = policies.line_of(outcome.policy, outcome.claims, self.options.calibration)
+        line = line if threshold is None else Line(threshold, "person")
+        return outcome.changed(
+            degraded=tuple(own.sentences),
+            threshold=line.at,
+            set_by=line.set_by,
+            on_low_confidence=on_low_confidence,
+            showing=showing,
+            ms=(perf_counter() - start) * 1000,
+            question=question,
+            answer=answer,
+            passages=tuple(passages),
+        )
+
+    def judged(
+        self, claims: Sequence[Claim], passages: Sequence[Passage], notes: Notes, *, judge: str, question: str = ""
+    ) -> list[Verdict]:
+        """Verdicts on given claims, by the judge that was asked for or those that stand in for it."""
+        return _judged(self._chain(judge), claims, passages, notes, question)
+
+    def _verified(self, case: "_Case") -> Verification:
+        """Claims, verdicts, what they rest on, signals, confidence."""
+        needed = [signal for name in case.chosen for signal in POLICIES[name].needs]
+        wanted = dict.fromkeys([*self.options.measure, *needed])
+        if case.known_facts:
+            wanted["knowledge_consistency"] = None
+        weights = weights_of(case.passages, self.source_weight)
+        pool = ThreadPoolExecutor(3, "cragraph-check")
+        try:
+            # What waits for a model's server runs beside the judging.
+            waiting = {name: _beside(pool, call) for name, call in self._model_calls(case, wanted, needed).items()}
+            verdicts = self._verdicts(case, weights) if case.computed is None else case.computed.verdicts(case.passages)
+            if case.known_facts and verdicts:
+                facts, claims = as_passages(case.known_facts), [claim_of(verdict) for verdict in verdicts]
+                waiting["knowledge"] = _beside(pool, lambda: case.chain(claims, facts, case.notes))
+            texts = ["" if over_limit(verdict) else verdict["text"] for verdict in verdicts]
+            closeness = measure_closeness(
+                self.embeddings, case.question, case.answer, texts, case.passages, case.notes, wanted
+            )
+            verdicts = attributed(verdicts, case.passages, closeness.rows, self.options.signals.attribution_threshold)
+            replies = {name: wait() for name, wait in waiting.items()}
+        finally:
+            # When this failed nobody will ask for the results, and a stalled server must not hold the answer.
+            pool.shutdown(wait=False, cancel_futures=True)
+        material = Material(
+            answer=case.answer,
+            passages=case.passages,
+            verdicts=verdicts,
+            closeness=closeness,
+            question=case.question,
+            alignment=replies.get("alignment"),
+            consistency=replies.get("consistency"),
+            clashes=self._clashes(verdicts, case.notes) if "internal_consistency" in wanted else (),
+            knowledge=replies.get("knowledge", ()),
+            weights=weights,
+            options=self.options.signals,
+        )
+        signals, missing = measure(wanted, material, case.notes)
+        return self._weighed(case, material, signals, missing, replies)
+
+    def _model_calls(
+        self, case: "_Case", wanted: Collection[str], needed: Collection[str]
+    ) -> dict[str, Callable[[], Any]]:
+        calls: dict[str, Callable[[], Any]] = {}
+
+        def add(name: str, part: str, scorer: Scorer | AnswerScorer | None, given: Sequence[Any], instead: str) -> None:
+            if scorer is not None:
+                calls[name] = partial(_scored, f"The {part} {scorer.name!r}", partial(scorer, *given), instead, notes)
+
+        notes, whole = case.notes, (case.question, case.answer, case.passages, case.notes)
+        if case.computed is not None:
+            calls["answered"] = case.computed.answered
+        elif case.question.strip() and case.answer.strip() and case.passages:
+            add("answered", "reader", self.scorer, whole, "whether the answer fits the question is not known")
+        if "internal_consistency" in needed:
+            instead = "consistency was measured by facts, opposites and negation"
+            facts = (case.answer, case.known_facts, notes)
+            add("consistency", "consistency scorer", self.consistency, facts, instead)
+        if "alignment" in wanted and case.passages:
+            instead = "alignment was measured by keyword overlap"
+            add("alignment", "alignment scorer", self.alignment, whole, instead)
+        return calls
+
+    def _clashes(self, verdicts: Sequence[Verdict], notes: Notes) -> list[tuple[str, str]]:
+        """The claims of the answer that contradict each other by what their words mean, whichever is read first."""
+        pairs = [pair for pair in compared_claims(verdicts) if same_but_one(*pair)]
+        if not pairs or self.contradicts is None:
+            return []
+        turned = [(other, one) for one, other in pairs]
+        read = stand_in(
+            "Reading the claims against each other", partial(self.contradicts, [*pairs, *turned]),
+            "consistency was measured by facts, opposites and negation", notes,
+        ) or [0.0] * 2 * len(pairs)  # fmt: skip
+        both = zip(pairs, read, read[len(pairs) :], strict=False)
+        return [pair for pair, there, back in both if min(there, back) >= CONTRADICTED]
+
+    def _verdicts(self, case: "_Case", weights: Sequence[float]) -> list[Verdict]:
+        """The claims of the answer, judged; sources of lower weight give way to others that support the same."""
+
+        def judge(some: Sequence[Claim], passages: Sequence[Passage]) -> list[Verdict]:
+            return _judged(case.chain, some, passages, case.notes, case.question)
+
+        claims = self._claims(case.answer, case.notes) if case.answer.strip() else []
+        judged, own = judge(claims, case.passages), self.options.calibration
+        return weigh_sources([policies.recalibrated(v, own) for v in judged], case.passages, weights, judge)
+
+    def _weighed(
+        self, case: "_Case", material: Material, signals: policies.Signals, missing: Texts, replies: Replies
+    ) -> Verification:
+        """What the policy makes of verdicts and signals, joined with what the reader says of the answer."""
+        verdicts, uncovered = material.verdicts, uncovered_parts(case.answer, material.verdicts)
+        # What nobody judged is worth nothing.
+        checked = 1 - sum(part["end"] - part["start"] for part in uncovered) / max(1, len(case.answer))
+        answered = replies.get("answered") or Answered(None)
+        asked = answered if "answered" in replies else None
+        read = reading_of(case.policy, asked, case.written, case.beside)
+        made = weighed(case.policy, case.chosen, verdicts, signals, missing, self.options.weights, checked, read)
+        for sentence in made.degraded:
+            case.notes.degraded(sentence)
+        evades = (
+            case.written is None
+            and answered.quoted
+            and answered.probability is not None
+            and answered.probability < ADDRESSED
+            and (case.beside is None or made.confidence < ADDRESSED)
+        )
+        lost = sum(verdict["verdict"] == "unjudged" for verdict in verdicts)
+        told = [{side["quote"] for side in conflict["sides"]} for conflict in answered.conflicts]
+        found = find_conflicts(case.passages)
+        conflicts = [one.issue for one in found if {one.one["quote"], one.other["quote"]} not in told]
+        said = ""
+        if asked is not None and asked.probability is None and EMBEDDED.issuperset(judges_of(verdicts)):
+            advice = LET_IT_JUDGE if case.written else SET_MODEL
+            said = unread(case.question, [passage["text"] for passage in case.passages], advice=advice)
+        return Verification(
+            confidence=made.confidence,
+            claims=tuple(verdicts),
+            signals=signals,
+            issues=(
+                *map(differ, answered.conflicts),
+                *([EVADES] if evades else []),
+                *([FIT_UNKNOWN] if FIT_UNKNOWN in made.degraded else []),
+                *issues_of(signals, verdicts),
+                *([f"{lost} {UNJUDGED}"] if lost else []),
+                *(f"{UNCHECKED}: “{part['text']}”" for part in uncovered),
+                *(conflicts or ([] if told else quoted_contradictions(verdicts))),
+                *weak_source_issues(verdicts, case.passages, material.weights),
+            ),
+            judge=judge_names(verdicts),
+            policy=made.policy,
+            policy_scores=made.scores,
+            uncovered=tuple(uncovered),
+            answered=answered.probability,
+            supported=made.scores[made.policy],
+            answer_spans=answered.spans,
+            conflicts=answered.conflicts,
+            unread=said,
+            read=read,
+        )
+
+    def _chain(self, judge: str) -> JudgeChain:
+        if judge not in self.judges:
+            wants = ELSE_WANTS.get(judge) or (JUDGES[judge].wants if judge in JUDGES else "")
+            why = f"needs {wants}" if wants else "is not known"
+            raise SettingsError(f"The judge {judge!r} {why}; available are {', '.join(sorted(self.judges))}.")
+        # One judge may go by two names; it is not worth a second try.
+        order = {id(one): one for one in (self.judges[name] for name in (judge, *self.fallback))}
+        return JudgeChain(list(order.values()), self.options.judge_timeout, cache=self.cache)
+
+    def _claims(self, answer: str, notes: Notes) -> list[Claim]:
+        """The claims of an answer; by its sentences, and noted, where the extractor fails."""
+        spare = SentenceExtractor()
+        call, instead = partial(self.extractor, answer, notes), f"{spare.name!r} took over"
+        claims = stand_in(f"Claim extraction by {self.extractor.name!r}", call, instead, notes)
+        return spare(answer, notes) if claims is None else claims
+
+
+@dataclass(frozen=True)
+class Weighed:
+    """The confidence, the policy that made it, and the values of all that were computed; what was done without."""
+
+    confidence: float
+    policy: str
+    scores: Mapping[str, float]
+    degraded: Sequence[str] = ()
+
+
+def weighed(
+    asked: str,
+    chosen: Sequence[str],
+    verdicts: Sequence[Verdict],
+    signals: policies.Signals,
+    missing: Texts,
+    weights: Mapping[str, Weights],
+    checked: float,
+    read: Reading | None,
+) -> Weighed:
+    """The confidence of an answer, as a pure function of what was found of it.
+
+    `asked` is the policy as it was asked for, `chosen` those that are to be computed, `missing` why signals were not
+    measured, `checked` the share of the answer that claims cover, `read` what of the reader's words counts. A policy
+    whose signals are missing gives way to ``"claims"``. With the reader's words the value is multiplied by what it
+    says of a quotation, and is at most `MOST_UNREAD` where it could not read it; that of an answer that a chat model
+    wrote, or of a quotation beside one, is the chance fitted on such answers, of which the value is a part.
+    """
+    policy = policies.best_policy(verdicts) if asked == AUTO else asked
+    degraded: list[str] = []
+    scores: dict[str, float] = {}
+
+    def score(names: Sequence[str]) -> None:
+        for formula in (POLICIES[name] for name in names):
+            try:
+                value = formula.discounted(verdicts, signals, weights.get(formula.name))
+            except InputError as error:
+                reasons = [missing[signal] for signal in formula.needs if signal in missing]
+                degraded.append(f"Policy {formula.name!r} could not be computed: {'; '.join(reasons) or error}.")
+            else:
+                scores[formula.name] = round(value * checked, 6)
+
+    score(chosen or [policy])
+    if policy not in scores:
+        degraded.append(f"The confidence is that of the policy 'claims' instead of {policy!r}.")
+        policy = "claims"
+        score([policy])
+    confidence, scores[policy], capped = joined(scores[policy], verdicts, read, checked)
+    return Weighed(confidence, policy, scores, [*degraded, FIT_UNKNOWN] if capped else degraded)
+
+
+def reading_of(
+    asked: str, answered: Answered | None, written: Written | None, beside: Beside | None = None
+) -> Reading | None:
+    """What of the reader's words, and a model's, counts beside the policy that was asked for; None where nothing does.
+
+    `answered` is what the reader said, None where none was asked.
+    """
+    if asked not in JOINED or answered is None:
+        return None
+    more: dict[str, Any] = {} if written is None else {"sureness": written.sureness}
+    if beside is not None:
+        more["beside"] = {"chance": beside.chance, "shared": beside.shared}
+    if answered.conflicts:
+        more["agreed"] = min(NEWER if conflict["newer_first"] else EITHER for conflict in answered.conflicts)
+    return {"chance": answered.probability, "quoted": answered.quoted, "seen": {**answered.seen}, **more}
+
+
+def differ(conflict: Conflict) -> str:
+    """A conflict as an issue: both answers, where each stands, and what tells which is the newer."""
+    first, second = (f"“{shortened(s['answer'], 80)}” ({s['filename'] or s['chunk_id']})" for s in conflict["sides"])
+    return f"{DIFFER}: {first} and {second}; " + (
+        f"the first is the newer: {conflict['why']}."
+        if conflict["newer_first"]
+        else "nothing tells which is the newer."
+    )
+
+
+def joined(
+    value: float, verdicts: Sequence[Verdict], read: Reading | None, checked: float = 1.0
+) -> tuple[float, float, bool]:
+    """The confidence that a policy's value makes with what the reader said; the value, and whether it was cut."""
+    if read is None:
+        return value, value, False
+    confidence, value, cut = _joined(value, verdicts, read, checked)
+    return round(confidence * read.get("agreed", 1.0), 6), value, cut
+
+
+def _joined(value: float, verdicts: Sequence[Verdict], read: Reading, checked: float) -> tuple[float, float, bool]:
+    if "sureness" in read and read["seen"]:
+        least = min((v["support"] for v in counted(verdicts) if v["verdict"] != "unjudged"), default=0.0)
+        chance = card().chance(features(read["seen"], least, Written(read["sureness"])))
+        if any(v["verdict"] != "supported" for v in counted(verdicts)):
+            chance = min(chance, value)  # whatever speaks for the whole, a claim of it has failed
+        return round(chance * checked, 6), value, False
+    if read["chance"] is None:
+        cut = value > MOST_UNREAD and EMBEDDED.issuperset(judges_of(verdicts))
+        return (MOST_UNREAD, MOST_UNREAD, True) if cut else (value, value, False)
+    if not read["quoted"] or any(v["judge"] in CHAT_JUDGES for v in verdicts):
+        return value, value, False
+    sure = value * read["chance"]
+    if "beside" in read and reaches(sure, WORTH_SHOWING):
+        # It neither hides what would be shown without a model nor shows what the reader refuses.
+        sure = min(max(card().chance_beside(sure, Beside(**read["beside"])), WORTH_SHOWING), checked)
+    return round(sure, 6), value, False
+
+
+@dataclass(frozen=True)
+class _Case:
+    """One call of the verifier: what is verified, by whom, and which policies are to be computed."""
+
+    question: str
+    answer: str
+    passages: Sequence[Passage]
+    notes: Notes
+    chain: JudgeChain
+    policy: str
+    chosen: Sequence[str]
+    known_facts: Sequence[str]
+    written: Written | None = None
+    beside: Beside | None = None
+    computed: Recomputed | None = None
+
+
+def _failed(answer: str, policy: str) -> Verification:
+    whole = Claim(text=answer, start=0, end=len(answer), type="factual")
+    why = "Verification failed: nothing was judged, and the confidence of 0.0 says only that"
+    claims = (unjudged(whole, why + "."),) if answer.strip() else ()
+    return Verification(confidence=0.0, claims=claims, issues=(why,), policy=policy, failed=True)
+
+
+def _scored(part: str, call: Callable[[], Any], instead: str, notes: Notes) -> Any:
+    """What a scorer or the reader says, 0..1; None, and noted with what is done instead, when it fails."""
+
+    def asked() -> Any:
+        reply = call()
+        value = reply.probability if isinstance(reply, Answered) else float(reply)
+        if value is not None and not 0.0 <= value <= 1.0:
+            raise ModelError(f"it returned {value}; wanted a number of 0..1")
+        return reply if isinstance(reply, Answered) else value
+
+    return stand_in(part, asked, instead, notes)
+
+
+def _beside(pool: ThreadPoolExecutor, call: Callable[[], T]) -> Callable[[], T]:
+    """Start a call in the caller's context; the returned function waits for its result or raises its error."""
+    return pool.submit(copy_context().run, call).result
+
+
+def _judged(
+    chain: JudgeChain, claims: Sequence[Claim], passages: Sequence[Passage], notes: Notes, question: str
+) -> list[Verdict]:
+    if not any(passage["text"].strip() for passage in passages):
+        why = "There is no passage to support it."
+        return [verdict_of(claim, "unsupported", 0.0, 0.0, None, why, "none") for claim in claims]
+    # What a cell says is looked up; only the rest is judged.
+    exact = [cell_verdict(claim, passages) for claim in claims]
+    rest = [claim for claim, verdict in zip(claims, exact, strict=True) if verdict is None]
+    judged = iter(chain(rest, passages, notes, question=question) if rest or not claims else ())
+    return [verdict or next(judged) for verdict in exact]
+
+
+def _known(kind: str, name: str, table: Mapping[str, T]) -> T:
+    if name not in table:
+        raise SettingsError(f"there is no {kind} {name!r}; choose one of {', '.join(table)}.")
+    return table[name]

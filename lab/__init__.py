@@ -1,0 +1,1 @@
+"""The laboratory: training, benchmarks and tools; not installed."""

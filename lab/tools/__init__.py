@@ -1,0 +1,1 @@
+"""Tools that keep documents, pictures and the house in order."""

@@ -1,1 +1,0 @@
-"""The formats that are read, one module each, by the table in `cragraph.retrieval.documents.files`."""

@@ -1,9 +1,0 @@
-"""Search: from a question to passages."""
-
-from cragraph.lazy import exports
-from cragraph.retrieval.search.questions import Decompose, TargetedQueries, decompose, unanswered_parts
-from cragraph.retrieval.search.retriever import SearchRetriever, SourceWeights
-
-__all__ = ["Decompose", "SearchRetriever", "SourceWeights", "TargetedQueries", "decompose", "unanswered_parts"]
-
-__getattr__ = exports(__name__)

@@ -1,0 +1,116 @@
+"""Any answer is scored by what the passages say to the question."""
+
+import pytest
+
+from cragraph.answers.answered import ReaderScorer, copies
+from cragraph.answers.ranking import AnswerRanker
+from cragraph.language.words import normalised
+from cragraph.models.embeddings import EmbeddedEncoder
+from cragraph.models.reader import Reader
+from cragraph.passages import as_passages
+from cragraph.protocols import Notes
+
+PASSAGES = as_passages(
+    [
+        "The bakery on Mill Street opens at 6 in the morning. Fresh bread is baked twice a day by Anna Keller.",
+        "The library is closed on Mondays. Its reading room has forty seats.",
+    ]
+)
+QUESTION = "When does the bakery open?"
+QUOTED = "The bakery on Mill Street opens at 6 in the morning. [1]"
+
+
+@pytest.fixture(scope="module")
+def scorer() -> ReaderScorer:
+    return ReaderScorer(AnswerRanker(Reader(threads=1), EmbeddedEncoder(threads=1)))
+
+
+def probability(scorer: ReaderScorer, question: str, answer: str) -> float:
+    found = scorer(question, answer, PASSAGES, Notes()).probability
+    assert found is not None
+    return found
+
+
+def test_a_quotation_points_at_the_words_that_answer(scorer: ReaderScorer) -> None:
+    [span] = scorer(QUESTION, QUOTED, PASSAGES, Notes()).spans
+    text = PASSAGES[span["passage"]]["text"]
+    assert (span["passage"], text[span["start"] : span["end"]]) == (0, span["text"])
+    assert "6" in span["text"]
+
+
+def test_an_answer_in_other_words_is_held_against_the_candidate_nearest_to_it(scorer: ReaderScorer) -> None:
+    [span] = scorer(QUESTION, QUOTED, PASSAGES, Notes()).spans
+    found = scorer(QUESTION, f"You can go there from {span['text']} on.", PASSAGES, Notes())
+    other = scorer(QUESTION, "Nobody has ever seen a purple elephant.", PASSAGES, Notes())
+    assert (found.spans, found.quoted, other.quoted) == ((span,), False, False)
+    assert found.probability is not None
+    assert other.probability is not None
+    assert found.probability > 0.5 > other.probability
+
+
+def test_a_question_of_two_parts_is_answered_where_both_are(scorer: ReaderScorer) -> None:
+    both = "When does the bakery open, and who bakes the bread?"
+    half, whole = QUOTED, f"{QUOTED} Fresh bread is baked twice a day by Anna Keller. [1]"
+    assert probability(scorer, both, half) < probability(scorer, both, whole)
+
+
+def test_each_part_is_held_against_what_answers_it_not_against_what_shares_most_words(scorer: ReaderScorer) -> None:
+    both = "When does the bakery open, and who bakes the bread?"
+    seen = scorer(both, "People can come from 6 am on. Fresh bread: Anna Keller, twice a day.", PASSAGES, Notes()).seen
+    assert seen["chance"] > 0.5
+
+
+def test_a_true_sentence_that_answers_something_else_is_worth_less(scorer: ReaderScorer) -> None:
+    other = "Fresh bread is baked twice a day by Anna Keller. [1]"
+    assert probability(scorer, QUESTION, other) < probability(scorer, QUESTION, QUOTED) - 0.1
+
+
+def test_the_answer_to_a_question_that_nothing_answers_is_worth_less(scorer: ReaderScorer) -> None:
+    assert probability(scorer, "When was the bakery founded?", QUOTED) < probability(scorer, QUESTION, QUOTED)
+
+
+def test_nothing_is_claimed_of_a_language_that_the_reader_does_not_know(scorer: ReaderScorer) -> None:
+    passages = as_passages(["Die Bäckerei öffnet um sechs Uhr, und sie ist am Sonntag geschlossen."])
+    assert scorer("Wann öffnet die Bäckerei?", "Um sechs Uhr.", passages, Notes()).probability is None
+
+
+def test_the_same_pair_is_always_read_alike() -> None:
+    texts = [("", p["text"]) for p in PASSAGES]
+    together = Reader(threads=2).read(QUESTION, texts)
+    alone = [Reader(threads=1).read(QUESTION, [text])[0] for text in texts]
+    assert [r.answer for r in together] == [r.answer for r in alone]
+    assert all((a.pieces == b.pieces).all() for a, b in zip(together, alone, strict=True))
+
+
+def test_a_quotation_that_answers_one_part_of_two_is_a_quotation_still_and_worth_little(scorer: ReaderScorer) -> None:
+    found = scorer("When does the bakery open, and who repaired its roof last year?", QUOTED, PASSAGES, Notes())
+    assert found.quoted
+    assert found.probability == pytest.approx(0.3)
+
+
+SURGERY = as_passages(
+    [
+        "Pet plan: a dog costs 14.50 a month. The plan includes the yearly booster, flea and worm treatment, two nail "
+        "clips by a nurse, and 10 per cent off food. Dental work is left out.",
+        "The surgery is open from eight. Bring the vaccination card. Parking is behind the house..",
+    ]
+)
+
+
+@pytest.mark.parametrize("answer", ["The surgery is open from eight.", "Parking is behind the house. [2]"])
+def test_a_sentence_of_the_passages_that_nobody_would_choose_is_a_quotation_that_does_not_answer(
+    scorer: ReaderScorer, answer: str
+) -> None:
+    found = scorer("What do I get for the monthly pet plan?", answer, SURGERY, Notes())
+    assert found.quoted
+    assert found.probability is not None
+    assert found.probability < 0.3
+    assert found.seen["found"] == scorer("What do I get for the monthly pet plan?", "x", SURGERY, Notes()).seen["found"]
+
+
+def test_an_answer_that_says_more_than_the_passages_is_no_copy_of_them() -> None:
+    own = "The surgery is open from eight."
+    assert [c.text for c in copies(normalised(own), SURGERY)] == [own]
+    assert copies(normalised(f"{own} Nobody minds dogs."), SURGERY) == []
+    assert copies(normalised("It opens at eight."), SURGERY) == []
+    assert copies("", SURGERY) == []

@@ -1,0 +1,182 @@
+"""The generator with a chat model, over the real client and protocol."""
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any, TypedDict
+
+import pytest
+from langgraph.graph import START, StateGraph
+
+from cragraph.answers.chat_answerer import ChatGenerator, tidy
+from cragraph.errors import ModelError, ModelNotFoundError
+from cragraph.models.chat import ChatCaller
+from cragraph.models.servers import chat_model
+from cragraph.passages import as_passages
+from cragraph.prompts.load import Prompts
+from cragraph.protocols import Brief, Notes
+from cragraph.types import IDK, Verdict
+from tests.support.ollama import OllamaServer, Reply
+
+pytestmark = [pytest.mark.server, pytest.mark.enable_socket]
+
+PASSAGES = as_passages(["Net sales were $383 billion in 2023.", "The company was founded in 1976."])
+QUESTION = "What were net sales in 2023?"
+
+
+@pytest.fixture
+def server() -> Iterator[OllamaServer]:
+    with OllamaServer("Net sales were $383 billion [1].") as running:
+        yield running
+
+
+def generator(
+    server: OllamaServer, model: str = "llama3.2", prompts: Prompts | None = None, **options: Any
+) -> ChatGenerator:
+    name = f"ollama:{model}"
+    caller = ChatCaller(chat_model(name, base_url=server.url, **options), name, backoff_s=0.01)
+    return ChatGenerator(caller, prompts or Prompts())
+
+
+def failed(text: str, correction: str = "") -> Verdict:
+    verdict = Verdict(
+        text=text, start=0, end=len(text), type="factual", verdict="contradicted", support=0.0, contradiction=1.0,
+        evidence=None, reasoning="The passages say 1976.", judge="llm",
+    )  # fmt: skip
+    return {**verdict, "correction": correction} if correction else verdict
+
+
+def test_it_writes_from_numbered_passages_and_says_which_prompt_it_used(server: OllamaServer) -> None:
+    notes = Notes()
+    assert generator(server)(Brief(QUESTION, PASSAGES), notes) == "Net sales were $383 billion [1]."
+    prompt = server.chats[0].prompt
+    assert " 1: " in prompt
+    assert prompt.index("383 billion") < prompt.index("1976")
+    assert notes.calls == 1
+    assert notes.models == {"prompt:generate": Prompts()["generate"].digest}
+
+
+def test_a_correction_sees_the_answer_so_far_what_failed_in_it_and_why(server: OllamaServer) -> None:
+    brief = Brief(
+        QUESTION, PASSAGES, previous="Founded in 1977 [2].", failed=[failed("Founded in 1977", "Founded in 1976.")]
+    )
+    generator(server)(brief, Notes())
+    prompt = server.chats[0].prompt
+    assert "Founded in 1977 [2]." in prompt
+    assert '"Founded in 1977" is contradicted; reason: The passages say 1976.; correction: Founded in 1976.' in prompt
+
+
+def test_without_passages_it_abstains_without_a_call(server: OllamaServer) -> None:
+    assert generator(server)(Brief(QUESTION, []), Notes()) == IDK
+    assert server.chats == []
+
+
+def test_declining_in_other_words_is_idk(server: OllamaServer) -> None:
+    server.play("I'm sorry, the passages do not contain this.")
+    assert generator(server)(Brief(QUESTION, PASSAGES), Notes()) == IDK
+
+
+def test_an_empty_answer_is_asked_for_once_more_and_warmer(server: OllamaServer) -> None:
+    server.play(["  ", "It was $383 billion [1]."])
+    notes = Notes()
+    assert generator(server)(Brief(QUESTION, PASSAGES), notes) == "It was $383 billion [1]."
+    assert notes.calls == 2
+    assert [r.options["temperature"] for r in server.chats] == [0.0, 0.4]
+
+
+@pytest.mark.parametrize("empty", ["", "<think>hmm</think>", " \n "])
+def test_two_empty_answers_are_a_clear_error(server: OllamaServer, empty: str) -> None:
+    server.play(empty)
+    with pytest.raises(ModelError, match=r"wrote an empty answer twice"):
+        generator(server)(Brief(QUESTION, PASSAGES), Notes())
+
+
+def test_a_missing_model_is_named_with_what_to_do(server: OllamaServer) -> None:
+    with pytest.raises(ModelNotFoundError, match="ollama pull absent"):
+        generator(server, "absent")(Brief(QUESTION, PASSAGES), Notes())
+
+
+def test_an_answer_that_was_cut_off_is_said(server: OllamaServer) -> None:
+    notes = Notes()
+    generator(server, num_predict=16, num_ctx=8192)(Brief(QUESTION, PASSAGES), notes)
+    assert notes.sentences == []
+    server.play("word " * 40)
+    generator(server, num_predict=16)(Brief(QUESTION, PASSAGES), notes)
+    assert notes.sentences == ["ollama:llama3.2 was cut off in the middle of its answer: raise CRAG_NUM_PREDICT."]
+
+
+def test_the_prompt_never_exceeds_num_ctx_and_the_lowest_ranked_passages_go_first(server: OllamaServer) -> None:
+    many = as_passages([f"Passage {n} says this and that. " * 20 for n in range(12)])
+    notes = Notes()
+    generator(server, num_ctx=2048, num_predict=256)(Brief(QUESTION, many), notes)
+    request = server.chats[0]
+    assert not request.truncated
+    assert request.prompt_tokens + 256 <= 2048
+    assert "Passage 0" in request.seen
+    assert "Passage 11" not in request.seen
+    assert "lowest ranked, were left out of the generate prompt" in notes.sentences[0]
+
+
+def test_a_warmer_brief_is_written_warmer(server: OllamaServer) -> None:
+    generator(server)(Brief(QUESTION, PASSAGES, temperature=0.8), Notes())
+    assert server.chats[0].options["temperature"] == 0.8
+
+
+def test_a_persons_own_prompt_is_used(server: OllamaServer, tmp_path: Path) -> None:
+    own = "# system\nAnswer like a clerk.\n# user\n{{passages}} {{marker}} {{question}}\n"
+    (tmp_path / "generate.md").write_text(own)
+    notes = Notes()
+    generator(server, prompts=Prompts(tmp_path))(Brief(QUESTION, PASSAGES), notes)
+    assert "Answer like a clerk." in server.chats[0].prompt
+    assert notes.models["prompt:generate"] != Prompts()["generate"].digest
+
+
+def test_the_same_question_has_the_same_prompt_under_a_seed(server: OllamaServer) -> None:
+    for _ in range(2):
+        generator(server)(Brief(QUESTION, PASSAGES), Notes())
+    first, again = (r.prompt for r in server.chats)
+    assert first == again
+
+
+@pytest.mark.parametrize(
+    ("written", "answer"),
+    [
+        ("So it is [passage 1].", "So it is [1]."),
+        ("So it is [1, 2] and [Source 3].", "So it is [1][2] and [3]."),
+        ("So it is 【2】.", "So it is [2]."),
+        ("**Answer:** So it is [1].", "So it is [1]."),
+        ("Corrected answer: So it is [1].", "So it is [1]."),
+        ("<<passage abc>> So it is [1]. <<end abc>>", "So it is [1]."),
+        ("The list [a, b] and array[10:20] stay.", "The list [a, b] and array[10:20] stay."),
+    ],
+)
+def test_citations_come_out_in_one_shape_whatever_a_small_model_wrote(written: str, answer: str) -> None:
+    assert tidy(written) == answer
+
+
+class Words(TypedDict):
+    answer: str
+
+
+@pytest.mark.parametrize("reply", ["one two three", Reply("one two three", cut=1)])
+def test_tokens_reach_the_message_stream_of_a_graph_one_by_one(server: OllamaServer, reply: Any) -> None:
+    server.play(reply)
+    write = generator(server)
+
+    def node(state: Words) -> Words:
+        return {"answer": write(Brief(QUESTION, PASSAGES), Notes())}
+
+    graph = StateGraph(Words).add_node("generate", node).add_edge(START, "generate").compile()
+    pieces = [chunk.content for chunk, _ in graph.stream({"answer": ""}, stream_mode="messages")]  # type: ignore[union-attr]
+    assert [p for p in pieces if p] == ["one", " two", " three"]
+
+
+async def test_tokens_reach_the_message_stream_of_an_async_run_too(server: OllamaServer) -> None:
+    server.play("one two three")
+    write = generator(server)
+
+    def node(state: Words) -> Words:
+        return {"answer": write(Brief(QUESTION, PASSAGES), Notes())}
+
+    graph = StateGraph(Words).add_node("generate", node).add_edge(START, "generate").compile()
+    pieces = [c.content async for c, _ in graph.astream({"answer": ""}, stream_mode="messages")]  # type: ignore[union-attr]
+    assert [p for p in pieces if p] == ["one", " two", " three"]

@@ -1,0 +1,308 @@
+"""What small models write instead of an answer, and what becomes of it: each reply here was written by a real one."""
+
+import re
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+
+from cragraph.answers.chat_answerer import ChatGenerator, renumbered, settled, unfinished
+from cragraph.answers.excerpts import BUDGET, FRAME, excerpts
+from cragraph.build import Parts
+from cragraph.models.budget import estimated_tokens
+from cragraph.models.chat import ChatCaller
+from cragraph.models.servers import chat_model
+from cragraph.passages import as_passages
+from cragraph.prompts.load import Prompts
+from cragraph.protocols import Brief, Notes
+from cragraph.settings import load_settings
+from cragraph.types import IDK
+from cragraph.verification.claims import split_claims
+from tests.support.ollama import ModelInfo, OllamaServer, Reply, Request
+
+pytestmark = [pytest.mark.server, pytest.mark.enable_socket]
+
+QUESTION = "Why did the insurance get dearer?"
+WHY = "The yearly premium rises from £1,130 to £1,205 because a second kiln was added."
+PASSAGES = as_passages(["The studio opens at nine and closes at six.", WHY, "The roof was repaired in May."])
+EXAMPLE = "The bridge was rebuilt in 1894. [2]"
+
+
+@pytest.fixture(scope="module")
+def ranker() -> Any:
+    return Parts(load_settings(store=None)).ranker
+
+
+@pytest.fixture
+def server() -> Iterator[OllamaServer]:
+    with OllamaServer("[2]") as running:
+        yield running
+
+
+def written(server: OllamaServer, ranker: Any, *, question: str = QUESTION, passages: Any = PASSAGES) -> Any:
+    notes = Notes()
+    caller = ChatCaller(chat_model("ollama:llama3.2", base_url=server.url), "ollama:llama3.2", backoff_s=0.01)
+    return ChatGenerator(caller, Prompts(), ranker)(Brief(question, passages), notes), notes
+
+
+@pytest.mark.parametrize("reply", ["[2]", "[2][2]", "## Insurance [2]", f"{QUESTION} [2]"])
+def test_a_reply_that_only_points_at_a_passage_becomes_what_that_passage_says(
+    server: OllamaServer, ranker: Any, reply: str
+) -> None:
+    server.play(reply)
+    answer, notes = written(server, ranker)
+    assert answer == f"{WHY} [2]"
+    assert (notes.calls, notes.written) == (1, {})
+    assert "what the passage that it named says" in notes.sentences[0]
+
+
+@pytest.mark.parametrize("reply", ["Yes. [2]", "No [2]"])
+def test_a_yes_or_a_no_alone_becomes_what_the_passage_that_it_names_says(
+    server: OllamaServer, ranker: Any, reply: str
+) -> None:
+    server.play(reply)
+    answer, notes = written(server, ranker, question="Does the yearly premium rise?")
+    assert (answer, notes.calls, notes.written) == (f"{WHY} [2]", 1, {})
+    assert "alone" in notes.sentences[0]
+
+
+def test_a_yes_before_a_sentence_that_says_no_is_left_out_and_said(server: OllamaServer, ranker: Any) -> None:
+    server.play("Yes, volunteers are not paid. [2]")
+    answer, notes = written(server, ranker, question="Do volunteers get paid?")
+    assert answer == "Volunteers are not paid. [2]"
+    assert "the yes was left out" in notes.sentences[0]
+    assert answer in notes.written
+
+
+@pytest.mark.parametrize(
+    ("reply", "answer"),
+    [
+        ("The passage states that a second kiln was added. [2]", "A second kiln was added. [2]"),
+        ("The passage a019 2: news-2024.md states that the premium rises. [2]", "The premium rises. [2]"),
+        ("According to the passages, the premium rises. [2]", "The premium rises. [2]"),
+        ("It rises. [2] The passage says that a kiln was added. [2]", "It rises. [2] A kiln was added. [2]"),
+        ("The passage about kilns mentions a second one. [2]", "The passage about kilns mentions a second one. [2]"),
+    ],
+)
+def test_what_a_model_says_of_the_passage_before_what_it_says_is_left_out(
+    server: OllamaServer, ranker: Any, reply: str, answer: str
+) -> None:
+    server.play(reply)
+    given, notes = written(server, ranker)
+    assert given == answer
+    assert list(notes.written) == [answer]
+
+
+@pytest.mark.parametrize(("reply", "answer"), [("£1,205.", f"{WHY} [2]"), ("The studio", "The studio")])
+def test_a_bare_figure_that_names_no_passage_becomes_the_one_sentence_that_has_it(
+    server: OllamaServer, ranker: Any, reply: str, answer: str
+) -> None:
+    server.play(reply)
+    passages = as_passages([*(p["text"] for p in PASSAGES), "The studio was painted."])
+    given, notes = written(server, ranker, question="What does the insurance cost?", passages=passages)
+    assert (given, notes.calls) == (answer, 1)
+    assert bool(notes.written) is (answer == reply)
+
+
+def test_a_bare_figure_is_put_into_the_sentence_that_has_it(server: OllamaServer, ranker: Any) -> None:
+    server.play("£1,205 [2]")
+    answer, notes = written(server, ranker, question="What does the insurance cost?")
+    assert answer == f"{WHY} [2]"
+    assert "a fragment" in notes.sentences[0]
+
+
+def test_a_reply_that_repeats_the_example_of_the_prompt_is_asked_for_without_one(
+    server: OllamaServer, ranker: Any
+) -> None:
+    server.play([EXAMPLE, "It rose because of a second kiln."])
+    answer, notes = written(server, ranker)
+    assert (answer, notes.calls) == ("It rose because of a second kiln.", 2)
+    first, second = (chat.messages[-1]["content"] for chat in server.chats)
+    assert "1894" in first
+    assert "1894" not in second
+    assert first[: first.index(QUESTION)] == second[: second.index(QUESTION)]
+    assert "the example of the prompt" in notes.sentences[0]
+    assert "without the example" in notes.sentences[0]
+    assert answer in notes.written
+
+
+@pytest.mark.parametrize("second", [EXAMPLE, "I don't know.", "[2]"])
+def test_what_repeats_the_example_and_declines_without_it_leaves_the_answer_to_the_passages(
+    server: OllamaServer, ranker: Any, second: str
+) -> None:
+    server.play([EXAMPLE, second])
+    answer, notes = written(server, ranker, question="What is the yearly premium?")
+    assert (answer, notes.calls, notes.written) == (f"{WHY} [2]", 2, {})
+    assert "what the passages say" in notes.sentences[0]
+
+
+@pytest.mark.parametrize("reader", [True, False])
+def test_a_reply_that_repeats_the_example_where_nothing_answers_is_a_refusal(
+    server: OllamaServer, ranker: Any, reader: bool
+) -> None:
+    server.play([EXAMPLE, "The passages do not say who painted the ceiling."])
+    question = "Who painted the ceiling of the chapel?"
+    answer, notes = written(server, ranker if reader else None, question=question)
+    assert (answer, notes.calls) == (IDK, 2)
+    assert "no passage says what it may mean" in notes.sentences[0]
+
+
+def test_what_stays_broken_is_taken_from_the_passages_and_said(server: OllamaServer, ranker: Any) -> None:
+    server.play("## Insurance")
+    answer, notes = written(server, ranker)
+    assert WHY in answer
+    assert any("twice; the answer is what the passages say" in sentence for sentence in notes.sentences)
+
+
+@pytest.mark.parametrize("reply", ["I don't know", "I don't know. [3]", "I don\u2019t know.", "“I don't know.”"])
+def test_the_words_by_which_a_model_refuses_are_a_refusal_with_a_marker_or_without(
+    server: OllamaServer, ranker: Any, reply: str
+) -> None:
+    server.play(reply)
+    answer, notes = written(server, ranker, question="Who painted the ceiling of the chapel?")
+    assert (answer, notes.calls, notes.written) == (IDK, 1, {})
+
+
+@pytest.mark.parametrize(
+    ("reply", "refused"),
+    [
+        ("The telephone number is not provided in the given context.", True),
+        ("The passages do not say who painted the ceiling. [2]", True),
+        ("There is no information about the ceiling in the passages. [1][2]", True),
+        ("The warranty is not included in the documents of the sale. [1]", False),
+        ("The price is not specified in clause 4. [1]", False),
+    ],
+)
+def test_a_refusal_in_other_words_is_one_though_a_number_stands_behind_it(reply: str, refused: bool) -> None:
+    assert (settled(reply) == IDK) is refused
+
+
+def test_what_the_model_overlooks_and_the_reader_is_sure_of_is_quoted_and_said(
+    server: OllamaServer, ranker: Any
+) -> None:
+    server.play("I don't know.")
+    answer, notes = written(server, ranker, question="What is the yearly premium?")
+    assert answer == f"{WHY} [2]"
+    assert "found no answer" in notes.sentences[0]
+    assert notes.written == {}
+
+
+def test_a_sentence_is_left_as_it_was_written_and_its_sureness_kept(server: OllamaServer, ranker: Any) -> None:
+    told = [{"token": "It", "logprob": -0.25}]
+    server.play(Reply("It rose because of a second kiln. [2]", logprobs=told))
+    answer, notes = written(server, ranker)
+    assert answer == "It rose because of a second kiln. [2]"
+    assert notes.sentences == []
+    assert notes.written[answer] == pytest.approx(-0.25)
+
+
+def test_markers_count_all_passages_though_the_prompt_had_only_some() -> None:
+    assert renumbered("It did [1][2]. And so on [7].", [3, 5]) == "It did [3][5]. And so on."
+
+
+@pytest.mark.parametrize("text", ["Yes [1]", "No. [2]", "I don't know", "It was Ann Lee who did it. [1]", "Ann Lee"])
+def test_a_short_answer_is_not_a_fault(text: str) -> None:
+    assert unfinished(text, QUESTION) == ""
+
+
+# -- what is sent ----------------------------------------------------------------------------------------------
+
+LONG = as_passages(
+    [
+        "The choir sings on Mondays. " * 12 + "The premium rises because of a second kiln. " + "Tea is served. " * 30,
+        "The bakery sells bread. " * 40,
+        "item | price\nclay | 4\nglaze | 7\n" + "\n".join(f"tool {n} | {n}" for n in range(60)),
+    ]
+)
+
+
+def test_what_is_sent_holds_what_may_answer_and_little_else(ranker: Any) -> None:
+    question = "Why does the premium rise?"
+    chosen = excerpts(question, LONG, [ranker(question, LONG)], ranker.embeddings)
+    texts = [one.passage["text"] for one in chosen]
+    assert "because of a second kiln" in texts[0]
+    assert sum(estimated_tokens(text) for text in texts) <= BUDGET + FRAME
+    assert not any("tool 59" in text for text in texts)
+
+
+def test_short_passages_and_those_that_were_widened_are_sent_whole() -> None:
+    assert [one.passage for one in excerpts("Why?", PASSAGES)] == PASSAGES
+    parts = [{"chunk_id": LONG[0]["chunk_id"], "start": 0, "end": 9, "from": 0}]
+    wide: Any = [{**LONG[0], "parts": parts}, *LONG[1:]]
+    assert [one.passage for one in excerpts("Why?", wide)] == wide
+
+
+def test_a_row_is_sent_with_the_row_that_names_its_columns(ranker: Any) -> None:
+    question = "What is the price of glaze?"
+    chosen = excerpts(question, LONG, [ranker(question, LONG)], ranker.embeddings)
+    table = next(one.passage["text"] for one in chosen if one.number == 3)
+    assert "glaze | 7" in table
+    assert "item | price" in table
+
+
+DAYS = [f"The studio opens at nine on day {n}. It closes at six. The kettle stands in room {n}." * 4 for n in range(9)]
+
+
+def played(request: Request) -> Any:
+    """What a model writes to each task."""
+    if "short search queries" in request.prompt:
+        return {"queries": ["insurance premium kiln"]}
+    if "<<claims" in request.prompt:
+        return {"claims": [{"n": 1, "evidence": WHY, "status": "SUPPORTED"}]}
+    if "How well does the answer fit?" in request.prompt:
+        return {"reasoning": "It does.", "score": 1.0}
+    return "It rises because a second kiln was added. [1]"
+
+
+def test_the_calls_that_judge_score_and_search_begin_with_what_the_answering_call_read() -> None:
+    passages = as_passages([f"{DAYS[0]} {WHY}", *DAYS[1:]])
+    with OllamaServer(played) as server:
+        parts = Parts(load_settings(store=None, model="ollama:llama3.2", ollama_host=server.url))
+        answer = parts.generator(Brief(QUESTION, passages), Notes())
+        [judged] = parts.judges["llm"](split_claims(answer), passages, Notes(), question=QUESTION)
+        parts.query_writer(QUESTION, [{**judged, "verdict": "unsupported"}], [], Notes(), passages)
+        parts.verifier.alignment(QUESTION, answer, passages, Notes())
+    heads = {re.split("\n\n(?:Question:|<<claims|<<answer)", request.prompt)[0] for request in server.chats}
+    assert len(server.chats) == 4
+    assert len(heads) == 1
+    assert estimated_tokens(heads.pop()) < BUDGET * 2
+    evidence = judged["evidence"]
+    assert evidence is not None
+    assert passages[evidence["passage"]]["text"][evidence["start"] : evidence["end"]] == WHY
+
+
+def test_a_judge_reads_the_sentence_nearest_to_a_claim_though_the_question_did_not_choose_it() -> None:
+    stray = "Ann Lee keeps the spare key of the cellar in Leeds."
+    passages = as_passages([f"{DAYS[0]} {WHY}", *DAYS[1:], f"{DAYS[1]} {stray}"])
+    with OllamaServer(played) as server:
+        parts = Parts(load_settings(store=None, model="ollama:llama3.2", ollama_host=server.url))
+        claims = split_claims("It rises because a second kiln was added. Ann Lee keeps a key of the cellar in Leeds.")
+        parts.judges["llm"](claims, passages, Notes(), question=QUESTION)
+    shown = server.chats[0].prompt.partition("<<claims")[0]
+    assert stray in shown
+    assert shown.index(WHY) < shown.index(stray)
+
+
+@pytest.mark.parametrize(("size", "calls"), [("1.5B", 0), ("8.0B", 1)])
+def test_a_small_model_corrects_nothing_and_the_later_pass_quotes(ranker: Any, size: str, calls: int) -> None:
+    reply = "The premium rises because of a kiln. [2]"
+    with OllamaServer(reply, models={"llama3.2": ModelInfo(parameter_size=size)}) as server:
+        caller = ChatCaller(chat_model("ollama:llama3.2", base_url=server.url), "ollama:llama3.2", backoff_s=0.01)
+        notes = Notes()
+        # The sentence that held is the model's own, and no quotation of what the passages say to the question.
+        why = {"verdict": "unsupported", "reasoning": "No passage says it.", "evidence": None}
+        failed = [{"text": "It is £900.", "start": 0, "end": 11, **why}]
+        previous = "It is £900. The studio opens at nine and closes at six. [1]"
+        brief = Brief("What is the yearly premium?", PASSAGES, previous=previous, failed=failed)  # type: ignore[arg-type]
+        answer = ChatGenerator(caller, Prompts(), ranker, smallest=2.0)(brief, notes)
+    assert len(server.chats) == notes.calls == calls
+    assert answer == (reply if calls else f"{WHY} [2]")
+
+
+@pytest.mark.parametrize(("size", "example"), [("1.5B", False), ("494.03M", False), ("2.0B", True), ("8.0B", True)])
+def test_a_small_model_is_asked_without_an_example_and_without_numbers(ranker: Any, size: str, example: bool) -> None:
+    with OllamaServer("It rises because of a kiln.", models={"llama3.2": ModelInfo(parameter_size=size)}) as server:
+        _, notes = written(server, ranker)
+    assert ("1894" in server.chats[0].prompt) is example
+    assert ("in brackets" in server.chats[0].prompt) is example
+    assert notes.calls == 1

@@ -1,0 +1,143 @@
+"""Answers that differ: what is told as a conflict, what only looks like one, and which of two is the newer."""
+
+from collections.abc import Callable
+
+import pytest
+
+from cragraph.answers.conflicts import Differing, differing
+from cragraph.answers.questions import read_question
+from cragraph.answers.ranking import AnswerRanker
+from cragraph.models.embeddings import EmbeddedEncoder
+from cragraph.models.reader import Reader
+from cragraph.passages import as_passages
+
+Find = Callable[..., Differing | None]
+
+
+@pytest.fixture(scope="module")
+def find() -> Find:
+    ranker = AnswerRanker(Reader(threads=1), EmbeddedEncoder(threads=1))
+
+    def found(question: str, *files: tuple[str, str]) -> Differing | None:
+        passages = as_passages([{"text": text, "source": name} for name, text in files])
+        return differing(read_question(question), ranker(question, passages), passages)
+
+    return found
+
+
+HALL = "What does it cost to hire the hall per hour?"
+
+
+@pytest.mark.parametrize(
+    ("question", "one", "other"),
+    [
+        (HALL, "The hall costs £25 per hour to hire.", "The hall costs £28 per hour to hire."),
+        (
+            "How many people may join a tour?",
+            "At most 12 people may join a tour.",
+            "At most 15 people may join a tour.",
+        ),
+        ("Who edits the paper?", "The paper is edited by Clive Orr.", "The paper is edited by Hanna Beck."),
+        ("Are dogs allowed on the site?", "Dogs are allowed on the site.", "Dogs are not allowed on the site."),
+        ("What are the gloves made of?", "The gloves are made of nitrile.", "The gloves are made of butyl."),
+    ],
+)
+def test_two_documents_that_answer_differently_are_a_conflict(find: Find, question: str, one: str, other: str) -> None:
+    pair = find(question, ("a.md", one), ("b.md", other))
+    assert pair is not None
+    assert {pair.first.candidate.text, pair.second.candidate.text} == {one, other}
+    assert pair.why == ""
+
+
+@pytest.mark.parametrize(
+    ("question", "one", "other"),
+    [
+        ("How long is the trail?", "The trail is 2 km long.", "The trail is 2,000 m long."),
+        ("How many visitors came?", "About 300 visitors came.", "312 visitors came."),
+        ("How many players does it need?", "It needs at least 2 players.", "The game needs 2 to 6 players."),
+        ("What does a large tent cost?", "A large tent costs £18.", "A small tent costs £11."),
+        ("How many members were there in 2024?", "In 2023 there were 410 members.", "In 2024 there were 455 members."),
+        ("How many tickets were sold?", "We hope to sell 300 tickets.", "264 tickets were sold."),
+        ("Who teaches pottery?", "Pottery is taught by Ines Roth.", "Pottery is also taught by Paul Adler."),
+        ("Who runs the archive?", "The archive is run by Dr. Olga Stein.", "The archive is run by Olga Stein."),
+        ("Is the path open after rain?", "The path is closed after rain.", "After rain the path is not open."),
+        ("Who is the treasurer?", "The treasurer is Ann Lowe.", "The treasurer was Carl Voss."),
+        ("List all prices of the hall.", "The hall costs £25.", "The hall costs £28."),
+    ],
+)
+def test_other_things_times_units_ranges_and_additions_are_none(
+    find: Find, question: str, one: str, other: str
+) -> None:
+    assert find(question, ("a.md", one), ("b.md", other)) is None
+
+
+def test_a_document_does_not_contradict_itself(find: Find) -> None:
+    assert find(HALL, ("a.md", "The hall costs £25 per hour to hire. The hall costs £28 per hour to hire.")) is None
+
+
+@pytest.mark.parametrize(
+    ("newer", "older", "why"),
+    [
+        (
+            ("a.md", "From 1 May the hall costs £28 per hour to hire."),
+            ("b.md", "The hall costs £25 per hour to hire."),
+            "it says “From 1 May”",
+        ),
+        (
+            ("a.md", "From 1 May the hall costs £28 per hour to hire instead of £25, as coal is dear."),
+            ("b.md", "The hall costs £25 per hour to hire."),
+            "it says “instead of £25”",
+        ),
+        (
+            ("a.md", "The hall costs £28 per hour to hire instead of £25."),
+            ("b.md", "The hall costs £25 per hour to hire."),
+            "it says “instead of £25”",
+        ),
+        (
+            ("prices-2025.md", "The hall costs £28 per hour to hire."),
+            ("prices-2023.md", "The hall costs £25 per hour to hire."),
+            "its document is of 2025, the other of 2023",
+        ),
+        (
+            ("a.md", "Minutes, 4 June 2024\n\nThe hall costs £28 per hour to hire."),
+            ("b.md", "Minutes, 9 May 2024\n\nThe hall costs £25 per hour to hire."),
+            "its document is of 4 June 2024, the other of 9 May 2024",
+        ),
+        (
+            ("rules-version-2.md", "The hall costs £28 per hour to hire."),
+            ("rules-version-1.md", "The hall costs £25 per hour to hire."),
+            "its document is version 2, the other version 1",
+        ),
+    ],
+)
+def test_the_newer_is_told_by_words_dates_and_versions_whichever_comes_first(
+    find: Find, newer: tuple[str, str], older: tuple[str, str], why: str
+) -> None:
+    for files in ((newer, older), (older, newer)):
+        pair = find(HALL, *files)
+        assert pair is not None
+        assert (pair.why, "£28" in pair.first.candidate.text) == (why, True)
+
+
+def test_a_conflict_is_plain_json_that_says_where_both_stand(find: Find) -> None:
+    texts = ("The hall costs £25 per hour to hire.", "The hall costs £28 per hour to hire.")
+    passages = as_passages([{"text": text, "source": f"{n}.md"} for n, text in enumerate(texts)])
+    pair = find(HALL, ("0.md", texts[0]), ("1.md", texts[1]))
+    assert pair is not None
+    record = pair.record(passages)
+    assert record["newer_first"] is False
+    for side in record["sides"]:
+        assert passages[side["passage"]]["text"][side["start"] : side["end"]] == side["quote"]
+        assert side["answer"] in ("£25", "£28")
+        assert side["filename"] == f"{side['passage']}.md"
+
+
+def test_a_sentence_and_the_cell_of_a_table_can_differ(find: Find) -> None:
+    sentence = ("mail.md", "The deposit of the floor sander is £100 from now on.")
+    table = ("prices.csv", "tool: tile cutter | deposit_gbp: 60\ntool: floor sander | deposit_gbp: 80")
+    asked = "What is the deposit of the floor sander?"
+    for files in ((sentence, table), (table, sentence)):
+        pair = find(asked, *files)
+        assert pair is not None
+        assert (pair.first.answer, pair.second.answer) == ("£100", "80")
+    assert find(asked, ("mail.md", "The deposit of the floor sander is £80."), table) is None

@@ -1,0 +1,124 @@
+import zipfile
+from pathlib import Path
+
+import docx
+import pytest
+from docx.oxml import parse_xml
+from docx.oxml.ns import nsdecls
+
+from cragraph.documents import Document, Limits, load
+from cragraph.errors import DocumentError
+
+
+def loaded(path: Path) -> Document:
+    [document] = load(path)
+    return document
+
+
+def test_headings_lists_and_tables_are_kept_in_order(tmp_path: Path) -> None:
+    word = docx.Document()
+    word.core_properties.title, word.core_properties.author = "Report", "Ada"
+    word.add_heading("Results", 1)
+    word.add_paragraph("Revenue rose.")
+    table = word.add_table(3, 3)
+    for row, cells in zip(
+        table.rows, [("", "2023", "2022"), ("Revenue", "394", "383"), ("Costs", "9", "8")], strict=True
+    ):
+        for cell, text in zip(row.cells, cells, strict=True):
+            cell.text = text
+    word.add_heading("Outlook", 2)
+    word.add_paragraph("first", style="List Bullet")
+    word.add_paragraph("second", style="List Bullet")
+    word.save(str(tmp_path / "a.docx"))
+    document = loaded(tmp_path / "a.docx")
+    assert document.text == (
+        "Results\n\nRevenue rose.\n\n2023 | 2022\nRevenue | 2023: 394 | 2022: 383\nCosts | 2023: 9 | 2022: 8\n\n"
+        "Outlook\n\n- first\n- second"
+    )
+    assert [(heading.level, heading.title) for heading in document.headings] == [(1, "Results"), (2, "Outlook")]
+    assert document.metadata == {"title": "Report", "author": "Ada"}
+
+
+def test_insertions_and_links_are_read_and_deletions_and_hidden_runs_are_not(tmp_path: Path) -> None:
+    word = docx.Document()
+    paragraph = word.add_paragraph("kept ")
+    for markup in (
+        "<w:ins {}><w:r><w:t>inserted </w:t></w:r></w:ins>",
+        "<w:del {}><w:r><w:delText>deleted </w:delText></w:r></w:del>",
+        "<w:moveFrom {}><w:r><w:t>moved </w:t></w:r></w:moveFrom>",
+        "<w:hyperlink {}><w:r><w:t>linked</w:t></w:r></w:hyperlink>",
+        "<w:r {}><w:rPr><w:vanish/></w:rPr><w:t>hidden</w:t></w:r>",
+    ):
+        paragraph._p.append(parse_xml(markup.format(nsdecls("w"))))
+    word.save(str(tmp_path / "a.docx"))
+    assert loaded(tmp_path / "a.docx").text == "kept inserted linked"
+
+
+def test_merged_cells_are_read_once(tmp_path: Path) -> None:
+    word = docx.Document()
+    table = word.add_table(2, 3)
+    table.cell(0, 0).merge(table.cell(0, 2)).text = "Whole width"
+    for column, text in enumerate(("Revenue", "394", "383")):
+        table.cell(1, column).text = text
+    word.save(str(tmp_path / "a.docx"))
+    assert loaded(tmp_path / "a.docx").text.count("Whole width") == 1
+
+
+@pytest.mark.parametrize(
+    ("content", "message"),
+    [
+        (b"no zip at all", "not a .docx"),
+        (b"\xd0\xcf\x11\xe0 old or encrypted", "without a password"),
+    ],
+)
+def test_a_broken_or_encrypted_file_says_what_to_do(tmp_path: Path, content: bytes, message: str) -> None:
+    (tmp_path / "a.docx").write_bytes(content)
+    with pytest.raises(DocumentError, match=message):
+        loaded(tmp_path / "a.docx")
+
+
+def test_a_zip_that_is_no_word_document_says_what_to_do(tmp_path: Path) -> None:
+    with zipfile.ZipFile(tmp_path / "a.docx", "w") as package:
+        package.writestr("hello.txt", "words")
+    with pytest.raises(DocumentError, match="save it again"):
+        loaded(tmp_path / "a.docx")
+
+
+def test_a_document_cut_short_says_what_to_do(tmp_path: Path) -> None:
+    docx.Document().save(str(tmp_path / "a.docx"))
+    data = (tmp_path / "a.docx").read_bytes()
+    (tmp_path / "a.docx").write_bytes(data[: len(data) // 2])
+    with pytest.raises(DocumentError, match="cut short"):
+        loaded(tmp_path / "a.docx")
+
+
+def test_a_part_that_unpacks_to_gigabytes_is_refused_before_it_is_unpacked(tmp_path: Path) -> None:
+    docx.Document().save(str(tmp_path / "a.docx"))
+    with zipfile.ZipFile(tmp_path / "a.docx") as old, zipfile.ZipFile(tmp_path / "b.docx", "w", 8) as new:
+        for entry in old.infolist():
+            new.writestr(entry.filename, old.read(entry) + b" " * (entry.filename == "word/document.xml") * (20 << 20))
+    with pytest.raises(DocumentError, match=r"MB to unpack in word/document.xml, over the limit of 128"):
+        list(load(tmp_path / "b.docx", limits=Limits(memory_mb=128)))
+
+
+def test_a_cell_over_a_billion_columns_is_refused(tmp_path: Path) -> None:
+    word = docx.Document()
+    cell = word.add_table(1, 2).cell(0, 0)
+    cell._tc.get_or_add_tcPr().append(parse_xml(f'<w:gridSpan {nsdecls("w")} w:val="999999999"/>'))
+    word.save(str(tmp_path / "a.docx"))
+    with pytest.raises(DocumentError, match="1,001 columns"):
+        loaded(tmp_path / "a.docx")
+
+
+def test_a_cell_merged_downwards_labels_every_row(tmp_path: Path) -> None:
+    word = docx.Document()
+    table = word.add_table(3, 3)
+    for row, cells in zip(table.rows, [("Kind", "Month", "Sold"), ("Tea", "May", "4"), ("", "June", "5")], strict=True):
+        for cell, text in zip(row.cells, cells, strict=True):
+            cell.text = text
+    table.cell(1, 0).merge(table.cell(2, 0))
+    word.save(str(tmp_path / "a.docx"))
+    assert loaded(tmp_path / "a.docx").text.splitlines()[1:] == [
+        "Kind: Tea | Month: May | Sold: 4",
+        "Kind: Tea | Month: June | Sold: 5",
+    ]

@@ -1,0 +1,230 @@
+from collections.abc import Callable
+from itertools import pairwise
+from pathlib import Path
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from cragraph.documents import Block, Document, Heading, load, split
+from cragraph.documents.clean import clean
+from cragraph.documents.formats.markdown import draft as markdown
+from cragraph.documents.formats.plain import draft as plain
+from cragraph.documents.formats.rst import draft as rst
+from cragraph.errors import InputError
+from cragraph.passages import contextual_text, heading_at
+from cragraph.types import Passage
+
+Read = Callable[..., Document]
+
+SIGNS = st.text(alphabet=st.characters(codec=None))
+LINES = st.lists(
+    st.sampled_from(
+        [
+            *("# Head", "## Sub", "=====", "Title", "---", "- item", "| a | b |", "|---|---|", "```", "    code"),
+            *("", "<!-- c -->", "Some words. And more.", "x" * 90, "Dr. No paid $3.5 million.", "東京は首都です。"),
+        ]
+    ),
+    max_size=40,
+).map("\n".join)
+
+
+def of(draft_text: str, form: str = "md") -> Document:
+    made = {"md": markdown, "txt": plain, "rst": rst}[form](clean(draft_text))
+    return Document(
+        made.text,
+        source="s",
+        filename="s.md",
+        doc_id="d",
+        format=form,
+        page_starts=(0, len(made.text) // 2),
+        headings=made.headings,
+        blocks=made.blocks,
+    )
+
+
+def check(document: Document, passages: list[Passage], size: int) -> None:
+    for passage in passages:
+        start, text = passage["start_index"], passage["text"]
+        assert document.text[start : start + len(text)] == text
+        assert 0 < len(text) <= size
+        assert text == text.strip()
+    assert [passage["chunk_index"] for passage in passages] == list(range(len(passages)))
+    assert len({passage["chunk_id"] for passage in passages}) == len(passages)
+    covered = {i for p in passages for i in range(p["start_index"], p["start_index"] + len(p["text"]))}
+    assert all(sign.isspace() or index in covered for index, sign in enumerate(document.text))
+
+
+@settings(deadline=None)
+@given(st.one_of(SIGNS, LINES), st.sampled_from(["md", "txt", "rst"]), st.integers(1, 300), st.integers(0, 299))
+def test_offsets_are_exact_and_no_word_is_lost(text: str, form: str, size: int, overlap: int) -> None:
+    document = of(text, form)
+    check(document, split(document, chunk_size=size, chunk_overlap=min(overlap, size - 1)), size)
+
+
+@settings(deadline=None)
+@given(SIGNS, st.lists(st.tuples(st.integers(0, 60), st.integers(0, 60)), max_size=6), st.integers(1, 40))
+def test_offsets_are_exact_whatever_the_blocks_are(text: str, spans: list[tuple[int, int]], size: int) -> None:
+    text, position, blocks = clean(text), 0, []
+    for gap, length in spans:
+        start, end = min(len(text), position + gap), min(len(text), position + gap + length)
+        blocks.append(Block(start, end, "text"))
+        position = end
+    document = Document(text, tuple(blocks), source="s", filename="s.txt", doc_id="d", format="txt")
+    check(document, split(document, chunk_size=size, chunk_overlap=0), size)
+
+
+MANUAL = """# Manual
+
+Opening words of the manual, which say what it is about and for whom it was written, at some length.
+
+## Install
+
+Run the installer. It asks three questions. Answer them all, and wait until it is done with its work.
+
+## Use
+
+Start the tool. It opens a window. The window has a menu, and the menu has entries for all that can be done.
+
+### Flags
+
+| Flag | Meaning |
+|------|---------|
+| -v | says more than it would otherwise |
+| -q | says less than it would otherwise |
+| -x | says something else than it would otherwise |
+"""
+
+
+def test_a_section_begins_a_chunk_and_carries_its_path(document: Read) -> None:
+    passages = split(document("a.md", MANUAL), chunk_size=200, chunk_overlap=0)
+    assert [passage["text"].split("\n")[0] for passage in passages[:4]] == [
+        "# Manual",
+        "## Install",
+        "## Use",
+        "### Flags",
+    ]
+    assert [passage["metadata"]["heading"] for passage in passages] == [
+        "Manual",
+        "Manual > Install",
+        "Manual > Use",
+        *["Manual > Use > Flags"] * (len(passages) - 3),
+    ]
+
+
+def test_a_chunk_of_several_sections_knows_the_heading_of_each_of_its_places(document: Read) -> None:
+    [passage] = split(document("a.md", "# Desk\n\n## Keys\n\nThree of them.\n\n## Lamp\n\nIt is green.\n"))
+    paths = {said: heading_at(passage, passage["text"].index(said)) for said in ("Three", "## Lamp", "green")}
+    assert paths == {"Three": "Desk > Keys", "## Lamp": "Desk > Lamp", "green": "Desk > Lamp"}
+
+
+def test_a_question_stays_with_the_answer_below_it(document: Read) -> None:
+    text = "\n\n".join(f"Where is room {n}?\n\nOn floor {n}, beside the lift." for n in range(30))
+    for size in range(120, 300, 7):
+        for passage in split(document("a.txt", text), chunk_size=size, chunk_overlap=0):
+            assert not passage["text"].endswith("?")
+
+
+def test_a_heading_is_never_the_end_of_a_chunk(document: Read) -> None:
+    loaded = document("a.md", MANUAL)
+    for size in range(130, 400, 7):
+        for passage in split(loaded, chunk_size=size, chunk_overlap=0):
+            assert not passage["text"].split("\n")[-1].startswith("#")
+
+
+def test_small_sections_share_a_chunk(document: Read) -> None:
+    text = "\n\n".join(f"## Entry {n}\n\nFew words." for n in range(8))
+    assert len(split(document("a.md", text), chunk_size=400, chunk_overlap=0)) < 4
+
+
+def test_table_rows_are_whole_and_name_their_heading_row(document: Read) -> None:
+    rows = [
+        passage
+        for passage in split(document("a.md", MANUAL), chunk_size=80, chunk_overlap=40)
+        if "| -" in passage["text"]
+    ]
+    assert [passage["metadata"].get("table_header") for passage in rows[1:]] == ["Flag | Meaning"] * (len(rows) - 1)
+    assert all(line.endswith("|") for passage in rows for line in passage["text"].split("\n") if line.startswith("|"))
+
+
+def test_the_overlap_is_whole_sentences_of_the_same_section(document: Read) -> None:
+    sentences = [f"This is sentence number {n} of the text." for n in range(30)]
+    passages = split(document("a.txt", " ".join(sentences)), chunk_size=200, chunk_overlap=50)
+    for before, after in pairwise(passages):
+        repeated = before["start_index"] + len(before["text"]) - after["start_index"]
+        assert 0 < repeated <= 50
+        assert after["text"].startswith("This is sentence")
+
+
+def test_a_word_longer_than_a_chunk_is_cut(document: Read) -> None:
+    passages = split(document("a.txt", "x" * 95 + " end"), chunk_size=30, chunk_overlap=10)
+    assert [len(passage["text"]) for passage in passages] == [30, 30, 30, 9]
+
+
+def test_a_long_sentence_is_cut_between_words(document: Read) -> None:
+    text = "word " * 100
+    assert all(
+        set(p["text"].split()) == {"word"} for p in split(document("a.txt", text), chunk_size=64, chunk_overlap=0)
+    )
+
+
+def test_equal_chunks_have_different_ids_and_the_same_text_the_same(tmp_path: Path) -> None:
+    text = "\n\n".join(["Same words in each of them."] * 9)
+    for folder in ("one", "two"):
+        (tmp_path / folder).mkdir()
+        (tmp_path / folder / f"{folder}.txt").write_text(text)
+    one, two = (
+        [p["chunk_id"] for p in split(next(load(tmp_path / f / f"{f}.txt")), chunk_size=30, chunk_overlap=0)]
+        for f in ("one", "two")
+    )
+    assert len(set(one)) == 9
+    assert one == two
+
+
+def test_pages_count_from_one_and_a_chunk_over_two_names_the_last() -> None:
+    text = "First page words. " * 3 + "It goes on over it. " * 3
+    document = Document(
+        text,
+        (Block(0, len(text), "text"),),
+        page_starts=(0, 54),
+        source="s",
+        filename="s.pdf",
+        doc_id="d",
+        format="pdf",
+    )
+    [whole] = split(document, chunk_size=500, chunk_overlap=0)
+    assert (whole["page"], whole["metadata"]["last_page"]) == (1, 2)
+    assert [p["page"] for p in split(document, chunk_size=54, chunk_overlap=0)] == [1, 2, 2]
+
+
+def test_a_new_page_begins_a_chunk_unless_the_text_runs_on() -> None:
+    text = "a" * 50 + "\n\n" + "b" * 50
+    for joined, count in ((False, 2), (True, 1)):
+        blocks = (Block(0, 50, "text"), Block(52, 102, "text", joined=joined))
+        document = Document(text, blocks, page_starts=(0, 52), source="s", filename="s.pdf", doc_id="d", format="pdf")
+        assert len(split(document, chunk_size=150, chunk_overlap=0)) == count
+
+
+@pytest.mark.parametrize(("size", "overlap"), [(0, 0), (10, 10), (10, -1), (-5, 0)])
+def test_sizes_that_do_not_go_together_are_an_error(document: Read, size: int, overlap: int) -> None:
+    with pytest.raises(InputError, match="wanted a size"):
+        split(document("a.txt", "words"), chunk_size=size, chunk_overlap=overlap)
+
+
+def test_contextual_text_names_what_the_chunk_stands_under_once(document: Read) -> None:
+    passages = split(document("a.md", MANUAL), chunk_size=80, chunk_overlap=0)
+    last = passages[-1]
+    assert contextual_text(last) == f"Manual > Use > Flags\nFlag | Meaning\n{last['text']}"
+    first = passages[0]
+    assert contextual_text(first) == first["text"]
+
+
+def test_metadata_of_the_document_comes_with_every_passage(document: Read) -> None:
+    [passage] = split(document("a.md", "---\nyear: 2023\n---\nWords."))
+    assert passage["metadata"] == {"year": 2023, "format": "md", "title": "a"}
+
+
+def test_a_document_of_headings_alone_is_kept() -> None:
+    headings = (Heading(0, 1, "A"), Heading(3, 1, "B"))
+    document = Document("A\n\nB", headings=headings, source="s", filename="s.md", doc_id="d", format="md")
+    assert [passage["text"] for passage in split(document)] == ["A\n\nB"]

@@ -1,0 +1,484 @@
+"""Every name that a founding document gives is importable, with its signature and its fields.
+
+Left out are names of other systems' insides that a document only mentions: a module's path, a web framework's route, a
+model gateway.
+"""
+
+import json
+import os
+from dataclasses import fields, is_dataclass
+from importlib import import_module
+from inspect import iscoroutinefunction, signature
+from pathlib import Path
+from typing import Any, get_type_hints
+
+import pytest
+from pydantic import BaseModel
+
+import cragraph
+from cragraph.api import create_graph
+from cragraph.errors import InputError, SettingsError
+from cragraph.graph.context import Context
+from cragraph.models.embeddings import EmbeddedEncoder
+from cragraph.settings import Settings, load_settings
+from cragraph.store import ingest, open_store
+from cragraph.testing import HashEmbeddings
+from cragraph.types import Citation
+from cragraph.validation import (
+    IDK_SENTINEL,
+    INFERENCE_CONFIGS,
+    AnswerValidator,
+    AnswerVerifier,
+    Claim,
+    ClaimExtractor,
+    ClaimVerification,
+    ConfidenceScorer,
+    ConsistencyChecker,
+    HallucinationDetector,
+    NLIVerifier,
+    SourceAttributor,
+    ValidationConfig,
+    get_best_answer,
+    log_validation_metrics,
+    rag_query_with_retry,
+    rerank,
+    verify_supported,
+)
+from tests.support.ollama import OllamaServer, by_fields
+
+EMPTY = "the parameter has no default"
+HERE = "validation"
+ASYNC = True
+
+# document, module of cragraph, name, parameters with their defaults (after self), asynchronous
+CALLS: list[tuple[str, str, str, dict[str, Any], bool]] = [
+    ("001", HERE, "ClaimExtractor", {"llm_config": None}, False),
+    ("001", HERE, "ClaimExtractor.extract_claims", {"text": EMPTY}, ASYNC),
+    ("001", HERE, "HallucinationDetector", {"llm_config": None, "nli_verifier": None, "threshold": 0.5}, False),
+    ("001", HERE, "HallucinationDetector.detect", {"answer": EMPTY, "sources": EMPTY}, ASYNC),
+    ("001", HERE, "NLIVerifier.verify", {"claim": EMPTY, "sources": EMPTY}, ASYNC),
+    ("001", HERE, "SourceAttributor", {"similarity_threshold": 0.7}, False),
+    ("001", HERE, "SourceAttributor.attribute", {"claims": EMPTY, "sources": EMPTY}, ASYNC),
+    ("001", HERE, "SourceAttributor.generate_citations", {"answer": EMPTY, "attributions": EMPTY}, False),
+    ("001", HERE, "ConfidenceScorer", {"weights": None}, False),
+    (
+        "001", HERE, "ConfidenceScorer.score",
+        dict.fromkeys(
+            ["query", "answer", "sources", "retrieval_scores", "hallucination_score", "consistency_score"], EMPTY
+        ),
+        ASYNC,
+    ),
+    ("001", HERE, "ConsistencyChecker", {"llm_config": None}, False),
+    ("001", HERE, "ConsistencyChecker.check_internal_consistency", {"answer": EMPTY}, ASYNC),
+    (
+        "001", HERE, "ConsistencyChecker.check_knowledge_consistency", {"answer": EMPTY, "knowledge_base": None},
+        ASYNC,
+    ),
+    ("001", HERE, "AnswerVerifier", {"config": None}, False),
+    ("001", HERE, "AnswerVerifier.verify", {"query": EMPTY, "answer": EMPTY, "sources": EMPTY}, ASYNC),
+    ("002", HERE, "rerank", {"question": EMPTY, "docs": EMPTY, "top_k": 3}, ASYNC),
+    ("002", HERE, "verify_supported", {"question": EMPTY, "context": EMPTY, "answer": EMPTY}, False),
+    ("003", HERE, "verify_response", {"query": EMPTY, "response": EMPTY, "context": EMPTY, "user_model": None}, False),
+    (
+        "003", HERE, "corrective_rag_loop",
+        {
+            "query": EMPTY, "original_response": EMPTY, "verification": EMPTY, "context": EMPTY, "user_model": None,
+            "max_attempts": 2,
+        },
+        False,
+    ),
+    ("003", HERE, "calculate_confidence", {"verification": EMPTY}, False),
+    (
+        "003", HERE, "chat_with_verification",
+        {
+            "prompt": EMPTY, "workspace": EMPTY, "model": None, "enable_verification": True, "enable_crag": True,
+            "confidence_threshold": 0.7,
+        },
+        ASYNC,
+    ),
+    ("004", HERE, "AnswerValidator", {"embed_model": None, "config": None}, False),
+    ("004", HERE, "AnswerValidator.validate_answer", {"answer": EMPTY, "query": EMPTY, "chunks": EMPTY}, False),
+    ("004", HERE, "AnswerValidator.score_confidence", {"answer": EMPTY, "chunks": EMPTY, "query": EMPTY}, False),
+    ("004", HERE, "AnswerValidator.detect_hallucinations", {"answer": EMPTY, "chunks": EMPTY}, False),
+    ("004", HERE, "AnswerValidator.extract_citations", {"answer": EMPTY, "chunks": EMPTY}, False),
+    ("004", HERE, "AnswerValidator.score_quality", {"answer": EMPTY}, False),
+    (
+        "004", HERE, "log_validation_metrics",
+        {"query": EMPTY, "answer": EMPTY, "validation": EMPTY, "output_file": "validation_metrics.jsonl"}, False,
+    ),
+    ("004", HERE, "rag_query_with_retry", {"query": EMPTY, "max_retries": 2}, False),
+    ("004", HERE, "get_best_answer", {"query": EMPTY, "num_candidates": 3}, False),
+]  # fmt: skip
+
+# document, module of cragraph, name, its fields with what they hold by default
+FIELDS: list[tuple[str, str, str, list[str]]] = [
+    ("001", HERE, "Claim", ["text", "start_idx", "end_idx", "claim_type"]),
+    (
+        "001", HERE, "ClaimVerification",
+        ["claim", "is_supported", "support_score", "supporting_sources", "explanation"],
+    ),
+    (
+        "001", f"{HERE}.quality", "VerificationResult",
+        [
+            "is_grounded", "hallucination_score", "confidence", "claim_verifications", "unsupported_claims",
+            "attribution_coverage", "internal_consistency", "verification_time_ms",
+        ],
+    ),
+    ("002", HERE, "RerankDoc", ["text", "metadata", "score"]),
+    ("003", HERE, "VerifiedClaim", ["claim", "status", "evidence", "reasoning"]),
+    ("003", HERE, "VerificationResult", ["confidence", "is_grounded", "claims", "suggested_corrections"]),
+    (
+        "003", HERE, "CRAGResult",
+        ["final_response", "confidence", "attempts", "verification_history", "additional_context_used"],
+    ),
+    ("003", HERE, "ChatResponse", ["content", "model", "workspace", "verification"]),
+    (
+        "004", HERE, "ValidationConfig",
+        [
+            "enabled", "confidence_threshold", "hallucination_threshold", "relevance_threshold",
+            "faithfulness_threshold", "uncertainty_words",
+        ],
+    ),
+]  # fmt: skip
+
+
+def found(module: str, name: str) -> Any:
+    value: Any = import_module(f"cragraph.{module}")
+    for part in name.split("."):
+        value = getattr(value, part)
+    return value
+
+
+@pytest.mark.parametrize(("document", "module", "name", "parameters", "waits"), CALLS, ids=lambda v: str(v)[:40])
+def test_a_founding_call_has_its_documents_signature(
+    document: str, module: str, name: str, parameters: dict[str, Any], waits: bool
+) -> None:
+    call = found(module, name)
+    ours = {n: p for n, p in signature(call).parameters.items() if n != "self"}
+    assert list(ours)[: len(parameters)] == list(parameters)
+    for own in list(ours)[len(parameters) :]:
+        assert ours[own].kind is ours[own].KEYWORD_ONLY
+        assert ours[own].default is not ours[own].empty
+    for parameter, default in parameters.items():
+        assert ours[parameter].default == (ours[parameter].empty if default is EMPTY else default)
+    assert iscoroutinefunction(call) is waits
+
+
+@pytest.mark.parametrize(("document", "module", "name", "names"), FIELDS, ids=lambda v: str(v)[:40])
+def test_a_founding_record_has_its_documents_fields(document: str, module: str, name: str, names: list[str]) -> None:
+    record = found(module, name)
+    if is_dataclass(record):
+        own = [field.name for field in fields(record)]
+    else:
+        own = list(record.model_fields if issubclass(record, BaseModel) else get_type_hints(record))
+    assert own == names
+
+
+def test_the_constants_are_the_documents() -> None:
+    assert IDK_SENTINEL == "I don't know based on the documents."
+    assert INFERENCE_CONFIGS == {
+        "low": {"min_chunks": 1, "verify_answer": False, "second_pass_k": 5},
+        "balanced": {"min_chunks": 2, "verify_answer": True, "second_pass_k": 8},
+        "high": {"min_chunks": 3, "verify_answer": True, "second_pass_k": 10},
+    }
+    assert ConfidenceScorer().weights == {
+        "retrieval_quality": 0.3, "source_agreement": 0.25, "hallucination_score": 0.25, "consistency_score": 0.2,
+    }  # fmt: skip
+    config = ValidationConfig(_env_file=None)
+    thresholds = [getattr(config, f"{n}_threshold") for n in ("confidence", "hallucination", "relevance")]
+    assert [*thresholds, config.faithfulness_threshold] == [0.7, 0.5, 0.6, 0.7]
+
+
+def test_the_names_of_response_verification_are_in_the_package_itself() -> None:
+    for name in ("verify_response", "corrective_rag_loop", "calculate_confidence", "chat_with_verification",
+                 "verify_and_correct", "ClaimStatus", "VerifiedClaim", "VerificationResult", "CRAGResult"):  # fmt: skip
+        assert getattr(cragraph, name) is getattr(import_module("cragraph.validation"), name)
+
+
+def test_a_request_may_call_the_mode_inference_mode() -> None:
+    assert Context(**{"inference_mode": "high"}).mode == "high"
+    assert Context(**{"inference_mode": "high"}).resolved().min_chunks == 3
+    assert "inference_mode" in Context.model_json_schema()["properties"]
+    assert Settings(**{"inference_mode": "low"}).mode == "low"
+
+
+# -- quality control by its parts --------------------------------------------------------------------------------
+
+ANSWER = "The dam was finished in 1931. It is 90 metres high. I like dams."
+SOURCES = [
+    {"text": "The dam was finished in 1931 after six years.", "metadata": {"_id": "dams", "relevance_score": 0.9}},
+    {"text": "The weather was fine all week.", "metadata": {"_id": "weather", "relevance_score": 0.1}},
+]
+
+
+async def test_claims_are_found_with_their_places_and_kinds() -> None:
+    claims = await ClaimExtractor().extract_claims(ANSWER)
+    assert [claim.claim_type for claim in claims] == ["factual", "factual", "opinion"]
+    assert all(ANSWER[claim.start_idx : claim.end_idx] == claim.text for claim in claims)
+
+
+@pytest.mark.server
+@pytest.mark.enable_socket
+@pytest.mark.parametrize(
+    ("reply", "kinds"),
+    [
+        ({"claims": [{"claim": "It is 90 metres high.", "type": "factual"}]}, ["factual"]),
+        ("no JSON at all", ["factual", "factual", "opinion"]),
+    ],
+)
+async def test_a_chat_model_finds_the_claims_and_sentences_stand_in_for_it(
+    reply: Any, kinds: list[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with OllamaServer(by_fields({"claims": reply})) as server:
+        monkeypatch.setenv("CRAG_OLLAMA_HOST", server.url)
+        claims = await ClaimExtractor("ollama:llama3.2").extract_claims(ANSWER)
+        assert server.requests
+    assert [claim.claim_type for claim in claims] == kinds
+
+
+@pytest.mark.parametrize("verifier", [None, NLIVerifier()], ids=["judge", "nli"])
+async def test_hallucinations_are_found_with_the_sources_of_what_is_supported(verifier: NLIVerifier | None) -> None:
+    score, checked = await HallucinationDetector(nli_verifier=verifier).detect(ANSWER, SOURCES)
+    assert [type(one) for one in checked] == [ClaimVerification] * 3
+    assert [one.is_supported for one in checked][:2] == [True, False]
+    assert checked[0].supporting_sources == ["dams"]
+    assert checked[1].supporting_sources == []
+    assert score == pytest.approx(1 - sum(one.support_score for one in checked) / 3)
+
+
+async def test_the_threshold_of_support_is_the_callers() -> None:
+    _, checked = await HallucinationDetector(threshold=0.999).detect("Six years it took to finish the dam.", SOURCES)
+    assert not checked[0].is_supported
+
+
+@pytest.mark.parametrize("threshold", [-0.1, 1.1, float("nan"), "0.5"])
+def test_a_threshold_of_support_that_is_no_number_of_0_to_1_is_an_error(threshold: Any) -> None:
+    with pytest.raises(SettingsError, match=r"threshold=.*; wanted a number of 0\.\.1"):
+        AnswerVerifier({"threshold": threshold})
+
+
+async def test_claims_are_attributed_above_the_threshold_and_cited() -> None:
+    claims = await ClaimExtractor().extract_claims(ANSWER)
+    attributions = await SourceAttributor().attribute(claims, SOURCES)
+    assert attributions == {"The dam was finished in 1931.": ["dams"], "It is 90 metres high.": [], "I like dams.": []}
+    cited = SourceAttributor().generate_citations(ANSWER, attributions)
+    assert cited == "The dam was finished in 1931 [1]. It is 90 metres high. I like dams."
+    everything = await SourceAttributor(similarity_threshold=-1).attribute(claims[:1], SOURCES)
+    assert everything == {"The dam was finished in 1931.": ["dams", "weather"]}
+
+
+async def test_confidence_is_the_weighted_sum_of_its_document() -> None:
+    scorer = ConfidenceScorer()
+    given = {"retrieval_scores": [0.8, 0.6], "hallucination_score": 0.2, "consistency_score": 0.5}
+    value = await scorer.score("", "The dam was finished in 1931.", SOURCES, **given)
+    assert value == pytest.approx(0.3 * 0.7 + 0.25 * 0.5 + 0.25 * 0.8 + 0.2 * 0.5)
+    other = ConfidenceScorer({"retrieval_quality": 0.5, "source_agreement": 0.05})
+    assert await other.score("", "The dam was finished in 1931.", SOURCES, **given) == pytest.approx(
+        0.5 * 0.7 + 0.05 * 0.5 + 0.25 * 0.8 + 0.2 * 0.5
+    )
+    with pytest.raises(SettingsError, match="sum to 1"):
+        ConfidenceScorer({"retrieval_quality": 0.9})
+
+
+async def test_an_answer_is_checked_against_itself_and_known_facts() -> None:
+    checker = ConsistencyChecker()
+    assert await checker.check_internal_consistency("Sales rose in May. Sales fell in May.") == 0.0
+    assert await checker.check_internal_consistency("Sales rose in May. Costs fell in June.") == 1.0
+    assert await checker.check_knowledge_consistency("Sales rose in May.") == 1.0
+    assert await checker.check_knowledge_consistency("Sales rose in May.", ["Sales fell in May."]) == 0.0
+
+
+async def test_the_verifier_joins_all_of_it() -> None:
+    result = await AnswerVerifier().verify("When was the dam finished?", "The dam was finished in 1931.", SOURCES)
+    assert (result.is_grounded, result.attribution_coverage, result.internal_consistency) == (True, 1.0, 1.0)
+    assert result.hallucination_score < 0.3
+    assert result.unsupported_claims == []
+    assert type(result.verification_time_ms) is int
+    wrong = await AnswerVerifier({}).verify("", "It is 90 metres high. The moon is made of cheese.", SOURCES)
+    assert not wrong.is_grounded
+    assert wrong.hallucination_score >= 0.3
+    assert [type(claim) for claim in wrong.unsupported_claims] == [Claim, Claim]
+    assert wrong.confidence < result.confidence
+
+
+@pytest.mark.parametrize(("score", "grounded"), [(0.29, True), (0.3, False), (0.31, False)])
+async def test_an_answer_is_grounded_below_three_tenths(score: float, grounded: bool) -> None:
+    class Fixed(NLIVerifier):
+        async def verify(self, claim: str, sources: Any) -> list[float]:
+            return [1 - score for _ in sources]
+
+    result = await AnswerVerifier({"nli_verifier": Fixed()}).verify("", "The dam was finished in 1931.", SOURCES)
+    assert (result.hallucination_score, result.is_grounded) == (pytest.approx(score), grounded)
+
+
+async def test_an_answer_without_a_claim_is_not_called_grounded() -> None:
+    assert not (await AnswerVerifier().verify("", "", SOURCES)).is_grounded
+
+
+async def test_a_part_that_fails_leaves_the_answer_unverified_and_is_logged(caplog: pytest.LogCaptureFixture) -> None:
+    class Broken(NLIVerifier):
+        async def verify(self, claim: str, sources: Any) -> list[float]:
+            raise RuntimeError("no model")
+
+    result = await AnswerVerifier({"nli_verifier": Broken()}).verify("", ANSWER, SOURCES)
+    assert (result.is_grounded, result.confidence, result.claim_verifications) == (False, 0.0, [])
+    assert "verification failed" in caplog.text
+
+
+def test_a_key_that_the_verifier_does_not_know_is_an_error() -> None:
+    with pytest.raises(SettingsError, match="AnswerVerifier got treshold; it takes llm_config"):
+        AnswerVerifier({"treshold": 0.4})
+
+
+# -- reranking ---------------------------------------------------------------------------------------------------
+
+DOCS = [
+    {
+        "text": "The weather was fine.",
+        "metadata": {"chunk_id": "doc_0::chunk_0", "doc_id": "doc_0", "filename": "a.md"},
+    },
+    {"text": "Authentication verifies user identity.", "metadata": {"chunk_id": "doc_0::chunk_2", "start_index": 450}},
+    {"text": "Lunch is at noon.", "metadata": {}},
+    {"text": "Tokens expire.", "metadata": {}},
+]
+
+
+async def test_chunks_are_reranked_and_keep_their_metadata() -> None:
+    ranked = await rerank("What does authentication verify?", DOCS)
+    assert len(ranked) == 3
+    assert ranked[0]["text"] == "Authentication verifies user identity."
+    assert ranked[0]["metadata"]["chunk_id"] == "doc_0::chunk_2"
+    assert ranked[0]["metadata"]["start_index"] == 450
+    assert [doc["score"] for doc in ranked] == sorted((doc["score"] for doc in ranked), reverse=True)
+    assert len(await rerank("What does authentication verify?", DOCS, 1)) == 1
+
+
+@pytest.mark.server
+@pytest.mark.enable_socket
+async def test_a_chat_model_scores_each_chunk_on_its_own(monkeypatch: pytest.MonkeyPatch) -> None:
+    with OllamaServer(by_fields({"score": {"score": 0.4}})) as server:
+        monkeypatch.setenv("CRAG_OLLAMA_HOST", server.url)
+        monkeypatch.setenv("CRAG_MODEL", "ollama:llama3.2")
+        ranked = await rerank("What is verified?", DOCS)
+        assert [doc["score"] for doc in ranked] == [0.4, 0.4, 0.4]
+        assert len([body for body in server.requests if "messages" in str(body)]) == len(DOCS)
+
+
+@pytest.mark.server
+@pytest.mark.enable_socket
+async def test_where_a_chat_model_scores_no_chunk_the_words_do_and_the_log_says_so(
+    monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    with OllamaServer(by_fields({"score": "no score at all"})) as server:
+        monkeypatch.setenv("CRAG_OLLAMA_HOST", server.url)
+        monkeypatch.setenv("CRAG_MODEL", "ollama:llama3.2")
+        ranked = await rerank("What does authentication verify?", DOCS)
+    assert ranked[0]["text"] == "Authentication verifies user identity."
+    assert ranked[0]["score"] > ranked[1]["score"]
+    assert "could not score a passage" in caplog.text
+
+
+async def test_fewer_than_one_chunk_cannot_be_asked_for() -> None:
+    with pytest.raises(InputError, match="top_k=0"):
+        await rerank("What?", DOCS, 0)
+
+
+def test_a_verdict_on_support_is_asked_for_by_names() -> None:
+    verdict = verify_supported(question="", context="The dam is high.", answer="The dam is high.")
+    assert verdict["supported"] is True
+
+
+def test_a_citation_says_when_its_file_was_last_changed(tmp_path: Path) -> None:
+    file = tmp_path / "docs" / "dam.md"
+    file.parent.mkdir()
+    file.write_text("The dam was finished in 1931.\n\nThe lakes freeze in winter.\n")
+    os.utime(file, (1_700_000_000, 1_700_000_000))
+    with open_store(str(tmp_path / "store"), EmbeddedEncoder()) as store:
+        ingest([file.parent], store)
+        graph = create_graph(load_settings(store=None, model=None), store=store, embeddings=EmbeddedEncoder()).compile()
+        response = graph.invoke({"question": "When was the dam finished?"}, context=Context(min_chunks=1))
+    citations: list[Citation] = response["citations"]
+    assert citations
+    assert {citation["metadata"]["timestamp"] for citation in citations} == {"2023-11-14T22:13:20Z"}
+
+
+# -- the three helper functions, and what is asked for later -----------------------------------------------------
+
+
+class Engine:
+    """A query engine whose answers get better."""
+
+    def __init__(self, *answers: str) -> None:
+        self.answers = list(answers)
+        self.asked: list[str] = []
+
+    def query(self, question: str) -> Any:
+        self.asked.append(question)
+        answer = self.answers[min(len(self.asked), len(self.answers)) - 1]
+
+        class Response:
+            source_nodes = ("The dam was finished in 1931 after six years of work.",)
+
+            def __str__(self) -> str:
+                return answer
+
+        return Response()
+
+
+GOOD = "The dam was finished in 1931 after six years of work."
+BAD = "The moon is made of green cheese and dust."
+
+
+def test_a_question_is_asked_again_until_its_answer_passes() -> None:
+    engine = Engine(BAD, GOOD, BAD)
+    response, validation = rag_query_with_retry("When was the dam finished?", 3, query_engine=engine)
+    assert (str(response), validation["passed"], len(engine.asked)) == (GOOD, True, 2)
+    engine = Engine(BAD)
+    response, validation = rag_query_with_retry("When was the dam finished?", query_engine=engine)
+    assert (str(response), validation["passed"], len(engine.asked)) == (BAD, False, 2)
+    with pytest.raises(InputError, match="max_retries came as 0; wanted 1 or more"):
+        rag_query_with_retry("When?", 0, query_engine=engine)
+
+
+def test_of_several_answers_the_one_of_the_highest_confidence_is_returned() -> None:
+    best = get_best_answer("When was the dam finished?", query_engine=Engine(BAD, GOOD, BAD))
+    assert list(best) == ["answer", "confidence", "validation"]
+    assert best["answer"] == GOOD
+    assert best["confidence"] == best["validation"]["confidence_score"]
+
+
+def test_without_an_engine_the_graph_of_the_settings_is_asked(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    file = tmp_path / "docs" / "dam.md"
+    file.parent.mkdir()
+    file.write_text("The dam was finished in 1931.\n\nThe lakes freeze in winter.\n")
+    with open_store(str(tmp_path / "store"), EmbeddedEncoder()) as store:
+        ingest([file.parent], store)
+    monkeypatch.setenv("CRAG_STORE", str(tmp_path / "store"))
+    monkeypatch.setenv("CRAG_MIN_CHUNKS", "1")
+    response, validation = rag_query_with_retry("When was the dam finished?")
+    assert "1931" in str(response)
+    assert validation["hallucination_count"] == 0
+    assert response.source_nodes
+
+
+def test_validations_are_logged_a_line_each(tmp_path: Path) -> None:
+    log = tmp_path / "runs" / "validation.jsonl"
+    validation = AnswerValidator(HashEmbeddings()).validate_answer(GOOD, "When was it?", [GOOD])
+    for _ in range(2):
+        log_validation_metrics("When was it?", GOOD * 5, validation, log)
+    rows = [json.loads(line) for line in log.read_text().splitlines()]
+    assert [list(row) for row in rows] == [
+        ["timestamp", "query", "answer", "confidence", "hallucination_count", "passed", "warnings"]
+    ] * 2
+    assert rows[0]["answer"] == (GOOD * 5)[:100]
+
+
+def test_grammar_and_coherence_of_an_answer_are_scored() -> None:
+    validator = AnswerValidator()
+    good = validator.score_quality("The dam was finished in 1931. Its builders had worked on the dam for six years.")
+    assert list(good) == ["grammar", "coherence"]
+    assert good["grammar"] == 1.0
+    assert validator.score_quality("the the dam (finished")["grammar"] == 0.0
+    loose = validator.score_quality("The dam was finished in 1931. Sopranos sing higher than tenors do.")
+    assert loose["coherence"] < good["coherence"]
+    assert validator.score_quality("The dam was finished in 1931.")["coherence"] == 1.0

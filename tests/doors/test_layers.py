@@ -1,0 +1,31 @@
+"""Imports run one way, those too that a package makes when one of its modules is named."""
+
+import tomllib
+from pathlib import Path
+
+from lab.tools.shape import read
+
+ROOT = Path(__file__).resolve().parents[2]
+CONFIG = tomllib.loads((ROOT / "pyproject.toml").read_text())
+MODULES = read(ROOT)
+LAYERS = [layer.split(" | ") for layer in CONFIG["tool"]["importlinter"]["contracts"][0]["layers"]]
+
+
+def place(name: str) -> tuple[int, str] | None:
+    """The layer of a module, from the top, and the part of the layer that it belongs to."""
+    found = ((n, part) for n, layer in enumerate(LAYERS) for part in layer if f"{name}.".startswith(f"{part}."))
+    return next(found, None)
+
+
+def test_no_module_names_one_of_a_layer_above_its_own() -> None:
+    wrong = []
+    for module in MODULES.values():
+        for named in module.imports:
+            above, below = place(module.name), place(named)
+            if above and below and above[1] != below[1] and above[0] >= below[0]:
+                wrong.append(f"{module.name} names {named}")
+    assert wrong == []
+
+
+def test_a_module_that_is_named_in_full_counts_as_imported() -> None:
+    assert "cragraph.run.Assistant" in MODULES["cragraph.cli.store"].imports

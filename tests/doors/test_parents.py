@@ -1,0 +1,239 @@
+"""The graphs as nodes of somebody else's LangGraph graphs."""
+
+import operator
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Annotated, Any, TypedDict
+
+import pytest
+from langchain_core.messages import AIMessage, AnyMessage, HumanMessage
+from langgraph.checkpoint.memory import InMemorySaver
+from langgraph.graph import START, MessagesState, StateGraph
+from langgraph.graph.message import add_messages
+from langgraph.types import Command, Send
+from pydantic import BaseModel
+
+from cragraph import Context, create_chat, create_graph, create_verifier, load_settings
+from cragraph.errors import InputError
+from cragraph.models.embeddings import EmbeddedEncoder
+from cragraph.store import Store, ingest, open_store
+
+QUESTION = "Why is the sea salt?"
+SEA = "The sea is salt because rivers carry minerals into it."
+PASSAGES = [SEA, "Lakes are mostly fresh water."]
+ANSWER = f"{SEA} [1]"
+
+
+@pytest.fixture
+def filled(tmp_path: Path) -> Iterator[Store]:
+    """A store about the moons of Mars."""
+    (tmp_path / "moons.md").write_text(
+        "# Moons\n\nPhobos is 22 km wide. Deimos is 12 km wide.\n\nMars has two moons.\n"
+    )
+    with open_store(tmp_path / "store", EmbeddedEncoder()) as store:
+        ingest(tmp_path / "moons.md", store)
+        yield store
+
+
+class Mail(TypedDict, total=False):
+    mail: str
+    question: str
+    passages: list[str]
+    answer: str
+    confidence: float
+    sent: bool
+
+
+def loop(**options: Any) -> Any:
+    return create_graph(load_settings(store=None, **options)).compile()
+
+
+def mailed(node: Any = None, **compiled: Any) -> Any:
+    """A graph with keys of its own, some of which the loop reads and writes."""
+    graph = StateGraph(Mail)
+    graph.add_node("read", lambda state: {"question": state["mail"].partition("\n")[0], "passages": PASSAGES})
+    graph.add_node("crag", node or loop())
+    graph.add_node("send", lambda state: {"sent": state["confidence"] > 0.5})
+    graph.add_edge(START, "read").add_edge("read", "crag").add_edge("crag", "send")
+    return graph.compile(**compiled)
+
+
+MAIL = {"mail": f"{QUESTION}\nYours, A."}
+
+
+async def test_as_a_node_it_reads_its_own_keys_and_leaves_the_rest() -> None:
+    for found in (mailed().invoke(MAIL), await mailed().ainvoke(MAIL)):
+        assert (found["mail"], found["answer"], found["sent"]) == (MAIL["mail"], ANSWER, True)
+
+
+def test_a_chain_and_a_copy_are_nodes_as_well() -> None:
+    assert mailed(loop().with_config(tags=["mine"])).invoke(MAIL)["sent"]
+    chained = (lambda state: {**state, "passages": ["Lakes hold no salt."]}) | loop()
+    assert "Lakes" in mailed(chained).invoke(MAIL)["answer"] or mailed(chained).invoke(MAIL)["sent"] is False
+
+
+def test_called_from_within_a_node_it_still_refuses_what_it_does_not_know() -> None:
+    graph = StateGraph(Mail).add_node("own", lambda state: loop().invoke({"questoin": "?"})).add_edge(START, "own")
+    with pytest.raises(InputError, match="There is no input questoin"):
+        graph.compile().invoke(MAIL)
+
+
+def test_a_node_that_finds_no_question_says_what_was_wanted() -> None:
+    graph = StateGraph(Mail).add_node("crag", loop()).add_edge(START, "crag").compile()
+    with pytest.raises(InputError, match="The question came as ''"):
+        graph.invoke(MAIL)
+
+
+async def test_a_parent_of_messages_gets_the_answer_appended(filled: Store) -> None:
+    crag = create_graph(load_settings(), store=filled).compile()
+    parent = StateGraph(MessagesState).add_node("crag", crag).add_edge(START, "crag").compile()
+    asked = {"messages": [HumanMessage("How wide is Phobos?")]}
+    for found in (parent.invoke(asked), await parent.ainvoke(asked)):
+        first, last = found["messages"]
+        assert first.content == "How wide is Phobos?"
+        assert isinstance(last, AIMessage)
+        assert last.content.startswith("Phobos is 22 km wide. [1]")
+        assert last.additional_kwargs["answer"] == last.content
+        assert last.additional_kwargs["is_grounded"]
+
+
+def test_messages_of_a_parent_that_are_none_of_langchain_are_left_as_they_are() -> None:
+    class Own(TypedDict, total=False):
+        messages: list[dict[str, str]]
+        passages: list[str]
+        answer: str
+
+    parent = StateGraph(Own).add_node("crag", loop()).add_edge(START, "crag").compile()
+    talk = [{"role": "user", "content": QUESTION}]
+    found = parent.invoke({"messages": talk, "passages": PASSAGES})
+    assert (found["messages"], found["answer"]) == (talk, ANSWER)
+
+
+def test_a_called_graph_answers_without_messages() -> None:
+    assert "messages" not in loop().invoke({"question": QUESTION, "passages": PASSAGES})
+
+
+@dataclass
+class Plain:
+    question: str = QUESTION
+    passages: list[str] = field(default_factory=lambda: PASSAGES)
+    note: str = ""
+    answer: str | None = None
+
+
+class Checked(BaseModel):
+    question: str = QUESTION
+    passages: list[str] = PASSAGES
+    note: str = ""
+    answer: str | None = None
+
+
+@pytest.mark.parametrize("schema", [Plain, Checked])
+def test_a_parent_may_keep_its_state_as_a_dataclass_or_a_model(schema: Any) -> None:
+    parent = StateGraph(schema).add_node("crag", loop()).add_edge(START, "crag").compile()
+    found = parent.invoke(schema(note="mine", question=QUESTION, passages=PASSAGES))
+    assert (found["note"], found["answer"]) == ("mine", ANSWER)
+
+
+async def test_the_nodes_inside_are_streamed_to_whoever_asks_for_them() -> None:
+    steps = ["retrieve", "rerank", "generate", "verify", "finalize"]
+    outer = [node for event in mailed().stream(MAIL, stream_mode="updates") for node in event]
+    assert outer == ["read", "crag", "send"]
+    events = [*mailed().stream(MAIL, stream_mode="updates", subgraphs=True)]
+    assert [node for space, event in events if space for node in event] == steps
+    later = [e async for e in mailed().astream(MAIL, stream_mode="updates", subgraphs=True)]
+    assert [node for space, event in later if space for node in event] == steps
+
+
+def test_a_run_that_waits_for_a_person_waits_with_its_parent() -> None:
+    saver = InMemorySaver()
+    parent = mailed(loop(ask_on_low_confidence=True, confidence_threshold=1.0, max_crag_attempts=0), checkpointer=saver)
+    thread: Any = {"configurable": {"thread_id": "1"}}
+    given = {"mail": "How long is the river?"}
+    waiting = parent.invoke(given, thread)
+    assert waiting["__interrupt__"][0].value["question"] == "How long is the river?"
+    found = parent.invoke(Command(resume="accept"), thread)
+    assert found["answer"]
+    assert "sent" in found
+
+
+def test_a_thread_of_a_parent_asks_one_question_after_another() -> None:
+    parent = mailed(checkpointer=InMemorySaver())
+    thread: Any = {"configurable": {"thread_id": "1"}}
+    assert parent.invoke(MAIL, thread)["answer"] == ANSWER
+    found = parent.invoke({"mail": "What kind of water are most lakes?", "answer": None}, thread)
+    assert found["answer"] == "Lakes are mostly fresh water. [1]"
+
+
+def test_each_of_several_sends_is_answered() -> None:
+    class Many(TypedDict):
+        questions: list[str]
+        messages: Annotated[list[AnyMessage], add_messages]
+        answers: Annotated[list[str], operator.add]
+
+    def sends(state: Many) -> list[Send]:
+        return [Send("crag", {"question": q, "passages": PASSAGES, "asker": "me"}) for q in state["questions"]]
+
+    graph = StateGraph(Many).add_node("crag", loop()).add_conditional_edges(START, sends, ["crag"])
+    found = graph.compile().invoke(
+        {"questions": [QUESTION, "What kind of water are most lakes?"], "messages": [], "answers": []}
+    )
+    assert [m.content for m in found["messages"]] == [ANSWER, "Lakes are mostly fresh water. [1]"]
+
+
+@dataclass
+class Asker:
+    user: str
+    min_chunks: int = 0
+
+
+@pytest.mark.parametrize(
+    ("schema", "context"),
+    [
+        (Asker, Asker("ann", 9)),
+        (Context, Context(min_chunks=9)),
+        (Context, {"min_chunks": 9}),
+        (dict, {"user": "ann", "min_chunks": 9}),
+    ],
+)
+def test_of_the_context_of_a_parent_its_options_count(schema: Any, context: Any) -> None:
+    graph = StateGraph(Mail, context_schema=schema).add_node("crag", loop())
+    parent = graph.add_edge(START, "crag").compile()
+    given: Any = {"question": QUESTION, "passages": PASSAGES}
+    assert parent.invoke(given, context=context)["answer"].startswith("I don't know")
+
+
+def test_options_of_a_parent_that_cannot_be_used_are_refused_by_name() -> None:
+    parent = StateGraph(Mail, context_schema=dict).add_node("crag", loop()).add_edge(START, "crag").compile()
+    with pytest.raises(InputError, match="top_k came as 0"):
+        parent.invoke({"question": QUESTION, "passages": PASSAGES}, context={"top_k": 0})
+
+
+def test_the_verifier_is_a_node_as_well_and_names_what_it_lacks() -> None:
+    verifier = create_verifier(load_settings(store=None)).compile()
+    parent = StateGraph(Mail).add_node("verify", verifier).add_edge(START, "verify").compile()
+    found = parent.invoke({"mail": "x", "answer": SEA, "passages": PASSAGES})
+    assert (found["mail"], round(found["confidence"], 1)) == ("x", 1.0)
+    with pytest.raises(InputError, match="lacks passages"):
+        parent.invoke({"mail": "x", "answer": SEA})
+
+
+async def test_a_conversation_is_remembered_by_its_checkpointer(filled: Store) -> None:
+    chat = create_chat(load_settings(), store=filled).compile(checkpointer=InMemorySaver())
+    thread: Any = {"configurable": {"thread_id": "1"}}
+    first = chat.invoke({"messages": [("user", "How wide is Phobos?")]}, thread)["messages"]
+    assert first[-1].content.startswith("Phobos is 22 km wide. [1]\n\n[1] ")
+    assert first[-1].additional_kwargs["answer"] == "Phobos is 22 km wide. [1]"
+    later = await chat.ainvoke({"messages": [("user", "And Deimos?")]}, thread)
+    assert "12 km" in later["messages"][-1].content
+    assert len(later["messages"]) == 4
+
+
+async def test_an_option_of_a_conversation_that_cannot_be_used_is_named(filled: Store) -> None:
+    chat = create_chat(load_settings(), store=filled).compile()
+    asked: Any = {"messages": [("user", "How wide is Phobos?")]}
+    with pytest.raises(InputError, match="mode came as 'x': wanted"):
+        chat.invoke(asked, context={"mode": "x"})
+    with pytest.raises(InputError, match="mode came as 'x': wanted"):
+        await chat.ainvoke(asked, context={"mode": "x"})

@@ -1,0 +1,306 @@
+import json
+import os
+import time
+from functools import partial
+from pathlib import Path
+
+import pytest
+
+from cragraph.errors import InputError, StoreLockedError
+from cragraph.store import IngestReport, Progress, SplitOptions, Store, open_store, parse_where
+from cragraph.store import ingest as ingest_by_a_process
+from cragraph.testing import HashEmbeddings
+
+ingest = partial(ingest_by_a_process, limits=None)
+"""In this process: starting another would take most of the time of these tests."""
+
+OLD = 1_600_000_000
+
+
+def write(path: Path, text: str, when: int = OLD) -> Path:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(text, encoding="utf-8")
+    os.utime(path, (when, when))
+    return path
+
+
+def names(sources: list[str]) -> list[str]:
+    return sorted(Path(source).name for source in sources)
+
+
+def texts(store: Store, query: str) -> list[str]:
+    return [passage["text"] for passage in store.lexical(query, 50)]
+
+
+def test_files_go_in_with_where_they_came_from(store: Store, docs: Path) -> None:
+    report = ingest_by_a_process(docs, store)
+    assert names(report.added) == ["penguins.md", "table.csv", "whales.txt"]
+    assert report.chunks == store.count() > 3
+    assert (report.changed, report.unchanged, report.removed, report.skipped, report.failed) == ([], [], [], [], [])
+    (passage,) = store.lexical("penguins", 1)
+    assert passage["source"] == (docs / "penguins.md").as_posix()
+    assert passage["filename"] == "penguins.md"
+    assert passage["metadata"]["heading"] == "Penguins"
+    sizes = {Path(d.source).name: (d.size, d.chunks) for d in store.documents()}
+    assert sizes["penguins.md"] == ((docs / "penguins.md").stat().st_size, 1)
+
+
+def test_nothing_is_done_for_files_that_did_not_change(store: Store, docs: Path, embeddings: HashEmbeddings) -> None:
+    ingest(docs, store)
+    embeddings.asked.clear()
+    generation = store.index.generation
+    report = ingest(docs, store)
+    assert names(report.unchanged) == ["penguins.md", "table.csv", "whales.txt"]
+    assert (report.added, report.changed, report.chunks) == ([], [], 0)
+    assert not report.did_anything
+    assert embeddings.asked == []
+    assert store.index.generation == generation
+
+
+def test_it_does_not_matter_how_the_folder_was_named(store: Store, docs: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    ingest(docs, store)
+    monkeypatch.chdir(docs.parent)
+    for path in ("docs", "./docs/", Path("docs/deep/.."), [docs / "penguins.md"]):
+        report = ingest(path, store)
+        assert (report.added, report.changed) == ([], [])
+        assert report.unchanged
+
+
+def test_a_changed_file_replaces_its_chunks(store: Store, docs: Path) -> None:
+    ingest(docs, store)
+    write(docs / "penguins.md", "# Penguins\n\nThey also walk.\n", when=OLD + 5)
+    report = ingest(docs, store)
+    assert names(report.changed) == ["penguins.md"]
+    assert texts(store, "swim ice") == []
+    assert "They also walk." in texts(store, "walk")[0]
+    assert store.dense("Penguins swim under the ice.", 1)[0]["filename"] != "penguins.md" or (
+        "swim" not in store.dense("Penguins swim under the ice.", 1)[0]["text"]
+    )
+
+
+def test_a_file_that_was_only_touched_is_recognised_by_its_hash(
+    store: Store, docs: Path, embeddings: HashEmbeddings
+) -> None:
+    ingest(docs, store)
+    embeddings.asked.clear()
+    os.utime(docs / "penguins.md", (OLD + 99, OLD + 99))
+    report = ingest(docs, store)
+    assert "penguins.md" in names(report.unchanged)
+    assert embeddings.asked == []
+    recorded = store.index.sources()[(docs / "penguins.md").as_posix()]
+    assert recorded.mtime_ns == (OLD + 99) * 10**9
+
+
+def test_a_file_written_just_now_is_hashed_next_time_because_its_time_may_not_tell(store: Store, docs: Path) -> None:
+    fresh = docs / "fresh.md"
+    soon = time.time() + 3600  # just now, however long this machine takes to get to reading it
+    for words in ("first words", "other words"):
+        fresh.write_text(words)
+        os.utime(fresh, (soon, soon))
+        if words == "first words":
+            ingest(docs, store)
+    report = ingest(docs, store)
+    assert names(report.changed) == ["fresh.md"]
+    assert texts(store, "other") == ["other words"]
+
+
+def test_other_ways_of_splitting_split_again(store: Store, docs: Path) -> None:
+    ingest(docs, store)
+    before = store.count()
+    report = ingest(docs, store, split_options=SplitOptions(200, 20))
+    assert len(report.changed) == 3
+    assert store.count() > before
+    assert all(len(p["text"]) <= 200 for p in store.lexical("sea penguins", 99))
+    with pytest.raises(InputError, match="do not go together"):
+        SplitOptions(100, 100)
+
+
+def test_vanished_files_stay_until_pruning_is_asked_for_and_only_below_the_paths(store: Store, docs: Path) -> None:
+    other = write(docs.parent / "elsewhere" / "other.md", "Elsewhere.")
+    ingest([docs, other], store)
+    (docs / "penguins.md").unlink()
+    other.unlink()
+    assert ingest(docs, store).removed == []
+    assert texts(store, "penguins")
+    report = ingest(docs, store, prune=True)
+    assert names(report.removed) == ["penguins.md"]
+    assert texts(store, "penguins") == []
+    assert texts(store, "elsewhere") == ["Elsewhere."]
+
+
+def test_a_dry_run_says_what_would_change_and_changes_nothing(
+    store: Store, docs: Path, tmp_path: Path, embeddings: HashEmbeddings
+) -> None:
+    ingest(docs, store)
+    write(docs / "new.md", "New.")
+    write(docs / "penguins.md", "Changed.", when=OLD + 5)
+    (docs / "table.csv").unlink()
+    generation, documents = store.index.generation, store.documents()
+    embeddings.asked.clear()
+    with open_store(tmp_path / "store", embeddings) as other, other.writing():  # it needs no lock
+        report = ingest(docs, store, prune=True, dry_run=True)
+    assert report.dry_run
+    assert not report.did_anything
+    assert (names(report.added), names(report.changed), names(report.removed), names(report.unchanged)) == (
+        ["new.md"], ["penguins.md"], ["table.csv"], ["whales.txt"],
+    )  # fmt: skip
+    assert (store.index.generation, store.documents(), embeddings.asked) == (generation, documents, [])
+
+
+def test_what_cannot_be_read_is_reported_and_the_rest_goes_in(store: Store, docs: Path) -> None:
+    write(docs / "broken.pdf", "%PDF-1.7 not really")
+    write(docs / "broken.docx", "no zip")
+    write(docs / "picture.png", "x")
+    write(docs / ".hidden.md", "secret")
+    write(docs / "empty.md", "")
+    report = ingest_by_a_process(docs, store)
+    assert names(report.added) == ["penguins.md", "table.csv", "whales.txt"]
+    assert names([path for path, _ in report.failed + report.skipped]) == [
+        ".hidden.md", "broken.docx", "broken.pdf", "empty.md", "picture.png",
+    ]  # fmt: skip
+    assert all(reason and "\n" not in reason for _, reason in report.failed + report.skipped)
+    assert not any(reason.startswith(path) for path, reason in report.failed)
+    assert texts(store, "secret") == []
+
+
+def test_a_file_over_the_limit_is_skipped_with_the_limit_named(store: Store, docs: Path) -> None:
+    report = ingest(docs, store, max_bytes=100)
+    assert [(Path(path).name, "limit" in reason) for path, reason in report.skipped] == [("whales.txt", True)]
+
+
+def test_a_file_that_no_longer_reads_keeps_what_it_gave_before(store: Store, docs: Path) -> None:
+    rows = [json.dumps({"text": f"row number {i}"}) for i in range(5)]
+    file = write(docs / "rows.jsonl", "\n".join(rows))
+    ingest(docs, store)
+    file.write_bytes(b"\x89PNG not text at all")
+    report = ingest(docs, store)
+    assert names([path for path, _ in report.failed + report.skipped]) == ["rows.jsonl"]
+    assert len(texts(store, "row number")) == 5
+
+
+def test_an_emptied_file_is_pruned_like_a_vanished_one(store: Store, docs: Path) -> None:
+    ingest(docs, store)
+    write(docs / "penguins.md", "")
+    assert texts(store, "penguins")
+    assert names(ingest(docs, store, prune=True).removed) == ["penguins.md"]
+    assert texts(store, "penguins") == []
+
+
+def test_a_missing_path_is_an_error_before_anything_is_done(store: Store, docs: Path) -> None:
+    with pytest.raises(InputError, match="does not exist"):
+        ingest([docs, docs / "nowhere"], store)
+    assert store.count() == 0
+
+
+def test_the_same_text_in_two_files_is_stored_once_and_lives_as_long_as_either(store: Store, docs: Path) -> None:
+    write(docs / "copies" / "penguins.md", (docs / "penguins.md").read_text())
+    ingest(docs, store)
+    assert len(texts(store, "penguins")) == 1
+    assert len(store.documents()) == 4
+    (docs / "penguins.md").unlink()
+    ingest(docs, store, prune=True)
+    (left,) = store.lexical("penguins", 9)
+    assert left["source"] == (docs / "copies" / "penguins.md").as_posix()
+    write(docs / "copies" / "penguins.md", "Gone.", when=OLD + 5)
+    ingest(docs, store)
+    assert texts(store, "swim") == []
+
+
+def test_a_moved_file_is_not_embedded_again(store: Store, docs: Path, embeddings: HashEmbeddings) -> None:
+    ingest(docs, store)
+    embeddings.asked.clear()
+    (docs / "moved").mkdir()
+    (docs / "penguins.md").rename(docs / "moved" / "penguins.md")
+    report = ingest(docs, store, prune=True)
+    assert (len(report.added), len(report.removed)) == (1, 1)
+    assert embeddings.asked == []
+    assert store.lexical("penguins", 1)[0]["source"] == (docs / "moved" / "penguins.md").as_posix()
+
+
+def test_only_the_rows_that_changed_are_embedded_again(store: Store, docs: Path, embeddings: HashEmbeddings) -> None:
+    rows = [json.dumps({"text": f"row number {i}", "kind": "r"}) for i in range(300)]
+    file = write(docs / "rows.jsonl", "\n".join(rows))
+    ingest(file, store)
+    embeddings.asked.clear()
+    rows[7] = json.dumps({"text": "another row", "kind": "r"})
+    write(file, "\n".join(rows), when=OLD + 5)
+    ingest(file, store)
+    assert len(embeddings.asked) == 1
+    assert store.count() == 300
+    assert len(texts(store, "another")) == 1
+
+
+@pytest.mark.parametrize(
+    ("where", "found"),
+    [
+        ("legs=6", {"ant"}),
+        ("legs>=6 and name!=ant", {"spider"}),
+        ("name in ant,spider", {"ant", "spider"}),
+        ("legs<6", set()),
+        ("row=2", {"spider"}),
+    ],
+)
+def test_the_rows_of_a_table_are_filtered_by_its_columns(store: Store, docs: Path, where: str, found: set[str]) -> None:
+    ingest(docs, store)
+    for search in (store.dense, store.lexical):
+        passages = search("ant spider legs", 9, parse_where(where))
+        assert {p["metadata"]["name"] for p in passages} == found
+        assert all(p["text"].startswith(f"name: {p['metadata']['name']} | legs: ") for p in passages)
+
+
+def test_progress_counts_files_and_chunks_up_to_the_end(store: Store, docs: Path) -> None:
+    events: list[Progress] = []
+    report = ingest(docs, store, progress=events.append)
+    assert [event.done for event in events] == [0, 1, 2, 3]
+    assert {event.total for event in events} == {3}
+    assert events[-1].chunks == report.chunks
+    assert events[-1].rate > 0
+    events.clear()
+    ingest(docs, store, progress=events.append)
+    assert [event.done for event in events] == [0, 1, 2, 3]
+
+
+def test_how_many_files_there_are_is_told_at_once_and_the_first_of_them_soon(store: Store, tmp_path: Path) -> None:
+    for number in range(400):
+        write(tmp_path / "many" / f"{number}.md", f"# File {number}\n\nwords of file {number}\n")
+    events: list[tuple[Progress, int]] = []
+    ingest(tmp_path / "many", store, progress=lambda event: events.append((event, store.count())))
+    assert events[0][0] == Progress(done=0, total=400, chunks=0, rate=0.0, source="")
+    assert events[0][1] == 0
+    assert events[1][1] == 16
+    assert [event.done for event, _ in events] == list(range(401))
+
+
+def test_a_report_is_plain_json(store: Store, docs: Path) -> None:
+    write(docs / "broken.pdf", "%PDF-1.7 not really")
+    row = json.loads(json.dumps(ingest(docs, store).to_dict()))
+    assert set(row) == {
+        "added", "changed", "unchanged", "removed", "skipped", "failed", "partial", "moved", "chunks", "seconds",
+        "dry_run",
+    }  # fmt: skip
+    assert set(row["failed"][0]) == {"path", "reason"}
+    assert IngestReport().to_dict()["chunks"] == 0
+
+
+@pytest.mark.slow
+def test_a_second_ingest_at_the_same_time_is_refused(store: Store, docs: Path, tmp_path: Path) -> None:
+    refused = pytest.raises(StoreLockedError, match=f"process {os.getpid()}")
+    with open_store(tmp_path / "store", HashEmbeddings(48)) as other, other.writing(), refused:
+        ingest(docs, store)
+
+
+def test_odd_names_are_taken_as_they_are(store: Store, docs: Path) -> None:
+    for name in ("ünï 🐧.md", 'it\'s "so".md'):
+        write(docs / name, f"Text of {len(name)} things.")
+    assert len(ingest(docs, store).added) == 5
+    assert len(ingest(docs, store).unchanged) == 5
+
+
+def test_files_of_one_text_that_are_read_at_once_are_all_in_whole(store: Store, docs: Path) -> None:
+    for name in ("twin-1.md", "twin-2.md", "twin-3.md"):
+        write(docs / name, "The mill opened in 1820.")
+    ingest(docs, store)
+    twins = [document for document in store.documents() if document.filename.startswith("twin")]
+    assert [(twin.chunks, twin.complete) for twin in twins] == [(1, True)] * 3
+    assert store.problems() == []
+    assert ingest(docs, store).added == ingest(docs, store).changed == []

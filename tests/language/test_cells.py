@@ -1,0 +1,68 @@
+"""A cell is said as a person says it, and only a row that has that very cell says so."""
+
+import pytest
+
+from cragraph.language.cells import cells, place_said, said
+from cragraph.language.headers import read_header
+
+SANDER = "tool: Floor sander | category: wood | deposit_gbp: 80 | replacement_value_gbp: 920 | weight (kg): 41.5"
+ORDER = "order: 502 | customer: The Harbour Inn | status: waiting for clay"
+
+
+@pytest.mark.parametrize(
+    ("heading", "words", "unit"),
+    [
+        ("deposit_gbp", "deposit", "GBP"),
+        ("replacement_value_gbp", "replacement value", "GBP"),
+        ("Price GBP", "price", "GBP"),
+        ("Usual wait in days", "usual wait", "days"),
+        ("weight (kg)", "weight", "kg"),
+        ("Height m", "height", "m"),
+        ("peak_c", "peak", "°C"),
+        ("price_per_kg", "price per kg", ""),
+        ("kWh", "kWh", "kWh"),
+        ("Takings £", "takings", "GBP"),
+        ("unitPrice", "unit price", ""),
+        ("2024", "2024", ""),
+    ],
+)
+def test_the_words_and_the_unit_of_a_heading(heading: str, words: str, unit: str) -> None:
+    assert read_header(heading) == (words, unit)
+
+
+@pytest.mark.parametrize(
+    ("question", "column", "line"),
+    [
+        ("What deposit do I leave for the floor sander?", "deposit_gbp", "Deposit for the floor sander: 80 GBP"),
+        ("Floor sander: what is it worth new?", "replacement_value_gbp", "Replacement value for Floor sander: 920 GBP"),
+        ("How heavy is the floor sander?", "weight (kg)", "Weight for the floor sander: 41.5 kg"),
+    ],
+)
+def test_a_cell_as_a_person_says_it(question: str, column: str, line: str) -> None:
+    read = cells(SANDER)
+    cell = next(cell for cell in read if cell.name == column)
+    assert said(cell, [read[0]], question) == line
+    start, end = place_said(line, SANDER) or (0, 0)
+    assert SANDER[start:end] == cell.value
+
+
+def test_a_number_that_names_a_row_stands_behind_its_column() -> None:
+    read = cells(ORDER)
+    assert said(read[2], [read[0]], "What is the status of order 502?") == "Status for order 502: waiting for clay"
+    assert place_said("Status for order 502: waiting for clay", ORDER)
+
+
+@pytest.mark.parametrize(
+    "claim",
+    [
+        "Deposit for the floor sander: 90 GBP",
+        "Deposit for the floor sander: 80 EUR",
+        "Deposit for the tile cutter: 80 GBP",
+        "Replacement value for the floor sander: 80 GBP",
+        "Deposit for wood, floor: 80 GBP",
+        "The deposit for the floor sander is 80 GBP",
+        "Deposit for the floor sander: 80 GBP, or less",
+    ],
+)
+def test_another_value_unit_row_or_column_is_not_what_the_row_says(claim: str) -> None:
+    assert place_said(claim, SANDER) is None

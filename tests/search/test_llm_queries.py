@@ -1,0 +1,195 @@
+"""Queries that a chat model writes, and what stands in for them."""
+
+from collections.abc import Iterator, Sequence
+from typing import cast
+
+import pytest
+from langchain_core.messages import AIMessage, HumanMessage
+
+from cragraph import Context
+from cragraph.answers.followups import FollowUps
+from cragraph.errors import ModelError
+from cragraph.graph.state import State
+from cragraph.models.chat import ChatCaller
+from cragraph.models.servers import chat_model
+from cragraph.nodes.requery import Requery
+from cragraph.passages import as_passages
+from cragraph.protocols import Notes
+from cragraph.search.llm_queries import ChatQueries, Contextualizer, MultiQuery
+from cragraph.types import Attempt, Evidence, Verdict
+from tests.support.ollama import ModelInfo, OllamaServer
+
+pytestmark = [pytest.mark.server, pytest.mark.enable_socket]
+
+FAILED = Verdict(
+    text="Sales were $390 billion", start=0, end=23, type="factual", verdict="contradicted", support=0.0,
+    contradiction=1.0, evidence=None, reasoning="The passages say 383.", judge="llm",
+)  # fmt: skip
+TALK = [{"role": "user", "content": "What was revenue in 2023?"}, {"role": "assistant", "content": "383 billion [1]."}]
+
+
+class Plain:
+    name = "plain"
+
+    def __call__(
+        self, question: str, failed: Sequence[Verdict], unanswered: Sequence[str], notes: Notes, passages: object = ()
+    ) -> list[str]:
+        return [f"{question} {verdict['text']}" for verdict in failed]
+
+
+@pytest.fixture
+def server() -> Iterator[OllamaServer]:
+    with OllamaServer({"queries": ["net sales 2023", "revenue 2023"]}) as running:
+        yield running
+
+
+def caller(server: OllamaServer) -> ChatCaller:
+    return ChatCaller(chat_model("ollama:llama3.2", base_url=server.url), backoff_s=0.01)
+
+
+def test_one_call_rewrites_a_question_in_other_words(server: OllamaServer) -> None:
+    notes = Notes()
+    assert MultiQuery(caller(server))("What were sales?", notes) == ["net sales 2023", "revenue 2023"]
+    assert notes.calls == 1
+
+
+def test_the_question_itself_repeats_and_lectures_are_no_queries(server: OllamaServer) -> None:
+    server.play({"queries": ["What were SALES?", "net sales", "Net  sales", "x" * 900, ""]})
+    assert MultiQuery(caller(server))("What were sales?", Notes()) == ["net sales"]
+
+
+def test_a_question_that_cannot_be_rewritten_is_searched_as_it_stands_and_it_is_said(server: OllamaServer) -> None:
+    server.stop()
+    notes = Notes()
+    assert MultiQuery(caller(server))("q", notes) == []
+    assert notes.sentences[-1].startswith("The question was searched as it stands, because it could not be rewritten:")
+
+
+def test_targeted_queries_are_written_from_what_failed_and_what_is_open(server: OllamaServer) -> None:
+    notes = Notes()
+    queries = ChatQueries(caller(server))("What were sales and who was CEO?", [FAILED], ["who was CEO"], notes)
+    assert queries == ["net sales 2023", "revenue 2023"]
+    prompt = server.chats[0].prompt
+    assert "- Sales were $390 billion (The passages say 383.)" in prompt
+    assert "- who was CEO" in prompt
+    assert notes.calls == 1
+
+
+def test_addresses_and_echoes_of_the_prompt_are_not_searched_for(server: OllamaServer) -> None:
+    echo = "short search queries for what is still to be found"
+    server.play({"queries": ["https://example.org/net-sales", "[1]", "1", echo, "JSON net sales", "sales"]})
+    assert ChatQueries(caller(server))("q", [FAILED], [], Notes()) == ["JSON net sales", "sales"]
+
+
+def test_the_queries_are_written_after_the_passages_that_were_read(server: OllamaServer) -> None:
+    passages = as_passages(["Sales were $383 billion.", "Costs fell."])
+    ChatQueries(caller(server))("q", [FAILED], [], Notes(), passages)
+    written = server.chats[0].prompt
+    assert written.index("Costs fell.") < written.index("Question: q") < written.index("- Sales were $390 billion")
+
+
+def test_a_claim_that_a_held_passage_corrects_needs_no_call(server: OllamaServer) -> None:
+    evidence = Evidence(quote="383", passage=0, chunk_id="c", start=0, end=3)
+    settled: Verdict = {**FAILED, "evidence": evidence, "correction": "Sales were $383 billion."}
+    notes = Notes()
+    assert ChatQueries(caller(server), fallback=Plain())("q", [settled], [], notes) == ["q Sales were $390 billion"]
+    assert (notes.calls, notes.sentences) == (0, [])
+    assert ChatQueries(caller(server), fallback=Plain())("q", [settled, FAILED], [], notes) == [
+        "net sales 2023", "revenue 2023",
+    ]  # fmt: skip
+
+
+@pytest.mark.parametrize("reply", ["", "no idea?\nreally", '{"queries": []}'])
+def test_the_fallback_writer_takes_over_and_it_is_said(server: OllamaServer, reply: str) -> None:
+    server.play(reply)
+    notes = Notes()
+    assert ChatQueries(caller(server), fallback=Plain())("q", [FAILED], [], notes) == ["q Sales were $390 billion"]
+    assert notes.sentences[-1].startswith("The targeted queries were written by plain, because of this:")
+
+
+def test_without_a_fallback_the_failure_is_an_error(server: OllamaServer) -> None:
+    server.play("no idea?\nreally")
+    with pytest.raises(ModelError):
+        ChatQueries(caller(server))("q", [FAILED], [], Notes())
+
+
+@pytest.mark.parametrize(
+    "messages",
+    [
+        TALK,
+        [("human", TALK[0]["content"]), ("ai", TALK[1]["content"])],
+        [HumanMessage(TALK[0]["content"]), AIMessage(TALK[1]["content"])],
+        [{"type": "human", "content": [{"type": "text", "text": TALK[0]["content"]}]}, AIMessage(TALK[1]["content"])],
+    ],
+)
+@pytest.mark.parametrize("reply", ['{"question": "What was revenue in 2022?"}', "What was revenue in 2022?"])
+def test_a_follow_up_is_made_to_stand_alone(server: OllamaServer, messages: list[object], reply: str) -> None:
+    server.play(reply)
+    notes = Notes()
+    assert Contextualizer(caller(server))("and in 2022?", messages, notes) == "What was revenue in 2022?"
+    assert "Person: What was revenue in 2023?\nAssistant: 383 billion [1]." in server.chats[0].prompt
+    assert notes.calls == 1
+
+
+@pytest.mark.parametrize(
+    ("size", "question", "alone", "calls"),
+    [
+        ("1.5B", "and in 2022?", "What was revenue in 2022?", 0),
+        ("1.5B", "Why so much?", "Why was it 383 billion?", 1),
+        ("8B", "and in 2022?", "Why was it 383 billion?", 1),
+    ],
+)
+def test_a_small_model_is_asked_only_where_the_rules_find_nothing(
+    size: str, question: str, alone: str, calls: int
+) -> None:
+    with OllamaServer(
+        {"question": "Why was it 383 billion?"}, models={"llama3.2": ModelInfo(parameter_size=size)}
+    ) as server:
+        writer = Contextualizer(caller(server), rules=FollowUps(), smallest=2.0)
+        assert writer(question, TALK, Notes()) == alone
+        assert len(server.chats) == calls
+
+
+@pytest.mark.parametrize(
+    "messages", [[], [{"role": "system", "content": "be nice"}], [{"role": "user", "content": " "}]]
+)
+def test_a_question_without_a_conversation_needs_no_call(server: OllamaServer, messages: list[object]) -> None:
+    assert Contextualizer(caller(server))("What is it?", messages, Notes()) == "What is it?"
+    assert server.chats == []
+
+
+def test_only_the_last_messages_are_told_and_each_only_in_part(server: OllamaServer) -> None:
+    server.play("What was it?")
+    long = [{"role": "user", "content": f"message {n} " + "word " * 1000} for n in range(30)]
+    Contextualizer(caller(server))("and?", long, Notes())
+    prompt = server.chats[0].prompt
+    assert "message 19 " not in prompt
+    assert "message 20 " in prompt
+    assert len(prompt) < 12_000
+
+
+@pytest.mark.parametrize("reply", ["", '{"question": ""}', "I cannot do that.\nSorry."])
+def test_a_follow_up_that_cannot_be_rewritten_is_asked_as_it_came_and_it_is_said(
+    server: OllamaServer, reply: str
+) -> None:
+    server.play(reply)
+    notes = Notes()
+    assert Contextualizer(caller(server))("and in 2022?", TALK, notes) == "and in 2022?"
+    assert notes.sentences[-1].startswith("The question was not read in the light of the conversation:")
+
+
+@pytest.mark.parametrize(("size", "asked"), [("1.5B", 1), ("8.0B", 2), ("", 2)])
+def test_a_small_model_is_asked_for_the_queries_of_the_first_correction_alone(size: str, asked: int) -> None:
+    with OllamaServer(
+        {"queries": ["apple net sales 2023"]}, models={"llama3.2": ModelInfo(parameter_size=size)}
+    ) as server:
+        requery = Requery(ChatQueries(caller(server), smallest=2.0), lambda question, answer: [], Plain())
+        state, notes = State(question="What were net sales?"), Notes()
+        for number in (1, 2):
+            done = {"attempt": number, "answer": "They were 12.", "verdicts": [FAILED], "confidence": 0.1}
+            state.attempts.append(cast(Attempt, done))
+            queries = requery(state, Context().resolved(), notes)["queries"]
+    assert len(server.chats) == notes.calls == asked
+    assert ("apple net sales 2023" in queries) is (asked == 2)
+    assert notes.models["query_writer"] == ("llama3.2" if asked == 2 else Plain.name)
+    assert notes.sentences == []

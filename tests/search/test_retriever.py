@@ -1,0 +1,192 @@
+from collections.abc import Sequence
+from typing import Any
+
+import pytest
+
+from cragraph.errors import InputError, SettingsError
+from cragraph.passages import as_passages
+from cragraph.protocols import Notes
+from cragraph.search import SearchRetriever, SourceWeights
+from cragraph.search.fusion import Feedback, Mode
+from cragraph.store import Store
+from cragraph.testing import HashEmbeddings
+from cragraph.types import Passage
+
+MODES: list[Mode] = ["hybrid", "dense", "lexical"]
+
+
+def sources(found: Sequence[Passage]) -> list[str]:
+    return [passage["source"] for passage in found]
+
+
+@pytest.mark.parametrize("mode", MODES)
+def test_every_mode_finds_the_passage_that_answers(store: Store, mode: Mode) -> None:
+    found = SearchRetriever(store, mode)(["What was Intel's net revenue?"], 3, Notes())
+    assert found[0]["source"] == "drafts/intel.md"
+
+
+@pytest.mark.parametrize("mode", MODES)
+def test_scores_are_within_0_and_1_and_never_rise(store: Store, mode: Mode) -> None:
+    found = SearchRetriever(store, mode)(["thick ice that penguins swim under"], 6, Notes())
+    scores = [passage["retrieval_score"] for passage in found]
+    assert all(score is not None and 0.0 <= score <= 1.0 for score in scores)
+    assert scores == sorted(scores, key=lambda score: -(score or 0.0))
+
+
+def test_a_passage_says_what_each_stage_made_of_it(store: Store) -> None:
+    [best] = SearchRetriever(store)(["penguins dive for krill"], 1, Notes())
+    scores = best["metadata"]["scores"]
+    assert list(scores) == ["dense", "lexical", "fused", "retrieval"]
+    assert 0.0 < scores["dense"] <= 1.0
+    assert 0.0 < scores["lexical"] <= 1.0
+    assert scores["fused"] == pytest.approx(0.4 / 61 + 0.6 / 61)
+    assert scores["retrieval"] == best["retrieval_score"]
+
+
+def test_a_side_that_did_not_find_a_passage_has_no_score(store: Store) -> None:
+    [best] = SearchRetriever(store, "dense")(["penguins"], 1, Notes())
+    assert best["metadata"]["scores"]["lexical"] is None
+
+
+def test_what_the_store_holds_is_left_as_it_is(store: Store, passages: list[Passage]) -> None:
+    SearchRetriever(store)(["penguins"], 3, Notes())
+    assert "scores" not in store.get([passages[3]["chunk_id"]])[0]["metadata"]
+
+
+@pytest.mark.parametrize("mode", MODES)
+def test_a_filter_holds_on_both_sides(store: Store, mode: Mode) -> None:
+    found = SearchRetriever(store, mode)(["net revenue of Apple"], 6, Notes(), where={"year": 2022})
+    assert sources(found) == ["filings/apple22.md"]
+
+
+@pytest.mark.parametrize(("queries", "k"), [([], 3), (["  "], 3), (["ice"], 0)])
+def test_a_search_for_nothing_is_refused(store: Store, queries: list[str], k: int) -> None:
+    with pytest.raises(InputError, match="at least one of each"):
+        SearchRetriever(store)(queries, k, Notes())
+
+
+def test_an_empty_store_finds_nothing(embeddings: HashEmbeddings) -> None:
+    from cragraph.store import open_store
+
+    with open_store(None, embeddings) as empty:
+        assert SearchRetriever(empty)(["anything and everything"], 5, Notes()) == []
+
+
+def test_a_compound_question_finds_both_halves(store: Store) -> None:
+    asked = "Who knows why whales sing and how thick is the ice of the south pole?"
+    found = SearchRetriever(store)([asked], 2, Notes())
+    assert set(sources(found)) == {"whales.md", "ice.md"}
+
+
+def test_several_queries_are_fused_and_each_finds_its_own(store: Store) -> None:
+    found = SearchRetriever(store)(["penguins dive", "whales sing"], 2, Notes())
+    assert set(sources(found)) == {"birds.md", "whales.md"}
+
+
+def test_a_repeated_query_is_searched_once(store: Store, embeddings: HashEmbeddings) -> None:
+    embeddings.asked.clear()
+    SearchRetriever(store)(["penguins", " penguins "], 2, Notes())
+    assert embeddings.asked == ["penguins"]
+
+
+def test_an_expander_adds_its_queries(store: Store) -> None:
+    class Whales:
+        name = "whales"
+
+        def __call__(self, question: str, notes: Notes) -> list[str]:
+            return ["whales sing"]
+
+    found = SearchRetriever(store, expand=Whales())(["penguins dive"], 2, Notes())
+    assert set(sources(found)) == {"birds.md", "whales.md"}
+
+
+def test_a_less_reliable_source_ranks_below_an_equal_one(store: Store) -> None:
+    question = ["net revenue reported in billion dollars"]
+    plain = sources(SearchRetriever(store)(question, 3, Notes()))
+    assert "drafts/intel.md" in plain
+    weighed = SearchRetriever(store, weights=SourceWeights({"drafts/*": 0.3}))(question, 6, Notes())
+    assert sources(weighed).index("drafts/intel.md") > 1
+    scores = next(p for p in weighed if p["source"] == "drafts/intel.md")["metadata"]["scores"]
+    assert scores["weight"] == 0.3
+    values = [p["retrieval_score"] or 0.0 for p in weighed]
+    assert values == sorted(values, reverse=True)
+
+
+def test_a_source_of_weight_0_is_left_out(store: Store) -> None:
+    found = SearchRetriever(store, weights=SourceWeights({"*.md": 0.0}))(["net revenue"], 6, Notes())
+    assert found == []
+
+
+def test_the_first_pattern_that_matches_decides() -> None:
+    weights = SourceWeights({"drafts/final*": 0.9, "drafts/*": 0.2})
+    final, draft, other = as_passages(
+        [{"text": "x", "source": "drafts/final.md"}, {"text": "y", "source": "drafts/a.md"}, {"text": "z"}]
+    )
+    assert [weights(final), weights(draft), weights(other)] == [0.9, 0.2, 1.0]
+
+
+@pytest.mark.parametrize("weight", [-0.1, 1.5])
+def test_a_weight_outside_0_and_1_is_refused(weight: float) -> None:
+    with pytest.raises(SettingsError, match=r"drafts/\*"):
+        SourceWeights({"drafts/*": weight})
+
+
+def test_near_copies_do_not_fill_the_context(store: Store) -> None:
+    copies = [
+        {"text": f"Penguins swim under the ice and dive for krill. {'!' * n}", "source": f"copy{n}.md"}
+        for n in range(1, 5)
+    ]
+    other = {"text": "Penguins dive for krill and for fish in the winter.", "source": "winter.md"}
+    unrelated = [{"text": f"Chapter {n} is on ships of the line.", "source": f"ships{n}.md"} for n in range(9)]
+    store.add(as_passages([*copies, other, *unrelated]))
+    query = ["Do penguins swim under the ice and dive for krill?"]
+    crowded = SearchRetriever(store, redundancy=0.0)(query, 3, Notes())
+    assert "winter.md" not in sources(crowded)
+    varied = SearchRetriever(store)(query, 3, Notes())
+    assert "winter.md" in sources(varied)
+    scores = [passage["retrieval_score"] or 0.0 for passage in varied]
+    assert scores == sorted(scores, reverse=True)
+
+
+class Recorded:
+    """A store that remembers what its lexical side was asked."""
+
+    def __init__(self, store: Store) -> None:
+        self.store = store
+        self.asked: list[str] = []
+
+    def lexical(self, query: str, k: int, where: Any = None) -> list[Passage]:
+        self.asked.append(query)
+        return self.store.lexical(query, k, where)
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self.store, name)
+
+
+def test_a_weak_first_pass_is_looked_at_again_in_the_words_it_found(store: Store) -> None:
+    store.add(as_passages(["Penguins eat krill by night.", "Krill is what penguins like."]))
+    asked = Recorded(store)
+    SearchRetriever(asked, feedback=Feedback(weak_below=1.0, passages=3))(["penguins"], 5, Notes())
+    first, again = asked.asked
+    assert first == "penguins"
+    assert again.startswith("penguins krill")
+
+
+@pytest.mark.parametrize(("mode", "weak"), [("hybrid", 0.0), ("lexical", 1.0)])
+def test_a_strong_first_pass_and_one_by_words_alone_stand(store: Store, mode: Mode, weak: float) -> None:
+    asked = Recorded(store)
+    SearchRetriever(asked, mode, feedback=Feedback(weak_below=weak))(["penguins"], 5, Notes())
+    assert asked.asked == ["penguins"]
+
+
+def test_what_is_degraded_in_the_store_is_noted(store: Store) -> None:
+    class Degraded:
+        def noted(self, where: object = None) -> list[str]:
+            return ["The lexical index is off."]
+
+        def __getattr__(self, name: str) -> object:
+            return getattr(store, name)
+
+    notes = Notes()
+    SearchRetriever(Degraded())(["penguins"], 1, notes)
+    assert notes.sentences == ["The lexical index is off."]

@@ -1,0 +1,192 @@
+from typing import Any
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from cragraph.errors import InputError
+from cragraph.passages import as_passage
+from cragraph.store import Store, checked_where, open_store, parse_where
+from cragraph.testing import HashEmbeddings
+from cragraph.types import Passage
+
+FIELDS = {"year": "number", "ticker": "text", "final": "true/false", "mixed": "number or text", "page": "number"}
+
+
+@pytest.mark.parametrize(
+    ("where", "checked"),
+    [
+        (None, None),
+        ({}, None),
+        ({"year": 2023}, {"year": {"$eq": 2023}}),
+        ({"year": "2023"}, {"year": {"$eq": 2023}}),
+        ({"year": "20.0"}, {"year": {"$eq": 20}}),
+        ({"ticker": 7}, {"ticker": {"$eq": "7"}}),
+        ({"ticker": True}, {"ticker": {"$eq": "true"}}),
+        ({"final": "no"}, {"final": {"$eq": False}}),
+        ({"year": {"$gte": "2020"}}, {"year": {"$gte": 2020}}),
+        ({"year": 1, "ticker": "A"}, {"$and": [{"year": {"$eq": 1}}, {"ticker": {"$eq": "A"}}]}),
+        ({"year": {"$gt": 1, "$lt": 3}}, {"$and": [{"year": {"$gt": 1}}, {"year": {"$lt": 3}}]}),
+        ({"$and": [{"year": 1}]}, {"year": {"$eq": 1}}),
+        ({"$or": [{"year": 1}, {"year": 2}]}, {"$or": [{"year": {"$eq": 1}}, {"year": {"$eq": 2}}]}),
+        ({"ticker": {"$in": ("A", "B")}}, {"ticker": {"$in": ["A", "B"]}}),
+        ({"mixed": {"$in": [1, "a"]}}, {"mixed": {"$in": [1, "a"]}}),
+    ],
+)
+def test_a_filter_gets_the_types_of_its_fields(where: Any, checked: Any) -> None:
+    assert checked_where(where, FIELDS) == checked
+
+
+@pytest.mark.parametrize(
+    ("where", "said"),
+    [
+        ({"yaer": 2023}, "did you mean year? Fields that exist: final (true/false), mixed"),
+        ({"$not": {"year": 1}}, "no field '$not'"),
+        ({"year": {"$regex": "a"}}, "'$regex' on year is no operator"),
+        ({"year": {"$in": []}}, "a list of values"),
+        ({"year": {"$in": "abc"}}, "a list of values"),
+        ({"year": {}}, "tests nothing"),
+        ({"$or": []}, "a list of filters"),
+        ({"$and": [{}]}, "wanted an object"),
+        ({"year": None}, "wanted text, a number"),
+        ({"year": "soon"}, "wanted a number"),
+        ({"ticker": {"$gt": 3}}, "wanted a field of numbers"),
+        ({"final": "perhaps"}, "true or false"),
+        ({"year": {"$gt": True}}, "wanted a number"),
+        ("year=1", "wanted an object"),
+    ],
+)
+def test_what_is_wrong_with_a_filter_is_said(where: Any, said: str) -> None:
+    with pytest.raises(InputError) as error:
+        checked_where(where, FIELDS)
+    assert said in str(error.value)
+
+
+@pytest.mark.parametrize(
+    ("typed", "sources"),
+    [
+        ("year=2023", {"a/apple.md", "a/ms.md"}),
+        ("year>=2022 and ticker=AAPL", {"a/apple.md", "a/old.md"}),
+        ("year<2023 or checked=true", {"a/old.md", "b/birds.md"}),
+        ("ticker in AAPL,GOOG", {"a/apple.md", "a/old.md"}),
+        ("ticker not in AAPL,GOOG", {"a/ms.md", "b/birds.md", "b/whales.md"}),
+        ("year!=2023", {"a/old.md", "b/birds.md", "b/whales.md"}),
+        ("year=2021..2022", {"a/old.md"}),
+        ("weight>4", {"b/birds.md"}),
+        ("checked=false", {"b/whales.md"}),
+        ("source=a/ms.md", {"a/ms.md"}),
+        ("year=1999", set()),
+    ],
+)
+def test_both_sides_let_the_same_passages_through(full: Store, typed: str, sources: set[str]) -> None:
+    everything = "revenue apple microsoft sold penguins whales under"
+    where = parse_where([typed])
+    assert {p["source"] for p in full.dense(everything, 9, where)} == sources
+    assert {p["source"] for p in full.lexical(everything, 9, where)} == sources
+
+
+def test_an_unknown_field_names_those_that_exist(full: Store) -> None:
+    for search in (full.dense, full.lexical):
+        with pytest.raises(InputError, match="no field 'tickr' in the store; did you mean ticker"):
+            search("revenue", 3, {"tickr": "AAPL"})
+
+
+def test_fields_say_their_types(full: Store) -> None:
+    assert full.fields() == {
+        "doc_id": "text", "chunk_index": "number", "start_index": "number", "source": "text", "filename": "text",
+        "page": "number", "ticker": "text", "year": "number", "checked": "true/false", "weight": "number",
+    }  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("where", "sources"),
+    [
+        ({"x": {"$gte": 0.5}}, {"0.5", "1", "1.5"}),
+        ({"x": {"$gt": -0.5}}, {"0", "0.5", "1", "1.5"}),
+        ({"x": {"$lte": -0.5}}, {"-1", "-0.5"}),
+        ({"x": {"$lt": 0.5}}, {"-1", "-0.5", "0"}),
+        ({"x": 0.5}, {"0.5"}),
+        ({"x": {"$ne": 0.5}}, {"-1", "-0.5", "0", "1", "1.5"}),
+        ({"x": {"$in": [0.5, 1.0]}}, {"0.5", "1"}),
+        ({"x": {"$nin": [0.5, 1]}}, {"-1", "-0.5", "0", "1.5"}),
+    ],
+)
+def test_fractions_are_compared_exactly_with_whole_numbers(
+    store: Store, where: dict[str, Any], sources: set[str]
+) -> None:
+    passages = [as_passage({"text": f"words {x}", "source": str(x), "x": x}) for x in (-1, -0.5, 0, 0.5, 1, 1.5)]
+    store.add(passages)
+    assert {p["source"] for p in store.dense("words", 9, where)} == sources
+    assert {p["source"] for p in store.lexical("words", 9, where)} == sources
+
+
+VALUES = st.one_of(
+    st.integers(-3, 3), st.sampled_from([-0.5, 0.5, 1.0, 2.5]), st.booleans(), st.sampled_from(["a", "1", "", "true"])
+)
+TESTS = st.one_of(
+    st.tuples(st.sampled_from(["$eq", "$ne"]), VALUES),
+    st.tuples(st.sampled_from(["$in", "$nin"]), st.lists(VALUES, min_size=1, max_size=3)),
+    st.tuples(st.sampled_from(["$gt", "$gte", "$lt", "$lte"]), st.one_of(st.integers(-3, 3), st.just(0.5))),
+).map(lambda pair: {pair[0]: pair[1]})
+WHERES = st.recursive(
+    st.builds(lambda key, test: {key: test}, st.sampled_from(["a", "b", "page"]), TESTS),
+    lambda inner: st.builds(
+        lambda key, parts: {key: parts}, st.sampled_from(["$and", "$or"]), st.lists(inner, min_size=1, max_size=3)
+    ),
+    max_leaves=4,
+)
+
+
+@pytest.fixture(scope="module")
+def varied() -> Store:
+    kinds: list[Any] = [0, 1, 2, -3, 0.5, 1.0, 2.5, True, False, "a", "1", "", "true", None]
+    store = open_store(None, HashEmbeddings(16))
+    passages = []
+    for i, a in enumerate(kinds):
+        for j, b in enumerate(kinds):
+            metadata = {name: value for name, value in (("a", a), ("b", b)) if value is not None}
+            # Texts of their own: of many equal vectors Chroma's graph may lose sight of one.
+            text = f"same words, kind {i} and {j}"
+            passage = as_passage({"text": text, "chunk_id": f"{i}-{j}", "page": j if j % 3 else None})
+            passages.append(Passage(**{**passage, "metadata": metadata}))
+    store.add(passages)
+    return store
+
+
+@pytest.mark.slow
+@given(where=WHERES)
+@settings(max_examples=150, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+def test_every_filter_means_the_same_on_both_sides(varied: Store, where: dict[str, Any]) -> None:
+    try:
+        checked_where(where, varied.fields())
+    except InputError:
+        return
+    dense = {p["chunk_id"] for p in varied.dense("same words", 500, where)}
+    assert dense == {p["chunk_id"] for p in varied.lexical("same words", 500, where)}
+
+
+def test_filters_of_any_size_are_compared_or_refused_with_a_reason() -> None:
+    with open_store(None, HashEmbeddings(8)) as store:
+        store.add([as_passage({"text": "one", "source": "a/1.md", "metadata": {"year": 2023, "tag": "x"}})])
+        names = [f"b/{number}.md" for number in range(40_000)]
+        for where, found in (
+            ({"source": {"$in": ["a/1.md", *names]}}, 1),
+            ({"source": {"$nin": names}}, 1),
+            ({"tag": {"$in": [*names, "x", "half \ud83d"]}}, 1),
+            ({"tag": "half \ud83d"}, 0),
+            ({"year": {"$in": [10**30, 2023, 2023.5]}}, 1),
+            ({"year": {"$lt": 10**400}}, 1),
+            ({"year": {"$gt": 1 << 63}}, 0),
+            ({"year": {"$gt": -(10**400)}}, 1),
+            ({"$or": [{"year": number} for number in range(2500)]}, 1),
+            ({"$and": [{"year": {"$ne": number}} for number in range(1500)]}, 1),
+        ):
+            assert len(store.lexical("one", 3, where)) == found
+        deep: dict[str, Any] = {"year": 2023}
+        for depth in range(1, 400):
+            deep = {"$or": [{"year": 1}, {"$and": [deep, {"tag": "x"}]}]}
+            if depth == 8:
+                assert len(store.lexical("one", 3, deep)) == 1
+        for where in (deep, {"year": float("inf")}, {"year": {"$gt": float("nan")}}, {"tag": {"$in": [float("nan")]}}):
+            with pytest.raises(InputError, match=r"flat|finite|wanted a number"):
+                store.lexical("one", 3, where)

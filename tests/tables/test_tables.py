@@ -1,0 +1,177 @@
+"""Rows are read back from passages with their cells, and figures are computed of them exactly."""
+
+from collections.abc import Sequence
+from decimal import Decimal
+from pathlib import Path
+from typing import Any, cast
+
+import pytest
+
+from cragraph.documents import load, split
+from cragraph.errors import InputError
+from cragraph.language.tables import Table, number_of, read_column, tables_of
+from cragraph.tables.engine import compute
+from cragraph.types import Condition, Query
+
+COSTS = """ref,place,injury,cost_gbp,day
+I-1,Yard,yes,0.10,2025-01-14
+I-2,Yard,no,0.20,2025-02-03
+I-3,Workshop,yes,"1,240.50",2025-02-21
+I-4,Counter,no,n/a,2025-03-01
+"""
+
+
+def table(tmp_path: Path, text: str, name: str = "costs.csv") -> Table:
+    path = tmp_path / name
+    path.write_text(text, encoding="utf-8")
+    [found] = tables_of(passage for document in load(path) for passage in split(document))
+    return found
+
+
+def query(operation: str, column: str = "", where: Sequence[Condition] = (), **more: Any) -> Query:
+    given = {"source": "", "table": "", "operation": operation, "column": column, "where": [*where]}
+    return cast(Query, given | more)
+
+
+@pytest.mark.parametrize(
+    ("text", "value", "unit"),
+    [
+        ("1,240.50", "1240.50", ""),
+        ("£2,500", "2500", "GBP"),
+        ("85.00 €", "85.00", "EUR"),
+        ("(310)", "-310", ""),
+        ("−4.5 kg", "-4.5", "kg"),
+        ("1 240", "1240", ""),
+        ("12%", "12", "%"),
+        ("12 to 14", None, ""),
+        ("007", None, ""),
+        ("01632 960 145", None, ""),
+        ("2025-03-14", None, ""),
+        ("1,24", None, ""),
+    ],
+)
+def test_a_cell_is_read_as_the_figure_that_it_is(text: str, value: str | None, unit: str) -> None:
+    read = number_of(text)
+    assert (read and (read.value, read.unit)) == (value and (Decimal(value), unit))
+
+
+@pytest.mark.parametrize(
+    ("values", "kind", "unit"),
+    [
+        (["1", "2,000", "n/a"], "number", ""),
+        (["64,50", "1.250,25"], "number", ""),
+        (["£5", "£7.50"], "number", "GBP"),
+        (["850 g", "2 kg"], "text", ""),
+        (["64,50", "71.25"], "text", ""),
+        (["3", "about 4"], "text", ""),
+        (["yes", "no", "yes"], "flag", ""),
+        (["2025-01-14", "2025-02-03"], "date", ""),
+        (["January 2025", "February 2025"], "date", ""),
+    ],
+)
+def test_a_column_holds_what_all_of_its_cells_are(values: list[str], kind: str, unit: str) -> None:
+    column = read_column("amount", values)
+    assert (column.kind, column.unit) == (kind, unit)
+
+
+def test_decimal_commas_are_a_columns_and_not_a_cells() -> None:
+    assert read_column("amount", ["64,50", "1.250,25"]).numbers == (Decimal("64.50"), Decimal("1250.25"))
+
+
+def test_a_sum_is_exact_and_says_what_it_left_out(tmp_path: Path) -> None:
+    made = compute(query("sum", "cost_gbp"), table(tmp_path, COSTS))
+    assert (made["value"], made["unit"], made["rows"], made["missing"]) == ("1240.80", "GBP", 3, 1)
+    assert made["answer"] == "Sum of cost_gbp over 3 rows of costs.csv (1 more without a figure): 1,240.80 GBP"
+    assert not made["rounded"]
+    assert [cited["quote"][:10] for cited in made["cited"]] == ["ref: I-1 |", "ref: I-2 |", "ref: I-3 |"]
+
+
+@pytest.mark.parametrize(
+    ("asked", "value", "labels"),
+    [
+        (query("count", where=[{"column": "injury", "test": "=", "values": ["yes"]}]), "2", []),
+        (query("mean", "cost_gbp"), "413.60", []),
+        (query("largest", "cost_gbp"), "1240.50", ["I-3, Workshop"]),
+        (query("smallest", "day"), "2025-01-14", ["I-1, Yard"]),
+        (
+            query("list", where=[{"column": "cost_gbp", "test": ">", "values": ["0.15"]}]),
+            "2", ["I-2, Yard", "I-3, Workshop"],
+        ),
+        (query("sum", "cost_gbp", [{"column": "day", "test": "=", "values": ["2025-02"]}]), "1240.70", []),
+        (query("sum", "cost_gbp", [{"column": "day", "test": ">", "values": ["2025-01"]}]), "1240.70", []),
+        (query("largest", "cost_gbp", group="place", of="sum"), "1240.50", ["Workshop"]),
+        (query("largest", "", group="place", of="count"), "2", ["Yard"]),
+        (
+            query("difference", "cost_gbp", [{"column": "ref", "test": "=", "values": ["I-2"]}],
+                  against={"column": "cost_gbp", "where": [{"column": "ref", "test": "=", "values": ["I-1"]}]}),
+            "0.10", [],
+        ),
+        (
+            query("growth", "cost_gbp", [{"column": "ref", "test": "=", "values": ["I-2"]}],
+                  against={"column": "cost_gbp", "where": [{"column": "ref", "test": "=", "values": ["I-1"]}]}),
+            "100", [],
+        ),
+        (
+            query("share", "cost_gbp", [{"column": "place", "test": "=", "values": ["Yard"]}],
+                  against={"column": "cost_gbp", "where": []}),
+            "0.0242", [],
+        ),
+        (
+            query("compare", "cost_gbp", [{"column": "ref", "test": "=", "values": ["I-2"]}], test="<",
+                  against={"column": "cost_gbp", "where": [{"column": "ref", "test": "=", "values": ["I-1"]}]}),
+            "no", [],
+        ),
+    ],
+)  # fmt: skip
+def test_each_operation(tmp_path: Path, asked: Query, value: str, labels: list[str]) -> None:
+    made = compute(asked, table(tmp_path, COSTS))
+    assert (made["value"], made["labels"]) == (value, labels)
+
+
+@pytest.mark.parametrize(
+    ("asked", "says"),
+    [
+        (query("sum", "price"), "there is no column 'price' in costs.csv"),
+        (query("sum", "place"), "does not hold figures of one unit"),
+        (query("sum", "cost_gbp", [{"column": "place", "test": "=", "values": ["Attic"]}]), "no row of costs.csv"),
+        (query("sum", "cost_gbp", [{"column": "place", "test": ">", "values": ["Attic"]}]), "not compared by >"),
+        (query("sum", "cost_gbp", [{"column": "cost_gbp", "test": ">", "values": ["much"]}]), "wanted a figure"),
+        (query("growth", "cost_gbp"), "nothing to compare with"),
+    ],
+)  # fmt: skip
+def test_a_query_that_does_not_fit_the_table_is_refused(tmp_path: Path, asked: Query, says: str) -> None:
+    with pytest.raises(InputError, match=says):
+        compute(asked, table(tmp_path, COSTS))
+
+
+def test_figures_that_no_engine_holds_are_not_computed_with(tmp_path: Path) -> None:
+    huge = table(tmp_path, "item,amount\na,99999999999999999999\nb,1\n")
+    with pytest.raises(InputError, match="more than 18 digits"):
+        compute(query("sum", "amount"), huge)
+
+
+def test_the_offsets_of_a_cell_are_those_in_its_chunk(tmp_path: Path) -> None:
+    rows = "| Job | Price GBP | Wait |\n|---|---|---|\n| New chain | 7.00 | 3 |\n| Puncture | 5.50 | 1 |\n"
+    text = f"# Fees\n\nIntro.\n\n{rows}"
+    fees = table(tmp_path, text, "fees.md")
+    for row in fees.rows:
+        for cell in row.cells.values():
+            assert fees.passages[cell.chunk_id]["text"][cell.start : cell.end] == cell.value
+    assert [*fees.columns] == ["Job", "Price GBP", "Wait"]
+
+
+def test_two_tables_of_one_file_are_told_apart(tmp_path: Path) -> None:
+    path = tmp_path / "two.md"
+    one = "| Job | Price |\n|---|---|\n| Chain | 7 |\n| Tyre | 5 |\n"
+    path.write_text(f"# Year\n\n## May\n\n{one}\nText between.\n\n## June\n\n{one.replace('7', '9')}", encoding="utf-8")
+    found = tables_of(passage for document in load(path) for passage in split(document))
+    assert [(one.title, compute(query("sum", "Price"), one)["value"]) for one in found] == [
+        ("May", "12"),
+        ("June", "14"),
+    ]
+
+
+def test_equal_rows_are_counted_each(tmp_path: Path) -> None:
+    twice = table(tmp_path, "item,amount\n" + "tea,2.50\n" * 200)
+    made = compute(query("sum", "amount"), twice)
+    assert (made["value"], made["rows"]) == ("500", 200)
