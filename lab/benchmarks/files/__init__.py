@@ -1,0 +1,1 @@
+"""Files as people have them, each of a kind of fault that is reported of readers: written, read, asked."""
