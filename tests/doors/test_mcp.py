@@ -225,9 +225,9 @@ def test_every_line_over_stdio_is_answered(folder: Path) -> None:
             json.dumps({"jsonrpc": "2.0", "id": number, "method": method, "params": params}).replace("\\\\", "\\")
             for number, (method, params) in enumerate(
                 [
-                    ("lab/tools/call", {"name": "verify", "arguments": passages}),
-                    ("lab/tools/call", {"name": "ask", "arguments": {"question": half, "options": {half: half}}}),
-                    ("lab/tools/call", {"name": half, "arguments": {half: half}}),
+                    ("tools/call", {"name": "verify", "arguments": passages}),
+                    ("tools/call", {"name": "ask", "arguments": {"question": half, "options": {half: half}}}),
+                    ("tools/call", {"name": half, "arguments": {half: half}}),
                     ("resources/read", {"uri": f"cragraph://documents/{half}"}),
                     (half, {}),
                 ],

@@ -90,7 +90,7 @@ def test_a_seal_that_does_not_fit_costs_a_look_and_nothing_else(scene: Path, tmp
 @pytest.mark.slow
 @pytest.mark.parametrize("held", ["kept", "dropped"])
 def test_a_process_that_ends_without_closing_its_store_leaves_it_sealed(tmp_path: Path, held: str) -> None:
-    code = "from tests.retrieval.store.test_damage import add_one; add_one()"
+    code = "from tests.store.test_damage import add_one; add_one()"
     own = {**os.environ, "FOLDER": str(tmp_path), "HELD": held}
     subprocess.run([sys.executable, "-c", code], check=True, env=own, cwd=ROOT)
     with open_store(tmp_path, HashEmbeddings(48)) as store:
