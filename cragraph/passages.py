@@ -95,6 +95,15 @@ def own_text(passage: Passage) -> Passage:
     return alone
 
 
+def doubts_of(passage: Passage, start: int, end: int) -> list[str]:
+    """Why the file may not say what was read at a place of a passage, in sentences; empty where nothing is in doubt."""
+    if "parts" not in passage:
+        doubts = passage["metadata"].get("doubts")
+        return [str(doubt) for doubt in doubts] if isinstance(doubts, list) else []
+    within = (part for part in passage["parts"] if part["start"] < end and part["end"] > start)
+    return [doubt for part in within for doubt in part.get("doubts", ())]
+
+
 def about(passage: Passage) -> dict[str, Any]:
     """A passage with its metadata in it; what a document says of itself stands behind what is known of it."""
     return {**passage["metadata"], **passage}

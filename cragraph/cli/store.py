@@ -55,7 +55,8 @@ def show_report(report: Any, *, as_json: bool, dry_run: bool) -> None:
     counts = {word: len(getattr(report, word)) for word in ("added", "changed", "unchanged", "moved", "removed")}
     sentence = ", ".join(f"{count} {would}{word}" for word, count in counts.items() if count) or "nothing to read"
     console.print(f"{sentence}: {report.chunks} chunks in {report.seconds:.1f} s")
-    for word, items in (("skipped", report.skipped), ("partly", report.partial), ("failed", report.failed)):
+    said = {"skipped": report.skipped, "partly": report.partial, "doubtful": report.doubtful, "failed": report.failed}
+    for word, items in said.items():
         for path, reason in items:
             err().print(f"{word} {path}: {reason}")
 
@@ -73,7 +74,8 @@ def docs(settings_of: Any, json: JsonOption = False) -> None:
     several = len(held.names()) > 1
 
     def line(row: dict[str, Any]) -> str:
-        return f"{row['source']}  {row['chunks']} chunks" + f"  in {row['collection']}" * several
+        doubts = "".join(f"\n  doubtful: {doubt}" for doubt in row["doubts"])
+        return f"{row['source']}  {row['chunks']} chunks" + f"  in {row['collection']}" * several + doubts
 
     show(json, documents, lambda rows: "\n".join(map(line, rows)))
     if not (documents or json):

@@ -18,7 +18,7 @@ TAKEN: Final = frozenset(
     (
         "source", "filename", "page", "doc_id", "chunk_id", "chunk_index", "start_index", "retrieval_score",
         "rerank_score", "around", "parts", "format", "heading", "headings", "table_header", "last_page", "unread_pages",
-        "rows", "row", "scores", "collection",
+        "rows", "row", "scores", "collection", "doubts",
     )
 )  # fmt: skip
 """Names that say something of every passage, which others rely on; a column or a value of front matter of that name is
@@ -55,7 +55,7 @@ class Block:
 
     `header` is the heading row of the table a row belongs to. `joined` marks a block that goes on from the one before
     it (a paragraph over a page break). `fields` are the values of a record by column; a block that has some is a chunk
-    of its own, with them in its metadata.
+    of its own, with them in its metadata. `doubts` say in sentences why the file may not say what was read here.
     """
 
     start: int
@@ -64,13 +64,15 @@ class Block:
     header: str = ""
     joined: bool = False
     fields: Mapping[str, Any] = field(default_factory=lambda: NOTHING, hash=False)
+    doubts: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
 class Draft:
     """What a loader makes of a file: clean text, and blocks in order that do not overlap, by their offsets in it.
 
-    `page_starts[i]` is where page i+1 begins, empty for formats without pages.
+    `page_starts[i]` is where page i+1 begins, empty for formats without pages. `doubts` say in sentences why the file
+    may not say what was read, and hold for all of it; those of a block hold for that block.
     """
 
     text: str
@@ -78,6 +80,7 @@ class Draft:
     headings: tuple[Heading, ...] = ()
     page_starts: tuple[int, ...] = ()
     metadata: Mapping[str, Any] = field(default_factory=dict)
+    doubts: tuple[str, ...] = ()
 
     def titled(self) -> "Draft":
         """The draft with its first heading as title, where the file states none."""
@@ -135,6 +138,14 @@ class Writer:
         self._headings: list[Heading] = []
         self._pages: list[int] = []
         self._page_due = 0
+        self._doubts: dict[str, None] = {}
+
+    def doubt(self, sentence: str, *, whole: bool = False) -> None:
+        """Say why the last piece, or the whole file, may not say what was read."""
+        if whole or not self._blocks:
+            self._doubts[sentence] = None
+        else:
+            self._blocks[-1] = replace(self._blocks[-1], doubts=(*self._blocks[-1].doubts, sentence))
 
     def page(self) -> None:
         """Begin a page: it starts where the next piece does."""
@@ -182,7 +193,8 @@ class Writer:
         """The finished text with its map."""
         self._open_pages()
         text = "".join(self._parts)
-        return Draft(text, tuple(self._blocks), tuple(self._headings), tuple(self._pages), metadata or {})
+        parts = tuple(self._blocks), tuple(self._headings), tuple(self._pages)
+        return Draft(text, *parts, metadata or {}, tuple(self._doubts))
 
     def _write(self, text: str, kind: BlockKind, *, apart: bool = False, **about: Any) -> int:
         """Write a piece below the last, `apart` from it where it is of its kind; `about` is what its block says."""

@@ -244,6 +244,7 @@ def load(path: str | os.PathLike[str], *, source: str | None = None, limits: Lim
                 page_starts=draft.page_starts,
                 headings=draft.headings,
                 blocks=draft.blocks,
+                doubts=draft.doubts,
             )
             seen[key] += 1
     except Exception as error:  # a library may raise anything at a broken file, and the other files still go in

@@ -185,6 +185,8 @@ def _passage(document: Document, units: Sequence[Unit], index: int, paths: Seque
         metadata["heading"] = " > ".join(heading.title for heading in paths[above - 1])
     if inside := [path for path in paths[above:] if path[-1].start < end]:
         metadata["headings"] = [[path[-1].start - start, " > ".join(h.title for h in path)] for path in inside]
+    if doubts := dict.fromkeys((*document.doubts, *(doubt for unit in units for doubt in unit.block.doubts))):
+        metadata["doubts"] = [*doubts]
     row = next((unit.block for unit in units if unit.block.kind == "row"), None)
     if row and row.header:
         metadata["table_header"] = row.header

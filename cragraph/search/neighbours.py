@@ -166,7 +166,10 @@ def _joined(passage: Passage, chunks: Sequence[Passage], others: Sequence[Passag
         if at > len(text):
             text += "\n" + " " * (at - len(text) - 1)
         text += chunk["text"][skipped : skipped + last - first]
-        parts.append({"chunk_id": chunk["chunk_id"], "start": at, "end": at + last - first, "from": skipped})
+        part: Part = {"chunk_id": chunk["chunk_id"], "start": at, "end": at + last - first, "from": skipped}
+        if doubts := chunk["metadata"].get("doubts"):
+            part["doubts"] = doubts
+        parts.append(part)
     return text, start, parts
 
 

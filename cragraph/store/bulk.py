@@ -36,8 +36,9 @@ class IngestReport:
     """The sources (absolute paths) by what happened to them; with `dry_run`, by what would have happened.
 
     `skipped` are files that ingest does not take, `failed` those that it cannot read (what they gave before stays in),
-    `partial` those that are in without some of their pages, or not to their end; each with the reason. `moved` are
-    those that were in another collection before, beside what else happened to them.
+    `partial` those that are in without some of their pages, or not to their end; each with the reason. `doubtful` are
+    those that may not say what was read of them, with why, a row per doubt. `moved` are those that were in another
+    collection before, beside what else happened to them.
     """
 
     added: list[str] = field(default_factory=list)
@@ -47,6 +48,7 @@ class IngestReport:
     skipped: list[tuple[str, str]] = field(default_factory=list)
     failed: list[tuple[str, str]] = field(default_factory=list)
     partial: list[tuple[str, str]] = field(default_factory=list)
+    doubtful: list[tuple[str, str]] = field(default_factory=list)
     moved: list[str] = field(default_factory=list)
     chunks: int = 0
     seconds: float = 0.0
@@ -60,7 +62,7 @@ class IngestReport:
     def to_dict(self) -> dict[str, Any]:
         """Plain JSON: lists of paths, and objects of path and reason."""
         given = asdict(self) | {"seconds": round(self.seconds, 3)}
-        for name in ("skipped", "failed", "partial"):
+        for name in ("skipped", "failed", "partial", "doubtful"):
             given[name] = [{"path": path, "reason": reason} for path, reason in given[name]]
         return given
 
@@ -179,6 +181,7 @@ class Ingest:
         self._ended: list[Origin] = []
         self._touched: list[Origin] = []
         self._report = IngestReport()
+        self._doubts: dict[tuple[str, str], None] = {}
         for item in discover(roots_of(paths), max_bytes=max_bytes, follow_links=follow_links):
             source = source_of(item.path)
             if among is not None and not among(source):
@@ -246,7 +249,8 @@ class Ingest:
             rest = "".join(HALF.format(name=name, chunks=n) for name, n in self._store.unfinished().items())
             stop.add_note(STOPPED.format(files=files, rest=rest))
             raise
-        return replace(self._report, chunks=self._chunks, seconds=self._clock() - self._start)
+        seconds = self._clock() - self._start
+        return replace(self._report, doubtful=[*self._doubts], chunks=self._chunks, seconds=seconds)
 
     def _take(self, piece: Portion) -> None:
         job = self.jobs[piece.source]
@@ -258,6 +262,7 @@ class Ingest:
         for passage in piece.passages:
             passage["metadata"].setdefault("timestamp", iso_time(job.mtime_ns))
             self._items.append(Item(passage, (origin,), next(vectors, None)))
+            self._doubts.update(((piece.source, doubt), None) for doubt in passage["metadata"].get("doubts", ()))
         if piece.last:
             self._ended.append(origin)
             self._left_out.pop(job.source, None)
@@ -455,7 +460,7 @@ def joined(reports: Sequence[IngestReport]) -> IngestReport:
         return reports[0]
     given: dict[str, Any] = {
         name: [row for report in reports for row in getattr(report, name)]
-        for name in ("added", "changed", "unchanged", "removed", "skipped", "failed", "partial", "moved")
+        for name in ("added", "changed", "unchanged", "removed", "skipped", "failed", "partial", "doubtful", "moved")
     }
     given |= {name: sum(getattr(report, name) for report in reports) for name in ("chunks", "seconds")}
     return IngestReport(**given, dry_run=reports[0].dry_run)

@@ -216,10 +216,19 @@ class Index(Database):
             "UNION ALL SELECT source, doc_id, id, NULL, NULL, 1 FROM chunks "
             "WHERE id NOT IN (SELECT chunk FROM holdings)) GROUP BY source ORDER BY source"
         )
+        doubts: dict[str, list[str]] = {}
+        for source, doubt in self.rows(
+            "SELECT DISTINCT c.source, d.value FROM chunks AS c, json_each(c.extra, '$.doubts') AS d "
+            "WHERE c.extra IS NOT NULL"
+        ):
+            doubts.setdefault(source, []).append(doubt)
         return [
-            StoredDocument(source, filename_of(source), documents, chunks, size, sha256, bool(complete))
+            StoredDocument(
+                source, filename_of(source), documents, chunks, size, sha256, bool(complete),
+                doubts=tuple(doubts.get(source, ())),
+            )
             for source, documents, chunks, size, sha256, complete in rows
-        ]
+        ]  # fmt: skip
 
     # -- staged ----------------------------------------------------------------------------------------------
 

@@ -50,7 +50,7 @@ class StoredDocument:
     """What the store holds of one source; `size` (bytes) is None where the source is no file that was ingested.
 
     `complete` is False for a file of which only a part is in, because writing to a server was cut off. `collection` is
-    the one that it is in.
+    the one that it is in. `doubts` say in sentences why the file may not say what was read.
     """
 
     source: str
@@ -61,6 +61,7 @@ class StoredDocument:
     sha256: str | None = None
     complete: bool = True
     collection: str = "default"
+    doubts: tuple[str, ...] = ()
 
 
 class Item(NamedTuple):

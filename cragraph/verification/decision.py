@@ -1,6 +1,6 @@
 """The decision on an answer: accepted, doubtful or refused. Made once, and carried by all that shows the answer."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any, Final, Self
 
@@ -79,22 +79,26 @@ def decide(
     supported: bool,
     judged: bool,
     showing: float = WORTH_SHOWING,
+    doubts: Sequence[str] = (),
 ) -> Decision:
     """Decide on an answer.
 
-    It is accepted at the line or above where its verdicts are `sound`: judged, and nothing in them speaks against what
-    the number says. Else `low` decides, which is what was chosen to happen: ``"doubt"`` (nobody chose) shows it as
-    doubtful where the passages support it and the confidence is `showing` or more, or where nobody could judge it;
-    ``"flag"`` always; ``"abstain"`` never; ``"prune"`` only where nobody could judge it.
+    It is accepted at the line or above where its verdicts are `sound` (judged, and nothing in them speaks against what
+    the number says) and there are no `doubts`, which are sentences on the reading of what it quotes. Else `low` decides,
+    which is what was chosen to happen: ``"doubt"`` (nobody chose) shows it as doubtful where the passages support it and
+    the confidence is `showing` or more, or where nobody could judge it; ``"flag"`` always; ``"abstain"`` never;
+    ``"prune"`` only where nobody could judge it.
     """
     reached = reaches(confidence, line.at)
-    if reached and sound and judged:
+    if reached and sound and judged and not doubts:
         return Decision(
             "accepted", confidence, line.at, line.set_by, f"Confidence {_told(confidence, line.at, 'reaches')}"
         )
     why = below(confidence, line.at)
     if not judged:
         why = "No judge could judge this answer: the confidence says nothing for it or against it."
+    elif reached and sound:
+        why = " ".join(doubts)
     elif reached:
         why = "The passages do not support every claim of the answer."
     worth = supported and reaches(confidence, showing)

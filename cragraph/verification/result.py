@@ -7,6 +7,7 @@ from typing import Any, Final, Self, cast
 
 from cragraph.language.markers import without_markers
 from cragraph.language.words import shortened
+from cragraph.passages import doubts_of
 from cragraph.types import (
     AnswerSpan,
     Conflict,
@@ -158,6 +159,7 @@ class Verification:
             supported=supported,
             judged=not self.unjudged,
             showing=self.showing,
+            doubts=self.doubts,
         )
         object.__setattr__(self, "decision", made)
 
@@ -194,6 +196,14 @@ class Verification:
     def unjudged(self) -> bool:
         """Whether there were claims and no judge could judge any of them."""
         return bool(self.claims) and all(v["verdict"] == "unjudged" for v in self.claims)
+
+    @property
+    def doubts(self) -> list[str]:
+        """Why the files may not say what the quoted places were read as, in sentences."""
+        places = [place for v in self.claims for place in (v["evidence"], *v.get("further", ())) if place]
+        read = [p for p in places if p["passage"] < len(self.passages)]
+        found = (doubts_of(self.passages[p["passage"]], p["start"], p["end"]) for p in read)
+        return list(dict.fromkeys(doubt for doubts in found for doubt in doubts))
 
     @property
     def counted(self) -> list[Verdict]:

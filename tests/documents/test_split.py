@@ -1,4 +1,5 @@
 from collections.abc import Callable
+from dataclasses import replace
 from itertools import pairwise
 from pathlib import Path
 
@@ -8,6 +9,7 @@ from hypothesis import strategies as st
 
 from cragraph.documents import Block, Document, Heading, load, split
 from cragraph.documents.clean import clean
+from cragraph.documents.document import Writer
 from cragraph.documents.formats.markdown import draft as markdown
 from cragraph.documents.formats.plain import draft as plain
 from cragraph.documents.formats.rst import draft as rst
@@ -228,3 +230,18 @@ def test_a_document_of_headings_alone_is_kept() -> None:
     headings = (Heading(0, 1, "A"), Heading(3, 1, "B"))
     document = Document("A\n\nB", headings=headings, source="s", filename="s.md", doc_id="d", format="md")
     assert [passage["text"] for passage in split(document)] == ["A\n\nB"]
+
+
+def test_a_doubt_is_carried_by_the_passages_of_what_is_in_doubt() -> None:
+    writer = Writer()
+    writer.paragraph("The first rate is 4.")
+    writer.doubt("The last digit is smudged.")
+    writer.heading("Rates", 1)
+    writer.paragraph("The second rate is 7. " * 4)
+    made = writer.draft()
+    document = Document(made.text, made.blocks, made.headings, source="s", filename="s", doc_id="d", format="txt")
+    doubts = [passage["metadata"].get("doubts") for passage in split(document, chunk_size=60, chunk_overlap=0)]
+    assert doubts[0] == ["The last digit is smudged."]
+    assert not any(doubts[1:])
+    whole = replace(document, doubts=("A page is missing.",))
+    assert all("A page is missing." in passage["metadata"]["doubts"] for passage in split(whole))

@@ -67,6 +67,8 @@ def test_why_says_what_speaks_against_the_answer() -> None:
     assert decided(0.7, 0.7, "flag").why == "Confidence 0.70 reaches the threshold of 0.70."
     assert decided(0.69999999, 0.7, "flag").why == "Confidence 0.70 reaches the threshold of 0.70."
     assert "do not support every claim" in decided(0.8, 0.7, "flag", sound=False).why
+    doubted = decide(0.9, Line(0.7), "doubt", sound=True, supported=True, judged=True, doubts=("It may be 9.",))
+    assert (doubted.outcome, doubted.why) == ("doubtful", "It may be 9.")
     assert "No judge could judge" in decided(0.8, 0.7, "flag", judged=False).why
 
 

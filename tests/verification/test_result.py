@@ -2,7 +2,7 @@ import json
 
 import pytest
 
-from cragraph.passages import as_passages
+from cragraph.passages import as_passages, doubts_of
 from cragraph.testing import quoted, verdict
 from cragraph.verification.result import Verification, claim_row
 
@@ -217,3 +217,20 @@ def test_attribution_coverage_is_none_where_it_was_not_measured() -> None:
 def test_the_threshold_is_held_against_the_confidence_as_it_is_stated(threshold: float) -> None:
     found = Verification(0.72, (verdict(),), policy="weighted", threshold=threshold, answered=0.72, supported=1.0)
     assert found.accepted is found.is_grounded is (threshold <= 0.72)
+
+
+def test_an_answer_that_rests_on_a_doubtful_reading_is_not_accepted() -> None:
+    sure, doubted = as_passages(["Paint costs 4.", {"text": "Brushes cost 9.", "doubts": ["The scan is blurred."]}])
+    for place, outcome in ((0, "accepted"), (1, "doubtful")):
+        claim = verdict("supported", evidence=quoted([sure, doubted], place))
+        found = Verification(0.97, (claim,), passages=(sure, doubted))
+        assert found.decision.outcome == outcome
+    assert found.decision.why == "The scan is blurred."
+    wide = {
+        **sure,
+        "parts": [
+            {"chunk_id": "a", "start": 0, "end": 6, "from": 0, "doubts": ["The scan is blurred."]},
+            {"chunk_id": "b", "start": 6, "end": 14, "from": 0},
+        ],
+    }
+    assert [doubts_of(wide, *place) for place in ((0, 5), (6, 14))] == [["The scan is blurred."], []]
