@@ -84,8 +84,8 @@ def decide(
     """Decide on an answer.
 
     It is accepted at the line or above where its verdicts are `sound` (judged, and nothing in them speaks against what
-    the number says) and there are no `doubts`, which are sentences on the reading of what it quotes. Else `low` decides,
-    which is what was chosen to happen: ``"doubt"`` (nobody chose) shows it as doubtful where the passages support it and
+    the number says) and there are no `doubts`, which are sentences on the reading of what it quotes. Else `low` says,
+    what is to happen then: ``"doubt"`` (nobody chose) shows it as doubtful where the passages support it and
     the confidence is `showing` or more, or where nobody could judge it; ``"flag"`` always; ``"abstain"`` never;
     ``"prune"`` only where nobody could judge it.
     """
