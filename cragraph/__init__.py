@@ -4,32 +4,15 @@
 >>> graph = create_graph().compile()
 >>> graph.invoke({"question": "When does the loop stop?"})["answer"]
 
-Names are imported when they are first used, so that the command line starts quickly.
+Names are imported when they are first used. An import changes nothing of the program around it: no variable, no
+logging, no warnings, no thread.
 """
 
-import os
 from typing import TYPE_CHECKING
 
 from cragraph.lazy import exports
 
 __version__ = "0.1.0"
-
-SILENCED = {
-    "ORT_DISABLE_TELEMETRY": "1",
-    "ANONYMIZED_TELEMETRY": "False",
-    "LANGSMITH_TRACING": "false",
-    "LANGCHAIN_TRACING_V2": "false",
-    "LANGGRAPH_CLI_NO_ANALYTICS": "1",
-    "LANGGRAPH_NO_VERSION_CHECK": "1",
-    "HF_HUB_DISABLE_TELEMETRY": "1",
-}
-"""What keeps the libraries from reporting to their makers; read by them when they are imported, here and in children.
-
-A value that is set already stays: whoever asks for tracing gets it.
-"""
-
-for _variable, _value in SILENCED.items():
-    os.environ.setdefault(_variable, _value)
 
 if TYPE_CHECKING:
     from cragraph import build as build

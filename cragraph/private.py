@@ -1,10 +1,19 @@
-"""Files for their owner alone: what was asked, answered and quoted of somebody's documents."""
+"""What stays here: files for their owner alone, and libraries that report nothing to their makers."""
 
 import os
 from pathlib import Path
 from typing import IO, Any
 
 from cragraph.errors import InputError
+
+
+def untold() -> None:
+    """Switch off the telemetry that only a variable stops, before a library is loaded that would send it.
+
+    A value that is set already stays.
+    """
+    for variable in ("ORT_DISABLE_TELEMETRY", "HF_HUB_DISABLE_TELEMETRY"):
+        os.environ.setdefault(variable, "1")
 
 
 def private(path: str | Path, mode: str = "w", **options: Any) -> IO[Any]:

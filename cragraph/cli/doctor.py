@@ -13,6 +13,7 @@ import cragraph
 from cragraph.cli.console import FAILURE, emit, out
 from cragraph.cli.options import JsonOption, with_settings
 from cragraph.errors import CragError, ModelError, StoreError, mask, printable
+from cragraph.private import untold
 
 PATIENCE_S: Final = 5.0
 CHARACTERS_A_TOKEN: Final = 3.5  # fewer than English prose has, as tables and names have fewer
@@ -75,6 +76,7 @@ def python(version: tuple[int, int] = sys.version_info[:2]) -> Check:
 
 def package(name: str) -> Check:
     """Whether a package that cragraph is built on can be imported."""
+    untold()
     try:
         module = import_module(name)
     except ImportError as error:  # also where its compiled part does not fit this machine

@@ -12,6 +12,7 @@ from cragraph import plugins
 from cragraph.errors import InputError, ModelError, SettingsError
 from cragraph.models.encoder import Encoder
 from cragraph.models.servers import KEEP_SECONDS, Target, client_options, ollama_url, own_server, run, translate, tried
+from cragraph.private import untold
 
 BATCH = 64  # texts per request: large enough to keep the server busy, small enough to report progress and to try again
 HERE: Final = ("huggingface",)  # providers whose models run in this process: they know no server
@@ -117,6 +118,7 @@ def named_embeddings(spec: str, *, base_url: str | None = None, timeout_s: float
     SettingsError for a name that is none, ModelError where a package is missing.
     """
     provider = spec.partition(":")[0]
+    untold()
     if provider == "fastembed":
         return _fastembed(spec)
     if provider != "ollama" and (own := plugins.made("embeddings", spec)) is not None:

@@ -17,6 +17,7 @@ from threading import Lock
 from typing import TYPE_CHECKING, Any, ClassVar, Final, TypeVar
 
 from cragraph.errors import WeightsError
+from cragraph.private import untold
 
 if TYPE_CHECKING:
     from tokenizers import Tokenizer
@@ -141,6 +142,7 @@ def _open(card: str, folder: Path) -> Any:
 def open_session(path: Path, threads: int = 1) -> Any:
     """An onnxruntime session on the processor; one thread per call adds sums always in the same order."""
     # Imported here because onnxruntime takes longer to import than a command line should take to print its help.
+    untold()
     import onnxruntime
 
     options = onnxruntime.SessionOptions()

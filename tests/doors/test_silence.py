@@ -13,8 +13,6 @@ from pathlib import Path
 
 import pytest
 
-import cragraph
-
 ROOT = Path(__file__).resolve().parents[2]
 FACT = "The Freedonia bridge is 412 metres long."
 COMMANDS = {
@@ -67,7 +65,8 @@ OUTSIDE = re.compile(r"AF_INET6?,.*?inet_(?:addr|pton)\((?:AF_INET6, )?\"(?!127\
 
 def without_our_variables(home: Path) -> dict[str, str]:
     """The environment of a person who has never heard of any of the variables."""
-    return {n: v for n, v in os.environ.items() if n not in cragraph.SILENCED} | {"HOME": str(home)}
+    ours = ("TELEMETRY", "TRACING", "NO_ANALYTICS", "NO_VERSION_CHECK")
+    return {n: v for n, v in os.environ.items() if not any(word in n for word in ours)} | {"HOME": str(home)}
 
 
 def works(*command: str) -> bool:
@@ -104,24 +103,61 @@ def calls(folder: Path, name: str) -> list[str]:
     return [line for line in trace if OUTSIDE.search(line)] + list(map(str, (folder / name).rglob("*Microsoft*")))
 
 
-def test_the_libraries_are_silenced_before_they_are_imported_and_so_are_children(tmp_path: Path) -> None:
-    code = (
-        "import sys, os, subprocess, cragraph; assert 'onnxruntime' not in sys.modules; "
-        "code = 'import os; print(*(os.environ[n] for n in %r))' % list(cragraph.SILENCED); "
-        "print(subprocess.run([sys.executable, '-c', code], capture_output=True, text=True, check=True).stdout)"
-    )
-    done = subprocess.run(
-        [sys.executable, "-c", code], env=without_our_variables(tmp_path), capture_output=True, text=True, check=True
-    )
-    assert done.stdout.split() == list(cragraph.SILENCED.values())
+HOST = """
+import logging, os, sys, threading, warnings
+def seen():
+    loggers = [logging.root, *(one for one in logging.root.manager.loggerDict.values() if hasattr(one, "handlers"))]
+    levels = {one.name: (one.level, one.handlers[:], one.disabled) for one in loggers}
+    set_up = {name: of for name, of in levels.items() if any(of)}
+    return dict(os.environ), list(warnings.filters), set_up, logging.root.manager.disable, threading.enumerate()
+import langgraph.graph, langchain_core.language_models, langsmith, pydantic_settings, numpy, httpx
+before = seen()
+import cragraph
+for name in cragraph.__all__: getattr(cragraph, name)
+graph = cragraph.create_graph(cragraph.load_settings(store=None)).compile()
+assert "onnxruntime" not in sys.modules and "chromadb" not in sys.modules
+now = seen()
+assert now == before, [(a, b) for a, b in zip(before, now) if a != b]
+"""
+"""A program that looks at itself before and after it imports cragraph and makes a graph."""
 
 
-def test_a_person_who_asks_for_tracing_gets_it(tmp_path: Path) -> None:
+def of_a_host(code: str, folder: Path) -> str:
+    environment = without_our_variables(folder)
     done = subprocess.run(
-        [sys.executable, "-c", "import cragraph, os; print(os.environ['LANGSMITH_TRACING'])"],
-        env=without_our_variables(tmp_path) | {"LANGSMITH_TRACING": "true"}, capture_output=True, text=True, check=True,
-    )  # fmt: skip
-    assert done.stdout.strip() == "true"
+        [sys.executable, "-W", "ignore", "-c", HOST + code], env=environment, cwd=folder, capture_output=True, text=True
+    )
+    assert done.returncode == 0, done.stderr
+    return done.stdout.strip()
+
+
+@pytest.mark.slow
+def test_an_import_changes_nothing_of_the_program_around_it(tmp_path: Path) -> None:
+    of_a_host("", tmp_path)
+
+
+@pytest.mark.slow
+def test_what_a_program_loads_from_its_env_file_after_the_import_counts(tmp_path: Path) -> None:
+    (tmp_path / "mine.env").write_text("LANGSMITH_TRACING=true\nCRAG_CONFIDENCE_THRESHOLD=0.81\n")
+    code = """
+from dotenv import load_dotenv
+from langsmith.utils import tracing_is_enabled
+load_dotenv("mine.env")
+print(tracing_is_enabled(), cragraph.load_settings().confidence_threshold)
+"""
+    assert of_a_host(code, tmp_path) == "True 0.81"
+
+
+@pytest.mark.slow
+def test_telemetry_is_off_before_the_library_that_sends_it_is_loaded_and_a_value_of_the_program_s_stays(
+    tmp_path: Path,
+) -> None:
+    code = """
+os.environ["HF_HUB_DISABLE_TELEMETRY"] = "0"
+cragraph.read("How salt is it?", ["The sea is salt."])
+print(os.environ["ORT_DISABLE_TELEMETRY"], os.environ["HF_HUB_DISABLE_TELEMETRY"], "onnxruntime" in sys.modules)
+"""
+    assert of_a_host(code, tmp_path) == "1 0 True"
 
 
 @pytest.mark.slow

@@ -7,6 +7,7 @@ from typing import Any, Final
 from cragraph import plugins
 from cragraph.choices import COMPRESSORS, COMPRESSORS_NAMED
 from cragraph.errors import ModelError, SettingsError
+from cragraph.private import untold
 from cragraph.protocols import Reranker
 from cragraph.search.rerankers import logistic
 from cragraph.search.rerankers.compressor import CompressorReranker
@@ -33,6 +34,7 @@ def named_reranker(spec: str) -> Reranker:
             )
         return own  # type: ignore[no-any-return]
     module, cls, packages = COMPRESSORS[name]
+    untold()
     try:
         make = getattr(import_module(module), cls)
         if name == "cross-encoder":

@@ -19,6 +19,7 @@ from cragraph.documents.document import Draft, Writer
 from cragraph.documents.formats.pdf.layout import PageWriter, without_repeats
 from cragraph.documents.formats.pdf.words import Line, PageWord, lines_of, weighted_median, words_of
 from cragraph.errors import DocumentError
+from cragraph.private import untold
 
 WINDOW: Final = 200  # pages that are held in memory and compared with one another at a time
 
@@ -133,6 +134,7 @@ def recognised(page: Any) -> list[PageWord]:
 
 @cache
 def _engine() -> Any:
+    untold()
     from rapidocr import RapidOCR
 
     # Lines upside down are rare in scans, and the network that looks for them turns upright ones. Lines are found in a
