@@ -183,7 +183,8 @@ class Computed(TypedDict):
 
     `value` is the figure, exact unless `rounded`, as digits; for a comparison yes or no, for a list the number of its
     rows. `labels` name the rows or groups that answer. `rows` were taken in, `missing` of them had no figure. `cited`
-    are the first of the rows. `chance` is how likely the query is what the question asks, 0..1.
+    are the first of the rows. `chance` is how likely the query is what the question asks, 0..1. `doubts` say why
+    the figure is not accepted as the answer, whatever its chance.
     """
 
     query: Query
@@ -196,6 +197,7 @@ class Computed(TypedDict):
     rounded: bool
     cited: list[Cited]
     chance: float
+    doubts: NotRequired[list[str]]
 
 
 class Verdict(Claim):
@@ -205,7 +207,8 @@ class Verdict(Claim):
     where the judge knows. `sources` are the ids of further chunks that support it. `source_weight` is how far the
     source of the evidence is relied on, where that is below 1. `unsupported_spans` are answer offsets of
     the words that lack support, where the judge can point at them. `objected` says that facts speak against the claim,
-    whatever its support. `further` are more places that a claim rests on as a whole, such as the rows of a sum.
+    whatever its support. `further` are more places that a claim rests on as a whole, such as the rows of a sum. `doubts`
+    say why an answer with this claim is not accepted although the claim is supported.
     """
 
     verdict: Label
@@ -220,6 +223,7 @@ class Verdict(Claim):
     unsupported_spans: NotRequired[list[tuple[int, int]]]
     objected: NotRequired[bool]
     further: NotRequired[list[Evidence]]
+    doubts: NotRequired[list[str]]
 
 
 class Citation(TypedDict):

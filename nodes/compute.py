@@ -64,14 +64,14 @@ class Compute:
             return None
         best, made = found[0]
         # A reading that says nothing of its own table is no rival of one that does.
-        rivals = [other for reading, other in found[1:] if _aside(reading) <= _aside(best)]
-        differ = [o for o in rivals if (o["value"], o["labels"]) != (made["value"], made["labels"])]
-        tied = any(odds(other["chance"]) >= RIVAL * odds(made["chance"]) for other in differ)
+        rivals = [(reading, other) for reading, other in found[1:] if _aside(reading) <= _aside(best)]
+        differ = [r for r, other in rivals if (other["value"], other["labels"]) != (made["value"], made["labels"])]
+        tied = any(odds(other.chance) >= RIVAL * odds(best.chance) for other in differ)
         chance = TIED * best.chance if tied else best.chance
         if chance < FLOOR:
             return None
         notes.ran("generator", NAME)
-        return {**made, "chance": round(chance, 4)}
+        return {**made, "chance": round(min(chance, made["chance"]), 4)}
 
     def _written(self, question: str, tables: Sequence[Table], notes: Notes) -> list[tuple[Reading, Computed]]:
         """What the chat model's query comes to, where it wrote one that fits."""

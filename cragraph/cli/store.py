@@ -74,8 +74,9 @@ def docs(settings_of: Any, json: JsonOption = False) -> None:
     several = len(held.names()) > 1
 
     def line(row: dict[str, Any]) -> str:
-        doubts = "".join(f"\n  doubtful: {doubt}" for doubt in row["doubts"])
-        return f"{row['source']}  {row['chunks']} chunks" + f"  in {row['collection']}" * several + doubts
+        where = f"  in {row['collection']}" if several else ""
+        notes = [*([row["left_out"]] if row["left_out"] else []), *(f"doubtful: {doubt}" for doubt in row["doubts"])]
+        return f"{row['source']}  {row['chunks']} chunks{where}" + "".join(f"\n  {note}" for note in notes)
 
     show(json, documents, lambda rows: "\n".join(map(line, rows)))
     if not (documents or json):

@@ -101,6 +101,8 @@ class Table:
     title: str = ""
     headings: str = ""
     """What stands above it: the document's title, its headings."""
+    left_out: str = ""
+    """What is left out of its file, in words; empty where the whole file is in."""
     passages: Mapping[str, Passage] = field(default_factory=dict, repr=False)
 
     @cached_property
@@ -246,7 +248,7 @@ class _Growing:
         headings = " ".join(str(about[key]) for key in ("title", "heading") if about.get(key))
         return Table(
             self.first["source"], self.first["filename"], tuple(self.rows.values()), self.title if titled else "",
-            f"{headings} {self.title}".strip(), self.passages,
+            f"{headings} {self.title}".strip(), str(about.get("left_out") or ""), self.passages,
         )  # fmt: skip
 
 

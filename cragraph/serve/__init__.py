@@ -197,6 +197,7 @@ def create_app(settings: Settings, *, token: str | None = None, hosts: tuple[str
             {
                 "source": d.source,
                 "chunks": d.chunks,
+                "left_out": d.left_out,
                 "name": "/".join(path.parts[-min(times[path.name], 2) :]),
                 "collection": d.collection,
             }

@@ -184,6 +184,7 @@ async function listed() {
 }
 function row(doc) {
   const name = node("span", {className: "name", textContent: `${doc.name} · ${count(doc.chunks)}`, title: doc.source});
+  if (doc.left_out) name.append(node("small", {className: "note", textContent: ` (${doc.left_out})`}));
   const move = button("Move", `Move ${doc.name} to another collection`, opener => fill(opener, {
     label: `Move ${doc.name} to the collection `, list: "names",
     act: async to => { if (await sent("/documents/move", json("POST", {source: doc.source, to}))) await listed(); },

@@ -18,6 +18,7 @@ from cragraph.errors import InputError
 from cragraph.store.collections import DEFAULT, Collections, checked_name
 from cragraph.store.reading import Failed, Message, Portion, SplitOptions, messages
 from cragraph.store.records import (
+    LEFT_OUT,
     Item,
     Origin,
     StoredDocument,
@@ -25,6 +26,7 @@ from cragraph.store.records import (
     batched,
     filename_of,
     iso_time,
+    left_out,
     sha256_of,
 )
 from cragraph.store.store import BATCH, Store, open_store
@@ -93,12 +95,11 @@ STOPPED: Final = "{files} files are in, whole.{rest} Run the same command again 
 PAGES_LEFT_OUT: Final = (
     "read without page {pages}: no text there, only pictures (pip install 'cragraph[ocr]'), or broken"
 )
-TOO_MANY: Final = "left out from {place} on: a file may give {most:,} chunks; raise max_file_chunks, or split it"
+TOO_MANY: Final = "{left_out}: a file may give {most:,} chunks; raise max_file_chunks, or split it"
 TOO_LONG: Final = (
     "reading and embedding it took more than {seconds:g} seconds: {kept:,} chunks of it are kept, unseen by any "
     "search; run the same command again to go on, or raise file_total_seconds"
 )
-LEFT_OUT: Final = "left_out"  # what the store keeps of files that are not in to their end: the limit, and from where on
 HALF: Final = " Of {name} {chunks} chunks are kept, unseen by any search until the rest is in."
 
 
@@ -197,7 +198,7 @@ class Ingest:
                 old = self._known.get(source)
                 alike = old and (old.options, old.size) == (now.options, now.size)
                 # One of which a part was left out is read again where more of it may go in now.
-                most, place = self._left_out.get(source, (limits.chunks, ""))
+                most, *place = self._left_out.get(source, [limits.chunks])
                 if (
                     old
                     and alike
@@ -206,7 +207,7 @@ class Ingest:
                 ):
                     self._report.unchanged.append(source)
                     if place:
-                        self._report.partial.append((source, TOO_MANY.format(place=place, most=most)))
+                        self._report.partial.append((source, TOO_MANY.format(left_out=left_out(*place), most=most)))
                     if old.mtime_ns != now.mtime_ns:
                         self._touched.append(old._replace(mtime_ns=now.mtime_ns))
                 else:
@@ -268,8 +269,9 @@ class Ingest:
             self._left_out.pop(job.source, None)
             if piece.left_out:
                 most = self._limits.chunks
-                self._left_out[job.source] = [most, piece.left_out]
-                self._report.partial.append((job.source, TOO_MANY.format(place=piece.left_out, most=most)))
+                self._left_out[job.source] = [most, piece.left_out, piece.of]
+                said = TOO_MANY.format(left_out=left_out(piece.left_out, piece.of), most=most)
+                self._report.partial.append((job.source, said))
             if piece.passages and (pages := piece.passages[-1]["metadata"].get("unread_pages")):
                 self._report.partial.append((job.source, PAGES_LEFT_OUT.format(pages=pages)))
         if len(self._items) >= (self._batch if piece.last else BATCH):

@@ -13,6 +13,7 @@ from cragraph.store.database import COLUMNS, Database, marks, row_crc
 from cragraph.store.filters import Where, condition
 from cragraph.store.records import (
     FIELDS,
+    LEFT_OUT,
     Identity,
     Item,
     Origin,
@@ -20,6 +21,7 @@ from cragraph.store.records import (
     filename_of,
     filterable,
     from_bytes,
+    left_out,
 )
 from cragraph.types import Passage
 
@@ -96,24 +98,38 @@ class Index(Database):
         """The ids of all passages."""
         return {row[0] for row in self.rows("SELECT chunk_id FROM chunks")}
 
+    def left_out(self) -> dict[str, str]:
+        """What is left out of files that give too many chunks, in words, by source."""
+        kept = json.loads(self.meta(LEFT_OUT, "{}"))
+        return {source: left_out(*of) for source, (_, *of) in kept.items()}
+
+    def passages(self, rows: Iterable[Sequence[Any]]) -> list[Passage]:
+        """`passage_of` each row, with what is left out of its file."""
+        found, out = [passage_of(row) for row in rows], self.left_out()
+        for passage in found:
+            if said := out.get(passage["source"]):
+                passage["metadata"][LEFT_OUT] = said
+        return found
+
     def get(self, chunk_ids: Sequence[str]) -> list[Passage]:
         """The passages with these ids, in the order asked; unknown ids are left out."""
         rows = self.rows_in(f"SELECT {COLUMNS} FROM chunks WHERE chunk_id IN (?)", dict.fromkeys(chunk_ids))
         by_id = {row[0]: row for row in rows}
-        return [passage_of(by_id[chunk_id]) for chunk_id in chunk_ids if chunk_id in by_id]
+        return self.passages(by_id[chunk_id] for chunk_id in chunk_ids if chunk_id in by_id)
 
     def get_rows(self, rows: Sequence[int], where: Where = None) -> dict[int, Passage]:
         """The passages in these rows, those that a filter lets through, by row."""
         clause, values = condition(where)
         sql = f"SELECT {SELECTED}, c.id FROM chunks AS c WHERE c.id IN (?) AND {clause}"
-        return {row[-1]: passage_of(row) for row in self.rows_in(sql, rows, values)}
+        found = list(self.rows_in(sql, rows, values))
+        return {row[-1]: passage for row, passage in zip(found, self.passages(found), strict=True)}
 
     def adjacent(self, passage: Passage, before: int, after: int) -> list[Passage]:
         """The passages next to one in its document, in order; without the passage itself."""
         place = passage["chunk_index"]
         sql = f"SELECT {COLUMNS} FROM chunks WHERE doc_id = ? AND chunk_index BETWEEN ? AND ? AND chunk_index <> ?"
         given = (passage["doc_id"], place - before, place + after, place)
-        return [passage_of(row) for row in self.rows(f"{sql} ORDER BY chunk_index", given)]
+        return self.passages(self.rows(f"{sql} ORDER BY chunk_index", given))
 
     def of_source(self, source: str, where: Where, most: int) -> list[Passage]:
         """The passages that a source holds, and those from it that no file holds, in the order of its rows or text."""
@@ -123,7 +139,7 @@ class Index(Database):
             "ON h.origin = o.id WHERE o.source = ?) OR (c.source = ? AND c.id NOT IN (SELECT chunk FROM holdings))) "
             f"AND {clause} LIMIT ?"
         )
-        passages = [passage_of(row) for row in self.rows(sql, (source, source, *values, most))]
+        passages = self.passages(self.rows(sql, (source, source, *values, most)))
         row = {p["chunk_id"]: p["metadata"].get("row") for p in passages}
         numbers = {i: n if isinstance(n, int) else 0 for i, n in row.items()}
         return sorted(passages, key=lambda p: (numbers[p["chunk_id"]], p["chunk_index"]))
@@ -216,7 +232,7 @@ class Index(Database):
             "UNION ALL SELECT source, doc_id, id, NULL, NULL, 1 FROM chunks "
             "WHERE id NOT IN (SELECT chunk FROM holdings)) GROUP BY source ORDER BY source"
         )
-        doubts: dict[str, list[str]] = {}
+        out, doubts = self.left_out(), dict[str, list[str]]()
         for source, doubt in self.rows(
             "SELECT DISTINCT c.source, d.value FROM chunks AS c, json_each(c.extra, '$.doubts') AS d "
             "WHERE c.extra IS NOT NULL"
@@ -225,7 +241,7 @@ class Index(Database):
         return [
             StoredDocument(
                 source, filename_of(source), documents, chunks, size, sha256, bool(complete),
-                doubts=tuple(doubts.get(source, ())),
+                doubts=tuple(doubts.get(source, ())), left_out=out.get(source, ""),
             )
             for source, documents, chunks, size, sha256, complete in rows
         ]  # fmt: skip

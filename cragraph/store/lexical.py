@@ -10,7 +10,7 @@ from cragraph.language.words import slipped, terms, tokens
 from cragraph.models.encoder import is_known_word
 from cragraph.passages import contextual_text
 from cragraph.store.filters import Where, condition
-from cragraph.store.index import SELECTED, Index, passage_of
+from cragraph.store.index import SELECTED, Index
 from cragraph.types import Passage
 
 K1: Final = 1.2  # the term saturation of SQLite's `bm25()`
@@ -66,8 +66,8 @@ class Lexical:
             ids = [row[-2] for row in self._rows(match_any(core), max(_AGAIN * k, _LEAST), where)]
             rows = self._rows_among(match_any(chosen), k, ids)
         return [
-            Passage(**{**passage_of(row), "retrieval_score": lexical_share(-row[-1], known, frequency, documents)})
-            for row in rows
+            Passage(**{**passage, "retrieval_score": lexical_share(-row[-1], known, frequency, documents)})
+            for row, passage in zip(rows, self._index.passages(rows), strict=True)
         ]
 
     def _meant(self, query: str, frequency: Mapping[str, int]) -> list[str]:
@@ -84,12 +84,12 @@ class Lexical:
         rows = self._index.rows(sql, (term[0], chr(ord(term[0]) + 1)))
         return [(str(word), int(count)) for word, count in rows if slipped(term, word, length)]
 
-    def candidates(self, words: list[str], k: int, where: Where) -> list[tuple[Any, ...]]:
-        """The rows of the best `k` passages by these words, rarest first, by this database's own ranking."""
+    def candidates(self, words: list[str], k: int, where: Where) -> list[Passage]:
+        """The best `k` passages by these words, rarest first, by this database's own ranking."""
         counts, _ = self.frequency(words)
         here = [word for word in words if counts[word]]
         core = affordable(here, [counts[word] for word in here], self.budget)
-        return self._rows(match_any(core), k, where) if core else []
+        return self._index.passages(self._rows(match_any(core), k, where)) if core else []
 
     def tokens(self) -> int:
         """How many words all passages have together."""
@@ -156,7 +156,7 @@ def together(searched: Sequence[Searched], query: str, k: int) -> list[list[Pass
     mean = sum(search.tokens() for search in searches) / max(1, documents) or 1.0
     found = []
     for search, where in searched:
-        passages = [passage_of(row) for row in search.candidates(chosen, k + k // 2, where)]
+        passages = search.candidates(chosen, k + k // 2, where)
         scores = [bm25(terms(contextual_text(passage)), known, documents, mean) for passage in passages]
         found.append(
             [

@@ -11,9 +11,11 @@ from collections.abc import Container, Generator, Iterable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
+from time import monotonic
 from typing import Any, Final
 
 from cragraph.documents import CHUNK_OVERLAP, CHUNK_SIZE, Limits, load, split
+from cragraph.documents.document import Document
 from cragraph.documents.split import check_sizes
 from cragraph.errors import CragError
 from cragraph.process import COMMAND, alarm, bound_memory, own_output, send
@@ -21,6 +23,7 @@ from cragraph.store.records import sha256_of
 from cragraph.types import Passage
 
 _SPLITTER: Final = 4  # to be raised when loading or splitting changes so much that files should be read again
+COUNTING: Final = 5.0  # seconds that counting the rows of a file goes on beyond what is taken of it
 PIECE: Final = 128  # passages a message at most, which bounds what is held of a file that is larger than memory
 _AHEAD: Final = 1 << 20  # bytes of messages that may wait to be embedded, where the system has pipes that hold as much
 _READY: Final = "ready"
@@ -47,7 +50,8 @@ class SplitOptions:
 class Portion:
     """Some passages of a file, with their `vectors` where its reader embeds; the `last` has the total.
 
-    `left_out` says from where on a file of too many chunks is left out, such as "row 50,001"; it is with the last.
+    `left_out` says from where on a file of too many chunks is left out, such as "row 50,001", and `of` how long the
+    file is, such as "100,000 rows"; both come with the last portion.
     """
 
     source: str
@@ -57,6 +61,7 @@ class Portion:
     total: int = -1
     vectors: Any = None
     left_out: str = ""
+    of: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,23 +98,24 @@ def _pieces(source: str, options: SplitOptions, limits: Limits) -> Iterator[Port
     digest = sha256_of(Path(source))
     passages: list[Passage] = []
     seen: set[str] = set()
-    left_out = ""
-    for passage in _passages(source, options, limits):
+    left_out = of = ""
+    documents = load(source, source=source, limits=limits)
+    for passage in _passages(documents, options):
         if passage["chunk_id"] in seen:
             continue
         if len(seen) == limits.chunks:
-            left_out = _place(passage)
+            left_out, of = _place(passage), _length(documents, passage)
             break
         seen.add(passage["chunk_id"])
         passages.append(passage)
         if len(passages) > PIECE:
             yield Portion(source, digest, passages[:PIECE], last=False)
             passages = passages[PIECE:]
-    yield Portion(source, digest, passages, last=True, total=len(seen), left_out=left_out)
+    yield Portion(source, digest, passages, last=True, total=len(seen), left_out=left_out, of=of)
 
 
-def _passages(source: str, options: SplitOptions, limits: Limits) -> Iterator[Passage]:
-    for document in load(source, source=source, limits=limits):
+def _passages(documents: Iterable[Document], options: SplitOptions) -> Iterator[Passage]:
+    for document in documents:
         yield from split(document, chunk_size=options.chunk_size, chunk_overlap=options.chunk_overlap)
 
 
@@ -120,6 +126,18 @@ def _place(passage: Passage) -> str:
     if rows := passage["metadata"].get("rows"):
         return f"row {int(str(rows).partition('-')[0]):,}"
     return f"page {passage['page']:,}" if passage["page"] else f"character {passage['start_index']:,}"
+
+
+def _length(rest: Iterable[Document], last: Passage) -> str:
+    """How many rows a file has, counted for a few seconds at most; empty for a file that is no list of rows."""
+    if not (rows := last["metadata"].get("rows")):
+        return ""
+    until, cut = monotonic() + COUNTING, False
+    for document in rest:
+        rows = document.metadata.get("rows", rows)
+        if cut := monotonic() > until:
+            break
+    return f"{'more than ' * cut}{int(str(rows).rpartition('-')[2]):,} rows"
 
 
 def messages(

@@ -26,6 +26,18 @@ FIELDS: Final[Mapping[str, str]] = {
 """The fields of a passage that can be filtered by, beside its own metadata, with their types."""
 
 
+LEFT_OUT: Final = "left_out"
+"""What the store keeps of files that are not in to their end: the limit, from where on, and of how much. In the
+metadata of a passage of such a file it is said in words; it is no part of what is stored of the passage."""
+
+
+def left_out(place: str, of: str = "") -> str:
+    """What is left out of a file, in words: `place` is the first place that is not in, `of` how long the file is."""
+    if place.startswith("row "):
+        return f"only the first {int(place[4:].replace(',', '')) - 1:,}{f' of {of}' if of else ' rows'} are in"
+    return f"left out from {place} on"
+
+
 class Origin(NamedTuple):
     """The file that chunks came from, as it was when they were made.
 
@@ -50,7 +62,8 @@ class StoredDocument:
     """What the store holds of one source; `size` (bytes) is None where the source is no file that was ingested.
 
     `complete` is False for a file of which only a part is in, because writing to a server was cut off. `collection` is
-    the one that it is in. `doubts` say in sentences why the file may not say what was read.
+    the one that it is in. `doubts` say in sentences why the file may not say what was read. `left_out` says what of a
+    file is not in, because it gives too many chunks: "only the first 50,000 of 100,000 rows are in".
     """
 
     source: str
@@ -62,6 +75,7 @@ class StoredDocument:
     complete: bool = True
     collection: str = "default"
     doubts: tuple[str, ...] = ()
+    left_out: str = ""
 
 
 class Item(NamedTuple):
@@ -88,6 +102,7 @@ def checked(passage: Passage) -> Passage:
             "text.encode('utf-8', 'replace').decode()."
         ) from error
     own = {name: _plain(passage[name]) for name in ("source", "filename", "metadata")}
+    own["metadata"].pop(LEFT_OUT, None)
     return cast("Passage", {**passage, **own, "retrieval_score": None, "rerank_score": None})
 
 

@@ -18,6 +18,7 @@ from cragraph.types import Cited, Computed, Condition, Operand, Query
 
 CITED: Final = 12  # rows that are cited of those a figure was computed of
 NAMED: Final = 12  # rows or groups that a list or a ranking names at most
+PARTIAL: Final = 0.5  # the chance, at most, of a figure over a part of a file's rows: shown, and never accepted
 _TESTS: Final = frozenset({"=", "!=", ">", ">=", "<", "<="})
 _WORDS: Final[Mapping[str, str]] = {
     "count": "Number", "sum": "Sum", "mean": "Mean", "largest": "Largest", "smallest": "Smallest",
@@ -378,10 +379,19 @@ class _Engine:
         taken = len(total.rows) if rows is None else rows
         if len(total.rows) > CITED:
             text += f"; the first {CITED} of the rows are cited"
-        return Computed(
+        made = Computed(
             query=self.query, answer=text, value=value if isinstance(value, str) else plain(value), unit=unit,
             labels=list(labels), rows=taken, missing=total.missing, rounded=rounded, cited=cited, chance=chance,
         )  # fmt: skip
+        read = {self.table.rows[n].chunk_id: None for n in total.rows}
+        doubts = [doubt for i in read for doubt in self.table.passages[i]["metadata"].get("doubts", ())]
+        if left_out := self.table.left_out:
+            made["answer"] += f" ({left_out})"
+            made["chance"] = min(chance, PARTIAL)
+            doubts.append(f"Of {self.table.filename} {left_out}: the figure leaves the rest out.")
+        if doubts:
+            made["doubts"] = list(dict.fromkeys(doubts))
+        return made
 
     def _over(self, rows: int, missing: int, where: Sequence[Condition]) -> str:
         count = f"{rows:,} row{'s' if rows != 1 else ''} of {self.table.name}{self._if(where)}"

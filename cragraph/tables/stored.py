@@ -24,7 +24,7 @@ Where = Mapping[str, Any] | None
 class StoredTables:
     """Reads tables back from the store; may be shared by threads.
 
-    `most` is the number of passages from which on a file may not be in whole: its tables are not computed with.
+    The tables of a file of more than `most` passages are not computed with: they would fill the memory.
     """
 
     def __init__(self, store: "Callable[[], Store]", most: int = 50_000) -> None:
@@ -49,8 +49,8 @@ class StoredTables:
         store = self._store()
         key = (store.generation, source, repr(where))
         if (known := self._known.get(key)) is None:
-            passages = store.of_source(source, where, self._most)
-            known = tables_of(passages) if len(passages) < self._most else []
+            passages = store.of_source(source, where, self._most + 1)
+            known = tables_of(passages) if len(passages) <= self._most else []
             self._known.put(key, known)
         return known
 

@@ -42,9 +42,13 @@ class Recomputed:
                 claim, "contradicted" if not same else "unsupported", 0.0, float(not same), evidence, why, JUDGE
             )
             return [{**verdict, "correction": again["answer"]} if not same else verdict]
-        why = f"The query over {again['rows']:,} rows comes to the same again."
+        why = f"Recomputed over {again['rows']:,} row{'s' if again['rows'] != 1 else ''}: same result."
         verdict = verdict_of(claim, "supported", 1.0, 0.0, evidence, why, JUDGE)
-        return [{**verdict, "further": places[1:]} if places[1:] else verdict]
+        if places[1:]:
+            verdict["further"] = places[1:]
+        if doubts := again.get("doubts"):
+            verdict["doubts"] = doubts
+        return [verdict]
 
 
 def evidence_of(computed: Computed, passages: Sequence[Passage]) -> list[Evidence]:

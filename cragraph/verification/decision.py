@@ -97,7 +97,7 @@ def decide(
     why = below(confidence, line.at)
     if not judged:
         why = "No judge could judge this answer: the confidence says nothing for it or against it."
-    elif reached and sound:
+    elif sound and doubts:
         why = " ".join(doubts)
     elif reached:
         why = "The passages do not support every claim of the answer."

@@ -199,11 +199,12 @@ class Verification:
 
     @property
     def doubts(self) -> list[str]:
-        """Why the files may not say what the quoted places were read as, in sentences."""
+        """Why the files may not say what the quoted places were read as, or a figure be what was asked, in sentences."""
         places = [place for v in self.claims for place in (v["evidence"], *v.get("further", ())) if place]
         read = [p for p in places if p["passage"] < len(self.passages)]
-        found = (doubts_of(self.passages[p["passage"]], p["start"], p["end"]) for p in read)
-        return list(dict.fromkeys(doubt for doubts in found for doubt in doubts))
+        found = [doubts_of(self.passages[p["passage"]], p["start"], p["end"]) for p in read]
+        own = [claim.get("doubts", []) for claim in self.claims]
+        return list(dict.fromkeys(doubt for doubts in [*own, *found] for doubt in doubts))
 
     @property
     def counted(self) -> list[Verdict]:

@@ -286,7 +286,7 @@ def run(folder: Path, store_path: Path, limits: Limits, only: frozenset[str]) ->
     seconds = perf_counter() - begun
     taken = {Path(source).name for source in report.added}
     named = {Path(source).name: reason for source, reason in (*report.failed, *report.skipped, *report.partial)}
-    cut = {Path(source).name for source, reason in report.partial if "left out from row" in reason}
+    cut = {Path(source).name for source, reason in report.partial if "only the first" in reason}
     print(f"{'kind':24} {'files':>6} {'in':>6} {'named':>6}  for example")
     wrong: list[str] = [f"the good file {name!r} is not in: {named.get(name)}" for name in sorted(fine - taken)]
     for kind_name, count in Counter(kinds.values()).items():

@@ -20,13 +20,13 @@ def test_of_a_file_of_too_many_chunks_the_first_are_taken_and_it_is_said_from_wh
 ) -> None:
     source = rows(tmp_path / "animals.csv", 25).as_posix()
     report = ingest(source, store, limits=Limits(chunks=10))
-    said = "left out from row 11 on: a file may give 10 chunks; raise max_file_chunks, or split it"
+    said = "only the first 10 of 25 rows are in: a file may give 10 chunks; raise max_file_chunks, or split it"
     assert (report.added, report.partial, store.count()) == ([source], [(source, said)], 10)
     again = ingest(source, store, limits=Limits(chunks=10))
     assert (again.unchanged, again.partial) == ([source], [(source, said)])
     more = ingest(source, store, limits=Limits(chunks=20))
     assert (more.changed, store.count()) == ([source], 20)
-    assert "from row 21 on" in more.partial[0][1]
+    assert "the first 20 of 25 rows" in more.partial[0][1]
     whole = ingest(source, store, limits=Limits(chunks=25))
     assert (whole.changed, whole.partial, store.count()) == ([source], [], 25)
     assert ingest(source, store, limits=Limits(chunks=25)).unchanged == [source]
