@@ -207,8 +207,8 @@ class Verdict(Claim):
     where the judge knows. `sources` are the ids of further chunks that support it. `source_weight` is how far the
     source of the evidence is relied on, where that is below 1. `unsupported_spans` are answer offsets of
     the words that lack support, where the judge can point at them. `objected` says that facts speak against the claim,
-    whatever its support. `further` are more places that a claim rests on as a whole, such as the rows of a sum. `doubts`
-    say why an answer with this claim is not accepted although the claim is supported.
+    whatever its support. `further` are more places that a claim rests on as a whole, such as the rows of a sum.
+    `doubts` say why an answer with this claim is not accepted although the claim is supported.
     """
 
     verdict: Label

@@ -199,7 +199,7 @@ class Verification:
 
     @property
     def doubts(self) -> list[str]:
-        """Why the files may not say what the quoted places were read as, or a figure be what was asked, in sentences."""
+        """Why the quoted places may be misread, or a figure is not what was asked, in sentences."""
         places = [place for v in self.claims for place in (v["evidence"], *v.get("further", ())) if place]
         read = [p for p in places if p["passage"] < len(self.passages)]
         found = [doubts_of(self.passages[p["passage"]], p["start"], p["end"]) for p in read]
