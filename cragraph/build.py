@@ -393,7 +393,7 @@ def acts_of(parts: Parts) -> dict[str, Act]:
         "rerank": Rerank(
             parts.reranker, 5 if settings.multi_query else kept, parts.neighbours if search and stored else None
         ),
-        "generate": Generate(parts.generator, parts.compute, verify.accepted_quotation),
+        "generate": Generate(parts.generator, parts.compute, verify.accepted_quotation, parts.quoting),
         "verify": verify,
         "requery": Requery(parts.query_writer, parts.unanswered, parts.part(choices.QUERY_WRITERS, "embedded")),
         "review": Review(),

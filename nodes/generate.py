@@ -4,16 +4,18 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Any
 
-from cragraph.errors import SettingsError
+from cragraph.errors import DeadlineError, ModelUnavailableError, SettingsError
 from cragraph.graph.context import Context
 from cragraph.graph.routing import best, failed_claims
 from cragraph.graph.state import State
 from cragraph.nodes.compute import Compute
 from cragraph.nodes.retrieve import merge
-from cragraph.protocols import Brief, Generator, Notes
+from cragraph.protocols import Brief, Generator, Notes, deadline, remaining
 from cragraph.search.neighbours import read_wide
+from cragraph.types import IDK
 
 WARMTH = 0.4  # added to the temperature for each further candidate of a best-of-N pass
+QUOTING_S = 1.0  # seconds of a run's deadline that are kept for a quotation if the model does not answer in time
 WITHHOLDING = ("abstain", "prune")
 """Who chose one of these wants nothing shown that does not hold: no word is streamed before it was judged."""
 
@@ -27,6 +29,8 @@ class Generate:
     """Answers what a table computes; where it is not sure, the generator writes."""
     first: Callable[[State, Context, Notes], str] | None = None
     """What is accepted without the generator, which then is not asked; empty where nothing is."""
+    quoting: Generator | None = None
+    """Quotes the passages if the server of the generator's model fails before anything is written."""
 
     def __call__(self, state: State, context: Context, notes: Notes) -> dict[str, Any]:
         """Return the drafts; on later passes they are written from the best attempt and what failed in it."""
@@ -49,5 +53,19 @@ class Generate:
         if state.attempts:
             attempt = best(state.attempts)
             brief = replace(brief, previous=attempt["answer"], failed=failed_claims(attempt))
-        drafts = [self.generator(replace(brief, temperature=WARMTH * n), notes) for n in range(context.best_of)]
+        drafts = [self._written(replace(brief, temperature=WARMTH * n), notes) for n in range(context.best_of)]
         return {"drafts": list(dict.fromkeys(drafts)), "written": dict(notes.written), "computed": None}
+
+    def _written(self, brief: Brief, notes: Notes) -> str:
+        if self.quoting is None or brief.previous:
+            return self.generator(brief, notes)
+        left = remaining()
+        try:
+            with deadline(None if left is None else left - min(QUOTING_S, left / 2)):
+                return self.generator(brief, notes)
+        except (ModelUnavailableError, DeadlineError) as error:
+            if (said := self.quoting(brief, Notes())) == IDK:
+                raise
+            notes.degraded(f"{error} This is what the passages say to the question.")
+            notes.ran("generator", self.quoting.name)
+            return said

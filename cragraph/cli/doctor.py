@@ -12,7 +12,7 @@ from rich.text import Text
 import cragraph
 from cragraph.cli.console import FAILURE, emit, out
 from cragraph.cli.options import JsonOption, with_settings
-from cragraph.errors import CragError, ModelError, StoreError, mask, printable
+from cragraph.errors import CragError, ModelError, SettingsError, StoreError, mask, printable
 from cragraph.private import untold
 
 PATIENCE_S: Final = 5.0
@@ -124,21 +124,23 @@ def _ollama(names: Sequence[str], settings: "cragraph.Settings") -> list[Check]:
     import httpx
 
     checks: list[Check] = []
+    http = cragraph.models.http
     try:
         url = cragraph.models.servers.ollama_url(settings.base_url or settings.ollama_host)
-        with httpx.Client(base_url=url, timeout=PATIENCE_S) as client:
-            version = client.get("/api/version").raise_for_status().json()["version"]
-            checks.append(Check("ollama server", True, f"Ollama {version} at {url}"))
-            for name in names:
-                shown = client.post("/api/show", json={"model": name.removeprefix("ollama:")})
-                checks += _model(name, shown.status_code, shown.json(), settings)
-    except httpx.TimeoutException:
+        told = http.fetched(f"{url}/api/version", seconds=PATIENCE_S).raise_for_status()
+        through = http.in_the_way(url)
+        checks.append(Check("ollama server", True, f"Ollama {http.json_of(told)['version']} at {url}{through}"))
+        for name in names:
+            shown = http.fetched(f"{url}/api/show", {"model": name.removeprefix("ollama:")}, seconds=PATIENCE_S)
+            checks += _model(name, shown.status_code, http.json_of(shown), settings)
+    except (TimeoutError, httpx.TimeoutException):
         fix = "restart `ollama serve`, or wait until it has loaded its model"
         checks.append(Check("ollama server", False, f"the server at {url} did not answer in {PATIENCE_S:g} s", fix))
     except httpx.TransportError:
         fix = "start it with `ollama serve`, or set OLLAMA_HOST"
-        checks.append(Check("ollama server", False, f"no Ollama server can be reached at {url}", fix))
-    except ModelError as error:
+        where = f"no Ollama server can be reached at {url}{http.in_the_way(url)}"
+        checks.append(Check("ollama server", False, where, fix))
+    except (ModelError, SettingsError) as error:
         checks.append(_failed("ollama server", error))
     except (httpx.HTTPError, ValueError, KeyError, TypeError) as error:
         what = f"what answers at {url} is not Ollama ({type(error).__name__})"

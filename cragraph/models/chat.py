@@ -12,10 +12,10 @@ from time import monotonic
 from typing import TYPE_CHECKING, Any, Final
 from weakref import WeakSet
 
-from cragraph.errors import CragError, DeadlineError, ModelError, encodable, printable
+from cragraph.errors import CragError, ModelError, encodable, printable
 from cragraph.models.budget import Messages, estimated_tokens, fitting
 from cragraph.models.replies import Record, UnreadableError, parse, repetition, schema_of, without_thinking
-from cragraph.models.servers import Target, billions, run, translate, tried
+from cragraph.models.servers import PATIENCE, Target, billions, late, run, translate, tried
 from cragraph.prompts.load import Prompts
 from cragraph.protocols import Notes, remaining
 from cragraph.types import Passage
@@ -97,7 +97,7 @@ class ChatCaller:
 
     model: "BaseChatModel"
     name: str = ""
-    timeout_s: float = 120.0  # of silence before and between tokens
+    timeout_s: float = 120.0  # of silence before and between words; a whole reply may take PATIENCE times as long
     max_chars: int = 20_000  # of a whole reply
     retries: int = 2  # after transient faults
     backoff_s: float = 0.5  # before the first retry; twice as long before each other
@@ -170,10 +170,7 @@ class ChatCaller:
             raise
         except Exception as error:  # whatever a provider's client raises becomes one of ours
             if isinstance(error, TimeoutError) and remaining() == 0.0:
-                raise DeadlineError(
-                    f"the run's deadline passed while {self.title} was asked: give it longer "
-                    "(--deadline, CRAG_DEADLINE_S)."
-                ) from error
+                raise late(self.title) from error
             raise translate(error, self._target, self.timeout_s) from error
 
     async def _read(self, model: "BaseChatModel", messages: Messages, notes: Notes, tags: list[str]) -> ChatReply:
@@ -183,14 +180,23 @@ class ChatCaller:
         pieces = _pieces(model, messages, tags)
         # Reading a long prompt is no stall: the first token may take longer, by its length.
         sent = sum(estimated_tokens(words) for _, words in messages)
+        begun = word = monotonic()
         wait = self.timeout_s * (1 + sent / READ_TOKENS)
         try:
             while True:
-                async with asyncio.timeout(wait):
+                now = monotonic()
+                if text.strip() and now > begun + PATIENCE * self.timeout_s:
+                    notes.degraded(f"{self.title} wrote for {now - begun:.0f} s; the rest was cut off.")
+                    return ChatReply(_clean(text), cut=True)
+                # Blanks are no sign of life: a broken server sends them for ever.
+                if now > min(word + wait, begun + PATIENCE * wait) or remaining() == 0.0:
+                    raise TimeoutError
+                async with asyncio.timeout(word + wait - now):
                     chunk = await anext(pieces, None)
-                wait = self.timeout_s
                 if chunk is None:
                     break
+                if chunk.text.strip() or chunk.additional_kwargs.get("reasoning_content"):
+                    word, wait = monotonic(), self.timeout_s
                 text += chunk.text
                 last |= chunk.response_metadata
                 logprobs += _logprobs(chunk.response_metadata)

@@ -1,5 +1,6 @@
 """Embeddings by name: embedded, ``ollama:<model>``, LangChain's ``provider:<model>``, fastembed, and packages' own."""
 
+import asyncio
 import re
 from collections.abc import Callable
 from functools import cached_property
@@ -8,11 +9,13 @@ from typing import Any, Final
 
 from langchain_core.embeddings import Embeddings
 
+import cragraph
 from cragraph import plugins
 from cragraph.errors import InputError, ModelError, SettingsError
 from cragraph.models.encoder import Encoder
-from cragraph.models.servers import KEEP_SECONDS, Target, client_options, ollama_url, own_server, run, translate, tried
+from cragraph.models.servers import KEEP_SECONDS, PATIENCE, Target, late, ollama_url, own_server, run, translate, tried
 from cragraph.private import untold
+from cragraph.protocols import remaining
 
 BATCH = 64  # texts per request: large enough to keep the server busy, small enough to report progress and to try again
 HERE: Final = ("huggingface",)  # providers whose models run in this process: they know no server
@@ -43,12 +46,14 @@ class ServerEncoder(Embeddings):
         if self.target.ollama:
             from langchain_ollama import OllamaEmbeddings
 
-            options = client_options(url, self.timeout_s)
-            return OllamaEmbeddings(model=self.model, base_url=url, keep_alive=KEEP_SECONDS, client_kwargs=options)
+            options = cragraph.models.http.ollama_options(url, self.timeout_s)
+            return OllamaEmbeddings(model=self.model, base_url=url, keep_alive=KEEP_SECONDS, **options)
         try:
             build = import_module("langchain.embeddings").init_embeddings
             # A server that is not OpenAI's wants texts, not the numbers that OpenAI's own tokenizer makes of them.
-            server = own_server(self.provider, "" if self.provider in HERE else url, check_embedding_ctx_length=False)
+            server: dict[str, Any] = {}
+            if self.provider not in HERE:
+                server = own_server(self.provider, url, self.timeout_s, check_embedding_ctx_length=False)
             client: Embeddings = build(self.name, **server)
         except ImportError as error:
             raise ModelError(
@@ -84,8 +89,12 @@ class ServerEncoder(Embeddings):
 
         async def once() -> Any:
             try:
-                return await call(given)
+                whole = PATIENCE * self.timeout_s
+                async with asyncio.timeout(whole if (left := remaining()) is None else min(left, whole)):
+                    return await call(given)
             except Exception as error:
+                if isinstance(error, TimeoutError) and remaining() == 0.0:
+                    raise late(self.name) from error
                 raise translate(error, self.target, self.timeout_s) from error
 
         return run(tried(once))

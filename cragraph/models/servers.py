@@ -12,7 +12,15 @@ from threading import Event, Lock, Thread
 from typing import TYPE_CHECKING, Any, Final, TypeVar
 from urllib.parse import urlsplit
 
-from cragraph.errors import ModelError, ModelNotFoundError, ModelStalledError, ModelUnavailableError, SettingsError
+import cragraph
+from cragraph.errors import (
+    DeadlineError,
+    ModelError,
+    ModelNotFoundError,
+    ModelStalledError,
+    ModelUnavailableError,
+    SettingsError,
+)
 from cragraph.protocols import remaining
 
 if TYPE_CHECKING:
@@ -126,9 +134,10 @@ def chat_model(
             seed=0,
             temperature=temperature,
             reasoning=reasoning,
-            client_kwargs=client_options(url, PATIENCE * timeout_s),  # the caller judges what a stall is
+            **cragraph.models.http.ollama_options(url, PATIENCE * timeout_s),  # the caller judges what a stall is
         )
     options = {"temperature": temperature, "timeout": timeout_s, "max_tokens": num_predict}
+    server = own_server(provider, base_url, PATIENCE * timeout_s, stream_usage=True)
     try:
         build = import_module("langchain.chat_models").init_chat_model
     except ImportError:
@@ -137,7 +146,7 @@ def chat_model(
             f"langchain-{provider.replace('_', '-')}`, or use 'ollama:<model>'."
         ) from None
     try:
-        model: BaseChatModel = build(spec, **options, **own_server(provider, base_url, stream_usage=True))
+        model: BaseChatModel = build(spec, **options, **server)
     except ImportError as error:
         raise ModelError(
             f"the chat model {spec!r} needs a package ({error}): run `pip install langchain-{provider}`."
@@ -150,23 +159,17 @@ def chat_model(
     return model
 
 
-def own_server(provider: str, base_url: str | None, **openai: Any) -> dict[str, Any]:
+def own_server(provider: str, base_url: str | None, timeout_s: float, **openai: Any) -> dict[str, Any]:
     """What a provider's client is told of a server of the person's own, which rarely asks for a key."""
+    if provider != "openai":
+        return {"base_url": base_url} if base_url else {}
+    base_url = base_url or os.environ.get("OPENAI_BASE_URL") or os.environ.get("OPENAI_API_BASE")
     if not base_url:
+        cragraph.models.http.check_proxy("https://api.openai.com")
         return {}
-    keyless = provider == "openai" and not os.environ.get("OPENAI_API_KEY")
-    return {"base_url": base_url} | ({"api_key": "none"} if keyless else {}) | (openai if provider == "openai" else {})
-
-
-def client_options(url: str, timeout_s: float) -> dict[str, Any]:
-    """Options of the HTTP clients: silence of `timeout_s` is a stall."""
-    from httpx import Limits, Timeout
-
-    return {
-        "timeout": Timeout(timeout_s, connect=10.0),
-        "limits": Limits(max_keepalive_connections=0),  # one kept to a server that restarted costs a failed call
-        "verify": url.startswith("https:"),  # loading certificates takes longer than everything else at start-up
-    }
+    keyless = {} if os.environ.get("OPENAI_API_KEY") else {"api_key": "none"}
+    clients: dict[str, Any] = cragraph.models.http.openai_options(base_url, timeout_s)
+    return {"base_url": base_url} | keyless | openai | clients
 
 
 def ollama_url(base_url: str | None = None) -> str:
@@ -195,11 +198,10 @@ def ollama_url(base_url: str | None = None) -> str:
 
 def ollama_hint(base_url: str | None = None) -> str:
     """What to add to a command so that a running Ollama is used; empty where none runs or it has no chat model."""
-    import httpx
-
+    http = cragraph.models.http
     try:
-        rows = httpx.get(f"{ollama_url(base_url)}/api/tags", timeout=HINT_S).raise_for_status().json()["models"]
-        names = [row["name"] for row in rows if "embed" not in row["name"]]
+        told = http.json_of(http.fetched(f"{ollama_url(base_url)}/api/tags", seconds=HINT_S).raise_for_status())
+        names = [row["name"] for row in told["models"] if "embed" not in row["name"]]
     except Exception:  # whatever is wrong there, nobody asked for it
         return ""
     return f"Ollama runs here and no model is set: --model ollama:{names[0]} lets it write." if names else ""
@@ -226,6 +228,11 @@ class Target:
         server = "the Ollama server" if self.ollama else f"the server of {self.name}"
         return f"{server} at {self.url}" if self.url else server
 
+    @property
+    def proxy(self) -> str:
+        """What is said of a proxy before the server; empty where there is none."""
+        return str(cragraph.models.http.in_the_way(self.url))
+
     def broke_off(self) -> ModelUnavailableError:
         """The stream ended without its last line."""
         return ModelUnavailableError(
@@ -233,17 +240,27 @@ class Target:
         )
 
 
+def late(name: str) -> DeadlineError:
+    """The run's deadline passed while a model was asked."""
+    return DeadlineError(
+        f"the run's deadline passed while {name} was asked: give it longer (--deadline, CRAG_DEADLINE_S)."
+    )
+
+
 def translate(error: Exception, target: Target, waited_s: float) -> ModelError:
     """One of our errors for any error; a `ModelUnavailableError` is transient, the others are not."""
-    if isinstance(error, ModelError):
-        return error
+    cause: BaseException | None = error
+    while cause is not None:  # a client may have wrapped what our own limits raised
+        if isinstance(cause, ModelError):
+            return cause
+        cause = cause.__cause__
     kind, server, root = type(error).__name__, target.server, type(error).__module__.partition(".")[0]
     reason = str(getattr(error, "error", None) or error).strip() or kind
     reason = reason if len(reason) <= 200 else f"{reason[:200]}…"
     if isinstance(error, TimeoutError) or "Timeout" in kind:
         return ModelStalledError(
             f"{server} sent nothing for {waited_s:g} s; wanted a token: "
-            "try a smaller model or a shorter prompt, or raise CRAG_TIMEOUT_S."
+            f"try a smaller model or a shorter prompt, or raise CRAG_TIMEOUT_S{target.proxy}."
         )
     codes = (getattr(holder, "status_code", None) for holder in (error, getattr(error, "response", None)))
     status = next((code for code in codes if isinstance(code, int)), 0)
@@ -255,7 +272,8 @@ def translate(error: Exception, target: Target, waited_s: float) -> ModelError:
     if status == 404:
         return ModelNotFoundError(f"{server} does not know {target.name!r} ({reason}): check the model's name.")
     if status >= 500 or status in _BUSY:
-        return ModelUnavailableError(f"{server} answered {status} ({reason}): try again, or look at the server's log.")
+        advice = f"try again, or look at the server's log{target.proxy}"
+        return ModelUnavailableError(f"{server} answered {status} ({reason}): {advice}.")
     if status in (401, 403):
         return ModelError(f"{server} refused the request with {status} ({reason}): check the key.")
     if status >= 400:
@@ -266,10 +284,10 @@ def translate(error: Exception, target: Target, waited_s: float) -> ModelError:
             if target.ollama
             else "check its address and network"
         )
-        return ModelUnavailableError(f"{server} cannot be reached: {fix}.")
+        return ModelUnavailableError(f"{server} cannot be reached: {fix}{target.proxy}.")
     failed = f"{target.name} failed with {kind}: {reason}"
     if not target.ollama and (isinstance(error, OSError) or any(name in kind for name in _TRANSIENT)):
-        return ModelUnavailableError(f"{failed}; try again, or check the provider.")
+        return ModelUnavailableError(f"{failed}; try again, or check the provider{target.proxy}.")
     if not target.ollama:
         return ModelError(f"{failed}; check the model's name, key and settings.")
     if root == "ollama":
@@ -305,12 +323,12 @@ def billions(model: Any) -> float | None:
     """How many billions of parameters the server says that an Ollama model has; None where it does not say."""
     if getattr(model, "_llm_type", "") != "chat-ollama":
         return None
-    import httpx
-
+    http, left = cragraph.models.http, remaining()
     try:
-        shown = httpx.post(f"{model.base_url}/api/show", json={"model": model.model}, timeout=SIZE_S).json()
-        size = _SIZE.search(str(shown["details"]["parameter_size"]))
-    except (httpx.HTTPError, ValueError, KeyError, TypeError):
+        seconds = SIZE_S if left is None else min(SIZE_S, left)
+        shown = http.fetched(f"{model.base_url}/api/show", {"model": model.model}, seconds=seconds)
+        size = _SIZE.search(str(http.json_of(shown)["details"]["parameter_size"]))
+    except Exception:  # whatever the server says instead, the size is not known
         return None
     scale = {"k": 1e-6, "m": 1e-3, "b": 1.0, "t": 1e3}
     return float(size[1]) * scale[size[2].lower()] if size else None

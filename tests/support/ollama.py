@@ -58,6 +58,7 @@ class OllamaServer:
         self.ms_per_prompt_token = ms_per_prompt_token
         self.num_ctx = num_ctx
         self.requests: list[Request] = []
+        self.wild: dict[str, Callable[[Handler], None]] = {}  # by path, what answers in place of the protocol
         self.peak = 0
         self.stopping = Event()
         self._play = player(script)

@@ -3,6 +3,7 @@
 import json
 import struct
 from collections.abc import Callable, Mapping
+from contextlib import suppress
 from datetime import UTC, datetime
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from itertools import cycle, islice
@@ -60,7 +61,9 @@ class Handler(BaseHTTPRequestHandler):
     def do_GET(self) -> None:
         """Answer `/`, `/api/version` and `/api/tags`."""
         self.owner.remember(self.path, {})
-        if self.path == "/api/version":
+        if self.path in self.owner.wild:
+            self._run_wild()
+        elif self.path == "/api/version":
             self._json(200, {"version": "0.13.0"})
         elif self.path == "/api/tags":
             self._json(200, {"models": [_tag(name) for name in self.owner.models]})
@@ -83,7 +86,9 @@ class Handler(BaseHTTPRequestHandler):
             self._json(400, {"error": "invalid character in request body"})
             return
         request = self.owner.remember(self.path, body)
-        if self.path not in routes:
+        if self.path in self.owner.wild:
+            self._run_wild()
+        elif self.path not in routes:
             self._json(404, {"error": "not found"})
         elif self.owner.info(request.model) is None:
             self._json(404, {"error": f"model '{request.model}' not found"})
@@ -99,6 +104,11 @@ class Handler(BaseHTTPRequestHandler):
             finally:
                 request.ended = monotonic()
                 self.owner.leave()
+
+    def _run_wild(self) -> None:
+        self.close_connection = True
+        with suppress(HungUpError, OSError):
+            self.owner.wild[self.path](self)
 
     def _show(self, request: Request) -> None:
         info = self.owner.info(request.model)

@@ -6,8 +6,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
+import httpx
+
 from cragraph.errors import ModelError, SettingsError
-from cragraph.models.servers import Target, client_options, ollama_url, translate
+from cragraph.models.http import fetched, json_of
+from cragraph.models.servers import Target, ollama_url, translate
 from cragraph.models.weights import side_by_side
 from cragraph.protocols import Notes
 from cragraph.types import Claim, Passage, Verdict
@@ -55,15 +58,12 @@ class SpecialistJudge:
         self, claims: Sequence[Claim], passages: Sequence[Passage], notes: Notes, *, question: str = ""
     ) -> list[Verdict]:
         """One verdict per claim, in order; one call per claim, a few at the same time."""
-        import httpx
-
         measures = Readings(claims, passages)
         url = ollama_url(self.base_url)
         document = self._document(passages, notes)
         try:
-            with httpx.Client(base_url=url, **client_options(url, self.timeout_s)) as client:
-                replies = side_by_side(lambda text: self._asked(client, document, text), measures.texts, self.threads)
-        except (httpx.HTTPError, ValueError) as error:
+            replies = side_by_side(lambda text: self._asked(url, document, text), measures.texts, self.threads)
+        except (httpx.HTTPError, OSError, ValueError) as error:
             raise translate(error, Target(self.model, url, ollama=True), self.timeout_s) from error
         notes.ran("judge model", self.name)
         notes.called(len(claims))
@@ -84,14 +84,15 @@ class SpecialistJudge:
             notes.degraded(f"{self.name} read the first {room} characters of the passages: raise CRAG_NUM_CTX.")
         return text[:room]
 
-    def _asked(self, client: Any, document: str, claim: str) -> float | None:
+    def _asked(self, url: str, document: str, claim: str) -> float | None:
         """The support of a claim, 0..1; None where the model said neither yes nor no."""
         whole = {"user": f"Document: {document}\nClaim: {claim}"}
         parts = whole if self._minicheck else {"system": "groundedness", "user": document, "assistant": claim}
         messages = [{"role": role, "content": content} for role, content in parts.items()]
         options = {"temperature": 0.0, "seed": 0, "num_predict": 16, "num_ctx": self.num_ctx}
         body = {"model": self.model, "messages": messages, "options": options, "logprobs": True, "top_logprobs": 10}
-        reply = client.post("/api/chat", json=body | {"stream": False}).raise_for_status().json()
+        sent = fetched(f"{url}/api/chat", body | {"stream": False}, seconds=self.timeout_s)
+        reply = json_of(sent.raise_for_status())
         if not isinstance(reply, dict) or not isinstance(reply.get("message"), dict):
             raise ModelError(f"{self.name} gave a reply without a message; wanted one from Ollama's /api/chat.")
         yes = _yes(reply)

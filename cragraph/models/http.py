@@ -1,0 +1,160 @@
+"""HTTP to model servers: no redirect is followed, no proxy stands before a private name, no reply is endless."""
+
+import asyncio
+import json
+from collections.abc import AsyncIterator, Callable, Iterator
+from functools import partial
+from importlib.util import find_spec
+from ipaddress import ip_address
+from typing import Any, Final
+from urllib.parse import urlsplit
+from urllib.request import getproxies, proxy_bypass
+
+import httpx
+
+from cragraph.errors import ModelError, ModelUnavailableError, SettingsError
+from cragraph.models.servers import run
+
+LARGEST: Final = 32 * 1024 * 1024  # bytes of a reply at most: a batch of embeddings has a few millions
+TOLD: Final = 1024 * 1024  # bytes that a server may say of itself or of a model at most
+SCHEMES: Final = ("http", "https", "socks5", "socks5h")  # of proxies that httpx knows
+PRIVATE: Final = (".localhost", ".local", ".lan", ".internal", ".home", ".home.arpa", ".intranet", ".corp")
+
+
+def is_private(url: str) -> bool:
+    """Whether the host of a URL is this machine or, by its form, one of its own network."""
+    host = (urlsplit(url).hostname or "").rstrip(".")
+    try:
+        address = ip_address(host)
+    except ValueError:
+        return "." not in host or host.endswith(PRIVATE)
+    return address.is_private or address.is_loopback or address.is_link_local
+
+
+def proxy_of(url: str) -> tuple[str, str]:
+    """The variable and the address of the proxy that a call to this URL goes through; empty where there is none."""
+    parts, proxies = urlsplit(url), getproxies()
+    if is_private(url) or proxy_bypass(parts.hostname or ""):
+        return "", ""
+    name = next((name for name in (parts.scheme, "all") if proxies.get(name)), "")
+    return (f"{name.upper()}_PROXY", proxies[name]) if name else ("", "")
+
+
+def in_the_way(url: str) -> str:
+    """A sentence's part on the proxy before a server; empty where there is none."""
+    variable, proxy = proxy_of(url) if url else ("", "")
+    host = urlsplit(url).hostname
+    return f"; calls go through the proxy {proxy} of {variable}: NO_PROXY={host} leaves it out" if variable else ""
+
+
+def check_proxy(url: str) -> None:
+    """Raise SettingsError where the proxy before a server is of a kind that cannot be used here."""
+    variable, proxy = proxy_of(url)
+    scheme = proxy.partition("://")[0].lower() if "://" in proxy else "http"
+    if variable and (scheme not in SCHEMES or (scheme.startswith("socks") and find_spec("socksio") is None)):
+        wanted = "`pip install 'httpx[socks]'`" if scheme in SCHEMES else f"one of {', '.join(SCHEMES)}"
+        host = urlsplit(url).hostname
+        raise SettingsError(f"{variable} came as {proxy!r}, which cannot be used: wanted {wanted}, or NO_PROXY={host}.")
+
+
+def client_options(url: str, timeout_s: float) -> dict[str, Any]:
+    """Options of any HTTP client for a server: silence of `timeout_s` is a stall."""
+    check_proxy(url)
+    return {
+        "timeout": httpx.Timeout(timeout_s, connect=min(10.0, timeout_s)),
+        "limits": httpx.Limits(max_keepalive_connections=0),  # one kept to a server that restarted costs a failed call
+        "verify": url.startswith("https:"),  # loading certificates takes longer than everything else at start-up
+        "trust_env": not is_private(url),
+        "follow_redirects": False,
+        "headers": {"accept-encoding": "identity"},
+    }
+
+
+def ollama_options(url: str, timeout_s: float) -> dict[str, Any]:
+    """What LangChain's classes for Ollama are told of their clients."""
+    return {
+        "client_kwargs": client_options(url, timeout_s),
+        "sync_client_kwargs": _hooks(partial(_bound, most=LARGEST)),
+        "async_client_kwargs": _hooks(partial(_bound_async, most=LARGEST)),
+    }
+
+
+def openai_options(url: str, timeout_s: float) -> dict[str, Any]:
+    """The clients that LangChain's classes for OpenAI's protocol call a server with."""
+    given = client_options(url, timeout_s)
+    return {
+        "http_client": httpx.Client(**given, **_hooks(partial(_bound, most=LARGEST))),
+        "http_async_client": httpx.AsyncClient(**given, **_hooks(partial(_bound_async, most=LARGEST))),
+    }
+
+
+def _hooks(bound: Callable[[httpx.Response], Any]) -> dict[str, Any]:
+    return {"event_hooks": {"response": [bound]}}
+
+
+def _bound(response: httpx.Response, most: int) -> None:
+    """Hold a reply to `most` bytes, and to the server that was asked."""
+    asked = response.request.url
+    if response.has_redirect_location:
+        there = asked.join(response.headers["location"])
+        raise ModelError(
+            f"the server at {asked} answered {response.status_code} and points to {str(there)[:200]}; nothing was sent "
+            "there: if that is your server, give its address (--base-url, OLLAMA_HOST)."
+        )
+    if response.headers.get("content-encoding", "identity") != "identity":
+        raise ModelError(f"the server at {asked} sent a compressed reply; wanted a plain one, as it was asked for.")
+    response.stream = Bounded(response.stream, most, str(asked.copy_with(path="/", query=None)))
+
+
+async def _bound_async(response: httpx.Response, most: int) -> None:
+    _bound(response, most)
+
+
+class Bounded(httpx.AsyncByteStream, httpx.SyncByteStream):
+    """The bytes of a reply; raises ModelUnavailableError beyond the limit."""
+
+    def __init__(self, stream: Any, most: int, server: str) -> None:
+        self.stream, self.left, self.most, self.server = stream, most, most, server
+
+    def _counted(self, piece: bytes) -> bytes:
+        self.left -= len(piece)
+        if self.left < 0:
+            raise ModelUnavailableError(
+                f"the server at {self.server} sent more than {self.most:,} bytes in one reply: look at its log."
+            )
+        return piece
+
+    def __iter__(self) -> Iterator[bytes]:
+        for piece in self.stream:
+            yield self._counted(piece)
+
+    async def __aiter__(self) -> AsyncIterator[bytes]:
+        async for piece in self.stream:
+            yield self._counted(piece)
+
+    def close(self) -> None:
+        """Hang up."""
+        self.stream.close()
+
+    async def aclose(self) -> None:
+        """Hang up."""
+        await self.stream.aclose()
+
+
+def fetched(url: str, body: Any = None, *, seconds: float, most: int = TOLD) -> httpx.Response:
+    """The whole reply to a GET, or to a POST of JSON; raises TimeoutError where it is not there after `seconds`."""
+    options = client_options(url, seconds) | _hooks(partial(_bound_async, most=most))
+
+    async def whole() -> httpx.Response:
+        async with asyncio.timeout(seconds), httpx.AsyncClient(**options) as client:
+            return await client.request("GET" if body is None else "POST", url, json=body)
+
+    return run(whole())
+
+
+def json_of(response: httpx.Response) -> Any:
+    """The JSON of a reply; raises ValueError where it is none, or nested beyond reading."""
+    try:
+        return json.loads(response.content)
+    except RecursionError:
+        raise ValueError("nested too deeply") from None

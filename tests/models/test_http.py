@@ -1,0 +1,225 @@
+"""What a model's server sends stays bounded in size and time, and goes to nobody but the server that was named."""
+
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from cragraph.api import create_graph
+from cragraph.cli.doctor import _ollama
+from cragraph.errors import ModelError, ModelStalledError, ModelUnavailableError, SettingsError
+from cragraph.models.chat import ChatCaller
+from cragraph.models.embeddings import ServerEncoder
+from cragraph.models.http import fetched, is_private, json_of, proxy_of
+from cragraph.models.servers import billions, chat_model, ollama_hint
+from cragraph.protocols import Notes
+from cragraph.settings import Settings
+from tests.support.ollama import ModelInfo, OllamaServer, Reply
+
+pytestmark = [pytest.mark.server, pytest.mark.enable_socket]
+
+ASK = [("human", "What is the height of the tower?")]
+PASSAGE = "The tower of Dunmore is 412 metres high. It was finished in 1931."
+
+
+@pytest.fixture
+def server() -> Iterator[OllamaServer]:
+    with OllamaServer("fine") as running:
+        yield running
+
+
+@pytest.fixture
+def elsewhere() -> Iterator[OllamaServer]:
+    with OllamaServer("stolen") as running:
+        yield running
+
+
+def sends(head: str, piece: bytes, pause_s: float = 0.0) -> Callable[[Any], None]:
+    """An answer that has no end."""
+
+    def forever(handler: Any) -> None:
+        handler.wfile.write(f"HTTP/1.1 200 OK\r\n{head}Connection: close\r\n\r\n".encode())
+        while not handler.owner.stopping.wait(pause_s):
+            handler.wfile.write(piece)
+            handler.wfile.flush()
+
+    return forever
+
+
+def line(content: str) -> bytes:
+    return b'{"model": "m", "message": {"role": "assistant", "content": "%s"}, "done": false}\n' % content.encode()
+
+
+def redirects(url: str) -> Callable[[Any], None]:
+    def away(handler: Any) -> None:
+        handler.send_response(307)
+        handler.send_header("Location", f"{url}{handler.path}")
+        handler.send_header("Content-Length", "0")
+        handler.end_headers()
+
+    return away
+
+
+def caller(server: OllamaServer, spec: str = "ollama:llama3.2", path: str = "", **limits: Any) -> ChatCaller:
+    built = chat_model(spec, base_url=server.url + path, timeout_s=1)
+    return ChatCaller(built, spec, **{"backoff_s": 0.01, "timeout_s": 1.0} | limits)
+
+
+@pytest.mark.parametrize(("spec", "path"), [("ollama:llama3.2", ""), ("openai:m", "/v1")])
+@pytest.mark.filterwarnings("ignore::ResourceWarning")
+def test_a_redirect_is_told_and_the_prompt_goes_nowhere_else(
+    server: OllamaServer, elsewhere: OllamaServer, spec: str, path: str
+) -> None:
+    server.wild = dict.fromkeys(("/api/chat", "/v1/chat/completions"), redirects(elsewhere.url))
+    with pytest.raises(ModelError, match=f"points to {elsewhere.url}"):
+        caller(server, spec, path)(ASK, Notes())
+    assert elsewhere.requests == []
+
+
+def test_texts_to_embed_follow_no_redirect_either(server: OllamaServer, elsewhere: OllamaServer) -> None:
+    server.wild["/api/embed"] = redirects(elsewhere.url)
+    with pytest.raises(ModelError, match="nothing was sent there"):
+        ServerEncoder("ollama:nomic-embed-text", base_url=server.url).embed_query("secret")
+    assert elsewhere.requests == []
+
+
+@pytest.mark.parametrize("variable", ["HTTP_PROXY", "ALL_PROXY", "all_proxy"])
+@pytest.mark.parametrize("scheme", ["http", "socks5h"])
+def test_a_server_of_this_machine_is_called_past_every_proxy(
+    server: OllamaServer, elsewhere: OllamaServer, monkeypatch: pytest.MonkeyPatch, variable: str, scheme: str
+) -> None:
+    monkeypatch.setenv(variable, elsewhere.url.replace("http", scheme))
+    assert caller(server)(ASK, Notes()).text == "fine"
+    assert billions(caller(server).model) == 3.0
+    assert "--model ollama:llama3.2" in ollama_hint(server.url)
+    assert ServerEncoder("ollama:nomic-embed-text", base_url=server.url).embed_query("x")
+    assert elsewhere.requests == []
+
+
+def test_a_proxy_before_a_public_server_is_named_where_it_fails(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("HTTP_PROXY", "http://me:secret@127.0.0.1:9")
+    model = chat_model("ollama:m", base_url="http://models.example.com", timeout_s=1)
+    with pytest.raises(ModelUnavailableError, match=r"proxy http://me:\*\*\*@\S+ of HTTP_PROXY: NO_PROXY=models"):
+        ChatCaller(model, "ollama:m", retries=0)(ASK, Notes())
+    monkeypatch.setenv("NO_PROXY", "models.example.com")
+    assert proxy_of("http://models.example.com") == ("", "")
+
+
+@pytest.mark.parametrize("spec", ["ollama:m", "openai:m"])
+def test_a_kind_of_proxy_that_cannot_be_used_is_one_clear_error(monkeypatch: pytest.MonkeyPatch, spec: str) -> None:
+    monkeypatch.setenv("ALL_PROXY", "socks6h://127.0.0.1:9")
+    with pytest.raises(SettingsError, match=r"ALL_PROXY came as 'socks6h://127.0.0.1:9'.*NO_PROXY="):
+        chat_model(spec, base_url="https://models.example.com")
+
+
+@pytest.mark.parametrize(
+    ("url", "private"),
+    [
+        ("http://localhost:11434", True),
+        ("http://127.0.0.1", True),
+        ("http://[::1]:80", True),
+        ("http://10.0.0.7", True),
+        ("http://gpu:11434", True),
+        ("http://gpu.local.", True),
+        ("http://host.docker.internal", True),
+        ("https://api.example.com", False),
+        ("http://8.8.8.8", False),
+        ("http://local.example.com", False),
+    ],
+)
+def test_a_host_is_private_by_its_form(url: str, *, private: bool) -> None:
+    assert is_private(url) is private
+
+
+@pytest.mark.parametrize("pause_s", [0.0, 0.05], ids=["a flood", "a trickle"])
+@pytest.mark.parametrize("path", ["/api/show", "/api/tags"])
+def test_what_a_server_says_of_itself_has_an_end(server: OllamaServer, path: str, pause_s: float) -> None:
+    server.wild[path] = sends("", b" " * (65536 if not pause_s else 1), pause_s)
+    begun = time.monotonic()
+    with pytest.raises((ModelUnavailableError, TimeoutError)):
+        fetched(f"{server.url}{path}", {} if path == "/api/show" else None, seconds=0.5)
+    assert billions(caller(server).model) is None or path != "/api/show"
+    assert ollama_hint(server.url) == "" or path != "/api/tags"
+    assert time.monotonic() - begun < 8
+
+
+def test_doctor_ends_where_the_server_does_not(server: OllamaServer) -> None:
+    server.wild["/api/show"] = sends("", b"[" * 65536)
+    [version, shown] = _ollama(["ollama:llama3.2"], Settings(store=None, ollama_host=server.url))
+    assert (version.ok, shown.ok) == (True, False)
+    assert "more than 1,048,576 bytes" in shown.detail
+
+
+def test_json_that_is_nested_beyond_reading_is_no_traceback(server: OllamaServer) -> None:
+    server.wild["/api/tags"] = lambda handler: handler._send(200, b"[" * 200_000, "application/json")
+    with pytest.raises(ValueError, match="nested too deeply"):
+        json_of(fetched(f"{server.url}/api/tags", seconds=5))
+
+
+@pytest.mark.parametrize("content", ["", "  ", "\\n"], ids=["empty", "blanks", "newlines"])
+def test_pieces_without_a_word_are_silence(server: OllamaServer, content: str) -> None:
+    server.wild["/api/chat"] = sends("Content-Type: application/x-ndjson\r\n", line(content), 0.02)
+    begun = time.monotonic()
+    with pytest.raises(ModelStalledError, match="sent nothing for 1 s"):
+        caller(server)(ASK, Notes())
+    assert time.monotonic() - begun < 5
+
+
+def test_a_word_now_and_then_ends_after_a_few_timeouts(server: OllamaServer) -> None:
+    server.wild["/api/chat"] = sends("Content-Type: application/x-ndjson\r\n", line("word "), 0.3)
+    notes = Notes()
+    reply = caller(server)(ASK, notes)
+    assert reply.cut
+    assert reply.text.startswith("word word")
+    assert any("wrote for" in sentence for sentence in notes.sentences)
+
+
+def test_a_line_without_an_end_is_given_up(server: OllamaServer) -> None:
+    server.wild["/api/chat"] = sends("Content-Type: application/x-ndjson\r\n", b"x" * 1_000_000)
+    with pytest.raises(ModelUnavailableError, match="more than 33,554,432 bytes"):
+        caller(server, timeout_s=60, retries=0)(ASK, Notes())
+
+
+FAULTS: dict[str, Any] = {
+    "503": Reply(status=503, error="server busy"),
+    "429": Reply(status=429, error="too many requests"),
+    "reset": Reply("The tower is", fault="reset", after=2),
+    "unfinished": Reply("The tower is", fault="unfinished", after=2),
+    "stall": Reply("The tower", fault="stall", after=1),
+}
+
+
+def answered(server: OllamaServer, folder: Path, **context: Any) -> dict[str, Any]:
+    settings = Settings(store=None, model="ollama:llama3.2", ollama_host=server.url, timeout_s=1, judge="encoder")
+    graph = create_graph(settings).compile()
+    given = {"question": "How high is the tower of Dunmore?", "passages": [PASSAGE]}
+    response: dict[str, Any] = graph.invoke(given, context={"max_crag_attempts": 0, **context})
+    return response
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("fault", FAULTS)
+def test_a_server_that_fails_ends_in_a_quotation_and_it_is_told(
+    server: OllamaServer, fault: str, tmp_path: Path
+) -> None:
+    server.models["llama3.2"] = ModelInfo(parameter_size="70B")
+    server.play(FAULTS[fault])
+    response = answered(server, tmp_path)
+    assert "412 metres" in response["answer"]
+    assert response["models"]["generator"] == "extractive"
+    assert any("what the passages say" in sentence for sentence in response["degraded"])
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("piece", [line(""), line("word "), b" "], ids=["empty", "words", "bytes"])
+def test_a_deadline_holds_and_ends_in_a_quotation(server: OllamaServer, piece: bytes, tmp_path: Path) -> None:
+    server.models["llama3.2"] = ModelInfo(parameter_size="70B")
+    answered(server, tmp_path, deadline_s=60)  # loads the networks
+    server.wild["/api/chat"] = sends("Content-Type: application/x-ndjson\r\n", piece, 0.05)
+    begun = time.monotonic()
+    response = answered(server, tmp_path, deadline_s=3)
+    assert "412 metres" in response["answer"]
+    assert any("deadline" in sentence or "sent nothing" in sentence for sentence in response["degraded"])
+    assert time.monotonic() - begun < 6  # the graph is built anew, its networks loaded
