@@ -1,0 +1,116 @@
+"""The rows of the trap folders, of their talks and of the examination agree with the texts that they ask about."""
+
+import json
+import operator
+import re
+from collections import Counter
+from decimal import Decimal
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import cragraph.models
+from lab.benchmarks import traps
+from lab.benchmarks.traps import is_right, stands_in
+
+TRAPS = Path(traps.__file__).parent
+EXAM = Path(cragraph.models.__file__).parent / "exam"
+FOLDERS = ("allotments", "choir", "hall", "laundry")
+KINDS = {"question", "follow-up", "remark", "greeting", "thanks", "about the talk", "doubt", "translate", "shorter"}
+OPERATIONS = {"+": operator.add, "-": operator.sub, "*": operator.mul, "/": operator.truediv}
+
+
+def rows(path: Path) -> list[dict[str, Any]]:
+    return [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()]
+
+
+def texts(folder: str) -> dict[str, str]:
+    """What a reader sees of each file: without tags or asterisks, and with its cells apart."""
+    seen = {}
+    for file in sorted((TRAPS / folder / "files").iterdir()):
+        text = re.sub(r"<[^>]+>|\*", "", file.read_text(encoding="utf-8"))
+        seen[file.name] = " ".join((text.replace(",", ", ") if file.suffix == ".csv" else text).split())
+    return seen
+
+
+def result(calculation: str) -> Decimal:
+    """The value of a calculation, worked from left to right."""
+    first, *rest = calculation.split()
+    value = Decimal(first)
+    for sign, figure in zip(rest[::2], rest[1::2], strict=True):
+        value = OPERATIONS[sign](value, Decimal(figure))
+    return value
+
+
+def figures(calculation: str) -> list[str]:
+    """The figures that a text must give; a small whole number may be a count or a share that the text has in words."""
+    return [figure for figure in calculation.split() if re.search(r"\d", figure) and not re.fullmatch(r"\d|10", figure)]
+
+
+@pytest.mark.parametrize("folder", FOLDERS)
+def test_every_question_is_answered_by_its_file_or_by_none(folder: str) -> None:
+    files, faults = texts(folder), []
+    for row in rows(TRAPS / folder / "questions.jsonl"):
+        answer = row["answer"]
+        where = " ".join(files[name] for name in filter(None, row["where"].split(", ")))
+        if answer is None:
+            held = [text for text in row["absent"] if any(text.casefold() in held.casefold() for held in files.values())]
+            faults += [(row["id"], "stands in a file", text) for text in held]
+        elif "sum" in row:
+            if not is_right(f"{result(row['sum']):.2f}", answer):
+                faults.append((row["id"], "is not the sum", result(row["sum"])))
+            faults += [(row["id"], "no such figure", n) for n in figures(row["sum"]) if not stands_in(where, n)]
+        else:
+            found = (any(stands_in(where, text) for text in each) for each in answer)
+            faults += [(row["id"], "not in its file", each) for each, held in zip(answer, found, strict=True) if not held]
+        faults += [(row["id"], "right and wrong", text) for text in row["wrong"] if answer and is_right(text, answer)]
+    assert faults == []
+
+
+@pytest.mark.parametrize("folder", FOLDERS)
+def test_a_folder_has_sixty_questions_and_ten_files_or_more(folder: str) -> None:
+    questions = rows(TRAPS / folder / "questions.jsonl")
+    assert len({row["question"] for row in questions}) == 60
+    assert sum(row["answer"] is None for row in questions) == 18
+    assert 10 <= len(texts(folder)) <= 14
+
+
+def test_a_talk_has_four_turns_and_its_answers_stand_in_the_folder() -> None:
+    talks = rows(TRAPS / "talks.jsonl")
+    assert len(talks) == 12
+    for talk in talks:
+        assert len(talk["turns"]) == 4
+        whole = " ".join(texts(talk["folder"]).values())
+        for turn in talk["turns"]:
+            assert turn["kind"] in KINDS and turn["good"].endswith(".")
+            # Two turns ask for a sum or a difference, which no file has.
+            assert turn["answer"] in (None, [["39"]], [["528"]]) or is_right(whole, turn["answer"])
+
+
+def test_a_figure_is_right_only_as_a_whole() -> None:
+    assert is_right("The rent rose by £8.00.", [["8"]])
+    assert not is_right("from £48.00 to £58", [["8"]])
+    assert not is_right("It is £8.10", [["8"]])
+    assert not is_right("another hour", [["no ", "no,"]])
+
+
+def test_half_the_claims_of_the_examination_are_true_and_no_order_counts() -> None:
+    claims = rows(EXAM / "claims.jsonl")
+    assert Counter(row["supported"] for row in claims) == {True: 30, False: 30}
+    assert len({row["claim"] for row in claims}) == len({row["id"] for row in claims}) == 60
+    assert all(1 <= len(row["passages"]) <= 3 for row in claims)
+    assert Counter(row["supported"] for row in claims if row["kind"] == "order") == {True: 3, False: 3}
+
+
+def test_the_questions_of_the_examination_are_answered_by_their_passages_or_by_none() -> None:
+    questions = rows(EXAM / "questions.jsonl")
+    assert [len(row["passages"]) for row in questions] == [3] * 30
+    assert sum(row["answer"] is None for row in questions) == 10
+    stated = [row for row in questions if row["answer"] and row["kind"] not in {"computed", "language"}]
+    assert [row["id"] for row in stated if not is_right(" ".join(row["passages"]), row["answer"])] == []
+
+
+def test_the_examination_is_short_enough_for_a_dozen_calls() -> None:
+    lines = rows(EXAM / "claims.jsonl") + rows(EXAM / "questions.jsonl")
+    assert sum(len(text.split()) for row in lines for text in row["passages"]) < 12_000
