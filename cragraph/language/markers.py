@@ -9,9 +9,11 @@ WIDEST: Final = 20  # most passages that a range such as ``[1-3]`` may name; a w
 CITATION: Final = (
     r"(?:\[(?:\^?\d{1,3}(?:\s?[,;–-]\s?\^?\d{1,3})*|\^\w{1,20}"
     r"|(?:[Ss]ources?|[Dd]oc(?:ument)?|[Pp]assages?)\b[^\[\]\n]{0,80})\](?!\()"
-    r"|\((?:[Ss]ources?|[Cc]itations?):[^()\n]{0,120}\)|【[^】\n]{0,80}】|[¹²³⁰-⁹]+)"
+    r"|\((?:[Ss]ources?|[Cc]itations?):[^()\n]{0,120}\)|【[^】\n]{0,80}】|(?:(?<=[^\W\d_]{4})|(?<=[.,;:!?\"'”’)\]]))[¹²³⁰-⁹]+)"
 )
-"""Pattern of one marker: ``[1]``, ``[1, 2]``, ``[^1]``, ``[Source: 10-Q]``, ``(Source: 1)``, ``【1】``, ``¹``."""
+"""Pattern of one marker: ``[1]``, ``[1, 2]``, ``[^1]``, ``[Source: 10-Q]``, ``(Source: 1)``, ``【1】``, ``¹``.
+
+A raised figure behind another, or behind a unit (``10⁶``, ``40 m²``), is an exponent or a mark of the text's own."""
 CITED: Final = re.compile(CITATION)
 _MARKED: Final = re.compile(rf"(?:[ \t]?{CITATION})+")
 

@@ -5,7 +5,7 @@ import unicodedata
 from bisect import bisect_left
 from collections.abc import Sequence
 from functools import lru_cache
-from typing import Final
+from typing import Final, Literal
 
 from cragraph.language.sentences import sentence_spans
 from cragraph.language.words import content_words, terms
@@ -19,6 +19,7 @@ _SAME: Final = {
 }  # fmt: skip
 """Characters that models and prompts write for one another."""
 
+_RAISED: Final = frozenset("¹²³⁰⁴⁵⁶⁷⁸⁹⁺⁻")  # which compatibility forms would write as a part of the figure before
 LONGEST_QUOTE: Final = 700
 CLOSE: Final = 0.8  # share of a claim's words in one sentence from which on it is a rephrasing of words there
 RELATED: Final = 0.4  # share below which the claim is not of the answer at all
@@ -34,7 +35,9 @@ def folded(text: str) -> tuple[str, Sequence[int]]:
     for offset, original in enumerate(text):
         if offset in skipped:
             continue
-        for character in unicodedata.normalize("NFKC", _SAME.get(original, original)).lower():
+        behind = original in _RAISED and bool(characters) and (characters[-1].isdigit() or characters[-1] in _RAISED)
+        form: Literal["NFC", "NFKC"] = "NFC" if behind else "NFKC"
+        for character in unicodedata.normalize(form, _SAME.get(original, original)).lower():
             if unicodedata.category(character) in ("Cf", "Cc") and not character.isspace():
                 continue
             if character.isspace():

@@ -19,6 +19,8 @@ _CJK: Final = "\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af"
 _TOKEN: Final = re.compile(
     rf"[\uac00-\ud7af]+|[\u3040-\u30ff\u3400-\u9fff]+|\d+(?:[.,:]\d+)*|[^\W\d_{_CJK}][^\W_{_CJK}]*"
 )
+_MARKS: Final = re.compile(r"(?:(?<=\d)|(?<=[^\W\d_]{4}))[¹²³⁰-⁹⁺⁻]+")
+"""Raised figures behind a figure or a word, which are no part of it: ``830²`` is no 8302; ``m²`` and ``km²`` stay."""
 _CONTRACTED: Final = re.compile(r"(?:(?<!\bca)(?<!\bwo)n(?=['’]t\b))?['’](?:[sdmt]|re|ve|ll)\b", re.IGNORECASE)
 _NUMBER: Final = re.compile(r"(?<![\w.])\d[\d,]*(?:\.\d+)?")
 _FISCAL: Final = re.compile(r"\b(?:FY|CY)\s?['’]?(?P<century>19|20)?(?P<year>\d\d)\b")
@@ -65,7 +67,7 @@ def tokens(text: str) -> list[str]:
     """The parts of a text that become terms, as written: runs of letters, figures, pairs of Chinese, Japanese or
     Korean characters; ``10-K`` is two."""
     if not text.isascii():
-        text = unicodedata.normalize("NFKC", text)
+        text = unicodedata.normalize("NFKC", _MARKS.sub(" ", text))
     parts: list[str] = []
     for token in _TOKEN.findall(_CONTRACTED.sub("", plain_years(text))):
         if token[0] >= "\u3040" and len(token) > 1 and (token[0] <= "\u9fff" or "\uac00" <= token[0] <= "\ud7af"):

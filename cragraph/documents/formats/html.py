@@ -11,12 +11,10 @@ from lxml import etree
 
 from cragraph.documents.clean import DEFAULT, Limits, one_line, read_text
 from cragraph.documents.document import Draft, Writer
+from cragraph.documents.signs import STRUCK, formula, lowered, raised, settled, tex
 from cragraph.documents.table_text import Table, table_of
 
-_UNREAD_NAMES = (
-    "script style noscript template nav footer aside form svg math iframe object button select dialog canvas audio "
-    "video map"
-)
+_UNREAD_NAMES = "script style noscript template nav svg iframe object button dialog canvas audio video map datalist"
 _BLOCK_NAMES = (
     "address article blockquote body center dd details div dl dt fieldset figcaption figure h1 h2 h3 h4 h5 h6 "
     "header hgroup hr html legend li main menu ol p pre section summary table tbody td tfoot th thead tr ul"
@@ -28,7 +26,14 @@ _HIDDEN_STYLE = re.compile(
 )
 _HIDDEN_ROLES = frozenset(("navigation", "search", "banner", "contentinfo"))
 _CHARSET = re.compile(rb"""<(?:meta|\?xml)[^>]{0,200}?(?:charset|encoding)\s*=\s*["']?\s*([\w.:-]{2,40})""", re.I)
-_KEPT = ("name", "content", "lang", "role", "start", "colspan", "rowspan", "alt")
+_KEPT = (
+    "name", "content", "lang", "role", "start", "colspan", "rowspan", "alt", "type", "value", "checked", "selected",
+)  # fmt: skip
+_RAISED = re.compile(r"vertical-align\s*:\s*(?:super|text-top)", re.I)
+_STRIKES = re.compile(r"text-decoration(?:-line)?\s*:[^;]*line-through", re.I)
+_STRUCK = frozenset(("del", "s", "strike"))
+_HOLDS = frozenset(("main", "article", "section", "blockquote"))  # where a footer is a part of what is said
+_FILLED = ("text", "number", "date", "email", "tel", "url", "time", "month", "week", "")  # fields whose value is shown
 _DEEPEST = 200  # elements within one another that are told apart; what is deeper is read as one run of text
 
 
@@ -54,6 +59,9 @@ def write(markup: str, writer: Writer, limits: Limits) -> dict[str, str]:
         return {}
     main = next(iter(root.xpath("//main | //*[@role='main']")), root.find("body"))
     if main is not None:
+        for beside in main.xpath(".//aside"):
+            if _is_links(beside):
+                beside.clear(keep_tail=True)
         _Reader(writer, main, limits).block(main)
     return _metadata(root)
 
@@ -63,24 +71,40 @@ class _Visible:
 
     def __init__(self) -> None:
         self._builder = etree.TreeBuilder()
-        self._depth = self._hidden_from = 0
+        self._depth = self._hidden_from = self._holds = 0
+        self._names: list[str] = []  # of the elements that are open, as the tree calls them
+        self._formula = False  # whether the formula that was begun has been read
 
     def start(self, tag: str, attributes: Mapping[str, str]) -> None:
         self._depth += 1
+        style, kinds = attributes.get("style", ""), attributes.get("class", "")
+        if kinds in ("katex", "MathJax_Preview"):
+            self._formula = False
         if not self._hidden_from and tag not in ("html", "head", "body"):
             hidden = "hidden" in attributes or attributes.get("aria-hidden") == "true" or tag in _UNREAD
-            hidden = hidden or attributes.get("role") in _HIDDEN_ROLES
-            if hidden or _HIDDEN_STYLE.search(attributes.get("style", "")):
+            hidden = hidden or attributes.get("role") in _HIDDEN_ROLES or _HIDDEN_STYLE.search(style)
+            hidden = hidden or (tag in _BLOCKS and bool(_STRIKES.search(style)))
+            hidden = hidden or (tag == "footer" and not self._holds) or "mwe-math-fallback" in kinds
+            # A formula is drawn for the eye and written for the ear, each hidden from the other: one is read.
+            written = (tag == "script" and attributes.get("type", "").startswith("math/tex")) or kinds == "katex-html"
+            if (self._formula if written else hidden) and "mwe-math-mathml" not in kinds:
                 self._hidden_from = self._depth
+            tag = "tex" if written and tag == "script" else tag
+        self._holds += tag in _HOLDS
         if not self._hidden_from:
+            self._formula |= tag == "math"
             if self._depth <= _DEEPEST:
-                self._builder.start(_name(tag), {key: attributes[key] for key in _KEPT if key in attributes})
+                name = "sup" if _RAISED.search(style) or "msupsub" in kinds else _name(tag)
+                name = "del" if _STRIKES.search(style) else name
+                self._builder.start(name, {key: attributes[key] for key in _KEPT if key in attributes})
+                self._names.append(name)
             else:
                 self._builder.data(" ")
 
     def end(self, tag: str) -> None:
+        self._holds -= tag in _HOLDS
         if not self._hidden_from and self._depth <= _DEEPEST:
-            self._builder.end(_name(tag))
+            self._builder.end(self._names.pop())
         elif self._hidden_from == self._depth:
             self._hidden_from = 0
         self._depth -= 1
@@ -91,6 +115,12 @@ class _Visible:
 
     def close(self) -> Any:
         return self._builder.close()
+
+
+def _is_links(tag: Any) -> bool:
+    """Whether more than half of the words are those of links, which lead elsewhere."""
+    links = sum(len("".join(link.itertext())) for link in tag.iter("a"))
+    return 2 * links > len("".join(tag.itertext()).strip())
 
 
 def _name(tag: str) -> str:
@@ -120,13 +150,16 @@ class _Reader:
 
     def _parts(self, tag: Any, inline: Sequence[str] = ()) -> Iterator[Any]:
         """The content of an element in order: text, and as they are the blocks that are not of `inline` names."""
-        yield _squeezed(tag.text)
+        text = _squeezed(tag.text)
         for child in tag:
             if child in self._holders or (child.tag in _BLOCKS and child.tag not in inline):
+                yield text
                 yield child
+                text = ""
             else:
-                yield _inline(child) + (" " if child.tag in _BLOCKS else "")
-            yield _squeezed(child.tail)
+                text += _inline(child, text[-_BEFORE:]) + (" " if child.tag in _BLOCKS else "")
+            text += _squeezed(child.tail)
+        yield text
 
     def _element(self, tag: Any) -> None:
         if tag.tag in _HEADINGS:
@@ -137,7 +170,7 @@ class _Reader:
             self._writer.table(read_table(tag, self._limits))
         elif tag.tag == "li":
             self._item(tag)
-        else:
+        elif tag.tag not in _STRUCK:
             self.block(tag)
 
     def _item(self, tag: Any) -> None:
@@ -147,24 +180,52 @@ class _Reader:
         if parent is not None and parent.tag == "ol":
             marker = f"{_count(parent, 'start', least=0) + self._items[parent]}."
             self._items[parent] += 1
-        self._writer.item("".join(part for part in parts if isinstance(part, str)), marker)
+        self._writer.item(settled("".join(part for part in parts if isinstance(part, str))), marker)
         for part in parts:
             if not isinstance(part, str):
                 self._element(part)
 
     def _flush(self, inline: list[str]) -> None:
-        text = "".join(inline)
+        text = settled("".join(inline))
         inline.clear()
         self._writer.paragraph("\n".join(" ".join(line.split()) for line in text.split("\v")))
 
 
-def _inline(tag: Any) -> str:
-    """Text of inline content with white space as one space and `br` as a vertical tab, which becomes a line end."""
+_BEFORE = 8  # signs before a raised one that are looked at
+
+
+def _inline(tag: Any, before: str = "") -> str:
+    """Text of inline content behind `before`, with white space as one space.
+
+    `br` is a vertical tab, which becomes a line end, and struck words are a sign that `settled` reads.
+    """
     if tag.tag == "br":
         return "\v"
     if tag.tag == "img":
         return f" {tag.get('alt') or ''} "
-    return _squeezed(tag.text) + "".join(_inline(child) + _squeezed(child.tail) for child in tag)
+    if tag.tag in ("math", "tex"):
+        return formula(tag) if tag.tag == "math" else tex(tag.text or "")
+    if tag.tag in ("input", "option"):
+        return _field(tag)
+    if tag.tag in _STRUCK:
+        return STRUCK
+    text = _squeezed(tag.text)
+    for child in tag:
+        inner = _inline(child, (before + text)[-_BEFORE:] if len(text) < _BEFORE else text[-_BEFORE:])
+        text += (f" {inner} " if child.tag in _BLOCKS else inner) + _squeezed(child.tail)
+    if tag.tag in ("sup", "sub"):
+        return raised(text, before) if tag.tag == "sup" else lowered(text, before)
+    return text
+
+
+def _field(tag: Any) -> str:
+    """What a reader sees of a field of a form: its value, a tick, or the choice."""
+    kind, value = tag.get("type") or "", tag.get("value") or ""
+    if tag.tag == "option":
+        return f" {_squeezed(tag.text).strip()} " if tag.get("selected") is not None else ""
+    if kind in ("checkbox", "radio"):
+        return " ☒ " if tag.get("checked") is not None else " ☐ "
+    return f" {value} " if kind in _FILLED else ""
 
 
 def _squeezed(text: str | None) -> str:
@@ -172,7 +233,7 @@ def _squeezed(text: str | None) -> str:
 
 
 def _spaced(tag: Any) -> str:
-    return " ".join(" ".join(tag.itertext()).split())
+    return " ".join(settled(_inline(tag)).split())
 
 
 def _metadata(root: Any) -> dict[str, str]:

@@ -2,22 +2,34 @@
 
 import re
 from collections.abc import Sequence
+from dataclasses import replace
+from html import unescape
 from typing import Any, Final
 
 import yaml
 from markdown_it import MarkdownIt
 from markdown_it.token import Token
 
-from cragraph.documents.clean import DEFAULT, Limits
-from cragraph.documents.document import LONGEST_TITLE, Block, BlockKind, Draft, Heading, untaken
+from cragraph.documents.clean import DEFAULT, Limits, clean
+from cragraph.documents.document import LONGEST_TITLE, Block, BlockKind, Draft, Heading, Writer, untaken
+from cragraph.documents.formats.html import write
+from cragraph.documents.signs import STRUCK, lowered, raised, settled, tex
 from cragraph.documents.table_text import Table, header_line, row_lines
 from cragraph.errors import DocumentError
 
+_INLINE_TAGS = "b|i|u|em|strong|span|mark|small|big|font|kbd|ins|abbr|br"
 _FRONT = re.compile(r"\A---[ \t]*\n(.*?)\n(?:---|\.\.\.)[ \t]*(?:\n|\Z)", re.S)
-_CODE_OR_COMMENT = re.compile(
+_PIECES = re.compile(
     r"^[ ]{0,3}(?P<fence>(?P<sign>[`~])(?P=sign){2,})[^\n]*$.*?(?:^[ ]{0,3}(?P=fence)(?P=sign)*[ \t]*$|\Z)"
-    r"|(?<!`)(?P<run>`{1,9})(?!`).*?(?<!`)(?P=run)(?!`)|<!--.*?(?:-->|\Z)",
-    re.M | re.S,
+    r"|(?<!`)(?P<run>`{1,9})(?!`).*?(?<!`)(?P=run)(?!`)|(?P<comment><!--.*?(?:-->|\Z))"
+    r"|(?P<table><table\b(?:(?!</table>).)*</table>)"
+    r"|~~(?=[^\s~])(?P<struck>[^~\n]{1,500}?)(?<=\S)~~"
+    r"|<(?P<tag>del|s|strike|sup|sub)\b[^<>]{0,200}>(?P<inner>[^<>]{0,500})</(?P=tag)>"
+    r"|(?<=\w)\^(?P<up>[\w+-]{1,9})\^"
+    r"|(?<![\\$\w])\$\$(?P<display>[^$]{1,2000})\$\$"
+    r"|(?<![\\$\w])\$(?=[^\s$])(?P<tex>[^$\n]{0,500}[^\s$\\])\$(?![\w$])"
+    rf"|</?(?:{_INLINE_TAGS})\b[^<>]{{0,500}}>|&(?:[a-z]{{2,8}}|\#\d{{2,5}});",
+    re.M | re.S | re.I,
 )
 _CELL_EDGE = re.compile(r"(?<!\\)\|")
 _BLOCKS = MarkdownIt("commonmark").enable("table").disable("inline")
@@ -28,8 +40,9 @@ FRONT_LIMIT: Final = 1 << 16  # characters of front matter at most: reading it t
 def draft(text: str, limits: Limits = DEFAULT) -> Draft:
     """Map markdown: headings, paragraphs, items, table rows and code."""
     metadata, body = front_matter(text, limits)
-    # Comments go, those in code aside; one that never ends hides the rest.
-    body = _CODE_OR_COMMENT.sub(lambda match: match[0] if match[0][:1] in " `~" else "", body)
+    body = _PIECES.sub(_plain_piece, body)
+    if STRUCK in body:
+        body = "\n".join(map(settled, body.split("\n")))
     copy = _Copy(body)
     title = ""
     table: list[tuple[int, int]] = []
@@ -44,11 +57,30 @@ def draft(text: str, limits: Limits = DEFAULT) -> Draft:
             table = []
         elif token.type in ("fence", "code_block"):
             copy.code(token)
-        elif token.type in ("paragraph_open", "html_block"):
+        elif token.type == "html_block" and token.map is not None:
+            copy.html(token, limits)
+        elif token.type == "paragraph_open":
             copy.block(token, "item" if token.level and token.type == "paragraph_open" else "text")
     if title:
         metadata.setdefault("title", title)
     return Draft(copy.finish(), tuple(copy.blocks), tuple(copy.headings), (), metadata)
+
+
+def _plain_piece(match: re.Match[str]) -> str:
+    """What stands for a piece of Markdown; code stays, comments go, and one that never ends hides the rest."""
+    if match["fence"] or match["run"]:
+        return match[0]
+    if match["table"]:
+        return re.sub(r"\n\s*(?=\n)", "", match[0])  # a blank line would end it
+    if match["struck"] or (match["tag"] or "sup").lower() not in ("sup", "sub"):
+        return STRUCK
+    before = match.string[max(0, match.start() - 8) : match.start()]
+    if match["tag"] or match["up"]:
+        moved = lowered if (match["tag"] or "").lower() == "sub" else raised
+        return moved(match["inner"] or match["up"] or "", before)
+    if source := match["display"] or match["tex"]:
+        return tex(source)
+    return clean(unescape(match[0])) if match[0][0] == "&" else " " * match[0].lower().startswith("<br")
 
 
 class _Copy:
@@ -101,6 +133,17 @@ class _Copy:
         self._parts[-1] = self._parts[-1][:-1]
         self._shift = place - 1 - end
         self._done = end
+
+    def html(self, token: Token, limits: Limits) -> None:
+        """Write a block of HTML as a page of it is written."""
+        start, end = self._span(token.map or (0, 0))
+        writer = Writer(limits)
+        write(self._text[start:end], writer, limits)
+        read, place = writer.draft(), start + self._shift
+        self._parts += [self._text[self._done : start], read.text]
+        self.blocks += [replace(b, start=b.start + place, end=b.end + place) for b in read.blocks]
+        self.headings += [replace(h, start=h.start + place) for h in read.headings]
+        self._shift, self._done = place + len(read.text) - end, end
 
     def finish(self) -> str:
         return "".join([*self._parts, self._text[self._done :]])

@@ -19,7 +19,7 @@ def extract(text: str) -> tuple[Fact, ...]:
     A figure whose field names a unit is no year: ``kilograms: 2012``. One that numbers a thing is part of its name.
     """
     figures = list(numbers(text))
-    measured = {fact.start for fact in figures if fact.written}
+    measured = {fact.start for fact in figures if fact.written or (fact.unit == "duration" and ":" in fact.text)}
     facts: list[Fact] = []
     for fact in (*(date for date in dates(text) if date.start not in measured), *figures):
         if not _overlaps(fact, facts):

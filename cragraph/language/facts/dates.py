@@ -34,7 +34,10 @@ _FISCAL: Final = re.compile(rf"\bFY\s?[’']?(?P<year>{_YEAR}|\d\d)\b", re.IGNOR
 _DECADE: Final = re.compile(r"\b(?P<year>(?:1[5-9]|20)\d0)[’']?s\b")
 _LONE: Final = re.compile(r"(?<![\w.,$€£¥/-])(?P<year>(?:1[5-9]|20)\d\d)(?![\w%°]|[.,]\d|-\d)")
 _TIME: Final = re.compile(
-    r"\b(?P<h>[01]?\d|2[0-3])(?::(?P<min>[0-5]\d)(?:\s?(?P<p>[ap])\.?m\b\.?)?|\s?(?P<p2>[ap])\.?m\b\.?)", re.IGNORECASE
+    r"\b(?P<h>[01]?\d|2[0-3]):(?P<min>[0-5]\d)(?:\s?(?P<p>[ap])\.?m\b\.?)?"
+    r"|(?<![\w.,:])(?P<h2>[01]?\d|2[0-3])(?:\.(?P<min2>[0-5]\d))?\s?(?P<p2>[ap])\.?m\b\.?"
+    r"|\b(?P<named>noon|midday|midnight)\b",
+    re.IGNORECASE,
 )
 _COUNTED: Final = pattern("counted")  # what a number of four digits counts, so that it is no year
 
@@ -90,7 +93,9 @@ def _year(text: str, match: re.Match[str]) -> Fact | None:
 
 
 def _time(text: str, match: re.Match[str]) -> Fact:
-    hour, minute = int(match.group("h")), int(match.group("min") or 0)
+    if named := match["named"]:
+        return Fact("time", named, *match.span(), value=0.0 if named.lower() == "midnight" else 720.0)
+    hour, minute = int(match["h"] or match["h2"]), int(match["min"] or match["min2"] or 0)
     half = (match.group("p") or match.group("p2") or "").lower()
     hour = hour % 12 + (12 if half == "p" else 0) if half else hour
     return Fact("time", match.group(), *match.span(), value=float(hour * 60 + minute))

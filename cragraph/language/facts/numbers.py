@@ -81,8 +81,8 @@ def _field_unit(text: str, start: int, end: int) -> Unit | None:
     if len(parts) > 2 and (unit := _NAMED.get(f"{parts[-3]} {last}")):
         return unit
     if last in _NOT_ALONE and not (bar and last in _AFTER_A_BAR):
-        return _degrees(last, label)
-    return _NAMED.get(last) or _degrees(last, label)
+        return _degrees(last, label, bar=bar)
+    return _NAMED.get(last) or _degrees(last, label, bar=bar)
 
 
 def _scaled_money(name: str) -> Unit | None:
@@ -96,9 +96,10 @@ def _scaled_money(name: str) -> Unit | None:
     return None
 
 
-def _degrees(name: str, label: str) -> Unit | None:
-    """``temp_c``, ``temperature (F)``."""
-    return Unit("measure", "temperature", scale=name.upper()) if name in ("c", "f") and "temp" in label else None
+def _degrees(name: str, label: str, *, bar: bool = False) -> Unit | None:
+    """``morning_c``, ``temperature (F)``."""
+    known = name in ("c", "f") and (bar or "temp" in label)
+    return Unit("measure", "temperature", scale=name.upper()) if known else None
 
 
 _ONES: Final = {word: value for value, word in enumerate(LEXICON["to_nineteen"].split())}
@@ -149,10 +150,20 @@ def value_of(words: str) -> float | None:
 
 
 _SYMBOL: Final = r"(?:US\$|HK\$|C\$|A\$|[$€£¥₹₩]|(?:USD|EUR|GBP|JPY|CNY|RMB|INR|CHF|CAD|AUD)\b)"
-_DIGITS: Final = r"\d{1,3}(?:[,\u00a0\u202f’]\d{3})+(?:\.\d+)?|\d{1,3}(?:\.\d{3}){2,}(?:,\d+)?|\d+(?:[.,]\d+)?"
+_POINTED: Final = r"\d{1,3}(?:\.\d{3})+,\d+|\d{1,3}(?:\.\d{3}){2,}"  # 1.250,50
+_DIGITS: Final = rf"{_POINTED}|\d{{1,3}}(?:[,\u00a0\u202f’]\d{{3}})+(?:\.\d+)?|\d+(?:[.,]\d+)?"
+_GROUPED: Final = re.compile(
+    r"(?<![\d.,])[1-9]\d{0,2}\.\d{3}(?![\d.,])(?!\s?(?:[kmbt]\b|[mbt]n|million|billion|mi[ol]|mrd))", re.IGNORECASE
+)
 _NUMBER: Final = re.compile(
     rf"(?P<before>{_SYMBOL})?\s?(?P<sign>[-−–+](?=\d))?(?<![\w.])(?P<digits>{_DIGITS})(?P<ordinal>st|nd|rd|th)?(?![\w]*@)"
 )
+_RAISED: Final = re.compile(r"(?P<exponent>[⁺⁻]?[⁰¹²³⁴-⁹]+)(?![ⁿⁱ])|\^\((?P<mark>\w{1,3}(?:, ?\w{1,3})*)\)")
+"""A figure raised behind another: the power of a ten, else a mark that is no part of the figure; so is ``^(a)``."""
+_TIMES: Final = re.compile(r"(?P<factor>\d+(?:\.\d+)?)\s?[×·x*]\s?$")
+_POWER_AHEAD: Final = re.compile(r"\s?[×·x*]\s?10[⁻⁺]?[⁰¹²³⁴-⁹]")
+_MOST_EXPONENT: Final = 30
+_PLAIN_DIGITS: Final = str.maketrans("⁰¹²³⁴⁵⁶⁷⁸⁹⁻⁺", "0123456789-+")
 _LONG: Final = sorted([*SCALES], key=len, reverse=True)
 _SCALE: Final = re.compile(
     rf"(?:[\s-]?(?P<long>{'|'.join(_LONG)})\b(?:(?<=mio)\.|(?<=mrd)\.)?|\s?(?P<short>mm|bn|tn|[kKMmBbTt])(?![\w/²³°]))",
@@ -187,6 +198,17 @@ _TIME: Final = re.compile(
     re.IGNORECASE,
 )
 """Parts of a unit in words: "three quarters of an hour", "a year and a half"."""
+_NUMBERS: Final = rf"\d{{1,3}}|{'|'.join(sorted(_ONES, key=len, reverse=True))}|hundred|thousand"
+_ONE_IN: Final = re.compile(
+    rf"(?<![\w.,])(?P<some>{_NUMBERS})\s(?:in|out\sof)\s(?:(?:every|each|an?)\s)?(?P<all>{_NUMBERS})(?![\w%]|[.,:]\d)"
+    rf"(?!\s(?:{'|'.join(' '.join(LEXICON['units']['duration'].values()).split())})\b)",
+    re.IGNORECASE,
+)
+"""A share: "1 in 5", "three out of four"; in "two in 10 minutes" it is none."""
+_HOURS: Final = re.compile(
+    r"(?<![\w.:])(?P<hours>\d{1,4}):(?P<minutes>[0-5]\d)(?::(?P<seconds>[0-5]\d))?\s?(?:hours|hrs|h)\b", re.IGNORECASE
+)
+_AT: Final = re.compile(r"\b(?:at|from|by|to|until|till|before|after|since|and|between)\s$|[-–]\s?$", re.IGNORECASE)
 _ORDINAL_WORD: Final = re.compile(rf"\b(?:{'|'.join(ORDINALS)})\b(?!\s+quarter|s\b)", re.IGNORECASE)
 
 
@@ -201,10 +223,18 @@ def numbers(text: str) -> Iterator[Fact]:
     for match in _FRACTION.finditer(text):
         if not any(part.start() <= match.start() < part.end() for part in parts):
             share = 100 * _COUNTS[(match["count"] or "a").lower()] / _PARTS[(match["part"] or "half").lower()]
-            bound = _bound(text, match.start())
-            yield Fact("percent", match.group(), *match.span(), share, share, step=1.0, bound=bound)
+            yield _share(text, match, share)
+    for match in _ONE_IN.finditer(text):
+        some, all_of = (float(part) if part.isdigit() else value_of(part) or 1.0 for part in match.group("some", "all"))
+        if 0 < some < all_of:
+            yield _share(text, match, 100 * some / all_of)
+    for match in _HOURS.finditer(text):
+        hours = int(match["hours"]) + int(match["minutes"]) / 60 + int(match["seconds"] or 0) / 3600
+        if hours >= 24 or not _AT.search(text, max(0, match.start() - 9), match.start()):  # else a time of day
+            yield Fact("measure", match.group(), *match.span(), hours * 3600, hours, 60.0, "duration")
     for match in _NUMBER.finditer(text):
-        yield _fact(text, match)
+        if not _POWER_AHEAD.match(text, match.end()):
+            yield _fact(text, match)
     for match in NUMBER_WORDS.finditer(text):
         value = value_of(match.group())
         if value is not None and not re.match(r"\s*\d", text[match.end() : match.end() + 2]):
@@ -213,19 +243,32 @@ def numbers(text: str) -> Iterator[Fact]:
         yield Fact("ordinal", match.group(), *match.span(), value=float(ORDINALS[match.group().lower()]))
 
 
+def _share(text: str, match: re.Match[str], share: float) -> Fact:
+    bound = _bound(text, match.start())
+    return Fact("percent", match.group(), *match.span(), share, share, step=1.0, bound=bound)
+
+
 def _fact(text: str, match: re.Match[str]) -> Fact:
     value, step = _read(match.group("digits"))
     if match.group("ordinal"):
         return Fact("ordinal", match.group().strip(), match.start("digits"), match.end(), value=value)
     currency = match.group("before") or ""
-    start = match.start("before") if currency else match.start("digits")
-    return _measured(text, start, match.end(), value, step, currency)
+    start, end = match.start("before") if currency else match.start("digits"), match.end()
+    if behind := _RAISED.match(text, end):
+        end = behind.end()
+        exponent = (behind["exponent"] or "").translate(_PLAIN_DIGITS)
+        if value == 10 and exponent and abs(int(exponent)) <= _MOST_EXPONENT:
+            value, step = 10.0 ** int(exponent), 0.0
+            if factor := _TIMES.search(text, max(0, start - 16), start):
+                value, step = value * float(factor["factor"]), value * _read(factor["factor"])[1]
+                start = factor.start()
+    return _measured(text, start, end, value, step, currency)
 
 
 def _read(digits: str) -> tuple[float, float]:
     """Value and step of written digits; a comma is a decimal one where it cannot group thousands."""
     plain = re.sub(r"[\u00a0\u202f’]", "", digits)
-    if re.fullmatch(r"\d{1,3}(?:\.\d{3}){2,}(?:,\d+)?", plain):
+    if re.fullmatch(_POINTED, plain):
         plain = plain.replace(".", "").replace(",", ".")
     elif re.fullmatch(r"\d+,\d+", plain) and not re.fullmatch(r"\d{1,3},\d{3}", plain):
         plain = plain.replace(",", ".")
@@ -243,6 +286,8 @@ def _measured(text: str, start: int, end: int, value: float, step: float, curren
         factor = SHORT_SCALES[letters.lower()] if letters else SCALES[scale["long"].lower()]
         value, step, end = value * factor, step * factor, scale.end()
     unit, end = (_CURRENCIES[currency.lower()], end) if currency else _unit(text, end)
+    if unit.kind == "money" and _GROUPED.search(text, start, end):  # no currency has thousandths: 1.250 euros
+        value, step = value * 1000, 1.0
     bound, step = _bound(text, start), step * unit.size
     fact = Fact(unit.kind, text[start:end], start, end, unit.value(value), value, step, unit.name, bound)
     field = _field_unit(text, start, end) if fact.bare else None

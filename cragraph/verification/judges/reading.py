@@ -24,8 +24,10 @@ ON_TOPIC = 0.5
 
 Of the training claims whose window covers half of them and has a word's opposite, one in seven is supported."""
 SOME = 0.3  # coverage below which a window shares nothing that could be called a part of the claim
-FORMS: Final[frozenset[Kind]] = frozenset(["measure", "money", "percent", "points"])
+FORMS: Final[frozenset[Kind]] = frozenset(["measure", "money", "percent", "points", "time"])
 """Facts that may be written in several ways."""
+_WEIGHED: Final = re.compile(r"\b(?:weigh\w*|heav\w+|load\w*|lift\w*)\b", re.IGNORECASE)
+"""Words beside which pounds are no money."""
 OTHER_MATTER = 0.5
 """A figure is another matter's where the sentences that hold it cover less than this share of what the window does."""
 CLOSER = 0.15  # how much more of a claim a window must cover that differs from it to be the one that it is judged by
@@ -159,7 +161,9 @@ class Readings:
         """A claim with its figures in the form that the passages have them in: "24 months" for "two years"."""
         for fact in sorted(extract(text), key=lambda fact: -fact.start):
             if fact.kind in FORMS and not fact.written and not self._stands(fact.text):
-                alike = (f for f in self._facts if f.kind == fact.kind and f.bound == fact.bound and not f.written)
+                sterling = fact.kind in ("measure", "money") and not _WEIGHED.search(text)
+                kinds = {"measure", "money"} if sterling else {fact.kind}
+                alike = (f for f in self._facts if f.kind in kinds and f.bound == fact.bound)
                 if other := next((f for f in alike if matches(fact, [f]) and matches(f, [fact])), None):
                     text = f"{text[: fact.start]}{other.text.strip()}{text[fact.end :]}"
         return text
