@@ -7,17 +7,21 @@ from collections import Counter, defaultdict
 from collections.abc import Iterable, Sequence
 from contextlib import closing
 from functools import cached_property
-from typing import Any, NamedTuple
+from typing import Any, Final, NamedTuple
 
 import pypdfium2.raw as pdfium
 
+from cragraph.documents.signs import lowered, raised
 from cragraph.documents.table_text import SIGNS, TAILS, is_number, is_period
 
 _BOLD = re.compile(rb"bold|black|heavy|demi", re.I)
 # PDFium writes these for a hyphen at the end of a line.
 _LINE_HYPHENS = frozenset({0x02, 0xFFFE})
 _SPACES = frozenset({0xA0, 0x3000})
-_TURNS = 4
+_TURNS, ASLANT = 4, -1
+_UPRIGHT = 0.12  # of a quarter turn: a page that was scanned askew is upright, a watermark across it is not
+SMALLER: Final = 0.85  # share of a line's height below which signs are set in a smaller size
+RAISED: Final = 0.2  # share of it by which raised signs stand higher
 
 
 class PageWord(NamedTuple):
@@ -45,8 +49,8 @@ def words_of(page: Any) -> tuple[list[PageWord], list[str]]:
     """The words of a page in the direction of most of them, in the order of the file, and the text across them."""
     with closing(page.get_textpage()) as text:
         words = _placed(text)
-    turns = Counter(turn for _, turn in words)
-    main = turns.most_common(1)[0][0] if words else 0
+    turns = Counter(turn for _, turn in words if turn != ASLANT)
+    main = turns.most_common(1)[0][0] if turns else 0
     left, bottom, right, top = page.get_cropbox()
     upright = [_turned(word, main, right - left, top - bottom) for word, turn in words if turn == main]
     return upright, [word.text for word, turn in words if turn != main]
@@ -57,30 +61,52 @@ def _placed(page: Any) -> list[tuple[PageWord, int]]:
     codes = [pdfium.FPDFText_GetUnicode(page, index) for index in range(page.count_chars())]
     twice = doubled(page, codes)
     words: list[tuple[PageWord, int]] = []
-    signs: list[int] = []
-    first = last = 0
+    signs: list[tuple[int, int]] = []
     for index, code in enumerate([*codes, _SPACE]):
         if code in _LINE_HYPHENS:
             code = 0x2D
         if code > _SPACE and code not in _SPACES:
-            first = index if not signs else first
-            last = index
-            signs.extend([code, code] if index in twice else [code])
+            signs.extend([(code, index)] * (2 if index in twice else 1))
         elif signs and index - 1 not in twice:
-            words.append(_word(page, signs, first, last))
+            words.append(_word(page, signs))
             signs = []
     return words
 
 
-def _word(page: Any, signs: list[int], first: int, last: int) -> tuple[PageWord, int]:
-    boxes = [page.get_charbox(index, loose=True) for index in {first, last}]
+def _word(page: Any, signs: Sequence[tuple[int, int]]) -> tuple[PageWord, int]:
+    """A word of signs with their indexes on the page, and its quarter turns, or `ASLANT`."""
+    angle = pdfium.FPDFText_GetCharAngle(page, signs[0][1])
+    quarters = angle / (math.pi / 2) if angle > 0 else 0.0
+    turn = round(quarters) % _TURNS if abs(quarters - round(quarters)) < _UPRIGHT else ASLANT
+    bold = bool(_BOLD.search(font_name(page, signs[0][1])))
+    runs = _runs(page, signs) if turn == 0 and any(chr(code).isdigit() for code, _ in signs) else [(0, signs)]
+    text = ""
+    for moved, run in runs:
+        # PDFium hands out what lies beyond the first plane as two halves.
+        part = "".join(chr(code) for code, _ in run).encode("utf-16-le", "surrogatepass").decode("utf-16-le", "replace")
+        text += part if not moved else raised(part, text) if moved > 0 else lowered(part, text)
+    boxes = [page.get_charbox(index, loose=True) for index in {signs[0][1], signs[-1][1]}]
     lefts, bottoms, rights, tops = zip(*boxes, strict=True)
-    angle = pdfium.FPDFText_GetCharAngle(page, first)
-    turn = round(angle / (math.pi / 2)) % _TURNS if angle > 0 else 0
-    # PDFium hands out what lies beyond the first plane as two halves.
-    text = "".join(map(chr, signs)).encode("utf-16-le", "surrogatepass").decode("utf-16-le", "replace")
-    bold = bool(_BOLD.search(font_name(page, first)))
+    if len(runs) > 1:
+        whole = next(run for moved, run in runs if not moved)
+        _, bottom, _, top = page.get_charbox(whole[0][1], loose=True)
+        bottoms, tops = (bottom,), (top,)
     return PageWord(text, min(lefts), max(rights), min(bottoms), max(tops), bold), turn
+
+
+def _runs(page: Any, signs: Sequence[tuple[int, int]]) -> list[tuple[int, list[tuple[int, int]]]]:
+    """The signs of a word in runs on one height: 1 above that of the largest signs, -1 below, 0 on it."""
+    boxes = [page.get_charbox(index, loose=True) for _, index in signs]
+    height = max(top - bottom for _, bottom, _, top in boxes)
+    base = next(bottom for _, bottom, _, top in boxes if top - bottom >= height * 0.99)
+    runs: list[tuple[int, list[tuple[int, int]]]] = []
+    for sign, (_, bottom, _, top) in zip(signs, boxes, strict=True):
+        small = top - bottom < SMALLER * height
+        moved = 1 if bottom - base > RAISED * height else -1 if small and bottom < base - 0.02 * height else 0
+        if not runs or runs[-1][0] != moved:
+            runs.append((moved, []))
+        runs[-1][1].append(sign)
+    return runs
 
 
 def _turned(word: PageWord, turn: int, width: float, height: float) -> PageWord:
@@ -218,10 +244,19 @@ def lines_of(words: Sequence[PageWord]) -> list[Line]:
 def _segments(words: Iterable[PageWord]) -> list[Segment]:
     ordered = sorted(words, key=lambda word: word.x0)
     height = weighted_median((word.height, len(word.text)) for word in ordered)
+    low = weighted_median((word.bottom, len(word.text)) for word in ordered)
     segments: list[list[PageWord]] = []
     apart = True
     right = 0.0
     for word in ordered:
+        above = low - word.bottom > RAISED * height and word.height < SMALLER * height and len(word.text) < 5
+        if above and not apart and word.x0 - right < 0.3 * height:
+            last = segments[-1][-1]
+            segments[-1][-1] = last._replace(text=last.text + raised(word.text, last.text), x1=word.x1)
+            right = word.x1
+            continue
+        if above:
+            word = word._replace(text=raised(word.text))
         if _LEADER.match(word.text):
             apart = True
             continue
