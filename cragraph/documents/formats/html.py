@@ -82,7 +82,7 @@ class _Visible:
             self._formula = False
         if not self._hidden_from and tag not in ("html", "head", "body"):
             hidden = "hidden" in attributes or attributes.get("aria-hidden") == "true" or tag in _UNREAD
-            hidden = hidden or attributes.get("role") in _HIDDEN_ROLES or _HIDDEN_STYLE.search(style)
+            hidden = hidden or attributes.get("role") in _HIDDEN_ROLES or bool(_HIDDEN_STYLE.search(style))
             hidden = hidden or (tag in _BLOCKS and bool(_STRIKES.search(style)))
             hidden = hidden or (tag == "footer" and not self._holds) or "mwe-math-fallback" in kinds
             # A formula is drawn for the eye and written for the ear, each hidden from the other: one is read.
