@@ -110,7 +110,7 @@ def scalar(value: str | int | float) -> str | int | float:
     if isinstance(value, str):
         return one_line(value)
     if isinstance(value, float):
-        return value if math.isfinite(value) else str(value)
+        return float(value) if math.isfinite(value) else str(value)
     return value if -(1 << 63) <= value < 1 << 63 else str(value)
 
 

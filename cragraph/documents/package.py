@@ -1,6 +1,7 @@
 """Zipped packages (Office files, electronic books): their parts as XML within limits, and what is wrong in words."""
 
 import posixpath
+import re
 import zipfile
 import zlib
 from collections.abc import Iterable, Iterator
@@ -15,6 +16,7 @@ from cragraph.errors import DocumentError
 
 _DC = "{http://purl.org/dc/elements/1.1/}"
 _OLE = b"\xd0\xcf\x11\xe0"
+_STRICT = re.compile(rb"http://purl\.oclc\.org/ooxml/(\w+)/")  # the names that Strict Open XML has for the same things
 _TREE = 10  # how many times the size of its XML a parsed part takes in memory, at least
 
 
@@ -47,7 +49,8 @@ class Package(zipfile.ZipFile):
 
     def xml(self, name: str) -> Any:
         """A part as a tree; nothing outside of it is fetched or expanded."""
-        return etree.fromstring(self.bytes(name), etree.XMLParser(resolve_entities=False, huge_tree=True))
+        data = _STRICT.sub(rb"http://schemas.openxmlformats.org/\1/2006/", self.bytes(name))
+        return etree.fromstring(data, etree.XMLParser(resolve_entities=False, huge_tree=True))
 
     def relations(self, part: str) -> dict[str, tuple[str, str]]:
         """The kinds and names of the parts that a part names, by their ids; of the package itself for ''."""

@@ -28,10 +28,11 @@ _FRACTION = re.compile(r"-?(?:0|[1-9]\d{0,17})\.\d{1,18}")
 
 
 class RowText(NamedTuple):
-    """A record as a line of text, and the fields that it can be filtered by."""
+    """A record as a line of text, the fields that it can be filtered by, and what of it is in doubt, in sentences."""
 
     line: str
     fields: Mapping[str, Any] = NOTHING
+    doubts: tuple[str, ...] = ()
 
 
 def record_drafts(
@@ -100,6 +101,8 @@ def grouped(rows: Iterable[RowText], limits: Limits = DEFAULT) -> Iterator[Draft
     writer, first, number = Writer(limits), 1, 0
     for number, row in enumerate(rows, start=1):
         writer.line(row.line, {"row": number, **row.fields} if row.fields else NOTHING)
+        for doubt in row.doubts:
+            writer.doubt(doubt)
         if number - first + 1 >= GROUP or crc32(row.line.encode("utf-8", "surrogatepass")) % 32 == 0:
             yield writer.draft({"rows": f"{first}-{number}"})
             writer, first = Writer(limits), number + 1

@@ -1,41 +1,88 @@
 """CSV and TSV: every row a line with its column names, read as a stream."""
 
 import csv
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from itertools import chain, islice
+import re
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import islice
 from pathlib import Path
-from typing import Any, Final
+from typing import Final
 
 from cragraph.documents.clean import Limits, encoding_of
 from cragraph.documents.document import Draft
-from cragraph.documents.records import record_drafts, value_of
-from cragraph.documents.table_text import is_heading
+from cragraph.documents.records import value_of
+from cragraph.documents.sheets import Row, sheet_drafts
 from cragraph.errors import DocumentError
 
 CELL_LIMIT: Final = 16 << 20  # characters in one cell at most; more means a quote that is never closed
-_DELIMITERS = ",;\t|"
+_DELIMITERS: Final = "\t;|,"
+_SAMPLE: Final = 1 << 16
+_SEPARATOR: Final = re.compile(r"\ufeff?\"?sep=(.)\"?\r?\n", re.I)
+_SURELY_COMMA: Final = re.compile(r"\d+,(?:\d{1,2}|\d{4,})|\d{1,3}(?:\.\d{3})+,\d+|\d{1,3}(?:\.\d{3}){2,}")
+_SURELY_POINT: Final = re.compile(r"\d+\.(?:\d{1,2}|\d{4,})|0\.\d+|\d{1,3}(?:,\d{3})+\.\d+|\d{1,3}(?:,\d{3}){2,}")
+_EITHER: Final = re.compile(r"[1-9]\d{0,2}\.\d{3}")
+_FIGURE: Final = re.compile(r"(\D{0,4}?)(\d{1,3}(?:\.\d{3})+|\d+)(?:,(\d+))?(\D{0,12})")
 
 
 def read(path: Path, limits: Limits) -> Iterator[Draft]:
-    """Rows in groups, or each row a draft where a column holds text (see `records`); cells are read as values."""
+    """Rows in groups, or each row a draft where a column holds text (see `records`); cells are read as values.
+
+    Of a file that writes its figures with a comma (1.250,50), they are written with a point (1250.50).
+    """
     # The limit of the csv module is one for the whole process, so it is only ever raised.
     csv.field_size_limit(max(csv.field_size_limit(), CELL_LIMIT))
     with path.open(encoding=encoding_of(path), errors="replace", newline="") as file:
-        sample = file.read(1 << 16)
+        sample = file.read(_SAMPLE)
+        stated = _SEPARATOR.match(sample)
+        delimiter = stated[1] if stated else delimiter_of(path, sample)
         file.seek(0)
-        rows = _rows(file, delimiter_of(path, sample), limits)
-        yield from record_drafts(_records(rows), limits, value_of)
+        lines = islice(file, 1, None) if stated else file
+        first = list(csv.reader(sample[stated.end() if stated else 0 :].split("\n"), delimiter=delimiter))
+        comma, doubtful = _decimals(first, delimiter)
+        rows = (
+            Row(number, {column: _written(cell, comma) for column, cell in enumerate(row) if cell.strip()})
+            for number, row in enumerate(_rows(lines, delimiter, limits), start=1)
+        )
+        told = (row._replace(doubtful=tuple(doubtful & row.cells.keys())) for row in rows) if doubtful else rows
+        yield from sheet_drafts(told, limits, value_of, by_place=False)
 
 
 def delimiter_of(path: Path, sample: str) -> str:
-    """What parts the cells: a tab for .tsv, else the sign that cuts the first lines into equal rows."""
+    """What parts the cells: a tab for .tsv, else the sign that cuts most of the first lines into equally many."""
     if path.suffix.lower() == ".tsv":
         return "\t"
-    try:
-        return csv.Sniffer().sniff(sample[:8192], delimiters=_DELIMITERS).delimiter
-    except csv.Error:
-        first = sample.split("\n", 1)[0]
-        return max(_DELIMITERS, key=first.count)
+    lines = sample.split("\n")[:100]
+
+    def alike(delimiter: str) -> int:
+        try:
+            widths = Counter(len(row) for row in csv.reader(lines, delimiter=delimiter))
+        except csv.Error:
+            return 0
+        return max((count for width, count in widths.items() if width > 1), default=0)
+
+    return max(_DELIMITERS, key=alike) if any(map(alike, _DELIMITERS)) else ","
+
+
+def _decimals(rows: Sequence[Sequence[str]], delimiter: str) -> tuple[bool, set[int]]:
+    """Whether decimals stand behind a comma, and the columns of which nothing says so, or the opposite."""
+    figures = [(c, m[0]) for row in rows for c, cell in enumerate(row) if (m := re.search(r"\d[\d.,]*(?=\D*$)", cell))]
+    comma = any(_SURELY_COMMA.fullmatch(figure) for _, figure in figures)
+    point = any(_SURELY_POINT.fullmatch(figure) for _, figure in figures)
+    either = {column for column, figure in figures if _EITHER.fullmatch(figure)}
+    if comma or point or delimiter == "," or not either:
+        return comma and not point, set()
+    # Beside whole numbers below a thousand, 1.250 is the next larger: no column has decimals in some rows alone.
+    whole = {column for column, figure in figures if column in either and figure.isdecimal()}
+    return bool(whole), set() if whole else either
+
+
+def _written(cell: str, comma: bool) -> str:
+    """A cell; where the file has decimals behind a comma, a figure with a point instead."""
+    cell = cell.strip()
+    if not comma or not (match := _FIGURE.fullmatch(cell)):
+        return cell
+    before, whole, decimals, after = match.groups()
+    return f"{before}{whole.replace('.', '')}{f'.{decimals}' if decimals else ''}{after}"
 
 
 def _rows(lines: Iterable[str], delimiter: str, limits: Limits) -> Iterator[list[str]]:
@@ -67,17 +114,3 @@ def _rows(lines: Iterable[str], delimiter: str, limits: Limits) -> Iterator[list
         raise DocumentError(
             f"breaks off at line {opens} ({error}); look for a quote that is not closed there."
         ) from error
-
-
-def _records(rows: Iterator[list[str]]) -> Iterator[Mapping[str, Any]]:
-    filled = (row for row in rows if any(cell.strip() for cell in row))
-    start = list(islice(filled, 2))
-    cells = [cell.strip() for cell in start[0] if cell.strip()] if start else []
-    names = start.pop(0) if len(start) > 1 and is_heading(cells) and len(set(cells)) == len(cells) else []
-    for row in chain(start, filled):
-        yield {_name(names, column): cell for column, cell in enumerate(row)}
-
-
-def _name(names: Sequence[str], column: int) -> str:
-    name = names[column].strip() if column < len(names) else ""
-    return name if name or (names and not column) else f"column {column + 1}"

@@ -9,6 +9,7 @@ from typing import Any
 from cragraph.documents.clean import Limits, encoding_of, read_text
 from cragraph.documents.document import Draft, Writer
 from cragraph.documents.records import leaves, line_of, record_draft, record_drafts, text_field
+from cragraph.documents.sheets import put
 from cragraph.errors import DocumentError
 
 
@@ -23,7 +24,7 @@ def read(path: Path, limits: Limits) -> Iterator[Draft]:
         ) from error
     except ValueError as error:
         raise DocumentError("has a number of more digits than can be read; write it as text.") from error
-    value = _listed(value, "key")
+    value = _listed(_framed(value), "key")
     if isinstance(value, list) and value and all(isinstance(record, Mapping) for record in value):
         yield from record_drafts(value, limits)
         return
@@ -55,6 +56,27 @@ def _without_records(value: Any, name: str, lists: dict[str, Sequence[Mapping[st
         else:
             rest[key] = _without_records(inner, path, lists)
     return rest
+
+
+def _framed(value: Any) -> Any:
+    """The rows of a table that is written column by column, or as names and rows apart, as data frames are."""
+    if not isinstance(value, Mapping):
+        return value
+    names, rows = value.get("columns"), value.get("data")
+    if isinstance(names, list) and isinstance(rows, list) and value.keys() <= {"columns", "data", "index"}:
+        told = [" ".join(map(str, name)) if isinstance(name, list) else str(name) for name in names]
+        if all(isinstance(row, list) and len(row) <= len(told) for row in rows):
+            framed: list[dict[str, Any]] = [{} for _ in rows]
+            for record, row in zip(framed, rows, strict=True):
+                for name, cell in zip(told, row, strict=False):
+                    put(record, name, cell)
+            return framed
+    columns = list(value.values())
+    if len(columns) > 1 and all(isinstance(column, Mapping) and column for column in columns):
+        places = list(columns[0])
+        if all(list(column) == places for column in columns) and all(place.isdecimal() for place in places):
+            return [{name: column[place] for name, column in value.items()} for place in places]
+    return value
 
 
 def _listed(value: Any, name: str) -> Any:

@@ -1,30 +1,33 @@
 """Workbooks: every row of a sheet with the names of its columns, under the sheet's name; read as a stream."""
 
-import datetime as dt
-from collections.abc import Iterable, Iterator, Sequence
-from contextlib import closing
+import re
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
-from itertools import chain, groupby, pairwise
+from itertools import chain
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, Final, NamedTuple
 
+from lxml import etree
+
+from cragraph.documents.cell_format import BUILT_IN, shown
 from cragraph.documents.clean import Limits
 from cragraph.documents.document import Draft, Heading
-from cragraph.documents.package import package
-from cragraph.documents.records import Scalar, grouped, record_draft, row_of, text_field
-from cragraph.documents.table_text import is_heading
+from cragraph.documents.package import Package, package
+from cragraph.documents.records import RowText, Scalar, grouped
+from cragraph.documents.sheets import Merged, Row, merged_rows, sheet_drafts
+from cragraph.documents.signs import raised
+from cragraph.errors import DocumentError
 
-Cells = list[Scalar | None]
+_MERGE: Final = re.compile(rb'<(?:\w+:)?mergeCell\s[^>]{0,200}?ref="([A-Z]{1,3})(\d{1,7}):([A-Z]{1,3})(\d{1,7})"')
+_ID: Final = "{http://schemas.openxmlformats.org/officeDocument/2006/relationships}id"
+_PIECE: Final = 1 << 20
 
-_LINES_ABOVE = 5  # lines that may stand above a table; more are a list
 
+class _Style(NamedTuple):
+    """How a cell is shown: the format of its figures, and whether it is struck through."""
 
-class Record(NamedTuple):
-    """A row by the names of its columns; `number` is that of the sheet, `caption` what stands above its table."""
-
-    number: int
-    caption: str
-    values: dict[str, Scalar]
+    code: str = ""
+    struck: bool = False
 
 
 def read(path: Path, limits: Limits) -> Iterator[Draft]:
@@ -32,82 +35,156 @@ def read(path: Path, limits: Limits) -> Iterator[Draft]:
 
     A formula counts as the value that it had when a program that calculates last saved the file.
     """
-    from openpyxl import load_workbook  # takes a while, and few files need it
-
     with package(path, limits) as parts:
-        for name in parts.related(parts.main(), "/sharedStrings", "/styles"):
-            parts.bytes(name)  # openpyxl holds these whole, unlike the sheets
-        stated = parts.properties()
-        with closing(load_workbook(path, read_only=True, data_only=True)) as book:
-            for sheet in book.worksheets:
-                if sheet.sheet_state == "visible":
-                    sheet.reset_dimensions()  # a file may say that its sheets are a million columns wide
-                    rows = ((number, [_value(cell) for cell in row]) for number, row in enumerate(sheet.iter_rows(), 1))
-                    for draft in _drafts(records(rows), limits):
-                        headings = (Heading(0, 1, sheet.title), *draft.headings)
-                        yield replace(draft, headings=headings, metadata={**stated, **draft.metadata})
+        book = _Book(parts, limits)
+        found = False
+        for draft in book.drafts():
+            found = True
+            yield draft
+        if not found and book.uncalculated:
+            raise DocumentError(
+                "holds only formulas that no program has calculated; open it in a spreadsheet program, save it, and "
+                "ingest it again."
+            )
 
 
-def _drafts(given: Iterable[Record], limits: Limits) -> Iterator[Draft]:
-    for caption, group in groupby(given, lambda record: record.caption):
-        first = next(group)
-        if body := text_field(first.values):
-            drafts: Iterator[Draft] = (record_draft(record.values, body, limits) for record in chain([first], group))
-        else:
-            rows = ((record.number, row_of(record.values, limits)) for record in chain([first], group))
-            drafts = grouped((row._replace(fields={**row.fields, "row": number}) for number, row in rows), limits)
-        above = (Heading(0, 2, caption),) if caption else ()
-        for draft in drafts:
-            yield replace(draft, headings=(*above, *draft.headings))
+class _Book:
+    def __init__(self, parts: Package, limits: Limits) -> None:
+        self._parts, self._limits = parts, limits
+        self._main = parts.main()
+        self._texts = [t for name in parts.related(self._main, "/sharedStrings") for t in self._shared(name)]
+        self._styles = [s for name in parts.related(self._main, "/styles") for s in _styles(parts.xml(name))]
+        self._from_1904 = False
+        self.uncalculated = False
+
+    def drafts(self) -> Iterator[Draft]:
+        stated, book = self._parts.properties(), self._parts.xml(self._main)
+        dates = book.find("{*}workbookPr")
+        self._from_1904 = dates is not None and dates.get("date1904") in ("1", "true")
+        relations = self._parts.relations(self._main)
+        for sheet in book.iterfind("{*}sheets/{*}sheet"):
+            kind, name = relations[sheet.get(_ID, "")]
+            if sheet.get("state", "visible") == "visible" and kind.endswith("/worksheet"):
+                rows = merged_rows(self._rows(name), self._merges(name))
+                for draft in chain(sheet_drafts(rows, self._limits), self._notes(name)):
+                    headings = (Heading(0, 1, sheet.get("name", "")), *draft.headings)
+                    yield replace(draft, headings=headings, metadata={**stated, **draft.metadata})
+
+    def _rows(self, name: str) -> Iterator[Row]:
+        """The rows of a sheet that hold anything, as a stream."""
+        number = 0
+        with self._parts.open(name) as stream:
+            for _, row in etree.iterparse(stream, tag="{*}row", huge_tree=True, resolve_entities=False):
+                stated = row.get("r", "")
+                number = int(stated) if stated.isdecimal() and len(stated) < 8 else number + 1
+                yield self._row(row, number)
+                row.clear()
+                while row.getprevious() is not None:
+                    del row.getparent()[0]
+
+    def _row(self, row: Any, number: int) -> Row:
+        cells: dict[int, Scalar] = {}
+        missing, faulty = list[int](), list[int]()
+        column = -1
+        for cell in row.iterfind("{*}c"):
+            column = column_of(cell.get("r", "")) if cell.get("r") else column + 1
+            value = cell.findtext("{*}v") or ""
+            if cell.get("t") == "e":
+                faulty.append(column)
+            elif not value and cell.find("{*}f") is not None and cell.get("t") != "str":
+                missing.append(column)
+            elif (read := self._value(cell, value)) is not None:
+                cells[column] = read
+        self.uncalculated |= bool(missing)
+        return Row(number, cells, missing=tuple(missing), faulty=tuple(faulty))
+
+    def _value(self, cell: Any, value: str) -> Scalar | None:
+        at = cell.get("s", "0")
+        style = self._styles[int(at)] if at.isdecimal() and int(at) < len(self._styles) else _Style()
+        kind = cell.get("t", "n")
+        if style.struck:
+            return None
+        if kind == "s":
+            return (self._texts[int(value)] if value.isdecimal() and int(value) < len(self._texts) else "") or None
+        if kind == "inlineStr":
+            return _text(cell.find("{*}is")) or None
+        if kind == "b":
+            return value.strip() in ("1", "true") if value else None
+        if kind == "d":
+            return value.replace("T", " ").removesuffix(" 00:00:00").strip() or None
+        if kind == "n":
+            try:
+                return shown(float(value), style.code, from_1904=self._from_1904) if value else None
+            except (ValueError, OverflowError):
+                return value
+        return value.strip() or None
+
+    def _merges(self, name: str) -> Iterator[Merged]:
+        """The cells that are merged, which stand behind the rows: found without making a tree of these."""
+        kept = b""
+        with self._parts.open(name) as stream:
+            while piece := stream.read(_PIECE):
+                kept += piece
+                end = 0
+                for match in _MERGE.finditer(kept):
+                    first, top, last, bottom = (part.decode() for part in match.groups())
+                    yield Merged(int(top), column_of(first), int(bottom), column_of(last))
+                    end = match.end()
+                kept = kept[max(end, len(kept) - 300) :]
+
+    def _notes(self, name: str) -> Iterator[Draft]:
+        """The notes that stand beside cells, each with the name of its cell."""
+        notes = [
+            f"Note on {note.get('ref', '')}: {_text(note.find('{*}text'))}"
+            for part in self._parts.related(name, "/comments")
+            for note in self._parts.xml(part).iterfind(".//{*}comment")
+        ]
+        yield from grouped((RowText(note) for note in notes), self._limits)
+
+    def _shared(self, name: str) -> Iterator[str]:
+        """The texts that cells share, in order; they are held whole, unlike the sheets."""
+        self._limits.check("memory_mb", self._parts.getinfo(name).file_size * 4 >> 20, f"MB to unpack in {name}")
+        with self._parts.open(name) as stream:
+            for _, item in etree.iterparse(stream, tag="{*}si", huge_tree=True, resolve_entities=False):
+                yield _text(item)
+                item.clear()
+                while item.getprevious() is not None:
+                    del item.getparent()[0]
 
 
-def records(rows: Iterable[tuple[int, Cells]]) -> Iterator[Record]:
-    """The filled rows of a sheet.
+def column_of(name: str) -> int:
+    """The column of a cell by its name: 0 for A7, 27 for AB."""
+    column = 0
+    for letter in name[:3]:
+        if not letter.isalpha():
+            break
+        column = column * 26 + ord(letter.upper()) - 64
+    return column - 1
 
-    A row that can only be headings, first of the sheet or after a blank row and with figures below, names the columns
-    from there on. Lines of one cell right above it are the caption; anywhere else they are rows of their own.
-    """
-    names: Sequence[Any] = ()
-    caption, above, fresh = "", list[tuple[int, Scalar]](), True
-    for (number, row), (_, below) in pairwise(chain(rows, [(0, [])])):
-        filled = [cell for cell in row if cell is not None]
-        if fresh and len(filled) == 1 and len(above) < _LINES_ABOVE:
-            above.append((number, filled[0]))
-            if any(cell is not None for cell in below):
-                continue
-            row = []
-        elif fresh and _names_columns(filled, below, known=bool(names)):
-            names, caption = row, " · ".join(str(text) for _, text in above)
-            above, fresh = [], False
+
+def _text(item: Any) -> str:
+    """The text of a cell in its runs: without what is struck through, and with raised signs as such."""
+    if item is None:
+        return ""
+    text = item.findtext("{*}t") or ""
+    for run in item.iterfind("{*}r"):
+        about, own = run.find("{*}rPr"), run.findtext("{*}t") or ""
+        if about is not None and _is_on(about.find("{*}strike")):
             continue
-        yield from (Record(at, caption, {"": text}) for at, text in above)
-        values = {_name(names, column): cell for column, cell in enumerate(row) if cell is not None}
-        if values:
-            yield Record(number, caption, values)
-        above, fresh = [], not values
+        high = about is not None and (raises := about.find("{*}vertAlign")) is not None and raises.get("val")
+        text += raised(own, text) if high == "superscript" else own
+    return text.strip()
 
 
-def _names_columns(filled: Sequence[Scalar], below: Cells, *, known: bool) -> bool:
-    words = [str(cell) for cell in filled]
-    figures = any(isinstance(cell, int | float) for cell in below)
-    under = figures or (not known and any(cell is not None for cell in below))
-    return under and len(set(words)) == len(words) > 1 and is_heading(words)
+def _is_on(switch: Any) -> bool:
+    return switch is not None and switch.get("val", "1") not in ("0", "false")
 
 
-def _name(names: Sequence[Any], column: int) -> str:
-    name = names[column] if column < len(names) else None
-    return str(name) if name is not None else "" if not column else f"column {column + 1}"
-
-
-def _value(cell: Any) -> Scalar | None:
-    """A cell as it is shown where that says more (a day, a share), figures without the noise of binary fractions."""
-    value = cell.value
-    if value is None or cell.data_type == "e":
-        return None
-    if isinstance(value, dt.datetime):
-        return value.date().isoformat() if value.time() == dt.time() else value.isoformat(" ", "seconds")
-    if isinstance(value, bool) or not isinstance(value, int | float):
-        return value if isinstance(value, bool) else str(value).strip() or None
-    if "%" in cell.number_format:
-        return f"{value * 100:.10g}%"
-    return int(value) if abs(value) < 1e15 and value == int(value) else float(f"{value:.15g}")
+def _styles(sheet: Any) -> Iterator[_Style]:
+    """The styles of cells by number; what they say of colours is not looked at."""
+    codes: Mapping[str, str] = {f.get("numFmtId", ""): f.get("formatCode", "") for f in sheet.iter("{*}numFmt")}
+    fonts: Sequence[bool] = [_is_on(font.find("{*}strike")) for font in sheet.iterfind("{*}fonts/{*}font")]
+    for style in sheet.iterfind("{*}cellXfs/{*}xf"):
+        number, font = style.get("numFmtId", "0"), style.get("fontId", "0")
+        code = codes.get(number) or BUILT_IN.get(int(number) if number.isdecimal() else 0, "")
+        yield _Style(code, font.isdecimal() and int(font) < len(fonts) and fonts[int(font)])

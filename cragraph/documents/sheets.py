@@ -1,0 +1,256 @@
+"""Rows of a sheet as records: lines above a table are its caption, heading rows name its columns."""
+
+from collections import deque
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
+from itertools import chain, groupby, pairwise
+from typing import Final, NamedTuple
+
+from cragraph.documents.clean import Limits
+from cragraph.documents.document import NOTHING, Draft, Heading
+from cragraph.documents.records import Reading, Scalar, grouped, record_draft, row_of, text_field
+from cragraph.documents.table_text import is_heading, is_number, is_year
+
+_LINES_ABOVE = 5  # lines that may stand above a table; more are a list
+_HEADINGS = 4  # heading rows that a table may have
+
+
+UNCALCULATED: Final = (
+    "Figures in {columns} are missing, because no program has calculated the formulas: open the workbook in one, "
+    "save it, and ingest it again."
+)
+FAULTY: Final = "A formula in {columns} gives an error in place of a figure."
+SHARED: Final = (
+    "A figure in {columns} is one cell for several rows or columns: it may hold for each of them, or for all together."
+)
+TWO_WAYS: Final = (
+    "Figures in {columns} can be read two ways (1.250 as 1250 or as 1.25), and nothing in the file says which."
+)
+
+
+class Row(NamedTuple):
+    """The filled cells of a row by column.
+
+    `spans` says of cells that are merged how many columns they cover, `downs` how many rows. `missing` are the columns
+    of formulas that nobody calculated, `faulty` those of errors, `shared` those of figures that are merged, `doubtful`
+    those of figures that can be read two ways.
+    """
+
+    number: int
+    cells: Mapping[int, Scalar]
+    spans: Mapping[int, int] = NOTHING
+    downs: Mapping[int, int] = NOTHING
+    missing: tuple[int, ...] = ()
+    faulty: tuple[int, ...] = ()
+    shared: tuple[int, ...] = ()
+    doubtful: tuple[int, ...] = ()
+
+
+class Merged(NamedTuple):
+    """Cells that are merged into the first of them."""
+
+    top: int
+    left: int
+    bottom: int
+    right: int
+
+
+def merged_rows(rows: Iterable[Row], merges: Iterable[Merged]) -> Iterator[Row]:
+    """The rows, with a cell that is merged downwards in each of its rows that holds anything else."""
+    starting: dict[int, list[Merged]] = {}
+    for one in merges:
+        starting.setdefault(one.top, []).append(one)
+    going_on: list[tuple[Merged, Scalar]] = []
+    for row in rows:
+        cells = {**row.cells}
+        going_on = [(merge, value) for merge, value in going_on if merge.bottom >= row.number]
+        if cells:
+            cells |= {merge.left: value for merge, value in going_on}
+        begun = [one for one in starting.pop(row.number, ()) if one.left in cells]
+        going_on += [(one, cells[one.left]) for one in begun if one.bottom > one.top]
+        first = min(cells, default=0)
+        figures = [m.left for m, value in going_on if m.left > first and _is_figure(value)]
+        yield row._replace(
+            cells=dict(sorted(cells.items())),
+            spans={one.left: one.right - one.left + 1 for one in begun},
+            downs={one.left: one.bottom - one.top + 1 for one in begun},
+            shared=tuple(figures if cells else ()),
+        )
+
+
+def _is_figure(value: Scalar) -> bool:
+    """Whether a value may be added up: a number that is no year."""
+    return isinstance(value, float) or (
+        isinstance(value, int) and not isinstance(value, bool) and not is_year(str(value))
+    )
+
+
+class Record(NamedTuple):
+    """A row by the names of its columns; `number` is that of the sheet, `caption` what stands above its table."""
+
+    number: int
+    caption: str
+    values: dict[str, Scalar]
+    doubts: tuple[str, ...] = ()
+
+
+def sheet_drafts(
+    rows: Iterable[Row], limits: Limits, reading: Reading = str, *, by_place: bool = True
+) -> Iterator[Draft]:
+    """Drafts of a sheet: rows in groups, or each row one where a column holds text.
+
+    Rows are numbered by their place in the sheet, or else one after the other, and then even one column has a name.
+    """
+    for caption, group in groupby(records(rows, limits, lists=by_place), lambda record: record.caption):
+        first = next(group)
+        every = chain([first], group)  # noqa: B031
+        if body := text_field(first.values):
+            made = ((record_draft(record.values, body, limits, reading), record.doubts) for record in every)
+            drafts = (replace(draft, doubts=doubts) for draft, doubts in made)
+        else:
+            texts = ((row_of(record.values, limits, reading), record) for record in every)
+            placed = (
+                (text._replace(fields={**text.fields, "row": record.number}) if by_place else text, record.doubts)
+                for text, record in texts
+            )
+            drafts = grouped((text._replace(doubts=doubts) for text, doubts in placed), limits)
+        above = (Heading(0, 2, caption),) if caption else ()
+        for draft in drafts:
+            yield replace(draft, headings=(*above, *draft.headings))
+
+
+def records(rows: Iterable[Row], limits: Limits, *, lists: bool = True) -> Iterator[Record]:
+    """The filled rows of a sheet.
+
+    Rows that can only be headings, first of the sheet or after a blank row and with figures below, name the columns
+    from there on. Lines of one cell above the first table, or right above a later one, are its caption; anywhere else
+    they are rows of their own. Rows of one cell are `lists` without a name, or their first names the others.
+    """
+    source = iter(rows)
+    ahead: deque[Row] = deque()
+    names: dict[int, str] = {}
+    caption, above, fresh, number = "", list[Row](), True, 0
+    while True:
+        while len(ahead) <= _HEADINGS and (following := next(source, None)) is not None:
+            ahead.append(following)
+        if not ahead:
+            break
+        row = ahead.popleft()
+        blank = not row.cells or row.number > number + 1
+        number = row.number
+        if blank:
+            fresh = True
+            if names:
+                yield from (_record(one, {}, caption) for one in above)
+                above = []
+        if not row.cells:
+            continue
+        column = not lists and number == 1 and len(row.cells) == 1 and all(0 in one.cells for one in ahead)
+        if column and ahead and is_heading([*map(str, row.cells.values())]) and all(len(o.cells) < 2 for o in ahead):
+            names, fresh = _names([row]), False
+            continue
+        if fresh and len(row.cells) == 1 and len(above) < _LINES_ABOVE:
+            above.append(row)
+            continue
+        if fresh and (count := _heading_rows(row, ahead, known=bool(names))):
+            headings = [row, *(ahead.popleft() for _ in range(count - 1))]
+            names, number = _names(headings), headings[-1].number
+            caption, above, fresh = " · ".join(str(text) for one in above for text in one.cells.values()), [], False
+            continue
+        yield from (_record(one, {}, caption) for one in above)
+        above, fresh = [], False
+        limits.check("fields", len(row.cells), "columns")
+        yield _record(row, names, caption)
+    yield from (_record(one, {}, caption) for one in above)
+
+
+def _record(row: Row, names: Mapping[int, str], caption: str) -> Record:
+    if not names and len(row.cells) == 1 and not row.missing:
+        return Record(row.number, caption, {"": next(iter(row.cells.values()))})
+
+    def name(column: int) -> str:
+        return names.get(column) or ("" if names and not column else f"column {column + 1}")
+
+    values: dict[str, Scalar] = {}
+    shared = [*row.shared]
+    for column, value in row.cells.items():
+        covered = list(range(column, column + min(row.spans.get(column, 1), len(names) + 1)))
+        if len(covered) > 1 and _is_figure(value):
+            covered, shared = covered[:1], [*shared, column]
+        for one in covered:
+            if one == column or (one in names and one not in row.cells):
+                put(values, name(one), value)
+    doubts = [
+        sentence.format(columns=", ".join(f"“{name(column) or 'column 1'}”" for column in sorted({*columns})))
+        for sentence, columns in _doubts(row, shared)
+        if columns
+    ]
+    return Record(row.number, caption, values, tuple(doubts))
+
+
+def put(values: dict[str, Scalar], name: str, value: Scalar) -> None:
+    """Put a value under the name of its column; beside those of other columns of that name, none of which a question
+    can mean alone."""
+    values[name] = f"{values[name]} / {value}" if name in values else value
+
+
+def _doubts(row: Row, shared: Sequence[int]) -> tuple[tuple[str, Sequence[int]], ...]:
+    return ((UNCALCULATED, row.missing), (FAULTY, row.faulty), (SHARED, shared), (TWO_WAYS, row.doubtful))
+
+
+def _heading_rows(row: Row, below: Sequence[Row], *, known: bool) -> int:
+    """How many rows from this one on name columns; 0 where it is a row of values."""
+    texts = [str(cell) for cell in row.cells.values()]
+    if len(texts) < 2 or not (is_heading(texts) or is_series(texts)):
+        return 0
+    rows = [row, *below][:_HEADINGS]
+    count = 1
+    while count < len(rows) - 1 and rows[count].number == rows[count - 1].number + 1:
+        top, here, after = rows[count - 1], rows[count], rows[count + 1]
+        words = [str(cell) for column, cell in here.cells.items()]
+        if not words or not (is_heading(words) or is_series(words)):
+            break
+        merged = any(span > 1 and column in here.cells for column, span in top.spans.items()) or any(
+            rows[n].downs.get(column, 1) > count - n for n in range(count) for column in rows[n].downs
+        )
+        beside = top.cells.keys() - here.cells.keys() and here.cells.keys() - top.cells.keys()
+        if not merged and not (beside and _has_figures(after)):
+            break
+        count += 1
+    first = rows[count] if count < len(rows) else None
+    if first is None or not first.cells:
+        return 0
+    if known and not _has_figures(first):
+        return 0
+    return count if count > 1 or len(set(texts)) > 1 else 0
+
+
+def _has_figures(row: Row) -> bool:
+    return any(isinstance(cell, int | float) or is_number(str(cell)) for cell in row.cells.values())
+
+
+def is_series(texts: Sequence[str]) -> bool:
+    """Whether the cells of a row, but for the first, count in equal steps (1, 2, 3): numbers that name columns."""
+    try:
+        numbers = [float(text) for text in texts[1:]]
+    except ValueError:
+        return False
+    steps = {round(b - a, 9) for a, b in pairwise(numbers)}
+    return len(numbers) > 2 and len(steps) == 1 and steps != {0.0} and not is_number(texts[0])
+
+
+def _names(rows: Sequence[Row]) -> dict[int, str]:
+    """One name per column: its heading cells from top to bottom, those that span columns in each."""
+    parts: dict[int, dict[str, None]] = {}
+    for at, row in enumerate(rows):
+        below = rows[at + 1].cells if at + 1 < len(rows) else {}
+        columns = sorted(row.cells)
+        for column, following in zip(columns, [*columns[1:], max((*below, *columns, 0)) + 1], strict=True):
+            span = row.spans.get(column, 1)
+            if span == 1 and column in below and not row.spans:
+                span = following - column  # a heading over a group that is not merged
+            text = " ".join(str(row.cells[column]).split())
+            for one in range(column, min(column + span, following)):
+                if one == column or one in below:
+                    parts.setdefault(one, {})[text] = None
+    return {column: " ".join(part) for column, part in sorted(parts.items())}
