@@ -49,6 +49,8 @@ class _Format(NamedTuple):
 
 def shown(value: float, code: str, *, from_1904: bool = False) -> str | int | float:
     """A number by its format: a date, a time or a share as text, an `Amount` with its unit, else the bare figure."""
+    if code in ("", "General"):
+        return plain(value)
     section = _section(code, value)
     if section.elapsed or section.date:
         return _moment(value, section, from_1904)

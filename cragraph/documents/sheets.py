@@ -4,10 +4,11 @@ from collections import deque
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from itertools import chain, groupby, pairwise
+from types import MappingProxyType
 from typing import Final, NamedTuple
 
 from cragraph.documents.clean import Limits
-from cragraph.documents.document import NOTHING, Draft, Heading
+from cragraph.documents.document import Draft, Heading
 from cragraph.documents.records import Reading, Scalar, grouped, record_draft, row_of, text_field
 from cragraph.documents.table_text import is_heading, is_number, is_year
 
@@ -26,6 +27,7 @@ SHARED: Final = (
 TWO_WAYS: Final = (
     "Figures in {columns} can be read two ways (1.250 as 1250 or as 1.25), and nothing in the file says which."
 )
+_NONE: Final[Mapping[int, int]] = MappingProxyType({})
 
 
 class Row(NamedTuple):
@@ -38,8 +40,8 @@ class Row(NamedTuple):
 
     number: int
     cells: Mapping[int, Scalar]
-    spans: Mapping[int, int] = NOTHING
-    downs: Mapping[int, int] = NOTHING
+    spans: Mapping[int, int] = _NONE
+    downs: Mapping[int, int] = _NONE
     missing: tuple[int, ...] = ()
     faulty: tuple[int, ...] = ()
     shared: tuple[int, ...] = ()
@@ -60,6 +62,9 @@ def merged_rows(rows: Iterable[Row], merges: Iterable[Merged]) -> Iterator[Row]:
     starting: dict[int, list[Merged]] = {}
     for one in merges:
         starting.setdefault(one.top, []).append(one)
+    if not starting:
+        yield from rows
+        return
     going_on: list[tuple[Merged, Scalar]] = []
     for row in rows:
         cells = {**row.cells}
@@ -106,7 +111,7 @@ def sheet_drafts(
         every = chain([first], group)  # noqa: B031
         if body := text_field(first.values):
             made = ((record_draft(record.values, body, limits, reading), record.doubts) for record in every)
-            drafts = (replace(draft, doubts=doubts) for draft, doubts in made)
+            drafts: Iterator[Draft] = (replace(draft, doubts=doubts) for draft, doubts in made)
         else:
             texts = ((row_of(record.values, limits, reading), record) for record in every)
             placed = (

@@ -3,6 +3,7 @@
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
+from functools import lru_cache
 from itertools import chain
 from pathlib import Path
 from typing import Any, Final, NamedTuple
@@ -30,6 +31,9 @@ class _Style(NamedTuple):
     struck: bool = False
 
 
+_PLAIN: Final = _Style()
+
+
 def read(path: Path, limits: Limits) -> Iterator[Draft]:
     """Rows in groups, or each row a draft where a column holds text; hidden sheets are left out.
 
@@ -53,7 +57,8 @@ class _Book:
         self._parts, self._limits = parts, limits
         self._main = parts.main()
         self._texts = [t for name in parts.related(self._main, "/sharedStrings") for t in self._shared(name)]
-        self._styles = [s for name in parts.related(self._main, "/styles") for s in _styles(parts.xml(name))]
+        styles = [style for name in parts.related(self._main, "/styles") for style in _styles(parts.xml(name))]
+        self._styles = {str(number): style for number, style in enumerate(styles)}
         self._from_1904 = False
         self.uncalculated = False
 
@@ -85,38 +90,39 @@ class _Book:
     def _row(self, row: Any, number: int) -> Row:
         cells: dict[int, Scalar] = {}
         missing, faulty = list[int](), list[int]()
-        column = -1
-        for cell in row.iterfind("{*}c"):
-            column = column_of(cell.get("r", "")) if cell.get("r") else column + 1
-            value = cell.findtext("{*}v") or ""
-            if cell.get("t") == "e":
+        column, space = -1, row.tag[: -len("row")]
+        stands, calculated = f"{space}v", f"{space}f"
+        for cell in row.iterchildren(f"{space}c"):
+            place, kind = cell.get("r"), cell.get("t", "n")
+            column = column_of(place) if place else column + 1
+            value = cell.findtext(stands) or ""
+            if kind == "e":
                 faulty.append(column)
-            elif not value and cell.find("{*}f") is not None and cell.get("t") != "str":
+            elif value or kind == "inlineStr":
+                if (read := self._value(cell, kind, value)) is not None:
+                    cells[column] = read
+            elif kind != "str" and cell.find(calculated) is not None:
                 missing.append(column)
-            elif (read := self._value(cell, value)) is not None:
-                cells[column] = read
         self.uncalculated |= bool(missing)
         return Row(number, cells, missing=tuple(missing), faulty=tuple(faulty))
 
-    def _value(self, cell: Any, value: str) -> Scalar | None:
-        at = cell.get("s", "0")
-        style = self._styles[int(at)] if at.isdecimal() and int(at) < len(self._styles) else _Style()
-        kind = cell.get("t", "n")
+    def _value(self, cell: Any, kind: str, value: str) -> Scalar | None:
+        style = self._styles.get(cell.get("s", "0"), _PLAIN)
         if style.struck:
             return None
+        if kind == "n":
+            try:
+                return shown(float(value), style.code, from_1904=self._from_1904)
+            except (ValueError, OverflowError):
+                return value
         if kind == "s":
             return (self._texts[int(value)] if value.isdecimal() and int(value) < len(self._texts) else "") or None
         if kind == "inlineStr":
             return _text(cell.find("{*}is")) or None
         if kind == "b":
-            return value.strip() in ("1", "true") if value else None
+            return value.strip() in ("1", "true")
         if kind == "d":
             return value.replace("T", " ").removesuffix(" 00:00:00").strip() or None
-        if kind == "n":
-            try:
-                return shown(float(value), style.code, from_1904=self._from_1904) if value else None
-            except (ValueError, OverflowError):
-                return value
         return value.strip() or None
 
     def _merges(self, name: str) -> Iterator[Merged]:
@@ -152,14 +158,17 @@ class _Book:
                     del item.getparent()[0]
 
 
+@lru_cache
+def _column(letters: str) -> int:
+    column = 0
+    for letter in letters:
+        column = column * 26 + ord(letter) - 64
+    return column - 1
+
+
 def column_of(name: str) -> int:
     """The column of a cell by its name: 0 for A7, 27 for AB."""
-    column = 0
-    for letter in name[:3]:
-        if not letter.isalpha():
-            break
-        column = column * 26 + ord(letter.upper()) - 64
-    return column - 1
+    return _column(name.rstrip("0123456789")[:3].upper())
 
 
 def _text(item: Any) -> str:
